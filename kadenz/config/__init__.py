@@ -1,0 +1,1 @@
+"""Typed models of everything a user or a run writes down. Unknown keys are errors."""

@@ -1,0 +1,165 @@
+"""run.json: what was measured, on what, by which clock, and how far to trust it.
+
+The manifest is the only thing the measuring path and the reading path share. Samples stand beside
+it as .npy files named by `LaneEntry.file`. Schema: schemas/run-1.json (generated from this file).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+SCHEMA_VERSION = 1
+
+ClockClass = Literal["hardware", "cycle-exact", "cycle-model", "instruction", "hosted"]
+Tier = Literal["host", "guest", "emulated", "rtl", "board"]
+Instrument = Literal["counter", "scope", "capture"]
+Status = Literal["ok", "invalid", "n/a", "failed"]
+
+
+class Model(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=False):
+    """Base of every manifest model: keyword only, unknown keys are errors."""
+
+
+class Warning(Model):
+    """Something a reader must know before believing a figure."""
+
+    code: str  # stable, kebab-case: "virtual-machine", "no-sched-fifo"
+    message: str
+    remedy: str = ""
+
+
+class TargetEntry(Model):
+    name: str  # "freertos/hifive1-revb@emulated"
+    kernel: str  # folder name under kernels/
+    board: str
+    tier: Tier
+    instrument: Instrument
+    arch: str
+    kernel_name: str  # as the target says: "FreeRTOS"
+    kernel_version: str
+    capabilities: list[str]
+    settings: dict[str, str]  # configuration that changes figures, as the target says
+    cores: int
+    tick_hz: int
+    title: str = ""  # board.toml: "SiFive HiFive1 Rev B"
+
+
+class Distribution(Model):
+    """A small summary of a clock measurement, in ticks of the clock."""
+
+    n: int
+    min: float
+    median: float
+    max: float
+
+
+class ClockEntry(Model):
+    """The clock of a run, measured before anything else (rule 4 of the method)."""
+
+    clock_class: ClockClass
+    name: str  # "mcycle", "tim2", "clock_monotonic", "scope"
+    hz: int  # nominal ticks per second; instructions count as 0 Hz: never a time
+    bits: int
+    unit: str  # what one tick is: "ns", "instruction", "cycle"
+    resolution: Distribution | None = None  # smallest steps seen
+    read_cost: Distribution | None = None  # two reads back to back: never subtracted silently
+    monotonic: bool | None = None
+    backward_steps: int = 0
+    checked_against: str = ""  # what it was compared with, "" when nothing
+    rate_error_ppm: float | None = None
+
+
+class BuildEntry(Model):
+    """How the image was made. Empty strings where a target was not built by kadenz."""
+
+    compiler: str
+    compiler_version: str
+    flags: str
+    elf_sha256: str
+    text_bytes: int
+    data_bytes: int
+    bss_bytes: int
+    kernel_source: str  # "freertos-next 0.12.0 (crates.io)" or "tree DIR, V10.2.0"
+
+
+class HostEntry(Model):
+    """The machine that measured (host tier) or that ran the emulator."""
+
+    os: str
+    kernel: str
+    preempt: str  # "PREEMPT_RT", "PREEMPT_DYNAMIC", ...
+    cpu: str
+    cpus: int
+    virtual: str  # "", or the hypervisor's name, or "yes"
+    facts: dict[str, str]  # governor, c-states, rt_runtime_us, smt, isolated, msg_max, ...
+
+
+class EmulatorEntry(Model):
+    name: str  # "qemu-system-riscv32"
+    version: str
+    arguments: list[str]
+
+
+class LaneEntry(Model):
+    """One series of samples. planned = taken + missed, always."""
+
+    name: str
+    file: str  # relative to the run folder, "" when there are none
+    dtype: str  # numpy: "<u4", "<i4", "<f8"
+    planned: int
+    taken: int
+    missed: int
+    overrun: int
+
+
+class ProofEntry(Model):
+    checked: int
+    failed: int
+    reason: str = ""
+
+
+class RecordEntry(Model):
+    """One benchmark point inside a run."""
+
+    id: int
+    bench: str  # "itc/queue"
+    params: dict[str, int]
+    ranks: dict[str, int]  # native priorities, by parameter name
+    begins: str
+    ends: str
+    source: str
+    status: Status
+    reason: str
+    unit: str  # "ticks" (of the run's clock) or a unit of its own, "deg"
+    cold: int  # the first `cold` samples of each lane are kept apart
+    drains: list[int]  # indices whose sample follows a drain of the storage
+    lanes: list[LaneEntry]
+    proof: ProofEntry
+
+
+class CampaignEntry(Model):
+    name: str
+    file: str
+    sha256: str
+    quick: bool
+
+
+class Manifest(Model):
+    schema_version: int
+    kadenz_version: str
+    id: str  # "20261121-103000-freertos-hifive1-revb"
+    created: str  # ISO 8601, UTC
+    duration_s: float
+    partial: bool  # stopped before the plan was done
+    partial_reason: str
+    campaign: CampaignEntry
+    target: TargetEntry
+    clock: ClockEntry
+    build: BuildEntry | None
+    host: HostEntry
+    emulator: EmulatorEntry | None
+    conditions: dict[str, str]
+    warnings: list[Warning]
+    records: list[RecordEntry]

@@ -1,0 +1,68 @@
+"""Every error a user can meet: what happened, where, what to do, and the exit code.
+
+Exit codes (docs/reference/exit-codes.md): 0 pass, 1 the tool or a target failed, 2 usage,
+3 a regression, 4 inconclusive.
+"""
+
+from __future__ import annotations
+
+EXIT_PASS = 0
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_REGRESSION = 3
+EXIT_INCONCLUSIVE = 4
+
+
+class KadenzError(Exception):
+    """An error with a remedy.
+
+    `message` says what happened and where (file, key, line), `remedy` what to do about it;
+    `detail` may hold a target's last output or its registers. `exit_code` is the process's.
+    """
+
+    exit_code = EXIT_FAILED
+
+    def __init__(self, message: str, *, remedy: str = "", detail: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return f"{self.message}. {self.remedy}" if self.remedy else self.message
+
+
+class UsageError(KadenzError):
+    """The command line asks for something that does not exist."""
+
+    exit_code = EXIT_USAGE
+
+
+class ConfigError(KadenzError):
+    """A file the user wrote is wrong: the message names file, key and the nearest known key."""
+
+    exit_code = EXIT_USAGE
+
+
+class ToolMissing(KadenzError):
+    """A compiler, an emulator or a library is not installed."""
+
+
+class BuildFailed(KadenzError):
+    """Source did not become an ELF; `detail` is the compiler's output."""
+
+
+class TargetFailed(KadenzError):
+    """A target hung, crashed, asserted or ran out of stack; `detail` is its last output."""
+
+
+class WireDamaged(KadenzError):
+    """Frames were lost or corrupt; the message names which."""
+
+
+class StoreError(KadenzError):
+    """A run folder could not be written or read."""
+
+
+class StatisticUndefined(KadenzError):
+    """A statistic was asked of data that cannot give it (too few samples, no variance)."""

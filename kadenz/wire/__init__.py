@@ -1,0 +1,1 @@
+"""Frames to records: the wire format of docs/reference/wire-format.md."""

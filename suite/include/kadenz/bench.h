@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A benchmark: one thing measured, one C file in suite/bench. It registers itself; core/ names
+ * none of them.
+ */
+#ifndef KADENZ_BENCH_H
+#define KADENZ_BENCH_H
+
+#include "kadenz/board.h"
+#include "kadenz/clock.h"
+#include "kadenz/kernel.h"
+#include "kadenz/record.h"
+
+/* A parameter the plan may set. Anything the benchmark does not declare is an error. */
+struct kdz_param {
+    const char *name; /* "size_bytes": the unit is in the name */
+    uint32_t initial; /* value when the plan is silent */
+    uint32_t low;
+    uint32_t high;
+};
+
+#define KDZ_PARAMS_MAX 8
+
+/* What one point of a plan asks for. `value[i]` belongs to `bench->params[i]`. */
+struct kdz_point {
+    const struct kdz_bench *bench;
+    uint16_t id;      /* the record's number, chosen by the plan */
+    uint32_t samples; /* planned, per lane */
+    uint32_t value[KDZ_PARAMS_MAX];
+    struct kdz_record record;
+};
+
+struct kdz_bench {
+    const char *name;   /* "itc/queue" */
+    const char *begins; /* end points of what is timed, in words: "before send" … */
+    const char *ends;   /* … "after receive of the reply" */
+    const char *source; /* the study and its algorithm, "yoo2024 algorithm 1" */
+    uint32_t needs;     /* capabilities, or-ed */
+    const struct kdz_param *params;
+    uint8_t param_count;
+    uint8_t lane_count;       /* 0: one lane a core */
+    const char *const *lanes; /* names; NULL with one lane ("all") or one a core ("core0"…) */
+    bool self_timed;          /* computes its values from clock readings: n/a under the scope */
+    /* NULL or a reason why it cannot run on this target although capabilities suffice. */
+    const char *(*unavailable)(void);
+    kdz_status (*setup)(struct kdz_point *point);
+    void (*measure)(struct kdz_point *point);  /* holds the timed regions and fills the record */
+    void (*teardown)(struct kdz_point *point); /* undoes setup, also a partial one */
+};
+
+/* Value of the parameter at index i of the benchmark's own table. */
+#define KDZ_PARAM(point, i) ((point)->value[(i)])
+
+/* Registration: the linker collects the pointers (section kdz_bench) into one table. */
+#define KDZ_BENCH(ident)                                                                           \
+    extern const struct kdz_bench *const kdz_bench_##ident;                                        \
+    __attribute__((section("kdz_bench"), used)) const struct kdz_bench *const kdz_bench_##ident =  \
+        &(ident)
+
+#endif

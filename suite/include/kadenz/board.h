@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a board must offer: it starts, says something, raises an interrupt, and stops.
+ * Nothing about threads. The folder boards/<name>/ implements it; board.toml describes it.
+ */
+#ifndef KADENZ_BOARD_H
+#define KADENZ_BOARD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+const char *kdz_board_name(void);
+const char *kdz_arch_name(void); /* "riscv", "armv7m", "x86_64": from arch/ */
+
+/* Clocks, console, interrupt controller. Called first, before the kernel starts. */
+void kdz_board_init(void);
+
+/* Rate of the timer that drives the kernel's tick, in Hz: what the kernel's port divides. */
+uint32_t kdz_board_timer_hz(void);
+
+/* ---- console: bytes both ways, polled, usable from a fault handler ----------------------------
+ */
+void kdz_console_write(const uint8_t *bytes, size_t count);
+int kdz_console_read(void); /* the next byte, or -1 when there is none yet */
+
+/* The plan (what to run, see docs/reference/plan.md) when it was placed in memory beforehand: a
+ * zero-terminated text in the board's plan page. NULL when the page is blank; the suite then reads
+ * the plan from the console. Emulated targets use the page, because a byte that arrives on a
+ * console arrives at no reproducible moment. */
+const char *kdz_board_plan(void);
+
+/* ---- software interrupt ------------------------------------------------------------------------
+ * Raises it at once; kernels/ connects it. Acknowledge is called by the port on entry. */
+void kdz_board_irq_raise(void);
+void kdz_board_irq_acknowledge(void);
+
+/* ---- memory for samples ------------------------------------------------------------------------
+ * Reserved at link time, or at start and locked; never touched by the transport while timing. */
+struct kdz_storage {
+    uint32_t *values;
+    size_t capacity; /* number of values */
+};
+struct kdz_storage kdz_board_storage(void);
+
+size_t kdz_board_cores(void);
+
+/* ---- the end -----------------------------------------------------------------------------------
+ * Stops the machine. `code` is an exit code of docs/reference/exit-codes.md where the board can
+ * give one to its surroundings. */
+_Noreturn void kdz_board_halt(int code);
+
+#endif

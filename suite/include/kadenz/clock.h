@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The clock of a run. <kdz_stamp.h> comes from the instrument chosen when the image is built:
+ *   instruments/counter with arch/<arch> or boards/linux: reads a counter of the target;
+ *   instruments/scope: stores the mark to `kdz_scope_marker`, and somebody outside takes the time.
+ * It defines, all inline and without a branch:
+ *   typedef ... kdz_time;                             width of a stamp on this target
+ *   static inline kdz_time kdz_stamp(uint32_t mark);  now
+ * A benchmark calls kdz_stamp(KDZ_BEGIN) and kdz_stamp(KDZ_END) and nothing else of the clock.
+ */
+#ifndef KADENZ_CLOCK_H
+#define KADENZ_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Marks. The upper bits carry a record's number where the mark opens or closes a record. */
+#define KDZ_BEGIN 1u
+#define KDZ_END 2u
+#define KDZ_MARK_RECORD_OPEN 0x00010000u
+#define KDZ_MARK_RECORD_CLOSE 0x00020000u
+
+#include <kdz_stamp.h>
+
+struct kdz_clock {
+    const char *name; /* "mcycle", "dwt", "tim2", "clock_monotonic", "scope" */
+    uint64_t hz;      /* nominal rate of a stamp; 0 where the stamp is not taken on the target */
+    uint8_t bits;     /* stamps wrap at 2^bits */
+    bool on_target;   /* false under the scope: the target holds no sample */
+};
+
+const struct kdz_clock *kdz_clock(void);
+
+/* Sets up the clock source. Called once after kdz_board_init. */
+void kdz_clock_init(void);
+
+#endif

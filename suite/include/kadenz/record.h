@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A record: every sample of one benchmark point, its proof and its accounting. The storage was
+ * reserved beforehand; adding a sample is a store and an increment. Nothing is sent while a
+ * benchmark is in a timed region: when a lane is full the recorder drains it between two samples
+ * and notes where (see kdz_record_drain).
+ */
+#ifndef KADENZ_RECORD_H
+#define KADENZ_RECORD_H
+
+#include "kadenz/clock.h"
+#include "kadenz/kernel.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef KDZ_LANES_MAX
+#define KDZ_LANES_MAX 2 /* the board's build raises it: one lane a core for cyclic/ */
+#endif
+
+/* One series inside a record: a thread of cyclic/, or the batch and its empty loop. */
+struct kdz_lane {
+    const char *name;
+    uint32_t *values;
+    uint32_t capacity;
+    uint32_t held;  /* values in storage, not yet sent */
+    uint32_t taken; /* values since the record was opened */
+    uint32_t planned;
+    uint32_t missed;  /* planned, never measured: a period that was skipped, a time-out */
+    uint32_t overrun; /* measured, but longer than the period; counted within taken */
+};
+
+struct kdz_proof {
+    uint32_t checked;
+    uint32_t failed;
+    const char *reason; /* of the first failure; a string constant */
+};
+
+struct kdz_record {
+    uint16_t id;
+    uint8_t lane_count;
+    struct kdz_lane lane[KDZ_LANES_MAX];
+    struct kdz_proof proof;
+};
+
+/* end - begin on this target's clock; a span that does not fit in 32 bits is stored as UINT32_MAX
+ * and makes the record invalid. */
+static inline uint32_t kdz_span(kdz_time begin, kdz_time end)
+{
+    kdz_time span = (kdz_time)(end - begin);
+    return span > (kdz_time)UINT32_MAX ? UINT32_MAX : (uint32_t)span;
+}
+
+static inline void kdz_record_add(struct kdz_record *record, uint8_t lane, uint32_t value)
+{
+    struct kdz_lane *series = &record->lane[lane];
+    series->values[series->held++] = value;
+    series->taken++;
+}
+
+/* A lane's storage is full: the benchmark calls kdz_record_drain before its next sample. */
+static inline bool kdz_record_full(const struct kdz_record *record, uint8_t lane)
+{
+    return record->lane[lane].held == record->lane[lane].capacity;
+}
+
+/* Sends what the lanes hold and empties them. Never inside a timed region. The position is
+ * reported in the record's end frame, because the first sample after it may meet cold caches. */
+void kdz_record_drain(struct kdz_record *record);
+
+/* Counts one check of the proof; the first failure keeps its reason. Outside timed regions. */
+static inline void kdz_prove(struct kdz_record *record, bool holds, const char *reason)
+{
+    record->proof.checked++;
+    if (!holds && record->proof.failed++ == 0) {
+        record->proof.reason = reason;
+    }
+}
+
+#endif
