@@ -1,0 +1,20 @@
+"""The statistics of latency: pure functions, numpy arrays in, frozen dataclasses out.
+
+Imports no other part of kadenz. One idea a file; import the module you need. Every array of samples
+is one-dimensional and in time order unless a function says otherwise, in whatever unit the caller
+has; results come back in that unit. What cannot be computed raises `stats.errors.Undefined`, or is
+given as None together with a `reason` where a table has to show the gap.
+
+    ordered         sort once, share everywhere
+    summary, box    n, mean, sd, extremes, median; quartiles and whiskers
+    percentiles     p50 ... p99.99 with order-statistic intervals
+    prediction      what future executions will do; what the observed maximum is worth
+    autocorrelation, effective   dependence between samples, and how many independent ones they equal
+    mean_interval   moving-block bootstrap interval for the mean (resample, block_length)
+    cold            first executions apart: split, test, suggestion
+    size_fit        fixed cost and cost per byte over message size
+    periodic        outliers that come in step with something (tick interference)
+    compare         two sides, one or several runs each: interval and verdict
+    histogram, envelope   exact counts and exact thinning for plots
+    drift           clock-rate error by regression, drift by moving average
+"""

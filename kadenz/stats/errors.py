@@ -1,0 +1,23 @@
+"""What a statistic says when the data cannot give it."""
+
+from __future__ import annotations
+
+
+class Undefined(ValueError):
+    """The statistic does not exist for these data; the message says which, why and what to do."""
+
+    def __init__(self, statistic: str, reason: str) -> None:
+        super().__init__(f"{statistic}: {reason}")
+        self.statistic = statistic
+        self.reason = reason
+
+
+class TooFew(Undefined):
+    """Fewer samples than the method's stated minimum."""
+
+    def __init__(self, statistic: str, got: int, needed: int) -> None:
+        super().__init__(
+            statistic, f"{got} samples, at least {needed} needed. Measure more samples"
+        )
+        self.got = got
+        self.needed = needed
