@@ -1,0 +1,51 @@
+"""campaign.toml: which benchmarks, with which parameters, on which targets."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Annotated
+
+import msgspec
+
+from kadenz.config.model import FileModel
+
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+Values = int | Annotated[list[int], msgspec.Meta(min_length=1)]
+
+
+class Benchmark(FileModel, kw_only=True, frozen=True):
+    """One [[benchmark]] table: a benchmark, swept over every parameter that is a list."""
+
+    name: str  # "itc/queue"
+    samples: Positive
+    quick_samples: Positive | None = None  # with --quick; None: a twentieth, at least 20
+    cold: Annotated[int, msgspec.Meta(ge=0)] = 0  # first executions kept apart (rule 5)
+    kernels: tuple[str, ...] = ()  # only on these kernels; empty: on all
+    targets: tuple[str, ...] = ()  # only on targets that match one of these globs; empty: on all
+    params: dict[str, Values] = msgspec.field(default_factory=dict)
+
+    def points(self) -> list[dict[str, int]]:
+        """The cartesian product of the swept parameters, the last named one fastest."""
+        names = list(self.params)
+        axes = [v if isinstance(v, list) else [v] for v in self.params.values()]
+        return [dict(zip(names, values, strict=True)) for values in itertools.product(*axes)]
+
+    def count(self, quick: bool) -> int:
+        """Samples a point, in the full or the quick run."""
+        if not quick:
+            return self.samples
+        wanted = self.quick_samples or max(20, self.samples // 20)
+        return min(wanted, self.samples)
+
+
+class Campaign(FileModel, kw_only=True, frozen=True):
+    """A campaign: campaigns/<name>.toml."""
+
+    name: str
+    title: str
+    study: str = ""  # id of the study it repeats, as in published/published.csv
+    targets: list[str]
+    conditions: dict[str, str] = msgspec.field(
+        default_factory=dict
+    )  # what is varied or held around the benchmarks, in words
+    benchmark: Annotated[list[Benchmark], msgspec.Meta(min_length=1)]

@@ -1,0 +1,90 @@
+"""Where kadenz keeps its parts, and the boards, kernels and campaigns found there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from kadenz.config.board import Board
+from kadenz.config.campaign import Campaign
+from kadenz.config.kernel import Kernel
+from kadenz.config.toml import did_you_mean, read_toml
+from kadenz.errors import ConfigError, UsageError
+
+# What a checkout has and nothing else does.
+_MARK = Path("suite/include/kadenz/kernel.h")
+# Folders that show how to add a part, and are none themselves.
+_NO_PARTS = {"template", "conformance"}
+
+
+def root() -> Path:
+    """The checkout: $KADENZ_ROOT, else the one kadenz was installed from, else one above here."""
+    named = os.environ.get("KADENZ_ROOT")
+    if named:
+        if not (Path(named) / _MARK).is_file():
+            raise ConfigError(
+                f"KADENZ_ROOT={named}: no kadenz checkout is there",
+                remedy="Unset it, or name the folder that holds suite/",
+            )
+        return Path(named).resolve()
+    here = Path(__file__).resolve().parents[2]
+    for folder in (here, Path.cwd(), *Path.cwd().parents):
+        if (folder / _MARK).is_file():
+            return folder
+    raise ConfigError(
+        "no kadenz checkout found: the suite's source is needed to build targets",
+        remedy="Run inside the checkout, or set KADENZ_ROOT to it",
+    )
+
+
+def boards() -> dict[str, Board]:
+    """Every board by its folder's name."""
+    return {n: read_toml(f, Board) for n, f in _parts("boards", "board.toml")}
+
+
+def kernels() -> dict[str, Kernel]:
+    """Every kernel by its folder's name."""
+    return {n: read_toml(f, Kernel) for n, f in _parts("kernels", "kernel.toml")}
+
+
+def board(name: str) -> Board:
+    """One board; UsageError with the nearest name when there is none."""
+    return read_toml(_part("boards", "board.toml", name, "board"), Board)
+
+
+def kernel(name: str) -> Kernel:
+    """One kernel; UsageError with the nearest name when there is none."""
+    return read_toml(_part("kernels", "kernel.toml", name, "kernel"), Kernel)
+
+
+def campaign_files() -> dict[str, Path]:
+    """Every campaign of the checkout by its file's name without the suffix."""
+    return {f.stem: f for f in sorted((root() / "campaigns").glob("*.toml"))}
+
+
+def read_campaign(file: Path) -> Campaign:
+    """One campaign file, checked against the boards and kernels there are."""
+    campaign = read_toml(file, Campaign)
+    known = list(kernels())
+    for index, benchmark in enumerate(campaign.benchmark):
+        for name in benchmark.kernels:
+            if name not in known:
+                raise ConfigError(
+                    f"{file}: `benchmark[{index}].kernels`: no kernel `{name}`",
+                    remedy=did_you_mean(name, known),
+                )
+    return campaign
+
+
+def _parts(folder: str, file: str) -> Iterable[tuple[str, Path]]:
+    for path in sorted((root() / folder).glob(f"*/{file}")):
+        if path.parent.name not in _NO_PARTS:
+            yield path.parent.name, path
+
+
+def _part(folder: str, file: str, name: str, word: str) -> Path:
+    found = dict(_parts(folder, file))
+    if name not in found:
+        raise UsageError(f"no {word} `{name}`", remedy=did_you_mean(name, list(found)))
+    return found[name]

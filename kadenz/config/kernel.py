@@ -1,0 +1,39 @@
+"""kernel.toml: a kernel port, the boards it runs on, and where the kernel's source comes from."""
+
+from __future__ import annotations
+
+import msgspec
+
+from kadenz.config.model import FileModel
+
+
+class VersionMark(FileModel, kw_only=True, frozen=True):
+    """Where a tree of the kernel names its version."""
+
+    file: str  # relative to the root of the tree
+    pattern: str  # regular expression; group 1 is the version
+
+
+class KernelSource(FileModel, kw_only=True, frozen=True):
+    """A kernel that is built with the image. No kernel's source is kept in this repository."""
+
+    crate: str  # the package that carries the kernel, on crates.io
+    version: str  # exactly this one; kernels/<name>/source/Cargo.toml pins it too
+    path: str  # the kernel's folder inside the crate
+    # Where a tree given with --kernel-source may keep the kernel, relative to it; "." is the tree.
+    roots: tuple[str, ...] = (".",)
+    files: tuple[
+        str, ...
+    ] = ()  # must be there, relative to the root: told before the compiler does
+    version_mark: VersionMark | None = None
+
+
+class Kernel(FileModel, kw_only=True, frozen=True):
+    """A kernel port: kernels/<name>/kernel.toml."""
+
+    title: str  # "FreeRTOS"
+    boards: list[str]  # folders under boards/
+    source: KernelSource | None = None  # None: the kernel is already there (Linux)
+    lacks: dict[str, str] = msgspec.field(
+        default_factory=dict
+    )  # capability or benchmark -> why this kernel has no such thing

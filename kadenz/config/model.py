@@ -1,0 +1,9 @@
+"""The base of every model of a file a person writes."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class FileModel(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """Keyword only, read only, unknown keys are errors."""

@@ -1,0 +1,166 @@
+"""Reads a TOML file into a typed model; every error names file, line, key and the nearest key."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, get_args, get_origin
+
+import msgspec
+
+from kadenz.errors import ConfigError
+
+T = TypeVar("T")
+
+_UNKNOWN = re.compile(r"unknown field `(?P<key>[^`]*)`")
+_AT = re.compile(r" - at `(?P<path>[^`]*)`$")
+_HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_ASSIGN = re.compile(r"^\s*([A-Za-z0-9_.\"'-]+)\s*=")
+
+
+def read_toml(path: Path, model: type[T]) -> T:
+    """The file at `path` as a `model`; ConfigError when unreadable, not TOML or not the model."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(
+            f"{path}: cannot be read: {error.strerror}", remedy="Check the name"
+        ) from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"{path}: not UTF-8 at byte {error.start}", remedy="Save the file as UTF-8"
+        ) from None
+    return parse_toml(text, model, str(path))
+
+
+def parse_toml(text: str, model: type[T], name: str) -> T:
+    """`text` as a `model`; `name` stands for the file in errors."""
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(
+            f"{name}: not TOML: {error}", remedy="See https://toml.io for the syntax"
+        ) from None
+    try:
+        return msgspec.convert(raw, model)
+    except msgspec.ValidationError as error:
+        raise _explain(str(error), text, model, name) from None
+
+
+def nearest(word: str, known: list[str]) -> str:
+    """The known word most like `word`, or "" when none is near."""
+    found = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    return found[0] if found else ""
+
+
+def did_you_mean(word: str, known: list[str]) -> str:
+    """A remedy: the nearest known word, or all of them when none is near."""
+    near = nearest(word, known)
+    if near:
+        return f"Did you mean `{near}`?"
+    return f"Known: {', '.join(sorted(known))}" if known else "None are known"
+
+
+def _explain(message: str, text: str, model: Any, name: str) -> ConfigError:
+    at = _AT.search(message)
+    path = at.group("path") if at else "$"
+    what = message[: at.start()] if at else message
+    unknown = _UNKNOWN.search(what)
+    if unknown is None:
+        dotted = _dotted(path)
+        where = _where(name, text, path)
+        what = what[:1].lower() + what[1:]
+        return ConfigError(
+            f"{where}: `{dotted}`: {what}" if dotted else f"{where}: {what}",
+            remedy="See docs/reference for the keys of this file",
+        )
+    key = unknown.group("key")
+    dotted = _dotted(f"{path}.{key}")
+    known = _fields(_walk(model, path))
+    return ConfigError(
+        f"{_where(name, text, f'{path}.{key}')}: unknown key `{dotted}`",
+        remedy=did_you_mean(key, known),
+    )
+
+
+def _dotted(path: str) -> str:
+    """The path as the person knows it; msgspec names no key of a free table (`[...]`)."""
+    return path.removeprefix("$").removeprefix(".").removesuffix("[...]")
+
+
+def _steps(path: str) -> list[str]:
+    """`$.benchmark[1].params[...]` as ["benchmark", "[1]", "params", "[...]"]."""
+    return re.findall(r"\[[^\]]*\]|[^.\[\]]+", _dotted(path))
+
+
+def _walk(model: Any, path: str) -> Any:
+    """The type that stands at `path` inside `model`."""
+    kind = model
+    for step in _steps(path):
+        kind = _without_none(kind)
+        if step.startswith("["):
+            kind = get_args(kind)[-1]
+        else:
+            hints = {f.encode_name: f.type for f in msgspec.structs.fields(kind)}
+            kind = hints[step]
+    return _without_none(kind)
+
+
+def _without_none(kind: Any) -> Any:
+    """`Model | None` as `Model`, without annotations: what a key holds when it is there."""
+    while get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    structs = [a for a in get_args(kind) if isinstance(a, type) and issubclass(a, msgspec.Struct)]
+    is_union = type(None) in get_args(kind)
+    return structs[0] if is_union and structs else kind
+
+
+def _fields(kind: Any) -> list[str]:
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return [f.encode_name for f in msgspec.structs.fields(kind)]
+    return []
+
+
+def _where(name: str, text: str, path: str) -> str:
+    """`file:line` of the key, or of the nearest table above it, or the file alone."""
+    steps = _steps(path)
+    while steps:
+        line = _lines(text).get(tuple(steps))
+        if line is not None:
+            return f"{name}:{line}"
+        steps = steps[:-1]
+    return name
+
+
+def _lines(text: str) -> dict[tuple[str, ...], int]:
+    """Line of each key and table header, in the steps of `_steps`; arrays of tables are counted.
+
+    Understands what people write (headers and one assignment a line); an exotic spelling only
+    costs the line number.
+    """
+    found: dict[tuple[str, ...], int] = {}
+    seen: dict[tuple[str, ...], int] = {}  # arrays of tables: index of the open element
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        header = _HEADER.match(line)
+        if header:
+            names = _split(header.group(2))
+            table = ()
+            for depth, part in enumerate(names):
+                table += (part,)
+                if header.group(1) == "[[" and depth == len(names) - 1:
+                    seen[table] = seen.get(table, -1) + 1
+                if table in seen:
+                    table += (f"[{seen[table]}]",)
+            found.setdefault(table, number)
+            continue
+        assign = _ASSIGN.match(line)
+        if assign:
+            found.setdefault(table + tuple(_split(assign.group(1))), number)
+    return found
+
+
+def _split(dotted: str) -> list[str]:
+    return [part.strip().strip("\"'") for part in dotted.split(".")]
