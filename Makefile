@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# The commands of the README. `make help` lists them. Everything a target needs is set up first;
+# when nothing is to be done that costs less than a second.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-demo demo test test-c test-python test-rust lint format benchmark clean
+
+# Two cores are the floor this project is developed on; more is found out.
+JOBS ?= $(shell nproc)
+BIN := .venv/bin
+C_FILES = $(shell git ls-files '*.c' '*.h')
+SHELL_FILES = $(shell git ls-files 'scripts/*.sh') .ci/run
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
+
+# ---- set-up --------------------------------------------------------------------------------------
+setup-demo: ## what measuring needs: packages, QEMU, Python
+	@scripts/setup-debian.sh
+	@scripts/setup-qemu.sh
+	@scripts/setup-python.sh
+
+setup: setup-demo ## all of it: also Rust and the test tools
+	@scripts/setup-rust.sh
+	@scripts/setup-python.sh dev,parquet
+
+# ---- the two commands ----------------------------------------------------------------------------
+demo: setup-demo ## FreeRTOS on two boards and this Linux, one report: reports/demo.html
+	@scripts/demo.sh
+
+test: setup ## every test: C, Python, Rust; their closing lines at the end
+	@scripts/test.sh
+
+# ---- work on kadenz ------------------------------------------------------------------------------
+lint: setup ## style and types of all four languages
+	@scripts/lint.sh
+
+format: setup ## writes the style
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+	clang-format -i $(C_FILES)
+	cargo fmt --manifest-path fieldbus/Cargo.toml
+
+benchmark: setup ## speed of kadenz itself; never part of the tests
+	@scripts/benchmark.sh
+
+clean: ## removes what was built; keeps runs, reports and downloads
+	rm -rf build fieldbus/target .pytest_cache .mypy_cache .ruff_cache

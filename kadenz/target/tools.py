@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where compilers and emulators are, which version, and how to get what is missing.
+
+The set-up (`make setup`) puts private tools into the cache folder when the system's are too old;
+this module looks in `PATH` first and there second, and is the only one that knows both places.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadenz.errors import ToolMissing
+
+_VERSION = re.compile(r"(\d+(?:\.\d+)+)")
+
+
+@dataclass(frozen=True)
+class Need:
+    """A program kadenz may start: what for, from which version, and how one gets it."""
+
+    name: str
+    purpose: str
+    remedy: str
+    at_least: tuple[int, ...] = ()
+    version_flag: str = "--version"
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A need looked up on this machine. `problem` is "" when the tool can be used."""
+
+    need: Need
+    path: Path | None
+    version: str
+    problem: str
+
+
+def _apt(*packages: str) -> str:
+    return f"Run `make setup`, or: apt-get install {' '.join(packages)}"
+
+
+_QEMU_REMEDY = (
+    "Run `make setup`: it unpacks Debian's backported QEMU privately, "
+    "or put QEMU 10 or newer into PATH"
+)
+
+NEEDS: tuple[Need, ...] = (
+    Need("cmake", "builds the suite", _apt("cmake"), (3, 25)),
+    Need("ninja", "what CMake drives", _apt("ninja-build")),
+    Need("gcc", "the suite on this Linux, the scope", _apt("gcc"), (12,)),
+    Need(
+        "riscv64-unknown-elf-gcc",
+        "images for RISC-V boards",
+        _apt("gcc-riscv64-unknown-elf", "picolibc-riscv64-unknown-elf"),
+        (12,),
+    ),
+    Need(
+        "arm-none-eabi-gcc",
+        "images for Arm boards",
+        _apt("gcc-arm-none-eabi", "picolibc-arm-none-eabi"),
+        (12,),
+    ),
+    Need("qemu-system-riscv32", "emulates RISC-V boards", _QEMU_REMEDY, (10,)),
+    Need("qemu-system-arm", "emulates Arm boards", _QEMU_REMEDY, (10,)),
+)
+
+
+def cache_dir(environ: dict[str, str] | None = None) -> Path:
+    """Return the folder the set-up keeps private tools and downloads in (XDG base directories)."""
+    env = os.environ if environ is None else environ
+    base = env.get("XDG_CACHE_HOME") or str(Path(env.get("HOME", "~")).expanduser() / ".cache")
+    return Path(base) / "kadenz"
+
+
+def need(name: str) -> Need:
+    """Return the need called `name`; KeyError when kadenz never starts such a program."""
+    for entry in NEEDS:
+        if entry.name == name:
+            return entry
+    raise KeyError(name)
+
+
+def look_up(wanted: Need, *, path: str | None = None, cache: Path | None = None) -> Tool:
+    """Look for a program in `path` (default: $PATH), then in the cache folder; never raises.
+
+    A program that is too old does not hide a newer one in the cache.
+    """
+    private = (cache or cache_dir()) / "qemu" / "tools" / "bin"
+    best: Tool | None = None
+    for folder in (path, str(private)):
+        found = shutil.which(wanted.name, path=folder)
+        if found is None:
+            continue
+        tool = _judge(wanted, Path(found))
+        if not tool.problem:
+            return tool
+        best = best or tool
+    return best or Tool(wanted, None, "", f"{wanted.name} is not installed")
+
+
+def require(name: str, *, path: str | None = None, cache: Path | None = None) -> Path:
+    """Return the path of a usable program, or raise ToolMissing that says how to get it."""
+    tool = look_up(need(name), path=path, cache=cache)
+    if tool.problem or tool.path is None:
+        raise ToolMissing(f"{tool.problem} ({tool.need.purpose})", remedy=tool.need.remedy)
+    return tool.path
+
+
+def version(name: str) -> str:
+    """Return the version a usable program reports, "10.0.2"; raises ToolMissing like `require`."""
+    require(name)
+    return look_up(need(name)).version
+
+
+def plugin_header_dir(qemu_version: str, *, cache: Path | None = None) -> Path:
+    """Return the folder that holds qemu-plugin.h of a QEMU version; ToolMissing without it."""
+    folder = (cache or cache_dir()) / "qemu" / "include" / qemu_version
+    if not (folder / "qemu-plugin.h").is_file():
+        raise ToolMissing(
+            f"qemu-plugin.h of QEMU {qemu_version} is not in {folder} (builds the scope)",
+            remedy="Run `make setup`: it takes the header from Debian's source package",
+        )
+    return folder
+
+
+def _judge(wanted: Need, path: Path) -> Tool:
+    try:
+        answer = subprocess.run(
+            [str(path), wanted.version_flag],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Tool(wanted, path, "", f"{path} does not start: {error}")
+    first = (answer.stdout or answer.stderr).strip().split("\n", 1)[0]
+    if answer.returncode != 0:
+        return Tool(wanted, path, "", f"{path} does not start: {first}")
+    # GCC's first line ends with the version and may carry Debian's own in brackets before it.
+    numbers = _VERSION.findall(re.sub(r"\([^)]*\)", " ", first)) or _VERSION.findall(first)
+    text = numbers[0] if numbers else ""
+    if wanted.at_least and text:
+        have = tuple(int(part) for part in text.split("."))
+        if have < wanted.at_least:
+            wish = ".".join(str(part) for part in wanted.at_least)
+            return Tool(wanted, path, text, f"{path} is version {text}, {wish} is needed")
+    return Tool(wanted, path, text, "")

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# What the set-up scripts share: messages, root, the cache, stamps. Sourced, never run.
+set -euo pipefail
+
+ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+export ROOT
+
+# Downloads and private tools live outside the checkout, so that clones share them and `make clean`
+# costs no download. kadenz/target/tools.py looks in the same place.
+CACHE="${XDG_CACHE_HOME:-$HOME/.cache}/kadenz"
+export CACHE
+
+say() {
+    printf 'set-up: %s\n' "$*" >&2
+}
+
+# die WHAT-HAPPENED WHAT-TO-DO
+die() {
+    printf 'set-up: %s\n        %s\n' "$1" "$2" >&2
+    exit 1
+}
+
+# Runs a command as root: directly, or through sudo.
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        die "installing packages needs root, and there is no sudo" \
+            "Run this as root: $*"
+    fi
+}
+
+# at_least HAVE NEED: true when version HAVE is NEED or newer.
+at_least() {
+    [ "$(printf '%s\n%s\n' "$2" "$1" | sort --version-sort | head -n 1)" = "$2" ]
+}
+
+# One hash over the contents of files, to name what a stamp was made from.
+inputs_hash() {
+    cat "$@" | sha256sum | cut -c 1-16
+}
+
+# Only one set-up at a time works on the cache: a second one waits for the first.
+lock_cache() {
+    mkdir -p "$CACHE"
+    exec 9>"$CACHE/lock"
+    flock 9
+}

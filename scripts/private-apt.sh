@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# An apt of our own: separate sources, lists and cache under the cache folder, the system's keys.
+# It can download and unpack; it never installs. Sourced after lib.sh.
+
+PRIVATE_APT="$CACHE/apt"
+
+private_apt() {
+    local tool="$1"
+    shift
+    APT_CONFIG="$PRIVATE_APT/apt.conf" "$tool" "$@"
+}
+
+# The backport comes from Debian 12 on every system: its programs run wherever the C library is as
+# new as Debian 12's. Sources are also those of the system, whose QEMU may be the one in use.
+private_apt_sources() {
+    local id codename keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+    # shellcheck source=/dev/null
+    id="$(. /etc/os-release && echo "$ID")"
+    # shellcheck source=/dev/null
+    codename="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
+    local debian="[signed-by=$keyring] http://deb.debian.org/debian"
+    echo "deb $debian bookworm main"
+    echo "deb $debian bookworm-backports main"
+    echo "deb-src $debian bookworm-backports main"
+    if [ "$id" = debian ] && [ "$codename" != bookworm ] && [ -n "$codename" ]; then
+        echo "deb-src $debian $codename main"
+        echo "deb-src [signed-by=$keyring] http://deb.debian.org/debian-security" \
+            "$codename-security main"
+    elif [ "$id" = ubuntu ]; then
+        echo "deb-src http://archive.ubuntu.com/ubuntu $codename main universe"
+        echo "deb-src http://archive.ubuntu.com/ubuntu $codename-updates main universe"
+    fi
+}
+
+private_apt_update() {
+    local stamp="$PRIVATE_APT/updated"
+    # Lists of the last hour are new enough: one set-up asks twice.
+    if [ -n "$(find "$stamp" -mmin -60 2>/dev/null)" ]; then
+        return 0
+    fi
+    mkdir -p "$PRIVATE_APT"/{state/lists/partial,cache/archives/partial,conf.d}
+    private_apt_sources >"$PRIVATE_APT/sources.list"
+    # Nothing counts as installed: what is downloaded does not depend on what this system has today.
+    : >"$PRIVATE_APT/status"
+    cat >"$PRIVATE_APT/apt.conf" <<CONF
+Dir::Etc::sourcelist "$PRIVATE_APT/sources.list";
+Dir::Etc::sourceparts "/dev/null";
+Dir::Etc::parts "$PRIVATE_APT/conf.d";
+Dir::Etc::preferencesparts "/dev/null";
+Dir::State "$PRIVATE_APT/state";
+Dir::State::status "$PRIVATE_APT/status";
+Dir::Cache "$PRIVATE_APT/cache";
+Dir::Cache::pkgcache "";
+Dir::Cache::srcpkgcache "";
+Acquire::Languages "none";
+APT::Sandbox::User "$(id -un)";
+CONF
+    private_apt apt-get update -qq || die \
+        "the package lists of deb.debian.org could not be read" \
+        "Its message is above; without a network to Debian's mirror nothing can be fetched"
+    touch "$stamp"
+}
+
+# private_apt_download NAME...: the packages and all they need, as .deb files in the cache.
+private_apt_download() {
+    private_apt_clean_archives
+    private_apt apt-get install --download-only --yes --quiet=2 --no-install-recommends \
+        -o Debug::NoLocking=1 --target-release bookworm-backports "$@" >/dev/null || die \
+        "Debian's backports did not give $*" \
+        "Its message is above"
+}
+
+private_apt_clean_archives() {
+    rm -f "$PRIVATE_APT"/cache/archives/*.deb
+}
+
+# private_apt_source_file PACKAGE UPSTREAM-VERSION FILE TO: one file of a source package's upstream
+# tarball. Only the tarball is fetched, and apt checks it against the hash of the signed lists.
+private_apt_source_file() {
+    local package="$1" upstream="$2" file="$3" to="$4" version uri name hash tarball
+    version="$(private_apt apt-cache showsrc "$package" |
+        sed -n 's/^Version: //p' | grep -E "^([0-9]+:)?${upstream//./\\.}[^0-9.]" |
+        sort --version-sort | tail -n 1)" || true
+    [ -n "$version" ] || die \
+        "no package source holds $package $upstream, the version this system runs" \
+        "Install QEMU from Debian 12, its backports, or Debian 13"
+    read -r uri name _ hash < <(private_apt apt-get source --print-uris --quiet=2 \
+        "$package=$version" | tr -d "'" | grep -E '\.orig\.tar\.[a-z0-9]+ ')
+    mkdir -p "$PRIVATE_APT/source" "$(dirname "$to")"
+    tarball="$PRIVATE_APT/source/$name"
+    private_apt /usr/lib/apt/apt-helper download-file "$uri" "$tarball" "$hash" >/dev/null || die \
+        "$uri could not be fetched" "Its message is above"
+    # --occurrence stops reading at the file: the tarball is 40 MB compressed.
+    tar --extract --file "$tarball" --to-stdout --occurrence=1 --wildcards "*/$file" >"$to.part" ||
+        die "$tarball holds no $file" "The source package changed its layout: report this"
+    mv "$to.part" "$to"
+    rm -rf "$PRIVATE_APT/source"
+}

@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs the packages of scripts/debian-packages.txt that are missing; asks dpkg, not a stamp,
+# because somebody may have removed one since.
+. "$(dirname "$0")/lib.sh"
+
+LIST="${1:-$ROOT/scripts/debian-packages.txt}"
+
+command -v apt-get >/dev/null || die \
+    "this system has no apt-get: the set-up knows Debian and its relatives" \
+    "Install what scripts/debian-packages.txt names by hand, then see \`kadenz doctor\`"
+
+is_installed() {
+    [ "$(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# alternatives LINE: the names a line offers, one a line.
+alternatives() {
+    tr '|' '\n' <<<"${1%%#*}" | tr -d '[:blank:]' | sed '/^$/d'
+}
+
+missing=()
+while IFS= read -r line; do
+    names="$(alternatives "$line")"
+    [ -n "$names" ] || continue
+    found=no
+    for name in $names; do
+        if is_installed "$name"; then
+            found=yes
+            break
+        fi
+    done
+    [ "$found" = yes ] || missing+=("$(tr '\n' '|' <<<"$names")")
+done <"$LIST"
+
+[ "${#missing[@]}" -gt 0 ] || exit 0
+
+say "updating the package lists"
+as_root apt-get update -qq
+
+install=()
+for names in "${missing[@]}"; do
+    chosen=
+    for name in ${names//|/ }; do
+        # A name that exists only as a dependency of another has no candidate.
+        candidate="$(apt-cache policy "$name" | sed -n 's/^  Candidate: //p')"
+        if [ -n "$candidate" ] && [ "$candidate" != "(none)" ]; then
+            chosen="$name"
+            break
+        fi
+    done
+    [ -n "$chosen" ] || die "no package of this system is called ${names%|}" \
+        "Add the system's name for it to scripts/debian-packages.txt, after a '|'"
+    install+=("$chosen")
+done
+
+say "installing ${install[*]}"
+as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install --yes --quiet=2 --no-install-recommends "${install[@]}" >/dev/null || die \
+    "apt-get could not install: ${install[*]}" \
+    "Run it by hand to see why: apt-get install ${install[*]}"
