@@ -9,7 +9,7 @@ given as None together with a `reason` where a table has to show the gap.
     summary, box    n, mean, sd, extremes, median; quartiles and whiskers
     percentiles     p50 ... p99.99 with order-statistic intervals
     prediction      what future executions will do; what the observed maximum is worth
-    autocorrelation, effective   dependence between samples, and how many independent ones they equal
+    autocorrelation, effective   dependence, and how many independent samples it leaves
     mean_interval   moving-block bootstrap interval for the mean (resample, block_length)
     cold            first executions apart: split, test, suggestion
     size_fit        fixed cost and cost per byte over message size

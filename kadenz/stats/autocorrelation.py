@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+import numpy as np
 import numpy.typing as npt
+import scipy.fft
 
-from kadenz.stats.samples import Floats
+from kadenz.stats.errors import Undefined
+from kadenz.stats.samples import Array, Floats, as_samples, exact_mean
+
+LAGS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,5 +29,33 @@ class Autocorrelation:
 
 
 def autocorrelation(samples: npt.ArrayLike, max_lag: int | None = None) -> Autocorrelation:
-    """Sample autocorrelation of `samples` (n,), n >= 2."""
-    raise NotImplementedError
+    """Sample autocorrelation of `samples` (n,), n >= 2, in time order.
+
+    Method: sum over i of (x[i] - mean)(x[i+k] - mean), over the sum at k = 0: the biased estimate,
+    which is positive semi-definite (Priestley 1981, 5.3.3), by FFT of overlapping pieces (overlap
+    save), so that memory stays below 40 MB whatever n. `max_lag` defaults to the smaller of 1000
+    and n - 1. Assumes that the series is stationary: a trend or a step shows as slow decay.
+    """
+    array = as_samples(samples, "autocorrelation", needed=2)
+    lags = min(LAGS, array.size - 1) if max_lag is None else max_lag
+    if not 0 <= lags < array.size:
+        raise Undefined("autocorrelation", f"lag {lags} of {array.size} samples does not exist")
+    covariance = lagged_products(array, lags)
+    constant = bool(array.min() == array.max())
+    rho = np.zeros(lags + 1) if constant else covariance / covariance[0]
+    rho[0] = 1.0
+    return Autocorrelation(array.size, rho, 1.96 / math.sqrt(array.size), constant)
+
+
+def lagged_products(array: Array, lags: int) -> Floats:
+    """Sums of products of deviations from the mean, `lags` apart: (lags + 1,), samples' unit^2."""
+    mean = exact_mean(array)
+    piece = min(array.size, max(1 << 16, 4 * lags))
+    length = scipy.fft.next_fast_len(piece + lags, real=True)
+    spectrum = np.zeros(length // 2 + 1, dtype=np.complex128)
+    for start in range(0, array.size, piece):
+        ahead = array[start : start + piece + lags] - mean
+        both = scipy.fft.rfft(ahead, n=length)
+        own = scipy.fft.rfft(ahead[:piece], n=length)
+        spectrum += own.conj() * both
+    return np.asarray(scipy.fft.irfft(spectrum, n=length)[: lags + 1])

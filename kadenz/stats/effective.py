@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+import numpy as np
 import numpy.typing as npt
+
+from kadenz.stats.autocorrelation import lagged_products
+from kadenz.stats.samples import Array, Floats, as_samples, cell_means
+
+# Series longer than this are averaged over cells first. 2^15 cells fix tau to about 2 % for
+# independent samples and cost 5 ms.
+CELLS = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -25,5 +34,50 @@ class EffectiveSize:
 
 
 def effective_size(samples: npt.ArrayLike) -> EffectiveSize:
-    """Effective number of samples for the mean, `samples` (n,) in time order, n >= 8."""
-    raise NotImplementedError
+    """Effective number of samples for the mean, `samples` (n,) in time order, n >= 8.
+
+    Method: tau = 1 + 2 * sum of the autocorrelations, summed by Geyer's initial monotone sequence
+    (Geyer 1992, section 3.3): pairs rho[2j] + rho[2j+1] as long as they are positive, none above
+    its predecessor. Chosen over batch means because it needs no batch size. Its proof is for
+    reversible Markov chains; on other series it is a rule for where to stop. Longer than 2^15
+    samples are averaged over cells of c samples first; var(mean) = var(cell mean) * tau(cells) /
+    cells is the same quantity, and costs the same for any n.
+
+    Assumes that the series is stationary and at least some 20 tau long. A negative correlation
+    gives tau < 1; effective_n never exceeds n, because a surplus of information from it rests on
+    the correlation continuing exactly.
+    """
+    array = as_samples(samples, "effective sample size", needed=8)
+    n = array.size
+    if array.min() == array.max():
+        return EffectiveSize(n, 1.0, float(n), 0.0, 1, 0, True)
+    cell = -(-n // CELLS)
+    means = cell_means(array, cell)
+    tau_cells, lags = monotone_tau(means)
+    # Variances in float64 in one pass over pieces would lose digits; these are centred.
+    long_run = cell * float(means.var()) * tau_cells
+    variance = float(lagged_products(array, 0)[0]) / n
+    tau = long_run / variance
+    return EffectiveSize(
+        n=n,
+        tau=tau,
+        effective_n=n / max(tau, 1.0),
+        long_run_sd=math.sqrt(long_run),
+        cell=cell,
+        lags=lags,
+        constant=False,
+    )
+
+
+def monotone_tau(series: Array) -> tuple[float, int]:
+    """Integrated autocorrelation time of `series` (m,), and the number of lags summed."""
+    products = lagged_products(series, series.size - 1)
+    if products[0] <= 0.0:
+        return 1.0, 0
+    rho: Floats = products / products[0]
+    even = rho.size // 2 * 2
+    pairs = rho[:even:2] + rho[1:even:2]
+    ends = np.flatnonzero(pairs <= 0.0)
+    count = int(ends[0]) if ends.size else pairs.size
+    kept = np.minimum.accumulate(pairs[:count])
+    return max(2.0 * float(kept.sum()) - 1.0, 1.0 / series.size), 2 * count

@@ -36,8 +36,8 @@ class Ordered:
         """
         if not 0.0 <= level <= 1.0:
             raise Undefined("quantile", f"level {level} is outside 0 ... 1")
-        # The tolerance undoes the rounding of level * n (0.95 * 100 = 95.00000000000001 - ulp).
-        rank = int(np.ceil(level * self.n - 1e-9 * max(1.0, level * self.n) * 1e-3))
+        # The factor undoes the rounding of level * n, so that 0.07 * 100 is 7 and not 7.000...01.
+        rank = int(np.ceil(level * self.n * (1.0 - 1e-12)))
         return self.rank(min(max(rank, 1), self.n))
 
     @property

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy.typing as npt
+from scipy.special import bdtr
 
-from kadenz.stats.ordered import Ordered
+from kadenz.stats.effective import effective_size
+from kadenz.stats.errors import Undefined
+from kadenz.stats.ordered import Ordered, order
+from kadenz.stats.samples import Array, as_samples
 
 LEVELS = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999)
 
@@ -43,5 +48,112 @@ def percentiles(
     ordered: Ordered | None = None,
     dependent: bool = True,
 ) -> tuple[Percentile, ...]:
-    """Percentiles of `samples` (n,), in time order unless `dependent` is False."""
-    raise NotImplementedError
+    """Percentiles of `samples` (n,), n >= 1, in time order unless `dependent` is False.
+
+    Method: the value is the smallest sample that a share `level` does not exceed. The interval is
+    [X_(r), X_(s)] with r, s from the binomial distribution of the number of samples below the
+    quantile (David and Nagaraja 2003, section 7.1): exact, conservative, and valid for any
+    distribution, ties included. With `dependent`, the number of samples in that binomial is
+    n / tau, tau being the autocorrelation time of the series "sample i does not exceed the value"
+    (effective.py): approximate, and never narrower. Assumes stationarity; `dependent=False`
+    assumes independence.
+
+    Minimum: the value needs n * min(level, 1 - level) >= 1, the interval
+    log((1 - confidence) / 2) / log(max(level, 1 - level)) samples (36,888 for p99.99), times tau.
+    Below that the field is None and `reason` says how many are needed; nothing is extrapolated.
+    """
+    array = as_samples(samples, "percentiles")
+    data = order(array) if ordered is None else ordered
+    if data.n != array.size:
+        raise Undefined("percentiles", f"{array.size} samples, but {data.n} sorted ones")
+    if not 0.0 < confidence < 1.0:
+        raise Undefined("percentiles", f"confidence {confidence} is outside 0 ... 1")
+    return tuple(_percentile(array, data, level, confidence, dependent) for level in levels)
+
+
+def quantile_ranks(n: int, level: float, confidence: float) -> tuple[int, int]:
+    """Ranks (r, s) so that X_(r) <= quantile <= X_(s) with at least `confidence`.
+
+    r = 0 or s = n + 1 where n does not allow that end. Each tail keeps at most half of the rest:
+    P(B <= r - 1) <= (1 - confidence) / 2 and P(B >= s) <= (1 - confidence) / 2, B ~ Bin(n, level).
+    """
+    tail = (1.0 - confidence) / 2.0
+    low = _first_rank(n, level, tail)
+    # The upper end is the lower end of the mirrored problem.
+    high = n + 1 - _first_rank(n, 1.0 - level, tail)
+    return low, high
+
+
+def _first_rank(n: int, level: float, tail: float) -> int:
+    """The largest r with P(Bin(n, level) <= r - 1) <= tail, 0 when there is none."""
+    low, high = 0, n
+    while low < high:
+        middle = (low + high + 1) // 2
+        if bdtr(middle - 1, n, level) <= tail:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def needed_for_interval(level: float, confidence: float) -> int:
+    """The least n from which both ends of the interval exist, independent samples."""
+    return math.ceil(math.log((1.0 - confidence) / 2.0) / math.log(max(level, 1.0 - level)))
+
+
+def _percentile(
+    array: Array, data: Ordered, level: float, confidence: float, dependent: bool
+) -> Percentile:
+    if not 0.0 < level < 1.0:
+        raise Undefined("percentile", f"level {level} is outside 0 ... 1")
+    n = data.n
+    name = f"p{round(100.0 * level, 6):g}"
+    # Decimal levels: 1 - 0.9999 is 1.0000000000000286e-4 in binary.
+    for_value = math.ceil(round(1.0 / min(level, 1.0 - level), 6))
+    for_interval = needed_for_interval(level, confidence)
+    if n < for_value:
+        needed = max(for_value, for_interval)
+        reason = f"not enough samples: {n:,}, {for_value:,} needed for the value"
+        return Percentile(level, name, n, None, None, None, confidence, None, 1.0, needed, reason)
+    value = data.quantile(level)
+    tau = _tau(array, data, value) if dependent else 1.0
+    worth = max(1, math.floor(n / tau))
+    low, high = quantile_ranks(worth, level, confidence)
+    needed = max(for_value, math.ceil(for_interval * tau))
+    missing = [end for end, gone in (("lower", low < 1), ("upper", high > worth)) if gone]
+    reason = (
+        f"not enough samples for the {' and '.join(missing)} end: {n:,}, {needed:,} needed"
+        if missing
+        else ""
+    )
+    attained = (
+        None if missing else float(bdtr(high - 1, worth, level) - bdtr(low - 1, worth, level))
+    )
+    if worth < n:
+        # Ranks of the n / tau samples as ranks of all n, rounded outwards.
+        low_rank = math.floor((low - 1) / worth * n) + 1
+        high_rank = min(n, math.ceil(high / worth * n))
+    else:
+        low_rank, high_rank = low, high
+    return Percentile(
+        level=level,
+        name=name,
+        n=n,
+        value=value,
+        low=None if "lower" in missing else data.rank(low_rank),
+        high=None if "upper" in missing else data.rank(high_rank),
+        confidence=confidence,
+        attained=attained,
+        tau=tau,
+        needed=needed,
+        reason=reason,
+    )
+
+
+def _tau(array: Array, data: Ordered, value: float) -> float:
+    """Autocorrelation time of "does not exceed `value`"; 1 where it cannot be estimated."""
+    if data.n < 8:
+        return 1.0
+    # The largest value itself is never exceeded; then "reaches it" is the event.
+    below = array <= value if data.rank(data.n) > value else array < value
+    return max(1.0, effective_size(below).tau)

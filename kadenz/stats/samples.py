@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
@@ -49,3 +50,29 @@ def pieces(array: Array) -> Iterator[Array]:
 def is_integer(array: Array) -> bool:
     """True for counts of ticks, where sums and order statistics are exact."""
     return array.dtype.kind in "iu"
+
+
+def exact_mean(array: Array) -> float:
+    """The mean of `array` (n,), rounded once for integers up to 32 bits, else to about 1 ulp."""
+    if is_integer(array) and array.dtype.itemsize <= 4:
+        # A piece of 2^18 values below 2^32 stays below 2^50; Python's integers hold the rest.
+        return sum(int(part.sum(dtype=np.int64)) for part in pieces(array)) / array.size
+    return math.fsum(float(part.sum(dtype=np.float64)) for part in pieces(array)) / array.size
+
+
+def cell_means(array: Array, cell: int) -> Floats:
+    """Means of consecutive cells of `cell` samples, (n // cell,). A shorter last cell is left out.
+
+    Integer samples up to 32 bits are summed as integers, in pieces.
+    """
+    whole = array.size // cell
+    if cell == 1:
+        return array.astype(np.float64)
+    sums: Array = np.empty(whole, dtype=np.float64)
+    step = max(1, PIECE // cell)
+    kind = np.int64 if is_integer(array) and array.dtype.itemsize <= 4 else np.float64
+    for first in range(0, whole, step):
+        last = min(whole, first + step)
+        rows = array[first * cell : last * cell].reshape(-1, cell)
+        sums[first:last] = rows.sum(axis=1, dtype=kind)
+    return np.asarray(sums / cell)

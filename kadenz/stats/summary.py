@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+import numpy as np
 import numpy.typing as npt
 
 from kadenz.stats.ordered import Ordered
+from kadenz.stats.samples import Array, as_samples, exact_mean, pieces
 
 
 @dataclass(frozen=True)
@@ -27,5 +30,43 @@ class Summary:
 
 
 def summarize(samples: npt.ArrayLike, *, ordered: Ordered | None = None) -> Summary:
-    """Describe `samples` (n,), n >= 1. Pass `ordered` when the sorted samples are at hand."""
-    raise NotImplementedError
+    """Describe `samples` (n,), n >= 1. Pass `ordered` when the sorted samples are at hand.
+
+    Method: integer samples are summed as integers, so the mean is exact to its last bit; the sd is
+    the two-pass sum of squared deviations over n - 1 (Chan, Golub and LeVeque 1983), in pieces, so
+    that a u4 array is never copied to f8 whole. Assumes nothing about the samples; the sd says
+    little about the mean's error when they depend on each other (see mean_interval).
+    """
+    array = as_samples(samples, "summary")
+    n = array.size
+    mean = exact_mean(array)
+    low, high = (
+        (float(array.min()), float(array.max()))
+        if ordered is None
+        else (ordered.rank(1), ordered.rank(n))
+    )
+    squares = 0.0
+    remainder = 0.0
+    for part in pieces(array):
+        deviation = part - mean
+        squares += float(deviation @ deviation)
+        remainder += float(deviation.sum())
+    # The mean is rounded once; the second term removes what that left behind.
+    squares = 0.0 if low == high else max(squares - remainder * remainder / n, 0.0)
+    return Summary(
+        n=n,
+        mean=mean,
+        sd=math.sqrt(squares / (n - 1)) if n > 1 else None,
+        min=low,
+        max=high,
+        median=ordered.median if ordered is not None else _median(array),
+    )
+
+
+def _median(array: Array) -> float:
+    """The middle by selection, without sorting everything. One copy, same type."""
+    half = array.size // 2
+    if array.size % 2:
+        return float(np.partition(array, half)[half])
+    middle = np.partition(array, (half - 1, half))
+    return (float(middle[half - 1]) + float(middle[half])) / 2.0
