@@ -1,0 +1,20 @@
+"""Names inside a run folder (docs/reference/run-folder.md)."""
+
+from __future__ import annotations
+
+MANIFEST = "run.json"
+SAMPLES = "samples"
+CONSOLE = "console.txt"  # what the target said in words
+PARTIAL_SUFFIX = ".partial"  # a run that is being measured, or whose lab was killed
+
+
+def lane_file(record: int, bench: str, lane: str) -> str:
+    """Where a lane's samples stand, relative to the run folder.
+
+    The same plan gives the same names, so that two runs can be compared file by file.
+    """
+    return f"{SAMPLES}/{record:05d}-{_plain(bench)}.{_plain(lane)}.npy"
+
+
+def _plain(text: str) -> str:
+    return "".join(c if c.isalnum() or c in "-_" else "-" for c in text)

@@ -1,0 +1,83 @@
+"""Bodies of frames to messages and back."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from kadenz.wire.frame import SAMPLES_HEADER, BadFrame, Frame, Type, encode_frame
+from kadenz.wire.messages import (
+    DTYPES,
+    AnyMessage,
+    Begin,
+    Bench,
+    Conform,
+    Done,
+    End,
+    Fault,
+    Hello,
+    Samples,
+    Text,
+)
+
+_MODELS = {
+    Type.HELLO: Hello,
+    Type.BENCH: Bench,
+    Type.BEGIN: Begin,
+    Type.END: End,
+    Type.FAULT: Fault,
+    Type.DONE: Done,
+    Type.CONFORM: Conform,
+}
+_TYPES: dict[type, Type] = {model: kind for kind, model in _MODELS.items()}
+_DECODERS = {int(kind): msgspec.msgpack.Decoder(model) for kind, model in _MODELS.items()}
+_ENCODER = msgspec.msgpack.Encoder()
+_NUMPY = tuple(np.dtype(numpy) for _, numpy in DTYPES)
+_CODES = {numpy: code for code, (_, numpy) in enumerate(DTYPES)}
+
+
+def decode_body(frame: Frame) -> AnyMessage:
+    """The message in `frame`. Raises BadFrame: unknown type, or a body that does not fit it."""
+    if frame.type == Type.SAMPLES:
+        return _decode_samples(frame.body)
+    if frame.type == Type.TEXT:
+        try:
+            return Text(frame.body.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise BadFrame("body", f"TEXT is not UTF-8 at byte {error.start}") from None
+    decoder = _DECODERS.get(frame.type)
+    if decoder is None:
+        raise BadFrame("type", f"unknown frame type {frame.type}")
+    try:
+        message: AnyMessage = decoder.decode(frame.body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadFrame("body", f"{Type(frame.type).name}: {error}") from None
+    return message
+
+
+def encode_message(message: AnyMessage, sequence: int) -> bytes:
+    """The frame that carries `message`, as bytes on the line."""
+    if isinstance(message, Samples):
+        head = SAMPLES_HEADER.pack(
+            message.record, message.lane, _CODES[message.dtype], message.first
+        )
+        body = head + message.values.astype(message.dtype).tobytes()
+        return encode_frame(Frame(Type.SAMPLES, sequence, body))
+    if isinstance(message, Text):
+        return encode_frame(Frame(Type.TEXT, sequence, message.text.encode()))
+    return encode_frame(Frame(_TYPES[type(message)], sequence, _ENCODER.encode(message)))
+
+
+def _decode_samples(body: bytes) -> Samples:
+    if len(body) < SAMPLES_HEADER.size:
+        raise BadFrame(
+            "body", f"SAMPLES of {len(body)} bytes, {SAMPLES_HEADER.size} or more needed"
+        )
+    record, lane, code, first = SAMPLES_HEADER.unpack_from(body)
+    if code >= len(_NUMPY):
+        raise BadFrame("body", f"SAMPLES of unknown dtype code {code}")
+    dtype = _NUMPY[code]
+    if (len(body) - SAMPLES_HEADER.size) % dtype.itemsize:
+        raise BadFrame("body", f"SAMPLES of record {record}: not a whole number of {dtype.str}")
+    values = np.frombuffer(body, dtype=dtype, offset=SAMPLES_HEADER.size)
+    return Samples(record, lane, first, DTYPES[code][1], values)

@@ -1,0 +1,201 @@
+"""Messages to records: what a target said, put together and checked (rules 2 and 3).
+
+Values that did not arrive are never invented: a lane keeps what came before the first hole, and
+its record becomes invalid with the hole named.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+from numpy.typing import NDArray
+
+from kadenz.config.manifest import Status
+from kadenz.wire.decoder import Finding, Received
+from kadenz.wire.messages import (
+    AnyMessage,
+    Begin,
+    Bench,
+    Conform,
+    Done,
+    End,
+    Fault,
+    Hello,
+    Samples,
+    Text,
+)
+
+
+class Verdict(NamedTuple):
+    """What became of a record, after the lab's own checks."""
+
+    status: Status
+    reason: str
+
+
+class RecordSink(Protocol):
+    """Where records go while they are measured."""
+
+    def opened(self, begin: Begin) -> None:
+        """A record begins."""
+
+    def values(self, record: int, lane: int, values: NDArray[Any]) -> None:
+        """The next values of a lane, without a hole before them."""
+
+    def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
+        """A record ended; `end` is None when the target's last word on it is missing."""
+
+
+class _Open:
+    """A record between BEGIN and END."""
+
+    def __init__(self, begin: Begin) -> None:
+        self.begin = begin
+        self.received = [0] * len(begin.lanes)
+        self.holed = [False] * len(begin.lanes)
+        self.damage = ""
+
+    def spoil(self, why: str) -> None:
+        self.damage = self.damage or why
+
+
+class Assembler:
+    """Takes what a Decoder gives; keeps the words and hands records to `sink`.
+
+    `expects_samples` is false under the scope, where the values come from a trace.
+    """
+
+    def __init__(self, sink: RecordSink, *, expects_samples: bool = True) -> None:
+        self.sink = sink
+        self.expects_samples = expects_samples
+        self.hello: Hello | None = None
+        self.benches: list[Bench] = []
+        self.conforms: list[Conform] = []
+        self.texts: list[str] = []
+        self.findings: list[Finding] = []
+        self.fault: Fault | None = None
+        self.done: Done | None = None
+        self.records = 0  # closed, however it ended
+        self.samples = 0  # values received
+        self._open: dict[int, _Open] = {}
+
+    @property
+    def current(self) -> Begin | None:
+        """The record that is being measured, if any."""
+        return next(reversed(self._open.values())).begin if self._open else None
+
+    def take(self, item: Received | Finding) -> None:
+        """One item of the decoder."""
+        if isinstance(item, Finding):
+            self._note(item)
+        else:
+            self._message(item.message, item.sequence)
+
+    def finish(self, why: str) -> None:
+        """The stream is over; records still open end without the target's word, because `why`."""
+        for record in list(self._open):
+            self._close(record, None, why)
+
+    def _note(self, finding: Finding) -> None:
+        self.findings.append(finding)
+        if finding.lost:
+            for state in self._open.values():
+                state.spoil(f"{finding.kind}: {finding.message}")
+
+    def _broken(self, why: str, sequence: int) -> None:
+        self._note(Finding("body", f"frame {sequence}: {why}", -1))
+
+    def _message(self, message: AnyMessage, sequence: int) -> None:
+        match message:
+            case Samples():
+                self._values(message, sequence)
+            case Begin():
+                self._begin(message, sequence)
+            case End():
+                self._end(message, sequence)
+            case Hello():
+                self.hello = message
+            case Bench():
+                self.benches.append(message)
+            case Conform():
+                self.conforms.append(message)
+            case Text():
+                self.texts.append(message.text)
+            case Fault():
+                self.fault = message
+            case Done():
+                self.done = message
+                if message.frames != sequence + 1:
+                    why = f"the target counts {message.frames} frames, {sequence + 1} were numbered"
+                    self._broken(why, sequence)
+
+    def _begin(self, begin: Begin, sequence: int) -> None:
+        if begin.record in self._open:
+            self._broken(f"record {begin.record} begins again before its end", sequence)
+            self._close(begin.record, None, "its end was lost")
+        self._open[begin.record] = _Open(begin)
+        self.sink.opened(begin)
+
+    def _values(self, samples: Samples, sequence: int) -> None:
+        state = self._open.get(samples.record)
+        if state is None:
+            self._broken(f"samples of record {samples.record}, which is not open", sequence)
+            return
+        if samples.lane >= len(state.received):
+            self._broken(f"record {samples.record} has no lane {samples.lane}", sequence)
+            return
+        if samples.dtype[1:] != state.begin.dtype:
+            why = f"record {samples.record}: {samples.dtype} values, {state.begin.dtype} announced"
+            self._broken(why, sequence)
+            return
+        expected = state.received[samples.lane]
+        if samples.first != expected:
+            name = state.begin.lanes[samples.lane]
+            state.holed[samples.lane] = True
+            state.spoil(
+                f"lane {name}: values from {expected} on are missing, {samples.first} came next"
+            )
+        if state.holed[samples.lane]:
+            return
+        state.received[samples.lane] += len(samples.values)
+        self.samples += len(samples.values)
+        self.sink.values(samples.record, samples.lane, samples.values)
+
+    def _end(self, end: End, sequence: int) -> None:
+        if end.record not in self._open:
+            self._broken(f"record {end.record} ends and never began", sequence)
+            return
+        self._close(end.record, end, "")
+
+    def _close(self, record: int, end: End | None, why: str) -> None:
+        state = self._open.pop(record)
+        self.records += 1
+        verdict = Verdict("failed", state.damage or why) if end is None else self._judge(state, end)
+        self.sink.closed(state.begin, end, verdict)
+
+    def _judge(self, state: _Open, end: End) -> Verdict:
+        """The target's own word, or what the lab found against it."""
+        if end.status in ("n/a", "failed"):
+            return Verdict(end.status, end.reason)
+        if end.status == "invalid":
+            return Verdict("invalid", end.reason or state.damage or "the target gives no reason")
+        against = state.damage or self._accounting(state, end)
+        return Verdict("invalid", against) if against else Verdict("ok", "")
+
+    def _accounting(self, state: _Open, end: End) -> str:
+        begin = state.begin
+        if len(end.lanes) != len(begin.lanes):
+            return f"{len(begin.lanes)} lanes began, {len(end.lanes)} ended"
+        for name, lane, received in zip(begin.lanes, end.lanes, state.received, strict=True):
+            if lane.taken + lane.missed != begin.planned:
+                return (
+                    f"lane {name}: {begin.planned} planned, but {lane.taken} taken and "
+                    f"{lane.missed} missed"
+                )
+            if self.expects_samples and received != lane.taken:
+                return f"lane {name}: {lane.taken} values taken, {received} arrived"
+        if end.proof.failed:
+            return f"{end.proof.failed} of {end.proof.checked} proofs failed: {end.proof.reason}"
+        if end.proof.checked == 0 and any(lane.taken for lane in end.lanes):
+            return "no proof: nothing shows that what was timed happened"
+        return ""
