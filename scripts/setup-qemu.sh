@@ -40,6 +40,13 @@ WRAPPER
     chmod +x "$QEMU/new/bin/$1"
 }
 
+# The program also looks for modules where the system's QEMU keeps its own, and aborts on finding
+# those of another version. Its search path is a string: one of the same length that leads nowhere.
+forget_system_modules() {
+    LC_ALL=C sed -i "s|/usr/lib/$multiarch/qemu\x00|/usr/lib/$multiarch/none\x00|g" \
+        "$(readlink -f "$1")"
+}
+
 unpack_backport() {
     local multiarch deb name
     multiarch="$(dpkg-architecture -q DEB_HOST_MULTIARCH)"
@@ -56,6 +63,7 @@ unpack_backport() {
         esac
     done
     for name in "${EMULATORS[@]}"; do
+        forget_system_modules "$QEMU/new/root/usr/bin/$name"
         write_wrapper "$name"
     done
     if ! usable "$QEMU/new/bin"; then

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Small enough that a killed emulator loses a fraction of a second of marks, large enough that
+ * writing costs nothing beside emulating. */
+#define BUFFERED_EVENTS 4096u
+
+static int file = -1;
+static uint8_t buffer[BUFFERED_EVENTS * KDZ_TRACE_EVENT_BYTES];
+static size_t used;
+
+static void put(uint8_t *to, uint64_t value, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        to[i] = (uint8_t)(value >> (8 * i));
+    }
+}
+
+static bool write_all(const uint8_t *bytes, size_t count)
+{
+    while (count > 0) {
+        ssize_t written = write(file, bytes, count);
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return false;
+        }
+        bytes += written;
+        count -= (size_t)written;
+    }
+    return true;
+}
+
+static void flush(void)
+{
+    if (!write_all(buffer, used)) {
+        fprintf(stderr,
+                "kadenz-scope: the trace could not be written: %s. "
+                "Free some space and run again\n",
+                strerror(errno));
+        /* Not exit(): its handlers would come back here, on a thread of the emulator. */
+        _exit(EXIT_FAILURE);
+    }
+    used = 0;
+}
+
+bool kdz_trace_open(const char *path, uint64_t marker_address)
+{
+    uint8_t header[KDZ_TRACE_HEADER_BYTES] = {0};
+
+    file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (file < 0) {
+        return false;
+    }
+    memcpy(header, KDZ_TRACE_MAGIC, 8);
+    put(header + 8, KDZ_TRACE_VERSION, 4);
+    put(header + 12, KDZ_TRACE_HEADER_BYTES, 4);
+    put(header + 16, KDZ_TRACE_EVENT_BYTES, 4);
+    put(header + 24, marker_address, 8);
+    return write_all(header, sizeof header);
+}
+
+void kdz_trace_append(uint64_t instructions, uint32_t value)
+{
+    if (file < 0) {
+        return;
+    }
+    put(buffer + used, instructions, 8);
+    put(buffer + used + 8, value, 4);
+    used += KDZ_TRACE_EVENT_BYTES;
+    if (used == sizeof buffer) {
+        flush();
+    }
+}
+
+void kdz_trace_close(uint64_t instructions)
+{
+    if (file < 0) {
+        return;
+    }
+    kdz_trace_append(instructions, KDZ_TRACE_LAST);
+    flush();
+    close(file);
+    file = -1;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The trace file: what the scope saw, little-endian throughout. Read by kadenz/target/scope.py;
+ * described in instruments/scope/README.md. A change of layout raises KDZ_TRACE_VERSION.
+ */
+#ifndef KDZ_TRACE_H
+#define KDZ_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define KDZ_TRACE_MAGIC "KDZSCOPE" /* 8 bytes, no terminator */
+#define KDZ_TRACE_VERSION 1u
+#define KDZ_TRACE_HEADER_BYTES 32u
+#define KDZ_TRACE_EVENT_BYTES 12u
+/* The last event of a complete trace: its count is all instructions executed. No mark has this
+ * value, because marks carry a 16-bit record number below a small flag. */
+#define KDZ_TRACE_LAST 0xFFFFFFFFu
+
+/* Opens the file and writes the header. False with errno set on failure. */
+bool kdz_trace_open(const char *path, uint64_t marker_address);
+
+/* Appends one event; buffered. A disk that is full ends the process with a message: a trace with a
+ * hole would be worse than none. */
+void kdz_trace_append(uint64_t instructions, uint32_t value);
+
+/* Appends KDZ_TRACE_LAST and writes out everything. Later calls do nothing. */
+void kdz_trace_close(uint64_t instructions);
+
+#endif

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a scope trace to samples: marks in, spans of instructions out.
+
+A trace is a header and events of 12 bytes, little-endian (instruments/scope/README.md): the number of
+instructions executed so far, u64, and the stored mark, u32. A record lies between an opening and a
+closing mark that carry its number; in it each BEGIN is followed by its END.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kadenz.errors import TargetFailed
+
+MAGIC = b"KDZSCOPE"
+VERSION = 1
+HEADER_BYTES = 32
+
+# suite/include/kadenz/clock.h
+BEGIN = 1
+END = 2
+RECORD_OPEN = 0x0001_0000
+RECORD_CLOSE = 0x0002_0000
+_FLAGS = 0xFFFF_0000
+_NUMBER = 0x0000_FFFF
+# instruments/scope/trace.h
+LAST = 0xFFFF_FFFF
+
+EVENT = np.dtype([("instructions", "<u8"), ("value", "<u4")])
+_HEADER = np.dtype(
+    [
+        ("magic", "S8"),
+        ("version", "<u4"),
+        ("header_bytes", "<u4"),
+        ("event_bytes", "<u4"),
+        ("reserved", "<u4"),
+        ("marker", "<u8"),
+    ]
+)
+
+Spans = NDArray[np.uint64]
+Events = NDArray[np.void]
+
+_REPORT = "Run again; if it stays, the benchmark stamps its marks wrongly: report it with the trace"
+
+
+class ScopeDamaged(TargetFailed):
+    """The trace is not what the plugin writes, or its marks do not pair."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What the plugin wrote. `complete` is false when the emulator was killed before its end."""
+
+    events: Events
+    marker_address: int
+    complete: bool
+    instructions: int  # executed in total; up to the last event when not complete
+
+
+@dataclass(frozen=True)
+class RecordSpans:
+    """The spans of one record in instructions, in the order measured.
+
+    `closed` is false when the trace ends inside the record: then it was stopped early, and a BEGIN
+    still waiting for its END at that point is no error.
+    """
+
+    record: int
+    spans: Spans
+    closed: bool
+
+
+def read_trace(path: Path) -> Trace:
+    """Read a trace file. Raises ScopeDamaged, which names what is wrong with it."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ScopeDamaged(
+            f"{path}: the scope's trace cannot be read: {error.strerror}",
+            remedy="The emulator ended before the plugin could write: see its output",
+        ) from error
+    return parse_trace(data, source=str(path))
+
+
+def parse_trace(data: bytes, *, source: str = "trace") -> Trace:
+    """Decode the bytes of a trace file; `source` names it in errors."""
+    if len(data) < HEADER_BYTES or data[:8] != MAGIC:
+        raise ScopeDamaged(
+            f"{source}: this is not a scope trace (it does not begin with {MAGIC.decode()})",
+            remedy="The plugin writes the trace that `run.json` belongs to: name that one",
+        )
+    header = np.frombuffer(data, dtype=_HEADER, count=1)[0]
+    if int(header["version"]) != VERSION:
+        raise ScopeDamaged(
+            f"{source}: trace version {int(header['version'])}, this kadenz reads {VERSION}",
+            remedy="Measure again with this version of kadenz",
+        )
+    if int(header["header_bytes"]) != HEADER_BYTES or int(header["event_bytes"]) != EVENT.itemsize:
+        raise ScopeDamaged(f"{source}: the header contradicts its version", remedy=_REPORT)
+    body = data[HEADER_BYTES:]
+    whole, rest = divmod(len(body), EVENT.itemsize)
+    events = np.frombuffer(body, dtype=EVENT, count=whole)
+    complete = whole > 0 and rest == 0 and int(events["value"][-1]) == LAST
+    total = int(events["instructions"][-1]) if whole else 0
+    if complete:
+        events = events[:-1]
+    stray = np.flatnonzero(events["value"] == LAST)
+    if stray.size:
+        raise ScopeDamaged(
+            f"{source}: the mark that ends a trace stands at event {stray[0]} of {events.size}",
+            remedy=_REPORT,
+        )
+    counts = events["instructions"]
+    back = np.flatnonzero(counts[1:] < counts[:-1]) if counts.size else stray
+    if back.size:
+        raise ScopeDamaged(
+            f"{source}: the instruction count runs backwards at event {back[0] + 1}", remedy=_REPORT
+        )
+    return Trace(events, int(header["marker"]), complete, total)
+
+
+def split_records(trace: Trace, *, source: str = "trace") -> dict[int, RecordSpans]:
+    """Return the spans of every record of a trace, by the record's number.
+
+    A span is the number of instructions from behind the store of BEGIN through the store of END:
+    what lies between, and the store of END itself. Raises ScopeDamaged with the event's position for
+    a BEGIN without END, an END without BEGIN, a mark outside a record, a record inside another,
+    a close without open, a number used twice, and an unknown mark.
+    """
+    values = trace.events["value"]
+    flags = values & _FLAGS
+    opens = np.flatnonzero(flags == RECORD_OPEN)
+    closes = np.flatnonzero(flags == RECORD_CLOSE)
+    plain = (values == BEGIN) | (values == END)
+    unknown = np.flatnonzero(~plain & (flags != RECORD_OPEN) & (flags != RECORD_CLOSE))
+    if unknown.size:
+        at = int(unknown[0])
+        raise ScopeDamaged(
+            f"{source}: unknown mark {int(values[at]):#x} at event {at}", remedy=_REPORT
+        )
+    _check_frames(values, opens, closes, source)
+    records: dict[int, RecordSpans] = {}
+    end_of_previous = 0
+    for index, first in enumerate(opens):
+        _check_nothing_between(values, end_of_previous, int(first), source)
+        closed = index < closes.size
+        last = int(closes[index]) if closed else values.size
+        number = int(values[first]) & _NUMBER
+        if number in records:
+            raise ScopeDamaged(
+                f"{source}: record {number} is opened a second time at event {first}",
+                remedy=_REPORT,
+            )
+        inside = trace.events[int(first) + 1 : last]
+        records[number] = RecordSpans(
+            number, _pair(inside, int(first) + 1, number, closed, source), closed
+        )
+        end_of_previous = last + 1 if closed else values.size
+    _check_nothing_between(values, end_of_previous, values.size, source)
+    return records
+
+
+def check_count(spans: RecordSpans, taken: int, *, source: str = "trace") -> None:
+    """Hold the scope's samples against what the target says it took; raises ScopeDamaged."""
+    if spans.spans.size != taken:
+        raise ScopeDamaged(
+            f"{source}: record {spans.record}: the target took {taken} samples and the scope saw "
+            f"{spans.spans.size} spans",
+            remedy=_REPORT,
+        )
+
+
+def _check_frames(
+    values: NDArray[np.uint32],
+    opens: NDArray[np.intp],
+    closes: NDArray[np.intp],
+    source: str,
+) -> None:
+    """Opens and closes alternate, each pair with one number; the last record may be open."""
+    for index in range(max(opens.size, closes.size)):
+        opened = int(opens[index]) if index < opens.size else None
+        closed = int(closes[index]) if index < closes.size else None
+        if closed is not None and (opened is None or closed < opened):
+            raise ScopeDamaged(
+                f"{source}: record {int(values[closed]) & _NUMBER} closes at event {closed} and was "
+                "not open",
+                remedy=_REPORT,
+            )
+        following = int(opens[index + 1]) if index + 1 < opens.size else None
+        if following is not None and (closed is None or following < closed):
+            raise ScopeDamaged(
+                f"{source}: record {int(values[following]) & _NUMBER} opens at event {following} "
+                f"inside record {int(values[opened or 0]) & _NUMBER}",
+                remedy=_REPORT,
+            )
+        if opened is None or closed is None:
+            continue
+        if (values[opened] ^ values[closed]) & _NUMBER:
+            raise ScopeDamaged(
+                f"{source}: record {int(values[opened]) & _NUMBER} opens at event {opened}, and "
+                f"record {int(values[closed]) & _NUMBER} closes at event {closed}",
+                remedy=_REPORT,
+            )
+
+
+def _check_nothing_between(values: NDArray[np.uint32], first: int, last: int, source: str) -> None:
+    """Only BEGIN and END can stand outside a record here, and none may."""
+    if first < last:
+        raise ScopeDamaged(
+            f"{source}: {_name(int(values[first]))} outside a record at event {first}",
+            remedy=_REPORT,
+        )
+
+
+def _pair(inside: Events, offset: int, number: int, closed: bool, source: str) -> Spans:
+    """Spans of one record's events; `offset` is the position of its first event in the trace."""
+    values = inside["value"]
+    expected = np.where(np.arange(values.size) % 2 == 0, BEGIN, END)
+    wrong = np.flatnonzero(values != expected)
+    if wrong.size:
+        at = int(wrong[0])
+        what = (
+            "END without BEGIN"
+            if int(values[at]) == END
+            else "BEGIN without END before the next one"
+        )
+        raise ScopeDamaged(
+            f"{source}: record {number}: {what} at event {offset + at}", remedy=_REPORT
+        )
+    if values.size % 2:
+        if closed:
+            raise ScopeDamaged(
+                f"{source}: record {number}: BEGIN without END at event "
+                f"{offset + values.size - 1}, before the record closes",
+                remedy=_REPORT,
+            )
+        inside = inside[:-1]
+    counts = inside["instructions"]
+    return np.asarray(counts[1::2] - counts[0::2], dtype=np.uint64)
+
+
+def _name(mark: int) -> str:
+    return {BEGIN: "BEGIN", END: "END"}.get(mark, f"{mark:#x}")
