@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a scope trace to samples: marks in, spans of instructions out.
 
-A trace is a header and events of 12 bytes, little-endian (instruments/scope/README.md): the number of
-instructions executed so far, u64, and the stored mark, u32. A record lies between an opening and a
-closing mark that carry its number; in it each BEGIN is followed by its END.
+A trace is a header and events of 12 bytes, little-endian (instruments/scope/README.md): the number
+of instructions executed so far, u64, and the stored mark, u32. A record lies between an opening and
+a closing mark that carry its number; in it each BEGIN is followed by its END.
 """
 
 from __future__ import annotations
@@ -128,8 +128,8 @@ def split_records(trace: Trace, *, source: str = "trace") -> dict[int, RecordSpa
     """Return the spans of every record of a trace, by the record's number.
 
     A span is the number of instructions from behind the store of BEGIN through the store of END:
-    what lies between, and the store of END itself. Raises ScopeDamaged with the event's position for
-    a BEGIN without END, an END without BEGIN, a mark outside a record, a record inside another,
+    what lies between, and the store of END itself. Raises ScopeDamaged with the event's position
+    for a BEGIN without END, an END without BEGIN, a mark outside a record, a record inside another,
     a close without open, a number used twice, and an unknown mark.
     """
     values = trace.events["value"]
@@ -187,8 +187,8 @@ def _check_frames(
         closed = int(closes[index]) if index < closes.size else None
         if closed is not None and (opened is None or closed < opened):
             raise ScopeDamaged(
-                f"{source}: record {int(values[closed]) & _NUMBER} closes at event {closed} and was "
-                "not open",
+                f"{source}: record {int(values[closed]) & _NUMBER} closes at event {closed} and "
+                "was not open",
                 remedy=_REPORT,
             )
         following = int(opens[index + 1]) if index + 1 < opens.size else None

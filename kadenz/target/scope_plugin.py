@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scope's QEMU plugin: built once for the QEMU in use, and told where the marker is.
 
-The plugin (instruments/scope, GPL-2.0-or-later) is compiled on the user's machine against the header
-of the same QEMU version and loaded by QEMU; kadenz itself never links it.
+The plugin (instruments/scope, GPL-2.0-or-later) is compiled on the user's machine against the
+header of the same QEMU version and loaded by QEMU; kadenz itself never links it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,18 @@ from kadenz.target import tools
 
 MARKER_SYMBOL = "kdz_scope_marker"
 _SOURCES = ("scope.c", "trace.c", "trace.h")
-_FLAGS = (
-    "-std=c11 -D_GNU_SOURCE -O2 -shared -fPIC -fvisibility=hidden -Wall -Wextra -Wconversion -Werror"
-).split()
+_FLAGS = [
+    "-std=c11",
+    "-D_GNU_SOURCE",
+    "-O2",
+    "-shared",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-Wall",
+    "-Wextra",
+    "-Wconversion",
+    "-Werror",
+]
 
 
 def build(source: Path, output: Path, qemu_version: str) -> Path:
