@@ -61,7 +61,7 @@ static void on_shutdown(qemu_plugin_id_t id, void *unused)
 {
     (void)id;
     (void)unused;
-    kdz_trace_close(qemu_plugin_u64_sum(instructions));
+    kdz_trace_close();
 }
 
 /* The value of "name=value" when `argument` is named so, else NULL. */

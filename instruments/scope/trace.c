@@ -15,6 +15,7 @@
 static int file = -1;
 static uint8_t buffer[BUFFERED_EVENTS * KDZ_TRACE_EVENT_BYTES];
 static size_t used;
+static uint64_t last_instructions;
 
 static void put(uint8_t *to, uint64_t value, size_t bytes)
 {
@@ -73,6 +74,7 @@ void kdz_trace_append(uint64_t instructions, uint32_t value)
     if (file < 0) {
         return;
     }
+    last_instructions = instructions;
     put(buffer + used, instructions, 8);
     put(buffer + used + 8, value, 4);
     used += KDZ_TRACE_EVENT_BYTES;
@@ -81,12 +83,12 @@ void kdz_trace_append(uint64_t instructions, uint32_t value)
     }
 }
 
-void kdz_trace_close(uint64_t instructions)
+void kdz_trace_close(void)
 {
     if (file < 0) {
         return;
     }
-    kdz_trace_append(instructions, KDZ_TRACE_LAST);
+    kdz_trace_append(last_instructions, KDZ_TRACE_LAST);
     flush();
     close(file);
     file = -1;

@@ -13,7 +13,8 @@
 #define KDZ_TRACE_VERSION 1u
 #define KDZ_TRACE_HEADER_BYTES 32u
 #define KDZ_TRACE_EVENT_BYTES 12u
-/* The last event of a complete trace: its count is all instructions executed. No mark has this
+/* The last event of a complete trace, with the count of the mark before it: how many instructions
+ * the target executes after asking the emulator to stop differs from run to run. No mark has this
  * value, because marks carry a 16-bit record number below a small flag. */
 #define KDZ_TRACE_LAST 0xFFFFFFFFu
 
@@ -25,6 +26,6 @@ bool kdz_trace_open(const char *path, uint64_t marker_address);
 void kdz_trace_append(uint64_t instructions, uint32_t value);
 
 /* Appends KDZ_TRACE_LAST and writes out everything. Later calls do nothing. */
-void kdz_trace_close(uint64_t instructions);
+void kdz_trace_close(void);
 
 #endif

@@ -59,7 +59,6 @@ class Trace:
     events: Events
     marker_address: int
     complete: bool
-    instructions: int  # executed in total; up to the last event when not complete
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,6 @@ def parse_trace(data: bytes, *, source: str = "trace") -> Trace:
     whole, rest = divmod(len(body), EVENT.itemsize)
     events = np.frombuffer(body, dtype=EVENT, count=whole)
     complete = whole > 0 and rest == 0 and int(events["value"][-1]) == LAST
-    total = int(events["instructions"][-1]) if whole else 0
     if complete:
         events = events[:-1]
     stray = np.flatnonzero(events["value"] == LAST)
@@ -121,7 +119,7 @@ def parse_trace(data: bytes, *, source: str = "trace") -> Trace:
         raise ScopeDamaged(
             f"{source}: the instruction count runs backwards at event {back[0] + 1}", remedy=_REPORT
         )
-    return Trace(events, int(header["marker"]), complete, total)
+    return Trace(events, int(header["marker"]), complete)
 
 
 def split_records(trace: Trace, *, source: str = "trace") -> dict[int, RecordSpans]:
