@@ -1,0 +1,1 @@
+"""Source to ELF: finds the kernel's source, compiles the suite by CMake, describes the image."""

@@ -1,0 +1,76 @@
+"""What an ELF file says about itself."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+_WRITE, _ALLOC, _EXEC = 1, 2, 4  # sh_flags, System V gABI chapter 4
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Bytes as `size` counts them: text is code and constants, data is initialised, bss is not."""
+
+    text: int
+    data: int
+    bss: int
+
+
+class Elf:
+    """An ELF file, read when asked."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @cached_property
+    def sha256(self) -> str:
+        """Digest of the whole file."""
+        return hashlib.sha256(self.path.read_bytes()).hexdigest()
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """Sizes of what is loaded."""
+        from elftools.elf.elffile import ELFFile
+
+        text = data = bss = 0
+        with self.path.open("rb") as file:
+            for section in ELFFile(file).iter_sections():
+                flags, size = section["sh_flags"], section["sh_size"]
+                if not flags & _ALLOC:
+                    continue
+                if section["sh_type"] == "SHT_NOBITS":
+                    bss += size
+                elif flags & _WRITE:
+                    data += size
+                else:
+                    text += size
+        return Sizes(text, data, bss)
+
+    def symbol_at(self, address: int) -> str:
+        """`function+0x12` for an address in code, "" when no function is there."""
+        starts = [s for s, _, _ in self._functions]
+        # Bit 0 tells Thumb code on Arm, and is no part of the address.
+        index = bisect_right(starts, address & ~1) - 1
+        if index < 0:
+            return ""
+        start, size, name = self._functions[index]
+        inside = (address & ~1) - start
+        return f"{name}+{inside:#x}" if inside < max(size, 1) else ""
+
+    @cached_property
+    def _functions(self) -> list[tuple[int, int, str]]:
+        from elftools.elf.elffile import ELFFile
+
+        with self.path.open("rb") as file:
+            table = ELFFile(file).get_section_by_name(".symtab")
+            if table is None:
+                return []
+            return sorted(
+                (s["st_value"] & ~1, s["st_size"], s.name)
+                for s in table.iter_symbols()
+                if s["st_info"]["type"] == "STT_FUNC" and s["st_shndx"] != "SHN_UNDEF"
+            )

@@ -1,0 +1,213 @@
+"""The image of a target: configured and compiled by CMake and Ninja, quietly, only what changed."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadenz.build.elf import Elf
+from kadenz.build.source import Source, kernel_source
+from kadenz.config import house
+from kadenz.config.board import Board
+from kadenz.config.kernel import Kernel
+from kadenz.config.manifest import BuildEntry
+from kadenz.config.target_name import TargetName
+from kadenz.errors import BuildFailed
+
+PROGRAM = "kadenz-suite"  # the CMake target, and the name of its file
+# Flags that place a file on this machine, and so say nothing about the code that came out.
+_PLACES = re.compile(r"^(-I|-isystem|-o|-c|-MD|-MT|-MF|-fdebug-prefix-map|-ffile-prefix-map)")
+_TAKES_VALUE = {"-o", "-c", "-MT", "-MF", "-isystem", "-I"}
+
+
+@dataclass(frozen=True)
+class Image:
+    """A program that can run on a target, and how it was made."""
+
+    elf: Elf
+    folder: Path  # its build folder
+    entry: BuildEntry
+
+
+def build_image(
+    target: TargetName,
+    instrument: str,
+    *,
+    tree: Path | None = None,
+    extra_bench: Sequence[Path] = (),
+    jobs: int = 2,
+) -> Image:
+    """Builds the image of a target for one instrument; does nothing when it is up to date.
+
+    `tree` replaces the kernel's own source; `extra_bench` are C files of benchmarks outside the
+    suite. Raises BuildFailed with the compiler's output, ToolMissing, UsageError.
+    """
+    kernel, board = house.kernel(target.kernel), house.board(target.board)
+    source = kernel_source(target.kernel, kernel, tree)
+    folder = _folder(target, instrument, source if tree else None, extra_bench)
+    options = _options(target, kernel, board, instrument, source, extra_bench)
+    with _locked(folder):
+        _configure(folder, target, options)
+        _cmake(["--build", str(folder), "--parallel", str(jobs)], target, "compile")
+        return Image(Elf(_program(folder, target)), folder, _describe(folder, target, source))
+
+
+def _folder(
+    target: TargetName, instrument: str, source: Source | None, extra: Sequence[Path]
+) -> Path:
+    name = f"{target.kernel}-{target.board}-{instrument}"
+    other = [str(source.folder)] if source else []
+    other += [str(file.resolve()) for file in extra]
+    if other:  # an image of its own beside the stock one
+        name += "-" + hashlib.sha256("\n".join(other).encode()).hexdigest()[:8]
+    return house.root() / "build" / name
+
+
+def _options(
+    target: TargetName,
+    kernel: Kernel,
+    board: Board,
+    instrument: str,
+    source: Source | None,
+    extra: Sequence[Path],
+) -> dict[str, str]:
+    options = {
+        "KDZ_KERNEL": target.kernel,
+        "KDZ_BOARD": target.board,
+        "KDZ_INSTRUMENT": instrument,
+        "CMAKE_EXPORT_COMPILE_COMMANDS": "ON",
+    }
+    toolchain = house.root() / "arch" / board.arch / "toolchain.cmake"
+    if toolchain.is_file():  # none: the compiler of this machine
+        options["CMAKE_TOOLCHAIN_FILE"] = str(toolchain)
+    if source:
+        options["KDZ_KERNEL_SOURCE"] = str(source.folder)
+    for file in extra:
+        if not file.is_file():
+            raise BuildFailed(f"{file}: no such benchmark source", remedy="Check the name")
+    if extra:
+        options["KDZ_EXTRA_BENCH"] = ";".join(str(file.resolve()) for file in extra)
+    return options
+
+
+def _configure(folder: Path, target: TargetName, options: dict[str, str]) -> None:
+    """Runs CMake's first step unless this folder was configured with the same options."""
+    wanted = json.dumps(options, sort_keys=True)
+    stamp = folder / "kadenz-options.json"
+    if stamp.is_file() and stamp.read_text() == wanted and (folder / "build.ninja").is_file():
+        return
+    (folder / "CMakeCache.txt").unlink(missing_ok=True)  # it remembers another tool chain
+    defines = [f"-D{key}={value}" for key, value in options.items()]
+    suite = str(house.root() / "suite")
+    _cmake(["-S", suite, "-B", str(folder), "-G", "Ninja", *defines], target, "configure")
+    stamp.write_text(wanted)
+
+
+def _cmake(arguments: list[str], target: TargetName, step: str) -> None:
+    from kadenz.target.tools import require
+
+    require("ninja")
+    answer = subprocess.run(
+        [str(require("cmake")), *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if answer.returncode == 0:
+        return
+    raise BuildFailed(
+        f"{target}: the suite does not {step}",
+        remedy="The compiler's words are above; with a kernel tree of your own, check its version",
+        detail=_last_lines(answer.stdout, 60),
+    )
+
+
+def _last_lines(text: str, count: int) -> str:
+    return "\n".join(text.rstrip().splitlines()[-count:])
+
+
+def _program(folder: Path, target: TargetName) -> Path:
+    for name in (PROGRAM, f"{PROGRAM}.elf"):
+        if (folder / name).is_file():
+            return folder / name
+    raise BuildFailed(
+        f"{target}: {folder} has no {PROGRAM} after the build",
+        remedy="Remove that folder and run again",
+    )
+
+
+def _describe(folder: Path, target: TargetName, source: Source | None) -> BuildEntry:
+    elf = Elf(_program(folder, target))
+    compiler = _compiler(folder)
+    sizes = elf.sizes
+    return BuildEntry(
+        compiler=Path(compiler).name,
+        compiler_version=_compiler_version(compiler),
+        flags=_flags(folder),
+        elf_sha256=elf.sha256,
+        text_bytes=sizes.text,
+        data_bytes=sizes.data,
+        bss_bytes=sizes.bss,
+        kernel_source=source.title if source else "",
+    )
+
+
+def _compiler(folder: Path) -> str:
+    cache = (folder / "CMakeCache.txt").read_text(errors="replace")
+    found = re.search(r"^CMAKE_C_COMPILER:[A-Z]+=(.+)$", cache, re.MULTILINE)
+    return found.group(1) if found else "cc"
+
+
+def _compiler_version(compiler: str) -> str:
+    answer = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
+    return answer.stdout.splitlines()[0].strip() if answer.stdout else "unknown"
+
+
+def _flags(folder: Path) -> str:
+    """What benchmarks were compiled with; another set, if the kernel has one, stands behind it."""
+    commands = json.loads((folder / "compile_commands.json").read_text())
+    sets: dict[str, str] = {}
+    for command in commands:
+        file = command["file"]
+        if not file.endswith(".c"):
+            continue
+        part = "benchmarks" if "/suite/bench/" in file else "other"
+        sets.setdefault(part, _plain_flags(command["command"]))
+    bench, other = sets.get("benchmarks", ""), sets.get("other", "")
+    if bench and other and other != bench:
+        return f"{bench} [rest: {other}]"
+    return bench or other
+
+
+def _plain_flags(command: str) -> str:
+    words = iter(shlex.split(command)[1:])
+    kept = []
+    for word in words:
+        if word in _TAKES_VALUE:
+            next(words, None)
+        elif word.startswith("-") and not _PLACES.match(word):
+            kept.append(_without_root(word))
+    return " ".join(kept)
+
+
+def _without_root(word: str) -> str:
+    return word.replace(f"{house.root()}/", "")
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One build at a time in a folder; another kadenz waits."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
