@@ -106,9 +106,6 @@ def _real_edges(first: float, last: float, cells: int) -> Floats:
 
 
 def _log_edges(first: float, last: float, cells: int, whole: bool) -> Floats:
-    if whole:
-        end = math.floor(last) + 1
-        return np.unique(np.round(np.geomspace(max(math.floor(first), 1), end, cells + 1)))
-    edges = np.geomspace(first, last, cells + 1)
-    edges[0], edges[-1] = first, np.nextafter(last, np.inf)
-    return np.unique(edges)
+    end = math.floor(last) + 1 if whole else float(np.nextafter(last, np.inf))
+    edges = np.geomspace(max(math.floor(first), 1) if whole else first, end, cells + 1)
+    return np.unique(np.round(edges) if whole else edges).astype(np.float64)

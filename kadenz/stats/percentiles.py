@@ -59,8 +59,9 @@ def percentiles(
     assumes independence.
 
     Minimum: the value needs n * min(level, 1 - level) >= 1, the interval
-    log((1 - confidence) / 2) / log(max(level, 1 - level)) samples (36,888 for p99.99), times tau.
-    Below that the field is None and `reason` says how many are needed; nothing is extrapolated.
+    log((1 - confidence) / 2) / log(max(level, 1 - level)) samples (p99.99 at 95 %: 36,887), times
+    tau. Below that the field is None and `reason` says how many are needed; nothing is
+    extrapolated.
     """
     array = as_samples(samples, "percentiles")
     data = order(array) if ordered is None else ordered

@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import scipy.fft
+
+from kadenz.stats.errors import Undefined
+from kadenz.stats.ordered import Ordered, order
+from kadenz.stats.samples import Array, Floats, as_samples
+
+Indices = npt.NDArray[np.intp]
+
+# An outlier lies this many robust standard deviations above the median, and among the top fifth.
+DEVIATIONS = 5.0
+LARGEST_SHARE = 0.2
+FEWEST_EVENTS = 6
+# A period must come round this often to be told from a slow wander.
+FEWEST_CYCLES = 8
+# Two crystals differ by this much at most (50 ppm each): how far a tick may be off its rate.
+TICK_TOLERANCE = 100e-6
+TICK_HARMONICS = 3
+# Frequencies over which the local level of the spectrum is taken.
+NEIGHBOURS = 64
+# The first ordinates, in blocks of a quarter of that.
+LOW_END = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +52,7 @@ class PeriodicOutliers:
     others: npt.NDArray[np.intp]
     period: float | None
     tick_fits: bool | None
-    beat: str
+    beat: float | None
     sentence: str
 
 
@@ -42,9 +64,259 @@ def find_periodic(
     tick_period: float | None = None,
     alpha: float = 0.01,
 ) -> PeriodicOutliers:
-    """Find outliers in `samples` (n,), n >= 32, and test them for a period.
+    """Find outliers in `samples` (n,), n >= 32, in time order, and test them for a period.
 
     `sample_period` (or `times` (n,), ascending) and `tick_period` share one unit of time, for
     instance ticks of the run's clock; without them the period is told in samples only.
+
+    Method: outliers lie above median + 5 robust standard deviations (MAD and IQR) and among the top
+    fifth; neighbours are one event. The events' periodogram over sample number is divided by its
+    local level (median of 64 neighbouring frequencies), so that clusters, which raise whole ranges,
+    do not count as a period; the largest ordinate is tested with Fisher's correction for all
+    frequencies searched (Fisher 1929; for events, Bartlett 1963). With a tick, its alias
+    |P/T - nearest integer| cycles a sample and two harmonics are tested too, within 100 ppm of two
+    crystals' rates. The fundamental is the longest period at which the events' phases still agree
+    (resultant length, Rayleigh). At most `alpha` of series without a period are called periodic.
+    Needs six events and eight cycles; shorter than five samples a period cannot be seen, nor one
+    that strikes every sample alike. Assumes nearly even sampling (`times` are put on an even grid).
     """
-    raise NotImplementedError
+    array = as_samples(samples, "periodic outliers", needed=32)
+    grid, spacing, length = _grid(array.size, sample_period, times)
+    threshold, median = _threshold(order(array))
+    found: Indices = np.flatnonzero(array > threshold)
+    first = np.ones(found.size, dtype=bool)
+    first[1:] = np.diff(found) > 1
+    positions = grid[found] if grid is not None else found
+    events = positions[first]
+    quiet = _Quiet(array.size, threshold, found)
+    if found.size == 0:
+        return quiet.result("no outliers", None)
+    if events.size < FEWEST_EVENTS:
+        return quiet.result(
+            f"{events.size} outlier events: fewer than {FEWEST_EVENTS}, no period can be told", None
+        )
+    rate = None if tick_period is None or spacing is None else spacing / tick_period
+    p_value, frequency = _search(events, length, rate)
+    if p_value >= alpha:
+        return quiet.result(f"{found.size} outliers in no period (p = {p_value:.2g})", p_value)
+    frequency = _fundamental(events, frequency, length)
+    # A neighbour of an event belongs with it, in or out of phase.
+    near = _in_phase(events, frequency)[np.cumsum(first) - 1]
+    every, turn = _line(events[_in_phase(events, frequency)], frequency)
+    affected = found[near]
+    extra = float(np.median(array[affected])) - median if affected.size else 0.0
+    fits = None if rate is None else _is_tick(frequency, rate, length)
+    beat = every if fits and rate is not None and rate > 0.5 else None
+    return PeriodicOutliers(
+        n=array.size,
+        threshold=threshold,
+        outliers=int(found.size),
+        periodic=True,
+        p_value=p_value,
+        every=every,
+        phase=turn,
+        extra=extra,
+        affected=affected,
+        others=found[~near],
+        period=None if spacing is None else every * spacing,
+        tick_fits=fits,
+        beat=beat,
+        sentence=_sentence(every, extra, int(affected.size), int(found.size), fits, beat),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Quiet:
+    """What is the same in every result without a period."""
+
+    n: int
+    threshold: float
+    found: Indices
+
+    def result(self, sentence: str, p_value: float | None) -> PeriodicOutliers:
+        return PeriodicOutliers(
+            n=self.n,
+            threshold=self.threshold,
+            outliers=int(self.found.size),
+            periodic=False,
+            p_value=p_value,
+            every=None,
+            phase=None,
+            extra=None,
+            affected=self.found[:0],
+            others=self.found,
+            period=None,
+            tick_fits=None,
+            beat=None,
+            sentence=sentence,
+        )
+
+
+def _sentence(
+    every: float, extra: float, affected: int, found: int, fits: bool | None, beat: float | None
+) -> str:
+    text = f"every {every:.6g} samples, {extra:+.6g}, {affected} of {found} outliers"
+    if fits:
+        text += ", fits the tick"
+        if beat is not None:
+            text += f" (beat of tick and sampling, {beat:.6g} samples)"
+    elif fits is False:
+        text += ", does not fit the tick"
+    return text
+
+
+def _grid(
+    n: int, sample_period: float | None, times: npt.ArrayLike | None
+) -> tuple[Indices | None, float | None, int]:
+    """Place of each sample on an even grid (None: its number), the grid's step, its length."""
+    if sample_period is not None and sample_period <= 0.0:
+        raise Undefined("periodic outliers", f"sample period {sample_period} is not positive")
+    if times is None:
+        return None, sample_period, n
+    moments = np.asarray(times)
+    if moments.shape != (n,):
+        raise Undefined("periodic outliers", f"{moments.shape} times for {n} samples")
+    relative = (moments - moments[0]).astype(np.float64)
+    if (np.diff(relative) <= 0.0).any():
+        raise Undefined("periodic outliers", "times do not ascend. Give them in order, no repeats")
+    step = float(relative[-1]) / (n - 1)
+    places = np.round(relative / step).astype(np.intp)
+    return places, step, int(places[-1]) + 1
+
+
+def _threshold(data: Ordered) -> tuple[float, float]:
+    """Above what a sample is an outlier, and the median."""
+    median = data.median
+    mad = float(np.median(np.abs(data.values[:: max(1, data.n // 100_000)] - median)))
+    iqr = data.quantile(0.75) - data.quantile(0.25)
+    scale = max(1.4826 * mad, iqr / 1.349)
+    return max(median + DEVIATIONS * scale, data.quantile(1.0 - LARGEST_SHARE)), median
+
+
+def _search(events: Indices, length: int, rate: float | None) -> tuple[float, float]:
+    """p-value over everything searched, and the most conspicuous frequency, cycles a sample."""
+    mask = np.zeros(scipy.fft.next_fast_len(length, real=True), dtype=np.float32)
+    mask[events] = 1.0
+    power: Array = np.abs(scipy.fft.rfft(mask)) ** 2
+    bins = mask.size
+    relative = power / _level(power, events.size)
+    relative[: FEWEST_CYCLES * bins // length + 1] = 0.0
+    best = int(np.argmax(relative))
+    p_all = _tail(float(relative[best]), relative.size)
+    found = best / bins
+    if rate is None:
+        return p_all, found
+    tick = _tick_bins(rate, bins, length)
+    if tick.size == 0:
+        return min(1.0, 2.0 * p_all), found
+    tick_best = int(tick[np.argmax(relative[tick])])
+    p_tick = _tail(float(relative[tick_best]), tick.size)
+    # Two searches: each gets half of alpha.
+    if p_tick < p_all:
+        return min(1.0, 2.0 * p_tick), tick_best / bins
+    return min(1.0, 2.0 * p_all), found
+
+
+def _level(power: Array, events: int) -> Floats:
+    """Local mean of the spectrum, from above: median / ln 2 of blocks, at least half of chance.
+
+    The largest of a block and its two neighbours, because clusters make the spectrum fall steeply;
+    short blocks at its low end, where it falls most.
+    """
+    head = min(power.size, LOW_END)
+    sizes = [NEIGHBOURS // 4, NEIGHBOURS] if power.size > head else [NEIGHBOURS // 4]
+    parts = [
+        _block_medians(part, size)
+        for part, size in zip((power[:head], power[head:]), sizes, strict=False)
+    ]
+    medians = np.concatenate(parts)
+    around = np.concatenate((medians[:1], medians, medians[-1:]))
+    medians = np.maximum(np.maximum(around[:-2], around[1:-1]), around[2:]) / math.log(2.0)
+    lengths = np.repeat(sizes, [part.size for part in parts])
+    level: Floats = np.repeat(np.maximum(medians, 0.5 * events), lengths)
+    # The short blocks cover `head` exactly or are all there is.
+    return level[: power.size]
+
+
+def _block_medians(power: Array, length: int) -> Floats:
+    """Medians of consecutive blocks; a shorter last one takes the last `length` ordinates."""
+    whole = power.size // length
+    medians = np.median(power[: whole * length].reshape(whole, length), axis=1)
+    if whole * length < power.size:
+        medians = np.append(medians, np.median(power[-length:]))
+    return np.asarray(medians, dtype=np.float64)
+
+
+def _tail(largest: float, searched: int) -> float:
+    """P(the largest of `searched` unit exponentials exceeds `largest`)."""
+    return -math.expm1(searched * math.log1p(-math.exp(-largest))) if largest > 0.0 else 1.0
+
+
+def _alias(rate: float) -> float:
+    """Frequency at which `rate` cycles a sample shows up: 0 ... 0.5."""
+    return abs(rate - round(rate))
+
+
+def _tick_bins(rate: float, bins: int, length: int) -> Indices:
+    """Frequencies of the tick and its harmonics as sampled, within the tolerance of its rate."""
+    chosen: list[Indices] = []
+    for harmonic in range(1, TICK_HARMONICS + 1):
+        centre = _alias(harmonic * rate)
+        reach = harmonic * rate * TICK_TOLERANCE + 1.0 / length
+        low = max(math.floor((centre - reach) * bins), FEWEST_CYCLES * bins // length + 1)
+        high = min(math.ceil((centre + reach) * bins), bins // 2)
+        chosen.append(np.arange(low, high + 1))
+    return np.unique(np.concatenate(chosen))
+
+
+def _resultant(events: Indices, frequencies: Floats) -> Floats:
+    """Mean resultant length of the events' phases at each frequency: 1 = all in step."""
+    few = events[:: max(1, events.size // 2048)]
+    return np.asarray(np.abs(np.exp(2j * np.pi * np.outer(frequencies, few)).mean(axis=1)))
+
+
+def _refine(events: Indices, frequency: float, length: int) -> tuple[float, float]:
+    near = frequency + np.linspace(-1.0, 1.0, 81) / length
+    lengths = _resultant(events, near)
+    best = int(np.argmax(lengths))
+    return float(near[best]), float(lengths[best])
+
+
+def _fundamental(events: Indices, frequency: float, length: int) -> float:
+    """The lowest of frequency / 8 ... frequency at which the phases agree as well as there."""
+    own, agreement = _refine(events, frequency, length)
+    for divisor in range(8, 1, -1):
+        if own / divisor * length < FEWEST_CYCLES:
+            continue
+        lower, resultant = _refine(events, own / divisor, length)
+        if resultant >= 0.9 * agreement:
+            return lower
+    return own
+
+
+def _line(events: Indices, frequency: float) -> tuple[float, float]:
+    """Period and first slot by least squares of the events on the number of their slot."""
+    turn = float(np.angle(np.exp(2j * np.pi * frequency * events).sum())) / (2.0 * np.pi)
+    slots = np.round(frequency * events - turn)
+    centred = slots - slots.mean()
+    if not centred.any():
+        return 1.0 / frequency, float(events[0])
+    every = float(centred @ events) / float(centred @ centred)
+    return every, float(events.mean() - every * slots.mean()) % every
+
+
+def _in_phase(events: Indices, frequency: float) -> npt.NDArray[np.bool_]:
+    """Which events lie within the events' common phase (2.5 circular sd, at most a quarter)."""
+    total = np.exp(2j * np.pi * frequency * events).mean()
+    spread = math.sqrt(max(-2.0 * math.log(min(abs(total), 1.0)), 0.0)) / (2.0 * math.pi)
+    tolerance = min(0.25, max(1.5 * frequency, 2.5 * spread))
+    phase = frequency * events - float(np.angle(total)) / (2.0 * np.pi)
+    return np.asarray(np.abs(phase - np.round(phase)) <= tolerance)
+
+
+def _is_tick(frequency: float, rate: float, length: int) -> bool:
+    """Whether the period found is that of the tick as sampled, or of its harmonics."""
+    return any(
+        abs(frequency - _alias(harmonic * rate)) <= harmonic * rate * TICK_TOLERANCE + 1.0 / length
+        for harmonic in range(1, TICK_HARMONICS + 1)
+    )
