@@ -4,13 +4,14 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo demo test test-c test-python test-rust lint format benchmark clean
+.PHONY: help setup setup-demo demo test lint format benchmark clean
 
-# Two cores are the floor this project is developed on; more is found out.
+# How many things to build and test at once.
 JOBS ?= $(shell nproc)
+export JOBS
 BIN := .venv/bin
-C_FILES = $(shell git ls-files '*.c' '*.h')
-SHELL_FILES = $(shell git ls-files 'scripts/*.sh') .ci/run
+C_FILES = $(shell git ls-files '*.c' '*.h' '*.cc' '*.cpp' '*.hpp')
+CLANG_FORMAT = $(firstword $(shell command -v clang-format-14 clang-format))
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
@@ -39,7 +40,7 @@ lint: setup ## style and types of all four languages
 format: setup ## writes the style
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	clang-format -i $(C_FILES)
+	$(CLANG_FORMAT) -i $(C_FILES)
 	cargo fmt --manifest-path fieldbus/Cargo.toml
 
 benchmark: setup ## speed of kadenz itself; never part of the tests

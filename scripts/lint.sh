@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Style and types of all languages. Every tool runs even when one fails.
+. "$(dirname "$0")/lib.sh"
+cd "$ROOT"
+
+# One version of clang-format decides, because versions disagree; some systems name it without.
+CLANG_FORMAT="$(command -v clang-format-14 || command -v clang-format)"
+failed=()
+
+check() {
+    local name="$1"
+    shift
+    if "$@"; then
+        printf 'lint: %-14s ok\n' "$name"
+    else
+        printf 'lint: %-14s FAILED\n' "$name"
+        failed+=("$name")
+    fi
+}
+
+# What is in the repository: not what a build put beside it.
+mapfile -t c_files < <(git ls-files '*.c' '*.h' '*.cc' '*.cpp' '*.hpp')
+mapfile -t shell_files < <(git ls-files 'scripts/*.sh' 'benchmarks/*.sh' .ci/run)
+
+check ruff .venv/bin/ruff check .
+check ruff-format .venv/bin/ruff format --check .
+check mypy .venv/bin/mypy --strict
+check clang-format "$CLANG_FORMAT" --dry-run -Werror "${c_files[@]}"
+check shellcheck shellcheck "${shell_files[@]}"
+check cargo-fmt cargo fmt --manifest-path fieldbus/Cargo.toml --all --check
+check clippy cargo clippy --manifest-path fieldbus/Cargo.toml --workspace --all-targets --locked \
+    --quiet -- -D warnings
+
+if [ "${#failed[@]}" -gt 0 ]; then
+    printf 'lint: FAILED: %s\n' "${failed[*]}"
+    exit 1
+fi
+echo "lint: all passed"
