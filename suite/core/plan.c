@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan.h"
+
+struct word {
+    const char *first;
+    size_t length;
+};
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* The next word of the line; length 0 at its end. */
+static struct word next_word(const char **at)
+{
+    struct word word;
+
+    while (is_space(**at)) {
+        (*at)++;
+    }
+    word.first = *at;
+    while (**at != '\0' && !is_space(**at)) {
+        (*at)++;
+    }
+    word.length = (size_t)(*at - word.first);
+    return word;
+}
+
+static bool number_of(struct word digits, uint32_t *number)
+{
+    uint32_t value = 0;
+
+    if (digits.length == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < digits.length; i++) {
+        const char c = digits.first[i];
+        uint32_t digit;
+
+        if (c < '0' || c > '9') {
+            return false;
+        }
+        digit = (uint32_t)(c - '0');
+        if (value > (UINT32_MAX - digit) / 10u) {
+            return false;
+        }
+        value = value * 10u + digit;
+    }
+    *number = value;
+    return true;
+}
+
+/* The sentence of an error starts with the word it is about. */
+static struct kdz_text refuse(struct kdz_plan_line *out, struct word about)
+{
+    struct kdz_text text = KDZ_TEXT_IN(out->reason);
+
+    out->kind = KDZ_PLAN_ERROR;
+    kdz_text_add(&text, "`");
+    kdz_text_add_part(&text, about.first, about.length < 40 ? about.length : 40);
+    kdz_text_add(&text, "`");
+    return text;
+}
+
+static bool refuse_with(struct kdz_plan_line *out, struct word about, const char *why)
+{
+    struct kdz_text text = refuse(out, about);
+
+    kdz_text_add(&text, why);
+    return false;
+}
+
+static bool in_range(struct kdz_plan_line *out, struct word about, uint32_t value, uint32_t low,
+                     uint32_t high)
+{
+    if (value >= low && value <= high) {
+        return true;
+    }
+    struct kdz_text text = refuse(out, about);
+    kdz_text_add(&text, ": from ");
+    kdz_text_add_number(&text, low);
+    kdz_text_add(&text, " to ");
+    kdz_text_add_number(&text, high);
+    return false;
+}
+
+static const struct kdz_bench *find(const struct kdz_benches *benches, struct word name)
+{
+    for (const struct kdz_bench *const *each = benches->first; each != benches->end; each++) {
+        if (kdz_text_is(name.first, name.length, (*each)->name)) {
+            return *each;
+        }
+    }
+    return NULL;
+}
+
+/* Which keys a line has given: a bit for each parameter, then two for the runner's own. */
+#define SEEN_ID (1u << KDZ_PARAMS_MAX)
+#define SEEN_SAMPLES (1u << (KDZ_PARAMS_MAX + 1))
+
+static bool take_key(struct kdz_plan_line *out, struct kdz_point *point, struct word pair,
+                     uint32_t *seen)
+{
+    struct word key = {pair.first, 0};
+    struct word digits;
+    uint32_t value;
+    uint32_t bit;
+
+    while (key.length < pair.length && pair.first[key.length] != '=') {
+        key.length++;
+    }
+    if (key.length == pair.length) {
+        return refuse_with(out, pair, ": key=value expected");
+    }
+    digits = (struct word){pair.first + key.length + 1, pair.length - key.length - 1};
+    if (!number_of(digits, &value)) {
+        return refuse_with(out, pair, ": not a number from 0 to 4294967295");
+    }
+    if (kdz_text_is(key.first, key.length, "id")) {
+        bit = SEEN_ID;
+        /* 65535 names records whose line gave no id (core/runner.c). */
+        if (!in_range(out, pair, value, 0, UINT16_MAX - 1u)) {
+            return false;
+        }
+        point->id = (uint16_t)value;
+    } else if (kdz_text_is(key.first, key.length, "samples")) {
+        bit = SEEN_SAMPLES;
+        if (!in_range(out, pair, value, 1, UINT32_MAX)) {
+            return false;
+        }
+        point->samples = value;
+    } else {
+        uint8_t i = 0;
+
+        if (point->bench == NULL) {
+            return true; /* the unknown benchmark is what gets reported */
+        }
+        while (i < point->bench->param_count &&
+               !kdz_text_is(key.first, key.length, point->bench->params[i].name)) {
+            i++;
+        }
+        if (i == point->bench->param_count) {
+            return refuse_with(out, key, ": no such parameter of this benchmark");
+        }
+        bit = 1u << i;
+        if (!in_range(out, pair, value, point->bench->params[i].low,
+                      point->bench->params[i].high)) {
+            return false;
+        }
+        point->value[i] = value;
+    }
+    if ((*seen & bit) != 0) {
+        return refuse_with(out, key, ": given twice");
+    }
+    *seen |= bit;
+    return true;
+}
+
+static bool read_point(const char *at, const struct kdz_benches *benches, struct word name,
+                       struct kdz_point *point, struct kdz_plan_line *out)
+{
+    uint32_t seen = 0;
+    struct word pair;
+
+    point->bench = find(benches, name);
+    point->samples = 0;
+    for (uint8_t i = 0; point->bench != NULL && i < point->bench->param_count; i++) {
+        point->value[i] = point->bench->params[i].initial;
+    }
+    for (pair = next_word(&at); pair.length != 0; pair = next_word(&at)) {
+        if (!take_key(out, point, pair, &seen)) {
+            return false;
+        }
+    }
+    if (point->bench == NULL) {
+        return refuse_with(out, name, ": no such benchmark in this image");
+    }
+    if ((seen & SEEN_ID) == 0) {
+        return refuse_with(out, name, ": `id=` is missing");
+    }
+    if ((seen & SEEN_SAMPLES) == 0) {
+        return refuse_with(out, name, ": `samples=` is missing");
+    }
+    return true;
+}
+
+void kdz_plan_read(const char *line, const struct kdz_benches *benches, struct kdz_point *point,
+                   struct kdz_plan_line *out)
+{
+    static const struct {
+        const char *word;
+        enum kdz_plan_kind kind;
+    } commands[] = {
+        {"list", KDZ_PLAN_LIST},
+        {"conformance", KDZ_PLAN_CONFORMANCE},
+        {"end", KDZ_PLAN_END},
+    };
+    const struct word name = next_word(&line);
+
+    out->kind = KDZ_PLAN_EMPTY;
+    out->name = name.first;
+    out->name_length = name.length;
+    out->reason[0] = '\0';
+    point->bench = NULL;
+    point->samples = 0;
+    if (name.length == 0 || name.first[0] == '#') {
+        return;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (kdz_text_is(name.first, name.length, commands[i].word)) {
+            out->kind = commands[i].kind;
+            if (next_word(&line).length != 0) {
+                (void)refuse_with(out, name, ": stands alone on its line");
+            }
+            return;
+        }
+    }
+    if (read_point(line, benches, name, point, out)) {
+        out->kind = KDZ_PLAN_POINT;
+    }
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * HELLO, the plan's lines in their order, DONE.
+ */
+#include "kadenz/conformance.h"
+#include "kadenz/suite.h"
+#include "message.h"
+#include "plan.h"
+#include "recorder.h"
+
+volatile bool kdz_stop_requested;
+
+/* Borders of the table that the linker collects (KDZ_BENCH). Weak: an image may have none. */
+extern const struct kdz_bench *const __start_kdz_bench[] __attribute__((weak));
+extern const struct kdz_bench *const __stop_kdz_bench[] __attribute__((weak));
+
+#define NOTES_MAX 4
+/* A record whose plan line has no usable id. */
+#define NO_ID UINT16_MAX
+
+static struct {
+    const char *notes[NOTES_MAX];
+    uint8_t note_count;
+    bool greeted;
+    uint32_t records;
+    const char *page; /* where the plan in memory is being read, NULL: from the console */
+} run;
+
+static char line[KDZ_PLAN_LINE_BYTES];
+static struct kdz_plan_line read;
+static struct kdz_point point;
+
+static struct kdz_benches benches(void)
+{
+    return (struct kdz_benches){__start_kdz_bench, __stop_kdz_bench};
+}
+
+void kdz_note(const char *text)
+{
+    if (run.greeted) {
+        kdz_message_text(text);
+    } else if (run.note_count < NOTES_MAX) {
+        run.notes[run.note_count++] = text;
+    }
+}
+
+/* ---- whether a benchmark can run here -------------------------------------------------------- */
+/* "" when it can. `room` holds a sentence that has to be put together. */
+static const char *why_not(const struct kdz_bench *bench, struct kdz_text room)
+{
+    const uint32_t lacking = bench->needs & ~kdz_capabilities();
+    const char *reason = bench->unavailable != NULL ? bench->unavailable() : NULL;
+
+    if (reason != NULL) {
+        return reason;
+    }
+    if (bench->self_timed && !kdz_clock()->on_target) {
+        return "computes its values from clock readings, and under the scope the target reads none";
+    }
+    if (lacking == 0) {
+        return "";
+    }
+    kdz_text_add(&room, "this kernel has no");
+    for (unsigned bit = 0; kdz_capability_name(bit) != NULL; bit++) {
+        if (((lacking >> bit) & 1u) != 0) {
+            kdz_text_add(&room, " ");
+            kdz_text_add(&room, kdz_capability_name(bit));
+        }
+    }
+    return room.characters;
+}
+
+/* ---- one point ------------------------------------------------------------------------------- */
+static const char *status_in_words(kdz_status status)
+{
+    switch (status) {
+    case KDZ_OK:
+        return "";
+    case KDZ_TIMEOUT:
+        return "set-up timed out";
+    case KDZ_UNSUPPORTED:
+        return "this kernel does not support what the benchmark sets up";
+    case KDZ_INVALID:
+        return "the kernel's port refuses these parameters as invalid";
+    case KDZ_NO_MEMORY:
+        return "memory, a pool or a limit of the kernel is exhausted";
+    case KDZ_DENIED:
+        return "the system denies it: rights or scheduling policy";
+    case KDZ_FAILED:
+        break;
+    }
+    return "the kernel reported an error";
+}
+
+static void finish(const char *status, const char *reason)
+{
+    (void)kdz_record_close(&point.record);
+    kdz_message_end(&point.record, status, reason);
+    run.records++;
+}
+
+static void finish_measured(void)
+{
+    const struct kdz_proof *proof = &point.record.proof;
+    const uint32_t unaccounted = kdz_record_close(&point.record);
+    uint32_t taken = 0;
+    const char *status = "ok";
+    const char *reason = "";
+
+    for (uint8_t i = 0; i < point.record.lane_count; i++) {
+        taken += point.record.lane[i].taken;
+    }
+    if (proof->failed != 0) {
+        status = "invalid";
+        reason = proof->reason;
+    } else if (kdz_recorder()->span_overflow) {
+        status = "invalid";
+        reason = "a sample does not fit in 32 bits of the clock";
+    } else if (unaccounted == UINT32_MAX) {
+        status = "invalid";
+        reason = "more samples than planned";
+    } else if (taken != 0 && proof->checked == 0) {
+        status = "invalid";
+        reason = "the benchmark proved nothing: no check was counted";
+    } else if (unaccounted != 0 && kdz_stop_requested) {
+        reason = "stopped on request before all was measured";
+    } else if (unaccounted != 0) {
+        status = "invalid";
+        reason = "samples were planned that are neither taken nor missed";
+    }
+    if (kdz_recorder()->drain_count > KDZ_DRAINS_MAX) {
+        kdz_note("the storage was drained more often than the record's end can list");
+    }
+    kdz_message_end(&point.record, status, reason);
+    run.records++;
+}
+
+static void measure(void)
+{
+    const struct kdz_bench *bench = point.bench;
+    const kdz_status status = bench->setup != NULL ? bench->setup(&point) : KDZ_OK;
+    const char *reason = point.record.proof.reason;
+
+    if (status == KDZ_OK) {
+        (void)kdz_stamp(KDZ_MARK_RECORD_OPEN | point.id);
+        bench->measure(&point);
+        (void)kdz_stamp(KDZ_MARK_RECORD_CLOSE | point.id);
+    }
+    if (bench->teardown != NULL) {
+        bench->teardown(&point);
+    }
+    if (status == KDZ_OK) {
+        finish_measured();
+    } else {
+        /* A set-up that knows more than its status has left it as the proof's reason. */
+        finish(status == KDZ_UNSUPPORTED ? "n/a" : "failed",
+               reason[0] != '\0' ? reason : status_in_words(status));
+    }
+}
+
+static void run_point(void)
+{
+    const struct kdz_bench *bench = point.bench;
+    const size_t lanes = bench->lane_count != 0 ? bench->lane_count : kdz_board_cores();
+    const char *reason;
+    bool room;
+    char words[96];
+
+    room = kdz_record_open(&point.record, point.id, (uint8_t)(lanes > UINT8_MAX ? 0 : lanes),
+                           bench->lanes, point.samples, kdz_board_storage());
+    kdz_message_begin(&point, bench->name);
+    reason = why_not(bench, KDZ_TEXT_IN(words));
+    if (reason[0] != '\0') {
+        finish("n/a", reason);
+    } else if (!room) {
+        finish("failed", "the board's storage has no room for this benchmark's lanes");
+    } else {
+        measure();
+    }
+}
+
+/* A line that is no point still becomes a record, so that nobody waits for it in vain. */
+static void refuse_point(uint16_t id)
+{
+    char name[48];
+    struct kdz_text text = KDZ_TEXT_IN(name);
+
+    kdz_text_add_part(&text, read.name, read.name_length);
+    (void)kdz_record_open(&point.record, id, 0, NULL, 0, kdz_board_storage());
+    point.bench = NULL;
+    kdz_message_begin(&point, name);
+    finish("failed", read.reason);
+}
+
+/* ---- list and conformance -------------------------------------------------------------------- */
+static void list(void)
+{
+    const struct kdz_benches all = benches();
+
+    for (const struct kdz_bench *const *each = all.first; each != all.end; each++) {
+        char words[96];
+
+        kdz_message_bench(*each, why_not(*each, KDZ_TEXT_IN(words)));
+    }
+}
+
+static void conform(const char *name, kdz_conform_result result, const char *reason)
+{
+    static const char *const words[] = {
+        [KDZ_CONFORM_PASS] = "pass",
+        [KDZ_CONFORM_FAIL] = "fail",
+        [KDZ_CONFORM_NOT_APPLICABLE] = "n/a",
+    };
+
+    kdz_message_conform(name, words[result], reason);
+}
+
+/* ---- the plan -------------------------------------------------------------------------------- */
+/* The next character of the plan. A page without `end` ends with its zero. */
+static char next_character(void)
+{
+    int byte;
+
+    if (run.page != NULL) {
+        return *run.page == '\0' ? '\0' : *run.page++;
+    }
+    do {
+        byte = kdz_console_read();
+    } while (byte < 0 && !kdz_stop_requested);
+    return byte < 0 ? '\0' : (char)byte;
+}
+
+/* Reads a line; false at the end of a page. What is too long is cut and marked in `too_long`. */
+static bool next_line(bool *too_long)
+{
+    size_t length = 0;
+    char c;
+
+    *too_long = false;
+    for (c = next_character(); c != '\n' && c != '\0'; c = next_character()) {
+        if (length + 1 < sizeof line) {
+            line[length++] = c;
+        } else {
+            *too_long = true;
+        }
+    }
+    line[length] = '\0';
+    return c != '\0' || length != 0;
+}
+
+static bool run_line(bool too_long)
+{
+    const struct kdz_benches all = benches();
+
+    point.id = NO_ID;
+    kdz_plan_read(line, &all, &point, &read);
+    if (too_long && read.kind != KDZ_PLAN_EMPTY) {
+        struct kdz_text text = KDZ_TEXT_IN(read.reason);
+
+        kdz_text_add(&text, "the plan's line is longer than 255 characters");
+        read.kind = KDZ_PLAN_ERROR;
+    }
+    switch (read.kind) {
+    case KDZ_PLAN_EMPTY:
+        break;
+    case KDZ_PLAN_POINT:
+        run_point();
+        break;
+    case KDZ_PLAN_LIST:
+        list();
+        break;
+    case KDZ_PLAN_CONFORMANCE:
+        kdz_conformance(conform);
+        break;
+    case KDZ_PLAN_END:
+        return false;
+    case KDZ_PLAN_ERROR:
+        refuse_point(point.id);
+        break;
+    }
+    return true;
+}
+
+void kdz_suite_main(void *unused)
+{
+    bool too_long;
+
+    (void)unused;
+    kdz_wire_reset();
+    kdz_wire_break();
+    kdz_message_hello();
+    run.greeted = true;
+    for (uint8_t i = 0; i < run.note_count; i++) {
+        kdz_message_text(run.notes[i]);
+    }
+    run.page = kdz_board_plan();
+    while (!kdz_stop_requested && next_line(&too_long) && run_line(too_long)) {
+    }
+    kdz_message_done(run.records);
+    kdz_board_halt(0);
+}
