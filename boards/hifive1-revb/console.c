@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * UART0 at 115200 baud, 8N1, polled: the port that the board's USB bridge shows to a PC.
+ */
+#include "board.h"
+
+#include "kadenz/board.h"
+
+#include <kdz_core_hz.h>
+
+#define BAUD 115200u
+#define UART0_PINS ((1u << 16) | (1u << 17))
+#define ENABLE 1u
+#define TX_FULL (1u << 31)
+#define RX_EMPTY (1u << 31)
+
+void hifive1_console_init(void)
+{
+    GPIO_IOF_SEL &= ~UART0_PINS;
+    GPIO_IOF_EN |= UART0_PINS;
+    UART_DIV = (KDZ_CORE_HZ + BAUD / 2u) / BAUD - 1u;
+    UART_IE = 0;
+    UART_TXCTRL = ENABLE;
+    UART_RXCTRL = ENABLE;
+}
+
+void kdz_console_write(const uint8_t *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        while ((UART_TXDATA & TX_FULL) != 0) {
+        }
+        UART_TXDATA = bytes[i];
+    }
+}
+
+int kdz_console_read(void)
+{
+    const uint32_t word = UART_RXDATA; /* reading takes the byte out of the FIFO */
+    return (word & RX_EMPTY) != 0 ? -1 : (int)(word & 0xffu);
+}

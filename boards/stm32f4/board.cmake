@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# STM32F405 board: what the build has to know about it.
+set(KDZ_BOARD_ARCH armv7m)
+target_sources(kadenz-suite PRIVATE
+    ${CMAKE_CURRENT_LIST_DIR}/board.c
+    ${CMAKE_CURRENT_LIST_DIR}/clocks.c
+    ${CMAKE_CURRENT_LIST_DIR}/console.c
+    ${CMAKE_CURRENT_LIST_DIR}/vectors.S)
+target_include_directories(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/include)
+target_link_options(kadenz-suite PRIVATE -nostartfiles -T${CMAKE_CURRENT_LIST_DIR}/link.ld)
+set_property(TARGET kadenz-suite APPEND PROPERTY LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/link.ld)
+
+target_compile_definitions(kadenz-suite PRIVATE
+    # SysTick counts the core clock; the studies' tick is 1 ms (mazzi2021, section 4.3).
+    KDZ_BOARD_TIMER_HZ=168000000u
+    KDZ_BOARD_TICK_HZ=1000u
+    # Levels of interrupt priority: 4 bits of the 8 (RM0090, section 12.1).
+    KDZ_BOARD_PRIORITY_BITS=4
+    # Memory for the threads and objects of a kernel that allocates.
+    KDZ_BOARD_HEAP_BYTES=32768u
+    # Largest message of itc/.
+    KDZ_MESSAGE_BYTES_MAX=3072u)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The software interrupt on Armv7-M. Exceptions go to arch/armv7m.
+ */
+#include "freertos_port.h"
+
+#include "kadenz/board.h"
+
+static void (*connected)(struct kdz_isr *isr);
+
+void kdz_freertos_arch_start(void)
+{
+    /* The vector table names FreeRTOS's three handlers already. */
+}
+
+uint32_t kdz_freertos_arch_capabilities(void)
+{
+    return KDZ_CAP_INTERRUPT;
+}
+
+kdz_status kdz_irq_connect(void (*handler)(struct kdz_isr *isr))
+{
+    connected = handler;
+    return KDZ_OK;
+}
+
+void kdz_irq_entry(void);
+
+void kdz_irq_entry(void)
+{
+    struct kdz_isr isr = {pdFALSE};
+
+    kdz_board_irq_acknowledge();
+    if (connected != NULL) {
+        connected(&isr);
+    }
+    portYIELD_FROM_ISR(isr.woken);
+}

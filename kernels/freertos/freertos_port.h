@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Between the files of this port.
+ */
+#ifndef FREERTOS_PORT_H
+#define FREERTOS_PORT_H
+
+#include "kadenz/kernel.h"
+
+#include <stdbool.h>
+
+#include <FreeRTOS.h>
+#include <task.h>
+
+/* Pools. Handles index them; a place is free while its pointer is NULL. */
+#define THREADS_MAX 6
+#define OBJECTS_MAX 8
+
+struct thread {
+    TaskHandle_t task;
+    void (*entry)(void *arg);
+    void *arg;
+    TaskHandle_t joiner;
+    volatile bool finished;
+};
+
+extern struct thread kdz_freertos_threads[THREADS_MAX];
+
+/* Semaphores, mutexes and channels: what FreeRTOS's create function returned. */
+extern void *kdz_freertos_objects[OBJECTS_MAX];
+
+/* Puts an object into the pool: its handle, or KDZ_NO_MEMORY for NULL and for a full pool. The
+ * caller deletes the object in the second case. */
+kdz_handle kdz_freertos_adopt(void *object);
+
+struct kdz_isr {
+    BaseType_t woken;
+};
+
+/* Reports a stack overflow, and does not return, when the thread has no word of stack unused. */
+void kdz_freertos_check_stack(kdz_handle thread);
+
+/* What the architecture adds. */
+void kdz_freertos_arch_start(void); /* before the scheduler starts: vectors */
+uint32_t kdz_freertos_arch_capabilities(void);
+
+#endif

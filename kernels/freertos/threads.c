@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Start, threads and time on FreeRTOS.
+ */
+#include "freertos_port.h"
+
+#include "kadenz/board.h"
+#include "kadenz/fault.h"
+
+#define STACK_BYTES_DEFAULT 640u
+#define STACK_BYTES_MAIN 2048u
+
+struct thread kdz_freertos_threads[THREADS_MAX];
+
+static void run(void *arg)
+{
+    struct thread *self = (struct thread *)arg;
+
+    self->entry(self->arg);
+    taskENTER_CRITICAL();
+    self->finished = true;
+    if (self->joiner != NULL) {
+        (void)xTaskNotifyGive(self->joiner);
+    }
+    taskEXIT_CRITICAL();
+    for (;;) {
+        vTaskSuspend(NULL); /* kdz_thread_join deletes it */
+    }
+}
+
+kdz_handle kdz_thread_create(const struct kdz_thread_spec *spec)
+{
+    if (spec->rank < 1 || spec->rank > KDZ_RANK_MAX) {
+        return KDZ_INVALID;
+    }
+    for (kdz_handle place = 0; place < THREADS_MAX; place++) {
+        struct thread *thread = &kdz_freertos_threads[place];
+        if (thread->task != NULL) {
+            continue;
+        }
+        uint32_t stack_bytes = spec->stack_bytes == 0 ? STACK_BYTES_DEFAULT : spec->stack_bytes;
+        if (stack_bytes < configMINIMAL_STACK_SIZE * sizeof(StackType_t)) {
+            stack_bytes = configMINIMAL_STACK_SIZE * sizeof(StackType_t);
+        }
+        *thread = (struct thread){.entry = spec->entry, .arg = spec->arg};
+        /* FreeRTOS stores the handle before the new thread can run, also when it preempts. */
+        const BaseType_t created =
+            xTaskCreate(run, spec->name, (uint16_t)(stack_bytes / sizeof(StackType_t)), thread,
+                        (UBaseType_t)kdz_rank_native(spec->rank), &thread->task);
+        return created == pdPASS ? place : (kdz_handle)KDZ_NO_MEMORY;
+    }
+    return KDZ_NO_MEMORY;
+}
+
+kdz_status kdz_thread_join(kdz_handle handle, uint32_t timeout_ticks)
+{
+    if (handle < 0 || handle >= THREADS_MAX || kdz_freertos_threads[handle].task == NULL) {
+        return KDZ_INVALID;
+    }
+    struct thread *thread = &kdz_freertos_threads[handle];
+    TimeOut_t since;
+    TickType_t left = timeout_ticks;
+
+    vTaskSetTimeOutState(&since);
+    thread->joiner = xTaskGetCurrentTaskHandle();
+    while (!thread->finished) {
+        if (xTaskCheckForTimeOut(&since, &left) != pdFALSE) {
+            thread->joiner = NULL;
+            return KDZ_TIMEOUT;
+        }
+        (void)ulTaskNotifyTake(pdTRUE, left);
+    }
+    kdz_freertos_check_stack(handle);
+    vTaskDelete(thread->task);
+    thread->task = NULL;
+    return KDZ_OK;
+}
+
+kdz_handle kdz_thread_self(void)
+{
+    const TaskHandle_t task = xTaskGetCurrentTaskHandle();
+    for (kdz_handle place = 0; place < THREADS_MAX; place++) {
+        if (kdz_freertos_threads[place].task == task) {
+            return place;
+        }
+    }
+    return KDZ_INVALID;
+}
+
+kdz_status kdz_thread_suspend(void)
+{
+    vTaskSuspend(NULL);
+    return KDZ_OK;
+}
+
+kdz_status kdz_thread_resume(kdz_handle thread)
+{
+    vTaskResume(kdz_freertos_threads[thread].task);
+    return KDZ_OK;
+}
+
+void kdz_thread_yield(void)
+{
+    taskYIELD();
+}
+
+uint8_t kdz_thread_core(void)
+{
+    return 0;
+}
+
+int32_t kdz_rank_native(uint8_t rank)
+{
+    return rank; /* both count up from the least urgent; FreeRTOS's 0 is the idle thread's */
+}
+
+uint32_t kdz_tick_hz(void)
+{
+    return configTICK_RATE_HZ;
+}
+
+uint32_t kdz_tick_now(void)
+{
+    return xTaskGetTickCount();
+}
+
+void kdz_kernel_start(void (*entry)(void *), void *arg)
+{
+    const struct kdz_thread_spec main_thread = {
+        .name = "main",
+        .entry = entry,
+        .arg = arg,
+        .stack_bytes = STACK_BYTES_MAIN,
+        .rank = KDZ_RANK_MAIN,
+        .core = KDZ_ANY_CORE,
+    };
+    kdz_freertos_arch_start();
+    if (kdz_thread_create(&main_thread) >= 0) {
+        vTaskStartScheduler();
+    }
+    kdz_fault(KDZ_FAULT_OUT_OF_MEMORY,
+              "FreeRTOS cannot create its first threads: raise KDZ_BOARD_HEAP_BYTES in board.cmake",
+              NULL, 0);
+}

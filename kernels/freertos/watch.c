@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What goes wrong, told. The idle thread looks at the end of every thread's stack, where nothing
+ * that is measured pays for it; KDZ_FREERTOS_CHECKS adds FreeRTOS's own look at every switch.
+ */
+#include "freertos_port.h"
+
+#include "kadenz/fault.h"
+
+static const char *blamed;
+
+const char *kdz_fault_thread(void)
+{
+    if (blamed != NULL) {
+        return blamed;
+    }
+    return xTaskGetCurrentTaskHandle() != NULL ? pcTaskGetName(NULL) : "";
+}
+
+static _Noreturn void overflow(const char *name)
+{
+    blamed = name;
+    portDISABLE_INTERRUPTS();
+    kdz_fault(KDZ_FAULT_STACK_OVERFLOW,
+              "a thread used its stack to the last word: give it more stack_bytes", NULL, 0);
+}
+
+void kdz_freertos_check_stack(kdz_handle thread)
+{
+    const TaskHandle_t task = kdz_freertos_threads[thread].task;
+    if (uxTaskGetStackHighWaterMark(task) == 0) {
+        overflow(pcTaskGetName(task));
+    }
+}
+
+void vApplicationIdleHook(void);
+
+void vApplicationIdleHook(void)
+{
+    for (kdz_handle thread = 0; thread < THREADS_MAX; thread++) {
+        if (kdz_freertos_threads[thread].task != NULL) {
+            kdz_freertos_check_stack(thread);
+        }
+    }
+    /* Sleeping lets an emulator's virtual time jump to the next interrupt. */
+    __asm__ volatile("wfi" : : : "memory");
+}
+
+/* FreeRTOS calls these two only when it was built with KDZ_FREERTOS_CHECKS. */
+void vApplicationStackOverflowHook(TaskHandle_t task, char *name);
+
+void vApplicationStackOverflowHook(TaskHandle_t task, char *name)
+{
+    (void)task;
+    overflow(name);
+}
+
+void kdz_freertos_assert(const char *file, int line);
+
+void kdz_freertos_assert(const char *file, int line)
+{
+    const struct kdz_register registers[] = {{"line", (uint32_t)line}};
+    const char *name = file;
+
+    for (const char *at = file; *at != '\0'; at++) {
+        if (*at == '/') {
+            name = at + 1;
+        }
+    }
+    portDISABLE_INTERRUPTS();
+    kdz_fault(KDZ_FAULT_ASSERT, name, registers, 1);
+}
