@@ -1,0 +1,227 @@
+"""Two sides of runs, benchmark point by benchmark point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from kadenz.analysis.batches import batch_lanes
+from kadenz.analysis.differences import Difference, differences
+from kadenz.analysis.results import Samples
+from kadenz.analysis.units import Unit, unit_of
+from kadenz.config.manifest import ClockClass, Manifest, RecordEntry
+from kadenz.errors import UsageError
+from kadenz.stats.compare import Comparison, compare
+from kadenz.stats.errors import Undefined
+from kadenz.store import Run
+
+Outcome = Literal["better", "worse", "equivalent", "inconclusive", "not-comparable"]
+
+
+@dataclass(frozen=True, eq=False)
+class PointComparison:
+    """One benchmark point on both sides, for one statistic.
+
+    Figures in `comparison` are in `unit` already. `comparison` is None where none could be made;
+    `reason` says why. `classes` names the two clock classes.
+    """
+
+    target: str
+    bench: str
+    params: dict[str, int]
+    lane: str
+    unit: Unit
+    statistic: str
+    outcome: Outcome
+    comparison: Comparison | None
+    classes: tuple[ClockClass, ClockClass]
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class SideBySide:
+    """All points, what differs between the sides' configurations, and what only one side has."""
+
+    differences: tuple[Difference, ...]
+    labels: tuple[str, ...]  # of the columns of `differences`
+    points: tuple[PointComparison, ...]
+    only_baseline: tuple[str, ...]
+    only_candidate: tuple[str, ...]
+    partial: tuple[str, ...] = ()  # runs that are partial
+
+    @property
+    def regressions(self) -> int:
+        """How many points are worse."""
+        return sum(point.outcome == "worse" for point in self.points)
+
+    @property
+    def inconclusive(self) -> int:
+        """How many points these data cannot decide."""
+        return sum(point.outcome in ("inconclusive", "not-comparable") for point in self.points)
+
+
+@dataclass
+class _Point:
+    """The same point in every run of a side."""
+
+    runs: list[tuple[Run, RecordEntry]] = field(default_factory=list)
+
+
+_Key = tuple[str, str, tuple[tuple[str, int], ...]]
+
+
+def compare_sides(
+    baseline: Sequence[Run],
+    candidate: Sequence[Run],
+    *,
+    statistics: Sequence[str | float] = ("median", 0.99),
+    threshold: float = 0.05,
+    across_classes: bool = False,
+) -> SideBySide:
+    """Compare every benchmark point both sides have. `statistics` as in `stats.compare`.
+
+    Sides that share targets are matched target by target; sides with one target each, and not the
+    same, are matched as they are. Points of different clock classes are refused (UsageError)
+    unless `across_classes`; then both figures are shown, without a verdict.
+    """
+    across_targets = _across_targets(baseline, candidate)
+    sides = _points(baseline, across_targets), _points(candidate, across_targets)
+    manifests = [run.manifest for run in (*baseline, *candidate)]
+    labels = [f"baseline {run.path.name}" for run in baseline]
+    labels += [f"candidate {run.path.name}" for run in candidate]
+    compared: list[PointComparison] = []
+    for key in sides[0]:
+        if key in sides[1]:
+            compared += _compare_point(
+                key, sides[0][key], sides[1][key], statistics, threshold, across_classes
+            )
+    return SideBySide(
+        differences=tuple(differences(manifests)),
+        labels=tuple(labels),
+        points=tuple(compared),
+        only_baseline=tuple(_name(key) for key in sides[0] if key not in sides[1]),
+        only_candidate=tuple(_name(key) for key in sides[1] if key not in sides[0]),
+        partial=tuple(r.path.name for r in (*baseline, *candidate) if r.manifest.partial),
+    )
+
+
+def _across_targets(baseline: Sequence[Run], candidate: Sequence[Run]) -> bool:
+    left = {_target(run.manifest) for run in baseline}
+    right = {_target(run.manifest) for run in candidate}
+    if left & right:
+        return False
+    if len(left) == len(right) == 1:
+        return True
+    raise UsageError(
+        f"the sides have no target in common: {', '.join(sorted(left))} against "
+        f"{', '.join(sorted(right))}",
+        remedy="Name runs of one target on each side, or runs of the same targets",
+    )
+
+
+def _target(manifest: Manifest) -> str:
+    return f"{manifest.target.name} ({manifest.target.instrument})"
+
+
+def _points(runs: Sequence[Run], across_targets: bool) -> dict[_Key, _Point]:
+    found: dict[_Key, _Point] = {}
+    for run in runs:
+        target = "" if across_targets else _target(run.manifest)
+        for entry in run.manifest.records:
+            if entry.status == "n/a":
+                continue
+            key = target, entry.bench, tuple(sorted(entry.params.items()))
+            found.setdefault(key, _Point()).runs.append((run, entry))
+    return found
+
+
+def _name(key: _Key) -> str:
+    target, bench, params = key
+    words = " ".join(f"{k}={v}" for k, v in params)
+    return " ".join(word for word in (target, bench, words) if word)
+
+
+def _compare_point(
+    key: _Key,
+    left: _Point,
+    right: _Point,
+    statistics: Sequence[str | float],
+    threshold: float,
+    across_classes: bool,
+) -> list[PointComparison]:
+    target, bench, params = key
+    units = [unit_of(entry.unit, run.manifest.clock) for run, entry in (*left.runs, *right.runs)]
+    classes = units[0].clock_class, units[-1].clock_class
+    different = len({unit.clock_class for unit in units}) > 1
+    if different and not across_classes:
+        raise UsageError(
+            f"{_name(key)}: clock class `{classes[0]}` against `{classes[1]}`: absolute figures of "
+            "different classes are not compared",
+            remedy="Pass --across-classes to see both figures side by side, without a verdict",
+        )
+    lanes = [lane.name for lane in left.runs[0][1].lanes]
+    if batch_lanes(left.runs[0][1]) is not None:
+        lanes = lanes[:1]
+    made = []
+    for number, lane in enumerate(lanes):
+        for statistic in statistics:
+            outcome, comparison, reason = _decide(
+                left, right, number, statistic, threshold, different
+            )
+            made.append(
+                PointComparison(
+                    target=target or f"{_only_target(left)} → {_only_target(right)}",
+                    bench=bench,
+                    params=dict(params),
+                    lane=lane,
+                    unit=units[0],
+                    statistic=statistic if isinstance(statistic, str) else f"p{100 * statistic:g}",
+                    outcome=outcome,
+                    comparison=comparison,
+                    classes=classes,
+                    reason=reason,
+                )
+            )
+    return made
+
+
+def _only_target(point: _Point) -> str:
+    return point.runs[0][0].manifest.target.name
+
+
+def _decide(
+    left: _Point,
+    right: _Point,
+    lane: int,
+    statistic: str | float,
+    threshold: float,
+    different: bool,
+) -> tuple[Outcome, Comparison | None, str]:
+    sides: list[list[Samples]] = []
+    for side in (left, right):
+        series = []
+        for run, entry in side.runs:
+            if entry.status != "ok" or entry.proof.failed:
+                return "not-comparable", None, f"{run.path.name}: {entry.status}: {entry.reason}"
+            if lane >= len(entry.lanes):
+                return "not-comparable", None, f"{run.path.name} has fewer lanes"
+            series.append(_in_unit(run, entry, lane))
+        sides.append(series)
+    try:
+        comparison = compare(sides[0], sides[1], statistic=statistic, threshold=threshold)
+    except Undefined as error:
+        return "inconclusive", None, error.reason
+    if different:
+        return "not-comparable", comparison, "clock classes differ: no verdict"
+    return comparison.verdict, comparison, comparison.reason or comparison.caveat
+
+
+def _in_unit(run: Run, entry: RecordEntry, lane: int) -> Samples:
+    """Warm samples in the record's unit: clocks of different rate meet here and nowhere else."""
+    unit = unit_of(entry.unit, run.manifest.clock)
+    warm = run.samples(entry, lane)[entry.cold :]
+    # Integers stay integers where nothing has to be scaled: stats count them exactly.
+    return warm if unit.scale == 1.0 else np.asarray(warm * np.float64(unit.scale))

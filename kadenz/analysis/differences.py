@@ -1,0 +1,73 @@
+"""Rule 7 of the method: same options, or it is no comparison. Shows every difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kadenz.config.manifest import Manifest
+
+ABSENT = "–"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One configuration value that is not the same everywhere; `values[i]` belongs to run i."""
+
+    group: str  # "kernel", "compiler", ...
+    key: str
+    values: tuple[str, ...]
+
+
+def configuration(manifest: Manifest) -> dict[tuple[str, str], str]:
+    """Everything in a manifest that may change a figure, as text by (group, key)."""
+    target, clock, build = manifest.target, manifest.clock, manifest.build
+    found = {
+        ("target", "kernel"): f"{target.kernel_name} {target.kernel_version}",
+        ("target", "board"): target.title or target.board,
+        ("target", "architecture"): target.arch,
+        ("target", "tier"): target.tier,
+        ("target", "instrument"): target.instrument,
+        ("target", "cores"): str(target.cores),
+        ("target", "tick_hz"): str(target.tick_hz),
+        ("clock", "name"): clock.name,
+        ("clock", "class"): clock.clock_class,
+        ("clock", "hz"): str(clock.hz),
+        ("campaign", "name"): manifest.campaign.name,
+        ("campaign", "quick"): "yes" if manifest.campaign.quick else "no",
+        ("kadenz", "version"): manifest.kadenz_version,
+    }
+    found |= {("setting", key): value for key, value in target.settings.items()}
+    found |= {("condition", key): value for key, value in manifest.conditions.items()}
+    if build is not None:
+        found |= {
+            ("build", "compiler"): f"{build.compiler} {build.compiler_version}",
+            ("build", "flags"): build.flags,
+            ("build", "kernel source"): build.kernel_source,
+            ("build", "image"): build.elf_sha256[:12],
+        }
+    if manifest.emulator is not None:
+        emulator = manifest.emulator
+        found[("emulator", "version")] = f"{emulator.name} {emulator.version}"
+    if target.tier in ("host", "guest"):
+        host = manifest.host
+        found |= {
+            ("host", "kernel"): host.kernel,
+            ("host", "preemption"): host.preempt,
+            ("host", "processor"): f"{host.cpu} × {host.cpus}",
+            ("host", "virtual"): host.virtual or "no",
+        }
+        found |= {("host", key): value for key, value in host.facts.items()}
+    return found
+
+
+def differences(manifests: Sequence[Manifest]) -> list[Difference]:
+    """What is not the same in all of `manifests`, in a stable order; [] for one or none."""
+    tables = [configuration(manifest) for manifest in manifests]
+    keys = list(dict.fromkeys(key for table in tables for key in table))
+    found = []
+    for group, key in keys:
+        values = tuple(table.get((group, key), ABSENT) for table in tables)
+        if len(set(values)) > 1:
+            found.append(Difference(group, key, values))
+    return found

@@ -1,0 +1,103 @@
+"""One series: everything the report says about it, from one sort and a few passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from kadenz.analysis.results import LaneResult
+from kadenz.config.manifest import LaneEntry
+from kadenz.stats.autocorrelation import autocorrelation
+from kadenz.stats.box import box
+from kadenz.stats.cold import cold_effect
+from kadenz.stats.effective import effective_size
+from kadenz.stats.envelope import envelope
+from kadenz.stats.errors import Undefined
+from kadenz.stats.histogram import Histogram, histogram
+from kadenz.stats.mean_interval import mean_interval
+from kadenz.stats.ordered import Ordered, order
+from kadenz.stats.percentiles import percentiles
+from kadenz.stats.periodic import find_periodic
+from kadenz.stats.prediction import maximum_bound
+from kadenz.stats.summary import summarize
+
+# Enough for a figure 700 px wide; the extremes of every cell survive (stats.envelope).
+ENVELOPE_CELLS = 480
+HISTOGRAM_CELLS = 96
+COLD_SHOWN = 64
+# A maximum this far above the median makes linear cells useless: all but the tail falls into one.
+LOG_FROM = 12.0
+
+T = TypeVar("T")
+
+
+def analyse_lane(
+    entry: LaneEntry,
+    samples: npt.NDArray[Any],
+    cold: int,
+    *,
+    sample_period_us: float | None = None,
+    tick_period_us: float | None = None,
+) -> tuple[LaneResult, Ordered | None]:
+    """Statistics of `samples` (taken,) in ticks, time order; the first `cold` are kept apart.
+
+    Also returns the sorted warm samples, so that lanes can be pooled without sorting again. The
+    periods, both in microseconds of the target's own time, are only used to name periodic
+    outliers.
+    """
+    first = min(cold, samples.size)
+    kept = tuple(float(x) for x in samples[: min(first, COLD_SHOWN)])
+    warm = samples[first:]
+    gaps: dict[str, str] = {}
+    if warm.size == 0:
+        gaps["summary"] = "no samples" if samples.size == 0 else "every sample is a cold one"
+        return LaneResult(entry, kept, gaps=gaps), None
+
+    def attempt(name: str, compute: Callable[[], T]) -> T | None:
+        try:
+            return compute()
+        except Undefined as error:
+            gaps[name] = error.reason
+            return None
+
+    ordered = order(warm)
+    lag = attempt("lag1", lambda: autocorrelation(warm, 1))
+    result = LaneResult(
+        entry=entry,
+        cold=kept,
+        summary=summarize(warm, ordered=ordered),
+        percentiles=attempt("percentiles", lambda: percentiles(warm, ordered=ordered)) or (),
+        mean=attempt("mean", lambda: mean_interval(warm)),
+        effective=attempt("effective", lambda: effective_size(warm)),
+        lag1=None if lag is None or lag.constant else float(lag.rho[1]),
+        maximum=attempt("maximum", lambda: maximum_bound(warm, ordered=ordered)),
+        cold_effect=attempt("cold_effect", lambda: cold_effect(samples, first)) if first else None,
+        periodic=attempt(
+            "periodic",
+            lambda: find_periodic(
+                warm, sample_period=sample_period_us, tick_period=tick_period_us
+            ),
+        ),
+        box=box(ordered),
+        histogram=attempt("histogram", lambda: cells_of(ordered)),
+        envelope=envelope(warm, cells=ENVELOPE_CELLS),
+        gaps=gaps,
+    )
+    return result, ordered
+
+
+def cells_of(ordered: Ordered) -> Histogram:
+    """A histogram over everything measured; geometric cells where the tail is far away."""
+    far = ordered.rank(1) > 0 and ordered.rank(ordered.n) > LOG_FROM * ordered.median
+    return histogram(ordered, cells=HISTOGRAM_CELLS, spacing="log" if far else "linear")
+
+
+def merge(parts: list[Ordered]) -> Ordered:
+    """Sorted lanes as one sorted series. Stable sorting merges presorted runs in linear time."""
+    values = np.concatenate([part.values for part in parts])
+    values.sort(kind="stable")
+    values.flags.writeable = False
+    return Ordered(values)

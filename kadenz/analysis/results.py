@@ -1,0 +1,187 @@
+"""What analysis gives to whoever shows it. All sample statistics are in ticks; see `Unit`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from kadenz.analysis.units import Unit
+from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry, Warning
+from kadenz.stats.box import Box
+from kadenz.stats.cold import ColdEffect
+from kadenz.stats.effective import EffectiveSize
+from kadenz.stats.envelope import Envelope
+from kadenz.stats.histogram import Histogram
+from kadenz.stats.mean_interval import MeanInterval
+from kadenz.stats.percentiles import Percentile
+from kadenz.stats.periodic import PeriodicOutliers
+from kadenz.stats.prediction import MaximumBound
+from kadenz.stats.size_fit import SizeFit
+from kadenz.stats.summary import Summary
+
+
+@dataclass(frozen=True, eq=False)
+class LaneResult:
+    """One series: its accounting, the cold samples, and statistics of the warm ones.
+
+    A statistic is None where it is not defined; `gaps[name]` says why. `histogram`, `envelope` and
+    `box` are for plots and hold at most a few thousand numbers whatever n.
+    """
+
+    entry: LaneEntry
+    cold: tuple[float, ...]  # the cold samples (at most 64 are kept here)
+    summary: Summary | None = None
+    percentiles: tuple[Percentile, ...] = ()
+    mean: MeanInterval | None = None
+    effective: EffectiveSize | None = None
+    lag1: float | None = None  # autocorrelation of neighbours
+    maximum: MaximumBound | None = None
+    cold_effect: ColdEffect | None = None
+    periodic: PeriodicOutliers | None = None
+    box: Box | None = None
+    histogram: Histogram | None = None
+    envelope: Envelope | None = None
+    gaps: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """As the benchmark calls it."""
+        return self.entry.name
+
+    def percentile(self, name: str) -> Percentile | None:
+        """ "p99" and its like; None where it was not computed."""
+        return next((p for p in self.percentiles if p.name == name), None)
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """All lanes of a record as one series, e.g. the threads of every core: no intervals, because
+    lanes that ran at the same time depend on each other in a way no lane shows."""
+
+    summary: Summary
+    quantiles: dict[str, float]  # "p99": ticks
+    box: Box
+
+
+@dataclass(frozen=True)
+class BatchResult:
+    """A batch of `iterations` timed as one, less the empty loop: ticks for one iteration.
+
+    `per_iteration` = (batch - empty) / iterations of the medians over the repetitions; `batch` and
+    `empty` are those medians, `low` and `high` the extremes over pairs of repetitions.
+    """
+
+    iterations: int
+    repetitions: int
+    batch: float
+    empty: float
+    per_iteration: float
+    low: float
+    high: float
+
+    @property
+    def total(self) -> float:
+        """Ticks of the whole batch less the empty loop."""
+        return self.batch - self.empty
+
+
+@dataclass(frozen=True, eq=False)
+class RecordResult:
+    """One benchmark point. `usable` is False for n/a, invalid and failed: then there are no
+    figures, and `reason` says why."""
+
+    entry: RecordEntry
+    unit: Unit
+    usable: bool
+    reason: str
+    lanes: tuple[LaneResult, ...]
+    pooled: Pooled | None = None
+    batch: BatchResult | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def bench(self) -> str:
+        """ "itc/queue"."""
+        return self.entry.bench
+
+    @property
+    def params(self) -> dict[str, int]:
+        """Parameters of the point."""
+        return self.entry.params
+
+    @property
+    def main(self) -> LaneResult | None:
+        """The lane a table shows: the first one with statistics."""
+        if not self.usable:
+            return None
+        return next((lane for lane in self.lanes if lane.summary is not None), None)
+
+    @property
+    def planned(self) -> int:
+        """Over all lanes."""
+        return sum(lane.entry.planned for lane in self.lanes)
+
+    @property
+    def taken(self) -> int:
+        """Over all lanes."""
+        return sum(lane.entry.taken for lane in self.lanes)
+
+    @property
+    def missed(self) -> int:
+        """Over all lanes."""
+        return sum(lane.entry.missed for lane in self.lanes)
+
+    @property
+    def overrun(self) -> int:
+        """Over all lanes; counted within taken."""
+        return sum(lane.entry.overrun for lane in self.lanes)
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """The same benchmark over message sizes on one run; `fit` None with a `reason`."""
+
+    bench: str
+    params: dict[str, int]  # those that stay the same
+    sizes: tuple[int, ...]
+    points: tuple[RecordResult, ...]
+    unit: Unit
+    fit: SizeFit | None
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class RunResult:
+    """Everything one run has to say."""
+
+    path: Path
+    manifest: Manifest
+    records: tuple[RecordResult, ...]
+    sweeps: tuple[Sweep, ...]
+    warnings: tuple[Warning, ...]
+
+    @property
+    def name(self) -> str:
+        """ "freertos/hifive1-revb@emulated"."""
+        return self.manifest.target.name
+
+    @property
+    def unit(self) -> Unit:
+        """Of records counted in ticks of the run's clock."""
+        from kadenz.analysis.units import unit_of
+
+        return unit_of("ticks", self.manifest.clock)
+
+    def find(self, bench: str, **params: int) -> list[RecordResult]:
+        """Usable records of a benchmark whose parameters include `params`."""
+        return [
+            r
+            for r in self.records
+            if r.usable and r.bench == bench and params.items() <= r.params.items()
+        ]
+
+
+Samples = npt.NDArray[Any]

@@ -1,0 +1,163 @@
+"""One run: every record analysed or refused with its reason, and what to be warned of."""
+
+from __future__ import annotations
+
+from kadenz.analysis.batches import ITERATIONS, batch_lanes, batch_result
+from kadenz.analysis.lanes import analyse_lane, merge
+from kadenz.analysis.results import BatchResult, LaneResult, Pooled, RecordResult, RunResult
+from kadenz.analysis.sweeps import sweeps_of
+from kadenz.analysis.units import unit_of
+from kadenz.config.manifest import Manifest, RecordEntry, Warning
+from kadenz.stats.box import box
+from kadenz.stats.ordered import Ordered
+from kadenz.stats.percentiles import LEVELS
+from kadenz.stats.summary import summarize
+from kadenz.store import Run
+
+
+def analyse(run: Run) -> RunResult:
+    """Analyse every record of `run`. StoreError when a sample file is missing or damaged."""
+    records = [_record(run, entry) for entry in run.manifest.records]
+    return RunResult(
+        path=run.path,
+        manifest=run.manifest,
+        records=tuple(records),
+        sweeps=tuple(sweeps_of(run, records)),
+        warnings=tuple(_warnings(run.manifest, records)),
+    )
+
+
+def _record(run: Run, entry: RecordEntry) -> RecordResult:
+    unit = unit_of(entry.unit, run.manifest.clock)
+    reason = _refusal(entry)
+    if reason:
+        bare = tuple(LaneResult(lane, ()) for lane in entry.lanes)
+        return RecordResult(entry, unit, False, reason, bare)
+    lanes: list[LaneResult] = []
+    sorted_lanes: list[Ordered] = []
+    period = entry.params.get("period_us")
+    tick_hz = run.manifest.target.tick_hz
+    for lane in entry.lanes:
+        result, ordered = analyse_lane(
+            lane,
+            run.samples(entry, lane),
+            entry.cold,
+            sample_period_us=float(period) if period else None,
+            tick_period_us=1e6 / tick_hz if tick_hz and period else None,
+        )
+        lanes.append(result)
+        if ordered is not None:
+            sorted_lanes.append(ordered)
+    batch = _batch(run, entry)
+    return RecordResult(
+        entry=entry,
+        unit=unit,
+        usable=True,
+        reason=entry.reason,
+        lanes=tuple(lanes),
+        pooled=_pool(sorted_lanes) if batch is None and len(sorted_lanes) > 1 else None,
+        batch=batch,
+        notes=tuple(_notes(entry)),
+    )
+
+
+def _refusal(entry: RecordEntry) -> str:
+    """Why a record gives no figures; "" when it gives some."""
+    if entry.status != "ok":
+        return entry.reason or f"the target gave no reason for status {entry.status}"
+    if entry.proof.failed:
+        return (
+            f"proof failed for {entry.proof.failed:,} of {entry.proof.checked:,} checks: "
+            f"{entry.proof.reason or 'no reason given'}"
+        )
+    for lane in entry.lanes:
+        if lane.planned != lane.taken + lane.missed:
+            return (
+                f"lane {lane.name}: {lane.planned:,} planned, but {lane.taken:,} taken and "
+                f"{lane.missed:,} missed: samples are unaccounted for"
+            )
+    return ""
+
+
+def _notes(entry: RecordEntry) -> list[str]:
+    notes = []
+    if entry.proof.checked == 0 and any(lane.taken for lane in entry.lanes):
+        notes.append("nothing was proved: the benchmark made no check")
+    missed = sum(lane.missed for lane in entry.lanes)
+    overrun = sum(lane.overrun for lane in entry.lanes)
+    if missed:
+        notes.append(f"{missed:,} planned samples were missed")
+    if overrun:
+        notes.append(f"{overrun:,} samples took longer than the period")
+    return notes
+
+
+def _pool(parts: list[Ordered]) -> Pooled:
+    together = merge(parts)
+    return Pooled(
+        summary=summarize(together.values, ordered=together),
+        quantiles={
+            f"p{round(100.0 * level, 6):g}": together.quantile(level)
+            for level in LEVELS
+            if together.n * min(level, 1.0 - level) >= 1.0
+        },
+        box=box(together),
+    )
+
+
+def _batch(run: Run, entry: RecordEntry) -> BatchResult | None:
+    lanes = batch_lanes(entry)
+    if lanes is None:
+        return None
+    batch, empty = (run.samples(entry, lane)[entry.cold :] for lane in lanes)
+    return batch_result(entry.params[ITERATIONS], batch, empty)
+
+
+def _warnings(manifest: Manifest, records: list[RecordResult]) -> list[Warning]:
+    """The run's own warnings, and those that only a reader can see."""
+    found = []
+    if manifest.partial:
+        found.append(
+            Warning(
+                code="partial-run",
+                message=f"this run is partial: {manifest.partial_reason or 'no reason given'}",
+                remedy="Measure again for the points that are missing",
+            )
+        )
+    found += manifest.warnings
+    clock = manifest.clock
+    if clock.monotonic is False or clock.backward_steps:
+        found.append(
+            Warning(
+                code="clock-went-back",
+                message=f"the clock {clock.name} went back {clock.backward_steps:,} times",
+                remedy="Do not use figures of this run",
+            )
+        )
+    for status, words in (("invalid", "are invalid"), ("failed", "failed")):
+        bad = [r for r in records if not r.usable and _status(r) == status]
+        if bad:
+            names = ", ".join(sorted({r.bench for r in bad}))
+            found.append(
+                Warning(
+                    code=f"records-{status}",
+                    message=f"{len(bad)} records {words} and show no figures: {names}",
+                    remedy=bad[0].reason,
+                )
+            )
+    missed = sum(r.missed for r in records if r.usable)
+    if missed:
+        found.append(
+            Warning(
+                code="samples-missed",
+                message=f"{missed:,} of {sum(r.planned for r in records):,} planned samples were "
+                "missed",
+                remedy="See the accounting table: what is missing is usually the slow part",
+            )
+        )
+    return found
+
+
+def _status(record: RecordResult) -> str:
+    """A record the target called ok, but whose proof or accounting fails, is invalid."""
+    return "invalid" if record.entry.status == "ok" else record.entry.status

@@ -1,0 +1,134 @@
+"""Results as plain rows: what `show --json`, `export --summary` and the report's JSON hold.
+
+Figures are in the unit that the member's row names; absent figures are None and `gaps` says why.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kadenz.analysis.results import LaneResult, RecordResult, RunResult
+
+Row = dict[str, Any]
+
+
+def run_summary(result: RunResult) -> Row:
+    """A run for machines: identity, clock, warnings, and one row for each record and lane."""
+    manifest = result.manifest
+    return {
+        "run": manifest.id,
+        "path": str(result.path),
+        "created": manifest.created,
+        "target": manifest.target.name,
+        "board": manifest.target.title or manifest.target.board,
+        "kernel": f"{manifest.target.kernel_name} {manifest.target.kernel_version}",
+        "instrument": manifest.target.instrument,
+        "clock": manifest.clock.name,
+        "clock_class": manifest.clock.clock_class,
+        "partial": manifest.partial,
+        "partial_reason": manifest.partial_reason,
+        "warnings": [
+            {"code": w.code, "message": w.message, "remedy": w.remedy} for w in result.warnings
+        ],
+        "records": [row for record in result.records for row in record_rows(record)],
+        "sweeps": [sweep_row(result, number) for number in range(len(result.sweeps))],
+    }
+
+
+def record_rows(record: RecordResult) -> list[Row]:
+    """One row a lane; one row without figures where the record gives none."""
+    if not record.usable or not record.lanes:
+        return [_base(record)]
+    return [_base(record, lane) | _figures(record, lane) for lane in record.lanes]
+
+
+def _base(record: RecordResult, lane: LaneResult | None = None) -> Row:
+    entries = [lane.entry] if lane else [one.entry for one in record.lanes]
+    return {
+        "record": record.entry.id,
+        "bench": record.bench,
+        "params": dict(record.params),
+        "ranks": dict(record.entry.ranks),
+        "lane": lane.name if lane else "",
+        "status": "invalid" if _refused(record) else record.entry.status,
+        "reason": record.reason,
+        "unit": record.unit.key,
+        "clock_class": record.unit.clock_class,
+        "planned": sum(e.planned for e in entries),
+        "taken": sum(e.taken for e in entries),
+        "missed": sum(e.missed for e in entries),
+        "overrun": sum(e.overrun for e in entries),
+        "cold": record.entry.cold,
+        "proof_checked": record.entry.proof.checked,
+        "proof_failed": record.entry.proof.failed,
+        "begins": record.entry.begins,
+        "ends": record.entry.ends,
+        "source": record.entry.source,
+    }
+
+
+def _refused(record: RecordResult) -> bool:
+    return not record.usable and record.entry.status == "ok"
+
+
+def _figures(record: RecordResult, lane: LaneResult) -> Row:
+    unit = record.unit
+    figures: Row = {}
+    if lane.summary is not None:
+        summary = lane.summary
+        figures["n"] = summary.n
+        for name in ("mean", "sd", "min", "max", "median"):
+            value = getattr(summary, name)
+            figures[name] = None if value is None else unit.figure(value)
+    if lane.mean is not None:
+        figures |= {
+            "mean_low": unit.figure(lane.mean.low),
+            "mean_high": unit.figure(lane.mean.high),
+        }
+    for point in lane.percentiles:
+        key = point.name.replace(".", "_")
+        for suffix, value in (("", point.value), ("_low", point.low), ("_high", point.high)):
+            figures[key + suffix] = None if value is None else unit.figure(value)
+    if lane.effective is not None:
+        figures |= {"effective_n": lane.effective.effective_n, "tau": lane.effective.tau}
+    figures["lag1"] = lane.lag1
+    if lane.periodic is not None and lane.periodic.periodic:
+        figures |= {
+            "outliers_every": lane.periodic.every,
+            "outliers_extra": _maybe(record, lane.periodic.extra),
+            "outliers_tick": lane.periodic.tick_fits,
+        }
+    if record.batch is not None and lane is record.main:
+        batch = record.batch
+        figures |= {
+            "iterations": batch.iterations,
+            "per_iteration": unit.figure(batch.per_iteration),
+            "batch": unit.figure(batch.batch),
+            "empty_loop": unit.figure(batch.empty),
+        }
+    figures["gaps"] = dict(lane.gaps) | {p.name: p.reason for p in lane.percentiles if p.reason}
+    return figures
+
+
+def sweep_row(result: RunResult, number: int) -> Row:
+    """A fit over message size."""
+    sweep = result.sweeps[number]
+    row: Row = {
+        "bench": sweep.bench,
+        "params": dict(sweep.params),
+        "sizes_bytes": list(sweep.sizes),
+        "unit": sweep.unit.key,
+        "clock_class": sweep.unit.clock_class,
+        "reason": sweep.reason,
+    }
+    if sweep.fit is not None:
+        for name, estimate in (("fixed", sweep.fit.fixed), ("per_byte", sweep.fit.per_byte)):
+            row[name] = sweep.unit.figure(estimate.value)
+            row[f"{name}_low"] = sweep.unit.figure(estimate.low)
+            row[f"{name}_high"] = sweep.unit.figure(estimate.high)
+        row |= {"linear": sweep.fit.linear, "worst_size_bytes": sweep.fit.worst_size}
+    return row
+
+
+def _maybe(record: RecordResult, ticks: float | None) -> float | None:
+    return None if ticks is None else record.unit.figure(ticks)

@@ -1,0 +1,47 @@
+"""The same benchmark over message sizes: one line in a figure, one fit."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from kadenz.analysis.results import RecordResult, Sweep
+from kadenz.stats.errors import Undefined
+from kadenz.stats.size_fit import SizeFit, fit_size
+from kadenz.store import Run
+
+SIZE = "size_bytes"
+
+
+def sweeps_of(run: Run, records: list[RecordResult]) -> list[Sweep]:
+    """Every benchmark with at least three sizes, the other parameters being the same."""
+    groups: dict[tuple[str, tuple[tuple[str, int], ...]], dict[int, RecordResult]] = defaultdict(
+        dict
+    )
+    for record in records:
+        if not record.usable or SIZE not in record.params or record.main is None:
+            continue
+        others = tuple(sorted((k, v) for k, v in record.params.items() if k != SIZE))
+        groups[record.bench, others][record.params[SIZE]] = record
+    found = []
+    for (bench, others), by_size in groups.items():
+        if len(by_size) < 3:
+            continue
+        sizes = tuple(sorted(by_size))
+        points = tuple(by_size[size] for size in sizes)
+        fit, reason = _fit(run, sizes, points)
+        found.append(Sweep(bench, dict(others), sizes, points, points[0].unit, fit, reason))
+    return found
+
+
+def _fit(
+    run: Run, sizes: tuple[int, ...], points: tuple[RecordResult, ...]
+) -> tuple[SizeFit | None, str]:
+    series = []
+    for point in points:
+        assert point.main is not None
+        series.append(run.samples(point.entry, point.main.entry)[point.entry.cold :])
+    try:
+        fit = fit_size([float(size) for size in sizes], series)
+    except Undefined as error:
+        return None, error.reason
+    return fit, fit.reason

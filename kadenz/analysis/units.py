@@ -1,0 +1,58 @@
+"""What a figure is counted in, and what its clock can claim.
+
+An instruction is never turned into a time: neither here nor anywhere downstream, because a `Unit`
+of class `instruction` has no factor that would do it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kadenz.config.manifest import ClockClass, ClockEntry
+
+# Only these clocks run in the time of the world.
+TIME_CLASSES: tuple[ClockClass, ...] = ("hardware", "hosted")
+
+CLASS_MEANING: dict[ClockClass, str] = {
+    "hardware": "timestamps from silicon: figures are times of that chip",
+    "cycle-exact": "cycles of a simulated core at register-transfer level",
+    "cycle-model": "cycles of a timing model fed with the instruction trace",
+    "instruction": "counted instructions of an emulator: path length, not time",
+    "hosted": "a shared or virtual machine: no claim about hardware",
+}
+
+
+@dataclass(frozen=True)
+class Unit:
+    """`figure = ticks * scale`, shown with `label`; `key` names columns and JSON members."""
+
+    label: str
+    key: str
+    scale: float
+    clock_class: ClockClass
+    is_time: bool
+
+    def figure(self, ticks: float) -> float:
+        """A number of ticks in this unit."""
+        return ticks * self.scale
+
+
+def unit_of(record_unit: str, clock: ClockEntry) -> Unit:
+    """The unit in which samples of a record are shown: microseconds, instructions, cycles, ..."""
+    kind = clock.clock_class
+    if record_unit != "ticks":
+        if record_unit == "ns" and kind in TIME_CLASSES:
+            return Unit("µs", "us", 1e-3, kind, True)
+        return Unit(record_unit, _key(record_unit), 1.0, kind, False)
+    if kind == "instruction":
+        return Unit("instructions", "instructions", 1.0, kind, False)
+    if kind in ("cycle-exact", "cycle-model"):
+        return Unit("cycles", "cycles", 1.0, kind, False)
+    if clock.hz > 0:
+        return Unit("µs", "us", 1e6 / clock.hz, kind, True)
+    return Unit(clock.unit or "ticks", _key(clock.unit or "ticks"), 1.0, kind, False)
+
+
+def _key(text: str) -> str:
+    """"deg/s" as a column name: "deg_per_s"."""
+    return text.replace("/", "_per_").replace("%", "percent").replace(" ", "_")
