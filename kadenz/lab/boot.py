@@ -1,0 +1,206 @@
+"""One execution of an image: started with a plan, listened to until it is done, hung or dead."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kadenz.errors import TargetFailed
+from kadenz.target.base import Target
+from kadenz.wire.decoder import Decoder
+from kadenz.wire.messages import Fault
+from kadenz.wire.records import Assembler
+
+_POLL_S = 0.1
+_LAST_WORDS_S = 0.5  # after a fault frame, for what the target still says
+_STOP_S = 5.0  # after Ctrl-C, for a target that can hand over what it holds
+_TEXT_LINES = 20
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an execution ended."""
+
+    failure: TargetFailed | None  # None: it said DONE, or was stopped
+    stopped: bool
+    said: str  # outside the frames
+
+
+def run_plan(
+    target: Target,
+    name: str,
+    plan: str,
+    assembler: Assembler,
+    *,
+    silence_s: Callable[[], float],
+    stop: threading.Event,
+) -> Outcome:
+    """Runs `plan` and feeds `assembler`; `silence_s` is how long the target may be silent now.
+
+    What was measured until a failure is in the assembler's sink by then; records still open are
+    closed with the reason.
+    """
+    listener = _Listener(target, name, assembler, silence_s, stop)
+    end = _End()
+    try:
+        target.open(plan)
+        end = listener.listen()
+        if not end.stopped:
+            for finding in listener.decoder.finish():
+                assembler.take(finding)
+    finally:
+        said = target.close()
+    if end.failure is not None:
+        if said and said not in end.failure.detail:
+            end.failure.detail = f"{end.failure.detail}\n{said}".strip()
+        assembler.finish(end.failure.message)
+    else:
+        assembler.finish("stopped (Ctrl-C)" if end.stopped else "its end was lost")
+    return Outcome(end.failure, end.stopped, said)
+
+
+@dataclass(frozen=True)
+class _End:
+    """Why listening ends."""
+
+    failure: TargetFailed | None = None
+    stopped: bool = False
+
+
+class _Listener:
+    """Hears a target until there is a reason to end."""
+
+    def __init__(
+        self,
+        target: Target,
+        name: str,
+        assembler: Assembler,
+        silence_s: Callable[[], float],
+        stop: threading.Event,
+    ) -> None:
+        self.decoder = Decoder()
+        self._target = target
+        self._name = name
+        self._assembler = assembler
+        self._silence_s = silence_s
+        self._stop = stop
+        self._heard_at = time.monotonic()
+        self._stop_until: float | None = None  # set once the target was asked to stop
+
+    def listen(self) -> _End:
+        """Until the target is done, dead or silent, or the user wants no more."""
+        while True:
+            data = self._target.read(_POLL_S)
+            if data is None:
+                return self._ended()
+            end = self._heard(data) if data else None
+            end = end or self._waited()
+            if end is not None:
+                return end
+
+    def _ended(self) -> _End:
+        if self._assembler.fault:
+            return _End(_fault(self._name, self._assembler))
+        if self._stop_until is not None:
+            return _End(stopped=True)
+        return _End(_died(self._name, self._assembler))
+
+    def _heard(self, data: bytes) -> _End | None:
+        self._heard_at = time.monotonic()
+        self._feed(data)
+        if self._assembler.fault:
+            self._hear_out()
+            return _End(_fault(self._name, self._assembler))
+        if self._assembler.done:
+            return _End(stopped=self._stop_until is not None)
+        if any(f.kind == "restarted" for f in self._assembler.findings):
+            return _End(_restarted(self._name, self._assembler))
+        return None
+
+    def _waited(self) -> _End | None:
+        now = time.monotonic()
+        if self._stop.is_set() and self._stop_until is None:
+            if not self._target.stop():
+                return _End(stopped=True)
+            self._stop_until = now + _STOP_S
+        if self._stop_until is not None and now > self._stop_until:
+            return _End(stopped=True)
+        silent_s = now - self._heard_at
+        if silent_s > self._silence_s():
+            return _End(_hung(self._name, self._target, self._assembler, silent_s))
+        return None
+
+    def _hear_out(self) -> None:
+        """A dying target's words after its fault frame."""
+        until = time.monotonic() + _LAST_WORDS_S
+        while time.monotonic() < until:
+            data = self._target.read(_POLL_S)
+            if data is None:
+                return
+            self._feed(data)
+
+    def _feed(self, data: bytes) -> None:
+        for item in self.decoder.feed(data):
+            self._assembler.take(item)
+
+
+def _where(assembler: Assembler) -> str:
+    current = assembler.current
+    if current is None:
+        return "between two records" if assembler.hello else "before it said anything"
+    return f"in record {current.record}, {current.bench}"
+
+
+def _died(name: str, assembler: Assembler) -> TargetFailed:
+    return TargetFailed(
+        f"{name} ended {_where(assembler)}, before it was done",
+        remedy="Its last words are above; run the benchmark alone to narrow it down",
+        detail=_last_texts(assembler),
+    )
+
+
+def _restarted(name: str, assembler: Assembler) -> TargetFailed:
+    return TargetFailed(
+        f"{name} started anew {_where(assembler)}",
+        remedy="A watchdog or a fault resets it: look at its power and its fault handler",
+        detail=_last_texts(assembler),
+    )
+
+
+def _hung(name: str, target: Target, assembler: Assembler, silent_s: float) -> TargetFailed:
+    words = [target.post_mortem(), _last_texts(assembler)]
+    return TargetFailed(
+        f"{name} hangs {_where(assembler)}: silent for {silent_s:.0f} s",
+        remedy="Where it stands is above; allow more with --timeout if the work is long",
+        detail="\n".join(word for word in words if word),
+    )
+
+
+def _fault(name: str, assembler: Assembler) -> TargetFailed:
+    fault = assembler.fault
+    assert fault is not None
+    thread = f" in thread {fault.thread}" if fault.thread else ""
+    return TargetFailed(
+        f"{name} died {_where(assembler)}: {fault.kind}{thread}: {fault.message}",
+        remedy=_FAULT_REMEDIES.get(fault.kind, "Run the benchmark alone to narrow it down"),
+        detail="\n".join(part for part in (_registers(fault), _last_texts(assembler)) if part),
+    )
+
+
+def _registers(fault: Fault) -> str:
+    words = [f"{name} {value & 0xFFFFFFFFFFFFFFFF:08x}" for name, value in fault.registers.items()]
+    return "\n".join("  ".join(words[i : i + 4]) for i in range(0, len(words), 4))
+
+
+def _last_texts(assembler: Assembler) -> str:
+    return "\n".join(assembler.texts[-_TEXT_LINES:])
+
+
+_FAULT_REMEDIES = {
+    "assert": "A check inside the kernel or the suite failed: the message names its place",
+    "stack-overflow": "The thread needs a larger stack: raise stack_bytes in its benchmark",
+    "out-of-memory": "The image needs more memory than the board has: fewer or smaller objects",
+    "exception": "The registers are above; addr2line -e names the line of the program counter",
+}

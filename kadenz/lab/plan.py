@@ -1,0 +1,132 @@
+"""From a campaign to the points of one target, and to the text a target reads."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kadenz.config.campaign import Benchmark, Campaign
+from kadenz.config.target_name import TargetName
+from kadenz.config.toml import did_you_mean
+from kadenz.errors import ConfigError, UsageError
+from kadenz.wire.messages import Bench
+
+# Records 0 to 9 are the clock's (rule 4), so that a campaign's points have the same numbers, and
+# their files the same names, on every target.
+FIRST_POINT = 10
+CLOCK_SAMPLES = 1000
+CLOCK_SAMPLES_QUICK = 200
+SAMPLES_KEY = "samples"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One line of a plan."""
+
+    id: int
+    bench: str
+    samples: int
+    cold: int = 0
+    params: Mapping[str, int] = field(default_factory=dict)
+
+    def line(self) -> str:
+        """The line, as docs/reference/wire-format.md has it."""
+        words = [self.bench, f"id={self.id}", f"samples={self.samples}"]
+        return " ".join(words + [f"{name}={value}" for name, value in self.params.items()])
+
+
+def concerns(benchmark: Benchmark, target: TargetName) -> bool:
+    """Whether a campaign's benchmark is meant for this target."""
+    if benchmark.kernels and target.kernel not in benchmark.kernels:
+        return False
+    patterns = benchmark.targets
+    return not patterns or any(fnmatch.fnmatchcase(str(target), p) for p in patterns)
+
+
+def campaign_points(
+    campaign: Campaign,
+    target: TargetName,
+    catalog: Sequence[Bench],
+    *,
+    quick: bool,
+    overrides: Mapping[str, int],
+) -> list[Point]:
+    """The points of `campaign` on `target`, numbered the same on every target.
+
+    `overrides` replace a parameter (or `samples`) wherever a benchmark declares it. Raises
+    ConfigError for a benchmark or a parameter that the image does not know, or a value outside
+    its range.
+    """
+    known = {bench.name: bench for bench in catalog}
+    points = []
+    number = FIRST_POINT
+    for index, benchmark in enumerate(campaign.benchmark):
+        where = f"campaign {campaign.name}: `benchmark[{index}]` {benchmark.name}"
+        bench = known.get(benchmark.name)
+        declared = [p.name for p in bench.params] if bench else list(benchmark.params)
+        changed = {k: v for k, v in overrides.items() if k in declared}
+        swept = [{**p, **changed} for p in benchmark.points()]
+        unique = [p for i, p in enumerate(swept) if p not in swept[:i]]  # a sweep set to one value
+        for params in unique:
+            if concerns(benchmark, target):
+                if bench is None:
+                    raise ConfigError(
+                        f"{where}: {target} has no such benchmark",
+                        remedy=did_you_mean(benchmark.name, list(known)),
+                    )
+                _check(bench, params, where)
+                count = overrides.get(SAMPLES_KEY, benchmark.count(quick))
+                points.append(Point(number, benchmark.name, count, benchmark.cold, params))
+            number += 1
+    return points
+
+
+def clock_points(catalog: Iterable[Bench], *, quick: bool) -> list[Point]:
+    """What measures the clock before anything else (rule 4)."""
+    count = CLOCK_SAMPLES_QUICK if quick else CLOCK_SAMPLES
+    names = sorted(bench.name for bench in catalog if bench.name.startswith("clock/"))
+    return [Point(number, name, count) for number, name in enumerate(names[:FIRST_POINT])]
+
+
+def check_overrides(overrides: Mapping[str, int], catalogs: Iterable[Sequence[Bench]]) -> None:
+    """UsageError for a `--set` that no benchmark declares."""
+    known = {SAMPLES_KEY} | {p.name for c in catalogs for bench in c for p in bench.params}
+    for name in overrides:
+        if name not in known:
+            raise UsageError(
+                f"--set {name}: no benchmark has such a parameter",
+                remedy=did_you_mean(name, sorted(known)),
+            )
+
+
+def batches(points: Sequence[Point], room_bytes: int | None) -> Iterator[list[Point]]:
+    """Points in pieces whose plan fits into a plan page; `room_bytes` includes the ending zero."""
+    batch: list[Point] = []
+    for point in points:
+        if batch and room_bytes and len(plan_text([*batch, point]).encode()) >= room_bytes:
+            yield batch
+            batch = []
+        batch.append(point)
+    if batch:
+        yield batch
+
+
+def plan_text(points: Iterable[Point]) -> str:
+    """The plan as a target reads it."""
+    return "".join(f"{line}\n" for line in [*(p.line() for p in points), "end"])
+
+
+def _check(bench: Bench, params: Mapping[str, int], where: str) -> None:
+    declared = {p.name: p for p in bench.params}
+    for name, value in params.items():
+        param = declared.get(name)
+        if param is None:
+            raise ConfigError(
+                f"{where}: unknown parameter `{name}`", remedy=did_you_mean(name, list(declared))
+            )
+        if not param.low <= value <= param.high:
+            raise ConfigError(
+                f"{where}: {name} = {value} is out of range",
+                remedy=f"This target takes {param.low} to {param.high}",
+            )

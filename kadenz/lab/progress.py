@@ -1,0 +1,32 @@
+"""What the lab tells while it measures. Whoever shows it implements this."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kadenz.config.manifest import RecordEntry
+
+
+class Progress:
+    """Silent; override what is of interest. Calls come from several threads."""
+
+    def building(self, target: str) -> None:
+        """The image of a target is being made."""
+
+    def started(self, target: str, points: int) -> None:
+        """A target begins to measure so many points."""
+
+    def opened(self, target: str, record: RecordEntry) -> None:
+        """A record begins."""
+
+    def samples(self, target: str, record: RecordEntry, received: int) -> None:
+        """So many more samples of the record arrived."""
+
+    def closed(self, target: str, record: RecordEntry) -> None:
+        """A record is complete."""
+
+    def note(self, target: str, text: str) -> None:
+        """The target says something for a person."""
+
+    def finished(self, target: str, folder: Path) -> None:
+        """The run of a target is on the disk."""

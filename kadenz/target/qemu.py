@@ -1,0 +1,173 @@
+"""Tier `emulated`: the image runs in QEMU, its time driven by counted instructions.
+
+The plan lies in the board's plan page before reset, the serial line goes into a file that is read
+while it grows, and QMP is used only when the target is over: a connection while it runs could
+change nothing of its virtual time, but nothing needs one either.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from kadenz.build.elf import Elf
+from kadenz.config.board import EmulatedTier
+from kadenz.config.manifest import EmulatorEntry
+from kadenz.target import tools
+from kadenz.target.base import die_with_parent
+
+_READ_BYTES = 1 << 18
+_GRACE_S = 2.0
+_POLL_S = 0.01
+
+
+class QemuTarget:
+    """One boot of an image in QEMU."""
+
+    parallel = True  # counted instructions do not see other processes
+
+    def __init__(self, tier: EmulatedTier, elf: Elf, extra: Sequence[str] = ()) -> None:
+        self._tier = tier
+        self._elf = elf
+        self._extra = list(extra)  # the scope's plugin
+        self._qemu = tools.require(tier.qemu)
+        self._folder = Path(tempfile.mkdtemp(prefix="kadenz-"))
+        self._process: subprocess.Popen[bytes] | None = None
+        self._serial: IO[bytes] | None = None
+
+    def open(self, plan: str) -> None:
+        """Boots the image with the plan in its page."""
+        page = plan.encode() + b"\0"
+        if len(page) > self._tier.plan_bytes:
+            raise ValueError(f"a plan of {len(page)} bytes, the page has {self._tier.plan_bytes}")
+        (self._folder / "plan").write_bytes(page)
+        (self._folder / "serial").touch()
+        self._serial = (self._folder / "serial").open("rb")
+        with (self._folder / "words").open("wb") as words:
+            self._process = subprocess.Popen(
+                self._command(self._folder),
+                stdin=subprocess.DEVNULL,
+                stdout=words,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C is for the lab, which then ends QEMU
+                preexec_fn=die_with_parent(),  # noqa: PLW1509 (one system call, loaded before)
+            )
+
+    def read(self, timeout_s: float) -> bytes | None:
+        """What the serial line brought since the last call."""
+        assert self._serial is not None and self._process is not None
+        end = time.monotonic() + timeout_s
+        while True:
+            over = self._process.poll() is not None  # asked before reading, so nothing is missed
+            data = self._serial.read(_READ_BYTES)
+            if data:
+                return data
+            if over:
+                return None
+            if time.monotonic() >= end:
+                return b""
+            time.sleep(_POLL_S)
+
+    def stop(self) -> bool:
+        """Nothing inside can be asked; what it sent so far is what there is."""
+        return False
+
+    def post_mortem(self) -> str:
+        """The registers, the program counter with the name of its function."""
+        try:
+            registers = self._ask("info registers")
+        except Exception as error:  # the emulator itself may be what hangs
+            return f"QEMU does not answer ({type(error).__name__}); {self._said()}".strip("; ")
+        where = [f"{name} is in {symbol}" for name, symbol in self._symbols(registers)]
+        return "\n".join([*where, registers.strip(), self._said()]).strip()
+
+    def close(self) -> str:
+        """Quits QEMU; what QEMU itself said, or how it died."""
+        said = ""
+        if self._process is not None:
+            died = self._process.poll()
+            if died is None:
+                self._quit(self._process)
+            elif died < 0:
+                said = f"{self._qemu.name} was ended by signal {-died}\n"
+            said = (said + self._said()).strip()
+        if self._serial is not None:
+            self._serial.close()
+        self._process = self._serial = None
+        shutil.rmtree(self._folder, ignore_errors=True)
+        return said
+
+    def emulator(self) -> EmulatorEntry | None:
+        """QEMU, its version, its arguments without the names of temporary files."""
+        return EmulatorEntry(
+            name=self._tier.qemu,
+            version=tools.version(self._tier.qemu),
+            arguments=self._command(None)[1:],
+        )
+
+    def _command(self, folder: Path | None) -> list[str]:
+        """The command line; without a folder the part of it that belongs into a manifest."""
+        tier = self._tier
+        # sleep=off: when all wait, virtual time jumps to the next timer instead of passing.
+        command = [str(self._qemu), "-machine", tier.machine]
+        command += ["-icount", f"shift={tier.icount_shift},sleep=off", "-nographic"]
+        command += ["-monitor", "none", "-no-reboot", *tier.arguments]
+        if folder is None:
+            return command
+        command += ["-serial", "null"] * tier.serial
+        command += ["-serial", f"file:{folder / 'serial'}"]
+        command += ["-qmp", f"unix:{folder / 'qmp'},server=on,wait=off"]
+        command += ["-kernel", str(self._elf.path)]
+        loader = f"loader,file={folder / 'plan'},addr={tier.plan_address:#x},force-raw=on"
+        return [*command, "-device", loader, *self._extra]
+
+    def _said(self) -> str:
+        with contextlib.suppress(OSError):
+            return (self._folder / "words").read_text(errors="replace").strip()
+        return ""
+
+    def _symbols(self, registers: str) -> list[tuple[str, str]]:
+        """Program counter and return address as functions.
+
+        QEMU writes `pc 2001..` and `x1/ra 2001..` for RISC-V, `R15=0800..` and `R14=..` for Arm.
+        """
+        names = {"pc": "pc", "R15": "pc", "x1/ra": "ra", "R14": "lr"}
+        found = re.findall(r"(pc|R15|x1/ra|R14)[ =]+([0-9a-fA-F]{8,16})", registers)
+        symbols = [(names[name], self._elf.symbol_at(int(value, 16))) for name, value in found]
+        return [(name, symbol) for name, symbol in symbols if symbol]
+
+    def _quit(self, process: subprocess.Popen[bytes]) -> None:
+        with contextlib.suppress(Exception):
+            self._ask("quit")
+        try:
+            process.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()  # a plugin can make QEMU deaf to SIGTERM
+            process.wait()
+
+    def _ask(self, command: str) -> str:
+        """One line to QEMU's monitor, through QMP. Raises when it does not answer in time."""
+        import asyncio
+
+        from qemu.qmp import QMPClient
+
+        async def talk() -> str:
+            client = QMPClient("kadenz")
+            await client.connect(str(self._folder / "qmp"))
+            if command == "quit":
+                await client.execute("quit")
+                return ""
+            with contextlib.suppress(Exception):
+                await client.execute("stop")  # so that the registers are those of one moment
+            answer: Any = await client.execute("human-monitor-command", {"command-line": command})
+            await client.disconnect()
+            return str(answer)
+
+        return asyncio.run(asyncio.wait_for(talk(), _GRACE_S))
