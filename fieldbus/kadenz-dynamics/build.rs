@@ -1,0 +1,21 @@
+//! Compiles the C++ side and finds KDL by pkg-config (Debian: liborocos-kdl-dev).
+
+fn main() {
+    let kdl = match pkg_config::Config::new().atleast_version("1.5").probe("orocos-kdl") {
+        Ok(kdl) => kdl,
+        Err(error) => panic!("KDL 1.5 not found by pkg-config. Install liborocos-kdl-dev (Debian). {error}"),
+    };
+    cxx_build::bridge("src/bridge.rs")
+        .file("cpp/arm.cpp")
+        .include("cpp")
+        .std("c++17")
+        // System headers: warnings are for our own file.
+        .flags(kdl.include_paths.iter().map(|path| format!("-isystem{}", path.display())))
+        .flag("-Wall")
+        .flag("-Wextra")
+        .opt_level(2)
+        .compile("kadenz-dynamics-cpp");
+    for file in ["cpp/arm.cpp", "cpp/arm.h", "src/bridge.rs"] {
+        println!("cargo:rerun-if-changed={file}");
+    }
+}

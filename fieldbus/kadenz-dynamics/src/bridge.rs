@@ -1,0 +1,23 @@
+//! The border to C++. Nothing outside [`crate::Arm`] uses it, because it checks no lengths.
+
+#[cxx::bridge(namespace = "kadenz")]
+pub(crate) mod ffi {
+    /// A link as C++ sees it: the joint's pose in the parent link's frame and the body behind it.
+    struct LinkRow {
+        xyz: [f64; 3],
+        rpy: [f64; 3],
+        mass_kg: f64,
+        com: [f64; 3],
+        /// ixx iyy izz ixy ixz iyz about the centre of mass, kg·m².
+        inertia: [f64; 6],
+    }
+
+    unsafe extern "C++" {
+        include!("arm.h");
+        type KdlArm;
+        fn kdl_arm(links: &[LinkRow], gx: f64, gy: f64, gz: f64) -> UniquePtr<KdlArm>;
+        fn inverse(self: Pin<&mut KdlArm>, q: &[f64], qd: &[f64], qdd: &[f64], tau: &mut [f64]) -> i32;
+        fn mass(self: Pin<&mut KdlArm>, q: &[f64], matrix: &mut [f64]) -> i32;
+        fn potential(self: &KdlArm, q: &[f64]) -> f64;
+    }
+}

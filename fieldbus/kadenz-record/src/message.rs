@@ -1,0 +1,268 @@
+//! What frames say: one typed message a frame type. Unknown keys are errors.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::frame::{Frame, FrameType};
+use crate::WireError;
+
+/// The version these types describe.
+pub const WIRE_VERSION: u32 = 1;
+
+/// The clock of the target's stamps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)] // the keys of the format
+pub struct Clock {
+    pub name: String,
+    pub hz: u64,
+    pub bits: u32,
+    pub on_target: bool,
+}
+
+/// First frame: who speaks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Hello {
+    pub wire: u32,
+    pub suite: String,
+    pub kernel: String,
+    pub kernel_version: String,
+    pub board: String,
+    pub arch: String,
+    pub instrument: String,
+    pub clock: Clock,
+    pub tick_hz: u64,
+    pub timer_hz: u64,
+    pub cores: u32,
+    pub storage: u64,
+    pub capabilities: Vec<String>,
+    pub settings: BTreeMap<String, String>,
+}
+
+/// One benchmark the program offers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Bench {
+    pub name: String,
+    pub begins: String,
+    pub ends: String,
+    pub source: String,
+    pub self_timed: bool,
+    pub available: bool,
+    pub reason: String,
+    /// name, initial, low, high
+    pub params: Vec<(String, i64, i64, i64)>,
+}
+
+/// Type of a record's values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum Dtype {
+    U4,
+    I4,
+    F8,
+}
+
+/// A record opens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Begin {
+    pub record: u16,
+    pub bench: String,
+    pub planned: u64,
+    pub lanes: Vec<String>,
+    pub dtype: Dtype,
+    pub unit: String,
+    pub params: BTreeMap<String, i64>,
+    pub ranks: BTreeMap<String, i64>,
+}
+
+/// Values of one type.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs)]
+pub enum Values {
+    U4(Vec<u32>),
+    I4(Vec<i32>),
+    F8(Vec<f64>),
+}
+
+impl Values {
+    /// How many.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::U4(v) => v.len(),
+            Self::I4(v) => v.len(),
+            Self::F8(v) => v.len(),
+        }
+    }
+
+    /// None at all.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Values of one lane, `index` being the place of the first.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs)]
+pub struct Samples {
+    pub record: u16,
+    pub lane: u8,
+    pub index: u32,
+    pub values: Values,
+}
+
+/// How a record ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum Status {
+    Ok,
+    Invalid,
+    #[serde(rename = "n/a")]
+    NotApplicable,
+    Failed,
+}
+
+/// A lane's own count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct EndLane {
+    pub taken: u64,
+    pub missed: u64,
+    pub overrun: u64,
+}
+
+/// Whether what was timed really happened.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Proof {
+    pub checked: u64,
+    pub failed: u64,
+    pub reason: String,
+}
+
+/// A record closes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct End {
+    pub record: u16,
+    pub status: Status,
+    pub reason: String,
+    pub lanes: Vec<EndLane>,
+    pub proof: Proof,
+    pub drains: Vec<u64>,
+}
+
+/// The target died.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Fault {
+    pub kind: String,
+    pub message: String,
+    pub thread: String,
+    pub registers: BTreeMap<String, u64>,
+}
+
+/// Last frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Done {
+    pub records: u64,
+    pub frames: u64,
+}
+
+/// One case of the conformance test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Conform {
+    pub case: String,
+    pub result: String,
+    pub reason: String,
+}
+
+/// Any of them.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs)]
+pub enum Message {
+    Hello(Hello),
+    Bench(Bench),
+    Begin(Begin),
+    Samples(Samples),
+    End(End),
+    Text(String),
+    Fault(Fault),
+    Done(Done),
+    Conform(Conform),
+}
+
+/// record u16, lane u8, dtype code u8, index u32
+pub(crate) const SAMPLES_HEADER_BYTES: usize = 8;
+
+impl Message {
+    /// The message in `frame`.
+    pub fn from_frame(frame: &Frame) -> Result<Self, WireError> {
+        let body = frame.body.as_slice();
+        let kind = frame.kind;
+        Ok(match kind {
+            FrameType::Hello => Self::Hello(unpack(kind, body)?),
+            FrameType::Bench => Self::Bench(unpack(kind, body)?),
+            FrameType::Begin => Self::Begin(unpack(kind, body)?),
+            FrameType::Samples => Self::Samples(samples(body)?),
+            FrameType::End => Self::End(unpack(kind, body)?),
+            FrameType::Text => {
+                Self::Text(String::from_utf8(frame.body.clone()).map_err(|error| bad(kind, &error.to_string()))?)
+            }
+            FrameType::Fault => Self::Fault(unpack(kind, body)?),
+            FrameType::Done => Self::Done(unpack(kind, body)?),
+            FrameType::Conform => Self::Conform(unpack(kind, body)?),
+        })
+    }
+}
+
+fn unpack<'a, T: Deserialize<'a>>(kind: FrameType, body: &'a [u8]) -> Result<T, WireError> {
+    rmp_serde::from_slice(body).map_err(|error| bad(kind, &error.to_string()))
+}
+
+fn bad(kind: FrameType, why: &str) -> WireError {
+    WireError::Body { kind: kind.name(), why: why.to_owned() }
+}
+
+fn samples(body: &[u8]) -> Result<Samples, WireError> {
+    let Some((header, data)) = body.split_at_checked(SAMPLES_HEADER_BYTES) else {
+        return Err(bad(FrameType::Samples, "too short"));
+    };
+    let width = match header[3] {
+        0 | 1 => 4,
+        2 => 8,
+        code => return Err(bad(FrameType::Samples, &format!("unknown dtype code {code}"))),
+    };
+    let words = data.chunks_exact(width);
+    if !words.remainder().is_empty() {
+        return Err(bad(FrameType::Samples, "not a whole number of values"));
+    }
+    let four = |w: &[u8]| [w[0], w[1], w[2], w[3]];
+    let values = match header[3] {
+        0 => Values::U4(words.map(|w| u32::from_le_bytes(four(w))).collect()),
+        1 => Values::I4(words.map(|w| i32::from_le_bytes(four(w))).collect()),
+        _ => Values::F8(words.map(|w| f64::from_le_bytes([w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]])).collect()),
+    };
+    Ok(Samples {
+        record: u16::from_le_bytes([header[0], header[1]]),
+        lane: header[2],
+        index: u32::from_le_bytes([header[4], header[5], header[6], header[7]]),
+        values,
+    })
+}
