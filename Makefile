@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo demo test lint format benchmark clean
+.PHONY: help setup setup-tools setup-demo demo test lint format benchmark clean
 
 # How many things to build and test at once.
 JOBS ?= $(shell nproc)
@@ -17,13 +17,15 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
 
 # ---- set-up --------------------------------------------------------------------------------------
-setup-demo: ## what measuring needs: packages, QEMU, Python
+setup-tools:
 	@scripts/setup-debian.sh
 	@scripts/setup-qemu.sh
+	@scripts/setup-rust.sh
+
+setup-demo: setup-tools ## what measuring needs: packages, QEMU, Rust, Python
 	@scripts/setup-python.sh
 
-setup: setup-demo ## all of it: also Rust and the test tools
-	@scripts/setup-rust.sh
+setup: setup-tools ## all of it: also what the tests need
 	@scripts/setup-python.sh dev,parquet
 
 # ---- the two commands ----------------------------------------------------------------------------

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes sure of a Rust new enough for fieldbus/, with rustfmt and clippy. Uses the one in PATH when it
-# is; otherwise Debian's packages. Debian 12's own rustc is 1.63, but its security archive keeps a
+# Makes sure of a Rust new enough for fieldbus/, with rustfmt and clippy. cargo also fetches the
+# kernel's source from crates.io, so the demo needs it, too. Uses the one in PATH when it is;
+# otherwise Debian's packages. Debian 12's own rustc is 1.63, but its security archive keeps a
 # current one for building browsers: rustc-web.
 . "$(dirname "$0")/lib.sh"
 
 MANIFEST="$ROOT/fieldbus/Cargo.toml"
-[ -f "$MANIFEST" ] || exit 0
 NEEDED_RUST="$(sed -n 's/^rust-version *= *"\([0-9.]*\)".*/\1/p' "$MANIFEST")"
 [ -n "$NEEDED_RUST" ] || die "fieldbus/Cargo.toml names no rust-version" \
     "Add rust-version to its [workspace.package]"

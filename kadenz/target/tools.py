@@ -65,6 +65,12 @@ NEEDS: tuple[Need, ...] = (
         _apt("gcc-arm-none-eabi", "picolibc-arm-none-eabi"),
         (12,),
     ),
+    Need(
+        "cargo",
+        "fetches FreeRTOS from crates.io",
+        "Run `make setup`, or install Rust with rustup: https://rustup.rs",
+        (1, 78),  # reads version 4 of Cargo.lock
+    ),
     Need("qemu-system-riscv32", "emulates RISC-V boards", _QEMU_REMEDY, (10,)),
     Need("qemu-system-arm", "emulates Arm boards", _QEMU_REMEDY, (10,)),
 )

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What this machine is: kernel, processor, whether it is virtual; how its processors are set.
+
+Everything is read from /proc and /sys below a root that tests replace. A file that is missing or
+unreadable gives "", never an error: kernels differ in what they offer.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+# Words in the DMI strings of virtual machines (systemd's detection reads the same files).
+_VIRTUAL_DMI = {
+    "kvm": "KVM",
+    "qemu": "QEMU",
+    "vmware": "VMware",
+    "virtualbox": "VirtualBox",
+    "innotek": "VirtualBox",
+    "xen": "Xen",
+    "microsoft corporation virtual": "Hyper-V",
+    "parallels": "Parallels",
+    "bochs": "Bochs",
+    "openstack": "OpenStack",
+    "google compute engine": "Google Compute Engine",
+    "amazon ec2": "Amazon EC2",
+    "firecracker": "Firecracker",
+    "apple virtualization": "Apple Virtualization",
+}
+# Clock sources only a guest is offered.
+_VIRTUAL_CLOCKS = {
+    "kvm-clock": "KVM",
+    "hyperv_clocksource_tsc_page": "Hyper-V",
+    "xen": "Xen",
+}
+# Parameters that change latencies (kernel documentation, admin-guide/kernel-parameters).
+_PARAMETERS = {
+    "clocksource",
+    "hpet",
+    "idle",
+    "intel_idle.max_cstate",
+    "irqaffinity",
+    "isolcpus",
+    "kthread_cpus",
+    "mce",
+    "mitigations",
+    "nmi_watchdog",
+    "nohz",
+    "nohz_full",
+    "nosmt",
+    "nosoftlockup",
+    "nowatchdog",
+    "preempt",
+    "processor.max_cstate",
+    "rcu_nocb_poll",
+    "rcu_nocbs",
+    "rcupdate.rcu_normal_after_boot",
+    "skew_tick",
+    "threadirqs",
+    "transparent_hugepage",
+    "tsc",
+}
+# An exit latency a 1 kHz loop notices: cyclictest and the suite hold /dev/cpu_dma_latency at 0 us.
+DEEP_IDLE_US = 2
+
+
+class Files:
+    """Text files below a root: "/" on the real machine, a folder in tests."""
+
+    def __init__(self, root: Path = Path("/")) -> None:
+        self.root = root
+
+    def text(self, path: str) -> str:
+        """Return a file's text without surrounding blanks, "" when it cannot be read."""
+        try:
+            return (self.root / path.lstrip("/")).read_text(errors="replace").strip("\0 \t\r\n")
+        except OSError:
+            return ""
+
+    def number(self, path: str) -> int | None:
+        """Return a file's number, None when there is none."""
+        text = self.text(path)
+        return int(text) if re.fullmatch(r"-?\d+", text) else None
+
+    def exists(self, path: str) -> bool:
+        """Say whether a path is there."""
+        return (self.root / path.lstrip("/")).exists()
+
+    def glob(self, pattern: str) -> list[str]:
+        """Return paths that match, sorted, as they stand below the root."""
+        found = sorted(self.root.glob(pattern.lstrip("/")))
+        return ["/" + str(path.relative_to(self.root)) for path in found]
+
+
+@dataclass(frozen=True)
+class System:
+    """The machine as it stands, each field "" or empty where it does not say."""
+
+    os: str
+    kernel: str
+    preempt: str
+    cpu: str
+    cpus: int
+    virtual: str
+    container: str
+    governors: tuple[str, ...]  # of the processors' frequency, each once
+    idle_driver: str
+    deepest_idle_us: int  # exit latency of the deepest state that is not switched off
+    smt: bool  # two threads share a core, and both are on
+    isolated: str
+    nohz_full: str
+    clocksource: str
+    parameters: str  # those of the kernel's command line that change latencies
+    throttled: int  # how often the processors slowed down because of heat, since boot
+
+
+def read_system(files: Files) -> System:
+    """Read the machine below `files`."""
+    cpuinfo = files.text("/proc/cpuinfo")
+    return System(
+        os=_os_name(files),
+        kernel=files.text("/proc/sys/kernel/osrelease"),
+        preempt=_preempt(files),
+        cpu=_cpu(cpuinfo, files),
+        cpus=_count(files.text("/sys/devices/system/cpu/online")),
+        virtual=_virtual(cpuinfo, files),
+        container=_container(files),
+        governors=tuple(
+            sorted(
+                {
+                    text
+                    for path in files.glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq")
+                    if (text := files.text(f"{path}/scaling_governor"))
+                }
+            )
+        ),
+        idle_driver=_named(files.text("/sys/devices/system/cpu/cpuidle/current_driver")),
+        deepest_idle_us=_deepest_idle(files),
+        smt=files.text("/sys/devices/system/cpu/smt/active") == "1",
+        isolated=files.text("/sys/devices/system/cpu/isolated"),
+        nohz_full=_named(files.text("/sys/devices/system/cpu/nohz_full")),
+        clocksource=files.text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        parameters=_parameters(files.text("/proc/cmdline")),
+        throttled=sum(
+            files.number(path) or 0
+            for path in files.glob(
+                "/sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/*_throttle_count"
+            )
+        ),
+    )
+
+
+def _parameters(command_line: str) -> str:
+    """The parameters worth publishing; a command line also holds names, addresses and secrets."""
+    kept = [word for word in command_line.split() if word.partition("=")[0] in _PARAMETERS]
+    return " ".join(kept)
+
+
+def _named(text: str) -> str:
+    """Kernels write "none" or "(null)" for nothing."""
+    return "" if text in {"none", "(null)"} else text
+
+
+def _os_name(files: Files) -> str:
+    found = re.search(r'^PRETTY_NAME="?([^"\n]*)"?', files.text("/etc/os-release"), re.MULTILINE)
+    return found.group(1) if found else files.text("/proc/sys/kernel/ostype")
+
+
+def _preempt(files: Files) -> str:
+    """The preemption model the kernel was built with, from its version string."""
+    version = files.text("/proc/sys/kernel/version")
+    if files.text("/sys/kernel/realtime") == "1" or re.search(r"PREEMPT[_ ]RT", version):
+        return "PREEMPT_RT"
+    found = re.search(r"PREEMPT(?:_DYNAMIC)?", version)
+    return found.group(0) if found else "no PREEMPT"
+
+
+def _cpu(cpuinfo: str, files: Files) -> str:
+    for key in ("model name", "uarch", "Model", "Hardware", "isa"):
+        found = re.search(rf"^{key}\s*:\s*(.+)$", cpuinfo, re.MULTILINE)
+        if found:
+            return found.group(1).strip()
+    return files.text("/proc/device-tree/model")
+
+
+def _count(ranges: str) -> int:
+    """Number of processors in "0-3,6"."""
+    total = 0
+    for part in filter(None, ranges.split(",")):
+        first, _, last = part.partition("-")
+        total += int(last or first) - int(first) + 1
+    return total
+
+
+def _virtual(cpuinfo: str, files: Files) -> str:
+    """Name of the hypervisor, "yes" when there is one without a name, "" on a real machine."""
+    dmi = " ".join(
+        files.text(f"/sys/class/dmi/id/{name}")
+        for name in ("sys_vendor", "product_name", "board_vendor", "bios_vendor")
+    ).lower()
+    named = next((name for word, name in _VIRTUAL_DMI.items() if word in dmi), "")
+    clocks = files.text(
+        "/sys/devices/system/clocksource/clocksource0/available_clocksource"
+    ).split()
+    by_clock = next((name for clock, name in _VIRTUAL_CLOCKS.items() if clock in clocks), "")
+    tree = files.text("/proc/device-tree/hypervisor/compatible")
+    if not tree and files.glob("/proc/device-tree/fw-cfg@*"):
+        tree = "QEMU"
+    # x86 tells a guest by CPUID leaf 1, ECX bit 31, which /proc/cpuinfo shows as a flag. A rented
+    # bare machine has its owner's DMI strings and no such flag: there the flag decides.
+    flags = re.search(r"^flags\s*:(.*)$", cpuinfo, re.MULTILINE)
+    if flags:
+        return (named or by_clock or "yes") if "hypervisor" in flags.group(1).split() else ""
+    return named or by_clock or tree
+
+
+def _container(files: Files) -> str:
+    if files.exists("/.dockerenv"):
+        return "Docker"
+    if files.exists("/run/.containerenv"):
+        return "Podman"
+    return files.text("/run/systemd/container")
+
+
+def _deepest_idle(files: Files) -> int:
+    """Exit latency in us of the deepest idle state of cpu0 that is enabled, 0 without any."""
+    deepest = 0
+    for state in files.glob("/sys/devices/system/cpu/cpu0/cpuidle/state[0-9]*"):
+        if files.text(f"{state}/disable") != "1":
+            deepest = max(deepest, files.number(f"{state}/latency") or 0)
+    return deepest
