@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kadenz.stats.autocorrelation import lagged_products
-from kadenz.stats.samples import Array, Floats, as_samples, cell_means
+from kadenz.stats.samples import Array, Floats, as_samples, cell_means, centred_squares, exact_mean
 
 # Series longer than this are averaged over cells first. 2^15 cells fix tau to about 2 % for
 # independent samples and cost 5 ms.
@@ -54,9 +54,8 @@ def effective_size(samples: npt.ArrayLike) -> EffectiveSize:
     cell = -(-n // CELLS)
     means = cell_means(array, cell)
     tau_cells, lags = monotone_tau(means)
-    # Variances in float64 in one pass over pieces would lose digits; these are centred.
     long_run = cell * float(means.var()) * tau_cells
-    variance = float(lagged_products(array, 0)[0]) / n
+    variance = centred_squares(array, exact_mean(array)) / n
     tau = long_run / variance
     return EffectiveSize(
         n=n,

@@ -283,12 +283,19 @@ def _refine(events: Indices, frequency: float, length: int) -> tuple[float, floa
 
 
 def _fundamental(events: Indices, frequency: float, length: int) -> float:
-    """The lowest of frequency / 8 ... frequency at which the phases agree as well as there."""
+    """The lowest fraction of `frequency` at which the events' phases agree as well as there.
+
+    The peak may be any harmonic. Fractions tried: up to 8, and those that make the period a
+    quartile of the gaps between events, or a half, third or quarter of one (slots not all struck).
+    """
     own, agreement = _refine(events, frequency, length)
-    for divisor in range(8, 1, -1):
-        if own / divisor * length < FEWEST_CYCLES:
+    gaps = np.quantile(np.diff(events), (0.25, 0.5, 0.75))
+    near = np.round(own * np.divide.outer(gaps, np.arange(1, 5))).astype(np.int64)
+    divisors = np.unique(np.concatenate((np.arange(2, 9), *(near.ravel() + i for i in (-1, 0, 1)))))
+    for divisor in divisors[::-1]:
+        if divisor < 2 or own / divisor * length < FEWEST_CYCLES:
             continue
-        lower, resultant = _refine(events, own / divisor, length)
+        lower, resultant = _refine(events, own / float(divisor), length)
         if resultant >= 0.9 * agreement:
             return lower
     return own

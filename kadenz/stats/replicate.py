@@ -88,7 +88,8 @@ def _reached(array: Array, data: Ordered, level: float) -> Floats:
     below = data.count_below(quantile)
     equal = data.count_up_to(quantile) - below
     share = (level * data.n - below) / equal
-    return (array < quantile) + share * (array == quantile)
+    reached: Floats = (array < quantile) + share * (array == quantile)
+    return reached
 
 
 def _read_back(data: Ordered, levels: Floats) -> Floats:

@@ -60,6 +60,20 @@ def exact_mean(array: Array) -> float:
     return math.fsum(float(part.sum(dtype=np.float64)) for part in pieces(array)) / array.size
 
 
+def centred_squares(array: Array, mean: float) -> float:
+    """Sum of squared deviations of `array` (n,) from its mean, in pieces: never f8 as a whole.
+
+    Two passes (Chan, Golub and LeVeque 1983): the second term removes what rounding the mean left.
+    """
+    squares = 0.0
+    remainder = 0.0
+    for part in pieces(array):
+        deviation = part - mean
+        squares += float(deviation @ deviation)
+        remainder += float(deviation.sum())
+    return max(squares - remainder * remainder / array.size, 0.0)
+
+
 def cell_means(array: Array, cell: int) -> Floats:
     """Means of consecutive cells of `cell` samples, (n // cell,). A shorter last cell is left out.
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kadenz.stats.ordered import Ordered
-from kadenz.stats.samples import Array, as_samples, exact_mean, pieces
+from kadenz.stats.samples import Array, as_samples, centred_squares, exact_mean
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ def summarize(samples: npt.ArrayLike, *, ordered: Ordered | None = None) -> Summ
     """Describe `samples` (n,), n >= 1. Pass `ordered` when the sorted samples are at hand.
 
     Method: integer samples are summed as integers, so the mean is exact to its last bit; the sd is
-    the two-pass sum of squared deviations over n - 1 (Chan, Golub and LeVeque 1983), in pieces, so
-    that a u4 array is never copied to f8 whole. Assumes nothing about the samples; the sd says
+    the two-pass sum of squared deviations over n - 1, in pieces, so that a u4 array is never copied
+    to f8 whole. Assumes nothing about the samples; the sd says
     little about the mean's error when they depend on each other (see mean_interval).
     """
     array = as_samples(samples, "summary")
@@ -45,14 +45,7 @@ def summarize(samples: npt.ArrayLike, *, ordered: Ordered | None = None) -> Summ
         if ordered is None
         else (ordered.rank(1), ordered.rank(n))
     )
-    squares = 0.0
-    remainder = 0.0
-    for part in pieces(array):
-        deviation = part - mean
-        squares += float(deviation @ deviation)
-        remainder += float(deviation.sum())
-    # The mean is rounded once; the second term removes what that left behind.
-    squares = 0.0 if low == high else max(squares - remainder * remainder / n, 0.0)
+    squares = 0.0 if low == high else centred_squares(array, mean)
     return Summary(
         n=n,
         mean=mean,
