@@ -25,8 +25,8 @@ from kadenz.target.host_system import DEEP_IDLE_US, Files, System, read_system
 MQ_QUEUES = 2
 MQ_MESSAGES = 10
 MQ_BYTES = 3072
-# What the kernel charges for a message beyond its bytes, at most (mq_overview(7): struct msg_msg and,
-# since Linux 3.5, a tree leaf).
+# What the kernel charges for a message beyond its bytes, at most (mq_overview(7): struct msg_msg
+# and, since Linux 3.5, a tree leaf).
 _MQ_OVERHEAD_BYTES = 128
 # Clock sources the vDSO reads without a system call (x86-64, arm64, riscv64, a KVM guest).
 _FAST_CLOCKS = {"tsc", "arch_sys_counter", "riscv_clocksource", "kvm-clock"}

@@ -27,7 +27,7 @@ class Need:
     purpose: str
     remedy: str
     at_least: tuple[int, ...] = ()
-    version_flag: str = "--version"
+    specs: str = ""  # a compiler's C library: a file it must find
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,14 @@ NEEDS: tuple[Need, ...] = (
         "images for RISC-V boards",
         _apt("gcc-riscv64-unknown-elf", "picolibc-riscv64-unknown-elf"),
         (12,),
+        "picolibc.specs",
     ),
     Need(
         "arm-none-eabi-gcc",
         "images for Arm boards",
         _apt("gcc-arm-none-eabi", "picolibc-arm-none-eabi"),
         (12,),
+        "picolibc.specs",
     ),
     Need(
         "cargo",
@@ -135,20 +137,11 @@ def plugin_header_dir(qemu_version: str, *, cache: Path | None = None) -> Path:
 
 
 def _judge(wanted: Need, path: Path) -> Tool:
-    try:
-        answer = subprocess.run(
-            [str(path), wanted.version_flag],
-            capture_output=True,
-            text=True,
-            timeout=20,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return Tool(wanted, path, "", f"{path} does not start: {error}")
-    first = (answer.stdout or answer.stderr).strip().split("\n", 1)[0]
-    if answer.returncode != 0:
+    code, answer = _ask(path, "--version")
+    first = answer.split("\n", 1)[0]
+    if code != 0:
         return Tool(wanted, path, "", f"{path} does not start: {first}")
-    # GCC's first line ends with the version and may carry Debian's own in brackets before it.
+    # GCC's first line may carry the distributor's own version in brackets before GCC's.
     numbers = _VERSION.findall(re.sub(r"\([^)]*\)", " ", first)) or _VERSION.findall(first)
     text = numbers[0] if numbers else ""
     if wanted.at_least and text:
@@ -156,4 +149,18 @@ def _judge(wanted: Need, path: Path) -> Tool:
         if have < wanted.at_least:
             wish = ".".join(str(part) for part in wanted.at_least)
             return Tool(wanted, path, text, f"{path} is version {text}, {wish} is needed")
+    # GCC answers with the bare name when it does not find the file.
+    if wanted.specs and _ask(path, f"-print-file-name={wanted.specs}")[1] == wanted.specs:
+        return Tool(wanted, path, text, f"{path} finds no {wanted.specs}: its C library is missing")
     return Tool(wanted, path, text, "")
+
+
+def _ask(path: Path, argument: str) -> tuple[int, str]:
+    """Exit code and words of a program started with one argument; never raises."""
+    try:
+        answer = subprocess.run(
+            [str(path), argument], capture_output=True, text=True, timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return 1, str(error)
+    return answer.returncode, (answer.stdout or answer.stderr).strip()

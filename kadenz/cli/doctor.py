@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kadenz doctor: what this machine and each target can do, and what is missing."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+from rich.markup import escape
+
+from kadenz.errors import EXIT_FAILED
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from kadenz.target.checkup import TargetCheck
+    from kadenz.target.host_clock import ClockCheck
+    from kadenz.target.host_facts import Host
+    from kadenz.target.tools import Tool
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object instead of tables.")
+def doctor(as_json: bool) -> None:
+    """What this machine and each target can do, what is missing, and how to get it.
+
+    Exits with 1 when no target can run.
+    """
+    from kadenz.target import tools
+    from kadenz.target.checkup import check_targets
+    from kadenz.target.host_clock import check_clock
+    from kadenz.target.host_facts import read_host
+
+    found = [tools.look_up(need) for need in tools.NEEDS]
+    by_name = {tool.need.name: tool for tool in found}
+    targets = check_targets(lambda need: by_name.get(need.name) or tools.look_up(need))
+    host, clock = read_host(), check_clock()
+    ready = any(check.ready for check in targets)
+    if as_json:
+        _write_json(host, clock, found, targets, ready)
+    else:
+        _write_tables(host, clock, found, targets)
+    if not ready:
+        sys.exit(EXIT_FAILED)
+
+
+def _write_json(
+    host: Host, clock: ClockCheck, found: list[Tool], targets: list[TargetCheck], ready: bool
+) -> None:
+    import msgspec
+
+    from kadenz import __version__
+
+    answer = {
+        "kadenz": __version__,
+        "ready": ready,
+        "host": host.entry,
+        "warnings": host.warnings,
+        "clock": clock,
+        "tools": [
+            {
+                "name": tool.need.name,
+                "purpose": tool.need.purpose,
+                "path": str(tool.path or ""),
+                "version": tool.version,
+                "problem": tool.problem,
+                "remedy": tool.need.remedy if tool.problem else "",
+            }
+            for tool in found
+        ],
+        "targets": [
+            {
+                "name": check.name,
+                "title": check.title,
+                "ready": check.ready,
+                "instruments": check.instruments,
+                "missing": check.missing,
+                "missing_for_scope": check.missing_for_scope,
+                "note": check.note,
+            }
+            for check in targets
+        ],
+    }
+    click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+
+
+def _write_tables(
+    host: Host, clock: ClockCheck, found: list[Tool], targets: list[TargetCheck]
+) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    _machine(console, host)
+    _clock(console, clock)
+    _tools(console, found)
+    _targets(console, targets)
+
+
+def _machine(console: Console, host: Host) -> None:
+    entry = host.entry
+    kind = f"virtual ({entry.virtual})" if entry.virtual else "not virtual"
+    console.print("[bold]This machine[/]")
+    _say(console, f"{entry.cpu}, {entry.cpus} processors, {kind}")
+    _say(console, f"{entry.os}, Linux {entry.kernel}, {entry.preempt}")
+    if not host.warnings:
+        _say(console, "nothing stands in the way of a measurement on it", "[green]✓[/]")
+    for warning in host.warnings:
+        _say(console, warning.message, "[yellow]![/]")
+        _say(console, f"[dim]{escape(warning.remedy)}[/]")
+
+
+def _clock(console: Console, clock: ClockCheck) -> None:
+    console.print("\n[bold]Its clock[/] CLOCK_MONOTONIC")
+    _say(
+        console,
+        f"resolution {clock.resolution_ns} ns (the kernel says {clock.nominal_resolution_ns} ns), a "
+        f"read costs at most {clock.read_cost_ns:.0f} ns (seen through Python)",
+    )
+    order = f"{clock.backward_steps} steps backwards" if clock.backward_steps else "never backwards"
+    _say(
+        console,
+        f"{order} in {clock.readings} reads on one processor and between {clock.processors}; the "
+        f"longest gap was {clock.longest_gap_ns / 1000:.0f} us: so long was somebody else running",
+    )
+    for rate in clock.rates:
+        _say(
+            console,
+            f"rate {rate.ppm:+.2f} ± {rate.uncertainty_ppm:.2f} ppm against {rate.against}",
+        )
+    for problem in clock.problems:
+        _say(console, problem, "[red]✗[/]")
+    if not clock.problems:
+        limit = max(clock.resolution_ns, round(clock.read_cost_ns))
+        _say(console, f"trust single spans down to about {limit} ns", "[green]✓[/]")
+
+
+def _tools(console: Console, found: list[Tool]) -> None:
+    console.print("\n[bold]Tools[/]")
+    table = _table()
+    for tool in found:
+        state = tool.problem or tool.version or "present"
+        table.add_row(_mark(not tool.problem), tool.need.name, state, tool.need.purpose)
+    console.print(table)
+    for tool in found:
+        if tool.problem:
+            _say(console, f"[dim]{tool.need.name}: {escape(tool.need.remedy)}[/]")
+
+
+def _targets(console: Console, targets: list[TargetCheck]) -> None:
+    console.print("\n[bold]Targets[/]")
+    table = _table()
+    remedies: dict[str, None] = {}
+    for check in targets:
+        missing = check.missing or check.missing_for_scope
+        words = "; ".join([found.problem for found in missing] or [check.note])
+        table.add_row(_mark(check.ready), check.name, _state(check), escape(words))
+        remedies.update(dict.fromkeys(found.remedy for found in missing))
+    console.print(table)
+    for remedy in remedies:
+        _say(console, f"[dim]{escape(remedy)}[/]")
+
+
+def _state(check: TargetCheck) -> str:
+    if not check.ready:
+        return "cannot run"
+    if check.name.endswith("@board"):
+        return "can be built"  # whether a board is attached shows when it is asked
+    if check.missing_for_scope:
+        return "ready, but not for the scope"
+    return f"ready: {', '.join(check.instruments)}"
+
+
+def _mark(good: bool) -> str:
+    return "[green]✓[/]" if good else "[red]✗[/]"
+
+
+def _table() -> Table:
+    """Columns for a mark, a name that is never cut, a state and words that may wrap."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=True, show_header=False, padding=(0, 1))
+    table.add_column()
+    table.add_column(no_wrap=True)
+    table.add_column()
+    table.add_column(style="dim")
+    return table
+
+
+def _say(console: Console, text: str, mark: str = " ") -> None:
+    """One paragraph below a heading, indented, with a mark before it."""
+    from rich.table import Table
+
+    line = Table.grid(padding=(0, 1, 0, 1))
+    line.add_row(mark, text)
+    console.print(line)
