@@ -115,14 +115,15 @@ def _clock(console: Console, clock: ClockCheck) -> None:
     console.print("\n[bold]Its clock[/] CLOCK_MONOTONIC")
     _say(
         console,
-        f"resolution {clock.resolution_ns} ns (the kernel says {clock.nominal_resolution_ns} ns), a "
-        f"read costs at most {clock.read_cost_ns:.0f} ns (seen through Python)",
+        f"smallest step seen {clock.resolution_ns} ns (the kernel says "
+        f"{clock.nominal_resolution_ns} ns), a read costs at most {clock.read_cost_ns:.0f} ns: both "
+        "seen through Python",
     )
     order = f"{clock.backward_steps} steps backwards" if clock.backward_steps else "never backwards"
     _say(
         console,
-        f"{order} in {clock.readings} reads on one processor and between {clock.processors}; the "
-        f"longest gap was {clock.longest_gap_ns / 1000:.0f} us: so long was somebody else running",
+        f"{order} in {clock.readings} reads on one processor and between {clock.processors}; kept "
+        f"away from the processor for up to {clock.longest_gap_ns / 1000:.0f} us",
     )
     for rate in clock.rates:
         _say(
