@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * itc/message-buffer: messages of any length, each behind its length. yoo2024, sections 3.1.1 to 3.1.3, algorithm 1 (see exchange.h).
+ * A message buffer there and one back: yoo2024, section 3.1.3.
  */
-#include "exchange.h"
+#include "itc_round_trip.h"
 
-KDZ_EXCHANGE_BENCHES(message_buffer, "message-buffer", KDZ_CHANNEL_MESSAGE_BUFFER);
+KDZ_ROUND_TRIP(itc_message_buffer, "itc/message-buffer", KDZ_CHANNEL_MESSAGE_BUFFER);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * itc/queue: items of one size, copied in and out. yoo2024, sections 3.1.1 to 3.1.3, algorithm 1 (see exchange.h).
+ * A queue there and one back: yoo2024, section 3.1.1.
  */
-#include "exchange.h"
+#include "itc_round_trip.h"
 
-KDZ_EXCHANGE_BENCHES(queue, "queue", KDZ_CHANNEL_QUEUE);
+KDZ_ROUND_TRIP(itc_queue, "itc/queue", KDZ_CHANNEL_QUEUE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * itc/stream-buffer: bytes without borders. yoo2024, sections 3.1.1 to 3.1.3, algorithm 1 (see exchange.h).
+ * A stream buffer there and one back: yoo2024, section 3.1.2.
  */
-#include "exchange.h"
+#include "itc_round_trip.h"
 
-KDZ_EXCHANGE_BENCHES(stream_buffer, "stream-buffer", KDZ_CHANNEL_STREAM_BUFFER);
+KDZ_ROUND_TRIP(itc_stream_buffer, "itc/stream-buffer", KDZ_CHANNEL_STREAM_BUFFER);
