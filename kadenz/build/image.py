@@ -133,7 +133,9 @@ def _cmake(arguments: list[str], target: TargetName, step: str) -> None:
 
 
 def _last_lines(text: str, count: int) -> str:
-    return "\n".join(text.rstrip().splitlines()[-count:])
+    """The end of the output, without the command lines that ninja repeats."""
+    lines = [line for line in text.rstrip().splitlines() if len(line) < 500]
+    return "\n".join(lines[-count:])
 
 
 def _program(folder: Path, target: TargetName) -> Path:

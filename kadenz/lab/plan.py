@@ -6,6 +6,8 @@ import fnmatch
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from kadenz.config.campaign import Benchmark, Campaign
 from kadenz.config.target_name import TargetName
 from kadenz.config.toml import did_you_mean
@@ -50,11 +52,11 @@ def campaign_points(
     catalog: Sequence[Bench],
     *,
     quick: bool,
-    overrides: Mapping[str, int],
+    overrides: Mapping[str, Sequence[int]],
 ) -> list[Point]:
     """The points of `campaign` on `target`, numbered the same on every target.
 
-    `overrides` replace a parameter (or `samples`) wherever a benchmark declares it. Raises
+    `overrides` replace a parameter's values (or `samples`) wherever a benchmark declares it. Raises
     ConfigError for a benchmark or a parameter that the image does not know, or a value outside
     its range.
     """
@@ -65,10 +67,9 @@ def campaign_points(
         where = f"campaign {campaign.name}: `benchmark[{index}]` {benchmark.name}"
         bench = known.get(benchmark.name)
         declared = [p.name for p in bench.params] if bench else list(benchmark.params)
-        changed = {k: v for k, v in overrides.items() if k in declared}
-        swept = [{**p, **changed} for p in benchmark.points()]
-        unique = [p for i, p in enumerate(swept) if p not in swept[:i]]  # a sweep set to one value
-        for params in unique:
+        changed = {k: list(v) for k, v in overrides.items() if k in declared}
+        swept = msgspec.structs.replace(benchmark, params={**benchmark.params, **changed})
+        for params in swept.points():
             if concerns(benchmark, target):
                 if bench is None:
                     raise ConfigError(
@@ -76,7 +77,7 @@ def campaign_points(
                         remedy=did_you_mean(benchmark.name, list(known)),
                     )
                 _check(bench, params, where)
-                count = overrides.get(SAMPLES_KEY, benchmark.count(quick))
+                count = next(iter(overrides.get(SAMPLES_KEY, ())), benchmark.count(quick))
                 points.append(Point(number, benchmark.name, count, benchmark.cold, params))
             number += 1
     return points
@@ -89,7 +90,7 @@ def clock_points(catalog: Iterable[Bench], *, quick: bool) -> list[Point]:
     return [Point(number, name, count) for number, name in enumerate(names[:FIRST_POINT])]
 
 
-def check_overrides(overrides: Mapping[str, int], catalogs: Iterable[Sequence[Bench]]) -> None:
+def check_overrides(overrides: Iterable[str], catalogs: Iterable[Sequence[Bench]]) -> None:
     """UsageError for a `--set` that no benchmark declares."""
     known = {SAMPLES_KEY} | {p.name for c in catalogs for bench in c for p in bench.params}
     for name in overrides:

@@ -13,7 +13,6 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,7 +23,8 @@ from kadenz.target import tools
 from kadenz.target.base import die_with_parent
 
 _READ_BYTES = 1 << 18
-_GRACE_S = 2.0
+_GRACE_S = 2.0  # between asking QEMU to end and ending it
+_EXIT_S = 0.3  # for an image that ends QEMU by itself
 _POLL_S = 0.01
 
 
@@ -33,10 +33,9 @@ class QemuTarget:
 
     parallel = True  # counted instructions do not see other processes
 
-    def __init__(self, tier: EmulatedTier, elf: Elf, extra: Sequence[str] = ()) -> None:
+    def __init__(self, tier: EmulatedTier, elf: Elf) -> None:
         self._tier = tier
         self._elf = elf
-        self._extra = list(extra)  # the scope's plugin
         self._qemu = tools.require(tier.qemu)
         self._folder = Path(tempfile.mkdtemp(prefix="kadenz-"))
         self._process: subprocess.Popen[bytes] | None = None
@@ -90,17 +89,10 @@ class QemuTarget:
 
     def close(self) -> str:
         """Quits QEMU; what QEMU itself said, or how it died."""
-        said = ""
-        if self._process is not None:
-            died = self._process.poll()
-            if died is None:
-                self._quit(self._process)
-            elif died < 0:
-                said = f"{self._qemu.name} was ended by signal {-died}\n"
-            said = (said + self._said()).strip()
+        said = self._end()
         if self._serial is not None:
             self._serial.close()
-        self._process = self._serial = None
+            self._serial = None
         shutil.rmtree(self._folder, ignore_errors=True)
         return said
 
@@ -126,7 +118,7 @@ class QemuTarget:
         command += ["-qmp", f"unix:{folder / 'qmp'},server=on,wait=off"]
         command += ["-kernel", str(self._elf.path)]
         loader = f"loader,file={folder / 'plan'},addr={tier.plan_address:#x},force-raw=on"
-        return [*command, "-device", loader, *self._extra]
+        return [*command, "-device", loader]
 
     def _said(self) -> str:
         with contextlib.suppress(OSError):
@@ -142,6 +134,20 @@ class QemuTarget:
         found = re.findall(r"(pc|R15|x1/ra|R14)[ =]+([0-9a-fA-F]{8,16})", registers)
         symbols = [(names[name], self._elf.symbol_at(int(value, 16))) for name, value in found]
         return [(name, symbol) for name, symbol in symbols if symbol]
+
+    def _end(self) -> str:
+        """Ends the process if it still runs; what it said."""
+        process, self._process = self._process, None
+        if process is None:
+            return ""
+        try:
+            # After its last frame the image ends QEMU by itself (semihosting).
+            died = process.wait(_EXIT_S)
+        except subprocess.TimeoutExpired:
+            self._quit(process)
+            died = 0
+        how = f"{self._qemu.name} was ended by signal {-died}\n" if died < 0 else ""
+        return (how + self._said()).strip()
 
     def _quit(self, process: subprocess.Popen[bytes]) -> None:
         with contextlib.suppress(Exception):

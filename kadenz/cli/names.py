@@ -1,0 +1,50 @@
+"""Completion of the words a user types: targets, campaigns, benchmarks. Never raises."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import CompletionItem
+
+from kadenz.errors import KadenzError
+
+
+def complete_target(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Targets that begin with what was typed."""
+    from kadenz.config.target_name import known_targets
+
+    try:
+        return [CompletionItem(name) for name in known_targets() if name.startswith(incomplete)]
+    except KadenzError:
+        return []
+
+
+def complete_work(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Campaigns, then benchmarks of the images that were built."""
+    from kadenz.config import house
+
+    try:
+        found = dict.fromkeys(house.campaign_files(), "campaign")
+        found |= dict.fromkeys(known_benchmarks(), "benchmark")
+    except KadenzError:
+        return []
+    items = [
+        CompletionItem(name, help=kind)
+        for name, kind in found.items()
+        if name.startswith(incomplete)
+    ]
+    return items or [CompletionItem(incomplete, type="file")]  # a campaign file of the user's own
+
+
+def known_benchmarks() -> list[str]:
+    """Names of the benchmarks that the images built so far hold, and those campaigns name."""
+    from kadenz.config import house
+    from kadenz.lab.catalog import all_remembered
+
+    names = {bench.name for catalog in all_remembered() for bench in catalog.benches}
+    for file in house.campaign_files().values():
+        names |= {benchmark.name for benchmark in house.read_campaign(file).benchmark}
+    return sorted(names)

@@ -1,0 +1,255 @@
+"""kadenz run: measures campaigns and benchmarks on targets, each into a run folder."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kadenz.cli.names import complete_target, complete_work
+from kadenz.errors import EXIT_FAILED, EXIT_PASS, KadenzError, UsageError
+
+if TYPE_CHECKING:
+    from kadenz.config.campaign import Campaign
+    from kadenz.config.manifest import CampaignEntry
+    from kadenz.lab.measure import Result
+
+_ADHOC_SAMPLES = 1000
+_ADHOC_QUICK = 50
+
+
+@click.command()
+@click.argument(
+    "work", metavar="CAMPAIGN|BENCHMARK...", nargs=-1, required=True, shell_complete=complete_work
+)
+@click.option(
+    "--target",
+    "targets",
+    multiple=True,
+    shell_complete=complete_target,
+    help="Where to measure; may be repeated. Default: the campaign's own targets.",
+)
+@click.option(
+    "--instrument",
+    type=click.Choice(["counter", "scope"]),
+    default="counter",
+    show_default=True,
+    help="How time is taken: a counter on the target, or QEMU watching from outside.",
+)
+@click.option("--quick", is_flag=True, help="Fewer samples: to see that it works.")
+@click.option(
+    "--set",
+    "settings",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A parameter, or `samples`; several values with commas make a sweep.",
+)
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("runs"),
+    show_default=True,
+    help="Where run folders go.",
+)
+@click.option(
+    "--report", type=click.Path(dir_okay=False, path_type=Path), help="Write an HTML page."
+)
+@click.option(
+    "--kernel-source",
+    type=click.Path(path_type=Path),
+    help="A tree of the kernel instead of the pinned one.",
+)
+@click.option(
+    "--bench",
+    "extra_bench",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="C file of a benchmark outside the suite; may be repeated.",
+)
+@click.option("--port", default="", help="Serial port of a board, e.g. /dev/ttyUSB0.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(min=0.1),
+    default=30.0,
+    show_default=True,
+    help="Seconds of silence after which a target counts as hung.",
+)
+@click.option(
+    "--allow-no-realtime",
+    is_flag=True,
+    help="Measure this Linux without the right to SCHED_FIFO or locked memory; stamps a warning.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def run(
+    work: tuple[str, ...],
+    targets: tuple[str, ...],
+    instrument: str,
+    quick: bool,
+    settings: tuple[str, ...],
+    output: Path,
+    report: Path | None,
+    kernel_source: Path | None,
+    extra_bench: tuple[Path, ...],
+    port: str,
+    timeout_s: float,
+    allow_no_realtime: bool,
+    as_json: bool,
+) -> int:
+    """Measure campaigns (by name or file) or single benchmarks.
+
+    \b
+    kadenz run demo
+    kadenz run yoo2024 --target freertos/stm32f4@emulated --quick
+    kadenz run itc/queue --target posix/linux@host --set size_bytes=4,64,1024
+    """
+    from kadenz.lab import Request, prepare
+    from kadenz.lab import run as measure_all
+
+    overrides = _overrides(settings)
+    common: dict[str, Any] = {
+        "instrument": instrument,
+        "kernel_source": kernel_source,
+        "extra_bench": extra_bench,
+        "overrides": overrides,
+        "port": port,
+        "timeout_s": timeout_s,
+        "allow_no_realtime": allow_no_realtime,
+    }
+    requests = [
+        Request(campaign=campaign, entry=entry, targets=_targets(campaign, targets), **common)
+        for campaign, entry in _campaigns(work, quick)
+    ]
+    results: list[Result | KadenzError] = []
+    with _stoppable() as stop, _display(as_json) as display:
+        for request in requests:
+            if not stop.is_set():
+                jobs = prepare(request, display)
+                results += measure_all(jobs, output, display, stop)
+    return _conclude(results, report, as_json, stopped=stop.is_set())
+
+
+def _campaigns(work: Sequence[str], quick: bool) -> Iterator[tuple[Campaign, CampaignEntry]]:
+    """The campaigns named, then one made of the benchmarks named."""
+    from kadenz.config import house
+    from kadenz.config.campaign import Benchmark, Campaign
+    from kadenz.config.manifest import CampaignEntry
+    from kadenz.config.toml import did_you_mean
+    from kadenz.lab.measure import sha256_of
+
+    files = house.campaign_files()
+    benchmarks = []
+    for word in work:
+        file = files.get(word) or (Path(word) if word.endswith(".toml") else None)
+        if file is not None:
+            campaign = house.read_campaign(file)
+            entry = CampaignEntry(
+                name=campaign.name, file=file.name, sha256=sha256_of(file), quick=quick
+            )
+            yield campaign, entry
+        elif "/" in word:
+            benchmarks.append(
+                Benchmark(name=word, samples=_ADHOC_SAMPLES, quick_samples=_ADHOC_QUICK)
+            )
+        else:
+            raise UsageError(f"no campaign `{word}`", remedy=did_you_mean(word, list(files)))
+    if benchmarks:
+        yield (
+            Campaign(name="single", title=", ".join(work), targets=[], benchmark=benchmarks),
+            CampaignEntry(name="single", file="", sha256="", quick=quick),
+        )
+
+
+def _targets(campaign: Campaign, wanted: Sequence[str]) -> list[Any]:
+    from kadenz.config.target_name import parse_target
+
+    names = [parse_target(text) for text in dict.fromkeys(wanted or campaign.targets)]
+    if not names:
+        raise UsageError(
+            "a benchmark alone has no target", remedy="Name one: --target kernel/board@tier"
+        )
+    return names
+
+
+def _overrides(settings: Sequence[str]) -> dict[str, list[int]]:
+    found = {}
+    for setting in settings:
+        key, equals, values = setting.partition("=")
+        try:
+            numbers = [int(value, 0) for value in values.split(",")]
+        except ValueError:
+            numbers = []
+        if not equals or not key or not numbers:
+            raise UsageError(
+                f"--set {setting}: not KEY=NUMBER", remedy="For example --set size_bytes=60,120"
+            )
+        if key == "samples" and (len(numbers) > 1 or numbers[0] < 1):
+            raise UsageError(f"--set {setting}: one positive number", remedy="--set samples=1000")
+        found[key] = numbers
+    return found
+
+
+@contextmanager
+def _stoppable() -> Iterator[threading.Event]:
+    """Ctrl-C once: ends measuring and keeps what there is. Twice: ends at once."""
+    stop = threading.Event()
+
+    def on_signal(number: int, _frame: object) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+        click.echo("stopping; what was measured is kept (again to end at once)", err=True)
+
+    before = {n: signal.signal(n, on_signal) for n in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _display(as_json: bool) -> Any:
+    from kadenz.cli.run_display import LineDisplay, LiveDisplay
+
+    return LiveDisplay() if sys.stderr.isatty() and not as_json else LineDisplay()
+
+
+def _conclude(
+    results: Sequence[Result | KadenzError], report: Path | None, as_json: bool, *, stopped: bool
+) -> int:
+    """Summary, report, errors; the exit code. The report is written before any error is told."""
+    from kadenz.cli.run_summary import write_json, write_tables
+
+    runs = [result for result in results if not isinstance(result, KadenzError)]
+    errors = [error for result in runs for error in result.failures]
+    errors += [result for result in results if isinstance(result, KadenzError)]
+    folders = [result.folder for result in runs]
+    if as_json:
+        write_json(folders, errors)
+    else:
+        write_tables(folders)
+    if report is not None and folders:
+        _write_report(folders, report)
+    from kadenz.cli import show_error
+
+    codes = [show_error(error) for error in errors]
+    unusable = any(_unusable(result) for result in runs)
+    if stopped or unusable:
+        codes.append(EXIT_FAILED)
+    return max(codes, default=EXIT_PASS)
+
+
+def _unusable(result: Result) -> bool:
+    return any(record.status in ("failed", "invalid") for record in result.manifest.records)
+
+
+def _write_report(folders: Sequence[Path], report: Path) -> None:
+    from kadenz.cli.report import report as command
+
+    command.main([*map(str, folders), "--output", str(report)], standalone_mode=False)

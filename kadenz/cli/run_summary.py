@@ -1,0 +1,93 @@
+"""The end of `kadenz run`: figures of what was just measured, read back from the run folders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kadenz.errors import KadenzError
+
+
+def write_json(folders: Sequence[Path], errors: Sequence[KadenzError]) -> None:
+    """One object: runs as `kadenz show --json` has them, and errors."""
+    import msgspec
+
+    answer = {
+        "runs": [_summary(folder) for folder in folders],
+        "errors": [
+            {
+                "kind": type(error).__name__,
+                "message": error.message,
+                "remedy": error.remedy,
+                "detail": error.detail,
+            }
+            for error in errors
+        ],
+    }
+    click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=1))
+
+
+def write_tables(folders: Sequence[Path]) -> None:
+    """One table a run: accounting, median, p99, maximum, and what they count."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for folder in folders:
+        summary = _summary(folder)
+        console.print(_table(summary))
+        for warning in summary["warnings"]:
+            console.print(f"[yellow]warning[/] {_plain(warning['message'])}")
+        if summary["partial"]:
+            console.print(f"[red]partial[/] {_plain(summary['partial_reason'])}")
+        console.print(f"[dim]run folder[/] {_plain(folder)}\n", soft_wrap=True)
+
+
+def _summary(folder: Path) -> dict[str, Any]:
+    from kadenz.analysis import analyse
+    from kadenz.analysis.summary import run_summary
+    from kadenz.store import read_run
+
+    return run_summary(analyse(read_run(folder)))
+
+
+def _table(summary: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    title = f"{summary['target']}: {summary['kernel']}, clock {summary['clock']} "
+    title += f"({summary['clock_class']}), {summary['instrument']}"
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    table.add_column("benchmark")
+    for name in ("n", "missed", "median", "p99", "max"):
+        table.add_column(name, justify="right")
+    table.add_column("unit")
+    table.add_column("status")
+    for row in summary["records"]:
+        words = [row["bench"], *(f"{k}={v}" for k, v in row["params"].items())]
+        if row["lane"] not in ("", "all"):
+            words.append(row["lane"])
+        figures = [_number(row.get(name)) for name in ("median", "p99", "max")]
+        status = row["status"] if not row["reason"] else f"{row['status']}: {row['reason']}"
+        table.add_row(
+            _plain(" ".join(words)),
+            str(row["taken"]),
+            str(row["missed"]),
+            *figures,
+            row["unit"] if any(figures) else "",
+            _plain(status),
+        )
+    return table
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
+
+
+def _plain(text: object) -> str:
+    from rich.markup import escape
+
+    return escape(str(text))

@@ -1,0 +1,182 @@
+"""Measuring: a campaign, its targets built, run and written into run folders.
+
+`prepare` builds everything and finds every mistake before the first sample; `run` measures.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kadenz.build.image import Image, build_image
+from kadenz.config import house, manifest
+from kadenz.config.campaign import Campaign
+from kadenz.config.manifest import CampaignEntry, HostEntry, Instrument
+from kadenz.config.target_name import TargetName
+from kadenz.config.toml import did_you_mean
+from kadenz.errors import KadenzError, TargetFailed, UsageError
+from kadenz.lab import catalog as catalogs
+from kadenz.lab.choose import check_instrument, make_target
+from kadenz.lab.measure import Job, Result, measure
+from kadenz.lab.plan import campaign_points, check_overrides, clock_points, concerns
+from kadenz.lab.progress import Progress
+from kadenz.target.base import Target
+
+# Warnings of the machine that mean: what the campaign asks for cannot be measured here as asked.
+_NO_RIGHT = {"no-sched-fifo", "rt-budget-zero", "no-mlock"}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user wants measured."""
+
+    campaign: Campaign
+    entry: CampaignEntry
+    targets: Sequence[TargetName]
+    instrument: Instrument = "counter"
+    kernel_source: Path | None = None
+    extra_bench: Sequence[Path] = ()
+    overrides: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    port: str = ""
+    timeout_s: float = 30.0
+    allow_no_realtime: bool = False
+
+
+def prepare(request: Request, progress: Progress) -> list[Job]:
+    """Builds every target's image and makes its plan. Raises before anything is measured."""
+    if not request.targets:
+        raise UsageError("nothing to measure on: no target", remedy="Name one with --target")
+    for name in request.targets:
+        check_instrument(name, request.instrument)
+    host = _host(request)
+    images = {name: _image(name, request, progress) for name in request.targets}
+    jobs = [_job(name, images[name], request, host) for name in request.targets]
+    _check_names(request.campaign, jobs)
+    check_overrides(request.overrides, [job.catalog.benches for job in jobs])
+    for job in jobs:
+        points = campaign_points(
+            request.campaign,
+            job.name,
+            job.catalog.benches,
+            quick=request.entry.quick,
+            overrides=request.overrides,
+        )
+        if points:
+            clock = clock_points(job.catalog.benches, quick=request.entry.quick)
+            asked = {point.bench for point in points}
+            job.points = [p for p in clock if p.bench not in asked] + points
+    wanted = [job for job in jobs if job.points]
+    if not wanted:
+        raise UsageError(
+            f"campaign {request.campaign.name} has nothing for these targets",
+            remedy="See `kernels` and `targets` in the campaign's file",
+        )
+    return wanted
+
+
+def run(
+    jobs: Sequence[Job], output: Path, progress: Progress, stop: threading.Event
+) -> list[Result | KadenzError]:
+    """Measures every job: emulated ones beside each other, those of this machine alone after them.
+
+    One result a job, in their order; an error where a run could not be written.
+    """
+
+    def one(job: Job) -> Result | KadenzError:
+        try:
+            return measure(job, output, progress, stop)
+        except KadenzError as error:
+            return error
+
+    beside = [job for job in jobs if job.name.tier == "emulated"]
+    alone = [job for job in jobs if job.name.tier != "emulated"]
+    done: dict[int, Result | KadenzError] = {}
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        for job, result in zip(beside, pool.map(one, beside), strict=True):
+            done[id(job)] = result
+    for job in alone:
+        if not stop.is_set():
+            done[id(job)] = one(job)
+    return [done[id(job)] for job in jobs if id(job) in done]
+
+
+def catalog_of(name: TargetName) -> catalogs.Catalog:
+    """What a target's counter image can measure; builds and asks it when it is not known."""
+    image = build_image(name, "counter")
+    known = catalogs.remembered(image.folder, image.entry.elf_sha256)
+    if known is not None:
+        return known
+    target = make_target(name, "counter", image, port="", program_arguments=[])
+    return catalogs.ask(target, str(name), image)
+
+
+def remembered_catalog(name: TargetName) -> catalogs.Catalog | None:
+    """The same as far as it is known without building; it may be of an older image."""
+    folder = house.root() / "build" / f"{name.kernel}-{name.board}-counter"
+    return catalogs.remembered(folder, None)
+
+
+def _image(name: TargetName, request: Request, progress: Progress) -> Image:
+    progress.building(str(name))
+    return build_image(
+        name,
+        request.instrument,
+        tree=request.kernel_source,
+        extra_bench=request.extra_bench,
+    )
+
+
+def _job(
+    name: TargetName, image: Image, request: Request, host: tuple[HostEntry, list[manifest.Warning]]
+) -> Job:
+    arguments = ["--allow-no-realtime"] if request.allow_no_realtime else []
+
+    def make() -> Target:
+        return make_target(
+            name, request.instrument, image, port=request.port, program_arguments=arguments
+        )
+
+    return Job(
+        name=name,
+        instrument=request.instrument,
+        image=image,
+        catalog=catalogs.remembered(image.folder, image.entry.elf_sha256)
+        or catalogs.ask(make(), str(name), image),
+        points=[],
+        make=make,
+        host=host[0],
+        warnings=host[1] if name.tier == "host" else [],
+        campaign=request.entry,
+        conditions=request.campaign.conditions,
+        timeout_s=request.timeout_s,
+    )
+
+
+def _host(request: Request) -> tuple[HostEntry, list[manifest.Warning]]:
+    """This machine. Raises TargetFailed when a host target lacks the rights it needs."""
+    from kadenz.target.host_facts import read_host
+
+    host = read_host()
+    on_host = [name for name in request.targets if name.tier == "host"]
+    missing = [w for w in host.warnings if w.code in _NO_RIGHT]
+    if on_host and missing and not request.allow_no_realtime:
+        raise TargetFailed(
+            f"{on_host[0]}: {missing[0].message}",
+            remedy=f"{missing[0].remedy}. Or pass --allow-no-realtime, which stamps it",
+        )
+    return host.entry, host.warnings
+
+
+def _check_names(campaign: Campaign, jobs: Sequence[Job]) -> None:
+    """UsageError for a benchmark that none of the images knows."""
+    known = sorted({bench.name for job in jobs for bench in job.catalog.benches})
+    for benchmark in campaign.benchmark:
+        concerned = any(concerns(benchmark, job.name) for job in jobs)
+        if concerned and benchmark.name not in known:
+            raise UsageError(
+                f"no benchmark `{benchmark.name}`", remedy=did_you_mean(benchmark.name, known)
+            )

@@ -1,0 +1,100 @@
+"""What an image can measure, asked of the image itself and remembered beside it."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from numpy.typing import NDArray
+
+from kadenz.build.image import Image
+from kadenz.config import house
+from kadenz.errors import StoreError, TargetFailed, WireDamaged
+from kadenz.lab.boot import run_plan
+from kadenz.target.base import Target
+from kadenz.wire.messages import Begin, Bench, End, Hello
+from kadenz.wire.records import Assembler, Verdict
+
+_SILENCE_S = 20.0
+
+
+class Catalog(msgspec.Struct):
+    """An image's own words: who it is, and its benchmarks."""
+
+    elf_sha256: str
+    hello: Hello
+    benches: list[Bench]
+
+
+def remembered(build_folder: Path, elf_sha256: str | None) -> Catalog | None:
+    """The catalog of an image that was asked before; None when it was not, or is another image.
+
+    Without a digest any image of that folder will do.
+    """
+    try:
+        catalog = msgspec.json.decode((build_folder / _FILE).read_bytes(), type=Catalog)
+    except (OSError, msgspec.DecodeError):
+        return None
+    return catalog if elf_sha256 in (None, catalog.elf_sha256) else None
+
+
+def all_remembered() -> list[Catalog]:
+    """The catalogs of every image that was built and asked in this checkout."""
+    found = []
+    for file in sorted((house.root() / "build").glob(f"*/{_FILE}")):
+        try:
+            found.append(msgspec.json.decode(file.read_bytes(), type=Catalog))
+        except (OSError, msgspec.DecodeError):
+            continue
+    return found
+
+
+def ask(target: Target, name: str, image: Image) -> Catalog:
+    """Runs the plan `list`. Raises TargetFailed, or WireDamaged when the answer is not whole."""
+    assembler = Assembler(_NoRecords())
+    outcome = run_plan(
+        target,
+        name,
+        "list\nend\n",
+        assembler,
+        silence_s=lambda: _SILENCE_S,
+        stop=threading.Event(),
+    )
+    if outcome.failure is not None:
+        raise outcome.failure
+    damage = [finding.message for finding in assembler.findings if finding.lost]
+    if damage:
+        raise WireDamaged(
+            f"{name}: its list of benchmarks arrived damaged: {damage[0]}",
+            remedy="Run again; if it stays, check the line",
+        )
+    if assembler.hello is None:
+        raise TargetFailed(
+            f"{name} did not say who it is", remedy="Is the image the suite's?", detail=outcome.said
+        )
+    catalog = Catalog(image.entry.elf_sha256, assembler.hello, assembler.benches)
+    try:
+        (image.folder / _FILE).write_bytes(msgspec.json.encode(catalog))
+    except OSError as error:
+        raise StoreError(
+            f"{image.folder / _FILE}: {error.strerror}", remedy="Make room on the disk"
+        ) from None
+    return catalog
+
+
+_FILE = "catalog.json"
+
+
+class _NoRecords:
+    """A sink for a plan that measures nothing."""
+
+    def opened(self, begin: Begin) -> None:
+        """Nothing is measured."""
+
+    def values(self, record: int, lane: int, values: NDArray[Any]) -> None:
+        """Nothing is measured."""
+
+    def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
+        """Nothing is measured."""

@@ -1,0 +1,56 @@
+"""From a target's name to the class that executes its image."""
+
+from __future__ import annotations
+
+from kadenz.build.image import Image
+from kadenz.config import house
+from kadenz.config.board import Board
+from kadenz.config.target_name import TargetName
+from kadenz.errors import UsageError
+from kadenz.target.base import Target
+from kadenz.target.process import ProcessTarget
+
+
+def make_target(
+    name: TargetName, instrument: str, image: Image, *, port: str, program_arguments: list[str]
+) -> Target:
+    """A fresh execution of `image`. `port` is a board's serial line, the arguments a host's."""
+    tiers = house.board(name.board).tier
+    if name.tier == "emulated" and tiers.emulated is not None:
+        if instrument == "scope":
+            from kadenz.target.scoped import ScopedQemuTarget
+
+            return ScopedQemuTarget(tiers.emulated, image.elf)
+        from kadenz.target.qemu import QemuTarget
+
+        return QemuTarget(tiers.emulated, image.elf)
+    if name.tier == "board" and tiers.board is not None:
+        from kadenz.target.serial_board import BoardTarget
+
+        return BoardTarget(tiers.board, image.elf.path, port)
+    return ProcessTarget([str(image.elf.path), *program_arguments])
+
+
+def check_instrument(name: TargetName, instrument: str) -> None:
+    """UsageError when this target cannot be measured by `instrument`."""
+    offered = [i for i in house.board(name.board).instruments if i == "counter" or scoped(name)]
+    if instrument not in offered:
+        raise UsageError(
+            f"{name} cannot be measured with the instrument `{instrument}`",
+            remedy=f"It offers {', '.join(offered)}",
+        )
+
+
+def scoped(name: TargetName) -> bool:
+    """Whether the scope, a plugin of QEMU, can watch this tier."""
+    return name.tier == "emulated"
+
+
+def clock_unit(name: TargetName, board: Board) -> str:
+    """What one tick of a target's clock is, as board.toml says."""
+    tier = {
+        "host": board.tier.host,
+        "emulated": board.tier.emulated,
+        "board": board.tier.board,
+    }[name.tier]
+    return tier.clock_unit if tier is not None else "tick"

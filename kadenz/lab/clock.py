@@ -1,0 +1,58 @@
+"""The clock of a run, from what its target says and from the clock benchmarks (rule 4)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kadenz.config.manifest import ClockClass, ClockEntry, Distribution, Manifest, RecordEntry, Tier
+from kadenz.store import Run
+from kadenz.wire.messages import Hello
+
+INSTRUCTION = "instruction"
+
+
+def clock_class(tier: Tier, virtual: str) -> ClockClass:
+    """What a stamp means (design: words). A virtual or shared machine is never hardware."""
+    if tier == "emulated":
+        return "instruction"
+    if tier == "rtl":
+        return "cycle-exact"
+    return "hosted" if virtual or tier == "guest" else "hardware"
+
+
+def clock_entry(hello: Hello, tier: Tier, unit: str, virtual: str) -> ClockEntry:
+    """The clock as the target names it. Instructions have no rate: their hz is 0."""
+    return ClockEntry(
+        clock_class=clock_class(tier, virtual),
+        name=hello.clock.name,
+        hz=0 if unit == INSTRUCTION else hello.clock.hz,
+        bits=hello.clock.bits,
+        unit=unit,
+    )
+
+
+def enter_measurements(manifest: Manifest, run: Run) -> None:
+    """Fills the clock's entry from the records of clock/*."""
+    clock = manifest.clock
+    for record in manifest.records:
+        if record.status not in ("ok", "invalid") or not record.lanes:
+            continue
+        if record.bench == "clock/resolution":
+            clock.resolution = _distribution(run, record)
+        elif record.bench == "clock/read-cost":
+            clock.read_cost = _distribution(run, record)
+        elif record.bench == "clock/monotonic":
+            clock.backward_steps = record.proof.failed
+            clock.monotonic = record.proof.checked > 0 and record.proof.failed == 0
+
+
+def _distribution(run: Run, record: RecordEntry) -> Distribution | None:
+    values = run.samples(record, 0)
+    if values.size == 0:
+        return None
+    return Distribution(
+        n=int(values.size),
+        min=float(values.min()),
+        median=float(np.median(values)),
+        max=float(values.max()),
+    )

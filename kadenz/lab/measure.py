@@ -1,0 +1,239 @@
+"""One target's run: its clock first, then every point, into one run folder."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kadenz import __version__
+from kadenz.build.image import Image
+from kadenz.config import house, manifest
+from kadenz.config.manifest import (
+    SCHEMA_VERSION,
+    CampaignEntry,
+    HostEntry,
+    Instrument,
+    Manifest,
+    TargetEntry,
+    Tier,
+)
+from kadenz.config.target_name import TargetName
+from kadenz.errors import KadenzError, WireDamaged
+from kadenz.lab.boot import Outcome, run_plan
+from kadenz.lab.catalog import Catalog
+from kadenz.lab.choose import clock_unit
+from kadenz.lab.clock import clock_entry, enter_measurements
+from kadenz.lab.plan import Point, batches, plan_text
+from kadenz.lab.progress import Progress
+from kadenz.lab.session import Session
+from kadenz.store import Run, RunWriter
+from kadenz.target.base import Target
+from kadenz.target.scope import ScopeDamaged
+from kadenz.wire.records import Assembler
+
+
+@dataclass
+class Job:
+    """What is to be measured on one target."""
+
+    name: TargetName
+    instrument: Instrument
+    image: Image
+    catalog: Catalog
+    points: list[Point]
+    make: Callable[[], Target]
+    host: HostEntry
+    warnings: list[manifest.Warning]
+    campaign: CampaignEntry
+    conditions: dict[str, str]
+    timeout_s: float
+
+
+@dataclass
+class Result:
+    """A run on the disk, and everything that went wrong on its way."""
+
+    target: str
+    folder: Path
+    manifest: Manifest
+    failures: list[KadenzError] = field(default_factory=list)
+
+
+def measure(job: Job, output: Path, progress: Progress, stop: threading.Event) -> Result:
+    """Measures one target. Raises StoreError when the disk refuses; other failures are in Result.
+
+    A target that dies is started again with the points it has not reached, so that one bad
+    benchmark does not cost the rest.
+    """
+    name = str(job.name)
+    begun = time.monotonic()
+    document = _manifest(job)
+    progress.started(name, len(job.points))
+    failures: list[KadenzError] = []
+    with RunWriter(output, document) as writer:
+        session = Session(writer, name, job.points, job.catalog.benches, progress)
+        session.scoped = job.instrument == "scope"
+        why = _all_points(job, session, writer, progress, stop, failures)
+        enter_measurements(document, Run(writer.folder, document))
+        document.records.sort(key=lambda record: record.id)
+        document.duration_s = round(time.monotonic() - begun, 3)
+        folder = writer.finish(why)
+    progress.finished(name, folder)
+    return Result(name, folder, document, failures)
+
+
+def _all_points(
+    job: Job,
+    session: Session,
+    writer: RunWriter,
+    progress: Progress,
+    stop: threading.Event,
+    failures: list[KadenzError],
+) -> str:
+    """Every batch of the plan; "" or why the run is partial."""
+    emulated = house.board(job.name.board).tier.emulated
+    room = emulated.plan_bytes if job.name.tier == "emulated" and emulated else None
+    for batch in batches(job.points, room):
+        left = batch
+        while left:
+            if stop.is_set():
+                return "interrupted (Ctrl-C)"
+            outcome = _boot(job, left, session, writer, progress, stop, failures)
+            if outcome.stopped:
+                return "interrupted (Ctrl-C)"
+            before, left = left, [point for point in left if point.id not in session.seen]
+            if outcome.failure is not None:
+                failures.append(outcome.failure)
+                _warn(writer, "target-failed", outcome.failure.message, outcome.failure.detail)
+                if len(left) == len(before):  # it died before it measured anything
+                    session.lost(left[0], outcome.failure.message)
+                    return outcome.failure.message
+            elif left:
+                for point in left:
+                    session.lost(point, "every frame of this record was lost")
+                left = []
+    return ""
+
+
+def _boot(
+    job: Job,
+    points: Sequence[Point],
+    session: Session,
+    writer: RunWriter,
+    progress: Progress,
+    stop: threading.Event,
+    failures: list[KadenzError],
+) -> Outcome:
+    """One execution of the image with these points."""
+    name = str(job.name)
+    target = job.make()
+    assembler = Assembler(session, expects_samples=not session.scoped)
+    planned = {point.id: point for point in points}
+
+    def silence_s() -> float:
+        """The time-out, and twice what the current record needs when it is periodic."""
+        begin = assembler.current
+        point = planned.get(begin.record) if begin else None
+        if begin is None or point is None:
+            return job.timeout_s
+        periods_us = [v for k, v in begin.params.items() if k in ("period_us", "interval_us")]
+        return job.timeout_s + 2e-6 * max(periods_us, default=0) * point.samples
+
+    outcome = run_plan(target, name, plan_text(points), assembler, silence_s=silence_s, stop=stop)
+    if session.scoped:
+        try:
+            session.take_trace(getattr(target, "records", {}))
+        except ScopeDamaged as damage:
+            session.take_trace({})
+            outcome = Outcome(outcome.failure or damage, outcome.stopped, outcome.said)
+    for text in assembler.texts:
+        writer.say(text)
+        progress.note(name, text)
+        _warn(writer, "target-note", text)
+    if outcome.said:
+        writer.say(outcome.said)
+    _report_findings(assembler, outcome, name, writer, failures)
+    return outcome
+
+
+def _report_findings(
+    assembler: Assembler,
+    outcome: Outcome,
+    name: str,
+    writer: RunWriter,
+    failures: list[KadenzError],
+) -> None:
+    """Damage on the line: a stamped warning each, and an error when something was lost."""
+    lost = [f for f in assembler.findings if f.lost and f.kind != "restarted"]
+    for finding in assembler.findings:
+        writer.say(f"{finding.kind}: {finding.message}")
+    if outcome.stopped or not assembler.findings:
+        return
+    kinds = ", ".join(sorted({f.kind for f in assembler.findings}))
+    first = assembler.findings[0].message
+    _warn(writer, "line-damaged", f"{len(assembler.findings)} damages ({kinds}): {first}")
+    if lost:
+        failures.append(
+            WireDamaged(
+                f"{name}: frames were damaged or lost: {lost[0].kind}: {lost[0].message}",
+                remedy="The records concerned are marked; check the line and measure them again",
+                detail="\n".join(f"{f.kind}: {f.message}" for f in lost[:20]),
+            )
+        )
+
+
+def _warn(writer: RunWriter, code: str, message: str, detail: str = "") -> None:
+    if detail:
+        writer.say(detail)
+    known = [(w.code, w.message) for w in writer.manifest.warnings]
+    if (code, message) not in known:
+        writer.manifest.warnings.append(manifest.Warning(code=code, message=message))
+
+
+def _manifest(job: Job) -> Manifest:
+    now = datetime.now(UTC)
+    hello, board = job.catalog.hello, house.board(job.name.board)
+    tier: Tier = job.name.tier  # type: ignore[assignment]  # checked by parse_target
+    suffix = "" if job.instrument == "counter" else f"-{job.instrument}"
+    return Manifest(
+        schema_version=SCHEMA_VERSION,
+        kadenz_version=__version__,
+        id=f"{now:%Y%m%d-%H%M%S}-{job.name.kernel}-{job.name.board}{suffix}",
+        created=now.isoformat(timespec="seconds"),
+        duration_s=0.0,
+        partial=False,
+        partial_reason="",
+        campaign=job.campaign,
+        target=TargetEntry(
+            name=str(job.name),
+            kernel=job.name.kernel,
+            board=job.name.board,
+            tier=tier,
+            instrument=job.instrument,
+            arch=hello.arch,
+            kernel_name=hello.kernel,
+            kernel_version=hello.kernel_version,
+            capabilities=hello.capabilities,
+            settings=hello.settings,
+            cores=hello.cores,
+            tick_hz=hello.tick_hz,
+            title=board.title,
+        ),
+        clock=clock_entry(hello, tier, clock_unit(job.name, board), job.host.virtual),
+        build=job.image.entry,
+        host=job.host,
+        emulator=job.make().emulator(),
+        conditions=dict(job.conditions),
+        warnings=list(job.warnings),
+        records=[],
+    )
+
+
+def sha256_of(file: Path) -> str:
+    """Digest of a campaign's file."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()

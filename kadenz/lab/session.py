@@ -1,0 +1,154 @@
+"""Records on their way into a run folder: what arrives from one target, entered and stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kadenz.config.manifest import LaneEntry, ProofEntry, RecordEntry
+from kadenz.lab.plan import Point
+from kadenz.lab.progress import Progress
+from kadenz.store import RunWriter
+from kadenz.target.scope import RecordSpans, check_count
+from kadenz.wire.messages import DTYPES, Begin, Bench, End
+from kadenz.wire.records import Verdict
+
+_NUMPY = dict(DTYPES)
+
+
+class Session:
+    """The sink of an Assembler: knows the points that were asked for and writes their records."""
+
+    def __init__(
+        self,
+        writer: RunWriter,
+        name: str,
+        points: Sequence[Point],
+        catalog: Sequence[Bench],
+        progress: Progress,
+    ) -> None:
+        self._writer = writer
+        self._name = name
+        self._points = {point.id: point for point in points}
+        self._catalog = {bench.name: bench for bench in catalog}
+        self._progress = progress
+        self._entries: dict[int, RecordEntry] = {}
+        self._waiting: list[tuple[RecordEntry, End | None, Verdict]] = []  # for the scope's trace
+        self.scoped = False
+
+    @property
+    def seen(self) -> set[int]:
+        """Numbers of the records that began."""
+        return set(self._entries)
+
+    def opened(self, begin: Begin) -> None:
+        """Enters the record; until it ends it counts as one that was cut off."""
+        point = self._points.get(begin.record)
+        bench = self._catalog.get(begin.bench)
+        entry = RecordEntry(
+            id=begin.record,
+            bench=begin.bench,
+            params=dict(begin.params),
+            ranks=dict(begin.ranks),
+            begins=bench.begins if bench else "",
+            ends=bench.ends if bench else "",
+            source=bench.source if bench else "",
+            status="failed",
+            reason="the run stopped before this record ended",
+            unit=begin.unit,
+            cold=point.cold if point else 0,
+            drains=[],
+            lanes=[_lane(name, begin) for name in begin.lanes],
+            proof=ProofEntry(checked=0, failed=0),
+        )
+        self._entries[begin.record] = entry
+        self._writer.open_record(entry)
+        self._progress.opened(self._name, entry)
+
+    def values(self, record: int, lane: int, values: NDArray[Any]) -> None:
+        """Stores the next samples."""
+        self._writer.append(record, lane, values)
+        self._progress.samples(self._name, self._entries[record], len(values))
+
+    def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
+        """Ends the record, or keeps it waiting for the scope's samples."""
+        entry = self._entries[begin.record]
+        if self.scoped:
+            self._waiting.append((entry, end, verdict))
+        else:
+            self._close(entry, end, verdict)
+
+    def take_trace(self, traces: Mapping[int, RecordSpans]) -> None:
+        """Enters the scope's spans into the records that waited for them, and ends these."""
+        for entry, end, said in self._waiting:
+            verdict = said
+            trace = traces.get(entry.id)
+            if trace is not None and entry.lanes:
+                taken = sum(lane.taken for lane in end.lanes) if end else trace.spans.size
+                if trace.closed:
+                    check_count(trace, taken)
+                self._writer.append(entry.id, 0, trace.spans.astype(np.uint32))
+                self._progress.samples(self._name, entry, trace.spans.size)
+            elif end is not None and any(lane.taken for lane in end.lanes):
+                verdict = Verdict("invalid", "the scope's trace does not hold this record")
+            self._close(entry, end, verdict)
+        self._waiting.clear()
+
+    def lost(self, point: Point, why: str) -> None:
+        """Enters a point of which the target said nothing at all."""
+        bench = self._catalog.get(point.bench)
+        entry = RecordEntry(
+            id=point.id,
+            bench=point.bench,
+            params=dict(point.params),
+            ranks={},
+            begins=bench.begins if bench else "",
+            ends=bench.ends if bench else "",
+            source=bench.source if bench else "",
+            status="failed",
+            reason=why,
+            unit="ticks",
+            cold=0,
+            drains=[],
+            lanes=[],
+            proof=ProofEntry(checked=0, failed=0),
+        )
+        self._entries[point.id] = entry
+        self._writer.open_record(entry)
+        self._writer.close_record(entry.id)
+        self._progress.closed(self._name, entry)
+
+    def _close(self, entry: RecordEntry, end: End | None, verdict: Verdict) -> None:
+        entry.status, entry.reason = verdict.status, verdict.reason
+        if end is not None:
+            proof = end.proof
+            entry.proof = ProofEntry(
+                checked=proof.checked, failed=proof.failed, reason=proof.reason
+            )
+            entry.drains = list(end.drains)
+            for lane, said in zip(entry.lanes, end.lanes, strict=False):
+                lane.overrun = said.overrun
+        self._writer.close_record(entry.id)
+        for lane in entry.lanes:
+            if entry.status == "n/a":
+                lane.planned = 0  # nothing can be planned of what does not exist
+            # What is on the disk decides: samples that did not arrive are missed, too.
+            lane.missed = max(0, lane.planned - lane.taken)
+            lane.overrun = min(lane.overrun, lane.taken)
+        entry.cold = min(entry.cold, max((lane.taken for lane in entry.lanes), default=0))
+        self._progress.closed(self._name, entry)
+
+
+def _lane(name: str, begin: Begin) -> LaneEntry:
+    return LaneEntry(
+        name=name,
+        file="",
+        dtype=_NUMPY[begin.dtype],
+        planned=begin.planned,
+        taken=0,
+        missed=begin.planned,
+        overrun=0,
+    )
