@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kadenz.stats.effective import effective_size
 from kadenz.stats.errors import TooFew, Undefined
 from kadenz.stats.ordered import order
 from kadenz.stats.samples import Array, Floats, as_samples
@@ -99,8 +100,9 @@ def suggest_cold(samples: npt.ArrayLike, *, alpha: float = 0.01) -> int:
 
     Method: each of `samples` (n,) scores -ln of the share of the second half that is at least as
     large, less 3 (a sample in the slowest 5 % scores above 0). The prefix with the largest sum is
-    suggested if fewer than `alpha` of the starts in the second half have a prefix that scores as
-    high. 0 when n < 256: too few starts to tell. Assumes that the second half is warm.
+    suggested if the share of starts in the second half with a prefix that scores as high, plus one
+    over the number of independent samples there, is below `alpha`: what only a few independent
+    stretches contradict is not suggested. 0 when n < 256. Assumes that the second half is warm.
     """
     array = as_samples(samples, "cold suggestion", needed=0)
     if array.size < 256:
@@ -114,7 +116,8 @@ def suggest_cold(samples: npt.ArrayLike, *, alpha: float = 0.01) -> int:
     others = _prefix_sums(np.lib.stride_tricks.sliding_window_view(scores, horizon)[starts])
     best = float(own[0].max())
     count = int(np.count_nonzero(others.max(axis=1) >= best))
-    if best <= 0.0 or (1 + count) / (1 + starts.size) >= alpha:
+    worth = min(float(starts.size), effective_size(half).effective_n)
+    if best <= 0.0 or count / starts.size + 1.0 / worth >= alpha:
         return 0
     return int(np.argmax(own[0])) + 1
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
-from kadenz.stats.effective import effective_size
 from kadenz.stats.errors import Undefined
 from kadenz.stats.estimate import Estimate
+from kadenz.stats.resample import studentised_deviates
 from kadenz.stats.samples import Floats, as_samples
 
 # cereia2011, section III: 16,000 adjacent edges, 16 s at a cycle of 1 ms.
 WINDOW = 16_000
+REPLICATES = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +42,7 @@ def separate_drift(
     nominal_period: float | None = None,
     window: int | None = None,
     confidence: float = 0.95,
+    seed: int = 1,
 ) -> Drift:
     """Take the edge times `times` (n,), ascending, n >= 32, apart into rate, drift and jitter.
 
@@ -50,8 +50,8 @@ def separate_drift(
     clocks; what is left, averaged over `window` adjacent edges centred on each, is the drift of the
     oscillators; the rest is jitter. The window defaults to the paper's 16,000 edges, or a quarter
     of n if that is less; near the ends it is cut off, so no edge is lost. The interval of the
-    period allows for correlated residuals: their products with the regressor have the long-run
-    variance of effective.py. Assumes no missing edge (a gap would become drift: split there), and
+    period allows for correlated residuals: their products with the regressor are resampled in
+    blocks (resample.py). Assumes no missing edge (a gap would become drift: split there), and
     that software jitter is faster than the window; slower jitter is counted as drift.
     """
     edges = as_samples(times, "drift", needed=32)
@@ -74,14 +74,20 @@ def separate_drift(
     departure = relative - rough * np.arange(n)
     slope = float(number @ departure) / squares
     residual = departure - departure.mean() - slope * number
-    scatter = effective_size(number * residual).long_run_sd * math.sqrt(n) / squares
-    half = float(ndtri(1.0 - (1.0 - confidence) / 2.0)) * scatter
     value = rough + slope
-    period = Estimate(value, value - half, value + half, confidence, half == 0.0)
+    low, high = value, value
+    if residual.any():
+        # The slope's error is the sum of these products over `squares`; their mean is zero.
+        drawn = studentised_deviates(number * residual, REPLICATES, np.random.default_rng(seed))
+        tail = (1.0 - confidence) / 2.0
+        low_t, high_t = np.quantile(drawn.t, (tail, 1.0 - tail))
+        unit = drawn.standard_error * n / squares
+        low, high = value - float(high_t) * unit, value - float(low_t) * unit
+    period = Estimate(value, low, high, confidence, low == high)
     rate = None
     if nominal_period is not None:
         ppm = [(end / nominal_period - 1.0) * 1e6 for end in (value, period.low, period.high)]
-        rate = Estimate(ppm[0], ppm[1], ppm[2], confidence, half == 0.0)
+        rate = Estimate(ppm[0], ppm[1], ppm[2], confidence, period.zero_width)
     drift = _moving_average(residual, width)
     jitter = residual - drift
     return Drift(

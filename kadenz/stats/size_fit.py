@@ -91,7 +91,9 @@ def fit_size(
     coefficients = solve @ centres
     fitted = design @ coefficients
     residuals = centres - fitted
-    p_linear = _lack_of_fit(residuals, draws - centres[:, np.newaxis], design @ solve)
+    # Residuals below the rounding of the solution are none, so that an exact line counts as one.
+    real = np.where(np.abs(residuals) > 1e-12 * np.abs(centres).max(), residuals, 0.0)
+    p_linear = _lack_of_fit(real, draws - centres[:, np.newaxis], design @ solve)
     linear = p_linear >= ALPHA_LINEAR
     spread = np.zeros(2)
     if not linear and sizes.size >= 4:
@@ -137,8 +139,6 @@ def _lack_of_fit(residuals: Floats, noise: Floats, hat: Floats) -> float:
     """How often noise alone leaves residuals as large: (1 + count) / (1 + replicates)."""
     observed = float((residuals**2).sum())
     null = ((noise - hat @ noise) ** 2).sum(axis=0)
-    # Rounding of the solution itself, so that an exact line counts as one.
-    observed -= 1e-18 * residuals.size * float(np.abs(residuals).max() + np.abs(noise).max()) ** 2
     return float((1 + np.count_nonzero(null >= observed)) / (1 + null.size))
 
 

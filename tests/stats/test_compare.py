@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kadenz.stats.compare import compare
+from kadenz.stats.errors import TooFew, Undefined
+from kadenz.stats.estimate import Estimate
+from kadenz.stats.samples import Floats
+
+from .coverage import coverage
+from .series import AR9, INDEPENDENT, LOGNORMAL, LOGNORMAL_AR9, TICKS, Kind, ar1
+
+Rng = np.random.Generator
+
+
+def ratio_of(made: Estimate | None) -> Estimate:
+    assert made is not None
+    return made
+
+
+@pytest.mark.parametrize("statistic", ["mean", "median"])
+@pytest.mark.parametrize(
+    "kind", [INDEPENDENT, AR9, TICKS, LOGNORMAL, LOGNORMAL_AR9], ids=lambda kind: kind.name
+)
+def test_the_intervals_cover_difference_and_ratio(kind: Kind, statistic: str) -> None:
+    truth = kind.mean if statistic == "mean" else kind.median
+    ratios = 0
+
+    def trial(rng: Rng, number: int) -> bool:
+        nonlocal ratios
+        base, cand = kind.make(rng, 1500), 1.2 * kind.make(rng, 1500)
+        made = compare([base], [cand], statistic=statistic, replicates=400, seed=number)
+        ratios += ratio_of(made.ratio).covers(1.2)
+        return made.difference.covers(0.2 * truth)
+
+    # A median on ticks has few values to choose from: its intervals cover more.
+    highest = 1.0 if kind is TICKS and statistic == "median" else 0.98
+    assert 0.92 <= coverage(trial, simulations=500) <= highest
+    assert 0.92 <= ratios / 500 <= highest
+
+
+def test_the_interval_of_a_high_percentile_covers() -> None:
+    truth = float(np.exp(0.5 * 2.3263479))  # the 0.99 quantile of exp(0.5 z)
+
+    def trial(rng: Rng, number: int) -> bool:
+        sides = [np.exp(0.5 * ar1(rng, 8000, 0.5)) for _ in range(2)]
+        made = compare(sides[:1], sides[1:], statistic=0.99, replicates=400, seed=number)
+        assert made.baseline.value == pytest.approx(truth, rel=0.4)
+        return ratio_of(made.ratio).covers(1.0)
+
+    assert 0.92 <= coverage(trial, simulations=300) <= 0.985
+
+
+def runs(rng: Rng, count: int, spread: float, factor: float = 1.0) -> list[Floats]:
+    """Runs whose level varies from one to the next, as between boots."""
+    return [
+        factor * (100.0 + spread * rng.standard_normal() + 2.0 * ar1(rng, 300, 0.5))
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize(("count", "spread"), [(3, 3.0), (5, 3.0), (10, 3.0), (4, 0.0)])
+def test_several_runs_cover_where_one_long_series_of_samples_would_not(
+    count: int, spread: float
+) -> None:
+    pooled = 0
+
+    def trial(rng: Rng, number: int) -> bool:
+        nonlocal pooled
+        base, cand = runs(rng, count, spread), runs(rng, count, spread)
+        made = compare(base, cand, statistic="mean", replicates=100, seed=number)
+        joined = compare(
+            [np.concatenate(base)], [np.concatenate(cand)], statistic="mean", replicates=100
+        )
+        pooled += joined.difference.covers(0.0)
+        return made.difference.covers(0.0)
+
+    seen = coverage(trial, simulations=500)
+    # Without spread between runs the t interval is wider than need be: conservative.
+    assert 0.92 <= seen <= (0.98 if spread else 1.0)
+    if spread and count == 3:
+        assert pooled / 500 < 0.9
+
+
+def test_no_change_is_called_a_change_in_at_most_a_few_percent() -> None:
+    wrong = {"better": 0, "worse": 0}
+
+    def trial(rng: Rng, number: int) -> bool:
+        sides = [LOGNORMAL_AR9.make(rng, 1500) for _ in range(2)]
+        made = compare(sides[:1], sides[1:], threshold=0.0, replicates=400, seed=number)
+        if made.verdict in wrong:
+            wrong[made.verdict] += 1
+        return True
+
+    coverage(trial, simulations=500)
+    assert sum(wrong.values()) / 500 <= 0.07
+    assert max(wrong.values()) / 500 <= 0.05
+
+
+def test_verdicts_say_what_changed() -> None:
+    rng = np.random.default_rng(1)
+    base = rng.lognormal(7, 0.1, 20_000)
+
+    def verdict(factor: float, **options: bool) -> str:
+        return compare([base], [factor * rng.lognormal(7, 0.1, 20_000)], **options).verdict
+
+    assert verdict(1.2) == "worse"
+    assert verdict(0.8) == "better"
+    assert verdict(1.2, lower_is_better=False) == "better"
+    assert verdict(1.0) == "equivalent"
+    assert verdict(1.05) == "inconclusive"
+
+
+def test_exchanging_the_sides_turns_the_verdict_round() -> None:
+    rng = np.random.default_rng(2)
+    a, b = rng.lognormal(7, 0.1, 5000), 1.2 * rng.lognormal(7, 0.1, 5000)
+    assert compare([a], [b]).verdict == "worse"
+    assert compare([b], [a]).verdict == "better"
+
+
+def test_an_inconclusive_verdict_says_why_and_what_could_have_been_seen() -> None:
+    rng = np.random.default_rng(3)
+    made = compare([rng.lognormal(7, 0.5, 50)], [rng.lognormal(7, 0.5, 50)], threshold=0.02)
+    assert made.verdict == "inconclusive"
+    assert "Measure longer" in made.reason
+    assert made.detectable is not None
+    assert made.detectable > 0.05
+
+
+def test_a_change_of_the_detectable_size_is_found_four_times_in_five() -> None:
+    rng = np.random.default_rng(4)
+    detectable = np.mean(
+        [
+            compare(
+                [rng.normal(100, 10, 1000)],
+                [rng.normal(100, 10, 1000)],
+                statistic="mean",
+                threshold=0.01,
+                replicates=400,
+            ).detectable
+            for _ in range(20)
+        ]
+    )
+    found = sum(
+        compare(
+            [rng.normal(100, 10, 1000)],
+            [rng.normal(100, 10, 1000) * (1 + detectable)],
+            statistic="mean",
+            threshold=0.01,
+            replicates=400,
+            seed=i,
+        ).verdict
+        == "worse"
+        for i in range(300)
+    )
+    assert 0.7 <= found / 300 <= 0.9
+
+
+def test_deterministic_sides_compare_exactly_and_say_so() -> None:
+    same = np.full(1000, 120, dtype=np.uint32)
+    made = compare([same], [same])
+    assert made.verdict == "equivalent"
+    assert "neither side varies" in made.caveat
+    slower = compare([same, same], [same + 20, same + 20])
+    assert slower.verdict == "worse"
+    assert ratio_of(slower.ratio).zero_width
+    assert slower.difference.low == slower.difference.high == 20.0
+
+
+def test_a_side_that_reaches_zero_has_no_ratio_and_is_never_worse_by_accident() -> None:
+    zeros = np.zeros(100, dtype=np.uint32)
+    made = compare([zeros], [np.arange(100)])
+    assert made.ratio is None
+    assert made.verdict == "inconclusive"
+    assert "reaches zero" in made.reason
+    assert compare([zeros], [zeros]).verdict == "equivalent"
+
+
+def test_what_is_missing_from_the_intervals_is_said() -> None:
+    rng = np.random.default_rng(5)
+    one = rng.normal(100, 1, 100)
+    assert "one run a side" in compare([one], [one]).caveat
+    assert "single run" in compare([one], [one, one + 1, one + 2]).caveat
+    assert compare([one, one + 1], [one, one + 1]).caveat == ""
+
+
+def test_a_percentile_needs_enough_samples() -> None:
+    with pytest.raises(TooFew, match="368"):
+        compare([np.arange(1, 300)], [np.arange(1, 300)], statistic=0.99)
+    with pytest.raises(Undefined, match="unknown"):
+        compare([np.arange(1, 300)], [np.arange(1, 300)], statistic="mode")
+    with pytest.raises(Undefined, match="without runs"):
+        compare([], [np.arange(1, 300)])

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom, norm
+
+from kadenz.stats.errors import Undefined
+from kadenz.stats.ordered import order
+from kadenz.stats.percentiles import needed_for_interval, percentiles, quantile_ranks
+
+from .coverage import coverage
+from .series import ar1
+
+
+def test_the_ranks_for_the_median_are_those_of_the_tables() -> None:
+    # Conover, Practical Nonparametric Statistics: n = 20, 95 %: the 6th and the 15th.
+    assert quantile_ranks(20, 0.5, 0.95) == (6, 15)
+    # The sign test's interval for n = 10: the 2nd and the 9th.
+    assert quantile_ranks(10, 0.5, 0.95) == (2, 9)
+
+
+@given(
+    st.integers(1, 5000),
+    st.sampled_from([0.01, 0.5, 0.9, 0.99, 0.999]),
+    st.sampled_from([0.9, 0.95, 0.99]),
+)
+@settings(max_examples=200, deadline=None)
+def test_each_tail_keeps_at_most_its_half_and_the_ranks_are_the_closest(
+    n: int, level: float, confidence: float
+) -> None:
+    low, high = quantile_ranks(n, level, confidence)
+    tail = (1.0 - confidence) / 2.0
+    slack = 1e-9
+    if low >= 1:
+        assert binom.cdf(low - 1, n, level) <= tail + slack
+    assert binom.cdf(low, n, level) > tail - slack
+    if high <= n:
+        assert binom.sf(high - 1, n, level) <= tail + slack
+    assert binom.sf(high - 2, n, level) > tail - slack
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+def test_the_interval_of_independent_samples_covers_the_quantile(level: float) -> None:
+    truth = float(np.exp(norm.ppf(level)))
+
+    def trial(rng: np.random.Generator, _: int) -> bool:
+        (made,) = percentiles(rng.lognormal(size=1000), levels=(level,), dependent=False)
+        assert made.low is not None
+        assert made.high is not None
+        return made.low <= truth <= made.high
+
+    assert 0.94 <= coverage(trial) <= 0.985
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9])
+def test_dependence_ruins_the_exact_interval_and_the_wider_one_holds(level: float) -> None:
+    truth = float(norm.ppf(level))
+    seen = {True: 0, False: 0}
+
+    def trial(rng: np.random.Generator, _: int) -> bool:
+        series = ar1(rng, 2000, 0.9)
+        for dependent in seen:
+            (made,) = percentiles(series, levels=(level,), dependent=dependent)
+            if made.low is not None and made.high is not None:
+                seen[dependent] += made.low <= truth <= made.high
+        return True
+
+    coverage(trial)
+    assert seen[False] < 600
+    assert 920 <= seen[True] <= 985
+
+
+def test_ties_make_the_interval_cover_more_never_less() -> None:
+    # Three values, 0.3 / 0.4 / 0.3: the median is 1.
+    def trial(rng: np.random.Generator, _: int) -> bool:
+        (made,) = percentiles(rng.choice(3, 100, p=(0.3, 0.4, 0.3)), levels=(0.5,))
+        assert made.low is not None
+        assert made.high is not None
+        return made.low <= 1 <= made.high
+
+    assert coverage(trial) >= 0.95
+
+
+@given(st.lists(st.integers(-5, 1000), min_size=1, max_size=300))
+@settings(max_examples=200, deadline=None)
+def test_every_figure_was_measured_and_in_order(values: list[int]) -> None:
+    seen = set(values)
+    for made in percentiles(np.array(values)):
+        known = [x for x in (made.low, made.value, made.high) if x is not None]
+        assert known == sorted(known)
+        assert all(x in seen for x in known)
+        if made.value is not None:
+            # The definition: the smallest sample that a share `level` does not exceed.
+            below = sum(v < made.value for v in values)
+            up_to = sum(v <= made.value for v in values)
+            assert below < made.level * len(values) <= up_to + 1e-9
+
+
+def test_too_few_samples_are_stated_and_nothing_is_extrapolated() -> None:
+    made = {p.name: p for p in percentiles(np.arange(2000), dependent=False)}
+    assert made["p99"].high is not None
+    assert made["p99.9"].value == 1997
+    assert made["p99.9"].high is None
+    assert "3,688 needed" in made["p99.9"].reason
+    assert made["p99.99"].value is None
+    assert "10,000 needed" in made["p99.99"].reason
+    assert [p.name for p in percentiles(np.arange(5))] == [
+        "p50",
+        "p90",
+        "p95",
+        "p99",
+        "p99.9",
+        "p99.99",
+    ]
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99, 0.999, 0.9999])
+def test_the_number_needed_is_the_least_that_gives_both_ends(level: float) -> None:
+    needed = needed_for_interval(level, 0.95)
+    low, high = quantile_ranks(needed, level, 0.95)
+    assert low >= 1
+    assert high <= needed
+    low, high = quantile_ranks(needed - 1, level, 0.95)
+    assert low < 1 or high > needed - 1
+
+
+def test_dependence_raises_the_number_needed() -> None:
+    series = ar1(np.random.default_rng(1), 4000, 0.95)
+    plain, dependent = (
+        percentiles(series, levels=(0.5,), dependent=flag)[0] for flag in (False, True)
+    )
+    assert dependent.tau > 10 * plain.tau
+    assert dependent.needed > plain.needed
+
+
+def test_decimal_levels_hit_their_rank_exactly() -> None:
+    data = order(np.arange(1, 101))
+    for percent in range(1, 101):
+        assert data.quantile(percent / 100.0) == percent
+
+
+def test_levels_outside_zero_and_one_are_refused() -> None:
+    with pytest.raises(Undefined, match=r"level 99"):
+        percentiles(np.arange(10), levels=(99.0,))

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kadenz.stats.envelope import envelope
+from kadenz.stats.errors import Undefined
+from kadenz.stats.histogram import histogram
+
+Spacing = Literal["linear", "log"]
+whole = st.lists(st.integers(1, 2**32 - 1), min_size=1, max_size=300)
+
+
+@given(whole, st.integers(1, 60), st.sampled_from(["linear", "log"]))
+@settings(max_examples=200, deadline=None)
+def test_no_integer_sample_is_lost(values: list[int], cells: int, spacing: Spacing) -> None:
+    made = histogram(np.array(values, dtype=np.uint32), cells=cells, spacing=spacing)
+    assert made.underflow == made.overflow == 0
+    assert made.counts.sum() == made.n == len(values)
+    assert made.counts.size <= cells
+    assert (made.edges == np.round(made.edges)).all()
+    for low, high, count in zip(made.edges[:-1], made.edges[1:], made.counts, strict=True):
+        assert count == sum(low <= v < high for v in values)
+
+
+@given(
+    st.lists(st.floats(1e-3, 1e6), min_size=1, max_size=200),
+    st.floats(1e-3, 1e6),
+    st.floats(1e-3, 1e6),
+    st.sampled_from(["linear", "log"]),
+)
+@settings(max_examples=200, deadline=None)
+def test_what_lies_outside_is_counted_outside(
+    values: list[float], a: float, b: float, spacing: Spacing
+) -> None:
+    low, high = min(a, b), max(a, b)
+    made = histogram(np.array(values), cells=20, low=low, high=high, spacing=spacing)
+    assert made.underflow + made.counts.sum() + made.overflow == len(values)
+    assert made.underflow == sum(v < low for v in values)
+    assert made.overflow == sum(v > high for v in values)
+
+
+def test_integer_cells_hold_the_same_number_of_integers() -> None:
+    made = histogram(np.arange(1000), cells=37)
+    assert np.unique(np.diff(made.edges)).size == 1
+    # So a uniform series shows no comb.
+    assert np.unique(made.counts[:-1]).size == 1
+
+
+def test_log_counts_show_single_samples_and_leave_gaps_empty() -> None:
+    made = histogram(np.array([1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3]), cells=3)
+    assert made.counts.tolist() == [10, 0, 1]
+    assert made.log_counts[0] == 1.0
+    assert np.isnan(made.log_counts[1])
+    assert made.log_counts[2] == 0.0
+
+
+def test_one_value_makes_one_cell() -> None:
+    assert histogram(np.full(10, 7, dtype=np.uint32)).counts.tolist() == [10]
+    assert histogram(np.full(10, 7.5)).counts.tolist() == [10]
+    assert histogram(np.full(10, 2**32 - 1, dtype=np.uint32)).counts.tolist() == [10]
+
+
+def test_ranges_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(Undefined, match="above 0"):
+        histogram(np.arange(10), spacing="log")
+    with pytest.raises(Undefined, match="above high"):
+        histogram(np.arange(10), low=5, high=4)
+    with pytest.raises(Undefined, match="0 cells"):
+        histogram(np.arange(10), cells=0)
+
+
+@given(whole, st.integers(1, 40))
+@settings(max_examples=200, deadline=None)
+def test_an_envelope_keeps_every_extreme(values: list[int], cells: int) -> None:
+    made = envelope(np.array(values, dtype=np.uint32), cells=cells, levels=(0.5, 0.9))
+    assert made.first.size <= cells
+    assert made.length.sum() == len(values)
+    for i, (first, length) in enumerate(zip(made.first, made.length, strict=True)):
+        cell = sorted(values[first : first + length])
+        assert made.low[i] == cell[0]
+        assert made.high[i] == cell[-1]
+        for level, quantile in zip((0.5, 0.9), made.bands[:, i].tolist(), strict=True):
+            assert sum(v <= quantile for v in cell) >= level * length - 1e-9
+            assert sum(v < quantile for v in cell) < level * length
+
+
+def test_an_envelope_of_fewer_samples_than_cells_is_the_samples() -> None:
+    made = envelope(np.array([3, 1, 2]), cells=100)
+    assert made.low.tolist() == made.high.tolist() == [3, 1, 2]
+    with pytest.raises(Undefined):
+        envelope(np.arange(3), cells=0)
