@@ -1,0 +1,124 @@
+//! The state machine of a servo drive as its master sees it (IEC 61800-7-201, CiA 402): from statusword to controlword.
+
+/// Power drive system states, decoded from the statusword.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DriveState {
+    /// Self test.
+    NotReady,
+    /// Power may not be switched on yet.
+    SwitchOnDisabled,
+    /// High-level power may be applied.
+    ReadyToSwitchOn,
+    /// Powered, not following.
+    SwitchedOn,
+    /// Following the setpoint.
+    OperationEnabled,
+    /// Braking by itself.
+    QuickStop,
+    /// A fault, still reacting to it.
+    FaultReaction,
+    /// A fault; waits for a reset.
+    Fault,
+    /// No pattern of the standard.
+    Unknown,
+}
+
+impl DriveState {
+    /// From object 0x6041 (table 30 of the standard: bits 0-3, 5, 6).
+    pub fn from_statusword(word: u16) -> Self {
+        match word & 0x4F {
+            0x00 => Self::NotReady,
+            0x40 => Self::SwitchOnDisabled,
+            0x0F => Self::FaultReaction,
+            0x08 => Self::Fault,
+            _ => match word & 0x6F {
+                0x21 => Self::ReadyToSwitchOn,
+                0x23 => Self::SwitchedOn,
+                0x27 => Self::OperationEnabled,
+                0x07 => Self::QuickStop,
+                _ => Self::Unknown,
+            },
+        }
+    }
+
+    /// The motor may have torque.
+    pub fn powered(self) -> bool {
+        matches!(self, Self::OperationEnabled | Self::QuickStop | Self::FaultReaction)
+    }
+
+    /// The drive stopped by itself because of a fault.
+    pub fn faulted(self) -> bool {
+        matches!(self, Self::FaultReaction | Self::Fault)
+    }
+}
+
+/// Commands of object 0x6040.
+pub mod controlword {
+    /// Remove power: the motor runs out, the brake falls.
+    pub const DISABLE_VOLTAGE: u16 = 0x00;
+    /// Brake along the drive's own ramp, then as object 0x605A says.
+    pub const QUICK_STOP: u16 = 0x02;
+    /// To ready to switch on.
+    pub const SHUTDOWN: u16 = 0x06;
+    /// To switched on.
+    pub const SWITCH_ON: u16 = 0x07;
+    /// To operation enabled.
+    pub const ENABLE: u16 = 0x0F;
+    /// Rising edge acknowledges a fault.
+    pub const FAULT_RESET: u16 = 0x80;
+}
+
+/// The next command on the way to operation enabled. A fault is acknowledged only when `reset` allows it; the bit is
+/// an edge, so it alternates with the cycle number.
+pub fn towards_enabled(state: DriveState, reset: bool, cycle: u64) -> u16 {
+    match state {
+        DriveState::Fault if reset && cycle % 2 == 1 => controlword::FAULT_RESET,
+        DriveState::ReadyToSwitchOn => controlword::SWITCH_ON,
+        DriveState::SwitchedOn | DriveState::OperationEnabled => controlword::ENABLE,
+        DriveState::SwitchOnDisabled => controlword::SHUTDOWN,
+        _ => controlword::DISABLE_VOLTAGE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuswords_of_the_standard_are_recognised_whatever_the_other_bits_say() {
+        let table = [
+            (0x0000, DriveState::NotReady),
+            (0x0250, DriveState::SwitchOnDisabled),
+            (0x0231, DriveState::ReadyToSwitchOn),
+            (0x0233, DriveState::SwitchedOn),
+            (0x1637, DriveState::OperationEnabled),
+            (0x0217, DriveState::QuickStop),
+            (0x021F, DriveState::FaultReaction),
+            (0x0218, DriveState::Fault),
+            (0x0238, DriveState::Fault),
+        ];
+        for (word, state) in table {
+            assert_eq!(DriveState::from_statusword(word), state, "{word:#06x}");
+        }
+    }
+
+    #[test]
+    fn a_drive_is_led_to_operation_step_by_step() {
+        let steps = [
+            (DriveState::SwitchOnDisabled, 0x06),
+            (DriveState::ReadyToSwitchOn, 0x07),
+            (DriveState::SwitchedOn, 0x0F),
+            (DriveState::OperationEnabled, 0x0F),
+        ];
+        for (state, command) in steps {
+            assert_eq!(towards_enabled(state, true, 1), command);
+        }
+    }
+
+    #[test]
+    fn a_fault_is_acknowledged_by_an_edge_and_only_when_allowed() {
+        assert_eq!(towards_enabled(DriveState::Fault, true, 0), 0x00);
+        assert_eq!(towards_enabled(DriveState::Fault, true, 1), 0x80);
+        assert_eq!(towards_enabled(DriveState::Fault, false, 1), 0x00);
+    }
+}

@@ -1,0 +1,134 @@
+//! What happened, in a form that fits a message queue.
+
+use crate::rt::Message;
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident = $code:literal, $text:literal;)*) => {
+        /// Kinds of events; numbers are part of the log.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u32)]
+        pub enum EventKind { $($(#[$doc])* $name = $code,)* }
+
+        impl EventKind {
+            /// Every kind.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// From its number.
+            pub fn from_code(code: u32) -> Option<Self> {
+                match code { $($code => Some(Self::$name),)* _ => None }
+            }
+
+            /// What `value` and `expected` mean, as text with `{}` for each.
+            fn template(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// No answer to the cycle's frame.
+    FrameLost = 1, "no answer to the frame, {} in a row";
+    /// Working counter not as it should be.
+    WorkingCounter = 2, "working counter {}, {} expected";
+    /// A device left OP.
+    DeviceState = 3, "device {} is in AL state {}";
+    /// A cycle began too late.
+    Late = 4, "began {} ns late, {} allowed";
+    /// Cycles that did not take place.
+    Skipped = 5, "{} cycles did not take place";
+    /// Distributed clocks are apart.
+    ClockDifference = 6, "distributed clocks differ by {} ns, {} allowed";
+    /// An axis does not follow.
+    FollowingError = 7, "axis {} is {} udeg away from its setpoint";
+    /// A drive stopped itself.
+    DriveFault = 8, "drive of axis {} reports fault {}";
+    /// A drive left operation without being told.
+    DriveDropped = 9, "drive of axis {} left operation, statusword {}";
+    /// The trajectory gave no setpoint in time.
+    SetpointLate = 10, "no setpoint for {} cycles, {} allowed";
+    /// The torque of the dynamic task is missing.
+    TorqueLate = 11, "no torque for {} cycles";
+    /// A message queue was full.
+    QueueFull = 12, "queue {} refused {} messages in all";
+    /// A stop was asked for.
+    StopRequested = 13, "stop of category {} requested (reason {})";
+    /// The cyclic code panicked.
+    Panic = 14, "task {} panicked";
+    /// The master library returned an error that is not a lost frame.
+    MasterError = 15, "the master library failed, code {}";
+    /// All as it should be again.
+    Recovered = 16, "as it should be again after {} cycles";
+    /// The stop did not end in time.
+    StopTimedOut = 17, "drives were still powered {} cycles after the stop";
+    /// Every drive is without power.
+    PowerRemoved = 18, "every drive without power {} cycles after the stop";
+}
+
+/// An event of one cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub struct Event {
+    /// Cycle of the main task in which it was seen.
+    pub cycle: u64,
+    /// What was found; meaning by kind.
+    pub value: i64,
+    /// What it was held against; meaning by kind.
+    pub expected: i64,
+    kind: u32,
+    reaction: u32,
+}
+
+// SAFETY: numbers only, 8 + 8 + 8 + 4 + 4 bytes without padding.
+unsafe impl Message for Event {}
+
+impl Event {
+    /// An event that caused `reaction`.
+    pub fn new(cycle: u64, kind: EventKind, value: i64, expected: i64, reaction: super::Reaction) -> Self {
+        Self { cycle, value, expected, kind: kind as u32, reaction: reaction as u32 }
+    }
+
+    /// Its kind.
+    pub fn kind(&self) -> Option<EventKind> {
+        EventKind::from_code(self.kind)
+    }
+
+    /// What was done about it.
+    pub fn reaction(&self) -> super::Reaction {
+        super::Reaction::from_code(self.reaction)
+    }
+}
+
+impl std::fmt::Display for Event {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "cycle {}: ", self.cycle)?;
+        let template = self.kind().map_or("unknown event {} {}", EventKind::template);
+        let mut values = [self.value, self.expected].into_iter();
+        for (k, part) in template.split("{}").enumerate() {
+            if k > 0 {
+                write!(f, "{}", values.next().unwrap_or_default())?;
+            }
+            f.write_str(part)?;
+        }
+        write!(f, ": {}", self.reaction())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Reaction;
+    use super::*;
+
+    #[test]
+    fn an_event_says_cycle_values_and_reaction() {
+        let event = Event::new(1234, EventKind::WorkingCounter, 18, 21, Reaction::Hold);
+        assert_eq!(event.to_string(), "cycle 1234: working counter 18, 21 expected: holds the last setpoint");
+    }
+
+    #[test]
+    fn every_kind_survives_its_number() {
+        for kind in EventKind::ALL {
+            assert_eq!(EventKind::from_code(*kind as u32), Some(*kind));
+        }
+    }
+}

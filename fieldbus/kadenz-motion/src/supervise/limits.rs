@@ -1,0 +1,47 @@
+//! How much is too much.
+
+use serde::Deserialize;
+
+/// Limits of the supervision. A count is of cycles in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SupervisionLimits {
+    /// Frames without an answer before a quick stop.
+    pub lost_frames: u32,
+    /// Wrong working counters before a quick stop.
+    pub wrong_counters: u32,
+    /// Cycles that begin later than `late_ns` before a quick stop.
+    pub late_cycles: u32,
+    /// A cycle that begins later than this after its release missed its deadline, ns.
+    pub late_ns: u64,
+    /// Cycles left out at once before a quick stop.
+    pub skipped_cycles: u32,
+    /// Largest difference of distributed clocks, ns.
+    pub clock_difference_ns: u32,
+    /// Readings of the difference beyond the limit before a quick stop.
+    pub clock_readings: u32,
+    /// Largest following error, degrees.
+    pub following_error_deg: f64,
+    /// Cycles without a new setpoint before a quick stop.
+    pub setpoint_cycles: u32,
+    /// Cycles a quick stop may take until all drives are without power; then power is removed.
+    pub stop_cycles: u32,
+}
+
+impl Default for SupervisionLimits {
+    /// For 1 kHz and drives whose own watchdog is 100 ms.
+    fn default() -> Self {
+        Self {
+            lost_frames: 5,
+            wrong_counters: 5,
+            late_cycles: 5,
+            late_ns: 500_000,
+            skipped_cycles: 20,
+            clock_difference_ns: 2_000,
+            clock_readings: 5,
+            following_error_deg: 5.0,
+            setpoint_cycles: 10,
+            stop_cycles: 1_000,
+        }
+    }
+}

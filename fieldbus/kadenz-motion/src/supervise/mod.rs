@@ -1,0 +1,13 @@
+//! What neither master library checks: each cycle is looked at, each fault has one reaction, each is logged with its
+//! cycle number. Pure: observations in, reaction out; no clock and no bus, so every case can be tested.
+
+mod event;
+mod limits;
+mod supervisor;
+
+#[cfg(test)]
+mod scenarios;
+
+pub use event::{Event, EventKind};
+pub use limits::SupervisionLimits;
+pub use supervisor::{Exchange, Observation, Reaction, Supervisor};

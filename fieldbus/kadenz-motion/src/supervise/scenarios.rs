@@ -1,0 +1,217 @@
+//! Numbered scenarios of the supervision alone: one fault, the expected reaction, the expected log.
+
+use super::*;
+use crate::cia402::DriveState;
+
+const WKC: u16 = 21;
+const GOOD: Exchange = Exchange::Answered { working_counter: WKC, not_in_op: None };
+const FOLLOWS: (DriveState, u16, u16, f64) = (DriveState::OperationEnabled, 0x1637, 0, 0.1);
+
+struct Bench {
+    supervisor: Supervisor,
+    cycle: u64,
+    log: Vec<Event>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self { supervisor: Supervisor::new(SupervisionLimits::default(), WKC), cycle: 0, log: Vec::new() }
+    }
+
+    fn cycle(&mut self, change: impl FnOnce(&mut Observation<'_>)) -> Reaction {
+        self.cycle_of(&[FOLLOWS; 6], change)
+    }
+
+    fn cycle_of(
+        &mut self,
+        axes: &[(DriveState, u16, u16, f64)],
+        change: impl FnOnce(&mut Observation<'_>),
+    ) -> Reaction {
+        self.cycle += 1;
+        let mut seen = Observation {
+            cycle: self.cycle,
+            exchange: GOOD,
+            lateness_ns: 20_000,
+            skipped: 0,
+            clock_difference_ns: None,
+            setpoint_age: 0,
+            axes,
+        };
+        change(&mut seen);
+        self.supervisor.observe(&seen, &mut |event| self.log.push(event))
+    }
+
+    fn kinds(&self) -> Vec<EventKind> {
+        self.log.iter().filter_map(Event::kind).collect()
+    }
+
+    /// The same fault again and again: reactions up to the first quick stop.
+    fn until_quick_stop(&mut self, change: impl Fn(&mut Observation<'_>)) -> usize {
+        (1..100).find(|_| self.cycle(&change) == Reaction::QuickStop).expect("never stopped")
+    }
+}
+
+#[test]
+fn m01_healthy_cycles_cause_nothing() {
+    let mut bench = Bench::new();
+    for _ in 0..1000 {
+        assert_eq!(bench.cycle(|_| ()), Reaction::None);
+    }
+    assert!(bench.log.is_empty());
+}
+
+#[test]
+fn m02_one_lost_frame_holds_and_recovers() {
+    let mut bench = Bench::new();
+    assert_eq!(bench.cycle(|seen| seen.exchange = Exchange::Lost), Reaction::Hold);
+    assert_eq!(bench.cycle(|_| ()), Reaction::None);
+    assert_eq!(bench.kinds(), [EventKind::FrameLost, EventKind::Recovered]);
+    assert_eq!(bench.log[0].cycle, 1);
+}
+
+#[test]
+fn m03_frames_lost_in_a_row_are_a_cable_break_and_stop() {
+    assert_eq!(Bench::new().until_quick_stop(|seen| seen.exchange = Exchange::Lost), 5);
+}
+
+#[test]
+fn m04_every_second_frame_lost_never_stops_but_is_all_logged() {
+    let mut bench = Bench::new();
+    for k in 0..100 {
+        let reaction = bench.cycle(|seen| {
+            if k % 2 == 0 {
+                seen.exchange = Exchange::Lost
+            }
+        });
+        assert!(reaction <= Reaction::Hold);
+    }
+    assert_eq!(bench.kinds().iter().filter(|kind| **kind == EventKind::FrameLost).count(), 50);
+}
+
+#[test]
+fn m05_one_wrong_working_counter_holds() {
+    let mut bench = Bench::new();
+    let wrong = Exchange::Answered { working_counter: 18, not_in_op: None };
+    assert_eq!(bench.cycle(|seen| seen.exchange = wrong), Reaction::Hold);
+    assert_eq!((bench.log[0].value, bench.log[0].expected), (18, 21));
+}
+
+#[test]
+fn m06_a_device_that_is_gone_shows_in_the_counter_and_stops() {
+    let gone = Exchange::Answered { working_counter: 18, not_in_op: None };
+    assert_eq!(Bench::new().until_quick_stop(|seen| seen.exchange = gone), 5);
+}
+
+#[test]
+fn m07_a_device_that_leaves_op_removes_power_at_once() {
+    let mut bench = Bench::new();
+    let dropped = Exchange::Answered { working_counter: WKC, not_in_op: Some((3, 0x14)) };
+    assert_eq!(bench.cycle(|seen| seen.exchange = dropped), Reaction::SafeState);
+    assert_eq!((bench.log[0].kind(), bench.log[0].value, bench.log[0].expected), (Some(EventKind::DeviceState), 3, 20));
+}
+
+#[test]
+fn m08_a_late_cycle_is_logged_and_only_many_in_a_row_stop() {
+    let mut bench = Bench::new();
+    assert_eq!(bench.cycle(|seen| seen.lateness_ns = 600_000), Reaction::None);
+    assert_eq!(bench.kinds(), [EventKind::Late]);
+    assert_eq!(Bench::new().until_quick_stop(|seen| seen.lateness_ns = 600_000), 5);
+}
+
+#[test]
+fn m09_skipped_cycles_are_counted_and_a_long_gap_stops() {
+    let mut bench = Bench::new();
+    assert_eq!(bench.cycle(|seen| seen.skipped = 3), Reaction::None);
+    assert_eq!(bench.log[0].value, 3);
+    assert_eq!(bench.cycle(|seen| seen.skipped = 20), Reaction::QuickStop);
+}
+
+#[test]
+fn m10_clocks_apart_once_are_logged_and_drift_stops() {
+    let mut bench = Bench::new();
+    assert_eq!(bench.cycle(|seen| seen.clock_difference_ns = Some(5_000)), Reaction::None);
+    assert_eq!(bench.kinds(), [EventKind::ClockDifference]);
+    assert_eq!(Bench::new().until_quick_stop(|seen| seen.clock_difference_ns = Some(5_000)), 5);
+}
+
+#[test]
+fn m11_cycles_without_a_reading_do_not_forgive_clock_drift() {
+    let mut bench = Bench::new();
+    for _ in 0..4 {
+        assert_eq!(bench.cycle(|seen| seen.clock_difference_ns = Some(9_000)), Reaction::None);
+        assert_eq!(bench.cycle(|_| ()), Reaction::None);
+    }
+    assert_eq!(bench.cycle(|seen| seen.clock_difference_ns = Some(9_000)), Reaction::QuickStop);
+}
+
+#[test]
+fn m12_an_axis_that_does_not_follow_stops_all() {
+    let mut bench = Bench::new();
+    let mut axes = [FOLLOWS; 6];
+    axes[4].3 = -5.5;
+    assert_eq!(bench.cycle_of(&axes, |_| ()), Reaction::QuickStop);
+    assert_eq!((bench.log[0].kind(), bench.log[0].value), (Some(EventKind::FollowingError), 4));
+}
+
+#[test]
+fn m13_a_position_that_is_no_number_is_a_following_error() {
+    let mut axes = [FOLLOWS; 6];
+    axes[0].3 = f64::NAN;
+    assert_eq!(Bench::new().cycle_of(&axes, |_| ()), Reaction::QuickStop);
+}
+
+#[test]
+fn m14_a_drive_fault_removes_power_of_all_and_names_its_code() {
+    let mut bench = Bench::new();
+    let mut axes = [FOLLOWS; 6];
+    axes[2] = (DriveState::Fault, 0x0218, 0x8611, 0.0);
+    assert_eq!(bench.cycle_of(&axes, |_| ()), Reaction::SafeState);
+    assert_eq!((bench.log[0].value, bench.log[0].expected), (2, 0x8611));
+}
+
+#[test]
+fn m15_a_drive_that_leaves_operation_unasked_stops_the_others() {
+    let mut axes = [FOLLOWS; 6];
+    axes[5] = (DriveState::SwitchedOn, 0x0233, 0, 0.0);
+    assert_eq!(Bench::new().cycle_of(&axes, |_| ()), Reaction::QuickStop);
+}
+
+#[test]
+fn m16_old_inputs_are_not_judged() {
+    let mut axes = [FOLLOWS; 6];
+    axes[2] = (DriveState::Fault, 0x0218, 0, 90.0);
+    assert_eq!(Bench::new().cycle_of(&axes, |seen| seen.exchange = Exchange::Lost), Reaction::Hold);
+}
+
+#[test]
+fn m17_a_late_setpoint_holds_and_a_dead_trajectory_stops() {
+    let mut bench = Bench::new();
+    for age in 1..10 {
+        assert_eq!(bench.cycle(|seen| seen.setpoint_age = age), Reaction::Hold);
+    }
+    assert_eq!(bench.cycle(|seen| seen.setpoint_age = 10), Reaction::QuickStop);
+}
+
+#[test]
+fn m18_an_error_of_the_master_library_counts_as_a_lost_frame() {
+    let mut bench = Bench::new();
+    assert_eq!(bench.until_quick_stop(|seen| seen.exchange = Exchange::Failed { code: 7 }), 5);
+    assert!(bench.kinds().iter().all(|kind| *kind == EventKind::MasterError));
+}
+
+#[test]
+fn m19_two_faults_at_once_cause_the_stronger_reaction_and_two_log_lines() {
+    let mut bench = Bench::new();
+    let mut axes = [FOLLOWS; 6];
+    axes[1] = (DriveState::Fault, 0x0218, 1, 0.0);
+    assert_eq!(bench.cycle_of(&axes, |seen| seen.setpoint_age = 1), Reaction::SafeState);
+    assert_eq!(bench.kinds(), [EventKind::SetpointLate, EventKind::DriveFault]);
+}
+
+#[test]
+fn m20_the_strongest_reaction_is_remembered_after_recovery() {
+    let mut bench = Bench::new();
+    bench.cycle(|seen| seen.skipped = 50);
+    bench.cycle(|_| ());
+    assert_eq!(bench.supervisor.reaction(), Reaction::QuickStop);
+}
