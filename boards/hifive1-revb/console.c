@@ -11,6 +11,8 @@
 #define BAUD 115200u
 #define UART0_PINS ((1u << 16) | (1u << 17))
 #define ENABLE 1u
+#define TX_WATERMARK_ONE (1u << 16) /* IP says so while the FIFO holds fewer bytes than one */
+#define IP_BELOW_WATERMARK 1u
 #define TX_FULL (1u << 31)
 #define RX_EMPTY (1u << 31)
 
@@ -20,7 +22,7 @@ void hifive1_console_init(void)
     GPIO_IOF_EN |= UART0_PINS;
     UART_DIV = (KDZ_CORE_HZ + BAUD / 2u) / BAUD - 1u;
     UART_IE = 0;
-    UART_TXCTRL = ENABLE;
+    UART_TXCTRL = ENABLE | TX_WATERMARK_ONE;
     UART_RXCTRL = ENABLE;
 }
 
@@ -30,6 +32,12 @@ void kdz_console_write(const uint8_t *bytes, size_t count)
         while ((UART_TXDATA & TX_FULL) != 0) {
         }
         UART_TXDATA = bytes[i];
+    }
+}
+
+void hifive1_console_drain(void)
+{
+    while ((UART_IP & IP_BELOW_WATERMARK) == 0) {
     }
 }
 
