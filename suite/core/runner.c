@@ -22,6 +22,7 @@ static struct {
     const char *notes[NOTES_MAX];
     uint8_t note_count;
     bool greeted;
+    const char *explanation; /* of the port, for a set-up that fails; NULL: none */
     uint32_t records;
     const char *page; /* where the plan in memory is being read, NULL: from the console */
 } run;
@@ -42,6 +43,11 @@ void kdz_note(const char *text)
     } else if (run.note_count < NOTES_MAX) {
         run.notes[run.note_count++] = text;
     }
+}
+
+void kdz_explain(const char *sentence)
+{
+    run.explanation = sentence;
 }
 
 /* ---- whether a benchmark can run here -------------------------------------------------------- */
@@ -135,12 +141,23 @@ static void finish_measured(void)
     run.records++;
 }
 
+/* Why set-up failed, from whoever knows most: the benchmark, which leaves it as the proof's reason,
+ * the port, or the status alone. */
+static const char *why_failed(kdz_status status)
+{
+    if (point.record.proof.reason[0] != '\0') {
+        return point.record.proof.reason;
+    }
+    return run.explanation != NULL ? run.explanation : status_in_words(status);
+}
+
 static void measure(void)
 {
     const struct kdz_bench *bench = point.bench;
-    const kdz_status status = bench->setup != NULL ? bench->setup(&point) : KDZ_OK;
-    const char *reason = point.record.proof.reason;
+    kdz_status status;
 
+    run.explanation = NULL;
+    status = bench->setup != NULL ? bench->setup(&point) : KDZ_OK;
     if (status == KDZ_OK) {
         (void)kdz_stamp(KDZ_MARK_RECORD_OPEN | point.id);
         bench->measure(&point);
@@ -152,9 +169,7 @@ static void measure(void)
     if (status == KDZ_OK) {
         finish_measured();
     } else {
-        /* A set-up that knows more than its status has left it as the proof's reason. */
-        finish(status == KDZ_UNSUPPORTED ? "n/a" : "failed",
-               reason[0] != '\0' ? reason : status_in_words(status));
+        finish(status == KDZ_UNSUPPORTED ? "n/a" : "failed", why_failed(status));
     }
 }
 

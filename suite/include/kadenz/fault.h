@@ -13,6 +13,7 @@
 #define KDZ_FAULT_ASSERT "assert"
 #define KDZ_FAULT_STACK_OVERFLOW "stack-overflow"
 #define KDZ_FAULT_OUT_OF_MEMORY "out-of-memory"
+#define KDZ_FAULT_DENIED "denied" /* the system refuses what measuring needs */
 
 struct kdz_register {
     const char *name;

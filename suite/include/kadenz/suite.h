@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What core/ offers to ports and boards besides recording: its entry, notes for a person, and the
- * request to stop.
+ * What core/ offers to ports and boards besides recording: its entry, notes for a person, reasons,
+ * and the request to stop.
  */
 #ifndef KADENZ_SUITE_H
 #define KADENZ_SUITE_H
@@ -16,6 +16,10 @@ void kdz_suite_main(void *unused);
 /* Sends a TEXT frame: a note or a warning. Before HELLO the text is kept and sent after it, so
  * `text` has to stay valid; there is room for four. Never inside a timed region. */
 void kdz_note(const char *text);
+
+/* A port says more about the error it is about to return, with the remedy: the reason of the record
+ * whose set-up fails with it. `sentence` has to stay valid until the next set-up. */
+void kdz_explain(const char *sentence);
 
 /* Set by a board when somebody asks the run to end (SIGINT, SIGTERM). Benchmarks look at it
  * between two samples; what was planned and not measured is then counted as missed. */

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# A program under Linux. The processor is the compiler's: pass a toolchain file for another one.
+string(TOLOWER "${CMAKE_SYSTEM_PROCESSOR}" processor)
+if(processor MATCHES "^(x86_64|amd64)$")
+    set(KDZ_BOARD_ARCH x86_64)
+elseif(processor MATCHES "^(aarch64|arm64)$")
+    set(KDZ_BOARD_ARCH aarch64)
+elseif(processor STREQUAL "riscv64")
+    set(KDZ_BOARD_ARCH riscv64)
+else()
+    message(FATAL_ERROR "boards/linux knows x86_64, aarch64 and riscv64, not '${CMAKE_SYSTEM_PROCESSOR}'. "
+        "Add arch/${CMAKE_SYSTEM_PROCESSOR}/ with an arch.cmake like arch/x86_64.")
+endif()
+target_sources(kadenz-suite PRIVATE
+    ${CMAKE_CURRENT_LIST_DIR}/clock.c
+    ${CMAKE_CURRENT_LIST_DIR}/console.c
+    ${CMAKE_CURRENT_LIST_DIR}/cpus.c
+    ${CMAKE_CURRENT_LIST_DIR}/signals.c
+    ${CMAKE_CURRENT_LIST_DIR}/storage.c)
+target_include_directories(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/include)
+target_compile_definitions(kadenz-suite PRIVATE
+    _GNU_SOURCE
+    # Largest message of itc/: a write of up to PIPE_BUF = 4096 bytes is not split (pipe(7)).
+    KDZ_MESSAGE_BYTES_MAX=4096u
+    # One lane a CPU; an END frame of 64 lanes is at most 2.4 KB of 4096.
+    KDZ_LANES_MAX=64
+    # Whole frames, each with one write(2).
+    KDZ_SAMPLES_BODY_BYTES=4096u
+    KDZ_WIRE_BUFFER_BYTES=8192u)

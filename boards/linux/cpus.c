@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A core is a CPU this process may run on, counted from 0: `taskset -c 2,3` makes CPU 2 core 0.
+ */
+#include "linux_board.h"
+
+#include "kadenz/board.h"
+#include "kadenz/fault.h"
+#include "kadenz/record.h"
+#include "kadenz/suite.h"
+
+#include <sched.h>
+
+static size_t cores;
+
+const char *kdz_board_name(void)
+{
+    return "linux";
+}
+
+void kdz_board_init(void)
+{
+    cpu_set_t allowed;
+
+    linux_console_init();
+    linux_signals_init();
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
+        cores = 1; /* more than CPU_SETSIZE CPUs: measured is the one we run on */
+    } else {
+        cores = (size_t)CPU_COUNT(&allowed);
+    }
+    if (cores > KDZ_LANES_MAX) {
+        cores = KDZ_LANES_MAX;
+        kdz_note("only the first 64 CPUs are measured: choose others with taskset");
+    }
+}
+
+size_t kdz_board_cores(void)
+{
+    return cores;
+}
+
+/* A program cannot raise an interrupt; the POSIX port does not claim KDZ_CAP_INTERRUPT. */
+void kdz_board_irq_raise(void)
+{
+    kdz_fault(KDZ_FAULT_ASSERT, "an interrupt was raised on a board that has none", NULL, 0);
+}
+
+void kdz_board_irq_acknowledge(void)
+{
+}

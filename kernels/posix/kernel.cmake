@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# POSIX threads on Linux. The C library and the kernel are the system's.
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+set(KDZ_KERNEL_OWNS_MAIN ON) # the program's arguments say what may be missing
+target_sources(kadenz-suite PRIVATE
+    ${CMAKE_CURRENT_LIST_DIR}/main.c
+    ${CMAKE_CURRENT_LIST_DIR}/message_queue.c
+    ${CMAKE_CURRENT_LIST_DIR}/pipes.c
+    ${CMAKE_CURRENT_LIST_DIR}/rights.c
+    ${CMAKE_CURRENT_LIST_DIR}/settings.c
+    ${CMAKE_CURRENT_LIST_DIR}/sync.c
+    ${CMAKE_CURRENT_LIST_DIR}/threads.c
+    ${CMAKE_CURRENT_LIST_DIR}/time.c)
+target_link_libraries(kadenz-suite PRIVATE Threads::Threads)

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What Linux has to grant before a figure means anything. Remedies in full:
+ * docs/how-to/linux-permissions.md.
+ */
+#include "posix_port.h"
+
+#include "kadenz/fault.h"
+#include "kadenz/suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+struct posix_rights posix_rights;
+
+/* A right that is denied: the end, or a note that stays with the run. */
+static void denied(bool allowed, char *sentence, size_t size, const char *what, int error,
+                   const char *remedy)
+{
+    (void)snprintf(sentence, size, "%s: %s. %s", what, strerror(error), remedy);
+    if (!allowed) {
+        kdz_fault(KDZ_FAULT_DENIED, sentence, NULL, 0);
+    }
+    kdz_note(sentence);
+}
+
+static void lock_memory(void)
+{
+    static char sentence[320];
+
+    if (mlockall(MCL_CURRENT | MCL_FUTURE) == 0) {
+        posix_rights.memory_locked = true;
+        return;
+    }
+    denied(posix_rights.allow_no_realtime, sentence, sizeof sentence, "cannot lock memory", errno,
+           "Run as root, or raise `ulimit -l` to unlimited (memlock in limits.conf), or pass "
+           "--allow-no-realtime");
+}
+
+static void hold_idle_states_off(void)
+{
+    static char sentence[320];
+    const int32_t latency_us = 0;
+    int descriptor;
+
+    if (posix_rights.allow_idle_states) {
+        return;
+    }
+    /* In force as long as the descriptor is open: until the program ends
+     * (Documentation/power/pm_qos_interface.rst of the kernel). */
+    descriptor = open("/dev/cpu_dma_latency", O_WRONLY | O_CLOEXEC);
+    if (descriptor >= 0 &&
+        write(descriptor, &latency_us, sizeof latency_us) == (ssize_t)sizeof latency_us) {
+        posix_rights.idle_states_off = true;
+        return;
+    }
+    denied(posix_rights.allow_no_realtime, sentence, sizeof sentence,
+           "cannot hold idle states off by /dev/cpu_dma_latency", errno,
+           "Run as root, or make it writable for you, or pass --allow-idle-states");
+}
+
+/* Why SCHED_FIFO is denied to somebody who has the right: a control group with no real-time budget
+ * (RT_GROUP_SCHED; a new group starts with 0). */
+static bool group_has_no_budget(void)
+{
+    static const char *const places[] = {
+        "/sys/fs/cgroup/cpu/cpu.rt_runtime_us",
+        "/sys/fs/cgroup/cpu,cpuacct/cpu.rt_runtime_us",
+    };
+
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        if (access(places[i], F_OK) == 0) {
+            return geteuid() == 0;
+        }
+    }
+    return false;
+}
+
+static void become_realtime(void)
+{
+    static char sentence[400];
+    const struct sched_param param = {.sched_priority = kdz_rank_native(KDZ_RANK_MAIN)};
+
+    if (sched_setscheduler(0, SCHED_FIFO, &param) == 0) {
+        posix_rights.realtime = true;
+        return;
+    }
+    denied(
+        posix_rights.allow_no_realtime, sentence, sizeof sentence, "SCHED_FIFO is denied", errno,
+        group_has_no_budget()
+            ? "The control group has no real-time budget: write 950000 to its cpu.rt_runtime_us, "
+              "or move to the root group, or pass --allow-no-realtime"
+            : "Run as root, or grant it (rtprio 99 in limits.conf, or CAP_SYS_NICE), or pass "
+              "--allow-no-realtime");
+}
+
+void posix_claim_rights(void)
+{
+    lock_memory();
+    hold_idle_states_off();
+    become_realtime();
+    /* Timers of threads that are not real-time may be late by this much; real-time threads have no
+     * slack at all (prctl(2)). */
+    (void)prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+}

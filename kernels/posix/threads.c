@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Threads are pthreads under SCHED_FIFO.
+ */
+#include "posix_port.h"
+
+#include "kadenz/board.h"
+#include "kadenz/fault.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+
+#define DEFAULT_STACK_BYTES (256u * 1024u)
+/* Written to when a thread starts, so that no page of its stack is missing later; mlockall has
+ * filled it already where memory is locked. */
+#define PREFAULT_BYTES (64u * 1024u)
+
+struct thread {
+    bool used;
+    pthread_t id;
+    void (*entry)(void *);
+    void *arg;
+    char name[16]; /* Linux's own limit, pthread_setname_np(3) */
+};
+
+static struct thread threads[POSIX_THREADS_MAX];
+/* Creating and joining come from several threads in the conformance test. */
+static pthread_mutex_t pool = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local kdz_handle self = KDZ_INVALID;
+static _Thread_local const char *self_name = "main";
+
+/* CPUs the program may use, as it was started: a thread that is bound asks in vain later. */
+static cpu_set_t allowed;
+
+/* SCHED_FIFO priorities of the ranks. 8 and 7 are yoo2024's pair (section 4.1), 10 is the
+ * priority of its cyclictest (section 4.2), 8, 7, 6 and 3 those of its robot's tasks (table 5). */
+static const int priority_of[KDZ_RANK_MAX + 1] = {
+    [1] = 50, [2] = 60, [3] = 70, [4] = 75,  [5] = 80,  [6] = 85,
+    [7] = 90, [8] = 95, [9] = 96, [10] = 97, [11] = 98, [12] = 99,
+};
+
+int32_t kdz_rank_native(uint8_t rank)
+{
+    return rank <= KDZ_RANK_MAX ? priority_of[rank] : 0;
+}
+
+kdz_status posix_status(int error)
+{
+    switch (error) {
+    case 0:
+        return KDZ_OK;
+    case ETIMEDOUT:
+        return KDZ_TIMEOUT;
+    case EPERM:
+    case EACCES:
+    case EROFS:
+        return KDZ_DENIED;
+    case EAGAIN:
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE:
+    case ENOSPC:
+        return KDZ_NO_MEMORY;
+    case EINVAL:
+        return KDZ_INVALID;
+    default:
+        return KDZ_FAILED;
+    }
+}
+
+/* The CPU that is core number `core`: the CPUs this process may use, in order (boards/linux). */
+static bool cpu_of_core(uint8_t core, cpu_set_t *one)
+{
+    uint8_t found = 0;
+
+    CPU_ZERO(one);
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (CPU_ISSET(cpu, &allowed) && found++ == core) {
+            CPU_SET(cpu, one);
+            return true;
+        }
+    }
+    return false;
+}
+
+__attribute__((noinline)) static void prefault_stack(void)
+{
+    volatile char page[PREFAULT_BYTES];
+
+    for (size_t i = 0; i < sizeof page; i += 4096) {
+        page[i] = 0;
+    }
+}
+
+static void *begin(void *argument)
+{
+    struct thread *thread = argument;
+
+    self = (kdz_handle)(thread - threads);
+    self_name = thread->name;
+    prefault_stack();
+    thread->entry(thread->arg);
+    return NULL;
+}
+
+static int set_up(pthread_attr_t *attributes, const struct kdz_thread_spec *spec)
+{
+    const struct sched_param param = {.sched_priority = kdz_rank_native(spec->rank)};
+    const size_t stack_bytes =
+        spec->stack_bytes > DEFAULT_STACK_BYTES ? spec->stack_bytes : DEFAULT_STACK_BYTES;
+    cpu_set_t one;
+    int error = pthread_attr_setstacksize(attributes, stack_bytes);
+
+    if (error == 0 && posix_rights.realtime) {
+        error = pthread_attr_setinheritsched(attributes, PTHREAD_EXPLICIT_SCHED);
+        error = error != 0 ? error : pthread_attr_setschedpolicy(attributes, SCHED_FIFO);
+        error = error != 0 ? error : pthread_attr_setschedparam(attributes, &param);
+    }
+    if (error == 0 && spec->core != KDZ_ANY_CORE) {
+        error = cpu_of_core(spec->core, &one)
+                    ? pthread_attr_setaffinity_np(attributes, sizeof one, &one)
+                    : EINVAL;
+    }
+    return error;
+}
+
+static kdz_handle free_place(void)
+{
+    for (kdz_handle i = 0; i < POSIX_THREADS_MAX; i++) {
+        if (!threads[i].used) {
+            return i;
+        }
+    }
+    return KDZ_NO_MEMORY;
+}
+
+/* With the pool locked. */
+static kdz_handle create(const struct kdz_thread_spec *spec, const pthread_attr_t *attributes)
+{
+    const kdz_handle place = free_place();
+    struct thread *thread;
+    sigset_t all;
+    sigset_t before;
+    int error;
+
+    if (place < 0) {
+        return place;
+    }
+    thread = &threads[place];
+    *thread = (struct thread){.used = true, .entry = spec->entry, .arg = spec->arg};
+    (void)strncpy(thread->name, spec->name, sizeof thread->name - 1);
+    /* Requests to stop are for the main thread: they must not end a sleep or a wait that is being
+     * measured. Faults of a thread are its own. */
+    (void)sigfillset(&all);
+    (void)sigdelset(&all, SIGSEGV);
+    (void)sigdelset(&all, SIGBUS);
+    (void)sigdelset(&all, SIGFPE);
+    (void)sigdelset(&all, SIGILL);
+    (void)sigdelset(&all, SIGABRT);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&thread->id, attributes, begin, thread);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error != 0) {
+        thread->used = false;
+        return (kdz_handle)posix_status(error);
+    }
+    (void)pthread_setname_np(thread->id, thread->name);
+    return place;
+}
+
+kdz_handle kdz_thread_create(const struct kdz_thread_spec *spec)
+{
+    pthread_attr_t attributes;
+    kdz_handle handle;
+    int error;
+
+    if (spec->rank < 1 || spec->rank > KDZ_RANK_MAX) {
+        return KDZ_INVALID;
+    }
+    if (pthread_attr_init(&attributes) != 0) {
+        return KDZ_NO_MEMORY;
+    }
+    error = set_up(&attributes, spec);
+    if (error != 0) {
+        handle = (kdz_handle)posix_status(error);
+    } else {
+        (void)pthread_mutex_lock(&pool);
+        handle = create(spec, &attributes);
+        (void)pthread_mutex_unlock(&pool);
+    }
+    (void)pthread_attr_destroy(&attributes);
+    return handle;
+}
+
+kdz_status kdz_thread_join(kdz_handle thread, uint32_t timeout_ticks)
+{
+    struct timespec deadline;
+    int error;
+
+    if (thread < 0 || thread >= POSIX_THREADS_MAX || !threads[thread].used) {
+        return KDZ_INVALID;
+    }
+    if (timeout_ticks == KDZ_FOREVER) {
+        error = pthread_join(threads[thread].id, NULL);
+    } else {
+        deadline = posix_deadline(CLOCK_MONOTONIC, timeout_ticks);
+        error = pthread_clockjoin_np(threads[thread].id, NULL, CLOCK_MONOTONIC, &deadline);
+    }
+    if (error == 0) {
+        (void)pthread_mutex_lock(&pool);
+        threads[thread].used = false;
+        (void)pthread_mutex_unlock(&pool);
+    }
+    return posix_status(error);
+}
+
+kdz_handle kdz_thread_self(void)
+{
+    return self;
+}
+
+const char *kdz_fault_thread(void)
+{
+    return self_name;
+}
+
+kdz_status kdz_thread_suspend(void)
+{
+    return KDZ_UNSUPPORTED;
+}
+
+kdz_status kdz_thread_resume(kdz_handle thread)
+{
+    (void)thread;
+    return KDZ_UNSUPPORTED;
+}
+
+void kdz_thread_yield(void)
+{
+    (void)sched_yield(); /* to the end of the list of its own priority, sched(7) */
+}
+
+uint8_t kdz_thread_core(void)
+{
+    const size_t cpu = (size_t)sched_getcpu();
+    cpu_set_t one;
+
+    for (uint8_t core = 0; core < kdz_board_cores(); core++) {
+        if (cpu_of_core(core, &one) && CPU_ISSET(cpu, &one)) {
+            return core;
+        }
+    }
+    return KDZ_ANY_CORE;
+}
+
+void kdz_kernel_start(void (*entry)(void *), void *arg)
+{
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
+        kdz_fault(KDZ_FAULT_ASSERT, "sched_getaffinity fails: more than 1024 CPUs?", NULL, 0);
+    }
+    posix_claim_rights();
+    prefault_stack();
+    entry(arg); /* the program's first thread is the suite's main thread */
+}
+
+kdz_status kdz_irq_connect(void (*handler)(struct kdz_isr *isr))
+{
+    (void)handler;
+    return KDZ_UNSUPPORTED;
+}
+
+kdz_status kdz_sem_give_from_isr(kdz_handle sem, struct kdz_isr *isr)
+{
+    (void)sem;
+    (void)isr;
+    return KDZ_UNSUPPORTED;
+}
