@@ -33,6 +33,7 @@
 
 void hifive1_clocks_init(void);
 void hifive1_console_init(void);
-void hifive1_console_drain(void); /* waits until the last byte has left the FIFO */
+void hifive1_console_finish(void); /* waits until every byte has left */
+void hifive1_console_drain(void); /* waits until the last byte is on the line */
 
 #endif

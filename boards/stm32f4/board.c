@@ -87,5 +87,6 @@ size_t kdz_board_cores(void)
 
 _Noreturn void kdz_board_halt(int code)
 {
+    stm32f4_console_finish();
     kdz_arch_halt(code);
 }

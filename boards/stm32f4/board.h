@@ -43,5 +43,6 @@
 
 void stm32f4_clocks_init(void);
 void stm32f4_console_init(void);
+void stm32f4_console_finish(void); /* waits until every byte has left */
 
 #endif

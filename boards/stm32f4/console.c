@@ -10,6 +10,7 @@
 #define AHB1ENR_GPIOA (1u << 0)
 #define APB2ENR_USART1 (1u << 4)
 #define SR_RXNE (1u << 5)
+#define SR_TC (1u << 6)
 #define SR_TXE (1u << 7)
 #define CR1_RE (1u << 2)
 #define CR1_TE (1u << 3)
@@ -41,4 +42,10 @@ void kdz_console_write(const uint8_t *bytes, size_t count)
 int kdz_console_read(void)
 {
     return (USART1_SR & SR_RXNE) != 0 ? (int)(USART1_DR & 0xffu) : -1;
+}
+
+void stm32f4_console_finish(void)
+{
+    while ((USART1_SR & SR_TC) == 0) {
+    }
 }

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Locks: they exclude, and a waiter lends its rank to the owner.
+ */
+#include "cases.h"
+
+static kdz_handle mutex;
+static kdz_handle go;
+static volatile bool got_it;
+
+static void pause_ticks(uint32_t ticks)
+{
+    uint32_t wake = kdz_tick_now();
+
+    (void)kdz_delay_until(&wake, ticks);
+}
+
+static void try_lock(void *arg)
+{
+    (void)arg;
+    got_it = kdz_mutex_lock(mutex, 4) == KDZ_OK;
+    if (got_it) {
+        (void)kdz_mutex_unlock(mutex);
+    }
+}
+
+static const char *a_mutex_excludes(void)
+{
+    const char *reason = NULL;
+
+    mutex = kdz_mutex_create();
+    if (mutex < 0) {
+        return "a mutex could not be created";
+    }
+    expect(&reason, kdz_mutex_lock(mutex, 0) == KDZ_OK, "a free mutex could not be locked");
+    kdz_case_join(&reason, kdz_case_thread(try_lock, NULL, 5));
+    expect(&reason, !got_it, "a second thread locked a mutex that was held");
+    expect(&reason, kdz_mutex_unlock(mutex) == KDZ_OK, "the owner could not unlock");
+    kdz_case_join(&reason, kdz_case_thread(try_lock, NULL, 5));
+    expect(&reason, got_it, "a mutex stayed locked after its owner had unlocked it");
+    kdz_mutex_destroy(mutex);
+    return reason;
+}
+
+static void own(void *arg)
+{
+    (void)arg;
+    (void)kdz_mutex_lock(mutex, PATIENCE);
+    (void)kdz_sem_take(go, PATIENCE);
+    kdz_case_log('L');
+    (void)kdz_mutex_unlock(mutex);
+}
+
+static void need(void *arg)
+{
+    (void)arg;
+    if (kdz_mutex_lock(mutex, PATIENCE) == KDZ_OK) {
+        kdz_case_log('H');
+        (void)kdz_mutex_unlock(mutex);
+    }
+}
+
+static void disturb(void *arg)
+{
+    (void)arg;
+    kdz_case_log('M');
+}
+
+/* L (3) owns, H (8) waits for it, M (5) is ready: with inheritance L runs before M, without it M
+ * comes first and H with it is late. */
+static const char *a_waiter_lends_its_rank(void)
+{
+    const char *reason = NULL;
+    kdz_handle low;
+    kdz_handle middle;
+    kdz_handle high;
+
+    mutex = kdz_mutex_create();
+    go = kdz_sem_create(KDZ_SEM_BINARY, 1, 0);
+    if (mutex < 0 || go < 0) {
+        return "a mutex or a semaphore could not be created";
+    }
+    low = kdz_case_thread(own, NULL, 3);
+    pause_ticks(3); /* L owns and waits for `go` */
+    high = kdz_case_thread(need, NULL, 8);
+    pause_ticks(3); /* H waits for L */
+    middle = kdz_case_thread(disturb, NULL, 5);
+    (void)kdz_sem_give(go);
+    kdz_case_join(&reason, low);
+    kdz_case_join(&reason, high);
+    kdz_case_join(&reason, middle);
+    expect(&reason, kdz_case_log_is("LHM"),
+           "a thread of middle rank ran before the owner that a higher one waited for");
+    kdz_sem_destroy(go);
+    kdz_mutex_destroy(mutex);
+    return reason;
+}
+
+struct kdz_cases kdz_cases_mutexes(void)
+{
+    static const struct kdz_case cases[] = {
+        {"a mutex excludes", KDZ_CAP_MUTEX, a_mutex_excludes},
+        {"a waiter lends its rank to the owner",
+         KDZ_CAP_MUTEX | KDZ_CAP_SEM_BINARY | KDZ_CAP_PRIORITY_INHERITANCE,
+         a_waiter_lends_its_rank},
+    };
+    return (struct kdz_cases){cases, sizeof cases / sizeof cases[0]};
+}

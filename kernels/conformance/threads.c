@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Who runs when.
+ */
+#include "cases.h"
+
+#define ROUNDS 3
+
+static void say(void *arg)
+{
+    kdz_case_log(*(const char *)arg);
+}
+
+/* The three become ready in an order that is neither ascending nor descending. */
+static const char *ranks_order_threads(void)
+{
+    const char *reason = NULL;
+    const kdz_handle low = kdz_case_thread(say, "L", 3);
+    const kdz_handle high = kdz_case_thread(say, "H", 9);
+    const kdz_handle middle = kdz_case_thread(say, "M", 6);
+
+    kdz_case_join(&reason, low);
+    kdz_case_join(&reason, high);
+    kdz_case_join(&reason, middle);
+    expect(&reason, kdz_case_log_is("HML"), "threads did not run in the order of their ranks");
+    return reason;
+}
+
+static const char *every_rank_is_its_own(void)
+{
+    const bool up = kdz_rank_native(2) > kdz_rank_native(1);
+    const char *reason = NULL;
+
+    for (uint8_t rank = 1; rank < KDZ_RANK_MAX; rank++) {
+        const int32_t here = kdz_rank_native(rank);
+        const int32_t next = kdz_rank_native((uint8_t)(rank + 1));
+
+        expect(&reason, up ? next > here : next < here,
+               "two ranks share a priority of the kernel, or their order turns");
+    }
+    return reason;
+}
+
+static void take_turns(void *arg)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        kdz_case_log(*(const char *)arg);
+        kdz_thread_yield();
+    }
+}
+
+static const char *yield_passes_to_an_equal(void)
+{
+    const char *reason = NULL;
+    const kdz_handle first = kdz_case_thread(take_turns, "a", 5);
+    const kdz_handle second = kdz_case_thread(take_turns, "b", 5);
+
+    kdz_case_join(&reason, first);
+    kdz_case_join(&reason, second);
+    expect(&reason, kdz_case_log_is("ababab"), "two equals did not take turns by yielding");
+    return reason;
+}
+
+static kdz_handle told_itself;
+
+static void who_am_i(void *arg)
+{
+    (void)arg;
+    told_itself = kdz_thread_self();
+}
+
+static const char *a_thread_knows_itself(void)
+{
+    const char *reason = NULL;
+    const kdz_handle thread = kdz_case_thread(who_am_i, NULL, 5);
+
+    kdz_case_join(&reason, thread);
+    expect(&reason, told_itself == thread, "kdz_thread_self differs from what create returned");
+    return reason;
+}
+
+static void sleep_a_moment(void *arg)
+{
+    uint32_t wake = kdz_tick_now();
+
+    (void)arg;
+    (void)kdz_delay_until(&wake, 20);
+}
+
+static const char *join_waits_and_times_out(void)
+{
+    const char *reason = NULL;
+    const kdz_handle thread = kdz_case_thread(sleep_a_moment, NULL, 5);
+
+    expect(&reason, kdz_thread_join(thread, 2) == KDZ_TIMEOUT,
+           "join did not time out on a thread that still runs");
+    kdz_case_join(&reason, thread);
+    expect(&reason, kdz_thread_join(thread, 0) == KDZ_INVALID,
+           "join took a thread that was joined before");
+    return reason;
+}
+
+/* More threads, one after the other, than a pool or a heap holds at once. */
+static const char *join_frees_what_create_took(void)
+{
+    const char *reason = NULL;
+
+    for (int round = 0; round < 60 && reason == NULL; round++) {
+        kdz_case_join(&reason, kdz_case_thread(say, "x", 5));
+    }
+    return reason;
+}
+
+static void suspend_twice(void *arg)
+{
+    (void)arg;
+    kdz_case_log('a');
+    (void)kdz_thread_suspend();
+    kdz_case_log('b');
+    (void)kdz_thread_suspend();
+    kdz_case_log('c');
+}
+
+static void pause_ticks(uint32_t ticks)
+{
+    uint32_t wake = kdz_tick_now();
+
+    (void)kdz_delay_until(&wake, ticks);
+}
+
+static const char *suspend_holds_until_resume(void)
+{
+    const char *reason = NULL;
+    const kdz_handle thread = kdz_case_thread(suspend_twice, NULL, 5);
+
+    pause_ticks(3);
+    expect(&reason, kdz_case_log_is("a"), "a thread that suspended itself ran on");
+    (void)kdz_thread_resume(thread);
+    pause_ticks(3);
+    expect(&reason, kdz_case_log_is("ab"), "a resumed thread did not run, or not to its next stop");
+    (void)kdz_thread_resume(thread);
+    kdz_case_join(&reason, thread);
+    expect(&reason, kdz_case_log_is("abc"), "a resumed thread did not run to its end");
+    return reason;
+}
+
+/* A resume that comes too early must not be kept for the next suspend. */
+static const char *resume_is_not_stored(void)
+{
+    const char *reason = NULL;
+    const kdz_handle thread = kdz_case_thread(suspend_twice, NULL, 5);
+
+    (void)kdz_thread_resume(thread); /* ready, not yet run: we are more urgent */
+    pause_ticks(3);
+    expect(&reason, kdz_case_log_is("a"), "a resume before the suspend was stored");
+    (void)kdz_thread_resume(thread);
+    pause_ticks(3);
+    (void)kdz_thread_resume(thread);
+    kdz_case_join(&reason, thread);
+    return reason;
+}
+
+struct kdz_cases kdz_cases_threads(void)
+{
+    static const struct kdz_case cases[] = {
+        {"ranks order threads", 0, ranks_order_threads},
+        {"every rank is its own", 0, every_rank_is_its_own},
+        {"yield passes to an equal", KDZ_CAP_YIELD, yield_passes_to_an_equal},
+        {"a thread knows itself", 0, a_thread_knows_itself},
+        {"join waits and times out", 0, join_waits_and_times_out},
+        {"join frees what create took", 0, join_frees_what_create_took},
+        {"suspend holds until resume", KDZ_CAP_SUSPEND, suspend_holds_until_resume},
+        {"resume is not stored", KDZ_CAP_SUSPEND, resume_is_not_stored},
+    };
+    return (struct kdz_cases){cases, sizeof cases / sizeof cases[0]};
+}
