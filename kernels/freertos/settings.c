@@ -38,7 +38,7 @@ const struct kdz_setting *kdz_kernel_settings(size_t *count)
         {"tickless_idle", configUSE_TICKLESS_IDLE ? "on" : "off"},
         {"queue_sets", configUSE_QUEUE_SETS ? "on" : "off"},
         {"allocation", "heap_4"},
-        {"c_library", "picolibc " _PICOLIBC_VERSION},
+        {"c_library", "picolibc " _PICOLIBC_VERSION " (release)"},
         {"compiler", "GCC " __VERSION__},
     };
     *count = sizeof settings / sizeof settings[0];

@@ -38,9 +38,11 @@ static struct {
     uint32_t bytes;
     volatile bool last; /* task 2 ends after the message that follows */
     bool whole;
-    uint8_t sent[KDZ_MESSAGE_BYTES_MAX];
-    uint8_t received[KDZ_MESSAGE_BYTES_MAX];
-    uint8_t passed_on[KDZ_MESSAGE_BYTES_MAX];
+    /* Aligned as any structure that is sent would be: copying by words or by bytes is a factor of
+     * five, and where the linker happens to put an array must not decide it. */
+    _Alignas(8) uint8_t sent[KDZ_MESSAGE_BYTES_MAX];
+    _Alignas(8) uint8_t received[KDZ_MESSAGE_BYTES_MAX];
+    _Alignas(8) uint8_t passed_on[KDZ_MESSAGE_BYTES_MAX];
 } trip;
 
 const char *kdz_round_trip_lacks(kdz_channel_kind kind)

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "handover.h"
+
+#include "kadenz/suite.h"
+
+#include "cores.h"
+#include "pair.h"
+#include "period.h"
+
+#define RANK_HIGH (KDZ_RANK_MAIN - 1u)
+/* A counting semaphore that could hold more than the one it is given. */
+#define COUNT_MAX 10u
+
+const struct kdz_param kdz_handover_params[KDZ_HANDOVER_PARAMS] = {
+    [KDZ_HANDOVER_PERIOD_US] = {"period_us", 10000, 1, 10000000},
+    [KDZ_HANDOVER_RANK_A] = {"rank_a", 8, 1, RANK_HIGH},
+    [KDZ_HANDOVER_RANK_B] = {"rank_b", 7, 1, RANK_HIGH},
+    [KDZ_HANDOVER_CORE] = {"core", 0, 0, KDZ_ANY_CORE},
+};
+
+const struct kdz_param kdz_handover_to_higher_params[KDZ_HANDOVER_PARAMS] = {
+    [KDZ_HANDOVER_PERIOD_US] = {"period_us", 10000, 1, 10000000},
+    [KDZ_HANDOVER_RANK_A] = {"rank_a", 7, 1, RANK_HIGH},
+    [KDZ_HANDOVER_RANK_B] = {"rank_b", 8, 1, RANK_HIGH},
+    [KDZ_HANDOVER_CORE] = {"core", 0, 0, KDZ_ANY_CORE},
+};
+
+static struct {
+    kdz_handle object; /* what is handed over */
+    kdz_handle again;  /* mutex only: task 1 owns it again, task 2 may queue up for it */
+    uint32_t period;   /* ticks */
+    uint8_t core;
+    bool mutex;
+    bool to_higher;
+    volatile kdz_time end;
+    volatile kdz_status status; /* of task 2's wait */
+    volatile uint32_t passes;   /* hand-overs that task 2 has seen */
+    volatile uint32_t limit;    /* task 2 ends when passes gets there */
+} h;
+
+/* ---- task 2 -----------------------------------------------------------------------------------
+ */
+static void wait_semaphore(void *arg)
+{
+    const kdz_handle object = h.object;
+
+    (void)arg;
+    do {
+        const kdz_status status = kdz_sem_take(object, KDZ_FOREVER);
+        h.end = kdz_stamp(KDZ_END);
+        h.status = status;
+        h.passes++;
+    } while (h.passes < h.limit);
+}
+
+static void wait_mutex(void *arg)
+{
+    const kdz_handle object = h.object;
+
+    (void)arg;
+    do {
+        (void)kdz_sem_take(h.again, KDZ_FOREVER);
+        const kdz_status status = kdz_mutex_lock(object, KDZ_FOREVER);
+        h.end = kdz_stamp(KDZ_END);
+        h.status = status;
+        (void)kdz_mutex_unlock(object);
+        h.passes++;
+    } while (h.passes < h.limit);
+}
+
+/* ---- task 1, one turn: returns what kdz_delay_until said --------------------------------------
+ * Each holds the timed region's beginning; its end is in task 2. */
+static kdz_status turn_semaphore(uint32_t *wake, kdz_time *begin)
+{
+    (void)kdz_sem_give(h.object);
+    *begin = kdz_stamp(KDZ_BEGIN);
+    return kdz_delay_until(wake, h.period);
+}
+
+static kdz_status turn_semaphore_to_higher(uint32_t *wake, kdz_time *begin)
+{
+    const kdz_handle object = h.object;
+
+    *begin = kdz_stamp(KDZ_BEGIN);
+    (void)kdz_sem_give(object);
+    return kdz_delay_until(wake, h.period);
+}
+
+/* Takes the mutex back and lets task 2 queue up for it: the last tick of the period is for that. */
+static void rearm(uint32_t *wake)
+{
+    (void)kdz_mutex_lock(h.object, KDZ_FOREVER);
+    (void)kdz_sem_give(h.again);
+    (void)kdz_delay_until(wake, 1);
+}
+
+static kdz_status turn_mutex(uint32_t *wake, kdz_time *begin)
+{
+    rearm(wake);
+    (void)kdz_mutex_unlock(h.object);
+    *begin = kdz_stamp(KDZ_BEGIN);
+    return kdz_delay_until(wake, h.period - 1);
+}
+
+static kdz_status turn_mutex_to_higher(uint32_t *wake, kdz_time *begin)
+{
+    rearm(wake);
+    const kdz_handle object = h.object;
+
+    *begin = kdz_stamp(KDZ_BEGIN);
+    (void)kdz_mutex_unlock(object);
+    return kdz_delay_until(wake, h.period - 1);
+}
+
+static void release(void *arg)
+{
+    struct kdz_point *point = (struct kdz_point *)arg;
+    struct kdz_record *record = &point->record;
+    kdz_status (*const turn)(uint32_t *, kdz_time *) =
+        h.mutex ? (h.to_higher ? turn_mutex_to_higher : turn_mutex)
+                : (h.to_higher ? turn_semaphore_to_higher : turn_semaphore);
+    uint32_t wake = kdz_tick_now();
+    uint32_t n;
+
+    (void)kdz_delay_until(&wake, h.period); /* task 2 waits before the first turn too */
+    for (n = 0; n < point->samples && !kdz_stop_requested; n++) {
+        kdz_time begin;
+        const kdz_status slept = turn(&wake, &begin);
+
+        kdz_prove(record, h.passes == n + 1, "task 2 did not get what task 1 released");
+        kdz_prove(record, h.status == KDZ_OK, "task 2's wait returned an error");
+        kdz_record_add(record, 0, kdz_span(begin, h.end));
+        if (slept == KDZ_TIMEOUT) {
+            record->lane[0].overrun++;
+            wake = kdz_tick_now();
+        }
+        if (kdz_record_full(record, 0)) {
+            kdz_record_drain(record);
+            wake = kdz_tick_now();
+            (void)kdz_delay_until(&wake, 1);
+        }
+    }
+    if (n < point->samples) { /* stopped early: task 2 waits for one more */
+        h.limit = n + 1;
+        (void)(h.mutex ? kdz_sem_give(h.again) : kdz_sem_give(h.object));
+    }
+}
+
+/* ---- set-up -----------------------------------------------------------------------------------
+ */
+kdz_status kdz_handover_setup(struct kdz_point *point, enum kdz_handover_kind kind, bool to_higher)
+{
+    const uint32_t rank_a = KDZ_PARAM(point, KDZ_HANDOVER_RANK_A);
+    const uint32_t rank_b = KDZ_PARAM(point, KDZ_HANDOVER_RANK_B);
+    kdz_status bound;
+
+    h.object = h.again = KDZ_FAILED;
+    h.mutex = kind == KDZ_HANDOVER_MUTEX;
+    h.to_higher = to_higher;
+    h.period = kdz_period_ticks(KDZ_PARAM(point, KDZ_HANDOVER_PERIOD_US));
+    h.passes = 0;
+    h.limit = point->samples;
+    if (to_higher ? rank_a >= rank_b : rank_a <= rank_b) {
+        point->record.proof.reason =
+            to_higher ? "the end points ask for rank_b above rank_a"
+                      : "the end points ask for rank_a above rank_b: -to-higher is the other way";
+        return KDZ_INVALID;
+    }
+    if (h.mutex && h.period < 2) {
+        point->record.proof.reason = "a mutex needs a period of two ticks: one to queue up again";
+        return KDZ_INVALID;
+    }
+    bound = kdz_core_for(KDZ_PARAM(point, KDZ_HANDOVER_CORE), &point->record, &h.core);
+    if (bound != KDZ_OK) {
+        return bound;
+    }
+    switch (kind) {
+    case KDZ_HANDOVER_COUNTING:
+        h.object = kdz_sem_create(KDZ_SEM_COUNTING, COUNT_MAX, 0);
+        break;
+    case KDZ_HANDOVER_BINARY:
+        h.object = kdz_sem_create(KDZ_SEM_BINARY, 1, 0);
+        break;
+    case KDZ_HANDOVER_MUTEX:
+        h.again = kdz_sem_create(KDZ_SEM_BINARY, 1, 0);
+        if (h.again < 0) {
+            return (kdz_status)h.again;
+        }
+        h.object = kdz_mutex_create();
+        break;
+    }
+    return h.object < 0 ? (kdz_status)h.object : KDZ_OK;
+}
+
+void kdz_handover_measure(struct kdz_point *point)
+{
+    const struct kdz_party a = {release, (uint8_t)KDZ_PARAM(point, KDZ_HANDOVER_RANK_A), h.core};
+    const struct kdz_party b = {h.mutex ? wait_mutex : wait_semaphore,
+                                (uint8_t)KDZ_PARAM(point, KDZ_HANDOVER_RANK_B), h.core};
+
+    kdz_pair_run(point, &a, &b);
+}
+
+void kdz_handover_teardown(struct kdz_point *point)
+{
+    (void)point;
+    if (h.object >= 0) {
+        if (h.mutex) {
+            kdz_mutex_destroy(h.object);
+        } else {
+            kdz_sem_destroy(h.object);
+        }
+    }
+    if (h.again >= 0) {
+        kdz_sem_destroy(h.again);
+    }
+}
