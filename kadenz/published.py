@@ -122,6 +122,15 @@ def load(root: Path | None = None) -> list[PublishedFigure]:
     return found
 
 
+def load_if_there() -> list[PublishedFigure]:
+    """As `load`; none where kadenz was installed without its checkout."""
+    try:
+        root = house.root()
+    except ConfigError:
+        return []
+    return load(root) if (root / FIGURES).exists() else []
+
+
 def family_of(figure: PublishedFigure, run: RunResult) -> bool:
     """Whether a run is of the published figure's board family and kernel family."""
     target = run.manifest.target

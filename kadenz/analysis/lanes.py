@@ -24,8 +24,8 @@ from kadenz.stats.periodic import find_periodic
 from kadenz.stats.prediction import maximum_bound
 from kadenz.stats.summary import summarize
 
-# Enough for a figure 700 px wide; the extremes of every cell survive (stats.envelope).
-ENVELOPE_CELLS = 480
+# Enough for a plot 300 units wide; the extremes of every cell survive (stats.envelope).
+ENVELOPE_CELLS = 240
 HISTOGRAM_CELLS = 96
 COLD_SHOWN = 64
 # A maximum this far above the median makes linear cells useless: all but the tail falls into one.
@@ -70,6 +70,7 @@ def analyse_lane(
         cold=kept,
         summary=summarize(warm, ordered=ordered),
         percentiles=attempt("percentiles", lambda: percentiles(warm, ordered=ordered)) or (),
+        central=_central(ordered),
         mean=attempt("mean", lambda: mean_interval(warm)),
         effective=attempt("effective", lambda: effective_size(warm)),
         lag1=None if lag is None or lag.constant else float(lag.rho[1]),
@@ -77,9 +78,7 @@ def analyse_lane(
         cold_effect=attempt("cold_effect", lambda: cold_effect(samples, first)) if first else None,
         periodic=attempt(
             "periodic",
-            lambda: find_periodic(
-                warm, sample_period=sample_period_us, tick_period=tick_period_us
-            ),
+            lambda: find_periodic(warm, sample_period=sample_period_us, tick_period=tick_period_us),
         ),
         box=box(ordered),
         histogram=attempt("histogram", lambda: cells_of(ordered)),
@@ -93,6 +92,10 @@ def cells_of(ordered: Ordered) -> Histogram:
     """A histogram over everything measured; geometric cells where the tail is far away."""
     far = ordered.rank(1) > 0 and ordered.rank(ordered.n) > LOG_FROM * ordered.median
     return histogram(ordered, cells=HISTOGRAM_CELLS, spacing="log" if far else "linear")
+
+
+def _central(ordered: Ordered) -> tuple[float, float] | None:
+    return (ordered.quantile(0.01), ordered.quantile(0.99)) if ordered.n >= 100 else None
 
 
 def merge(parts: list[Ordered]) -> Ordered:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy.typing as npt
 
 from kadenz.analysis.units import Unit
-from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry, Warning
+from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry, Warning  # noqa: A004
 from kadenz.stats.box import Box
 from kadenz.stats.cold import ColdEffect
 from kadenz.stats.effective import EffectiveSize
@@ -35,6 +35,7 @@ class LaneResult:
     cold: tuple[float, ...]  # the cold samples (at most 64 are kept here)
     summary: Summary | None = None
     percentiles: tuple[Percentile, ...] = ()
+    central: tuple[float, float] | None = None  # p1 and p99, for bands; from 100 samples
     mean: MeanInterval | None = None
     effective: EffectiveSize | None = None
     lag1: float | None = None  # autocorrelation of neighbours

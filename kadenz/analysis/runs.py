@@ -7,7 +7,7 @@ from kadenz.analysis.lanes import analyse_lane, merge
 from kadenz.analysis.results import BatchResult, LaneResult, Pooled, RecordResult, RunResult
 from kadenz.analysis.sweeps import sweeps_of
 from kadenz.analysis.units import unit_of
-from kadenz.config.manifest import Manifest, RecordEntry, Warning
+from kadenz.config.manifest import Manifest, RecordEntry, Warning  # noqa: A004
 from kadenz.stats.box import box
 from kadenz.stats.ordered import Ordered
 from kadenz.stats.percentiles import LEVELS

@@ -54,5 +54,5 @@ def unit_of(record_unit: str, clock: ClockEntry) -> Unit:
 
 
 def _key(text: str) -> str:
-    """"deg/s" as a column name: "deg_per_s"."""
+    """ "deg/s" as a column name: "deg_per_s"."""
     return text.replace("/", "_per_").replace("%", "percent").replace(" ", "_")

@@ -1,0 +1,67 @@
+"""kadenz report: one HTML page about runs, its figures and tables as files on request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("report.html"),
+    show_default=True,
+    help="HTML file, or a folder to put report.html into.",
+)
+@click.option("--title", default="", help="Heading of the page. Default: the campaigns' names.")
+@click.option(
+    "--figures",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Also write every figure as an SVG file into this folder.",
+)
+@click.option(
+    "--tables",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Also write every table as CSV, and all as tables.md, into this folder.",
+)
+def report(
+    runs: tuple[Path, ...], output: Path, title: str, figures: Path | None, tables: Path | None
+) -> None:
+    """Write one self-contained page about RUNs: run folders, or folders that hold some.
+
+    \b
+    kadenz report runs/ --output reports/demo.html
+    kadenz report runs/A runs/B --figures figures/ --tables tables/
+    """
+    from kadenz import __version__
+    from kadenz.analysis import analyse
+    from kadenz.cli.folders import find_runs
+    from kadenz.published import load_if_there
+    from kadenz.report import page as pages
+    from kadenz.report import write_figures, write_page, write_tables
+
+    results = [analyse(run) for run in find_runs(runs)]
+    published = load_if_there()
+    campaigns = list(dict.fromkeys(result.manifest.campaign.name for result in results))
+
+    def build(detail: pages.Detail) -> pages.Page:
+        return pages.build(
+            results,
+            published,
+            title=title or " and ".join(campaigns),
+            created=max(result.manifest.created for result in results),
+            version=__version__,
+            detail=detail,
+        )
+
+    file = output / "report.html" if output.suffix != ".html" else output
+    written = write_page(build, file)
+    click.echo(f"{file}: {len(results)} runs, {file.stat().st_size / 1000:,.0f} kB")
+    complete = build("full") if written.left_out and (figures or tables) else written
+    if figures is not None:
+        click.echo(f"{figures}: {len(write_figures(complete, figures))} figures")
+    if tables is not None:
+        click.echo(f"{tables}: {len(write_tables(complete, tables))} tables")

@@ -1,0 +1,12 @@
+"""Results to HTML, SVG, Markdown and CSV.
+
+page        what stands where
+render      the page as one self-contained HTML file; figures and tables as files
+figures, svg/           plots
+table, tables, studies  tables; the studies' own layouts
+labels, numbers         names and figures in words
+"""
+
+from kadenz.report.render import write_figures, write_page, write_tables
+
+__all__ = ["write_figures", "write_page", "write_tables"]

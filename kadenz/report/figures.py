@@ -1,0 +1,232 @@
+"""Which plots a report shows, and from which results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kadenz.analysis.results import LaneResult, RecordResult, Sweep
+from kadenz.published import PublishedFigure
+from kadenz.report import labels, numbers
+from kadenz.report.studies import sizes_published
+from kadenz.report.svg import boxes as box_plots
+from kadenz.report.svg.counts import counts
+from kadenz.report.svg.panel import Plot
+from kadenz.report.svg.response import Line, Point, dots, response
+from kadenz.report.svg.series import series
+from kadenz.report.tables import Named
+
+# Dependence between neighbours that is worth looking at in time order.
+LAG1_OF_INTEREST = 0.2
+
+
+def responses(bench: str, runs: Named, figures: Sequence[PublishedFigure]) -> list[Plot]:
+    """Over message size: one panel a run, then what was published, each on its own axis."""
+    plots = []
+    for colour, (label, run) in enumerate(runs):
+        plots += [
+            _response(sweep, label, colour, number)
+            for number, sweep in enumerate(s for s in run.sweeps if s.bench == bench)
+        ]
+    if not plots:
+        return []
+    for (system, kernel, unit, kind), points in sizes_published(figures, bench, runs).items():
+        plots.append(
+            dots(
+                sorted(points),
+                heading=system,
+                subheading=f"published mean, {kernel}, {unit} · {kind}",
+                unit=unit,
+                name=labels.slug("published", bench, system),
+            )
+        )
+    return plots
+
+
+def _response(sweep: Sweep, label: str, colour: int, number: int) -> Plot:
+    unit = sweep.unit
+    points = []
+    for size, record in zip(sweep.sizes, sweep.points, strict=True):
+        lane = record.main
+        assert lane is not None and lane.summary is not None
+        low, high = lane.central or (None, None)
+        points.append(
+            Point(
+                size=float(size),
+                low=unit.figure(lane.summary.min),
+                p1=None if low is None else unit.figure(low),
+                median=unit.figure(lane.summary.median),
+                p99=None if high is None else unit.figure(high),
+                high=unit.figure(lane.summary.max),
+            )
+        )
+    fit = None
+    words = labels.unit(unit)
+    if sweep.fit is not None:
+        fixed, per_byte = (
+            unit.figure(estimate.value) for estimate in (sweep.fit.fixed, sweep.fit.per_byte)
+        )
+        fit = Line(fixed, per_byte, sweep.fit.linear)
+        sign = "+" if per_byte >= 0 else "−"
+        words += f"; fit {numbers.number(fixed)} {sign} {numbers.number(abs(per_byte))} a byte" + (
+            "" if fit.trusted else " (not a line)"
+        )
+    others = ", ".join(f"{k} {v}" for k, v in sweep.params.items()) if number else ""
+    return response(
+        points,
+        heading=label,
+        subheading=f"{words} {others}".strip(),
+        unit=unit.label,
+        name=labels.slug("size", sweep.bench, label, str(number) if number else ""),
+        colour=colour,
+        fit=fit,
+    )
+
+
+def histograms(bench: str, runs: Named) -> list[Plot]:
+    """Counts of single points; of a sweep the largest size stands for all."""
+    plots = []
+    for colour, (label, run) in enumerate(runs):
+        swept = {id(r) for s in run.sweeps if s.bench == bench for r in s.points[:-1]}
+        for record in run.records:
+            if record.bench != bench or not record.usable or id(record) in swept:
+                continue
+            plots += [
+                _histogram(label, record, lane, colour)
+                for lane in record.lanes
+                if lane.histogram is not None and record.batch is None
+            ]
+    return plots
+
+
+def _histogram(label: str, record: RecordResult, lane: LaneResult, colour: int) -> Plot:
+    unit = record.unit
+    assert lane.histogram is not None and lane.summary is not None
+    marks = [("median", unit.figure(lane.summary.median))]
+    p99 = lane.percentile("p99")
+    if p99 is not None and p99.value is not None and p99.value > lane.summary.median:
+        marks.append(("p99", unit.figure(p99.value)))
+    return counts(
+        lane.histogram,
+        unit.scale,
+        marks=marks,
+        cold=[unit.figure(value) for value in lane.cold],
+        heading=_heading(label, record, lane),
+        subheading=f"samples, n {lane.summary.n:,}; {_where(record)}",
+        unit=labels.unit(unit),
+        name=labels.slug("histogram", record.bench, _place(label, record, lane)),
+        colour=colour,
+    )
+
+
+def boxes(name: str, benches: Sequence[str], runs: Named) -> list[Plot]:
+    """One panel a run with a row for every point and lane of `benches`."""
+    plots = []
+    for colour, (label, run) in enumerate(runs):
+        rows = []
+        units = set()
+        for bench in benches:
+            for record in run.records:
+                if record.bench != bench or not record.usable or record.batch is not None:
+                    continue
+                for lane in record.lanes:
+                    if lane.box is None or lane.summary is None:
+                        continue
+                    units.add(record.unit)
+                    rows.append(
+                        box_plots.Row(
+                            label=_row_label(benches, record, lane),
+                            box=lane.box,
+                            low=record.unit.figure(lane.summary.min),
+                            high=record.unit.figure(lane.summary.max),
+                            scale=record.unit.scale,
+                        )
+                    )
+        if len(rows) < 2 or len(units) > 1:  # one box is a histogram; two units have no axis
+            continue
+        unit = units.pop()
+        plots.append(
+            box_plots.boxes(
+                rows,
+                heading=label,
+                subheading=f"{labels.unit(unit)}; ring and figure: the largest",
+                unit=labels.unit(unit),
+                name=labels.slug("boxes", name, label),
+                colour=colour,
+            )
+        )
+    return plots
+
+
+def _row_label(benches: Sequence[str], record: RecordResult, lane: LaneResult) -> str:
+    parts = []
+    if len(benches) > 1:
+        parts.append(record.bench.rpartition("/")[2])
+    if "size_bytes" in record.params:
+        parts.append(f"{record.params['size_bytes']:,} B")
+    if len(record.lanes) > 1:
+        parts.append(lane.name)
+    return " ".join(parts) or record.bench.rpartition("/")[2]
+
+
+def time_series(bench: str, runs: Named) -> list[Plot]:
+    """Samples in time order where that order says something."""
+    plots = []
+    for colour, (label, run) in enumerate(runs):
+        for record in run.records:
+            if record.bench != bench or not record.usable or record.batch is not None:
+                continue
+            plots += [
+                _series(label, record, lane, colour)
+                for lane in record.lanes
+                if lane.envelope is not None and _of_interest(record, lane)
+            ]
+    return plots
+
+
+def _of_interest(record: RecordResult, lane: LaneResult) -> bool:
+    """Cyclic work always; else periodic outliers on a single point, or neighbours that agree."""
+    if record.bench.startswith("cyclic/"):
+        return True
+    if "size_bytes" in record.params:
+        return False
+    periodic = lane.periodic is not None and lane.periodic.periodic
+    return periodic or abs(lane.lag1 or 0.0) > LAG1_OF_INTEREST
+
+
+def _series(label: str, record: RecordResult, lane: LaneResult, colour: int) -> Plot:
+    unit = record.unit
+    assert lane.envelope is not None and lane.summary is not None
+    envelope = lane.envelope
+    cell = int(envelope.high.argmax())
+    at = int(envelope.first[cell]) + int(envelope.length[cell]) // 2
+    top = unit.figure(float(envelope.high[cell]))
+    named = []
+    if lane.summary.max > lane.summary.median:
+        named.append((at, top, f"max {numbers.number(top)}"))
+    words = _where(record)
+    if lane.periodic is not None and lane.periodic.periodic and lane.periodic.every:
+        words = f"outliers every {numbers.number(lane.periodic.every)} samples"
+        words += " (the tick)" if lane.periodic.tick_fits else ""
+    return series(
+        envelope,
+        unit.scale,
+        named=named,
+        heading=_heading(label, record, lane),
+        subheading=f"{labels.unit(unit)}; {words}",
+        unit=labels.unit(unit),
+        name=labels.slug("series", record.bench, _place(label, record, lane)),
+        colour=colour,
+    )
+
+
+def _heading(label: str, record: RecordResult, lane: LaneResult) -> str:
+    return " ".join(part for part in (label, labels.lane(record, lane)) if part)
+
+
+def _where(record: RecordResult) -> str:
+    return labels.point(record).replace("–", record.bench)
+
+
+def _place(label: str, record: RecordResult, lane: LaneResult) -> str:
+    params = " ".join(f"{k} {v}" for k, v in record.params.items())
+    return f"{label} {params} {labels.lane(record, lane)}"

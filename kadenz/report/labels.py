@@ -1,0 +1,88 @@
+"""What runs, points and units are called in the report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from kadenz.analysis.results import LaneResult, RecordResult, RunResult
+from kadenz.analysis.units import Unit
+
+CLASS_WORDS = {
+    "hardware": "hardware",
+    "cycle-exact": "cycle-exact",
+    "cycle-model": "cycle model",
+    "instruction": "instructions",
+    "hosted": "hosted",
+}
+
+_HIDDEN = {"period_us"}  # said once in a heading when it is the same everywhere
+
+
+def run_labels(runs: Sequence[RunResult]) -> list[str]:
+    """A short name for each run, unique: the target, then the instrument, then a number."""
+    labels = [run.name for run in runs]
+    if len(set(labels)) < len(labels):
+        labels = [
+            f"{run.name} ({run.manifest.target.instrument})" if labels.count(run.name) > 1 else name
+            for run, name in zip(runs, labels, strict=True)
+        ]
+    seen: Counter[str] = Counter()
+    unique = []
+    for label in labels:
+        seen[label] += 1
+        unique.append(f"{label} #{seen[label]}" if labels.count(label) > 1 else label)
+    return unique
+
+
+def board(run: RunResult) -> str:
+    """ "SiFive HiFive1 Rev B", for people."""
+    return run.manifest.target.title or run.manifest.target.board
+
+
+def kernel(run: RunResult) -> str:
+    """ "FreeRTOS V11.2.0"."""
+    target = run.manifest.target
+    return f"{target.kernel_name} {target.kernel_version}".strip()
+
+
+def point(record: RecordResult, *, hide: frozenset[str] = frozenset()) -> str:
+    """ "60 bytes, every 10 ms": the parameters of a point in words."""
+    words = []
+    for name, value in record.params.items():
+        if name not in hide:
+            words.append(_parameter(name, value))
+    return ", ".join(words) or "–"
+
+
+def _parameter(name: str, value: int) -> str:
+    if name == "size_bytes":
+        return f"{value:,} bytes"
+    if name == "period_us":
+        return f"every {value / 1000:g} ms" if value >= 1000 else f"every {value} µs"
+    if name == "iterations":
+        return f"{value:,} iterations"
+    for suffix, unit in (("_us", "µs"), ("_ms", "ms"), ("_bytes", "bytes"), ("_hz", "Hz")):
+        if name.endswith(suffix):
+            return f"{name.removesuffix(suffix).replace('_', ' ')} {value:,} {unit}"
+    return f"{name.replace('_', ' ')} {value:,}"
+
+
+def lane(record: RecordResult, one: LaneResult) -> str:
+    """The lane's name, where a record has several."""
+    return one.name if len(record.lanes) > 1 else ""
+
+
+def unit(of: Unit) -> str:
+    """ "µs · hosted": a figure's unit never goes without its clock class."""
+    return (
+        f"{of.label} · {CLASS_WORDS[of.clock_class]}"
+        if of.label != CLASS_WORDS[of.clock_class]
+        else of.label
+    )
+
+
+def slug(*parts: str) -> str:
+    """Words as part of a file's name or an anchor."""
+    text = "-".join(parts).lower()
+    return "-".join("".join(c if c.isalnum() else " " for c in text).split())

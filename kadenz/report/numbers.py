@@ -1,0 +1,60 @@
+"""How figures are written: grouped thousands, no more digits than they carry, no exponents."""
+
+from __future__ import annotations
+
+import math
+
+from kadenz.analysis.units import Unit
+
+ABSENT = "–"
+SIGNIFICANT = 4
+
+
+def number(value: float | None) -> str:
+    """Four significant digits; whole numbers whole; "–" for what is absent."""
+    if value is None or not math.isfinite(value):
+        return ABSENT
+    if value == 0.0 or (float(value).is_integer() and abs(value) < 1e15):
+        return f"{int(value):,}"
+    decimals = SIGNIFICANT - 1 - math.floor(math.log10(abs(value)))
+    if decimals <= 0:
+        return f"{value:,.0f}"
+    text = f"{value:,.{min(decimals, 9)}f}"
+    return text.rstrip("0").rstrip(".") if float(text.replace(",", "")) == round(value) else text
+
+
+def printed(value: float) -> str:
+    """A published figure as it was printed: every digit, grouped thousands."""
+    text = f"{value:,.12g}" if abs(value) >= 1e-4 or value == 0.0 else f"{value:.12g}"
+    return f"{value:,.0f}" if "e" in text and value.is_integer() else text
+
+
+def figure(ticks: float | None, unit: Unit) -> str:
+    """A number of ticks, in the unit they are shown in, without its name."""
+    return ABSENT if ticks is None else number(unit.figure(ticks))
+
+
+def interval(low: float | None, high: float | None, unit: Unit) -> str:
+    """ "[3.41, 3.52]"; an end that n does not allow is "…"; "" where there is none at all."""
+    if low is None and high is None:
+        return ""
+    ends = ["…" if end is None else number(unit.figure(end)) for end in (low, high)]
+    return f"[{ends[0]}, {ends[1]}]"
+
+
+def count(value: int) -> str:
+    """1234567 as 1,234,567."""
+    return f"{value:,}"
+
+
+def axis(value: float) -> str:
+    """A tick label: short, "k" and "M" for thousands and millions."""
+    for limit, divisor, suffix in ((1e6, 1e6, "M"), (1e4, 1e3, "k")):
+        if abs(value) >= limit:
+            return f"{value / divisor:g}{suffix}"
+    return f"{value:,.10g}" if abs(value) >= 1e-4 or value == 0.0 else f"{value:.0e}"
+
+
+def percent(value: float) -> str:
+    """0.0123 as "+1.23 %"."""
+    return f"{100.0 * value:+.3g} %"

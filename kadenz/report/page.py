@@ -1,0 +1,288 @@
+"""What stands on the page, in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from kadenz.analysis.results import RecordResult, RunResult
+from kadenz.analysis.units import CLASS_MEANING
+from kadenz.config.manifest import ClockClass
+from kadenz.published import PublishedFigure
+from kadenz.report import figures, labels, numbers, studies, tables
+from kadenz.report.svg.panel import Plot
+from kadenz.report.table import Table
+from kadenz.report.tables import Named
+
+# What is left out, step by step, when a page would grow too large (render.py).
+Detail = Literal["full", "no time series", "no histograms", "tables"]
+DETAILS: tuple[Detail, ...] = ("full", "no time series", "no histograms", "tables")
+
+_FAMILIES = (
+    ("itc", "Communication and synchronisation between tasks"),
+    ("micro", "Task switching"),
+    ("irq", "Interrupts"),
+    ("cyclic", "Periodic work"),
+    ("clock", "Clock benchmarks"),
+)
+# The first of each that a run has stands on its card.
+_HEADLINES = (
+    ("itc/queue", "queue"),
+    ("itc/message-queue", "message queue"),
+    ("itc/semaphore-counting", "semaphore"),
+    ("itc/mutex", "mutex"),
+    ("micro/task-switch", "task switch"),
+    ("irq/to-task", "interrupt to task"),
+    ("cyclic/wakeup-latency", "wake-up latency"),
+)
+_HEADLINES_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class Headline:
+    """One line of a card."""
+
+    name: str
+    point: str
+    median: str
+    p99: str
+    max: str
+
+
+@dataclass(frozen=True)
+class Card:
+    """A target at a glance."""
+
+    label: str
+    board: str
+    kernel: str
+    tier: str
+    instrument: str
+    clock_class: ClockClass
+    meaning: str
+    unit: str
+    headlines: tuple[Headline, ...]
+    measured: str
+    partial: str
+    colour: int
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A warning, with the targets it concerns."""
+
+    code: str
+    message: str
+    remedy: str
+    targets: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One benchmark: what is timed, plots and tables."""
+
+    anchor: str
+    bench: str
+    begins: str
+    ends: str
+    source: str
+    responses: tuple[Plot, ...]
+    boxes: tuple[Plot, ...]
+    histograms: tuple[Plot, ...]
+    series: tuple[Plot, ...]
+    fit: Table | None
+    table: Table
+
+    @property
+    def plots(self) -> tuple[Plot, ...]:
+        """All of them."""
+        return self.responses + self.boxes + self.histograms + self.series
+
+
+@dataclass(frozen=True)
+class Family:
+    """Benchmarks that belong together."""
+
+    anchor: str
+    title: str
+    overview: tuple[Plot, ...]
+    sections: tuple[Section, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything the template needs."""
+
+    title: str
+    created: str
+    version: str
+    cards: tuple[Card, ...]
+    notices: tuple[Notice, ...]
+    families: tuple[Family, ...]
+    studies: tuple[Table, ...]
+    clocks: Table
+    accounting: Table
+    differences: Table | None
+    manifests: tuple[Table, ...]
+    left_out: str
+
+    @property
+    def all_tables(self) -> list[Table]:
+        """For export, in the order of the page."""
+        found: list[Table | None] = []
+        for family in self.families:
+            for section in family.sections:
+                found += [section.fit, section.table]
+        found += [*self.studies, self.clocks, self.differences, self.accounting, *self.manifests]
+        return [table for table in found if table is not None]
+
+    @property
+    def all_plots(self) -> list[Plot]:
+        """For export, in the order of the page."""
+        return [
+            plot
+            for family in self.families
+            for plots in (family.overview, *(section.plots for section in family.sections))
+            for plot in plots
+        ]
+
+
+def build(
+    runs: Sequence[RunResult],
+    published: Sequence[PublishedFigure],
+    *,
+    title: str,
+    created: str,
+    version: str,
+    detail: Detail = "full",
+) -> Page:
+    """The page about `runs`; `created` and `version` are printed as they are."""
+    named = list(zip(labels.run_labels(runs), runs, strict=True))
+    return Page(
+        title=title,
+        created=created,
+        version=version,
+        cards=tuple(_card(label, run, i) for i, (label, run) in enumerate(named)),
+        notices=tuple(_notices(named)),
+        families=tuple(_families(named, published, detail)),
+        studies=tuple(studies.tables(published, named)),
+        clocks=tables.clocks(named),
+        accounting=tables.accounting(named),
+        differences=tables.differing(named),
+        manifests=tuple(tables.manifest(label, run) for label, run in named),
+        left_out="" if detail == "full" else detail,
+    )
+
+
+def _card(label: str, run: RunResult, colour: int) -> Card:
+    manifest, unit = run.manifest, run.unit
+    good = sum(record.usable for record in run.records)
+    absent = sum(record.entry.status == "n/a" for record in run.records)
+    bad = len(run.records) - good - absent
+    measured = f"{good} of {len(run.records)} points measured"
+    if absent:
+        measured += f", {absent} not applicable"
+    if bad:
+        measured += f", {bad} invalid or failed"
+    return Card(
+        label=label,
+        board=labels.board(run),
+        kernel=labels.kernel(run),
+        tier=manifest.target.tier,
+        instrument=manifest.target.instrument,
+        clock_class=manifest.clock.clock_class,
+        meaning=CLASS_MEANING[manifest.clock.clock_class],
+        unit=unit.label,
+        headlines=tuple(_headlines(run)),
+        measured=measured,
+        partial=manifest.partial_reason or "stopped early" if manifest.partial else "",
+        colour=colour % 5 + 1,
+    )
+
+
+def _headlines(run: RunResult) -> list[Headline]:
+    found: list[Headline] = []
+    for bench, name in _HEADLINES:
+        record = next((r for r in run.find(bench) if r.main is not None), None)
+        if record is not None and len(found) < _HEADLINES_SHOWN:
+            found.append(_headline(name, record))
+    return found
+
+
+def _headline(name: str, record: RecordResult) -> Headline:
+    unit, lane = record.unit, record.main
+    assert lane is not None and lane.summary is not None
+    summary = record.pooled.summary if record.pooled else lane.summary
+    p99 = lane.percentile("p99")
+    value = record.pooled.quantiles.get("p99") if record.pooled else p99.value if p99 else None
+    size = record.params.get("size_bytes")
+    return Headline(
+        name=name,
+        point="" if size is None else f"{size:,} bytes",
+        median=numbers.figure(summary.median, unit),
+        p99=numbers.figure(value, unit),
+        max=numbers.figure(summary.max, unit),
+    )
+
+
+def _notices(runs: Named) -> list[Notice]:
+    """Warnings, those of several targets said once."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for label, run in runs:
+        for one in run.warnings:
+            found.setdefault((one.code, one.message, one.remedy), []).append(label)
+    return [Notice(*key, tuple(targets)) for key, targets in found.items()]
+
+
+def _families(runs: Named, published: Sequence[PublishedFigure], detail: Detail) -> list[Family]:
+    benches = list(dict.fromkeys(record.bench for _, run in runs for record in run.records))
+    known = dict(_FAMILIES)
+    names = [name for name, _ in _FAMILIES]
+    names += [b.split("/")[0] for b in benches if b.split("/")[0] not in known]
+    families = []
+    for name in dict.fromkeys(names):
+        own = [bench for bench in benches if bench.split("/")[0] == name]
+        if own:
+            families.append(
+                Family(
+                    anchor=labels.slug(name),
+                    title=known.get(name, name),
+                    overview=tuple(_overview(name, own, runs)),
+                    sections=tuple(_section(bench, runs, published, detail) for bench in own),
+                )
+            )
+    return families
+
+
+def _overview(name: str, benches: Sequence[str], runs: Named) -> list[Plot]:
+    """Box plots of the benchmarks of a family that have no message size, on one axis a run."""
+    single = [
+        bench
+        for bench in benches
+        if not any("size_bytes" in r.params for _, run in runs for r in run.find(bench))
+    ]
+    return figures.boxes(name, single, runs) if len(single) > 1 and name != "clock" else []
+
+
+def _section(
+    bench: str, runs: Named, published: Sequence[PublishedFigure], detail: Detail
+) -> Section:
+    entry = next(r.entry for _, run in runs for r in run.records if r.bench == bench)
+    plotted = detail != "tables"
+    responses = figures.responses(bench, runs, published) if plotted else []
+    return Section(
+        anchor=labels.slug(bench),
+        bench=bench,
+        begins=entry.begins,
+        ends=entry.ends,
+        source=entry.source,
+        responses=tuple(responses),
+        boxes=tuple(figures.boxes(bench, [bench], runs)) if plotted else (),
+        histograms=tuple(figures.histograms(bench, runs))
+        if detail in ("full", "no time series")
+        else (),
+        series=tuple(figures.time_series(bench, runs)) if detail == "full" else (),
+        fit=tables.fits(bench, runs),
+        table=tables.results(bench, runs),
+    )

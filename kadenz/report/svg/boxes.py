@@ -1,0 +1,82 @@
+"""Box plots, one row each: quartiles, whiskers, and how far the largest went."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kadenz.report import numbers
+from kadenz.report.svg.element import el, line, text, title
+from kadenz.report.svg.panel import Panel, Plot
+from kadenz.report.svg.scale import Scale, choose
+from kadenz.report.svg.style import series
+from kadenz.stats.box import Box
+
+ROW = 25.0
+LOG_FROM = 8.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """A box in the unit shown, with the extremes."""
+
+    label: str
+    box: Box
+    low: float
+    high: float
+    scale: float  # ticks to the unit shown, for `box`; `low` and `high` are scaled already
+
+
+def boxes(
+    rows: Sequence[Row], *, heading: str, subheading: str, unit: str, name: str, colour: int
+) -> Plot:
+    """Tukey's box for every row; the thin line goes to the extremes, a ring marks the largest."""
+    colour = series(colour)
+    labels = min(max(6.0 * max(len(row.label) for row in rows) + 10.0, 60.0), 150.0)
+    panel = Panel(heading, subheading, left=labels, right=296.0)
+    panel.height = panel.top + ROW * len(rows) + 8.0 + panel.below
+    low, high = min(row.low for row in rows), max(row.high for row in rows)
+    x = choose(low, high, panel.left + 4, panel.right - 4, log=low > 0 and high > LOG_FROM * low)
+    for tick in x.ticks:
+        panel.add(line(x(tick), panel.top, x(tick), panel.bottom, "grid"))
+    for number, row in enumerate(rows):
+        _row(panel, x, row, panel.top + ROW * (number + 0.5) + 2.0, colour, unit)
+    panel.x_axis(x, unit)
+    described = "; ".join(
+        f"{row.label}: median {numbers.number(row.box.median * row.scale)}, "
+        f"largest {numbers.number(row.high)}"
+        for row in rows
+    )
+    return panel.finish(name, f"Box plots in {unit}. {described}.")
+
+
+def _row(panel: Panel, x: Scale, row: Row, y: float, colour: int, unit: str) -> None:
+    box, scale = row.box, row.scale
+    q1, median, q3 = x(box.q1 * scale), x(box.median * scale), x(box.q3 * scale)
+    words = (
+        f"{row.label}: quartiles {numbers.number(box.q1 * scale)}, "
+        f"{numbers.number(box.median * scale)}, {numbers.number(box.q3 * scale)}; "
+        f"whiskers {numbers.number(box.low_whisker * scale)} to "
+        f"{numbers.number(box.high_whisker * scale)}; {numbers.number(row.low)} to "
+        f"{numbers.number(row.high)} {unit}; {box.below + box.above:,} of {box.n:,} beyond"
+    )
+    whisker_low, whisker_high = x(box.low_whisker * scale), x(box.high_whisker * scale)
+    panel.add(
+        text(panel.left - 8, y + 3.8, row.label, "v", anchor="end"),
+        line(x(row.low), y, x(row.high), y, "axis"),
+        line(whisker_low, y, whisker_high, y, f"l{colour}"),
+        line(whisker_low, y - 3, whisker_low, y + 3, f"l{colour}"),
+        line(whisker_high, y - 3, whisker_high, y + 3, f"l{colour}"),
+        el(
+            "rect",
+            x=q1,
+            y=y - 6,
+            width=max(q3 - q1, 1.5),
+            height=12.0,
+            class_=f"o{colour}",
+        ),
+        line(median, y - 6, median, y + 6, f"l{colour}"),
+        el("circle", cx=x(row.high), cy=y, r=2.4, class_=f"o{colour}"),
+        text(panel.right + 2, y + 3.8, numbers.number(row.high)),
+        el("rect", title(words), x=0.0, y=y - ROW / 2, width=340.0, height=ROW, class_="hit"),
+    )

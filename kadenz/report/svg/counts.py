@@ -1,0 +1,108 @@
+"""A histogram with logarithmic counts: one sample in a million is still seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from kadenz.report import numbers
+from kadenz.report.svg.element import el, line, path, text, title
+from kadenz.report.svg.panel import Panel, Plot
+from kadenz.report.svg.scale import Scale, choose, logarithmic
+from kadenz.report.svg.style import series
+from kadenz.stats.histogram import Histogram
+from kadenz.stats.samples import Floats
+
+# A single sample must have a height: the axis begins below one.
+FLOOR = 0.6
+# Up to so many bars each one tells its count; more would be narrower than a finger or pointer.
+TOUCHABLE = 24
+
+
+def counts(
+    histogram: Histogram,
+    scale: float,
+    *,
+    marks: Sequence[tuple[str, float]],
+    cold: Sequence[float],
+    heading: str,
+    subheading: str,
+    unit: str,
+    name: str,
+    colour: int,
+) -> Plot:
+    """Bars of `histogram` (in ticks; `scale` gives the unit shown), with `marks` such as p99 and
+    the cold samples as strokes below the axis, both in the unit shown."""
+    colour = series(colour)
+    panel = Panel(heading, subheading, height=210.0)
+    edges = histogram.edges * scale
+    # Cold samples may lie outside what is counted; they are shown where they are.
+    low, high = min([*cold, float(edges[0])]), max([*cold, float(edges[-1])])
+    x = choose(low, high, panel.left, panel.right - 4, log=histogram.spacing == "log")
+    most = int(histogram.counts.max())
+    y = logarithmic(FLOOR, max(most * 1.3, 2.0), panel.bottom, panel.top, count=4)
+    panel.y_axis(y)
+    cells = bars(histogram)
+    panel.add(
+        el("path", d="".join(_bar(panel, x, y, edges, cell) for cell in cells), class_=f"d{colour}")
+    )
+    if len(cells) <= TOUCHABLE:
+        panel.add(*(_touch(panel, x, edges, cell, histogram.n, unit) for cell in cells))
+    panel.x_axis(x, unit)
+    _marks(panel, [(word, x(value)) for word, value in marks])
+    if cold:
+        for value in cold:
+            at = x(value)
+            panel.add(line(at, panel.bottom + 1, at, panel.bottom + 7, "cold"))
+        panel.add(text(panel.right, panel.height - 5, "| cold", "coldt", anchor="end"))
+    described = ", ".join(f"{word} {numbers.number(value)}" for word, value in marks)
+    return panel.finish(
+        name,
+        f"{histogram.n:,} samples from {numbers.number(float(edges[0]))} to "
+        f"{numbers.number(float(edges[-1]))} {unit}; {described}; "
+        f"{len(cold)} cold samples apart. Counts are logarithmic.",
+    )
+
+
+def bars(histogram: Histogram) -> list[tuple[int, int, int]]:
+    """(first edge, last edge, count) of every cell that is not empty."""
+    return [
+        (int(i), int(i) + 1, int(histogram.counts[i])) for i in np.flatnonzero(histogram.counts)
+    ]
+
+
+def _bar(panel: Panel, x: Scale, y: Scale, edges: Floats, cell: tuple[int, int, int]) -> str:
+    left, right = x(float(edges[cell[0]])), x(float(edges[cell[1]]))
+    wide = max(right - left - 0.4, 0.8)
+    return f"M{left:.1f} {panel.bottom:g}V{y(cell[2]):.1f}h{wide:.1f}V{panel.bottom:g}z"
+
+
+def _touch(
+    panel: Panel, x: Scale, edges: Floats, cell: tuple[int, int, int], n: int, unit: str
+) -> str:
+    low, high = float(edges[cell[0]]), float(edges[cell[1]])
+    words = f"{numbers.number(low)} to {numbers.number(high)} {unit}: {cell[2]:,} of {n:,}"
+    return el(
+        "rect",
+        title(words),
+        x=x(low) - 1.0,
+        y=panel.top,
+        width=max(x(high) - x(low), 3.0) + 2.0,
+        height=panel.bottom - panel.top,
+        class_="hit",
+    )
+
+
+def _marks(panel: Panel, marks: Sequence[tuple[str, float]]) -> None:
+    """Small strokes at the top edge with their names, where there is room for them."""
+    taken = -math.inf
+    for word, at in sorted(marks, key=lambda mark: mark[1]):
+        panel.add(path([(at, panel.top - 4), (at, panel.bottom)], "fit"))
+        half = 3.1 * len(word) + 2.0
+        centre = min(max(at, panel.left + half), panel.right - half)
+        if centre - half < taken:
+            continue
+        taken = centre + half
+        panel.add(text(centre, panel.top - 7, word, "v", anchor="middle"))

@@ -1,0 +1,114 @@
+"""One plot: heading, axes, grid, and labels that stand where the lines end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from xml.sax.saxutils import escape
+
+from kadenz.report import numbers
+from kadenz.report.svg.element import el, line, text, title
+from kadenz.report.svg.scale import Scale
+from kadenz.report.svg.style import STANDALONE
+
+WIDTH = 340.0
+HEADING = 38.0  # two lines of words above the plot
+LABEL_PITCH = 12.0  # least distance of two lines of 11-px text
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A finished plot: `svg` for a page; `name` is a file name without suffix."""
+
+    name: str
+    heading: str
+    description: str
+    svg: str
+
+
+@dataclass
+class Panel:
+    """Collects the parts of a plot between `left` ... `right` and `top` ... `bottom` (pixels)."""
+
+    heading: str
+    subheading: str
+    height: float = 230.0
+    left: float = 46.0
+    right: float = WIDTH - 14.0
+    below: float = 36.0
+    parts: list[str] = field(default_factory=list)
+
+    @property
+    def top(self) -> float:
+        """First pixel of the plot."""
+        return HEADING + 8.0
+
+    @property
+    def bottom(self) -> float:
+        """The x axis."""
+        return self.height - self.below
+
+    def add(self, *parts: str) -> None:
+        """Markup, painted in this order."""
+        self.parts += parts
+
+    def x_axis(self, scale: Scale, words: str) -> None:
+        """Axis line, ticks and the axis's name at the bottom."""
+        self.add(line(self.left, self.bottom, self.right, self.bottom, "axis"))
+        last = float("-inf")
+        for tick in scale.ticks:
+            x, label = scale(tick), numbers.axis(tick)
+            self.add(line(x, self.bottom, x, self.bottom + 4, "axis"))
+            room = 3.2 * len(label) + 4.0
+            if x - room < last:
+                continue
+            last = x + room
+            self.add(text(x, self.bottom + 15, label, anchor="middle"))
+        self.add(text((self.left + self.right) / 2, self.height - 5, words, anchor="middle"))
+
+    def y_axis(self, scale: Scale) -> None:
+        """Horizontal grid lines with their figures; the unit stands in the subheading."""
+        for tick in scale.ticks:
+            y = scale(tick)
+            self.add(line(self.left, y, self.right, y, "grid"))
+            self.add(text(self.left - 6, y + 3.8, numbers.axis(tick), anchor="end"))
+
+    def labels(self, wanted: list[tuple[float, str, str]], x: float) -> None:
+        """Direct labels (y, words, class) at `x`, moved apart until they do not overlap."""
+        placed: list[tuple[float, str, str]] = []
+        for y, words, class_ in sorted(wanted):
+            free = placed[-1][0] + LABEL_PITCH if placed else y
+            placed.append((max(y, free), words, class_))
+        # What was pushed below the axis moves up again, and takes along what stands in its way.
+        limit = self.bottom
+        for number in range(len(placed) - 1, -1, -1):
+            y, words, class_ = placed[number]
+            placed[number] = min(y, limit), words, class_
+            limit = placed[number][0] - LABEL_PITCH
+        self.add(*(text(x, y + 3.5, words, class_) for y, words, class_ in placed))
+
+    def finish(self, name: str, description: str) -> Plot:
+        """The plot, with its title and description for those who cannot see it."""
+        words = f"{self.heading}, {self.subheading}"
+        svg = el(
+            "svg",
+            title(words),
+            el("desc", escape(description)),
+            text(0, 13, self.heading, "h"),
+            text(0, 29, self.subheading),
+            *self.parts,
+            class_="plot",
+            viewBox=f"0 0 {WIDTH:g} {self.height:g}",
+            role="img",
+            aria_label=f"{words}. {description}",
+            xmlns="http://www.w3.org/2000/svg",
+        )
+        return Plot(name, self.heading, description, svg)
+
+
+def standalone(plot: Plot) -> str:
+    """A plot as a file of its own, with its colours, 680 pixels wide."""
+    head, rest = plot.svg.split(">", 1)
+    height = float(head.split('viewBox="0 0 ')[1].split('"')[0].split()[1])
+    size = f' width="{2 * WIDTH:g}" height="{2 * height:g}"'
+    style = el("style", escape(STANDALONE))
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}{size}>{style}{rest}\n'

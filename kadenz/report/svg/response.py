@@ -1,0 +1,160 @@
+"""A figure over message size: median, quantile bands, fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kadenz.report import numbers
+from kadenz.report.svg.element import el, path, title
+from kadenz.report.svg.panel import Panel, Plot
+from kadenz.report.svg.scale import choose
+from kadenz.report.svg.style import series
+
+# Beyond these spans a linear axis shows one end only.
+LOG_X_FROM = 20.0
+LOG_Y_FROM = 12.0
+
+
+@dataclass(frozen=True)
+class Point:
+    """Quantiles at one size, in the unit shown. `p1` and `p99` are None below 100 samples."""
+
+    size: float
+    low: float
+    p1: float | None
+    median: float
+    p99: float | None
+    high: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """fixed + per_byte * size."""
+
+    fixed: float
+    per_byte: float
+    trusted: bool  # False where the points are not on a line
+
+
+def response(
+    points: Sequence[Point],
+    *,
+    heading: str,
+    subheading: str,
+    unit: str,
+    name: str,
+    colour: int,
+    fit: Line | None = None,
+    x_name: str = "message size, bytes",
+) -> Plot:
+    """Median over size with the bands p1 to p99 and min to max, and the fit as a broken line."""
+    colour = series(colour)
+    panel = Panel(heading, subheading, right=288.0)
+    sizes = [p.size for p in points]
+    top = max(p.high for p in points)
+    middle = max(p.median for p in points)
+    log_y = top > LOG_Y_FROM * middle and min(p.low for p in points) > 0
+    x = choose(
+        min(sizes),
+        max(sizes),
+        panel.left + 6,
+        panel.right - 6,
+        log=max(sizes) > LOG_X_FROM * max(min(sizes), 1.0),
+    )
+    y = choose(
+        min(p.low for p in points) if log_y else 0.0, top, panel.bottom, panel.top, log=log_y
+    )
+    panel.y_axis(y)
+    panel.x_axis(x, x_name)
+    panel.add(_band([(x(p.size), y(p.low), y(p.high)) for p in points], f"w{colour}"))
+    inner = [
+        (x(p.size), y(p.p1), y(p.p99)) for p in points if p.p1 is not None and p.p99 is not None
+    ]
+    if len(inner) > 1:
+        panel.add(_band(inner, f"b{colour}"))
+    if fit is not None:
+        steps = 40 if x.log else 1
+        ratio = max(sizes) / max(min(sizes), 1.0)
+        ends = [
+            min(sizes) * ratio ** (i / steps)
+            if x.log
+            else min(sizes) + (max(sizes) - min(sizes)) * i
+            for i in range(steps + 1)
+        ]
+        curve = [(x(size), y(fit.fixed + fit.per_byte * size)) for size in ends]
+        panel.add(path(curve, "fit"))
+    panel.add(path([(x(p.size), y(p.median)) for p in points], f"l{colour}"))
+    for p in points:
+        words = f"{p.size:g} bytes: median {numbers.number(p.median)}, "
+        if p.p99 is not None:
+            words += f"p99 {numbers.number(p.p99)}, "
+        words += f"{numbers.number(p.low)} to {numbers.number(p.high)} {unit}"
+        panel.add(
+            el("circle", cx=x(p.size), cy=y(p.median), r=2.6, class_=f"d{colour}"),
+            el("circle", title(words), cx=x(p.size), cy=y(p.median), r=11.0, class_="hit"),
+        )
+    last = points[-1]
+    labels = [(y(last.high), "max", ""), (y(last.median), "median", f"t{colour}")]
+    if last.p99 is not None and abs(y(last.p99) - y(last.high)) > 3.0:
+        labels.append((y(last.p99), "p99", ""))
+    if abs(y(last.low) - y(last.median)) > 14.0:
+        labels.append((y(last.low), "min", ""))
+    panel.labels(labels, panel.right + 4)
+    first = points[0]
+    description = (
+        f"{len(points)} sizes from {first.size:g} to {last.size:g} bytes. Median from "
+        f"{numbers.number(first.median)} to {numbers.number(last.median)} {unit}, largest value "
+        f"{numbers.number(top)} {unit}."
+    )
+    if fit is not None:
+        description += (
+            f" Fit {numbers.number(fit.fixed)} + {numbers.number(fit.per_byte)} a byte"
+            + ("." if fit.trusted else ", but the points are not on a line.")
+        )
+    return panel.finish(name, description)
+
+
+def _band(rows: Sequence[tuple[float, float, float]], class_: str) -> str:
+    """The area between two curves: (x, lower, upper) in pixels."""
+    upper = [(x, high) for x, _, high in rows]
+    lower = [(x, low) for x, low, _ in reversed(rows)]
+    return path(upper + lower, class_, close=True)
+
+
+def dots(
+    points: Sequence[tuple[float, float, str]],
+    *,
+    heading: str,
+    subheading: str,
+    unit: str,
+    name: str,
+    x_name: str = "message size, bytes",
+) -> Plot:
+    """Published means (size, value, where): open circles, no line that nobody printed."""
+    panel = Panel(heading, subheading, right=288.0)
+    sizes = [size for size, _, _ in points]
+    x = choose(min(sizes), max(sizes), panel.left + 6, panel.right - 6, log=False)
+    y = choose(0.0, max(v for _, v, _ in points), panel.bottom, panel.top, log=False)
+    panel.y_axis(y)
+    panel.x_axis(x, x_name)
+    for size, value, where in points:
+        panel.add(
+            el(
+                "circle",
+                title(f"{size:g} bytes: mean {numbers.printed(value)} {unit} ({where})"),
+                cx=x(size),
+                cy=y(value),
+                r=4.0,
+                class_="mark",
+            )
+        )
+    panel.labels([(y(v), numbers.printed(v), "v") for _, v, _ in points[-1:]], panel.right + 4)
+    for size, value, _ in points[:-1]:
+        panel.add(el("g", _value_label(x(size), y(value), value)))
+    text = "; ".join(f"{size:g} bytes {numbers.printed(v)} {unit}" for size, v, _ in points)
+    return panel.finish(name, f"Published means: {text}.")
+
+
+def _value_label(x: float, y: float, value: float) -> str:
+    return el("text", numbers.printed(value), x=x + 8, y=y - 6, class_="v")

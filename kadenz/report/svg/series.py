@@ -1,0 +1,66 @@
+"""Samples in the order they were taken, thinned so that no peak is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kadenz.report import numbers
+from kadenz.report.svg.element import el, path, text, title
+from kadenz.report.svg.panel import Panel, Plot
+from kadenz.report.svg.scale import choose, linear
+from kadenz.report.svg.style import series as colour_of
+from kadenz.stats.envelope import Envelope
+
+LOG_FROM = 12.0
+
+
+def series(
+    envelope: Envelope,
+    scale: float,
+    *,
+    named: Sequence[tuple[int, float, str]],
+    heading: str,
+    subheading: str,
+    unit: str,
+    name: str,
+    colour: int,
+) -> Plot:
+    """Extremes and quartiles of consecutive cells over sample number.
+
+    `named` are outliers to point at: (sample number, value in the unit shown, words).
+    """
+    number = colour_of(colour)
+    panel = Panel(heading, subheading, height=200.0)
+    low, high = float(envelope.low.min()) * scale, float(envelope.high.max()) * scale
+    middle = float(envelope.bands[1].max()) * scale
+    x = linear(0, max(envelope.n, 2), panel.left, panel.right - 4, nice=False)
+    y = choose(low, high, panel.bottom, panel.top, log=low > 0 and high > LOG_FROM * middle)
+    panel.y_axis(y)
+    centres = [
+        x(float(first) + float(length) / 2)
+        for first, length in zip(envelope.first, envelope.length, strict=True)
+    ]
+    for lower, upper, class_ in (
+        (envelope.low, envelope.high, f"w{number}"),
+        (envelope.bands[0], envelope.bands[2], f"b{number}"),
+    ):
+        top = [(at, y(float(v) * scale)) for at, v in zip(centres, upper, strict=True)]
+        base = [(at, y(float(v) * scale)) for at, v in zip(centres, lower, strict=True)]
+        if len(top) > 1:
+            panel.add(path(top + base[::-1], class_, close=True))
+    median = [(at, y(float(v) * scale)) for at, v in zip(centres, envelope.bands[1], strict=True)]
+    panel.add(path(median, f"l{number}"))
+    panel.x_axis(x, "sample number")
+    for at, value, words in named:
+        px, py = x(at), y(value)
+        end = px > (panel.left + panel.right) / 2
+        panel.add(
+            el("circle", title(words), cx=px, cy=py, r=3.2, class_="cold"),
+            text(px + (-6 if end else 6), py + 3, words, "v", anchor="end" if end else "start"),
+        )
+    described = "; ".join(words for _, _, words in named)
+    return panel.finish(
+        name,
+        f"{envelope.n:,} samples in time order, {numbers.number(low)} to {numbers.number(high)} "
+        f"{unit}" + (f"; {described}." if described else "."),
+    )

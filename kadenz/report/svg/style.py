@@ -1,0 +1,42 @@
+"""Colours and strokes of the plots, light and dark.
+
+Series colours are those of Okabe and Ito (2008), told apart by colour-blind readers; the dark
+set is lightened to keep 3:1 against the ground. Text keeps 4.5:1 (WCAG 2.1, 1.4.3).
+"""
+
+from __future__ import annotations
+
+SERIES = 5
+
+LIGHT = """--paper:#ffffff;--ink:#1b1f24;--muted:#59626d;--rule:#d5dae0;--grid:#e9ecef;
+--s1:#0068a8;--s2:#b34a00;--s3:#00795a;--s4:#a2477f;--s5:#6b6200;--alarm:#b3261e"""
+DARK = """--paper:#14171a;--ink:#e6e9ec;--muted:#a0a9b3;--rule:#3a4149;--grid:#252a30;
+--s1:#6cb8ee;--s2:#f29a5c;--s3:#4cc9a4;--s4:#e59ccb;--s5:#d9cd5e;--alarm:#ff8a80"""
+
+# `.plot` scopes everything, so that the rules can stand in a page.
+RULES = """.plot{display:block;width:100%;height:auto;font:11px system-ui,-apple-system,"Segoe UI",
+Roboto,"Helvetica Neue",Arial,sans-serif;font-variant-numeric:tabular-nums}
+.plot text{fill:var(--muted)}.plot .h{fill:var(--ink);font-size:12.5px;font-weight:600}
+.plot .v{fill:var(--ink)}.plot .axis{stroke:var(--rule);stroke-width:1;fill:none}
+.plot .grid{stroke:var(--grid);stroke-width:1}
+.plot .mark{stroke:var(--ink);stroke-width:1;fill:none}
+.plot .fit{stroke:var(--ink);stroke-width:1;stroke-dasharray:4 3;fill:none;opacity:.75}
+.plot .cold{stroke:var(--alarm);stroke-width:1.2;fill:none}.plot .coldt{fill:var(--alarm)}
+.plot .hit{fill:transparent;stroke:none}""" + "".join(
+    f".plot .l{i}{{stroke:var(--s{i});stroke-width:1.6;fill:none;stroke-linejoin:round}}"
+    f".plot .d{i}{{fill:var(--s{i})}}.plot .b{i}{{fill:var(--s{i});opacity:.28}}"
+    f".plot .w{i}{{fill:var(--s{i});opacity:.11}}.plot .t{i}{{fill:var(--s{i})}}"
+    f".plot .o{i}{{stroke:var(--s{i});stroke-width:1.2;fill:var(--paper)}}"
+    for i in range(1, SERIES + 1)
+)
+
+# For files of their own: a page gives the variables itself.
+STANDALONE = (
+    f"svg{{{LIGHT};background:var(--paper)}}"
+    f"@media (prefers-color-scheme:dark){{svg{{{DARK}}}}}{RULES}"
+).replace("\n", "")
+
+
+def series(number: int) -> int:
+    """The colour of the n-th series, from 0; colours come round again after five."""
+    return number % SERIES + 1

@@ -1,0 +1,106 @@
+"""A table as data; as Markdown and CSV. HTML is the template's business."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kadenz.analysis.units import Unit
+from kadenz.report import numbers
+
+
+@dataclass(frozen=True)
+class Cell:
+    """`text` for people; `raw` for machines (None: absent). `kind` is a CSS class."""
+
+    text: str
+    raw: str | float | None = None
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """`columns` name the units of their figures where all rows share one."""
+
+    name: str  # file name without suffix, and anchor
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    numeric: frozenset[int] = frozenset()  # columns set flush right
+    notes: tuple[str, ...] = field(default=())
+    row_kinds: tuple[str, ...] = ()  # CSS class of each row, "ours" or "published"; () for none
+
+    @property
+    def shown_columns(self) -> tuple[int, ...]:
+        """Those that say something in some row; the first one always."""
+        silent = ("", numbers.ABSENT)
+        return tuple(
+            i
+            for i in range(len(self.columns))
+            if i == 0 or any(row[i].text not in silent for row in self.rows)
+        )
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"{self.name}: {len(row)} cells for {len(self.columns)} columns")
+
+
+def words(text: str, kind: str = "") -> Cell:
+    """A cell of text."""
+    return Cell(text or numbers.ABSENT, text, kind)
+
+
+def whole(value: int, kind: str = "") -> Cell:
+    """A count."""
+    return Cell(numbers.count(value), value, kind)
+
+
+def figure(ticks: float | None, unit: Unit) -> Cell:
+    """A figure in ticks, shown in `unit`."""
+    raw = None if ticks is None else unit.figure(ticks)
+    return Cell(numbers.number(raw), raw)
+
+
+def badge(unit: Unit) -> Cell:
+    """The clock class of a row."""
+    return Cell(unit.clock_class, unit.clock_class, f"badge {unit.clock_class}")
+
+
+def markdown(table: Table) -> str:
+    """GitHub-flavoured Markdown, with title and notes."""
+    head = "| " + " | ".join(_escape(column) for column in table.columns) + " |"
+    rule = (
+        "|"
+        + "|".join(" ---: " if i in table.numeric else " --- " for i in range(len(table.columns)))
+        + "|"
+    )
+    rows = ["| " + " | ".join(_escape(cell.text) for cell in row) + " |" for row in table.rows]
+    notes = [f"- {note}" for note in table.notes]
+    parts = [f"## {table.title}", "", head, rule, *rows]
+    return "\n".join(parts + (["", *notes] if notes else [])) + "\n"
+
+
+def to_csv(table: Table) -> str:
+    """Comma-separated, plain numbers, empty where absent (RFC 4180)."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(table.columns)
+    for row in table.rows:
+        writer.writerow(["" if cell.raw is None else _plain(cell.raw) for cell in row])
+    return out.getvalue()
+
+
+def join(tables: Sequence[Table]) -> str:
+    """Several tables as one Markdown text."""
+    return "\n".join(markdown(table) for table in tables)
+
+
+def _plain(raw: str | float) -> str:
+    return repr(raw) if isinstance(raw, float) else str(raw)
+
+
+def _escape(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")

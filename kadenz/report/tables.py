@@ -1,0 +1,409 @@
+"""The report's own tables: results, fits, clocks, accounting, differences, manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kadenz.analysis.differences import differences
+from kadenz.analysis.results import LaneResult, RecordResult, RunResult
+from kadenz.config.manifest import Distribution
+from kadenz.report import labels, numbers
+from kadenz.report.table import Cell, Table, badge, figure, whole, words
+from kadenz.stats.percentiles import Percentile
+
+Named = Sequence[tuple[str, RunResult]]  # (label, run)
+
+NOT_SUBTRACTED = "The cost of reading the clock is inside every figure; nothing was subtracted."
+
+
+def results(bench: str, runs: Named) -> Table:
+    """Every point and lane of a benchmark on every run; also those without figures."""
+    rows = []
+    notes = []
+    for label, run in runs:
+        for record in run.records:
+            if record.bench != bench:
+                continue
+            if not record.usable or not any(one.summary for one in record.lanes):
+                rows.append(_no_figures(label, record))
+            rows += [_figures(label, record, one) for one in record.lanes if one.summary]
+            if record.pooled is not None:
+                rows.append(_pooled(label, record))
+            notes += [f"{label}, {labels.point(record)}: {note}" for note in _remarks(record)]
+        cost = run.manifest.clock.read_cost
+        if cost is not None and run.find(bench):
+            read = numbers.figure(cost.median, run.unit)
+            notes.append(f"{label}: reading the clock costs {read} {run.unit.label} (median).")
+    return Table(
+        name=labels.slug("results", bench),
+        title=bench,
+        columns=(
+            "Target",
+            "Point",
+            "Lane",
+            "n",
+            "Median",
+            "95 % interval",
+            "p99",
+            "95 % interval of p99",
+            "Max",
+            "Exceeded at most 1 in",
+            "Mean",
+            "95 % interval of mean",
+            "Sd",
+            "Unit",
+            "Clock class",
+        ),
+        rows=tuple(rows),
+        numeric=frozenset({3, 4, 5, 6, 7, 8, 9, 10, 11, 12}),
+        notes=(NOT_SUBTRACTED, *_folded(notes)),
+    )
+
+
+def _figures(label: str, record: RecordResult, lane: LaneResult) -> tuple[Cell, ...]:
+    unit, summary = record.unit, lane.summary
+    assert summary is not None
+    p50, p99 = lane.percentile("p50"), lane.percentile("p99")
+    mean = Cell("", None) if lane.mean is None else _ends(record, lane.mean.low, lane.mean.high)
+    return (
+        words(label),
+        words(labels.point(record)),
+        words(labels.lane(record, lane)),
+        whole(summary.n),
+        figure(summary.median, unit),
+        _interval(record, p50),
+        figure(p99.value, unit) if p99 else Cell(numbers.ABSENT),
+        _interval(record, p99),
+        figure(summary.max, unit),
+        whole(lane.maximum.one_in) if lane.maximum else Cell(numbers.ABSENT),
+        figure(summary.mean, unit),
+        mean,
+        figure(summary.sd, unit),
+        words(unit.label),
+        badge(unit),
+    )
+
+
+def _pooled(label: str, record: RecordResult) -> tuple[Cell, ...]:
+    assert record.pooled is not None
+    unit, summary = record.unit, record.pooled.summary
+    empty = Cell("", None)
+    return (
+        words(label),
+        words(labels.point(record)),
+        words("all lanes"),
+        whole(summary.n),
+        figure(summary.median, unit),
+        empty,
+        figure(record.pooled.quantiles.get("p99"), unit),
+        empty,
+        figure(summary.max, unit),
+        empty,
+        figure(summary.mean, unit),
+        empty,
+        figure(summary.sd, unit),
+        words(unit.label),
+        badge(unit),
+    )
+
+
+def _no_figures(label: str, record: RecordResult) -> tuple[Cell, ...]:
+    status: str = record.entry.status if record.entry.status != "ok" else "invalid"
+    if record.usable:  # nothing was taken, or only cold samples
+        status = next(iter(record.lanes[0].gaps.values()), "no samples") if record.lanes else "–"
+    gap = tuple(Cell(numbers.ABSENT) for _ in range(9))
+    return (
+        words(label),
+        words(labels.point(record)),
+        Cell(status, status, "status " + ("na" if record.entry.status == "n/a" else "bad")),
+        whole(record.taken),
+        *gap,
+        words(record.unit.label),
+        badge(record.unit),
+    )
+
+
+def _remarks(record: RecordResult) -> list[str]:
+    """What must be said beside a record's figures."""
+    if not record.usable:
+        status = record.entry.status if record.entry.status != "ok" else "invalid"
+        return [f"{status}: {record.reason}"]
+    found = list(record.notes)
+    unit = record.unit
+    for lane in record.lanes:
+        periodic, where = lane.periodic, f"{lane.name}: " if len(record.lanes) > 1 else ""
+        if periodic is not None and periodic.periodic and periodic.every is not None:
+            extra = ""
+            if periodic.extra is not None:
+                more = numbers.number(unit.figure(periodic.extra))
+                extra = f", {more} {unit.label} above the median"
+            cause = ", in step with the kernel's tick" if periodic.tick_fits else ""
+            found.append(
+                f"{where}outliers come every {numbers.number(periodic.every)} samples{cause}{extra}"
+            )
+        cold = lane.cold_effect
+        if cold is not None and cold.differs:
+            found.append(
+                f"{where}the first {cold.cold_n} executions differ (kept apart): median "
+                f"{numbers.figure(cold.cold_median, unit)} cold against "
+                f"{numbers.figure(cold.warm_median, unit)} {unit.label} warm"
+            )
+        if lane.effective is not None and lane.effective.tau > 2.0:
+            found.append(
+                f"{where}neighbouring samples depend on each other: {lane.effective.n:,} samples "
+                f"are worth {lane.effective.effective_n:,.0f} independent ones; the intervals "
+                "account for it"
+            )
+    return found
+
+
+def _folded(notes: Sequence[str]) -> list[str]:
+    """The same remark on many points, said once with their number."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for note in notes:
+        place, _, rest = note.partition(": ")
+        target, _, where = place.partition(", ")
+        groups.setdefault((target, rest), []).append(where)
+    folded = []
+    for (target, rest), places in groups.items():
+        many = f" ({len(places)} points)" if len(places) > 1 else ""
+        where = f", {places[0]}" if len(places) == 1 and places[0] else many
+        folded.append(f"{target}{where}: {rest.rstrip('.')}.")
+    return folded
+
+
+def _interval(record: RecordResult, percentile: Percentile | None) -> Cell:
+    if percentile is None:
+        return Cell("", None)
+    return _ends(record, percentile.low, percentile.high)
+
+
+def _ends(record: RecordResult, low: float | None, high: float | None) -> Cell:
+    text = numbers.interval(low, high, record.unit)
+    return Cell(text, text or None, "interval")
+
+
+def fits(bench: str, runs: Named) -> Table | None:
+    """Fixed cost and cost per byte; None where no run has a sweep of this benchmark."""
+    rows = []
+    notes = []
+    for label, run in runs:
+        for sweep in run.sweeps:
+            if sweep.bench != bench:
+                continue
+            unit = sweep.unit
+            if sweep.fit is None:
+                notes.append(f"{label}: no fit: {sweep.reason}.")
+                continue
+            fit = sweep.fit
+            rows.append(
+                (
+                    words(label),
+                    figure(fit.fixed.value, unit),
+                    Cell(numbers.interval(fit.fixed.low, fit.fixed.high, unit), None, "interval"),
+                    figure(fit.per_byte.value, unit),
+                    Cell(
+                        numbers.interval(fit.per_byte.low, fit.per_byte.high, unit),
+                        None,
+                        "interval",
+                    ),
+                    words("yes" if fit.linear else f"no, worst at {fit.worst_size:,.0f} bytes"),
+                    words(unit.label),
+                    badge(unit),
+                )
+            )
+            if sweep.reason:
+                notes.append(f"{label}: {sweep.reason}.")
+    if not rows and not notes:
+        return None
+    return Table(
+        name=labels.slug("fit", bench),
+        title=f"{bench}: fixed cost and cost per byte",
+        columns=(
+            "Target",
+            "Fixed",
+            "95 % interval",
+            "Per byte",
+            "95 % interval per byte",
+            "On a line",
+            "Unit",
+            "Clock class",
+        ),
+        rows=tuple(rows),
+        numeric=frozenset({1, 2, 3, 4}),
+        notes=tuple(notes),
+    )
+
+
+def clocks(runs: Named) -> Table:
+    """Rule 4 of the method: how far each clock may be trusted."""
+    rows = []
+    for label, run in runs:
+        clock = run.manifest.clock
+        monotonic = {True: "yes", False: "no", None: "not checked"}[clock.monotonic]
+        if clock.backward_steps:
+            monotonic += f", {clock.backward_steps:,} steps back"
+        rows.append(
+            (
+                words(label),
+                badge(run.unit),
+                words(clock.name),
+                words(f"{clock.hz:,} Hz" if clock.hz else "counts no time"),
+                whole(clock.bits),
+                words(clock.unit),
+                _distribution(clock.resolution),
+                _distribution(clock.read_cost),
+                words(monotonic, "status bad" if clock.backward_steps else ""),
+                words(clock.checked_against or "nothing"),
+                words(
+                    numbers.ABSENT
+                    if clock.rate_error_ppm is None
+                    else f"{clock.rate_error_ppm:+.3g} ppm"
+                ),
+            )
+        )
+    return Table(
+        name="clocks",
+        title="Clocks",
+        columns=(
+            "Target",
+            "Clock class",
+            "Clock",
+            "Rate",
+            "Bits",
+            "One tick is",
+            "Resolution (min / median / max ticks)",
+            "Cost of a read (min / median / max ticks)",
+            "Monotonic",
+            "Checked against",
+            "Rate error",
+        ),
+        rows=tuple(rows),
+        numeric=frozenset({4}),
+    )
+
+
+def _distribution(found: Distribution | None) -> Cell:
+    if found is None:
+        return words("not measured")
+    text = " / ".join(numbers.number(v) for v in (found.min, found.median, found.max))
+    return words(f"{text} (n {found.n:,})")
+
+
+def accounting(runs: Named) -> Table:
+    """Rule 3: planned = taken + missed, for every record."""
+    rows = []
+    for label, run in runs:
+        for record in run.records:
+            entry = record.entry
+            status = entry.status if record.usable or entry.status != "ok" else "invalid"
+            kind = {"ok": "", "n/a": "status na"}.get(status, "status bad")
+            rows.append(
+                (
+                    words(label),
+                    words(record.bench),
+                    words(labels.point(record)),
+                    whole(record.planned),
+                    whole(record.taken),
+                    whole(record.missed, "warn" if record.missed else ""),
+                    whole(record.overrun, "warn" if record.overrun else ""),
+                    whole(entry.cold),
+                    whole(len(entry.drains)),
+                    whole(entry.proof.checked),
+                    whole(entry.proof.failed, "warn" if entry.proof.failed else ""),
+                    Cell(status, status, kind),
+                    words(record.reason),
+                )
+            )
+    return Table(
+        name="accounting",
+        title="Accounting and proof",
+        columns=(
+            "Target",
+            "Benchmark",
+            "Point",
+            "Planned",
+            "Taken",
+            "Missed",
+            "Overrun",
+            "Cold, a lane",
+            "Drains",
+            "Proofs checked",
+            "Proofs failed",
+            "Status",
+            "Reason",
+        ),
+        rows=tuple(rows),
+        numeric=frozenset(range(3, 11)),
+        notes=("planned = taken + missed; overrun samples were taken and are in the figures.",),
+    )
+
+
+def differing(runs: Named) -> Table | None:
+    """Rule 7: every configuration value that is not the same everywhere; None for one run."""
+    if len(runs) < 2:
+        return None
+    found = differences([run.manifest for _, run in runs])
+    return Table(
+        name="differences",
+        title="Differences between the configurations",
+        columns=("What", *(label for label, _ in runs)),
+        rows=tuple(
+            (words(f"{one.group}: {one.key}"), *(words(value) for value in one.values))
+            for one in found
+        ),
+        notes=("Compare figures only where no difference in this table can explain them.",),
+    )
+
+
+def manifest(label: str, run: RunResult) -> Table:
+    """What was measured, on what, and how it was built."""
+    made, target = run.manifest, run.manifest.target
+    rows = [
+        ("run", made.id),
+        ("created", made.created),
+        ("measured for", f"{made.duration_s:,.1f} s"),
+        ("campaign", made.campaign.name + (" (quick)" if made.campaign.quick else "")),
+        ("kadenz", made.kadenz_version),
+        ("target", target.name),
+        ("board", labels.board(run)),
+        ("kernel", labels.kernel(run)),
+        ("architecture", target.arch),
+        ("instrument", target.instrument),
+        ("cores", str(target.cores)),
+        ("tick", f"{target.tick_hz:,} Hz"),
+        ("capabilities", ", ".join(target.capabilities)),
+    ]
+    rows += [(f"setting {key}", value) for key, value in target.settings.items()]
+    rows += [(f"condition {key}", value) for key, value in made.conditions.items()]
+    if made.build is not None:
+        build = made.build
+        rows += [
+            ("compiler", f"{build.compiler} {build.compiler_version}"),
+            ("flags", build.flags),
+            ("kernel source", build.kernel_source),
+            ("image", f"sha256 {build.elf_sha256}"),
+            (
+                "size",
+                f"{build.text_bytes:,} text, {build.data_bytes:,} data, {build.bss_bytes:,} bss",
+            ),
+        ]
+    if made.emulator is not None:
+        emulator = made.emulator
+        rows += [
+            ("emulator", f"{emulator.name} {emulator.version}"),
+            ("emulator arguments", " ".join(emulator.arguments)),
+        ]
+    host = made.host
+    rows += [
+        ("host", f"{host.os}, {host.kernel}, {host.preempt}"),
+        ("host processor", f"{host.cpu} × {host.cpus}"),
+        ("host virtual", host.virtual or "no"),
+    ]
+    rows += [(f"host {key}", value) for key, value in host.facts.items()]
+    return Table(
+        name=labels.slug("manifest", label),
+        title=f"Manifest: {label}",
+        columns=("What", "Value"),
+        rows=tuple((words(key), words(value)) for key, value in rows if value),
+    )
