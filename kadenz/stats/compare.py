@@ -151,8 +151,8 @@ def _from_replicates(base: Replicated, cand: Replicated, confidence: float) -> _
     )
     ratio = None
     if min(base.interval(confidence)[0], base.value) > 0.0 and cand.interval(confidence)[0] > 0.0:
-        # A replicate in the far tail may be below zero; the least positive keeps its rank.
-        below = np.maximum(base.values, np.finfo(np.float64).tiny)
+        # A replicate beyond the interval may be below zero: a millionth keeps its rank.
+        below = np.maximum(base.values, 1e-6 * base.value)
         ratio = _estimate(
             Replicated(cand.value / base.value, cand.values / below, 0.0, both, base.effective_n),
             confidence,

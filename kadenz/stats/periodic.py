@@ -331,11 +331,11 @@ def _in_phase(events: Indices, frequency: float) -> npt.NDArray[np.bool_]:
     """Which events lie within three robust sd of their common phase, a quarter turn at most."""
     mean = float(np.angle(np.exp(2j * np.pi * frequency * events).sum())) / (2.0 * np.pi)
     turns = frequency * events - mean
-    off: Floats = turns - np.round(turns)
+    off: Floats = np.asarray(turns - np.round(turns), dtype=np.float64)
     tolerance = 0.25
     for _ in range(4):
         # Strays spread the first guess; what is left each time is closer to the strikes.
-        off -= float(np.median(off[np.abs(off) <= tolerance]))
+        off = np.asarray(off - float(np.median(off[np.abs(off) <= tolerance])), dtype=np.float64)
         spread = 1.4826 * float(np.median(np.abs(off[np.abs(off) <= tolerance])))
         tolerance = min(0.25, max(1.5 * frequency, 3.0 * spread))
     return np.asarray(np.abs(off) <= tolerance)

@@ -61,11 +61,11 @@ def fit_size(
     block-bootstrap replicates of each size's statistic (replicate.py), so neither equal variances
     over sizes nor independent samples are assumed. Integer samples add the rounding to the clock's
     step, uniform over +-1/2 step. Linearity: the sum of squared residuals against the same sum of
-    the replicates (a parametric-free lack-of-fit test, alpha 0.01). Where it fails, the scatter of
-    the sizes around the line is the larger error, and the interval is widened to Student's t with
-    HC3 standard errors (MacKinnon and White 1985), k >= 4; a step or bend then is in `residuals`,
-    and the two figures describe the range measured, not a law. Assumes sizes measured independently
-    of each other.
+    the replicates (a lack-of-fit test that assumes no distribution, alpha 0.01). Where it fails,
+    the scatter of the sizes around the line is the larger error, and the interval is widened to
+    Student's t with HC3 standard errors (MacKinnon and White 1985), k >= 4; a step or bend then is
+    in `residuals`, and the two figures describe the range measured, not a law. Assumes sizes
+    measured independently of each other.
     """
     sizes = np.asarray(sizes_bytes, dtype=np.float64)
     if sizes.size != len(samples):
