@@ -15,6 +15,12 @@
 
 #define PATIENCE (2u * kdz_tick_hz())
 
+/* Milliseconds in ticks, so that a case means the same on a kernel with a tick of 1 us. */
+static inline uint32_t kdz_case_ms(uint32_t milliseconds)
+{
+    return milliseconds * (kdz_tick_hz() / 1000u);
+}
+
 struct kdz_case {
     const char *name;
     uint32_t needs; /* capabilities, or-ed: n/a without them */

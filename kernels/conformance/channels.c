@@ -74,10 +74,12 @@ static const char *empty_and_full_time_out(void)
     uint8_t item[ITEM_BYTES];
     const uint32_t start = kdz_tick_now();
 
-    expect(&reason, ops->receive(channel, item, ITEM_BYTES, 5) == KDZ_TIMEOUT,
+    expect(&reason, ops->receive(channel, item, ITEM_BYTES, kdz_case_ms(5)) == KDZ_TIMEOUT,
            "something was received from an empty channel");
-    expect(&reason, kdz_tick_now() - start >= 4u, "a receive did not wait for its time-out");
-    expect(&reason, kdz_tick_now() - start < 5u + PATIENCE, "a receive waited far too long");
+    expect(&reason, kdz_tick_now() - start >= kdz_case_ms(4),
+           "a receive did not wait for its time-out");
+    expect(&reason, kdz_tick_now() - start < kdz_case_ms(5) + PATIENCE,
+           "a receive waited far too long");
     compose(item, 0);
     expect(&reason, ops->send(channel, item, ITEM_BYTES, 0) == KDZ_OK,
            "a send into an empty channel failed");

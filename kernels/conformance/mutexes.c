@@ -8,17 +8,17 @@ static kdz_handle mutex;
 static kdz_handle go;
 static volatile bool got_it;
 
-static void pause_ticks(uint32_t ticks)
+static void pause_ms(uint32_t milliseconds)
 {
     uint32_t wake = kdz_tick_now();
 
-    (void)kdz_delay_until(&wake, ticks);
+    (void)kdz_delay_until(&wake, kdz_case_ms(milliseconds));
 }
 
 static void try_lock(void *arg)
 {
     (void)arg;
-    got_it = kdz_mutex_lock(mutex, 4) == KDZ_OK;
+    got_it = kdz_mutex_lock(mutex, kdz_case_ms(4)) == KDZ_OK;
     if (got_it) {
         (void)kdz_mutex_unlock(mutex);
     }
@@ -76,14 +76,14 @@ static const char *a_waiter_lends_its_rank(void)
     kdz_handle high;
 
     mutex = kdz_mutex_create();
-    go = kdz_sem_create(KDZ_SEM_BINARY, 1, 0);
+    go = kdz_sem_create(KDZ_SEM_COUNTING, 1, 0);
     if (mutex < 0 || go < 0) {
         return "a mutex or a semaphore could not be created";
     }
     low = kdz_case_thread(own, NULL, 3);
-    pause_ticks(3); /* L owns and waits for `go` */
+    pause_ms(3); /* L owns and waits for `go` */
     high = kdz_case_thread(need, NULL, 8);
-    pause_ticks(3); /* H waits for L */
+    pause_ms(3); /* H waits for L */
     middle = kdz_case_thread(disturb, NULL, 5);
     (void)kdz_sem_give(go);
     kdz_case_join(&reason, low);
@@ -101,7 +101,7 @@ struct kdz_cases kdz_cases_mutexes(void)
     static const struct kdz_case cases[] = {
         {"a mutex excludes", KDZ_CAP_MUTEX, a_mutex_excludes},
         {"a waiter lends its rank to the owner",
-         KDZ_CAP_MUTEX | KDZ_CAP_SEM_BINARY | KDZ_CAP_PRIORITY_INHERITANCE,
+         KDZ_CAP_MUTEX | KDZ_CAP_SEM_COUNTING | KDZ_CAP_PRIORITY_INHERITANCE,
          a_waiter_lends_its_rank},
     };
     return (struct kdz_cases){cases, sizeof cases / sizeof cases[0]};

@@ -21,9 +21,25 @@ static const char *counting_counts(void)
     for (uint32_t i = 0; i < COUNT; i++) {
         expect(&reason, kdz_sem_give(sem) == KDZ_OK, "a give below the maximum failed");
     }
-    expect(&reason, kdz_sem_give(sem) != KDZ_OK, "a give above the maximum was accepted");
     for (uint32_t i = 0; i < COUNT; i++) {
         expect(&reason, kdz_sem_take(sem, 0) == KDZ_OK, "less was there than given");
+    }
+    expect(&reason, kdz_sem_take(sem, 0) == KDZ_TIMEOUT, "more was there than given");
+    kdz_sem_destroy(sem);
+    return reason;
+}
+
+static const char *counting_stops_at_its_maximum(void)
+{
+    const char *reason = NULL;
+
+    sem = kdz_sem_create(KDZ_SEM_COUNTING, COUNT, COUNT);
+    if (sem < 0) {
+        return "a counting semaphore could not be created";
+    }
+    expect(&reason, kdz_sem_give(sem) != KDZ_OK, "a give above the maximum was accepted");
+    for (uint32_t i = 0; i < COUNT; i++) {
+        expect(&reason, kdz_sem_take(sem, 0) == KDZ_OK, "less was there than at the beginning");
     }
     expect(&reason, kdz_sem_take(sem, 0) == KDZ_TIMEOUT, "a refused give counted all the same");
     kdz_sem_destroy(sem);
@@ -55,15 +71,17 @@ static const char *a_wait_times_out(void)
     const char *reason = NULL;
     uint32_t start;
 
-    sem = kdz_sem_create(KDZ_SEM_BINARY, 1, 0);
+    sem = kdz_sem_create(KDZ_SEM_COUNTING, 1, 0);
     if (sem < 0) {
-        return "a binary semaphore could not be created";
+        return "a semaphore could not be created";
     }
     start = kdz_tick_now();
-    expect(&reason, kdz_sem_take(sem, 7) == KDZ_TIMEOUT, "an empty semaphore was taken");
+    expect(&reason, kdz_sem_take(sem, kdz_case_ms(7)) == KDZ_TIMEOUT,
+           "an empty semaphore was taken");
     /* The first tick of a wait may be a part of one. */
-    expect(&reason, kdz_tick_now() - start >= 6u, "a wait ended before its time");
-    expect(&reason, kdz_tick_now() - start < 7u + PATIENCE, "a wait ended far after its time");
+    expect(&reason, kdz_tick_now() - start >= kdz_case_ms(6), "a wait ended before its time");
+    expect(&reason, kdz_tick_now() - start < kdz_case_ms(7) + PATIENCE,
+           "a wait ended far after its time");
     kdz_sem_destroy(sem);
     return reason;
 }
@@ -75,11 +93,11 @@ static void wait_and_say(void *arg)
     }
 }
 
-static void pause_ticks(uint32_t ticks)
+static void pause_ms(uint32_t milliseconds)
 {
     uint32_t wake = kdz_tick_now();
 
-    (void)kdz_delay_until(&wake, ticks);
+    (void)kdz_delay_until(&wake, kdz_case_ms(milliseconds));
 }
 
 static const char *wakes_in_order(uint8_t first, uint8_t second, uint8_t third, const char *order,
@@ -96,11 +114,11 @@ static const char *wakes_in_order(uint8_t first, uint8_t second, uint8_t third, 
     }
     for (int i = 0; i < 3; i++) {
         thread[i] = kdz_case_thread(wait_and_say, (void *)(uintptr_t)names[i], ranks[i]);
-        pause_ticks(3); /* it waits now */
+        pause_ms(3); /* it waits now */
     }
     for (int i = 0; i < 3; i++) {
         (void)kdz_sem_give(sem);
-        pause_ticks(3);
+        pause_ms(3);
     }
     for (int i = 0; i < 3; i++) {
         kdz_case_join(&reason, thread[i]);
@@ -133,12 +151,12 @@ static const char *a_woken_thread_preempts(void)
     kdz_handle high;
     kdz_handle low;
 
-    sem = kdz_sem_create(KDZ_SEM_BINARY, 1, 0);
+    sem = kdz_sem_create(KDZ_SEM_COUNTING, 1, 0);
     if (sem < 0) {
-        return "a binary semaphore could not be created";
+        return "a semaphore could not be created";
     }
     high = kdz_case_thread(wait_and_say, "h", 8);
-    pause_ticks(3);
+    pause_ms(3);
     low = kdz_case_thread(give_and_say, NULL, 4);
     kdz_case_join(&reason, low);
     kdz_case_join(&reason, high);
@@ -153,7 +171,7 @@ static const char *destroy_frees_what_create_took(void)
     const char *reason = NULL;
 
     for (int round = 0; round < 100 && reason == NULL; round++) {
-        sem = kdz_sem_create(KDZ_SEM_BINARY, 1, 0);
+        sem = kdz_sem_create(KDZ_SEM_COUNTING, 1, 0);
         expect(&reason, sem >= 0, "creating and destroying used the memory up");
         if (sem >= 0) {
             kdz_sem_destroy(sem);
@@ -166,12 +184,14 @@ struct kdz_cases kdz_cases_semaphores(void)
 {
     static const struct kdz_case cases[] = {
         {"a counting semaphore counts", KDZ_CAP_SEM_COUNTING, counting_counts},
+        {"a counting semaphore stops at its maximum", KDZ_CAP_SEM_COUNTING | KDZ_CAP_SEM_MAXIMUM,
+         counting_stops_at_its_maximum},
         {"a binary semaphore holds one", KDZ_CAP_SEM_BINARY, binary_holds_one},
-        {"a wait times out", KDZ_CAP_SEM_BINARY, a_wait_times_out},
+        {"a wait times out", KDZ_CAP_SEM_COUNTING, a_wait_times_out},
         {"the most urgent waiter comes first", KDZ_CAP_SEM_COUNTING, the_most_urgent_waiter_first},
         {"equal waiters: first come, first served", KDZ_CAP_SEM_COUNTING, equal_waiters_first_come},
-        {"a woken thread preempts", KDZ_CAP_SEM_BINARY, a_woken_thread_preempts},
-        {"destroy frees what create took", KDZ_CAP_SEM_BINARY, destroy_frees_what_create_took},
+        {"a woken thread preempts", KDZ_CAP_SEM_COUNTING, a_woken_thread_preempts},
+        {"destroy frees what create took", KDZ_CAP_SEM_COUNTING, destroy_frees_what_create_took},
     };
     return (struct kdz_cases){cases, sizeof cases / sizeof cases[0]};
 }

@@ -84,7 +84,7 @@ static void sleep_a_moment(void *arg)
     uint32_t wake = kdz_tick_now();
 
     (void)arg;
-    (void)kdz_delay_until(&wake, 20);
+    (void)kdz_delay_until(&wake, kdz_case_ms(20));
 }
 
 static const char *join_waits_and_times_out(void)
@@ -92,7 +92,7 @@ static const char *join_waits_and_times_out(void)
     const char *reason = NULL;
     const kdz_handle thread = kdz_case_thread(sleep_a_moment, NULL, 5);
 
-    expect(&reason, kdz_thread_join(thread, 2) == KDZ_TIMEOUT,
+    expect(&reason, kdz_thread_join(thread, kdz_case_ms(2)) == KDZ_TIMEOUT,
            "join did not time out on a thread that still runs");
     kdz_case_join(&reason, thread);
     expect(&reason, kdz_thread_join(thread, 0) == KDZ_INVALID,
@@ -121,11 +121,11 @@ static void suspend_twice(void *arg)
     kdz_case_log('c');
 }
 
-static void pause_ticks(uint32_t ticks)
+static void pause_ms(uint32_t milliseconds)
 {
     uint32_t wake = kdz_tick_now();
 
-    (void)kdz_delay_until(&wake, ticks);
+    (void)kdz_delay_until(&wake, kdz_case_ms(milliseconds));
 }
 
 static const char *suspend_holds_until_resume(void)
@@ -133,10 +133,10 @@ static const char *suspend_holds_until_resume(void)
     const char *reason = NULL;
     const kdz_handle thread = kdz_case_thread(suspend_twice, NULL, 5);
 
-    pause_ticks(3);
+    pause_ms(3);
     expect(&reason, kdz_case_log_is("a"), "a thread that suspended itself ran on");
     (void)kdz_thread_resume(thread);
-    pause_ticks(3);
+    pause_ms(3);
     expect(&reason, kdz_case_log_is("ab"), "a resumed thread did not run, or not to its next stop");
     (void)kdz_thread_resume(thread);
     kdz_case_join(&reason, thread);
@@ -151,10 +151,10 @@ static const char *resume_is_not_stored(void)
     const kdz_handle thread = kdz_case_thread(suspend_twice, NULL, 5);
 
     (void)kdz_thread_resume(thread); /* ready, not yet run: we are more urgent */
-    pause_ticks(3);
+    pause_ms(3);
     expect(&reason, kdz_case_log_is("a"), "a resume before the suspend was stored");
     (void)kdz_thread_resume(thread);
-    pause_ticks(3);
+    pause_ms(3);
     (void)kdz_thread_resume(thread);
     kdz_case_join(&reason, thread);
     return reason;

@@ -7,28 +7,33 @@
 static const char *delay_until_does_not_drift(void)
 {
     const char *reason = NULL;
+    const uint32_t period = kdz_case_ms(3);
     const uint32_t start = kdz_tick_now();
     uint32_t wake = start;
 
     for (uint32_t round = 1; round <= 5; round++) {
-        expect(&reason, kdz_delay_until(&wake, 3) == KDZ_OK, "a sleep into the future was refused");
-        expect(&reason, wake == start + 3u * round,
+        expect(&reason, kdz_delay_until(&wake, period) == KDZ_OK,
+               "a sleep into the future was refused");
+        expect(&reason, wake == start + period * round,
                "the next moment is not the last plus a period");
         expect(&reason, (int32_t)(kdz_tick_now() - wake) >= 0, "a sleeper woke too early");
     }
-    expect(&reason, kdz_tick_now() - start < 15u + PATIENCE, "sleepers woke far too late");
+    expect(&reason, kdz_tick_now() - start < 5u * period + PATIENCE, "sleepers woke far too late");
     return reason;
 }
 
 static const char *a_missed_moment_is_told(void)
 {
     const char *reason = NULL;
-    const uint32_t past = kdz_tick_now() - 10u;
+    const uint32_t period = kdz_case_ms(4);
+    const uint32_t past = kdz_tick_now() - kdz_case_ms(10);
     uint32_t wake = past;
 
-    expect(&reason, kdz_delay_until(&wake, 4) == KDZ_TIMEOUT, "a past moment was not reported");
-    expect(&reason, wake == past + 4u, "a past moment did not advance by its period");
-    expect(&reason, kdz_tick_now() - past < 10u + PATIENCE, "a past moment was slept on");
+    expect(&reason, kdz_delay_until(&wake, period) == KDZ_TIMEOUT,
+           "a past moment was not reported");
+    expect(&reason, wake == past + period, "a past moment did not advance by its period");
+    expect(&reason, kdz_tick_now() - past < kdz_case_ms(10) + PATIENCE,
+           "a past moment was slept on");
     return reason;
 }
 

@@ -119,12 +119,14 @@ static int set_up(pthread_attr_t *attributes, const struct kdz_thread_spec *spec
         error = error != 0 ? error : pthread_attr_setschedpolicy(attributes, SCHED_FIFO);
         error = error != 0 ? error : pthread_attr_setschedparam(attributes, &param);
     }
-    if (error == 0 && spec->core != KDZ_ANY_CORE) {
-        error = cpu_of_core(spec->core, &one)
-                    ? pthread_attr_setaffinity_np(attributes, sizeof one, &one)
-                    : EINVAL;
+    if (error != 0) {
+        return error;
     }
-    return error;
+    if (spec->core == KDZ_ANY_CORE) { /* else it would inherit the creator's core */
+        return pthread_attr_setaffinity_np(attributes, sizeof allowed, &allowed);
+    }
+    return cpu_of_core(spec->core, &one) ? pthread_attr_setaffinity_np(attributes, sizeof one, &one)
+                                         : EINVAL;
 }
 
 static kdz_handle free_place(void)
@@ -258,10 +260,17 @@ uint8_t kdz_thread_core(void)
 
 void kdz_kernel_start(void (*entry)(void *), void *arg)
 {
+    cpu_set_t first;
+
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
         kdz_fault(KDZ_FAULT_ASSERT, "sched_getaffinity fails: more than 1024 CPUs?", NULL, 0);
     }
     posix_claim_rights();
+    /* The main thread is bound to core 0: there, as on a microcontroller, threads it creates do not
+     * run before it waits. */
+    if (!cpu_of_core(0, &first) || sched_setaffinity(0, sizeof first, &first) != 0) {
+        kdz_fault(KDZ_FAULT_ASSERT, "the main thread cannot be bound to its first CPU", NULL, 0);
+    }
     prefault_stack();
     entry(arg); /* the program's first thread is the suite's main thread */
 }

@@ -27,7 +27,7 @@ const char *kdz_capability_name(unsigned bit)
 {
     static const char *const names[] = {
         "suspend",   "yield",    "sem-counting", "sem-binary", "mutex", "priority-inheritance",
-        "interrupt", "affinity",
+        "interrupt", "affinity", "sem-maximum",
     };
     return bit < sizeof names / sizeof names[0] ? names[bit] : NULL;
 }

@@ -40,7 +40,8 @@ typedef enum {
     KDZ_CAP_MUTEX = 1u << 4,                /* an owned lock */
     KDZ_CAP_PRIORITY_INHERITANCE = 1u << 5, /* a waiter lends its rank to the owner */
     KDZ_CAP_INTERRUPT = 1u << 6,            /* kdz_irq_connect and the _from_isr calls */
-    KDZ_CAP_AFFINITY = 1u << 7              /* a thread can be bound to one core */
+    KDZ_CAP_AFFINITY = 1u << 7,             /* a thread can be bound to one core */
+    KDZ_CAP_SEM_MAXIMUM = 1u << 8           /* a give above a semaphore's maximum is refused */
 } kdz_capability;
 
 uint32_t kdz_capabilities(void); /* the set, or-ed */
