@@ -86,6 +86,11 @@ _ADHOC_QUICK = 50
     is_flag=True,
     help="Measure this Linux without the right to SCHED_FIFO or locked memory; stamps a warning.",
 )
+@click.option(
+    "--allow-idle-states",
+    is_flag=True,
+    help="Measure this Linux with the processor's idle states on; stamps a warning.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def run(
     work: tuple[str, ...],
@@ -100,6 +105,7 @@ def run(
     port: str,
     timeout_s: float,
     allow_no_realtime: bool,
+    allow_idle_states: bool,
     as_json: bool,
 ) -> int:
     """Measure campaigns (by name or file) or single benchmarks.
@@ -121,6 +127,7 @@ def run(
         "port": port,
         "timeout_s": timeout_s,
         "allow_no_realtime": allow_no_realtime,
+        "allow_idle_states": allow_idle_states,
     }
     requests = [
         Request(campaign=campaign, entry=entry, targets=_targets(campaign, targets), **common)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -10,18 +11,32 @@ from typing import Any, Self
 import click
 
 from kadenz.config.manifest import RecordEntry
+from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 
 
-def record_title(record: RecordEntry) -> str:
-    """`itc/queue size_bytes=60`."""
-    return " ".join([record.bench, *(f"{k}={v}" for k, v in record.params.items())])
+class _Titles(Progress):
+    """Names records as the plan did: `itc/queue size_bytes=60`."""
+
+    def __init__(self) -> None:
+        self._asked: dict[tuple[str, int], str] = {}
+
+    def started(self, target: str, points: Sequence[Point]) -> None:
+        """Notes what is asked for."""
+        for point in points:
+            words = [point.bench, *(f"{k}={v}" for k, v in point.params.items())]
+            self._asked[target, point.id] = " ".join(words)
+
+    def title(self, target: str, record: RecordEntry) -> str:
+        """What the plan called this record."""
+        return self._asked.get((target, record.id), record.bench)
 
 
-class LineDisplay(Progress):
+class LineDisplay(_Titles):
     """One line a record to standard error, for logs."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._lock = threading.Lock()
         self._planned: dict[str, int] = {}
         self._done: dict[str, int] = {}
@@ -41,10 +56,11 @@ class LineDisplay(Progress):
         """The image is being made."""
         self._say(target, "building")
 
-    def started(self, target: str, points: int) -> None:
+    def started(self, target: str, points: Sequence[Point]) -> None:
         """Measuring begins."""
-        self._planned[target], self._done[target] = points, 0
-        self._say(target, f"measuring {points} points")
+        super().started(target, points)
+        self._planned[target], self._done[target] = len(points), 0
+        self._say(target, f"measuring {len(points)} points")
 
     def closed(self, target: str, record: RecordEntry) -> None:
         """A record is complete."""
@@ -53,7 +69,7 @@ class LineDisplay(Progress):
         missed = sum(lane.missed for lane in record.lanes)
         end = f"{record.status}: {record.reason}" if record.reason else record.status
         count = f"{self._done[target]}/{self._planned.get(target, 0)}"
-        text = f"{count} {record_title(record)}: {taken} taken, {missed} missed, {end}"
+        text = f"{count} {self.title(target, record)}: {taken} taken, {missed} missed, {end}"
         self._say(target, text)
 
     def note(self, target: str, text: str) -> None:
@@ -69,10 +85,11 @@ class LineDisplay(Progress):
             click.echo(f"{target}: {text}", err=True)
 
 
-class LiveDisplay(Progress):
+class LiveDisplay(_Titles):
     """A bar for each target. Redrawn four times a second: this Linux may be what is measured."""
 
     def __init__(self) -> None:
+        super().__init__()
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bars
@@ -107,29 +124,30 @@ class LiveDisplay(Progress):
         """The image is being made."""
         self._tasks[target] = self._bars.add_task("building", target=target, total=None)
 
-    def started(self, target: str, points: int) -> None:
+    def started(self, target: str, points: Sequence[Point]) -> None:
         """Measuring begins."""
+        super().started(target, points)
         if target not in self._tasks:
             self.building(target)
-        self._bars.update(self._tasks[target], total=points, description="starting")
+        self._bars.update(self._tasks[target], total=len(points), description="starting")
 
     def opened(self, target: str, record: RecordEntry) -> None:
         """A record begins."""
         self._samples[target] = 0
-        self._bars.update(self._tasks[target], description=record_title(record))
+        self._bars.update(self._tasks[target], description=self.title(target, record))
 
     def samples(self, target: str, record: RecordEntry, received: int) -> None:
         """Samples arrived."""
         count = self._samples[target] = self._samples.get(target, 0) + received
         planned = sum(lane.planned for lane in record.lanes)
-        text = f"{record_title(record)}: {count} of {planned} samples"
+        text = f"{self.title(target, record)}: {count} of {planned} samples"
         self._bars.update(self._tasks[target], description=text)
 
     def closed(self, target: str, record: RecordEntry) -> None:
         """A record is complete."""
         self._bars.advance(self._tasks[target])
         if record.status in ("failed", "invalid"):
-            self._print(f"{target}: {record_title(record)}: {record.status}: {record.reason}")
+            self._print(f"{target}: {self.title(target, record)}: {record.status}: {record.reason}")
 
     def note(self, target: str, text: str) -> None:
         """The target's own words."""

@@ -35,6 +35,8 @@ def write_tables(folders: Sequence[Path]) -> None:
     from rich.console import Console
 
     console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = 140  # a log has no width of its own
     for folder in folders:
         summary = _summary(folder)
         console.print(_table(summary))
@@ -64,8 +66,10 @@ def _table(summary: dict[str, Any]) -> Any:
         table.add_column(name, justify="right")
     table.add_column("unit")
     table.add_column("status")
+    swept = swept_params([(row["bench"], row["params"]) for row in summary["records"]])
     for row in summary["records"]:
-        words = [row["bench"], *(f"{k}={v}" for k, v in row["params"].items())]
+        words = [row["bench"]]
+        words += [f"{k}={v}" for k, v in row["params"].items() if (row["bench"], k) in swept]
         if row["lane"] not in ("", "all"):
             words.append(row["lane"])
         figures = [_number(row.get(name)) for name in ("median", "p99", "max")]
@@ -79,6 +83,15 @@ def _table(summary: dict[str, Any]) -> Any:
             _plain(status),
         )
     return table
+
+
+def swept_params(points: Sequence[tuple[str, dict[str, int]]]) -> set[tuple[str, str]]:
+    """Benchmark and parameter, where a run has points that differ in it."""
+    values: dict[tuple[str, str], set[int]] = {}
+    for bench, params in points:
+        for name, value in params.items():
+            values.setdefault((bench, name), set()).add(value)
+    return {key for key, seen in values.items() if len(seen) > 1}
 
 
 def _number(value: float | None) -> str:

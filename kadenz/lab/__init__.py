@@ -28,6 +28,12 @@ from kadenz.target.base import Target
 
 # Warnings of the machine that mean: what the campaign asks for cannot be measured here as asked.
 _NO_RIGHT = {"no-sched-fifo", "rt-budget-zero", "no-mlock"}
+# Listing benchmarks measures nothing, so no right is needed for it.
+_ASKING = ("--allow-no-realtime", "--allow-idle-states")
+_IDLE_STATES_ALLOWED = manifest.Warning(
+    code="idle-states-allowed",
+    message="measured with idle states on (--allow-idle-states): wake-ups include leaving them",
+)
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,7 @@ class Request:
     port: str = ""
     timeout_s: float = 30.0
     allow_no_realtime: bool = False
+    allow_idle_states: bool = False
 
 
 def prepare(request: Request, progress: Progress) -> list[Job]:
@@ -110,7 +117,7 @@ def catalog_of(name: TargetName) -> catalogs.Catalog:
     known = catalogs.remembered(image.folder, image.entry.elf_sha256)
     if known is not None:
         return known
-    target = make_target(name, "counter", image, port="", program_arguments=[])
+    target = make_target(name, "counter", image, port="", program_arguments=_ASKING)
     return catalogs.ask(target, str(name), image)
 
 
@@ -133,9 +140,14 @@ def _image(name: TargetName, request: Request, progress: Progress) -> Image:
 def _job(
     name: TargetName, image: Image, request: Request, host: tuple[HostEntry, list[manifest.Warning]]
 ) -> Job:
-    arguments = ["--allow-no-realtime"] if request.allow_no_realtime else []
+    allowed = {
+        "--allow-no-realtime": request.allow_no_realtime,
+        "--allow-idle-states": request.allow_idle_states,
+    }
 
-    def make() -> Target:
+    def make(
+        arguments: Sequence[str] = tuple(a for a, wanted in allowed.items() if wanted),
+    ) -> Target:
         return make_target(
             name, request.instrument, image, port=request.port, program_arguments=arguments
         )
@@ -145,7 +157,7 @@ def _job(
         instrument=request.instrument,
         image=image,
         catalog=catalogs.remembered(image.folder, image.entry.elf_sha256)
-        or catalogs.ask(make(), str(name), image),
+        or catalogs.ask(make(_ASKING), str(name), image),
         points=[],
         make=make,
         host=host[0],
@@ -168,7 +180,8 @@ def _host(request: Request) -> tuple[HostEntry, list[manifest.Warning]]:
             f"{on_host[0]}: {missing[0].message}",
             remedy=f"{missing[0].remedy}. Or pass --allow-no-realtime, which stamps it",
         )
-    return host.entry, host.warnings
+    warnings = [*host.warnings, *([_IDLE_STATES_ALLOWED] if request.allow_idle_states else [])]
+    return host.entry, warnings
 
 
 def _check_names(campaign: Campaign, jobs: Sequence[Job]) -> None:

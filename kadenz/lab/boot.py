@@ -202,5 +202,6 @@ _FAULT_REMEDIES = {
     "assert": "A check inside the kernel or the suite failed: the message names its place",
     "stack-overflow": "The thread needs a larger stack: raise stack_bytes in its benchmark",
     "out-of-memory": "The image needs more memory than the board has: fewer or smaller objects",
+    "denied": "The message names the right; with --allow-… the figures carry a warning instead",
     "exception": "The registers are above; addr2line -e names the line of the program counter",
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kadenz.build.image import Image
 from kadenz.config import house
 from kadenz.config.board import Board
@@ -12,7 +14,7 @@ from kadenz.target.process import ProcessTarget
 
 
 def make_target(
-    name: TargetName, instrument: str, image: Image, *, port: str, program_arguments: list[str]
+    name: TargetName, instrument: str, image: Image, *, port: str, program_arguments: Sequence[str]
 ) -> Target:
     """A fresh execution of `image`. `port` is a board's serial line, the arguments a host's."""
     tiers = house.board(name.board).tier

@@ -73,7 +73,7 @@ def measure(job: Job, output: Path, progress: Progress, stop: threading.Event) -
     name = str(job.name)
     begun = time.monotonic()
     document = _manifest(job)
-    progress.started(name, len(job.points))
+    progress.started(name, job.points)
     failures: list[KadenzError] = []
     with RunWriter(output, document) as writer:
         session = Session(writer, name, job.points, job.catalog.benches, progress)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from kadenz.config.manifest import RecordEntry
+from kadenz.lab.plan import Point
 
 
 class Progress:
@@ -13,8 +15,8 @@ class Progress:
     def building(self, target: str) -> None:
         """The image of a target is being made."""
 
-    def started(self, target: str, points: int) -> None:
-        """A target begins to measure so many points."""
+    def started(self, target: str, points: Sequence[Point]) -> None:
+        """A target begins to measure these points."""
 
     def opened(self, target: str, record: RecordEntry) -> None:
         """A record begins."""
