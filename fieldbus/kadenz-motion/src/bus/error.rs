@@ -1,0 +1,76 @@
+//! What can go wrong on the way to operation.
+
+use super::pump::Stalled;
+
+/// Why the bus did not come up, with what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum BusError {
+    /// The interface cannot be used.
+    #[error(
+        "cannot use interface `{name}` for EtherCAT: {source}. See `ip link` for its name, bring it up with \
+         `ip link set {name} up`, and run as root or with CAP_NET_RAW"
+    )]
+    Interface {
+        /// As given.
+        name: String,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// Nobody answers.
+    #[error("{step}: {stalled}. Check cable, link light and power of the first device")]
+    Stalled {
+        /// What was being done.
+        step: &'static str,
+        /// How it ended.
+        stalled: Stalled,
+    },
+    /// The master library refused.
+    #[error("{step}: the master library says {error:?}. Check that the layout fits the devices (--layout), and their error lights")]
+    Master {
+        /// What was being done.
+        step: &'static str,
+        /// Its error.
+        error: ethercrab::error::Error,
+    },
+    /// The master library panicked.
+    #[error(
+        "{step}: the master library panicked: {message}. Known causes: a device without link on its port, an emergency \
+         message during an SDO dialogue. Switch the devices off and on and try again"
+    )]
+    MasterPanicked {
+        /// What was being done.
+        step: &'static str,
+        /// Of the panic.
+        message: String,
+    },
+    /// The ring is not the one the layout describes.
+    #[error("the ring has {found} devices, but {what} is device {position} of the layout. Adapt the layout (--layout) or the ring")]
+    TooFewDevices {
+        /// On the ring.
+        found: usize,
+        /// What is missing.
+        what: String,
+        /// Where it should be, from 0.
+        position: usize,
+    },
+    /// An object the application needs is not in the process data.
+    #[error(
+        "{axis} (device {position}, `{device}`) does not map object {index:#06x} in its {direction}. Map it with \
+         `startup` entries in the layout (objects 0x1C12, 0x1C13, 0x1600, 0x1A00)"
+    )]
+    NotMapped {
+        /// Name in the layout.
+        axis: String,
+        /// In the ring.
+        position: usize,
+        /// Name of the device.
+        device: String,
+        /// Missing object.
+        index: u16,
+        /// "outputs" or "inputs".
+        direction: &'static str,
+    },
+    /// A drive did not come to operation.
+    #[error("devices are not in OP after {0} s. Their AL status codes are in the log above; the usual cause is a missing SYNC0 or a watchdog that is too short")]
+    NoOperation(f64),
+}

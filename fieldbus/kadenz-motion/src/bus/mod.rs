@@ -1,0 +1,18 @@
+//! The bus: a wire to the devices, the master library on top, and the axes as the control application sees them.
+
+mod axis;
+mod bring_up;
+mod error;
+mod image;
+mod online;
+mod pump;
+mod socket;
+mod wire;
+
+pub use axis::{Axis, AxisFeedback, AxisSetpoint};
+pub use error::BusError;
+pub use image::Terminal;
+pub use online::{Answer, Bus};
+pub use pump::Pump;
+pub use socket::Socket;
+pub use wire::{Wire, FRAME_MAX_BYTES};

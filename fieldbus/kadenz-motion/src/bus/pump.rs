@@ -1,0 +1,135 @@
+//! Drives the master library's futures from one thread: sends what it has to send, waits for the answer, polls again.
+//!
+//! The library's own senders are a second thread or an executor; each costs a wake-up a frame and, through its timers, a
+//! lock and an allocation. Here the calling task does it all. The library is given no time-out of its own for frames
+//! (`Duration::MAX` never registers a timer); time is kept by the deadline of the wire.
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use ethercrab::{PduRx, PduTx};
+
+use super::wire::{Wire, FRAME_MAX_BYTES};
+use crate::rt::now_ns;
+
+/// Why a future did not end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Stalled {
+    /// Nothing came back in time.
+    #[error("no answer")]
+    NoAnswer,
+    /// The interface refuses frames; the number is errno.
+    #[error("the interface refuses frames ({})", std::io::Error::from_raw_os_error(*.0))]
+    WireFailed(i32),
+}
+
+/// How long to wait for an answer.
+#[derive(Debug, Clone, Copy)]
+pub enum Patience {
+    /// Until this moment, without a second try: cyclic operation.
+    Until(u64),
+    /// This long for each frame, sending it again this often: start and end.
+    Retry {
+        /// Wait, ns.
+        wait_ns: u64,
+        /// Times a frame is sent again.
+        times: u32,
+    },
+}
+
+/// Start and end of operation: 20 ms an answer, three more tries.
+pub const AT_EASE: Patience = Patience::Retry { wait_ns: 20_000_000, times: 3 };
+
+/// Frames in and out.
+pub struct Pump<W> {
+    wire: W,
+    tx: PduTx<'static>,
+    rx: PduRx<'static>,
+    buffer: [u8; FRAME_MAX_BYTES],
+    /// The frame to send again.
+    last: [u8; FRAME_MAX_BYTES],
+    last_length: usize,
+    /// Frames that were no answer to anything: late, doubled or damaged.
+    pub strays: u64,
+}
+
+impl<W: Wire> Pump<W> {
+    /// Takes both ends of the library's frame storage.
+    pub fn new(wire: W, tx: PduTx<'static>, rx: PduRx<'static>) -> Self {
+        let empty = [0; FRAME_MAX_BYTES];
+        Self { wire, tx, rx, buffer: empty, last: empty, last_length: 0, strays: 0 }
+    }
+
+    /// Runs `future` to its end or until patience does.
+    pub fn run<F: Future>(&mut self, future: F, patience: Patience) -> Result<F::Output, Stalled> {
+        let mut future = pin!(future);
+        let mut context = Context::from_waker(Waker::noop());
+        let mut tries = 0;
+        loop {
+            if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+                return Ok(output);
+            }
+            if self.send_all(matches!(patience, Patience::Retry { .. }))? {
+                tries = 0;
+            }
+            let deadline_ns = match patience {
+                Patience::Until(moment_ns) => moment_ns,
+                Patience::Retry { wait_ns, .. } => now_ns() + wait_ns,
+            };
+            if self.receive(deadline_ns)? {
+                continue;
+            }
+            match patience {
+                Patience::Retry { times, .. } if tries < times => {
+                    tries += 1;
+                    let again = &self.last[..self.last_length];
+                    self.wire.send(again).map_err(|error| Stalled::WireFailed(error.raw_os_error().unwrap_or(0)))?;
+                }
+                _ => return Err(Stalled::NoAnswer),
+            }
+        }
+    }
+
+    /// Sends what the library has ready; true if there was anything.
+    fn send_all(&mut self, keep: bool) -> Result<bool, Stalled> {
+        let mut any = false;
+        while let Some(frame) = self.tx.next_sendable_frame() {
+            any = true;
+            let mut failed = None;
+            let sent = frame.send_blocking(|bytes| {
+                if keep {
+                    self.last_length = bytes.len().min(FRAME_MAX_BYTES);
+                    self.last[..self.last_length].copy_from_slice(&bytes[..self.last_length]);
+                }
+                match self.wire.send(bytes) {
+                    Ok(()) => Ok(bytes.len()),
+                    Err(error) => {
+                        failed = Some(error.raw_os_error().unwrap_or(0));
+                        Err(ethercrab::error::Error::SendFrame)
+                    }
+                }
+            });
+            if sent.is_err() {
+                return Err(Stalled::WireFailed(failed.unwrap_or(0)));
+            }
+        }
+        Ok(any)
+    }
+
+    /// Waits for one frame; false at the deadline.
+    fn receive(&mut self, deadline_ns: u64) -> Result<bool, Stalled> {
+        let length = self
+            .wire
+            .receive(&mut self.buffer, deadline_ns)
+            .map_err(|error| Stalled::WireFailed(error.raw_os_error().unwrap_or(0)))?;
+        if length == 0 {
+            return Ok(false);
+        }
+        // A frame nobody waits for is not an error of this cycle; it shows as a lost one if it was needed.
+        if !matches!(self.rx.receive_frame(&self.buffer[..length]), Ok(ethercrab::ReceiveAction::Processed)) {
+            self.strays += 1;
+        }
+        Ok(true)
+    }
+}

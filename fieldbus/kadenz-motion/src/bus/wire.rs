@@ -1,0 +1,23 @@
+//! What carries frames.
+
+/// Longest Ethernet frame without its checksum.
+pub const FRAME_MAX_BYTES: usize = 1518;
+
+/// A way to the first device and back. Frames are whole Ethernet frames without checksum.
+pub trait Wire: Send {
+    /// Sends one frame.
+    fn send(&mut self, frame: &[u8]) -> std::io::Result<()>;
+
+    /// Waits for a frame until a moment of the monotonic clock; 0 bytes when none came. Must not allocate.
+    fn receive(&mut self, buffer: &mut [u8], deadline_ns: u64) -> std::io::Result<usize>;
+}
+
+impl Wire for Box<dyn Wire> {
+    fn send(&mut self, frame: &[u8]) -> std::io::Result<()> {
+        (**self).send(frame)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8], deadline_ns: u64) -> std::io::Result<usize> {
+        (**self).receive(buffer, deadline_ns)
+    }
+}

@@ -1,0 +1,230 @@
+//! The layout file: which device is which axis, how it moves, how it is watched.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::profile::Limits;
+use crate::supervise::SupervisionLimits;
+use crate::AXES;
+
+/// The layout of the simulated Indy7.
+pub const INDY7: &str = include_str!("../layouts/indy7.toml");
+
+/// Why a layout cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LayoutError {
+    /// The file cannot be read.
+    #[error("cannot read layout {path}: {source}. Give a file as --layout; layouts/indy7.toml is an example")]
+    Read {
+        /// As given.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The file is no layout.
+    #[error("layout {path}: {source}")]
+    Parse {
+        /// As given.
+        path: PathBuf,
+        /// With line and column.
+        source: Box<toml::de::Error>,
+    },
+    /// A value makes no sense.
+    #[error("layout {path}: {problem}")]
+    Value {
+        /// As given.
+        path: PathBuf,
+        /// What is wrong and what is allowed.
+        problem: String,
+    },
+}
+
+/// All of it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Layout {
+    /// Cycle and clocks.
+    pub cycle: Cycle,
+    /// The motion.
+    pub motion: Motion,
+    /// When to react.
+    #[serde(default)]
+    pub supervision: SupervisionLimits,
+    /// One entry a joint, base outwards.
+    pub axis: Vec<AxisLayout>,
+    /// Terminals of the edge workload.
+    #[serde(default)]
+    pub edge: Option<EdgeLayout>,
+}
+
+/// Cycle and distributed clocks.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cycle {
+    /// Period of the main task and of SYNC0, µs.
+    pub period_us: u32,
+    /// SYNC0 after the frame has passed, µs.
+    pub sync0_after_us: u32,
+}
+
+/// The default motion.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Motion {
+    /// Home pose, every joint, degrees.
+    pub low_deg: f64,
+    /// Other end, every joint, degrees.
+    pub high_deg: f64,
+    /// Standing at each end, s.
+    pub rest_s: f64,
+    /// Slowing to a halt on the path (stop category 2), s.
+    pub stop_s: f64,
+}
+
+/// A start-up command by SDO, sent in PRE-OP in the order of the file.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Startup {
+    /// Object.
+    pub index: u16,
+    /// Sub-index.
+    pub sub: u8,
+    /// Width, bits: 8, 16 or 32.
+    pub bits: u8,
+    /// Value; negative ones as two's complement.
+    pub value: i64,
+}
+
+/// One axis.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AxisLayout {
+    /// For messages.
+    pub name: String,
+    /// Position of its drive in the ring, from 0.
+    pub device: usize,
+    /// Encoder counts of one turn of the joint, gear included; negative where the drive turns the other way.
+    pub counts_per_turn: f64,
+    /// Fastest, degrees/s.
+    pub velocity_deg_s: f64,
+    /// degrees/s²
+    pub acceleration_deg_s2: f64,
+    /// degrees/s³
+    pub jerk_deg_s3: f64,
+    /// Sent before the drive's mapping is read.
+    #[serde(default)]
+    pub startup: Vec<Startup>,
+}
+
+impl AxisLayout {
+    /// Limits of its moves in rad.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            velocity: self.velocity_deg_s.to_radians(),
+            acceleration: self.acceleration_deg_s2.to_radians(),
+            jerk: self.jerk_deg_s3.to_radians(),
+        }
+    }
+}
+
+/// The two terminals of the edge workload.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EdgeLayout {
+    /// Digital output terminal, position in the ring; its first bit is used.
+    pub output_device: usize,
+    /// Input terminal with time stamps, position in the ring.
+    pub input_device: usize,
+    /// Byte of the 16-bit edge counter in its inputs.
+    pub count_byte: usize,
+    /// Byte of the 64-bit time of the last rising edge, ns.
+    pub rising_byte: usize,
+}
+
+impl Layout {
+    /// From a file, or the simulated Indy7 without one.
+    pub fn load(path: Option<&Path>) -> Result<Self, LayoutError> {
+        let Some(path) = path else { return Self::parse(INDY7, Path::new("indy7 (built in)")) };
+        let text =
+            std::fs::read_to_string(path).map_err(|source| LayoutError::Read { path: path.to_owned(), source })?;
+        Self::parse(&text, path)
+    }
+
+    /// From text; `path` is for messages.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, LayoutError> {
+        let layout: Self = toml::from_str(text)
+            .map_err(|source| LayoutError::Parse { path: path.to_owned(), source: Box::new(source) })?;
+        match layout.problem() {
+            None => Ok(layout),
+            Some(problem) => Err(LayoutError::Value { path: path.to_owned(), problem }),
+        }
+    }
+
+    /// Cycle, ns.
+    pub fn period_ns(&self) -> u64 {
+        u64::from(self.cycle.period_us) * 1000
+    }
+
+    fn problem(&self) -> Option<String> {
+        if self.axis.len() != AXES {
+            return Some(format!("{} [[axis]] entries, the arm has {AXES} joints", self.axis.len()));
+        }
+        if self.cycle.period_us != 1000 {
+            return Some(format!(
+                "cycle.period_us = {}: the tasks of the study run at 1 ms (edge has its own cycle). Use 1000",
+                self.cycle.period_us
+            ));
+        }
+        if self.cycle.sync0_after_us >= self.cycle.period_us {
+            return Some("cycle.sync0_after_us must lie within the period".into());
+        }
+        let mut values = vec![("motion.rest_s", self.motion.rest_s), ("motion.stop_s", self.motion.stop_s)];
+        values.push(("motion: high_deg less low_deg", self.motion.high_deg - self.motion.low_deg));
+        for axis in &self.axis {
+            values.push(("axis.counts_per_turn, without its sign", axis.counts_per_turn.abs()));
+            values.push(("axis.velocity_deg_s", axis.velocity_deg_s));
+            values.push(("axis.acceleration_deg_s2", axis.acceleration_deg_s2));
+            values.push(("axis.jerk_deg_s3", axis.jerk_deg_s3));
+        }
+        if let Some((name, value)) = values.into_iter().find(|(_, value)| !value.is_finite() || *value <= 0.0) {
+            return Some(format!("{name} is {value}; it must be greater than 0"));
+        }
+        let mut devices: Vec<usize> = self.axis.iter().map(|axis| axis.device).collect();
+        devices.sort_unstable();
+        devices.dedup();
+        if devices.len() != AXES {
+            return Some("two axes name the same device".into());
+        }
+        let startup = self.axis.iter().flat_map(|axis| &axis.startup);
+        let bad = startup.into_iter().find(|entry| !matches!(entry.bits, 8 | 16 | 32))?;
+        Some(format!("startup of {:#06x}: {} bits; 8, 16 or 32 are possible", bad.index, bad.bits))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_layout_is_valid() {
+        let layout = Layout::load(None).unwrap();
+        assert_eq!(layout.axis.len(), AXES);
+    }
+
+    #[test]
+    fn a_wrong_value_and_an_unknown_key_are_named() {
+        let wrong = INDY7.replacen("velocity_deg_s = 60.0", "velocity_deg_s = -1.0", 1);
+        let error = Layout::parse(&wrong, Path::new("mine.toml")).unwrap_err().to_string();
+        assert!(error.contains("mine.toml") && error.contains("velocity_deg_s"), "{error}");
+        let unknown = INDY7.replacen("rest_s", "pause_s", 1);
+        let error = Layout::parse(&unknown, Path::new("mine.toml")).unwrap_err().to_string();
+        assert!(error.contains("pause_s"), "{error}");
+    }
+
+    #[test]
+    fn a_missing_file_says_where_an_example_is() {
+        let error = Layout::load(Some(Path::new("/nowhere.toml"))).unwrap_err().to_string();
+        assert!(error.contains("/nowhere.toml") && error.contains("indy7.toml"), "{error}");
+    }
+}

@@ -1,0 +1,176 @@
+//! The application-layer state machine (ETG.1000.6): what a device allows, and how it says no.
+
+/// States, with their codes in AL control and AL status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum State {
+    /// No communication but registers.
+    Init = 1,
+    /// Mailbox.
+    PreOp = 2,
+    /// Mailbox and inputs; outputs stay safe.
+    SafeOp = 4,
+    /// Everything.
+    Op = 8,
+}
+
+impl State {
+    /// From the low nibble of AL control; `None` for bootstrap and codes that mean nothing.
+    pub fn from_code(code: u16) -> Option<Self> {
+        match code & 0x0F {
+            1 => Some(State::Init),
+            2 => Some(State::PreOp),
+            4 => Some(State::SafeOp),
+            8 => Some(State::Op),
+            _ => None,
+        }
+    }
+
+    /// The one above; `None` for the highest.
+    fn above(self) -> Option<Self> {
+        match self {
+            State::Init => Some(State::PreOp),
+            State::PreOp => Some(State::SafeOp),
+            State::SafeOp => Some(State::Op),
+            State::Op => None,
+        }
+    }
+}
+
+/// AL status codes (ETG.1000.6 table 11) the segment uses; a fault script may set any number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u16)]
+#[allow(missing_docs)]
+pub enum AlCode {
+    NoError = 0x0000,
+    Unspecified = 0x0001,
+    InvalidRequestedStateChange = 0x0011,
+    UnknownRequestedState = 0x0012,
+    BootstrapNotSupported = 0x0013,
+    InvalidMailboxConfiguration = 0x0016,
+    SyncManagerWatchdog = 0x001B,
+    InvalidOutputConfiguration = 0x001D,
+    InvalidInputConfiguration = 0x001E,
+    InvalidWatchdogConfiguration = 0x001F,
+    FatalSyncError = 0x002C,
+    InvalidDcSyncConfiguration = 0x0030,
+    InvalidDcSyncCycleTime = 0x0035,
+}
+
+const ERROR: u16 = 0x10;
+
+/// Where a device stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Al {
+    state: State,
+    has_error: bool,
+    code: u16,
+}
+
+impl Default for Al {
+    fn default() -> Self {
+        Self { state: State::Init, has_error: false, code: 0 }
+    }
+}
+
+impl Al {
+    /// Present state.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// AL status (0x0130).
+    pub fn status(&self) -> u16 {
+        self.state as u16 | if self.has_error { ERROR } else { 0 }
+    }
+
+    /// AL status code (0x0134).
+    pub fn code(&self) -> u16 {
+        self.code
+    }
+
+    /// Falls to `state` (if above it) with the error flag: a watchdog, or a fault.
+    pub fn fail(&mut self, state: State, code: u16) {
+        self.state = self.state.min(state);
+        self.has_error = true;
+        self.code = code;
+    }
+
+    /// A write to AL control. `check(next)` says whether the device can enter the state above.
+    ///
+    /// A refused step keeps the state, sets the error flag and the code. While the flag stands, only an acknowledged
+    /// request (bit 4) or one that leads downwards is heard.
+    pub fn request(&mut self, control: u16, check: impl FnOnce(State) -> Result<(), u16>) {
+        let acknowledged = control & ERROR != 0;
+        let wanted = State::from_code(control);
+        if self.has_error && !acknowledged && wanted.is_none_or(|wanted| wanted >= self.state) {
+            return;
+        }
+        if acknowledged {
+            (self.has_error, self.code) = (false, 0);
+        }
+        let outcome = match wanted {
+            None if control & 0x0F == 3 => Err(AlCode::BootstrapNotSupported as u16),
+            None => Err(AlCode::UnknownRequestedState as u16),
+            Some(wanted) if wanted <= self.state => Ok(wanted),
+            Some(wanted) if Some(wanted) == self.state.above() => check(wanted).map(|()| wanted),
+            Some(_) => Err(AlCode::InvalidRequestedStateChange as u16),
+        };
+        match outcome {
+            Ok(state) => *self = Self { state, has_error: false, code: 0 },
+            Err(code) => {
+                self.has_error = true;
+                self.code = code;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn yes(_: State) -> Result<(), u16> {
+        Ok(())
+    }
+
+    #[test]
+    fn states_are_climbed_one_by_one() {
+        let mut al = Al::default();
+        al.request(8, yes);
+        assert_eq!((al.status(), al.code()), (0x11, 0x11));
+        for state in [0x12, 4, 8] {
+            al.request(state, yes);
+        }
+        assert_eq!((al.status(), al.code()), (8, 0));
+    }
+
+    #[test]
+    fn an_error_stands_until_acknowledged() {
+        let mut al = Al::default();
+        al.request(2, |_| Err(AlCode::InvalidMailboxConfiguration as u16));
+        al.request(2, yes);
+        assert_eq!((al.status(), al.code()), (0x11, 0x16));
+        al.request(0x11, yes);
+        al.request(2, yes);
+        assert_eq!((al.status(), al.code()), (2, 0));
+    }
+
+    #[test]
+    fn going_down_is_always_allowed() {
+        let mut al = Al { state: State::Op, ..Al::default() };
+        al.fail(State::SafeOp, AlCode::SyncManagerWatchdog as u16);
+        assert_eq!(al.status(), 0x14);
+        al.request(1, |_| Err(1));
+        assert_eq!((al.status(), al.code()), (1, 0));
+    }
+
+    #[test]
+    fn bootstrap_and_nonsense_are_refused_by_their_own_codes() {
+        for (control, code) in [(3, 0x13), (7, 0x12), (0, 0x12)] {
+            let mut al = Al::default();
+            al.request(control, yes);
+            assert_eq!((al.status(), al.code()), (0x11, code));
+        }
+    }
+}

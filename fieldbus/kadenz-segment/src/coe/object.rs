@@ -1,0 +1,452 @@
+//! The object dictionary: typed entries, sorted by index, reached by handle from inside and by SDO from outside.
+
+use super::abort::Abort;
+use crate::al::State;
+use crate::description::DataType;
+
+/// Shape of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Shape {
+    /// One value.
+    Variable = 7,
+    /// Values of one type.
+    Array = 8,
+    /// Values of several types.
+    Record = 9,
+}
+
+/// Who may do what with an entry by SDO, and whether it may be mapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rights {
+    /// By SDO, in any state with a mailbox.
+    pub read: bool,
+    /// By SDO.
+    pub write: bool,
+    /// Writable in pre-operational only: assignment and mapping of process data.
+    pub pre_op_only: bool,
+    /// May be mapped from the master.
+    pub rx: bool,
+    /// May be mapped to the master.
+    pub tx: bool,
+}
+
+/// Read by SDO.
+pub const RO: Rights = Rights { read: true, write: false, pre_op_only: false, rx: false, tx: false };
+/// Read by SDO, mappable to the master.
+pub const RO_TX: Rights = Rights { tx: true, ..RO };
+/// Read and written by SDO.
+pub const RW: Rights = Rights { write: true, ..RO };
+/// Read and written by SDO, mappable from the master.
+pub const RW_RX: Rights = Rights { rx: true, ..RW };
+/// Read, and written in pre-operational.
+pub const RW_PREOP: Rights = Rights { pre_op_only: true, ..RW };
+
+impl Rights {
+    /// The access word of the entry description (ETG.1000.6 table 57).
+    pub fn word(self) -> u16 {
+        let read = if self.read { 0x07 } else { 0 };
+        let write = match (self.write, self.pre_op_only) {
+            (true, true) => 0x08,
+            (true, false) => 0x38,
+            _ => 0,
+        };
+        read | write | u16::from(self.rx) << 6 | u16::from(self.tx) << 7
+    }
+}
+
+/// A value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// The low bits of a number, whatever its sign.
+    Number(u64),
+    /// Text or octets, of fixed length.
+    Bytes(Vec<u8>),
+}
+
+/// One sub-index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Sub-index.
+    pub sub: u8,
+    /// Name.
+    pub name: String,
+    /// Type.
+    pub data_type: DataType,
+    /// Rights.
+    pub rights: Rights,
+    /// Value.
+    pub value: Value,
+    /// Smallest and largest number a write may give, as signed numbers.
+    pub range: Option<(i64, i64)>,
+}
+
+impl Entry {
+    /// Bits of the value.
+    pub fn bits(&self) -> usize {
+        match &self.value {
+            Value::Number(_) => usize::from(self.data_type.bits()),
+            Value::Bytes(bytes) => 8 * bytes.len(),
+        }
+    }
+
+    /// Bytes by SDO.
+    pub fn length(&self) -> usize {
+        self.bits().div_ceil(8)
+    }
+
+    fn signed(&self, raw: u64) -> i64 {
+        let bits = u32::from(self.data_type.bits().clamp(1, 64));
+        match self.data_type {
+            DataType::I8 | DataType::I16 | DataType::I32 | DataType::I64 => {
+                ((raw << (64 - bits)) as i64) >> (64 - bits)
+            }
+            _ => raw as i64,
+        }
+    }
+
+    /// Appends the value's bytes.
+    pub fn append_to(&self, bytes: &mut Vec<u8>) {
+        match &self.value {
+            Value::Number(number) => bytes.extend(number.to_le_bytes().iter().take(self.length())),
+            Value::Bytes(value) => bytes.extend(value),
+        }
+    }
+
+    fn checked(&self, bytes: &[u8]) -> Result<Value, Abort> {
+        let length = self.length();
+        match bytes.len().cmp(&length) {
+            std::cmp::Ordering::Greater => return Err(Abort::TooLong),
+            std::cmp::Ordering::Less => return Err(Abort::TooShort),
+            std::cmp::Ordering::Equal => {}
+        }
+        let Value::Number(_) = self.value else { return Ok(Value::Bytes(bytes.to_vec())) };
+        let mut raw = [0_u8; 8];
+        raw.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+        let number = u64::from_le_bytes(raw);
+        if let Some((low, high)) = self.range {
+            if !(low..=high).contains(&self.signed(number)) {
+                return Err(Abort::Range);
+            }
+        }
+        Ok(Value::Number(number))
+    }
+}
+
+/// One object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Object {
+    /// Index.
+    pub index: u16,
+    /// Name.
+    pub name: String,
+    /// Shape.
+    pub shape: Shape,
+    /// Sub-indices, in order.
+    pub entries: Vec<Entry>,
+}
+
+/// Where an entry is, for access without search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Handle {
+    object: u16,
+    entry: u16,
+}
+
+/// A change made by SDO, for the application to act on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Written {
+    /// Object.
+    pub index: u16,
+    /// Sub-index, or the first of a complete access.
+    pub sub: u8,
+}
+
+/// All objects of a device.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Dictionary {
+    objects: Vec<Object>,
+}
+
+impl Dictionary {
+    /// Adds an object with one value at sub-index 0.
+    pub fn variable(&mut self, index: u16, name: &str, data_type: DataType, rights: Rights, number: i64) {
+        self.insert(Object {
+            index,
+            name: name.into(),
+            shape: Shape::Variable,
+            entries: vec![number_entry(0, name, data_type, rights, number)],
+        });
+    }
+
+    /// Adds a text object.
+    pub fn text(&mut self, index: u16, name: &str, text: &str) {
+        let value = Value::Bytes(text.as_bytes().to_vec());
+        let entry = Entry { sub: 0, name: name.into(), data_type: DataType::Text, rights: RO, value, range: None };
+        self.insert(Object { index, name: name.into(), shape: Shape::Variable, entries: vec![entry] });
+    }
+
+    /// Adds a record or array; sub-index 0, the count, comes by itself.
+    pub fn list(&mut self, index: u16, name: &str, shape: Shape, count_rights: Rights, entries: Vec<Entry>) {
+        let count = entries.last().map_or(0, |entry| i64::from(entry.sub));
+        let mut all = vec![number_entry(0, "count", DataType::U8, count_rights, count)];
+        all.extend(entries);
+        self.insert(Object { index, name: name.into(), shape, entries: all });
+    }
+
+    /// Adds or replaces an object. Handles given before stay valid only if nothing is inserted in front: build first,
+    /// take handles afterwards.
+    fn insert(&mut self, object: Object) {
+        let index = object.index;
+        match self.objects.binary_search_by_key(&index, |known| known.index) {
+            Ok(at) => self.objects[at] = object,
+            Err(at) => self.objects.insert(at, object),
+        }
+    }
+
+    /// All objects, by index.
+    pub fn objects(&self) -> &[Object] {
+        &self.objects
+    }
+
+    /// An object.
+    pub fn object(&self, index: u16) -> Option<&Object> {
+        let at = self.objects.binary_search_by_key(&index, |object| object.index).ok()?;
+        self.objects.get(at)
+    }
+
+    /// An entry.
+    pub fn entry(&self, index: u16, sub: u8) -> Result<&Entry, Abort> {
+        let object = self.object(index).ok_or(Abort::NoObject)?;
+        object.entries.iter().find(|entry| entry.sub == sub).ok_or(Abort::NoSubIndex)
+    }
+
+    /// Where an entry is. Valid until an object is added.
+    pub fn handle(&self, index: u16, sub: u8) -> Option<Handle> {
+        let object = self.objects.binary_search_by_key(&index, |object| object.index).ok()?;
+        let entry = self.objects.get(object)?.entries.iter().position(|entry| entry.sub == sub)?;
+        Some(Handle { object: object as u16, entry: entry as u16 })
+    }
+
+    fn at(&self, handle: Handle) -> Option<&Entry> {
+        self.objects.get(usize::from(handle.object))?.entries.get(usize::from(handle.entry))
+    }
+
+    /// The number behind a handle, signed as its type says.
+    #[inline]
+    pub fn get(&self, handle: Handle) -> i64 {
+        match self.at(handle) {
+            Some(entry @ Entry { value: Value::Number(raw), .. }) => entry.signed(*raw),
+            _ => 0,
+        }
+    }
+
+    /// Sets the number behind a handle: the application's side, without rights or range.
+    #[inline]
+    pub fn set(&mut self, handle: Handle, number: i64) {
+        let entry = self
+            .objects
+            .get_mut(usize::from(handle.object))
+            .and_then(|object| object.entries.get_mut(usize::from(handle.entry)));
+        if let Some(Entry { value: Value::Number(raw), data_type, .. }) = entry {
+            let bits = u32::from(data_type.bits().clamp(1, 64));
+            *raw = number as u64 & (u64::MAX >> (64 - bits));
+        }
+    }
+
+    /// The number at an index, 0 if there is none: for set-up and tests.
+    pub fn number(&self, index: u16, sub: u8) -> i64 {
+        self.handle(index, sub).map_or(0, |handle| self.get(handle))
+    }
+
+    /// Limits what an SDO may write.
+    pub fn limit(&mut self, index: u16, sub: u8, low: i64, high: i64) {
+        let object = self.objects.iter_mut().find(|object| object.index == index);
+        if let Some(entry) = object.and_then(|object| object.entries.iter_mut().find(|entry| entry.sub == sub)) {
+            entry.range = Some((low, high));
+        }
+    }
+
+    /// SDO upload of one entry, appended to `bytes`.
+    pub fn upload(&self, index: u16, sub: u8, bytes: &mut Vec<u8>) -> Result<(), Abort> {
+        let entry = self.entry(index, sub)?;
+        if !entry.rights.read {
+            return Err(Abort::WriteOnly);
+        }
+        entry.append_to(bytes);
+        Ok(())
+    }
+
+    /// SDO upload of an object from `sub` (0 or 1) on. Sub-index 0 takes two bytes, as complete access lays it out.
+    pub fn upload_complete(&self, index: u16, sub: u8, bytes: &mut Vec<u8>) -> Result<(), Abort> {
+        let object = self.complete(index, sub)?;
+        let count = object.entries.first().map_or(0, |entry| match entry.value {
+            Value::Number(number) => number,
+            Value::Bytes(_) => 0,
+        });
+        for entry in object.entries.iter().filter(|entry| entry.sub >= sub) {
+            if entry.sub == 0 {
+                bytes.extend([count as u8, 0]);
+            } else if u64::from(entry.sub) <= count {
+                entry.append_to(bytes);
+            }
+        }
+        Ok(())
+    }
+
+    fn complete(&self, index: u16, sub: u8) -> Result<&Object, Abort> {
+        let object = self.object(index).ok_or(Abort::NoObject)?;
+        if sub > 1 || object.shape == Shape::Variable {
+            return Err(Abort::Unsupported);
+        }
+        Ok(object)
+    }
+
+    /// SDO download of one entry.
+    pub fn download(&mut self, index: u16, sub: u8, bytes: &[u8], state: State) -> Result<Written, Abort> {
+        let entry = self.entry(index, sub)?;
+        if !entry.rights.write {
+            return Err(Abort::ReadOnly);
+        }
+        if entry.rights.pre_op_only && state != State::PreOp {
+            return Err(Abort::State);
+        }
+        let value = entry.checked(bytes)?;
+        self.check_mapping(index, sub, &value)?;
+        let object = self.objects.iter_mut().find(|object| object.index == index);
+        if let Some(entry) = object.and_then(|object| object.entries.iter_mut().find(|entry| entry.sub == sub)) {
+            entry.value = value;
+        }
+        Ok(Written { index, sub })
+    }
+
+    /// SDO download of an object from `sub` (0 or 1) on: all of it or nothing.
+    pub fn download_complete(&mut self, index: u16, sub: u8, bytes: &[u8], state: State) -> Result<Written, Abort> {
+        let object = self.complete(index, sub)?;
+        let mut changed = object.clone();
+        let mut rest = bytes;
+        // Sub-index 0 is written as 0 first and to its value last, as the order of mapping demands.
+        let mut count = None;
+        for entry in changed.entries.iter_mut().filter(|entry| entry.sub >= sub) {
+            if rest.is_empty() {
+                break;
+            }
+            if !entry.rights.write || (entry.rights.pre_op_only && state != State::PreOp) {
+                return Err(if entry.rights.write { Abort::State } else { Abort::ReadOnly });
+            }
+            let length = if entry.sub == 0 { 2 } else { entry.length() };
+            let (own, after) = rest.split_at_checked(length).ok_or(Abort::TooShort)?;
+            let own = if entry.sub == 0 { own.get(..1).unwrap_or(own) } else { own };
+            entry.value = entry.checked(own)?;
+            if entry.sub == 0 {
+                count = Some(entry.value.clone());
+            } else {
+                self.check_entry_mapping(index, &entry.value)?;
+            }
+            rest = after;
+        }
+        if !rest.is_empty() {
+            return Err(Abort::TooLong);
+        }
+        if let Some(Value::Number(count)) = count {
+            if count as usize >= changed.entries.len() {
+                return Err(Abort::Range);
+            }
+        }
+        if let Some(object) = self.objects.iter_mut().find(|object| object.index == index) {
+            *object = changed;
+        }
+        Ok(Written { index, sub })
+    }
+
+    /// The rules for assignment (0x1C12, 0x1C13) and mapping (0x16xx, 0x1Axx).
+    fn check_mapping(&self, index: u16, sub: u8, value: &Value) -> Result<(), Abort> {
+        if !is_assignment(index) && !is_mapping(index) {
+            return Ok(());
+        }
+        let Value::Number(number) = value else { return Ok(()) };
+        if sub == 0 {
+            let places = self.object(index).map_or(0, |object| object.entries.len() - 1);
+            return if *number as usize <= places { Ok(()) } else { Err(Abort::Range) };
+        }
+        if self.number(index, 0) != 0 {
+            return Err(Abort::CountNotZero);
+        }
+        self.check_entry_mapping(index, value)
+    }
+
+    fn check_entry_mapping(&self, index: u16, value: &Value) -> Result<(), Abort> {
+        let Value::Number(number) = value else { return Ok(()) };
+        if is_assignment(index) {
+            let known = *number == 0 || (is_mapping(*number as u16) && self.object(*number as u16).is_some());
+            let right_way = *number == 0 || (*number as u16 >= 0x1A00) == (index == 0x1C13);
+            return if known && right_way { Ok(()) } else { Err(Abort::NotMappable) };
+        }
+        let mapped = Mapped::from_word(*number as u32);
+        if !is_mapping(index) || mapped.index == 0 {
+            return Ok(());
+        }
+        let entry = self.entry(mapped.index, mapped.sub)?;
+        let allowed = if index < 0x1A00 { entry.rights.rx } else { entry.rights.tx };
+        if !allowed {
+            return Err(Abort::NotMappable);
+        }
+        if entry.bits() == usize::from(mapped.bits) {
+            Ok(())
+        } else {
+            Err(Abort::Length)
+        }
+    }
+
+    /// What is mapped by the PDOs assigned at 0x1C12 or 0x1C13, in order.
+    pub fn assigned(&self, assignment: u16) -> Vec<Mapped> {
+        let mut mapped = Vec::new();
+        for place in 1..=self.number(assignment, 0).clamp(0, 255) as u8 {
+            let pdo = self.number(assignment, place) as u16;
+            for entry in 1..=self.number(pdo, 0).clamp(0, 255) as u8 {
+                mapped.push(Mapped::from_word(self.number(pdo, entry) as u32));
+            }
+        }
+        mapped
+    }
+}
+
+/// One mapped entry, as a mapping object holds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mapped {
+    /// Object; 0 is a gap.
+    pub index: u16,
+    /// Sub-index.
+    pub sub: u8,
+    /// Bits.
+    pub bits: u8,
+}
+
+impl Mapped {
+    /// From a mapping word: index, sub-index, bits.
+    pub fn from_word(word: u32) -> Self {
+        let [bits, sub, low, high] = word.to_le_bytes();
+        Self { index: u16::from_le_bytes([low, high]), sub, bits }
+    }
+
+    /// To a mapping word.
+    pub fn word(self) -> u32 {
+        let [low, high] = self.index.to_le_bytes();
+        u32::from_le_bytes([self.bits, self.sub, low, high])
+    }
+}
+
+fn is_assignment(index: u16) -> bool {
+    matches!(index, 0x1C12 | 0x1C13)
+}
+
+fn is_mapping(index: u16) -> bool {
+    matches!(index, 0x1600..=0x17FF | 0x1A00..=0x1BFF)
+}
+
+/// A number at a sub-index.
+pub fn number_entry(sub: u8, name: &str, data_type: DataType, rights: Rights, number: i64) -> Entry {
+    let bits = u32::from(data_type.bits().clamp(1, 64));
+    let value = Value::Number(number as u64 & (u64::MAX >> (64 - bits)));
+    Entry { sub, name: name.into(), data_type, rights, value, range: None }
+}

@@ -1,0 +1,105 @@
+//! Objects every CoE device has: identity, assignment, mapping, synchronisation (ETG.1020, ETG.5001).
+
+use super::object::{number_entry, Dictionary, Mapped, Shape, RO, RO_TX, RW, RW_PREOP, RW_RX};
+use crate::description::{DataType, Description, Pdo, Purpose};
+
+/// Entries a mapping object has room for.
+const MAPPING_PLACES: u8 = 16;
+/// PDOs a sync manager has room for.
+const ASSIGNMENT_PLACES: u8 = 4;
+
+/// Fills the dictionary; `device_type` is 0x1000 (0x00020192 for a servo drive under CiA 402).
+pub fn add(dictionary: &mut Dictionary, device: &Description, device_type: u32) {
+    dictionary.variable(0x1000, "device type", DataType::U32, RO, i64::from(device_type));
+    dictionary.variable(0x1001, "error register", DataType::U8, RO_TX, 0);
+    dictionary.text(0x1008, "device name", &device.type_name);
+    dictionary.text(0x1009, "hardware version", "simulated");
+    dictionary.text(0x100A, "software version", env!("CARGO_PKG_VERSION"));
+    let identity = device.identity;
+    let fields = [
+        ("vendor", identity.vendor),
+        ("product code", identity.product),
+        ("revision", identity.revision),
+        ("serial number", identity.serial),
+    ];
+    let entries =
+        (1..).zip(fields).map(|(sub, (name, value))| number_entry(sub, name, DataType::U32, RO, i64::from(value)));
+    dictionary.list(0x1018, "identity", Shape::Record, RO, entries.collect());
+    for (pdos, assignment, direction) in [(&device.rx, 0x1C12, "outputs"), (&device.tx, 0x1C13, "inputs")] {
+        for pdo in pdos {
+            add_mapping(dictionary, pdo);
+        }
+        let mut places: Vec<_> = (1..=ASSIGNMENT_PLACES)
+            .map(|sub| {
+                let index = pdos.get(usize::from(sub) - 1).map_or(0, |pdo| pdo.index);
+                number_entry(sub, &format!("PDO {sub}"), DataType::U16, RW_PREOP, i64::from(index))
+            })
+            .collect();
+        places.truncate(usize::from(ASSIGNMENT_PLACES));
+        dictionary.list(assignment, &format!("{direction}: assigned PDOs"), Shape::Array, RW_PREOP, places);
+        set_count(dictionary, assignment, pdos.len());
+    }
+    let purposes = [Purpose::MailboxOut, Purpose::MailboxIn, Purpose::Outputs, Purpose::Inputs];
+    let entries = (1..).zip(purposes).map(|(sub, purpose)| {
+        number_entry(sub, &format!("sync manager {}", sub - 1), DataType::U8, RO, i64::from(purpose as u8))
+    });
+    dictionary.list(0x1C00, "sync manager types", Shape::Array, RO, entries.collect());
+    for (index, name) in [(0x1C32, "synchronisation of outputs"), (0x1C33, "synchronisation of inputs")] {
+        let entries = vec![
+            number_entry(1, "synchronisation type", DataType::U16, RW, 1),
+            number_entry(2, "cycle time, ns", DataType::U32, RW, 0),
+            number_entry(3, "shift time, ns", DataType::U32, RO, 0),
+            number_entry(4, "synchronisation types supported", DataType::U16, RO, 0x07),
+            number_entry(5, "minimum cycle time, ns", DataType::U32, RO, 100_000),
+            number_entry(6, "calculation and copy time, ns", DataType::U32, RO, 0),
+            number_entry(12, "missed cycles", DataType::U16, RO, 0),
+            number_entry(32, "synchronisation error", DataType::Bool, RO, 0),
+        ];
+        dictionary.list(index, name, Shape::Record, RO, entries);
+    }
+    add_mapped_objects(dictionary, device);
+}
+
+fn add_mapping(dictionary: &mut Dictionary, pdo: &Pdo) {
+    let places = MAPPING_PLACES.max(pdo.entries.len().min(255) as u8);
+    let entries = (1..=places)
+        .map(|sub| {
+            let mapped = pdo.entries.get(usize::from(sub) - 1);
+            let word = mapped.map_or(0, |entry| Mapped { index: entry.index, sub: entry.sub, bits: entry.bits }.word());
+            number_entry(sub, &format!("mapping {sub}"), DataType::U32, RW_PREOP, i64::from(word))
+        })
+        .collect();
+    dictionary.list(pdo.index, &pdo.name, Shape::Record, RW_PREOP, entries);
+    set_count(dictionary, pdo.index, pdo.entries.len());
+}
+
+fn set_count(dictionary: &mut Dictionary, index: u16, count: usize) {
+    if let Some(handle) = dictionary.handle(index, 0) {
+        dictionary.set(handle, count as i64);
+    }
+}
+
+/// Objects that are mapped and that no profile adds: one place each, so that every mapping can be resolved.
+fn add_mapped_objects(dictionary: &mut Dictionary, device: &Description) {
+    for (pdos, rights) in [(&device.rx, RW_RX), (&device.tx, RO_TX)] {
+        let mut indices: Vec<u16> = pdos.iter().flat_map(|pdo| &pdo.entries).map(|entry| entry.index).collect();
+        indices.sort_unstable();
+        indices.dedup();
+        for index in indices.into_iter().filter(|index| *index != 0) {
+            let mut entries: Vec<_> =
+                pdos.iter().flat_map(|pdo| &pdo.entries).filter(|entry| entry.index == index).collect();
+            entries.sort_by_key(|entry| entry.sub);
+            entries.dedup_by_key(|entry| entry.sub);
+            match entries.as_slice() {
+                [only] if only.sub == 0 => dictionary.variable(index, &only.name, only.data_type, rights, 0),
+                _ => dictionary.list(
+                    index,
+                    &entries.first().map_or(String::new(), |entry| entry.name.clone()),
+                    Shape::Record,
+                    RO,
+                    entries.iter().map(|e| number_entry(e.sub, &e.name, e.data_type, rights, 0)).collect(),
+                ),
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Analogue terminals: sixteen-bit values.
+
+use crate::coe::object::{Dictionary, Handle};
+use crate::description::{entry, DataType, Pdo};
+use serde::Deserialize;
+
+/// Process data of analogue outputs: sixteen bits a channel.
+pub fn output_pdos(channels: u8) -> Vec<Pdo> {
+    let entries = (1..=channels).map(|k| entry(0x7010, k, DataType::I16, format!("output {k}"))).collect();
+    vec![Pdo { index: 0x1600, name: "outputs".into(), entries }]
+}
+
+/// Process data of analogue inputs: sixteen bits a channel.
+pub fn input_pdos(channels: u8) -> Vec<Pdo> {
+    let entries = (1..=channels).map(|k| entry(0x6010, k, DataType::I16, format!("input {k}"))).collect();
+    vec![Pdo { index: 0x1A00, name: "inputs".into(), entries }]
+}
+
+/// Analogue outputs.
+pub struct AnalogOutput {
+    handles: Vec<Option<Handle>>,
+    values: Vec<i16>,
+}
+
+impl AnalogOutput {
+    /// All zero.
+    pub fn new(channels: u8, dictionary: &Dictionary) -> Self {
+        let handles = (1..=channels).map(|k| dictionary.handle(0x7010, k)).collect();
+        Self { handles, values: vec![0; usize::from(channels)] }
+    }
+
+    /// Value of a channel, from 1.
+    pub fn value(&self, channel: u8) -> i16 {
+        usize::from(channel).checked_sub(1).and_then(|at| self.values.get(at)).copied().unwrap_or(0)
+    }
+
+    pub(super) fn update(&mut self, dictionary: &Dictionary) {
+        for (value, handle) in self.values.iter_mut().zip(&self.handles) {
+            *value = handle.map_or(0, |handle| dictionary.get(handle)) as i16;
+        }
+    }
+
+    pub(super) fn switch_off(&mut self) {
+        self.values.fill(0);
+    }
+}
+
+/// What an analogue input sees when no wire ends there: a sine.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Signal {
+    /// Amplitude, least significant bits.
+    pub amplitude: f64,
+    /// Mean, least significant bits.
+    pub offset: f64,
+    /// Frequency, Hz.
+    pub hz: f64,
+}
+
+impl Default for Signal {
+    fn default() -> Self {
+        Self { amplitude: 16_000.0, offset: 0.0, hz: 1.0 }
+    }
+}
+
+/// Analogue inputs.
+pub struct AnalogInput {
+    handles: Vec<Option<Handle>>,
+    wired: Vec<Option<i16>>,
+    signal: Signal,
+}
+
+impl AnalogInput {
+    /// Inputs that see `signal` until a wire says otherwise.
+    pub fn new(channels: u8, signal: Signal, dictionary: &Dictionary) -> Self {
+        let handles = (1..=channels).map(|k| dictionary.handle(0x6010, k)).collect();
+        Self { handles, wired: vec![None; usize::from(channels)], signal }
+    }
+
+    /// The value a wire brings to a channel, from 1.
+    pub fn set(&mut self, channel: u8, value: i16) {
+        if let Some(place) = usize::from(channel).checked_sub(1).and_then(|at| self.wired.get_mut(at)) {
+            *place = Some(value);
+        }
+    }
+
+    pub(super) fn publish(&mut self, dictionary: &mut Dictionary, world_ns: u64) {
+        let phase = (world_ns as f64 * 1.0e-9 * self.signal.hz).fract() * std::f64::consts::TAU;
+        let seen = (self.signal.offset + self.signal.amplitude * phase.sin()) as i16;
+        for (wired, handle) in self.wired.iter().zip(&self.handles) {
+            if let Some(handle) = handle {
+                dictionary.set(*handle, i64::from(wired.unwrap_or(seen)));
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Digital output terminal: levels, and the time of each edge.
+
+use crate::coe::object::{Dictionary, Handle};
+use crate::description::{entry, gap, DataType, Pdo};
+
+/// An edge at an output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Edge {
+    /// Channel, from 1.
+    pub channel: u8,
+    /// Level after it.
+    pub level: bool,
+    /// World time, ns.
+    pub world_ns: u64,
+}
+
+/// Edges kept for who looks at them after each step; more in one step are lost and counted.
+const EDGES: usize = 256;
+
+/// Digital outputs.
+pub struct DigitalOutput {
+    handles: Vec<Option<Handle>>,
+    levels: Vec<bool>,
+    edges: Vec<Edge>,
+    /// Edges that nobody fetched in time.
+    pub lost_edges: u64,
+    /// Edges since power-on.
+    pub edge_count: u64,
+}
+
+/// Process data: one bit a channel, filled to a byte only from eight channels on, so that small terminals are mapped
+/// bit by bit.
+pub fn pdos(channels: u8) -> Vec<Pdo> {
+    let mut entries: Vec<_> = (1..=channels).map(|k| entry(0x7000, k, DataType::Bool, format!("output {k}"))).collect();
+    if channels > 8 && channels % 8 != 0 {
+        entries.push(gap(8 - channels % 8));
+    }
+    vec![Pdo { index: 0x1600, name: "outputs".into(), entries }]
+}
+
+impl DigitalOutput {
+    /// All off.
+    pub fn new(channels: u8, dictionary: &Dictionary) -> Self {
+        Self {
+            handles: (1..=channels).map(|k| dictionary.handle(0x7000, k)).collect(),
+            levels: vec![false; usize::from(channels)],
+            edges: Vec::with_capacity(EDGES),
+            lost_edges: 0,
+            edge_count: 0,
+        }
+    }
+
+    /// Level of a channel, from 1.
+    pub fn level(&self, channel: u8) -> bool {
+        usize::from(channel).checked_sub(1).and_then(|at| self.levels.get(at)).copied().unwrap_or(false)
+    }
+
+    pub(super) fn update(&mut self, dictionary: &Dictionary, world_ns: u64) {
+        for channel in 0..self.levels.len() {
+            let wanted = self.handles.get(channel).copied().flatten().is_some_and(|handle| dictionary.get(handle) != 0);
+            self.drive(channel, wanted, world_ns);
+        }
+    }
+
+    pub(super) fn switch_off(&mut self, world_ns: u64) {
+        for channel in 0..self.levels.len() {
+            self.drive(channel, false, world_ns);
+        }
+    }
+
+    fn drive(&mut self, channel: usize, wanted: bool, world_ns: u64) {
+        let Some(level) = self.levels.get_mut(channel).filter(|level| **level != wanted) else { return };
+        *level = wanted;
+        self.edge_count += 1;
+        if self.edges.len() < EDGES {
+            self.edges.push(Edge { channel: channel as u8 + 1, level: wanted, world_ns });
+        } else {
+            self.lost_edges += 1;
+        }
+    }
+
+    /// Edges since [`DigitalOutput::forget_edges`].
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    pub(crate) fn forget_edges(&mut self) {
+        self.edges.clear();
+    }
+}

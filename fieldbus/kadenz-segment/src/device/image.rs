@@ -1,0 +1,143 @@
+//! Process data: which bits of a sync manager are which entry of the dictionary.
+
+use crate::coe::object::{Dictionary, Handle, Mapped};
+use crate::description::{Description, Pdo, Purpose};
+
+/// One mapped run of bits; no handle for a gap.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    handle: Option<Handle>,
+    at_bit: usize,
+    bits: usize,
+}
+
+/// The process image of a device, resolved when it enters safe-operational.
+#[derive(Debug, Clone, Default)]
+pub struct Image {
+    outputs: Vec<Slot>,
+    inputs: Vec<Slot>,
+    /// Sync manager of the outputs.
+    pub output_manager: Option<usize>,
+    /// Sync manager of the inputs.
+    pub input_manager: Option<usize>,
+}
+
+fn mapped(description: &Description, dictionary: &Dictionary, purpose: Purpose) -> Vec<Mapped> {
+    let (assignment, pdos): (u16, &[Pdo]) = match purpose {
+        Purpose::Outputs => (0x1C12, &description.rx),
+        _ => (0x1C13, &description.tx),
+    };
+    if description.has_mailbox {
+        return dictionary.assigned(assignment);
+    }
+    let entries = pdos.iter().flat_map(|pdo| &pdo.entries);
+    entries.map(|entry| Mapped { index: entry.index, sub: entry.sub, bits: entry.bits }).collect()
+}
+
+/// Bytes of the process data assigned now.
+pub fn assigned_length(description: &Description, dictionary: &Dictionary, purpose: Purpose) -> usize {
+    let bits: usize = mapped(description, dictionary, purpose).iter().map(|entry| usize::from(entry.bits)).sum();
+    bits.div_ceil(8)
+}
+
+impl Image {
+    /// Resolves assignment and mapping.
+    pub fn resolve(description: &Description, dictionary: &Dictionary) -> Self {
+        let slots = |purpose| {
+            let mut at_bit = 0;
+            let resolve = |entry: Mapped| {
+                let bits = usize::from(entry.bits);
+                let handle = dictionary.handle(entry.index, entry.sub).filter(|_| entry.index != 0);
+                let slot = Slot { handle, at_bit, bits };
+                at_bit += bits;
+                slot
+            };
+            mapped(description, dictionary, purpose).into_iter().map(resolve).collect::<Vec<_>>()
+        };
+        let (outputs, inputs) = (slots(Purpose::Outputs), slots(Purpose::Inputs));
+        Self {
+            output_manager: description.manager(Purpose::Outputs).filter(|_| !outputs.is_empty()),
+            input_manager: description.manager(Purpose::Inputs).filter(|_| !inputs.is_empty()),
+            outputs,
+            inputs,
+        }
+    }
+
+    /// Bit of the output sync manager in the event masks.
+    pub fn output_bit(&self) -> u8 {
+        self.output_manager.map_or(0, |manager| 1 << manager)
+    }
+
+    /// Bit of the input sync manager in the event masks.
+    pub fn input_bit(&self) -> u8 {
+        self.input_manager.map_or(0, |manager| 1 << manager)
+    }
+
+    /// Outputs into the dictionary.
+    pub fn unpack(&self, bytes: &[u8], dictionary: &mut Dictionary) {
+        for slot in &self.outputs {
+            if let Some(handle) = slot.handle {
+                dictionary.set(handle, take(bytes, slot.at_bit, slot.bits) as i64);
+            }
+        }
+    }
+
+    /// Inputs out of the dictionary.
+    pub fn pack(&self, dictionary: &Dictionary, bytes: &mut [u8]) {
+        for slot in &self.inputs {
+            let value = slot.handle.map_or(0, |handle| dictionary.get(handle));
+            put(bytes, slot.at_bit, slot.bits, value as u64);
+        }
+    }
+}
+
+fn take(bytes: &[u8], at_bit: usize, bits: usize) -> u64 {
+    let mut value = 0;
+    if at_bit % 8 == 0 && bits % 8 == 0 {
+        for index in (0..(bits / 8).min(8)).rev() {
+            value = value << 8 | u64::from(bytes.get(at_bit / 8 + index).copied().unwrap_or(0));
+        }
+        return value;
+    }
+    for index in 0..bits.min(64) {
+        let bit = bytes.get((at_bit + index) / 8).map_or(0, |byte| byte >> ((at_bit + index) % 8) & 1);
+        value |= u64::from(bit) << index;
+    }
+    value
+}
+
+fn put(bytes: &mut [u8], at_bit: usize, bits: usize, value: u64) {
+    if at_bit % 8 == 0 && bits % 8 == 0 {
+        let places = bytes.iter_mut().skip(at_bit / 8).take(bits / 8);
+        places.zip(value.to_le_bytes()).for_each(|(to, from)| *to = from);
+        return;
+    }
+    for index in 0..bits.min(64) {
+        if let Some(byte) = bytes.get_mut((at_bit + index) / 8) {
+            let mask = 1 << ((at_bit + index) % 8);
+            *byte = if value >> index & 1 != 0 { *byte | mask } else { *byte & !mask };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_at_any_bit_is_taken_back_and_its_neighbours_stay() {
+        for at_bit in 0..24 {
+            for bits in [1, 3, 8, 16, 24, 32] {
+                for background in [0x00, 0xFF] {
+                    let mut bytes = [background; 16];
+                    let value = 0xA5A5_5A5A_u64 & (u64::MAX >> (64 - bits));
+                    put(&mut bytes, at_bit, bits, value);
+                    assert_eq!(take(&bytes, at_bit, bits), value);
+                    let edge = u64::from(background & 1);
+                    assert_eq!(take(&bytes, at_bit + bits, 1), edge);
+                    assert_eq!(at_bit == 0 || take(&bytes, at_bit - 1, 1) == edge, true);
+                }
+            }
+        }
+    }
+}

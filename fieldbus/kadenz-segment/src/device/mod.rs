@@ -1,0 +1,325 @@
+//! One device: a slave controller and the application behind it.
+
+pub mod analog;
+pub mod digital_input;
+pub mod digital_output;
+pub mod edge_clock;
+pub mod image;
+
+use crate::al::{Al, AlCode, State};
+use crate::coe::emergency::Emergency;
+use crate::coe::object::Dictionary;
+use crate::coe::standard;
+use crate::description::{Description, Purpose};
+use crate::drive::Drive;
+use crate::esc::clock::Clock;
+use crate::esc::Esc;
+use crate::mailbox::Mailbox;
+use crate::register::at;
+use crate::sii::Sii;
+use analog::{AnalogInput, AnalogOutput};
+use digital_input::DigitalInput;
+use digital_output::DigitalOutput;
+use image::Image;
+
+/// What a device does with its process data.
+pub enum Function {
+    /// Nothing: it begins a branch.
+    Coupler,
+    /// A CiA 402 servo drive.
+    Drive(Box<Drive>),
+    /// Digital outputs.
+    DigitalOutput(DigitalOutput),
+    /// Digital inputs with time stamps.
+    DigitalInput(Box<DigitalInput>),
+    /// Analogue outputs.
+    AnalogOutput(AnalogOutput),
+    /// Analogue inputs.
+    AnalogInput(AnalogInput),
+}
+
+/// A device of the ring.
+pub struct Device {
+    /// Name in the ring file.
+    pub name: String,
+    /// What it is.
+    pub description: Description,
+    /// Its slave controller.
+    pub esc: Esc,
+    /// Its state.
+    pub al: Al,
+    /// Its objects; reachable by SDO where it has a mailbox.
+    pub dictionary: Dictionary,
+    /// Its mailbox.
+    pub mailbox: Option<Mailbox>,
+    /// Its application.
+    pub function: Function,
+    image: Image,
+    /// Fault: has no power, passes nothing on.
+    pub is_gone: bool,
+    /// Fault: passes frames on and works on none.
+    pub is_deaf: bool,
+    /// Fault: refuses to enter this state, with this code.
+    pub refusal: Option<(State, u16)>,
+    /// The oscillator's own error while a drift fault replaces it.
+    own_ppm: Option<f64>,
+}
+
+impl Device {
+    /// A device after power-on.
+    pub fn new(
+        name: String,
+        description: Description,
+        clock: Option<Clock>,
+        make: impl FnOnce(&mut Dictionary) -> Function,
+    ) -> Self {
+        let mut dictionary = Dictionary::default();
+        let device_type = if description.rx.iter().any(|pdo| pdo.entries.iter().any(|entry| entry.index == 0x6040)) {
+            0x0002_0192
+        } else {
+            0
+        };
+        standard::add(&mut dictionary, &description, device_type);
+        let function = make(&mut dictionary);
+        let mut device = Self {
+            name,
+            esc: Esc::new(Sii::build(&description), clock),
+            al: Al::default(),
+            dictionary,
+            mailbox: description.has_mailbox.then(Mailbox::default),
+            description,
+            function,
+            image: Image::default(),
+            is_gone: false,
+            is_deaf: false,
+            refusal: None,
+            own_ppm: None,
+        };
+        device.publish_al();
+        device
+    }
+
+    /// Power off and on again. What the EEPROM holds stays; the mechanics go on.
+    pub fn power_cycle(&mut self) {
+        self.esc.power_on();
+        self.al = Al::default();
+        if let Some(mailbox) = &mut self.mailbox {
+            mailbox.reset();
+        }
+        self.stop_outputs(0);
+        if let Function::Drive(drive) = &mut self.function {
+            drive.power_cycle(&mut self.dictionary);
+        }
+        self.publish_al();
+    }
+
+    /// In operational: outputs count.
+    pub fn is_operational(&self) -> bool {
+        self.al.state() == State::Op
+    }
+
+    /// Does what the frame set off: state changes, mailbox, process data outside synchronous operation.
+    pub fn settle(&mut self, now_ns: u64) {
+        if self.is_gone {
+            return;
+        }
+        if std::mem::take(&mut self.esc.events.reset) {
+            self.power_cycle();
+            return;
+        }
+        if std::mem::take(&mut self.esc.events.al_control) {
+            self.change_state(now_ns);
+        }
+        if let Some(mailbox) = &mut self.mailbox {
+            if self.al.state() == State::Init {
+                // Without the mailbox state nothing is served, and what is written is lost.
+                self.esc.events.written &= !1;
+            } else {
+                mailbox.serve(&mut self.esc, &mut self.dictionary, self.al.state());
+            }
+        }
+        let free_run = !self.esc.clock.as_ref().is_some_and(Clock::runs_sync0);
+        if free_run && self.al.state() >= State::SafeOp {
+            if self.esc.events.written & self.image.output_bit() != 0 {
+                self.outputs(now_ns);
+                self.inputs(now_ns);
+            } else if self.esc.events.read & self.image.input_bit() != 0 {
+                self.inputs(now_ns);
+            }
+        }
+        self.esc.events.written &= 1;
+        self.esc.events.read &= 2;
+    }
+
+    /// A step of the segment's grid: watchdog and, without SYNC0, inputs.
+    pub fn tick(&mut self, now_ns: u64) {
+        if self.is_gone {
+            return;
+        }
+        if self.esc.watch(now_ns) && self.al.state() == State::Op {
+            self.fail(State::SafeOp, AlCode::SyncManagerWatchdog as u16, now_ns);
+        }
+        if self.al.state() >= State::SafeOp && !self.esc.clock.as_ref().is_some_and(Clock::runs_sync0) {
+            self.inputs(now_ns);
+        }
+    }
+
+    /// SYNC0: outputs take effect, inputs are taken.
+    pub fn pulse(&mut self, world_ns: u64) {
+        if self.is_gone || self.al.state() < State::SafeOp {
+            return;
+        }
+        self.outputs(world_ns);
+        self.inputs(world_ns);
+    }
+
+    /// Falls to `state` with an error code; outputs become safe.
+    pub fn fail(&mut self, state: State, code: u16, now_ns: u64) {
+        self.al.fail(state, code);
+        self.after_state_change(now_ns);
+    }
+
+    /// Queues an emergency and sets the error register.
+    pub fn raise(&mut self, emergency: Emergency) {
+        if let Some(handle) = self.dictionary.handle(0x1001, 0) {
+            self.dictionary.set(handle, i64::from(emergency.register));
+        }
+        if let Some(mailbox) = &mut self.mailbox {
+            mailbox.raise(emergency);
+        }
+    }
+
+    /// The oscillator's error changes to `ppm`; `None` gives it back its own.
+    pub fn drift(&mut self, ppm: Option<f64>, now_ns: u64) {
+        let Some(clock) = &mut self.esc.clock else { return };
+        let own = *self.own_ppm.get_or_insert(clock.ppm());
+        clock.set_ppm(ppm.unwrap_or(own), now_ns);
+    }
+
+    fn outputs(&mut self, world_ns: u64) {
+        if !self.is_operational() {
+            return;
+        }
+        if let Some(bytes) = self.image.output_manager.and_then(|manager| self.esc.take_outputs(manager)) {
+            self.image.unpack(bytes, &mut self.dictionary);
+        }
+        let period_ns = self.esc.clock.as_ref().filter(|clock| clock.runs_sync0()).map(Clock::sync0_ns);
+        match &mut self.function {
+            Function::Drive(drive) => drive.take_setpoints(&self.dictionary, world_ns, period_ns),
+            Function::DigitalOutput(outputs) => outputs.update(&self.dictionary, world_ns),
+            Function::AnalogOutput(outputs) => outputs.update(&self.dictionary),
+            _ => {}
+        }
+    }
+
+    fn inputs(&mut self, world_ns: u64) {
+        match &mut self.function {
+            Function::Drive(drive) => drive.publish(&mut self.dictionary),
+            Function::DigitalInput(inputs) => inputs.publish(&mut self.dictionary, world_ns),
+            Function::AnalogInput(inputs) => inputs.publish(&mut self.dictionary, world_ns),
+            _ => {}
+        }
+        let (image, dictionary) = (&self.image, &self.dictionary);
+        if let Some(manager) = image.input_manager {
+            self.esc.put_inputs(manager, |bytes| image.pack(dictionary, bytes));
+        }
+    }
+
+    fn change_state(&mut self, now_ns: u64) {
+        let control = self.esc.u16(at::AL_CONTROL);
+        let (esc, description, dictionary) = (&self.esc, &self.description, &self.dictionary);
+        let before = self.al.state();
+        let refusal = self.refusal;
+        self.al.request(control, |next| match refusal {
+            Some((state, code)) if state == next => Err(code),
+            _ => check(next, esc, description, dictionary).map_err(|code| code as u16),
+        });
+        if before < State::SafeOp && self.al.state() == State::SafeOp {
+            self.image = Image::resolve(&self.description, &self.dictionary);
+        }
+        self.after_state_change(now_ns);
+    }
+
+    fn after_state_change(&mut self, now_ns: u64) {
+        self.publish_al();
+        if self.al.state() == State::Init {
+            if let Some(mailbox) = &mut self.mailbox {
+                mailbox.reset();
+            }
+        }
+        if self.al.state() < State::Op {
+            self.stop_outputs(now_ns);
+        }
+        if self.al.state() >= State::SafeOp {
+            self.inputs(now_ns);
+        }
+    }
+
+    /// Outputs go to their safe value.
+    fn stop_outputs(&mut self, now_ns: u64) {
+        match &mut self.function {
+            Function::DigitalOutput(outputs) => outputs.switch_off(now_ns),
+            Function::AnalogOutput(outputs) => outputs.switch_off(),
+            Function::Drive(drive) => drive.lose_control(),
+            _ => {}
+        }
+    }
+
+    fn publish_al(&mut self) {
+        let (status, code) = (self.al.status(), self.al.code());
+        self.esc.set_u16(at::AL_STATUS, status);
+        self.esc.set_u16(at::AL_CODE, code);
+    }
+}
+
+/// Can the device enter `next`?
+fn check(next: State, esc: &Esc, description: &Description, dictionary: &Dictionary) -> Result<(), AlCode> {
+    match next {
+        State::PreOp => check_managers(esc, description, &[Purpose::MailboxOut, Purpose::MailboxIn], |_| None),
+        State::SafeOp => {
+            let lengths = |purpose| Some(image::assigned_length(description, dictionary, purpose));
+            check_managers(esc, description, &[Purpose::Outputs, Purpose::Inputs], lengths)?;
+            let Some(clock) = &esc.clock else { return Ok(()) };
+            let cycle_ns = esc.u32(at::SYNC0_CYCLE);
+            let is_implausible = cycle_ns != 0 && cycle_ns < crate::esc::clock::SHORTEST_CYCLE_NS;
+            match (clock.wants_sync0(), clock.runs_sync0()) {
+                (true, _) if is_implausible => Err(AlCode::InvalidDcSyncCycleTime),
+                (true, false) => Err(AlCode::InvalidDcSyncConfiguration),
+                _ => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_managers(
+    esc: &Esc,
+    description: &Description,
+    purposes: &[Purpose],
+    length: impl Fn(Purpose) -> Option<usize>,
+) -> Result<(), AlCode> {
+    for purpose in purposes {
+        let Some(index) = description.manager(*purpose) else { continue };
+        let (Some(expected), Some(manager)) = (description.managers().get(index).copied(), esc.manager(index)) else {
+            continue;
+        };
+        let wanted = length(*purpose).unwrap_or(usize::from(expected.length));
+        let good = if wanted == 0 {
+            !manager.enabled()
+        } else {
+            manager.enabled()
+                && manager.start() == usize::from(expected.start)
+                && manager.length() == wanted
+                // Mode and direction; interrupts and the watchdog trigger are the master's choice.
+                && manager.control() & 0x0F == expected.control & 0x0F
+        };
+        if !good {
+            return Err(match purpose {
+                Purpose::Outputs => AlCode::InvalidOutputConfiguration,
+                Purpose::Inputs => AlCode::InvalidInputConfiguration,
+                _ => AlCode::InvalidMailboxConfiguration,
+            });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! What the ring file says about a drive.
+
+use super::loops::Gains;
+use crate::plant::Inertia;
+use serde::Deserialize;
+
+/// Settings of a drive; all angles and torques at the joint, behind the gear.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DriveSettings {
+    /// Encoder counts for one turn of the joint.
+    pub counts_per_revolution: u32,
+    /// Rated torque, N·m: 1000 ‰ of objects 0x6071 and 0x6077.
+    pub rated_torque_nm: f64,
+    /// Largest torque, ‰ of the rated.
+    pub max_torque_permille: u16,
+    /// Largest velocity, rad/s.
+    pub max_velocity_rad_s: f64,
+    /// Software limits, rad; absent: none.
+    pub limits_rad: Option<[f64; 2]>,
+    /// Limit switches, rad; absent: none.
+    pub switches_rad: Option<[f64; 2]>,
+    /// Following error that is a fault when it lasts, rad.
+    pub following_window_rad: f64,
+    /// How long it must last, ms.
+    pub following_timeout_ms: u16,
+    /// Deceleration of quick stop and fault reaction, rad/s².
+    pub quick_stop_rad_s2: f64,
+    /// Position at start, rad.
+    pub start_rad: f64,
+    /// Gains of the cascade.
+    pub gains: Gains,
+    /// The default plant's axis; another plant ignores it.
+    pub plant: PlantSettings,
+}
+
+impl Default for DriveSettings {
+    fn default() -> Self {
+        Self {
+            counts_per_revolution: 1 << 20,
+            rated_torque_nm: 200.0,
+            max_torque_permille: 1000,
+            max_velocity_rad_s: 2.618,
+            limits_rad: None,
+            switches_rad: None,
+            following_window_rad: 0.05,
+            following_timeout_ms: 10,
+            quick_stop_rad_s2: 20.0,
+            start_rad: 0.0,
+            gains: Gains::default(),
+            plant: PlantSettings::default(),
+        }
+    }
+}
+
+impl DriveSettings {
+    /// Counts for an angle.
+    pub fn counts(&self, rad: f64) -> f64 {
+        rad * f64::from(self.counts_per_revolution) / std::f64::consts::TAU
+    }
+
+    /// Angle for counts.
+    pub fn rad(&self, counts: f64) -> f64 {
+        counts * std::f64::consts::TAU / f64::from(self.counts_per_revolution)
+    }
+
+    /// Velocity that is a fault at once: a fifth above the largest allowed.
+    pub fn overspeed_rad_s(&self) -> f64 {
+        1.2 * self.max_velocity_rad_s
+    }
+
+    /// What cannot be, in words.
+    pub fn problem(&self) -> Option<String> {
+        let positive = [
+            ("counts_per_revolution", f64::from(self.counts_per_revolution)),
+            ("rated_torque_nm", self.rated_torque_nm),
+            ("max_velocity_rad_s", self.max_velocity_rad_s),
+            ("quick_stop_rad_s2", self.quick_stop_rad_s2),
+            ("following_window_rad", self.following_window_rad),
+            ("plant.inertia_kg_m2", self.plant.inertia_kg_m2),
+        ];
+        if let Some((name, value)) = positive.into_iter().find(|(_, value)| !value.is_finite() || *value <= 0.0) {
+            return Some(format!("{name} = {value} must be greater than 0"));
+        }
+        let pairs = [
+            ("limits_rad", self.limits_rad),
+            ("switches_rad", self.switches_rad),
+            ("plant.stops_rad", self.plant.stops_rad),
+        ];
+        let wrong = pairs
+            .into_iter()
+            .find(|(_, pair)| pair.is_some_and(|[low, high]| low.is_nan() || high.is_nan() || low >= high));
+        wrong.map(|(name, _)| format!("{name} must be [low, high] with low below high"))
+    }
+}
+
+/// Axis of the default plant.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PlantSettings {
+    /// Inertia at the joint, kg·m².
+    pub inertia_kg_m2: f64,
+    /// Viscous friction, N·m·s/rad.
+    pub viscous_nm_s: f64,
+    /// Coulomb friction, N·m.
+    pub coulomb_nm: f64,
+    /// End stops, rad; absent: none.
+    pub stops_rad: Option<[f64; 2]>,
+}
+
+impl Default for PlantSettings {
+    fn default() -> Self {
+        let axis = Inertia::default();
+        Self {
+            inertia_kg_m2: axis.inertia_kg_m2,
+            viscous_nm_s: axis.viscous_nm_s,
+            coulomb_nm: axis.coulomb_nm,
+            stops_rad: None,
+        }
+    }
+}
+
+impl PlantSettings {
+    /// As an axis of [`crate::plant::Inertias`].
+    pub fn inertia(&self) -> Inertia {
+        let [low, high] = self.stops_rad.unwrap_or([-1.0e9, 1.0e9]);
+        Inertia {
+            inertia_kg_m2: self.inertia_kg_m2,
+            viscous_nm_s: self.viscous_nm_s,
+            coulomb_nm: self.coulomb_nm,
+            stops_rad: (low, high),
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Every error a user can meet: what happened, where, what to do, and the exit code (as `kadenz/errors.py`).
+
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// The tool failed.
+pub const EXIT_FAILED: u8 = 1;
+/// The command line or a file is wrong.
+pub const EXIT_USAGE: u8 = 2;
+
+/// An error with a remedy.
+#[derive(Debug, Error)]
+pub enum SegmentError {
+    /// A file cannot be read or written.
+    #[error("cannot {action} {path}: {source}. {remedy}")]
+    File {
+        /// Read, write, create.
+        action: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A file the user wrote is wrong.
+    #[error("{path}: {message}. {remedy}")]
+    Config {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong and where.
+        message: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// An argument is wrong.
+    #[error("{message}. {remedy}")]
+    Usage {
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// The interface cannot be used.
+    #[error("cannot {action} interface {interface}: {source}. {remedy}")]
+    Interface {
+        /// Open, receive from, send to.
+        action: &'static str,
+        /// Which.
+        interface: String,
+        /// Why.
+        source: std::io::Error,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A capture is no capture, or not one of ours.
+    #[error(
+        "{path}: {message} (at byte {offset}). Only files written by `kadenz-segment run --record` can be replayed"
+    )]
+    Capture {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        message: &'static str,
+        /// Where.
+        offset: usize,
+    },
+    /// A replay gave other frames than the recording.
+    #[error("replay differs from the recording: {message}. Replay with the ring file, the faults and the version of the recording")]
+    ReplayDiffers {
+        /// First difference.
+        message: String,
+    },
+    /// Real-time scheduling was asked for and refused.
+    #[error(
+        "cannot set {what}: {source}. Run as root or grant CAP_SYS_NICE and CAP_IPC_LOCK, or leave --priority out"
+    )]
+    Scheduling {
+        /// Priority, memory lock.
+        what: &'static str,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+impl SegmentError {
+    /// The process's exit code.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            SegmentError::Config { .. } | SegmentError::Usage { .. } => EXIT_USAGE,
+            _ => EXIT_FAILED,
+        }
+    }
+
+    /// A file the user wrote is wrong.
+    pub fn config(path: &Path, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        SegmentError::Config { path: path.into(), message: message.into(), remedy: remedy.into() }
+    }
+}
+
+/// Turns a TOML error into ours: place, and for an unknown key the nearest known one.
+pub fn from_toml(path: &Path, text: &str, error: &toml::de::Error) -> SegmentError {
+    let place = error.span().map_or(String::new(), |span| {
+        let before = text.get(..span.start).unwrap_or("");
+        let line = before.matches('\n').count() + 1;
+        let column = span.start - before.rfind('\n').map_or(0, |at| at + 1) + 1;
+        format!("line {line}, column {column}: ")
+    });
+    let message = error.message();
+    let remedy = match nearest_key(message) {
+        Some(nearest) => format!("Did you mean `{nearest}`?"),
+        None => "`kadenz-segment describe --format` lists the keys".to_owned(),
+    };
+    SegmentError::config(path, format!("{place}{message}"), remedy)
+}
+
+/// From serde's message about an unknown field or variant: the known name nearest to it.
+fn nearest_key(message: &str) -> Option<&str> {
+    if !message.starts_with("unknown ") {
+        return None;
+    }
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let wrong = quoted.next()?;
+    nearest(wrong, quoted)
+}
+
+/// The candidate with the least edit distance.
+pub fn nearest<'a>(wrong: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    candidates.min_by_key(|candidate| distance(wrong, candidate))
+}
+
+/// Edit distance (Levenshtein 1966).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = i;
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let change = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_key_is_answered_by_the_nearest_known() {
+        let message = "unknown field `chanels`, expected one of `name`, `kind`, `channels`";
+        assert_eq!(nearest_key(message), Some("channels"));
+        assert_eq!(nearest_key("invalid type: string"), None);
+    }
+}

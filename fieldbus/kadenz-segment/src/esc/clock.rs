@@ -1,0 +1,318 @@
+//! The distributed clock of one device: oscillator, offset, the loop that follows the reference, SYNC pulses.
+//!
+//! World time is the segment's own; a local clock runs away from it by its oscillator's error. As in the hardware, the
+//! loop steers the local clock itself, by at most a tenth of the elapsed time.
+
+/// Shortest SYNC0 period taken, ns. Hardware takes less; nothing real uses it, and it would let a stray write stall us.
+pub const SHORTEST_CYCLE_NS: u32 = 10_000;
+/// A backlog longer than this is skipped, not replayed: the world's clock jumped or the master rewrote the offset.
+const LONGEST_BACKLOG_NS: u64 = 1_000_000_000;
+/// Largest steering of the rate: oscillators are within 100 ppm, drift faults within some more.
+const LARGEST_STEERING: f64 = 1.0e-3;
+
+/// A local clock.
+#[derive(Debug, Clone)]
+pub struct Clock {
+    /// Error of the oscillator, parts per million.
+    ppm: f64,
+    power_on_ns: u64,
+    steering: f64,
+    base_world_ns: u64,
+    base_local_ns: u64,
+    base_fraction: f64,
+    offset_ns: u64,
+    delay_ns: u32,
+    last_follow_ns: Option<u64>,
+    mean_difference_ns: f64,
+    sync: Sync,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Sync {
+    activation: u8,
+    sync0_ns: u32,
+    sync1_ns: u32,
+    next0: Option<u64>,
+    next1: Option<u64>,
+    pulses: u64,
+    start_was_past: bool,
+}
+
+impl Clock {
+    /// A clock whose oscillator is `ppm` off and which showed `power_on_ns` at world time 0.
+    pub fn new(ppm: f64, power_on_ns: u64) -> Self {
+        Self {
+            ppm,
+            power_on_ns,
+            steering: 0.0,
+            base_world_ns: 0,
+            base_local_ns: power_on_ns,
+            base_fraction: 0.0,
+            offset_ns: 0,
+            delay_ns: 0,
+            last_follow_ns: None,
+            mean_difference_ns: 0.0,
+            sync: Sync::default(),
+        }
+    }
+
+    pub(super) fn power_on(&mut self) {
+        let (world, local) = (self.base_world_ns, self.base_local_ns);
+        *self = Self { base_world_ns: world, base_local_ns: local, ..Self::new(self.ppm, self.power_on_ns) };
+    }
+
+    fn rate(&self) -> f64 {
+        1.0 + self.ppm * 1.0e-6 + self.steering
+    }
+
+    fn local(&self, world_ns: u64) -> (u64, f64) {
+        let elapsed = world_ns.wrapping_sub(self.base_world_ns) as i64;
+        // The whole part in integers: a double holds nanoseconds since a boot, but not since the year 2000.
+        let extra = elapsed as f64 * (self.rate() - 1.0) + self.base_fraction;
+        let whole = extra.floor();
+        (self.base_local_ns.wrapping_add_signed(elapsed).wrapping_add_signed(whole as i64), extra - whole)
+    }
+
+    /// Local time, ns.
+    pub fn local_ns(&self, world_ns: u64) -> u64 {
+        self.local(world_ns).0
+    }
+
+    /// System time: local time and offset, ns.
+    pub fn system_ns(&self, world_ns: u64) -> u64 {
+        self.local_ns(world_ns).wrapping_add(self.offset_ns)
+    }
+
+    fn rebase(&mut self, world_ns: u64) {
+        (self.base_local_ns, self.base_fraction) = self.local(world_ns);
+        self.base_world_ns = world_ns;
+    }
+
+    /// Changes the oscillator's error from now on: a drift fault.
+    pub fn set_ppm(&mut self, ppm: f64, world_ns: u64) {
+        self.rebase(world_ns);
+        self.ppm = ppm;
+    }
+
+    /// Error of the oscillator, parts per million.
+    pub fn ppm(&self) -> f64 {
+        self.ppm
+    }
+
+    pub(super) fn set_offset(&mut self, offset_ns: u64, delay_ns: u32) {
+        (self.offset_ns, self.delay_ns) = (offset_ns, delay_ns);
+    }
+
+    /// Writing 0x0930 restarts the filter: masters do so after writing the offset.
+    pub(super) fn restart_filter(&mut self) {
+        self.mean_difference_ns = 0.0;
+        self.last_follow_ns = None;
+    }
+
+    /// Takes the reference's time. `depth` is the filter depth of 0x0934: gains fall by half a step.
+    pub(super) fn follow(&mut self, reference: u32, world_ns: u64, depth: u8) {
+        let here = self.system_ns(world_ns).wrapping_sub(u64::from(self.delay_ns)) as u32;
+        let difference = f64::from(here.wrapping_sub(reference) as i32);
+        self.mean_difference_ns += (difference - self.mean_difference_ns) / 4.0;
+        let Some(last) = self.last_follow_ns.replace(world_ns) else { return };
+        let elapsed = world_ns.saturating_sub(last) as f64;
+        if elapsed < 1.0 {
+            return;
+        }
+        // Proportional and integral; 0.8·kp² damps the pair of poles well inside the unit circle for all depths.
+        let kp = 2_f64.powi(2 - i32::from(depth)).min(0.5);
+        let limit = elapsed / 10.0;
+        self.rebase(world_ns);
+        if difference.abs() < limit {
+            let steered = self.steering - 0.8 * kp * kp * difference / elapsed;
+            self.steering = steered.clamp(-LARGEST_STEERING, LARGEST_STEERING);
+        }
+        let correction = -(kp * difference).clamp(-limit, limit) + self.base_fraction;
+        let whole = correction.floor();
+        self.base_local_ns = self.base_local_ns.wrapping_add_signed(whole as i64);
+        self.base_fraction = correction - whole;
+    }
+
+    /// Register 0x092C: magnitude, and bit 31 when this clock is behind the reference.
+    pub(super) fn difference(&self) -> u32 {
+        let magnitude = self.mean_difference_ns.abs().min(f64::from(i32::MAX)) as u32;
+        if self.mean_difference_ns < 0.0 {
+            magnitude | 1 << 31
+        } else {
+            magnitude
+        }
+    }
+
+    /// Register 0x0932: the steering, in parts per million.
+    pub(super) fn rate_register(&self) -> i16 {
+        (self.steering * 1.0e6) as i16
+    }
+
+    /// Takes a write to 0x0980/0x0981.
+    pub(super) fn activate(&mut self, activation: u8, start: u64, sync0_ns: u32, sync1_ns: u32, world_ns: u64) {
+        let wanted = activation & 0x03 == 0x03 && (sync0_ns == 0 || sync0_ns >= SHORTEST_CYCLE_NS);
+        if wanted && self.sync.next0.is_some() && activation == self.sync.activation {
+            return;
+        }
+        self.sync = Sync { activation, sync0_ns, sync1_ns, ..Sync::default() };
+        if wanted {
+            // A start that has passed never comes again: the unit waits for the counter to go round.
+            self.sync.start_was_past = start <= self.system_ns(world_ns);
+            self.sync.next0 = (!self.sync.start_was_past).then_some(start);
+        }
+    }
+
+    /// Register 0x0984: bit 0 SYNC0 pending, bit 1 SYNC1 pending, bit 2 start time not in the future.
+    pub(super) fn activation_status(&self) -> u8 {
+        let sync = &self.sync;
+        u8::from(sync.next0.is_some())
+            | u8::from(sync.next0.is_some() && sync.activation & 4 != 0) << 1
+            | u8::from(sync.start_was_past) << 2
+    }
+
+    /// SYNC0 was activated by the master, whether or not it can run.
+    pub fn wants_sync0(&self) -> bool {
+        self.sync.activation & 0x03 == 0x03
+    }
+
+    /// SYNC0 runs.
+    pub fn runs_sync0(&self) -> bool {
+        self.sync.next0.is_some()
+    }
+
+    /// Period of SYNC0, ns.
+    pub fn sync0_ns(&self) -> u32 {
+        self.sync.sync0_ns
+    }
+
+    /// SYNC0 pulses since activation.
+    pub fn pulses(&self) -> u64 {
+        self.sync.pulses
+    }
+
+    pub(super) fn next_sync0(&self) -> u64 {
+        self.sync.next0.unwrap_or(0)
+    }
+
+    pub(super) fn next_sync1(&self) -> u64 {
+        self.sync.next1.unwrap_or(0)
+    }
+
+    /// World time at which the system time will be `system_ns`; never before the last steering.
+    fn world_of(&self, system_ns: u64) -> u64 {
+        let ahead = system_ns.wrapping_sub(self.offset_ns).wrapping_sub(self.base_local_ns) as i64;
+        let world = (ahead as f64 - self.base_fraction) / self.rate();
+        // Integers carry the bulk, the quotient only the small difference.
+        let extra = (world - ahead as f64).ceil() as i64;
+        self.base_world_ns.saturating_add_signed(ahead).saturating_add_signed(extra)
+    }
+
+    /// World time of the next pulse.
+    pub fn next_pulse_world_ns(&self) -> Option<u64> {
+        let next = match (self.sync.next0, self.sync.next1) {
+            (Some(a), Some(b)) => a.min(b),
+            (a, b) => a.or(b)?,
+        };
+        Some(self.world_of(next))
+    }
+
+    /// The earliest pulse that is due: (world time, 0 or 1).
+    pub(super) fn take_pulse(&mut self, now_ns: u64) -> Option<(u64, u8)> {
+        let world = self.next_pulse_world_ns()?;
+        if world > now_ns {
+            return None;
+        }
+        let (next0, next1) = (self.sync.next0, self.sync.next1);
+        if let Some(time) = next1.filter(|time| next0.is_none_or(|next| *time < next)) {
+            self.sync.next1 = None;
+            return Some((self.world_of(time), 1));
+        }
+        let time = next0?;
+        self.sync.pulses += 1;
+        let cycle = u64::from(self.sync.sync0_ns);
+        if self.sync.activation & 0x04 != 0 && cycle > 0 {
+            let sync1 = u64::from(self.sync.sync1_ns);
+            if self.sync.pulses % (sync1 / cycle + 1) == 0 || sync1 < cycle {
+                self.sync.next1 = Some(time.saturating_add(sync1 % cycle));
+            }
+        }
+        self.sync.next0 = (cycle > 0).then(|| {
+            let behind = self.system_ns(now_ns).saturating_sub(time);
+            let periods = if behind > LONGEST_BACKLOG_NS { behind / cycle } else { 1 };
+            time.saturating_add(periods.max(1).saturating_mul(cycle))
+        });
+        Some((world, 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn follow_for(clock: &mut Clock, reference: &Clock, cycles: u64, cycle_ns: u64, from_ns: u64) -> u64 {
+        let mut world = from_ns;
+        for _ in 0..cycles {
+            world += cycle_ns;
+            clock.follow(reference.system_ns(world) as u32, world, 4);
+        }
+        world
+    }
+
+    #[test]
+    fn a_clock_100_ppm_off_locks_to_its_reference_within_nanoseconds() {
+        let reference = Clock::new(-20.0, 5_000);
+        let mut clock = Clock::new(100.0, 40_000);
+        clock.set_offset(0_u64.wrapping_sub(35_000), 0);
+        let world = follow_for(&mut clock, &reference, 2000, 1_000_000, 0);
+        let apart = clock.system_ns(world) as i64 - reference.system_ns(world) as i64;
+        assert!(apart.abs() <= 2, "{apart} ns apart");
+        // Between two updates it runs on at the learned rate.
+        let apart = clock.system_ns(world + 1_000_000) as i64 - reference.system_ns(world + 1_000_000) as i64;
+        assert!(apart.abs() <= 3, "{apart} ns apart after a free cycle");
+    }
+
+    #[test]
+    fn the_difference_register_says_which_clock_is_behind() {
+        let mut clock = Clock::new(0.0, 0);
+        clock.follow(1000, 0, 4);
+        assert_eq!(clock.difference(), 1 << 31 | 250);
+    }
+
+    #[test]
+    fn pulses_come_every_cycle_of_system_time() {
+        let mut clock = Clock::new(50.0, 0);
+        clock.activate(3, 1_000_000, 250_000, 0, 0);
+        let mut times = Vec::new();
+        while let Some((world, 0)) = clock.take_pulse(3_000_000) {
+            times.push(clock.system_ns(world));
+        }
+        assert_eq!(times, (4..=12).map(|k| k * 250_000).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn sync1_follows_sync0_by_its_shift() {
+        let mut clock = Clock::new(0.0, 0);
+        clock.activate(7, 1_000_000, 1_000_000, 300_000, 0);
+        let pulses: Vec<_> = std::iter::from_fn(|| clock.take_pulse(2_500_000)).collect();
+        assert_eq!(pulses, [(1_000_000, 0), (1_300_000, 1), (2_000_000, 0), (2_300_000, 1)]);
+    }
+
+    #[test]
+    fn a_start_time_in_the_past_never_fires_and_says_so() {
+        let mut clock = Clock::new(0.0, 0);
+        clock.activate(3, 10, 1_000_000, 0, 1_000);
+        assert_eq!(clock.take_pulse(u64::MAX / 4), None);
+        assert_eq!(clock.activation_status(), 4);
+    }
+
+    #[test]
+    fn a_jump_of_the_clock_does_not_replay_hours_of_pulses() {
+        let mut clock = Clock::new(0.0, 0);
+        clock.activate(3, 1_000_000, 1_000_000, 0, 0);
+        let mut pulses = 0;
+        while clock.take_pulse(36_000_000_000_000).is_some() {
+            pulses += 1;
+        }
+        assert!(pulses < 10, "{pulses}");
+    }
+}

@@ -1,0 +1,133 @@
+//! Fieldbus memory management units: logical bits to physical bits.
+
+use super::{Arrival, Esc};
+
+/// Longest bit-wise mapping: byte-aligned ones have no limit.
+const LONGEST_BITWISE: usize = 256;
+
+/// One active FMMU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Route {
+    /// First logical byte.
+    pub logical: u32,
+    /// Bytes touched in the logical address space.
+    pub length: u32,
+    first_bit: u8,
+    last_bit: u8,
+    physical: u16,
+    physical_bit: u8,
+    /// The master reads through it.
+    pub read: bool,
+    /// The master writes through it.
+    pub write: bool,
+}
+
+/// The part of a route that a datagram covers.
+struct Overlap {
+    /// First byte in the datagram, and bytes.
+    at: usize,
+    length: usize,
+    /// Bytes of the route before the datagram's first.
+    skipped: usize,
+}
+
+impl Route {
+    /// Decodes the sixteen bytes at 0x0600 + 16n; `None` while inactive or empty.
+    pub(super) fn decode(raw: &[u8; 16]) -> Option<Self> {
+        let route = Self {
+            logical: u32::from_le_bytes([raw[0], raw[1], raw[2], raw[3]]),
+            length: u32::from(u16::from_le_bytes([raw[4], raw[5]])),
+            first_bit: raw[6] & 7,
+            last_bit: raw[7] & 7,
+            physical: u16::from_le_bytes([raw[8], raw[9]]),
+            physical_bit: raw[10] & 7,
+            read: raw[11] & 1 != 0,
+            write: raw[11] & 2 != 0,
+        };
+        let single = route.length == 1 && route.first_bit > route.last_bit;
+        (raw[12] & 1 != 0 && route.length > 0 && !single).then_some(route)
+    }
+
+    #[inline]
+    fn overlap(&self, start: u32, length: usize) -> Option<Overlap> {
+        let (route, frame) = (u64::from(self.logical), u64::from(start));
+        let first = route.max(frame);
+        let end = (route + u64::from(self.length)).min(frame + length as u64);
+        (first < end).then(|| Overlap {
+            at: (first - frame) as usize,
+            length: (end - first) as usize,
+            skipped: (first - route) as usize,
+        })
+    }
+
+    #[inline]
+    fn aligned(&self) -> bool {
+        self.first_bit == 0 && self.last_bit == 7 && self.physical_bit == 0
+    }
+
+    /// Bits of the overlap, counted from the route's first bit: (first, behind the last).
+    fn bits(&self, overlap: &Overlap) -> (usize, usize) {
+        let total = 8 * (self.length as usize - 1) + usize::from(self.last_bit) + 1;
+        let first = (8 * overlap.skipped).max(usize::from(self.first_bit));
+        (
+            first - usize::from(self.first_bit),
+            total.min(8 * (overlap.skipped + overlap.length)) - usize::from(self.first_bit),
+        )
+    }
+}
+
+fn bit(bytes: &[u8], index: usize) -> bool {
+    bytes.get(index / 8).is_some_and(|byte| byte >> (index % 8) & 1 != 0)
+}
+
+fn set_bit(bytes: &mut [u8], index: usize, value: bool) {
+    if let Some(byte) = bytes.get_mut(index / 8) {
+        *byte = *byte & !(1 << (index % 8)) | u8::from(value) << (index % 8);
+    }
+}
+
+/// Memory to frame. True if anything was read.
+#[inline]
+pub(super) fn read(esc: &mut Esc, route: &Route, start: u32, data: &mut [u8], arrival: &Arrival) -> bool {
+    let Some(overlap) = route.overlap(start, data.len()) else { return false };
+    let Some(part) = data.get_mut(overlap.at..overlap.at + overlap.length) else { return false };
+    if route.aligned() {
+        return esc.read::<false>(route.physical.wrapping_add(overlap.skipped as u16), part, arrival);
+    }
+    let (first, end) = route.bits(&overlap);
+    let physical_first = first + usize::from(route.physical_bit);
+    let base = physical_first / 8;
+    let size = (end + usize::from(route.physical_bit)).div_ceil(8) - base;
+    let mut scratch = [0_u8; LONGEST_BITWISE];
+    let Some(scratch) = scratch.get_mut(..size) else { return false };
+    if !esc.read::<false>(route.physical.wrapping_add(base as u16), scratch, arrival) {
+        return false;
+    }
+    let to = usize::from(route.first_bit) + first - 8 * overlap.skipped;
+    for index in 0..end - first {
+        set_bit(part, to + index, bit(scratch, physical_first % 8 + index));
+    }
+    true
+}
+
+/// Frame to memory. True if anything was written.
+#[inline]
+pub(super) fn write(esc: &mut Esc, route: &Route, start: u32, data: &[u8], arrival: &Arrival) -> bool {
+    let Some(overlap) = route.overlap(start, data.len()) else { return false };
+    let Some(part) = data.get(overlap.at..overlap.at + overlap.length) else { return false };
+    if route.aligned() {
+        return esc.write(route.physical.wrapping_add(overlap.skipped as u16), part, arrival);
+    }
+    let (first, end) = route.bits(&overlap);
+    let physical_first = first + usize::from(route.physical_bit);
+    let physical_last = end - 1 + usize::from(route.physical_bit);
+    let base = physical_first / 8;
+    let mut scratch = [0_u8; LONGEST_BITWISE];
+    let Some(scratch) = scratch.get_mut(..physical_last / 8 + 1 - base) else { return false };
+    let from = usize::from(route.first_bit) + first - 8 * overlap.skipped;
+    for index in 0..end - first {
+        set_bit(scratch, physical_first % 8 + index, bit(part, from + index));
+    }
+    let (first_mask, last_mask) = (0xFF << (physical_first % 8), 0xFF >> (7 - physical_last % 8));
+    esc.write_masked(route.physical.wrapping_add(base as u16), scratch, first_mask, last_mask, arrival)
+}

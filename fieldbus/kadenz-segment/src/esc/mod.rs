@@ -1,0 +1,564 @@
+//! One EtherCAT slave controller: memory, registers and what accessing them sets off.
+
+pub mod clock;
+pub mod fmmu;
+pub mod sync_manager;
+pub mod watchdog;
+
+use crate::register::{at, Access, Effect, FEATURES_OF_CLOCKS, FMMUS, MAP, MEMORY_START, SYNC_MANAGERS};
+use crate::sii::Sii;
+use clock::Clock;
+use fmmu::Route;
+use sync_manager::SyncManager;
+use watchdog::Watchdog;
+
+/// Bytes of address space: registers and 8 KiB of memory.
+pub const MEMORY_END: usize = 0x3000;
+
+/// Where and when a frame meets a device.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Arrival {
+    /// World time at which the frame's first bit reaches port 0, ns.
+    pub world_ns: u64,
+    /// World time of arrival at each port on this passage; `None` for a port without a link.
+    pub ports_ns: [Option<u64>; 4],
+}
+
+/// What the controller tells the device's application. Flags stay until the application clears them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Events {
+    /// The master wrote AL control.
+    pub al_control: bool,
+    /// A sync manager's last byte was written by the master (bit = sync manager).
+    pub written: u8,
+    /// A sync manager's last byte was read by the master (bit = sync manager).
+    pub read: u8,
+    /// The master asked for the last mailbox again (bit 1 of 0x080E toggled).
+    pub repeat: bool,
+    /// The master wrote the reset sequence to 0x0040.
+    pub reset: bool,
+}
+
+/// A slave controller.
+pub struct Esc {
+    memory: Box<[u8; MEMORY_END]>,
+    managers: [SyncManager; SYNC_MANAGERS],
+    routes: Vec<Route>,
+    /// Distributed clock; `None` where the device has none.
+    pub clock: Option<Clock>,
+    /// Process-data watchdog.
+    pub watchdog: Watchdog,
+    /// EEPROM contents.
+    pub sii: Sii,
+    /// For the application.
+    pub events: Events,
+    reset_sequence: u8,
+}
+
+impl Esc {
+    /// A controller after power-on with this EEPROM.
+    pub fn new(sii: Sii, clock: Option<Clock>) -> Self {
+        let mut esc = Self {
+            memory: Box::new([0; MEMORY_END]),
+            managers: Default::default(),
+            routes: Vec::with_capacity(FMMUS),
+            clock,
+            watchdog: Watchdog::default(),
+            sii,
+            events: Events::default(),
+            reset_sequence: 0,
+        };
+        esc.power_on();
+        esc
+    }
+
+    /// Everything as after power-on. The EEPROM's contents and the clock's oscillator stay.
+    pub fn power_on(&mut self) {
+        let (registers, memory) = self.memory.split_at_mut(MEMORY_START);
+        registers.copy_from_slice(&MAP.reset);
+        memory.fill(0);
+        if self.clock.is_none() {
+            let features = self.u16(0x0008) & !FEATURES_OF_CLOCKS;
+            self.set_u16(0x0008, features);
+        }
+        let alias = self.sii.word(4);
+        self.set_u16(at::ALIAS, alias);
+        self.managers = Default::default();
+        self.routes.clear();
+        self.events = Events::default();
+        self.reset_sequence = 0;
+        self.watchdog = Watchdog::default();
+        if let Some(clock) = &mut self.clock {
+            clock.power_on();
+        }
+        self.configure_watchdog();
+    }
+
+    /// Sixteen bits of register memory, as the application sees them.
+    #[inline]
+    pub fn u16(&self, address: usize) -> u16 {
+        self.bytes(address).map(u16::from_le_bytes).unwrap_or(0)
+    }
+
+    /// Thirty-two bits of register memory.
+    pub fn u32(&self, address: usize) -> u32 {
+        self.bytes(address).map(u32::from_le_bytes).unwrap_or(0)
+    }
+
+    /// Sixty-four bits of register memory.
+    pub fn u64(&self, address: usize) -> u64 {
+        self.bytes(address).map(u64::from_le_bytes).unwrap_or(0)
+    }
+
+    #[inline]
+    fn bytes<const N: usize>(&self, address: usize) -> Option<[u8; N]> {
+        self.memory.get(address..)?.first_chunk().copied()
+    }
+
+    /// Sets sixteen bits of register memory.
+    pub fn set_u16(&mut self, address: usize, value: u16) {
+        self.set(address, &value.to_le_bytes());
+    }
+
+    /// Sets bytes of memory, without effects: the application's side.
+    #[inline]
+    pub fn set(&mut self, address: usize, value: &[u8]) {
+        if let Some(place) = self.memory.get_mut(address..address.saturating_add(value.len())) {
+            place.copy_from_slice(value);
+        }
+    }
+
+    /// Does the station address, or the alias where the master enabled it (DL control bit 24), match?
+    #[inline]
+    pub fn is_station(&self, address: u16) -> bool {
+        self.u16(at::STATION) == address || (self.u32(at::DL_CONTROL) & 1 << 24 != 0 && self.u16(at::ALIAS) == address)
+    }
+
+    /// A sync manager, as configured.
+    pub fn manager(&self, index: usize) -> Option<&SyncManager> {
+        self.managers.get(index)
+    }
+
+    /// The master reads `data.len()` bytes at `address`; `OR` merges them into `data`. True if anything was read.
+    #[inline]
+    pub fn read<const OR: bool>(&mut self, address: u16, data: &mut [u8], arrival: &Arrival) -> bool {
+        let (mut address, mut data, mut worked) = (usize::from(address), data, false);
+        while !data.is_empty() {
+            let manager = self.managers.iter().position(|manager| manager.covers(address));
+            let end = match manager {
+                Some(index) => self.managers[index].end(),
+                None if address < MEMORY_START => MEMORY_START,
+                None => self.next_manager(address),
+            };
+            let length = data.len().min(end.saturating_sub(address));
+            let (part, rest) = std::mem::take(&mut data).split_at_mut(length);
+            if part.is_empty() {
+                break;
+            }
+            worked |= match manager {
+                Some(index) => self.read_managed::<OR>(index, address, part),
+                None if address < MEMORY_START => self.read_registers::<OR>(address, part, arrival),
+                None => self.copy_out::<OR>(address, part),
+            };
+            data = rest;
+            address += length;
+        }
+        worked
+    }
+
+    fn next_manager(&self, address: usize) -> usize {
+        let starts = self.managers.iter().filter(|manager| manager.enabled()).map(SyncManager::start);
+        starts.filter(|start| *start > address).min().unwrap_or(MEMORY_END)
+    }
+
+    #[inline]
+    fn copy_out<const OR: bool>(&self, address: usize, data: &mut [u8]) -> bool {
+        let Some(source) = self.memory.get(address..address + data.len()) else { return false };
+        if OR {
+            data.iter_mut().zip(source).for_each(|(to, from)| *to |= from);
+        } else {
+            data.copy_from_slice(source);
+        }
+        true
+    }
+
+    fn read_registers<const OR: bool>(&mut self, address: usize, data: &mut [u8], arrival: &Arrival) -> bool {
+        let end = address + data.len();
+        if address < at::SYSTEM_TIME + 8 && end > at::SYSTEM_TIME {
+            let time = self.system_time(arrival.world_ns).unwrap_or(0);
+            self.set(at::SYSTEM_TIME, &time.to_le_bytes());
+        }
+        let known = MAP.access.get(address..end).is_some_and(|part| part.iter().any(|byte| *byte != Access::Absent));
+        known && self.copy_out::<OR>(address, data)
+    }
+
+    #[inline]
+    fn read_managed<const OR: bool>(&mut self, index: usize, address: usize, data: &mut [u8]) -> bool {
+        let Some(manager) = self.managers.get_mut(index) else { return false };
+        let Some(place) = manager.open_read(address) else { return false };
+        if !self.copy_out::<OR>(place, data) {
+            return false;
+        }
+        if let Some(manager) = self.managers.get_mut(index) {
+            if manager.close_read(address + data.len()) {
+                self.events.read |= 1 << index;
+            }
+            self.publish_status(index);
+        }
+        true
+    }
+
+    /// The master writes `data` at `address`. True if anything was written.
+    #[inline]
+    pub fn write(&mut self, address: u16, data: &[u8], arrival: &Arrival) -> bool {
+        self.write_masked(address, data, 0xFF, 0xFF, arrival)
+    }
+
+    /// As [`Esc::write`], with the bits of the first and last byte that are meant (a bit-wise FMMU).
+    #[inline]
+    pub fn write_masked(&mut self, address: u16, data: &[u8], first: u8, last: u8, arrival: &Arrival) -> bool {
+        let (mut address, mut rest, mut first, mut worked) = (usize::from(address), data, first, false);
+        while !rest.is_empty() {
+            let manager = self.managers.iter().position(|manager| manager.covers(address));
+            let end = match manager {
+                Some(index) => self.managers[index].end(),
+                None if address < MEMORY_START => MEMORY_START,
+                None => self.next_manager(address),
+            };
+            let length = rest.len().min(end.saturating_sub(address));
+            let (part, after) = rest.split_at(length);
+            if part.is_empty() {
+                break;
+            }
+            let last = if after.is_empty() { last } else { 0xFF };
+            worked |= match manager {
+                Some(index) => self.write_managed(index, address, part, (first, last), arrival),
+                None if address < MEMORY_START => self.write_registers(address, part, (first, last), arrival),
+                None => self.copy_in(address, part, (first, last)),
+            };
+            (rest, first) = (after, 0xFF);
+            address += length;
+        }
+        worked
+    }
+
+    #[inline]
+    fn copy_in(&mut self, address: usize, data: &[u8], masks: (u8, u8)) -> bool {
+        let Some(place) = self.memory.get_mut(address..address + data.len()) else { return false };
+        if masks == (0xFF, 0xFF) {
+            place.copy_from_slice(data);
+            return true;
+        }
+        let last = data.len() - 1;
+        for (index, (to, from)) in place.iter_mut().zip(data).enumerate() {
+            let mut mask = if index == 0 { masks.0 } else { 0xFF };
+            if index == last {
+                mask &= masks.1;
+            }
+            *to = *to & !mask | from & mask;
+        }
+        true
+    }
+
+    #[inline]
+    fn write_managed(&mut self, index: usize, address: usize, data: &[u8], masks: (u8, u8), arrival: &Arrival) -> bool {
+        let Some(manager) = self.managers.get_mut(index) else { return false };
+        let Some(place) = manager.open_write(address) else { return false };
+        if !self.copy_in(place, data, masks) {
+            return false;
+        }
+        let Some(manager) = self.managers.get_mut(index) else { return false };
+        if manager.close_write(address + data.len()) {
+            self.events.written |= 1 << index;
+            if manager.triggers_watchdog() {
+                self.watchdog.trigger(arrival.world_ns);
+            }
+        }
+        self.publish_status(index);
+        true
+    }
+
+    fn write_registers(&mut self, address: usize, data: &[u8], masks: (u8, u8), arrival: &Arrival) -> bool {
+        let last = data.len() - 1;
+        let mut worked = false;
+        let mut effects = 0_u32;
+        for (index, byte) in data.iter().enumerate() {
+            let at = address + index;
+            if MAP.access.get(at) != Some(&Access::Write) {
+                continue;
+            }
+            worked = true;
+            let mut mask = if index == 0 { masks.0 } else { 0xFF };
+            if index == last {
+                mask &= masks.1;
+            }
+            if let (Some(place), Some(effect)) = (self.memory.get_mut(at), MAP.effect.get(at)) {
+                *place = *place & !mask | byte & mask;
+                effects |= 1 << *effect as u8;
+            }
+        }
+        if effects > 1 {
+            self.carry_out(effects, address, data, arrival);
+        }
+        worked
+    }
+
+    fn carry_out(&mut self, effects: u32, address: usize, data: &[u8], arrival: &Arrival) {
+        let is = |effect: Effect| effects & 1 << effect as u8 != 0;
+        if is(Effect::SystemTime) {
+            self.follow_reference(address, data, arrival);
+        }
+        if is(Effect::AlControl) {
+            self.events.al_control = true;
+        }
+        if is(Effect::Fmmu) || is(Effect::SyncManager) {
+            self.reconfigure();
+        }
+        if is(Effect::LatchPorts) {
+            self.latch_ports(arrival);
+        }
+        if is(Effect::Offset) || is(Effect::Delay) {
+            let (offset, delay) = (self.u64(at::OFFSET), self.u32(at::DELAY));
+            if let Some(clock) = &mut self.clock {
+                clock.set_offset(offset, delay);
+            }
+        }
+        if is(Effect::FilterStart) {
+            if let Some(clock) = &mut self.clock {
+                clock.restart_filter();
+            }
+            self.publish_difference();
+        }
+        if is(Effect::SyncActivation) {
+            self.activate_sync(arrival.world_ns);
+        }
+        if is(Effect::EepromControl) {
+            self.command_eeprom();
+        }
+        if is(Effect::ClearErrors) {
+            self.clear_errors(address, data.len());
+        }
+        if is(Effect::Watchdog) {
+            self.configure_watchdog();
+        }
+        if is(Effect::ClearWatchdogCounter) {
+            self.set_u16(at::WD_COUNT, 0);
+            self.watchdog.expirations = 0;
+        }
+        if is(Effect::Reset) {
+            self.advance_reset(self.memory[at::RESET]);
+        }
+    }
+
+    /// 'R', 'E', 'S' in three writes resets the controller.
+    fn advance_reset(&mut self, byte: u8) {
+        self.reset_sequence = match (self.reset_sequence, byte) {
+            (_, b'R') => 1,
+            (1, b'E') => 2,
+            (2, b'S') => {
+                self.events.reset = true;
+                0
+            }
+            _ => 0,
+        };
+    }
+
+    /// Any write to a group of error counters clears the whole group.
+    fn clear_errors(&mut self, address: usize, length: usize) {
+        for (start, size) in [(0x0300, 8), (0x0308, 4), (0x030C, 2), (0x0310, 4)] {
+            if address < start + size && address + length > start {
+                self.set(start, [0_u8; 8].get(..size).unwrap_or(&[]));
+            }
+        }
+    }
+
+    fn reconfigure(&mut self) {
+        for index in 0..SYNC_MANAGERS {
+            let Some(raw) = self.bytes::<8>(at::SYNC_MANAGER + 8 * index) else { continue };
+            let Some(manager) = self.managers.get_mut(index) else { continue };
+            if manager.configure(raw) {
+                self.events.repeat |= index == 1;
+            }
+            self.publish_status(index);
+        }
+        self.routes.clear();
+        for index in 0..FMMUS {
+            if let Some(route) = self.bytes::<16>(at::FMMU + 16 * index).and_then(|raw| Route::decode(&raw)) {
+                self.routes.push(route);
+            }
+        }
+    }
+
+    #[inline]
+    fn publish_status(&mut self, index: usize) {
+        let (Some(manager), Some(place)) =
+            (self.managers.get(index), self.memory.get_mut(at::SYNC_MANAGER + 8 * index + 5))
+        else {
+            return;
+        };
+        *place = manager.status();
+    }
+
+    /// Acknowledges a repeat request: bit 1 of the PDI control byte follows bit 1 of the activation byte.
+    pub fn acknowledge_repeat(&mut self) {
+        let activate = self.memory[at::SYNC_MANAGER + 8 + 6];
+        self.memory[at::SYNC_MANAGER + 8 + 7] = activate & 0x02;
+    }
+
+    /// Carries process data between a frame's logical address space and memory. Gives (read, written).
+    #[inline]
+    pub fn logical(&mut self, start: u32, data: &mut [u8], read: bool, write: bool, arrival: &Arrival) -> (bool, bool) {
+        let (mut has_read, mut has_written) = (false, false);
+        // On the wire each byte is taken before it is replaced: first all writes, then all reads.
+        if write {
+            for index in 0..self.routes.len() {
+                let Some(route) = self.routes.get(index).copied().filter(|route| route.write) else { continue };
+                has_written |= fmmu::write(self, &route, start, data, arrival);
+            }
+        }
+        if read {
+            for index in 0..self.routes.len() {
+                let Some(route) = self.routes.get(index).copied().filter(|route| route.read) else { continue };
+                has_read |= fmmu::read(self, &route, start, data, arrival);
+            }
+        }
+        (has_read, has_written)
+    }
+
+    /// System time of the distributed clock, ns.
+    pub fn system_time(&self, world_ns: u64) -> Option<u64> {
+        self.clock.as_ref().map(|clock| clock.system_ns(world_ns))
+    }
+
+    fn latch_ports(&mut self, arrival: &Arrival) {
+        let Some(clock) = &self.clock else { return };
+        let (local, receive) =
+            (arrival.ports_ns.map(|port| port.map(|ns| clock.local_ns(ns))), clock.local_ns(arrival.world_ns));
+        for (port, time) in local.into_iter().enumerate() {
+            self.set(at::PORT_TIMES + 4 * port, &(time.unwrap_or(0) as u32).to_le_bytes());
+        }
+        self.set(at::RECEIVE_TIME, &receive.to_le_bytes());
+    }
+
+    fn follow_reference(&mut self, address: usize, data: &[u8], arrival: &Arrival) {
+        let depth = self.memory[at::FILTER] & 0x0F;
+        // The clock compares the low 32 bits; a write that misses their first byte is no reference.
+        let Some(reference) = at::SYSTEM_TIME
+            .checked_sub(address)
+            .and_then(|skip| data.get(skip..))
+            .and_then(|bytes| bytes.first_chunk::<4>())
+        else {
+            return;
+        };
+        if let Some(clock) = &mut self.clock {
+            clock.follow(u32::from_le_bytes(*reference), arrival.world_ns, depth);
+        }
+        self.publish_difference();
+    }
+
+    fn publish_difference(&mut self) {
+        let Some(clock) = &self.clock else { return };
+        let (difference, rate) = (clock.difference(), clock.rate_register());
+        self.set(at::DIFFERENCE, &difference.to_le_bytes());
+        self.set(at::SPEED_DIFFERENCE, &rate.to_le_bytes());
+    }
+
+    fn activate_sync(&mut self, world_ns: u64) {
+        let activation = self.memory[at::ACTIVATION];
+        let (start, sync0, sync1) = (self.u64(at::START_TIME), self.u32(at::SYNC0_CYCLE), self.u32(at::SYNC1_CYCLE));
+        let Some(clock) = &mut self.clock else { return };
+        clock.activate(activation, start, sync0, sync1, world_ns);
+        self.memory[at::ACTIVATION_STATUS] = clock.activation_status();
+    }
+
+    /// The next SYNC pulse up to `now_ns`, if any: (world time, SYNC number).
+    pub fn take_pulse(&mut self, now_ns: u64) -> Option<(u64, u8)> {
+        let clock = self.clock.as_mut()?;
+        let pulse = clock.take_pulse(now_ns)?;
+        let (sync0, sync1) = (clock.next_sync0(), clock.next_sync1());
+        self.set(at::START_TIME, &sync0.to_le_bytes());
+        self.set(at::NEXT_SYNC1, &sync1.to_le_bytes());
+        Some(pulse)
+    }
+
+    fn command_eeprom(&mut self) {
+        // A master that holds no right to the EEPROM gets its command refused with the acknowledge-error bit.
+        let control = self.u16(at::EEPROM_CONTROL);
+        let address = self.u32(at::EEPROM_ADDRESS);
+        let given_to_pdi = self.u16(at::EEPROM_CONFIG) & 0x01 != 0;
+        let data = self.bytes::<2>(at::EEPROM_DATA).unwrap_or_default();
+        let (status, read) = self.sii.command(control, address, data, given_to_pdi);
+        if let Some(read) = read {
+            self.set(at::EEPROM_DATA, &read);
+        }
+        self.set_u16(at::EEPROM_CONTROL, status);
+    }
+
+    fn configure_watchdog(&mut self) {
+        self.watchdog.configure(self.u16(at::WD_DIVIDER), self.u16(at::WD_TIME));
+    }
+
+    /// Lets the watchdog look at the time. True in the moment it expires.
+    pub fn watch(&mut self, now_ns: u64) -> bool {
+        let expired = self.watchdog.expired(now_ns);
+        self.memory[at::WD_STATUS] = u8::from(self.watchdog.is_fed());
+        if expired {
+            self.memory[at::WD_COUNT] = self.watchdog.expirations;
+        }
+        expired
+    }
+
+    /// The application takes what the master wrote last into a buffered sync manager; `None` if nothing is new.
+    pub fn take_outputs(&mut self, index: usize) -> Option<&[u8]> {
+        let manager = self.managers.get_mut(index)?;
+        let range = manager.take_outputs()?;
+        self.memory.get(range)
+    }
+
+    /// The application offers inputs to the master.
+    pub fn put_inputs(&mut self, index: usize, fill: impl FnOnce(&mut [u8])) -> bool {
+        let Some(manager) = self.managers.get_mut(index) else { return false };
+        let Some(place) = manager.inputs_place().and_then(|range| self.memory.get_mut(range)) else { return false };
+        fill(place);
+        manager.put_inputs();
+        self.publish_status(index);
+        true
+    }
+
+    /// What the master wrote into a mailbox, until [`Esc::empty_mailbox`].
+    pub fn mailbox(&self, index: usize) -> Option<&[u8]> {
+        let manager = self.managers.get(index)?;
+        self.memory.get(manager.full_mailbox()?)
+    }
+
+    /// Makes room for the master's next mailbox.
+    pub fn empty_mailbox(&mut self, index: usize) {
+        if let Some(manager) = self.managers.get_mut(index) {
+            manager.set_full(false);
+        }
+        self.publish_status(index);
+    }
+
+    /// Puts a mailbox for the master; false while the last one is unread or the sync manager is off.
+    pub fn put_mailbox(&mut self, index: usize, bytes: &[u8]) -> bool {
+        let Some(manager) = self.managers.get_mut(index) else { return false };
+        let Some(range) = manager.empty_mailbox() else { return false };
+        let Some(place) = self.memory.get_mut(range) else { return false };
+        if bytes.len() > place.len() {
+            return false;
+        }
+        place.fill(0);
+        place.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+        manager.set_full(true);
+        self.publish_status(index);
+        true
+    }
+
+    /// The last mailbox put, once more.
+    pub fn refill_mailbox(&mut self, index: usize) {
+        if let Some(manager) = self.managers.get_mut(index) {
+            manager.set_full(true);
+        }
+        self.publish_status(index);
+    }
+}

@@ -1,0 +1,185 @@
+//! The mailbox: headers, protocols, what is waiting to be fetched.
+
+use crate::al::State;
+use crate::coe::emergency::Emergency;
+use crate::coe::object::{Dictionary, Written};
+use crate::coe::sdo::Server;
+use crate::coe::{information, Service};
+use crate::description::MAILBOX_LENGTH;
+use crate::esc::Esc;
+use std::collections::VecDeque;
+
+/// Length, station address, channel and priority, type and counter.
+const HEADER: usize = 6;
+const TYPE_ERROR: u8 = 0;
+const TYPE_COE: u8 = 3;
+/// Room for CoE behind the mailbox header.
+const ROOM: usize = MAILBOX_LENGTH as usize - HEADER;
+/// Emergencies kept while nobody fetches them; the oldest go first, as in small devices.
+const EMERGENCIES: usize = 16;
+/// Replies kept while nobody fetches them.
+const REPLIES: usize = 64;
+
+/// Detail of a mailbox error reply (ETG.1000.4 table 30).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u16)]
+enum Refusal {
+    UnsupportedProtocol = 2,
+    ServiceNotSupported = 4,
+    SizeTooShort = 6,
+    InvalidSize = 8,
+}
+
+/// A mailbox header and what it carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message<'a> {
+    /// Protocol: 3 is CoE.
+    pub protocol: u8,
+    /// 1 to 7; 0 does not count.
+    pub counter: u8,
+    /// What follows the header.
+    pub body: &'a [u8],
+}
+
+/// Takes a mailbox apart; `None` if it is shorter than its header or than its header says.
+pub fn parse(bytes: &[u8]) -> Option<Message<'_>> {
+    let (header, rest) = bytes.split_first_chunk::<HEADER>()?;
+    let length = usize::from(u16::from_le_bytes([header[0], header[1]]));
+    Some(Message { protocol: header[5] & 0x0F, counter: header[5] >> 4 & 7, body: rest.get(..length)? })
+}
+
+/// Puts a mailbox together.
+pub fn assemble(protocol: u8, counter: u8, body: &[u8]) -> Vec<u8> {
+    let mut bytes = (body.len() as u16).to_le_bytes().to_vec();
+    bytes.extend([0, 0, 0, protocol | (counter & 7) << 4]);
+    bytes.extend(body);
+    bytes
+}
+
+/// Mailbox of one device.
+#[derive(Debug, Default)]
+pub struct Mailbox {
+    server: Server,
+    replies: VecDeque<Vec<u8>>,
+    emergencies: VecDeque<Emergency>,
+    own_counter: u8,
+    /// A request has been taken whose reply has not been fetched.
+    in_dialogue: bool,
+    /// SDO requests taken since power-on.
+    pub requests: u64,
+    /// Fault: requests are taken and never answered.
+    pub is_silent: bool,
+    /// Fault: goes out before the next reply, in the middle of a dialogue.
+    pub interrupting: Option<Emergency>,
+}
+
+impl Mailbox {
+    /// Queues an emergency. It waits for the end of a dialogue: masters take the next mailbox for their reply.
+    pub fn raise(&mut self, emergency: Emergency) {
+        if self.emergencies.len() == EMERGENCIES {
+            self.emergencies.pop_front();
+        }
+        self.emergencies.push_back(emergency);
+    }
+
+    /// Everything as after power-on.
+    pub fn reset(&mut self) {
+        *self = Self { requests: self.requests, is_silent: self.is_silent, ..Self::default() };
+    }
+
+    /// Takes a request if there is one, and puts the next mailbox for the master. Gives what an SDO wrote.
+    pub fn serve(&mut self, esc: &mut Esc, dictionary: &mut Dictionary, state: State) -> Option<Written> {
+        if std::mem::take(&mut esc.events.repeat) {
+            esc.refill_mailbox(1);
+            esc.acknowledge_repeat();
+        }
+        if esc.events.read & 0x02 != 0 {
+            esc.events.read &= !0x02;
+            self.in_dialogue = !self.replies.is_empty();
+        }
+        let mut written = None;
+        if esc.events.written & 0x01 != 0 {
+            esc.events.written &= !0x01;
+            let mut request = [0_u8; MAILBOX_LENGTH as usize];
+            let taken = esc.mailbox(0).map(|bytes| {
+                request.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+            });
+            esc.empty_mailbox(0);
+            if taken.is_some() {
+                self.requests += 1;
+                if !self.is_silent {
+                    written = self.answer(&request, dictionary, state);
+                    self.in_dialogue = !self.replies.is_empty();
+                }
+            }
+        }
+        self.deliver(esc);
+        written
+    }
+
+    fn deliver(&mut self, esc: &mut Esc) {
+        if let Some(emergency) = self.interrupting.take_if(|_| !self.replies.is_empty()) {
+            let bytes = self.wrap(emergency);
+            self.replies.push_front(bytes);
+        }
+        if let Some(reply) = self.replies.front() {
+            if esc.put_mailbox(1, reply) {
+                self.replies.pop_front();
+            }
+        } else if !self.in_dialogue && !self.server.is_busy() {
+            if let Some(emergency) = self.emergencies.front().copied() {
+                let bytes = self.wrap(emergency);
+                if esc.put_mailbox(1, &bytes) {
+                    self.emergencies.pop_front();
+                }
+            }
+        }
+    }
+
+    fn wrap(&mut self, emergency: Emergency) -> Vec<u8> {
+        self.own_counter = self.own_counter % 7 + 1;
+        assemble(TYPE_COE, self.own_counter, &emergency.bytes())
+    }
+
+    fn answer(&mut self, request: &[u8], dictionary: &mut Dictionary, state: State) -> Option<Written> {
+        let Some(message) = parse(request) else {
+            self.refuse(0, Refusal::InvalidSize);
+            return None;
+        };
+        if message.protocol != TYPE_COE {
+            self.refuse(message.counter, Refusal::UnsupportedProtocol);
+            return None;
+        }
+        let Some(header) = message.body.first_chunk::<2>() else {
+            self.refuse(message.counter, Refusal::SizeTooShort);
+            return None;
+        };
+        let service = u16::from_le_bytes(*header) >> 12;
+        if service == Service::SdoRequest as u16 {
+            let answer = self.server.answer(dictionary, message.body, ROOM, state);
+            if !answer.bytes.is_empty() {
+                self.reply(assemble(TYPE_COE, message.counter, &answer.bytes));
+            }
+            return answer.written;
+        }
+        if service == Service::SdoInformation as u16 {
+            for part in information::answer(dictionary, message.body, ROOM) {
+                self.reply(assemble(TYPE_COE, message.counter, &part));
+            }
+        } else {
+            self.refuse(message.counter, Refusal::ServiceNotSupported);
+        }
+        None
+    }
+
+    fn refuse(&mut self, counter: u8, refusal: Refusal) {
+        let [low, high] = (refusal as u16).to_le_bytes();
+        self.reply(assemble(TYPE_ERROR, counter, &[1, 0, low, high]));
+    }
+
+    fn reply(&mut self, bytes: Vec<u8>) {
+        if self.replies.len() < REPLIES {
+            self.replies.push_back(bytes);
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! The devices together: built from a ring file, moved through time, wired to each other and to the plant.
+
+use crate::coe::object::Dictionary;
+use crate::description::{Description, Identity, Pdo, LONGEST_INPUTS, LONGEST_OUTPUTS};
+use crate::device::digital_input::{self, DigitalInput};
+use crate::device::digital_output::{self, DigitalOutput};
+use crate::device::edge_clock::EdgeClock;
+use crate::device::{analog, Device, Function};
+use crate::drive::{objects, settings::DriveSettings, Drive};
+use crate::error::{nearest, SegmentError};
+use crate::esc::clock::Clock;
+use crate::esi;
+use crate::plant::{AxisInput, Inertias, Plant};
+use crate::random::Random;
+use crate::register::at;
+use crate::settings::{DeviceSettings, Kind, RingFile};
+use crate::topology::{dl_status, Topology, Visit};
+use std::path::Path;
+
+/// Vendor of the simulated devices: not assigned by the ETG, so that no real driver takes one for its own.
+pub const VENDOR: u32 = 0x0000_0BAD;
+/// After a pause longer than this the segment goes on from now: the process was stopped.
+const LONGEST_PAUSE_NS: u64 = 60_000_000_000;
+
+#[derive(Debug, Clone, Copy)]
+struct Wire {
+    from: (usize, u8),
+    to: (usize, u8),
+    delay_ns: u64,
+}
+
+/// All devices, and what connects them.
+pub struct Ring {
+    /// Devices by position.
+    pub devices: Vec<Device>,
+    topology: Topology,
+    wires: Vec<Wire>,
+    plant: Box<dyn Plant>,
+    axes: Vec<usize>,
+    inputs: Vec<AxisInput>,
+    tick_ns: u64,
+    next_tick_ns: u64,
+    next_event_ns: u64,
+}
+
+impl Ring {
+    /// Builds a ring with the default plant, one inertia a drive.
+    pub fn new(file: &RingFile, path: &Path) -> Result<Self, SegmentError> {
+        let drives = file.device.iter().filter(|device| device.kind == Kind::Drive);
+        let axes = drives.map(|device| device.drive.clone().unwrap_or_default().plant.inertia());
+        Self::with_plant(file, path, Box::new(Inertias::new(axes)))
+    }
+
+    /// Builds a ring that moves this plant; it needs an axis for every drive.
+    pub fn with_plant(file: &RingFile, path: &Path, mut plant: Box<dyn Plant>) -> Result<Self, SegmentError> {
+        let topology = Topology::new(file).map_err(|(message, remedy)| SegmentError::config(path, message, remedy))?;
+        let mut random = Random::new(file.ring.seed);
+        let mut devices = Vec::with_capacity(file.device.len());
+        for (position, settings) in file.device.iter().enumerate() {
+            devices.push(build(position, settings, file, &mut random, path)?);
+        }
+        let is_drive = |device: &Device| matches!(device.function, Function::Drive(_));
+        let axes: Vec<usize> = (0..devices.len()).filter(|at| is_drive(&devices[*at])).collect();
+        if plant.axes() < axes.len() {
+            let message = format!("{} drives, but the plant has {} axes", axes.len(), plant.axes());
+            return Err(SegmentError::config(path, message, "Remove drives or choose another plant"));
+        }
+        for (axis, device) in axes.iter().enumerate() {
+            if let Function::Drive(drive) = &devices[*device].function {
+                plant.place(axis, drive.settings().start_rad);
+            }
+        }
+        let tick_ns = u64::from(file.ring.tick_us) * 1000;
+        let mut ring = Self {
+            wires: wires(file, &devices, path)?,
+            // A brake on every axis until its drive has spoken.
+            inputs: vec![AxisInput { torque_nm: 0.0, brake: true }; plant.axes()],
+            devices,
+            topology,
+            plant,
+            axes,
+            tick_ns,
+            next_tick_ns: tick_ns,
+            next_event_ns: tick_ns,
+        };
+        ring.refresh_topology();
+        Ok(ring)
+    }
+
+    /// The devices a frame reaches, in order.
+    #[inline]
+    pub fn visits(&self) -> &[Visit] {
+        self.topology.visits()
+    }
+
+    /// One visited device with the times of the visit.
+    #[inline]
+    pub(crate) fn visited(&mut self, order: usize) -> Option<(&mut Device, Visit)> {
+        let visit = *self.topology.visits().get(order)?;
+        Some((self.devices.get_mut(visit.device)?, visit))
+    }
+
+    /// The mechanism.
+    pub fn plant(&self) -> &dyn Plant {
+        &*self.plant
+    }
+
+    /// Axis a device moves.
+    pub fn axis_of(&self, device: usize) -> Option<usize> {
+        self.axes.iter().position(|drive| *drive == device)
+    }
+
+    /// Position of a device by name.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.devices.iter().position(|device| device.name == name)
+    }
+
+    /// When the segment next has something to do by itself, ns.
+    pub fn next_event_ns(&self) -> u64 {
+        self.next_event_ns
+    }
+
+    /// Breaks or heals the cable in front of a device; the other end counts the lost link.
+    pub fn set_link(&mut self, device: usize, stands: bool) {
+        self.topology.set_link(device, stands);
+        self.after_link_change(device, stands);
+    }
+
+    /// Takes a device's power or gives it back; it starts anew.
+    pub fn set_power(&mut self, device: usize, on: bool) {
+        if let Some(device) = self.devices.get_mut(device) {
+            device.power_cycle();
+            device.is_gone = !on;
+        }
+        self.after_link_change(device, on);
+    }
+
+    fn after_link_change(&mut self, device: usize, stands: bool) {
+        if let Some((parent, port)) = self.topology.parent(device).filter(|_| !stands) {
+            if let Some(parent) = self.devices.get_mut(parent) {
+                let counter = at::LOST_LINK + port;
+                let count = (parent.esc.u16(counter) as u8).saturating_add(1);
+                parent.esc.set(counter, &[count]);
+            }
+        }
+        self.refresh_topology();
+    }
+
+    fn refresh_topology(&mut self) {
+        let devices = &self.devices;
+        self.topology.refresh(&|device| devices.get(device).is_some_and(|device| !device.is_gone));
+        for order in 0..self.topology.visits().len() {
+            if let Some((device, visit)) = self.visited(order) {
+                device.esc.set_u16(at::DL_STATUS, dl_status(&visit.ports_ns));
+            }
+        }
+    }
+
+    /// Everything the segment does by itself up to `now_ns`: grid steps and SYNC pulses, in order of time.
+    #[inline]
+    pub fn catch_up(&mut self, now_ns: u64) {
+        if self.next_event_ns <= now_ns {
+            self.advance(now_ns);
+        }
+    }
+
+    fn advance(&mut self, now_ns: u64) {
+        if now_ns.saturating_sub(self.next_tick_ns) > LONGEST_PAUSE_NS {
+            self.next_tick_ns = now_ns - now_ns % self.tick_ns;
+        }
+        while self.next_event_ns <= now_ns {
+            let event_ns = self.next_event_ns;
+            for device in &mut self.devices {
+                while let Some((world_ns, sync)) = device.esc.take_pulse(event_ns) {
+                    if sync == 0 {
+                        device.pulse(world_ns);
+                    }
+                }
+            }
+            if self.next_tick_ns <= event_ns {
+                self.tick(event_ns);
+                self.next_tick_ns += self.tick_ns;
+            }
+            self.connect();
+            self.plan();
+        }
+    }
+
+    /// Does what the last frame set off.
+    pub fn settle(&mut self, now_ns: u64) {
+        self.catch_up(now_ns);
+        for device in &mut self.devices {
+            device.settle(now_ns);
+        }
+        self.connect();
+        self.plan();
+    }
+
+    fn plan(&mut self) {
+        let pulses = self.devices.iter().filter_map(|device| device.esc.clock.as_ref()?.next_pulse_world_ns());
+        self.next_event_ns = pulses.fold(self.next_tick_ns, u64::min);
+    }
+
+    fn tick(&mut self, now_ns: u64) {
+        let dt_s = self.tick_ns as f64 * 1.0e-9;
+        self.plant.step(dt_s, &self.inputs);
+        for (axis, device) in self.axes.iter().enumerate() {
+            let Some(device) = self.devices.get_mut(*device) else { continue };
+            let (position, velocity) = (self.plant.position_rad(axis), self.plant.velocity_rad_s(axis));
+            let (is_gone, Function::Drive(drive)) = (device.is_gone, &mut device.function) else { continue };
+            let mut input = drive.step(&mut device.dictionary, position, velocity, dt_s);
+            if is_gone {
+                // Without power the spring closes the brake.
+                input = AxisInput { torque_nm: 0.0, brake: true };
+            }
+            if let Some(place) = self.inputs.get_mut(axis) {
+                *place = input;
+            }
+        }
+        for device in &mut self.devices {
+            device.tick(now_ns);
+        }
+    }
+
+    /// Carries edges and values along the wires, and emergencies to the mailboxes.
+    fn connect(&mut self) {
+        for at in 0..self.devices.len() {
+            let Some(device) = self.devices.get_mut(at) else { continue };
+            match &mut device.function {
+                Function::Drive(drive) => {
+                    if let Some(emergency) = drive.take_emergency() {
+                        device.raise(emergency);
+                    }
+                }
+                Function::DigitalOutput(_) => self.connect_edges(at),
+                Function::AnalogOutput(_) => self.connect_values(at),
+                _ => {}
+            }
+        }
+    }
+
+    fn connect_edges(&mut self, from: usize) {
+        for wire in self.wires.iter().filter(|wire| wire.from.0 == from) {
+            let Ok([source, sink]) = self.devices.get_disjoint_mut([from, wire.to.0]) else { continue };
+            if let (Function::DigitalOutput(outputs), Function::DigitalInput(inputs)) =
+                (&mut source.function, &mut sink.function)
+            {
+                for edge in outputs.edges().iter().filter(|edge| edge.channel == wire.from.1) {
+                    inputs.edge(wire.to.1, edge.level, edge.world_ns + wire.delay_ns);
+                }
+            }
+        }
+        if let Some(Function::DigitalOutput(outputs)) = self.devices.get_mut(from).map(|device| &mut device.function) {
+            outputs.forget_edges();
+        }
+    }
+
+    fn connect_values(&mut self, from: usize) {
+        for wire in self.wires.iter().filter(|wire| wire.from.0 == from) {
+            let Ok([source, sink]) = self.devices.get_disjoint_mut([from, wire.to.0]) else { continue };
+            if let (Function::AnalogOutput(outputs), Function::AnalogInput(inputs)) =
+                (&source.function, &mut sink.function)
+            {
+                inputs.set(wire.to.1, outputs.value(wire.from.1));
+            }
+        }
+    }
+}
+
+fn build(
+    position: usize,
+    settings: &DeviceSettings,
+    file: &RingFile,
+    random: &mut Random,
+    path: &Path,
+) -> Result<Device, SegmentError> {
+    let channels = settings.channels.unwrap_or(4);
+    let stamped = settings.stamped_channels.unwrap_or(channels.min(2));
+    let (type_name, product, has_mailbox, rx, tx): (&str, u32, bool, Vec<Pdo>, Vec<Pdo>) = match settings.kind {
+        Kind::Coupler => ("kadenz coupler", 1, false, vec![], vec![]),
+        Kind::Drive => ("kadenz servo drive", 2, true, objects::rx_pdos(), objects::tx_pdos()),
+        Kind::DigitalOutput => ("kadenz digital output", 3, false, digital_output::pdos(channels), vec![]),
+        Kind::DigitalInput => ("kadenz digital input", 4, false, vec![], digital_input::pdos(channels, stamped)),
+        Kind::AnalogOutput => ("kadenz analogue output", 5, true, analog::output_pdos(channels), vec![]),
+        Kind::AnalogInput => ("kadenz analogue input", 6, true, vec![], analog::input_pdos(channels)),
+    };
+    // Channels and stamps make another product: the revision's low half says which.
+    let revision = 0x0001_0000 | u32::from(if has_mailbox { 0 } else { channels }) | u32::from(stamped) << 8;
+    let mut description = Description {
+        type_name: type_name.into(),
+        identity: Identity { vendor: VENDOR, product, revision, serial: settings.serial.unwrap_or(position as u32) },
+        alias: settings.alias,
+        has_mailbox,
+        has_clock: settings.distributed_clock,
+        rx,
+        tx,
+    };
+    if let Some(esi_file) = &settings.esi {
+        esi::read(&file.folder.join(esi_file), settings.esi_product)?.apply(&mut description);
+    }
+    let fit = description.output_length() <= LONGEST_OUTPUTS && description.input_length() <= LONGEST_INPUTS;
+    if !fit {
+        let message = format!("device {position} ({}): process data do not fit", settings.name);
+        let remedy = format!("At most {LONGEST_OUTPUTS} bytes of outputs and {LONGEST_INPUTS} of inputs");
+        return Err(SegmentError::config(path, message, remedy));
+    }
+    // Drawn for every device, so that a change to one does not move the others.
+    let (ppm, start_ns, stamp_seed) = (40.0 * random.uniform() - 20.0, random.bits() % 10_000_000_000, random.bits());
+    let clock = settings
+        .distributed_clock
+        .then(|| Clock::new(settings.clock_ppm.unwrap_or(ppm), settings.clock_start_ns.unwrap_or(start_ns)));
+    let drive = settings.drive.clone().unwrap_or_default();
+    let function = |dictionary: &mut Dictionary| match settings.kind {
+        Kind::Coupler => Function::Coupler,
+        Kind::Drive => drive_function(drive, dictionary),
+        Kind::DigitalOutput => Function::DigitalOutput(DigitalOutput::new(channels, dictionary)),
+        Kind::DigitalInput => {
+            let clock = EdgeClock::new(settings.edge_clock.unwrap_or_default(), stamp_seed);
+            Function::DigitalInput(Box::new(DigitalInput::new(channels, stamped, clock, dictionary)))
+        }
+        Kind::AnalogOutput => Function::AnalogOutput(analog::AnalogOutput::new(channels, dictionary)),
+        Kind::AnalogInput => {
+            Function::AnalogInput(analog::AnalogInput::new(channels, settings.signal.unwrap_or_default(), dictionary))
+        }
+    };
+    Ok(Device::new(settings.name.clone(), description, clock, function))
+}
+
+fn drive_function(settings: DriveSettings, dictionary: &mut Dictionary) -> Function {
+    objects::add(dictionary, &settings);
+    // `add` has put every object that `Drive::new` looks up.
+    Drive::new(settings, dictionary).map_or(Function::Coupler, |drive| Function::Drive(Box::new(drive)))
+}
+
+fn wires(file: &RingFile, devices: &[Device], path: &Path) -> Result<Vec<Wire>, SegmentError> {
+    let end = |text: &str| -> Result<(usize, u8), SegmentError> {
+        let parsed = text.rsplit_once('.').and_then(|(name, channel)| Some((name, channel.parse::<u8>().ok()?)));
+        let Some((name, channel)) = parsed else {
+            let message = format!("wire end \"{text}\" is not name.channel");
+            return Err(SegmentError::config(path, message, "Write it like \"outputs.1\""));
+        };
+        let Some(device) = file.position(name) else {
+            let known = nearest(name, file.device.iter().map(|device| device.name.as_str())).unwrap_or("");
+            let message = format!("wire end \"{text}\": no device \"{name}\"");
+            return Err(SegmentError::config(path, message, format!("Did you mean \"{known}.{channel}\"?")));
+        };
+        if !(1..=file.device[device].channels.unwrap_or(4)).contains(&channel) {
+            let message = format!("wire end \"{text}\": {name} has no channel {channel}");
+            return Err(SegmentError::config(path, message, "Channels count from 1"));
+        }
+        Ok((device, channel))
+    };
+    let mut wires = Vec::new();
+    for settings in &file.wire {
+        let wire = Wire { from: end(&settings.from)?, to: end(&settings.to)?, delay_ns: settings.delay_ns };
+        let fits = matches!(
+            (&devices[wire.from.0].function, &devices[wire.to.0].function),
+            (Function::DigitalOutput(_), Function::DigitalInput(_))
+                | (Function::AnalogOutput(_), Function::AnalogInput(_))
+        );
+        if !fits {
+            let message = format!("wire from \"{}\" to \"{}\"", settings.from, settings.to);
+            return Err(SegmentError::config(
+                path,
+                message,
+                "A wire leads from an output to an input of the same sort",
+            ));
+        }
+        wires.push(wire);
+    }
+    Ok(wires)
+}

@@ -1,0 +1,300 @@
+//! The segment: what a frame meets between leaving the master and coming back.
+
+use crate::al::State;
+use crate::coe::emergency::Emergency;
+use crate::command::{Addressing, Command};
+use crate::device::{Device, Function};
+use crate::error::{nearest, SegmentError};
+use crate::esc::Arrival;
+use crate::fault::{Change, Fault, Kind, Now, Running};
+use crate::frame::{datagrams, mark_returned, Datagram};
+use crate::ring::Ring;
+
+/// What becomes of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is no EtherCAT frame: not ours to answer.
+    Ignored,
+    /// It comes back.
+    Returned,
+    /// It does not come back.
+    Lost,
+    /// It comes back twice.
+    Doubled,
+    /// It comes back after this many ns.
+    Late(u64),
+}
+
+/// What has passed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// EtherCAT frames.
+    pub frames: u64,
+    /// Frames with process data.
+    pub cycles: u64,
+    /// Frames that were no EtherCAT.
+    pub ignored: u64,
+    /// Frames that faults kept from coming back.
+    pub lost: u64,
+}
+
+/// A segment.
+pub struct Segment {
+    ring: Ring,
+    faults: Vec<Running>,
+    counters: Counters,
+    first_frame_ns: Option<u64>,
+}
+
+impl Segment {
+    /// A segment without faults.
+    pub fn new(ring: Ring) -> Self {
+        Self { ring, faults: Vec::new(), counters: Counters::default(), first_frame_ns: None }
+    }
+
+    /// Adds faults; a device that does not exist is an error.
+    pub fn add_faults(&mut self, faults: impl IntoIterator<Item = Fault>) -> Result<(), SegmentError> {
+        for fault in faults {
+            let device = match &fault.device {
+                None => 0,
+                Some(name) => self.ring.position(name).ok_or_else(|| {
+                    let known =
+                        nearest(name, self.ring.devices.iter().map(|device| device.name.as_str())).unwrap_or("");
+                    let message = format!("fault {:?}: no device \"{name}\"", fault.kind);
+                    SegmentError::Usage { message, remedy: format!("Did you mean \"{known}\"?") }
+                })?,
+            };
+            self.faults.push(Running::new(fault, device));
+        }
+        Ok(())
+    }
+
+    /// The devices.
+    pub fn ring(&self) -> &Ring {
+        &self.ring
+    }
+
+    /// The devices, for tests and tools that reach inside.
+    pub fn ring_mut(&mut self) -> &mut Ring {
+        &mut self.ring
+    }
+
+    /// What has passed.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// When the segment next has something to do by itself, ns.
+    pub fn next_event_ns(&self) -> u64 {
+        self.ring.next_event_ns()
+    }
+
+    /// Passes a frame that arrives at `now_ns` through all devices, in place. Call [`Segment::settle`] once it is
+    /// sent back: as in the hardware, applications work after the frame has passed.
+    #[inline]
+    pub fn process(&mut self, frame: &mut [u8], now_ns: u64) -> Verdict {
+        self.ring.catch_up(now_ns);
+        if self.faults.is_empty() {
+            return self.pass(frame, now_ns, None);
+        }
+        self.process_with_faults(frame, now_ns)
+    }
+
+    /// Does what frames have set off, and everything due up to `now_ns`.
+    pub fn settle(&mut self, now_ns: u64) {
+        self.ring.settle(now_ns);
+    }
+
+    fn pass(&mut self, frame: &mut [u8], now_ns: u64, wrong: Option<i16>) -> Verdict {
+        let Ok(datagrams) = datagrams(frame) else {
+            self.counters.ignored += 1;
+            return Verdict::Ignored;
+        };
+        let mut is_cyclic = false;
+        for mut datagram in datagrams {
+            let command = datagram.command();
+            let is_logical = command.addressing() == Addressing::Logical;
+            is_cyclic |= is_logical;
+            work(&mut self.ring, command, &mut datagram, now_ns);
+            if let Some(delta) = wrong.filter(|_| is_logical) {
+                datagram.force_working_counter(datagram.working_counter().wrapping_add_signed(delta));
+            }
+        }
+        self.counters.frames += 1;
+        self.counters.cycles += u64::from(is_cyclic);
+        mark_returned(frame);
+        Verdict::Returned
+    }
+
+    fn process_with_faults(&mut self, frame: &mut [u8], now_ns: u64) -> Verdict {
+        let Ok(mut parsed) = datagrams(frame) else {
+            self.counters.ignored += 1;
+            return Verdict::Ignored;
+        };
+        let is_cyclic = parsed.any(|datagram| datagram.command().addressing() == Addressing::Logical);
+        let start_ns = *self.first_frame_ns.get_or_insert(now_ns);
+        let now = Now {
+            frame: self.counters.frames + 1,
+            cycle: self.counters.cycles + u64::from(is_cyclic),
+            is_cyclic,
+            since_start_ns: now_ns.saturating_sub(start_ns),
+        };
+        for index in 0..self.faults.len() {
+            let Some(running) = self.faults.get_mut(index) else { continue };
+            let device = self.ring.devices.get(running.device);
+            let requests = device.and_then(|device| device.mailbox.as_ref()).map_or(0, |mailbox| mailbox.requests);
+            if let Some(change) = running.update(&now, requests) {
+                apply(&mut self.ring, &running.fault, running.device, change, now_ns);
+            }
+        }
+        self.apply_to_frame(frame, &now, now_ns)
+    }
+
+    fn apply_to_frame(&mut self, frame: &mut [u8], now: &Now, now_ns: u64) -> Verdict {
+        let find = |kind| self.faults.iter().find(|running| running.fault.kind == kind && running.concerns(now));
+        let late = find(Kind::LateFrame).and_then(|running| running.fault.delay_us);
+        let corrupt = find(Kind::CorruptFrame).map(|running| running.fault.byte);
+        let wrong = find(Kind::WrongCounter).and_then(|running| running.fault.delta);
+        let (never, back, twice) =
+            (find(Kind::LoseFrame).is_some(), find(Kind::LoseReturn).is_some(), find(Kind::DoubleFrame).is_some());
+        if never {
+            self.counters.frames += 1;
+            self.counters.cycles += u64::from(now.is_cyclic);
+            self.counters.lost += 1;
+            return Verdict::Lost;
+        }
+        let verdict = self.pass(frame, now_ns, wrong);
+        if let Some(byte) = corrupt {
+            let last = frame.len().saturating_sub(1);
+            if let Some(byte) = frame.get_mut(byte.unwrap_or(last).min(last)) {
+                *byte ^= 0xFF;
+            }
+        }
+        match late {
+            _ if back => {
+                self.counters.lost += 1;
+                Verdict::Lost
+            }
+            Some(us) => Verdict::Late(u64::from(us) * 1000),
+            None if twice => Verdict::Doubled,
+            None => verdict,
+        }
+    }
+}
+
+/// One datagram through all devices.
+#[inline]
+fn work(ring: &mut Ring, command: Command, datagram: &mut Datagram<'_>, now_ns: u64) {
+    let (offset, count) = (datagram.offset(), ring.visits().len());
+    match command.addressing() {
+        Addressing::None => {}
+        Addressing::Logical => {
+            let start = datagram.logical();
+            let (reads, writes) = (command.reads(), command.writes());
+            for order in 0..count {
+                let Some((device, arrival)) = meet(ring, order, now_ns) else { continue };
+                let (read, written) = device.esc.logical(start, datagram.data, reads, writes, &arrival);
+                let for_write = if reads { 2 } else { 1 };
+                datagram.add_working_counter(u16::from(read) + if written { for_write } else { 0 });
+            }
+        }
+        Addressing::Broadcast => {
+            for order in 0..count {
+                let Some((device, arrival)) = meet(ring, order, now_ns) else { continue };
+                let step = exchange::<true>(device, command, offset, datagram.data, &arrival);
+                datagram.add_working_counter(step);
+            }
+            datagram.set_address(datagram.address().wrapping_add(count as u16));
+        }
+        Addressing::Position | Addressing::Station => {
+            let by_position = command.addressing() == Addressing::Position;
+            let address = datagram.address();
+            for order in 0..count {
+                let Some((device, arrival)) = meet(ring, order, now_ns) else { continue };
+                let is_meant =
+                    if by_position { address.wrapping_add(order as u16) == 0 } else { device.esc.is_station(address) };
+                let step = match (is_meant, command.multiple_write()) {
+                    (true, _) => exchange::<false>(device, command, offset, datagram.data, &arrival),
+                    (false, true) => u16::from(device.esc.write(offset, datagram.data, &arrival)),
+                    (false, false) => 0,
+                };
+                datagram.add_working_counter(step);
+            }
+            if by_position {
+                datagram.set_address(address.wrapping_add(count as u16));
+            }
+        }
+    }
+}
+
+#[inline]
+fn meet(ring: &mut Ring, order: usize, now_ns: u64) -> Option<(&mut Device, Arrival)> {
+    let (device, visit) = ring.visited(order)?;
+    if device.is_deaf {
+        return None;
+    }
+    let ports_ns = visit.ports_ns.map(|port| port.map(|after| now_ns.saturating_add(after)));
+    Some((device, Arrival { world_ns: now_ns.saturating_add(visit.enters_ns), ports_ns }))
+}
+
+/// Reads, writes or both at one device. Gives the step of the working counter.
+#[inline]
+fn exchange<const OR: bool>(
+    device: &mut Device,
+    command: Command,
+    offset: u16,
+    data: &mut [u8],
+    arrival: &Arrival,
+) -> u16 {
+    let (reads, writes) = (command.reads(), command.writes());
+    if !(reads && writes) {
+        if reads {
+            return u16::from(device.esc.read::<OR>(offset, data, arrival));
+        }
+        return u16::from(device.esc.write(offset, data, arrival));
+    }
+    // Both: memory takes what came, the frame what was there. Longest datagram: 11 bits of length.
+    let mut incoming = [0_u8; 2048];
+    let Some(incoming) = incoming.get_mut(..data.len()) else { return 0 };
+    incoming.copy_from_slice(data);
+    let read = device.esc.read::<OR>(offset, data, arrival);
+    let written = device.esc.write(offset, incoming, arrival);
+    u16::from(read) + 2 * u16::from(written)
+}
+
+/// Begins or ends a fault of a device.
+fn apply(ring: &mut Ring, fault: &Fault, position: usize, change: Change, now_ns: u64) {
+    let begins = change == Change::Begins;
+    match fault.kind {
+        Kind::BreakCable => return ring.set_link(position, !begins),
+        Kind::DeviceGone => return ring.set_power(position, !begins),
+        Kind::DeviceReset if begins => return ring.set_power(position, true),
+        _ => {}
+    }
+    let Some(device) = ring.devices.get_mut(position) else { return };
+    let code = fault.code.unwrap_or(0);
+    let state = fault.state.and_then(|state| State::from_code(u16::from(state)));
+    let emergency = Emergency { code, register: 0x81, data: [0; 5] };
+    match (fault.kind, begins) {
+        (Kind::DeviceDeaf, _) => device.is_deaf = begins,
+        (Kind::AlError, true) => device.fail(state.unwrap_or(State::Init), code, now_ns),
+        (Kind::RefuseState, _) => device.refusal = state.filter(|_| begins).map(|state| (state, code)),
+        (Kind::DriveFault, true) => {
+            if let Function::Drive(drive) = &mut device.function {
+                drive.fail(code);
+            }
+        }
+        (Kind::ClockDrift, _) => device.drift(fault.ppm.filter(|_| begins), now_ns),
+        (Kind::Emergency, true) => device.raise(emergency),
+        (Kind::EepromChecksum, _) => device.esc.sii.flip_checksum(),
+        (kind, _) => {
+            if let Some(mailbox) = &mut device.mailbox {
+                match kind {
+                    Kind::MailboxSilent => mailbox.is_silent = begins,
+                    Kind::EmergencyDuringRequest => mailbox.interrupting = begins.then_some(emergency),
+                    _ => {}
+                }
+            }
+        }
+    }
+}

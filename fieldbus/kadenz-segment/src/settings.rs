@@ -1,0 +1,265 @@
+//! The ring file: what the segment consists of. Typed; an unknown key is an error that names the nearest known one.
+
+use crate::device::analog::Signal;
+use crate::device::edge_clock::EdgeClockSettings;
+use crate::drive::settings::DriveSettings;
+use crate::error::{from_toml, SegmentError};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// A whole ring file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RingFile {
+    /// What holds for all devices.
+    #[serde(default)]
+    pub ring: RingSettings,
+    /// The devices, in the order in which a frame passes their processing units.
+    #[serde(default)]
+    pub device: Vec<DeviceSettings>,
+    /// Electrical connections between terminals.
+    #[serde(default)]
+    pub wire: Vec<WireSettings>,
+    /// Where the file lies: paths in it are relative to it.
+    #[serde(skip)]
+    pub folder: PathBuf,
+}
+
+/// What holds for all devices.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RingSettings {
+    /// Step of loops and plant, µs.
+    pub tick_us: u32,
+    /// Time from one device to the next, processing and cable, ns.
+    pub hop_ns: u32,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl Default for RingSettings {
+    fn default() -> Self {
+        // 600 ns: a 100BASE-TX device forwards in about half a microsecond; 20 m of cable add 100 ns.
+        Self { tick_us: 250, hop_ns: 600, seed: 1 }
+    }
+}
+
+/// Kinds of devices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum Kind {
+    Coupler,
+    Drive,
+    DigitalOutput,
+    DigitalInput,
+    AnalogOutput,
+    AnalogInput,
+}
+
+/// One device.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceSettings {
+    /// Name, unique in the ring.
+    pub name: String,
+    /// Kind.
+    pub kind: Kind,
+    /// Station alias in the EEPROM.
+    #[serde(default)]
+    pub alias: u16,
+    /// Serial number; absent: the position.
+    pub serial: Option<u32>,
+    /// ESI file that gives identity and process data instead of the kind's own.
+    pub esi: Option<PathBuf>,
+    /// Product code to choose from the ESI file; absent: the first device in it.
+    pub esi_product: Option<u32>,
+    /// Distributed clock.
+    #[serde(default = "yes")]
+    pub distributed_clock: bool,
+    /// Error of the clock's oscillator, ppm; absent: within ±20 ppm by the seed.
+    pub clock_ppm: Option<f64>,
+    /// What the clock shows when the segment starts, ns; absent: within 10 s by the seed.
+    pub clock_start_ns: Option<u64>,
+    /// Device it is attached to; absent: the one before.
+    pub attached_to: Option<String>,
+    /// Port of that device: 1, 2 or 3; absent: 1.
+    pub port: Option<u8>,
+    /// Channels of a terminal.
+    pub channels: Option<u8>,
+    /// Channels of a digital input that stamp edges, from the first.
+    pub stamped_channels: Option<u8>,
+    /// Clock of a digital input's stamps.
+    pub edge_clock: Option<EdgeClockSettings>,
+    /// What an analogue input sees.
+    pub signal: Option<Signal>,
+    /// Settings of a drive.
+    pub drive: Option<DriveSettings>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// An electrical connection: `from` an output channel `to` an input channel, each `name.channel`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WireSettings {
+    /// Source, for example `outputs.1`.
+    pub from: String,
+    /// Destination, for example `inputs.1`.
+    pub to: String,
+    /// Time an edge takes, ns: driver, cable, input filter.
+    #[serde(default)]
+    pub delay_ns: u64,
+}
+
+impl RingFile {
+    /// Reads and checks a file.
+    pub fn read(path: &Path) -> Result<Self, SegmentError> {
+        let text = std::fs::read_to_string(path).map_err(|source| SegmentError::File {
+            action: "read ring file",
+            path: path.into(),
+            source,
+            remedy: "Name a ring file; `kadenz-segment describe --format` shows how one looks",
+        })?;
+        let mut file = Self::parse(&text, path)?;
+        file.folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        Ok(file)
+    }
+
+    /// Parses text; `path` is for messages.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, SegmentError> {
+        let file: Self = toml::from_str(text).map_err(|error| from_toml(path, text, &error))?;
+        if let Some((message, remedy)) = file.problem() {
+            return Err(SegmentError::config(path, message, remedy));
+        }
+        Ok(file)
+    }
+
+    /// What cannot be: (message, remedy).
+    fn problem(&self) -> Option<(String, String)> {
+        let problem = |message: String, remedy: &str| Some((message, remedy.to_owned()));
+        if self.device.is_empty() {
+            return problem("no [[device]]".into(), "Describe at least one device");
+        }
+        if !(10..=10_000).contains(&self.ring.tick_us) {
+            return problem(format!("ring.tick_us = {}", self.ring.tick_us), "Choose 10 to 10000 µs; 250 is usual");
+        }
+        for (at, device) in self.device.iter().enumerate() {
+            let place = format!("device {} ({})", at, device.name);
+            if device.name.is_empty() || device.name.contains('.') {
+                return problem(format!("{place}: bad name"), "Use a name without dots");
+            }
+            if self.device.iter().take(at).any(|other| other.name == device.name) {
+                return problem(format!("{place}: name used twice"), "Give each device its own name");
+            }
+            let foreign = [
+                ("drive", device.drive.is_some(), &[Kind::Drive][..]),
+                ("edge_clock", device.edge_clock.is_some(), &[Kind::DigitalInput]),
+                ("stamped_channels", device.stamped_channels.is_some(), &[Kind::DigitalInput]),
+                ("signal", device.signal.is_some(), &[Kind::AnalogInput]),
+                (
+                    "channels",
+                    device.channels.is_some(),
+                    &[Kind::DigitalInput, Kind::DigitalOutput, Kind::AnalogInput, Kind::AnalogOutput],
+                ),
+            ];
+            if let Some((key, ..)) = foreign.iter().find(|(_, given, kinds)| *given && !kinds.contains(&device.kind)) {
+                return problem(
+                    format!("{place}: `{key}` does not belong to a {:?}", device.kind),
+                    "Remove the key or change the kind",
+                );
+            }
+            let channels = device.channels.unwrap_or(4);
+            if !(1..=16).contains(&channels) || device.stamped_channels.is_some_and(|stamped| stamped > channels) {
+                return problem(
+                    format!("{place}: channels"),
+                    "Choose 1 to 16 channels, of which at most all are stamped",
+                );
+            }
+            if let Some(message) = device.drive.as_ref().and_then(DriveSettings::problem) {
+                return problem(format!("{place}: drive.{message}"), "Correct the value");
+            }
+            if device.port.is_some_and(|port| !(1..=3).contains(&port)) {
+                return problem(format!("{place}: port"), "A device has ports 1, 2 and 3 for others");
+            }
+        }
+        None
+    }
+
+    /// Position of a device by name.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.device.iter().position(|device| device.name == name)
+    }
+}
+
+/// The format by example, for `describe --format`; a test parses it.
+pub const EXAMPLE: &str = r#"# A ring file: the devices in the order in which a frame passes them.
+[ring]
+tick_us = 250              # step of the drives' loops and of the plant
+hop_ns = 600               # from one device to the next
+seed = 1                   # of oscillators, wander and noise
+
+[[device]]
+name = "coupler"
+kind = "coupler"           # coupler, drive, digital-output, digital-input, analog-output, analog-input
+
+[[device]]
+name = "joint-1"
+kind = "drive"
+# alias = 101              # station alias
+# serial = 7
+# esi = "drive.xml"        # identity and process data from an ESI file, and which of its devices
+# esi_product = 0x00020001
+# distributed_clock = true
+# clock_ppm = 12.5         # oscillator; absent: within 20 ppm by the seed
+# clock_start_ns = 0
+# attached_to = "coupler"  # absent: the device before
+# port = 1                 # of that device: 1, 2 or 3
+[device.drive]
+counts_per_revolution = 1048576
+rated_torque_nm = 200.0
+max_torque_permille = 1000
+max_velocity_rad_s = 2.618
+limits_rad = [-3.05, 3.05]
+switches_rad = [-3.1, 3.1]
+following_window_rad = 0.05
+following_timeout_ms = 10
+quick_stop_rad_s2 = 20.0
+start_rad = 0.0
+gains = { position_per_s = 50.0, velocity_nm_s = 250.0, integral_per_s = 60.0, torque_time_constant_s = 0.0003 }
+plant = { inertia_kg_m2 = 1.0, viscous_nm_s = 1.0, coulomb_nm = 0.5, stops_rad = [-3.2, 3.2] }
+
+[[device]]
+name = "outputs"
+kind = "digital-output"
+channels = 4
+
+[[device]]
+name = "inputs"
+kind = "digital-input"
+channels = 4
+stamped_channels = 2
+edge_clock = { offset_ppm = 37.0, wander_ppb = 5.0, resolution_ns = 10, noise_ns = 12.0, start_ns = 0 }
+
+[[device]]
+name = "volts-out"
+kind = "analog-output"
+channels = 2
+
+[[device]]
+name = "volts-in"
+kind = "analog-input"
+channels = 2
+signal = { amplitude = 16000.0, offset = 0.0, hz = 1.0 }
+
+[[wire]]
+from = "outputs.1"
+to = "inputs.1"
+delay_ns = 150
+
+[[wire]]
+from = "volts-out.1"
+to = "volts-in.1"
+"#;

@@ -1,0 +1,270 @@
+//! The EEPROM (slave information interface, ETG.2010): contents made from a description, and its command interface.
+
+use crate::description::{Description, Pdo, Purpose, MAILBOX_IN, MAILBOX_LENGTH, MAILBOX_OUT};
+
+/// Bytes of the EEPROM: 2 KiB, or what the strings need.
+const SMALLEST: usize = 2048;
+const PROTOCOL_COE: u16 = 0x0004;
+
+const CATEGORY_STRINGS: u16 = 10;
+const CATEGORY_GENERAL: u16 = 30;
+const CATEGORY_FMMU: u16 = 40;
+const CATEGORY_SYNC_MANAGER: u16 = 41;
+const CATEGORY_TX: u16 = 50;
+const CATEGORY_RX: u16 = 51;
+
+/// CoE details: SDO, SDO information, PDO assign, PDO configuration, upload at start, complete access.
+const COE_DETAILS: u8 = 0x01 | 0x02 | 0x04 | 0x08 | 0x20;
+
+/// EEPROM contents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sii {
+    bytes: Vec<u8>,
+}
+
+/// CRC-8 of the configuration area: polynomial x⁸+x²+x+1, initial value 0xFF, over the first 14 bytes.
+pub fn crc8(bytes: &[u8]) -> u8 {
+    bytes.iter().fold(0xFF, |crc, byte| {
+        (0..8).fold(crc ^ byte, |crc: u8, _| if crc & 0x80 != 0 { crc << 1 ^ 0x07 } else { crc << 1 })
+    })
+}
+
+#[derive(Default)]
+struct Strings(Vec<String>);
+
+impl Strings {
+    /// Number of a string, from 1; 0 is none.
+    fn add(&mut self, text: &str) -> u8 {
+        if text.is_empty() {
+            return 0;
+        }
+        if let Some(at) = self.0.iter().position(|known| known == text) {
+            return at as u8 + 1;
+        }
+        if self.0.len() == 255 {
+            return 0;
+        }
+        self.0.push(text.chars().filter(char::is_ascii).take(255).collect());
+        self.0.len() as u8
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![self.0.len() as u8];
+        for text in &self.0 {
+            bytes.push(text.len() as u8);
+            bytes.extend(text.as_bytes());
+        }
+        bytes
+    }
+}
+
+fn category(image: &mut Vec<u8>, kind: u16, mut body: Vec<u8>) {
+    body.resize(body.len().next_multiple_of(2), 0);
+    image.extend(kind.to_le_bytes());
+    image.extend((body.len() as u16 / 2).to_le_bytes());
+    image.extend(body);
+}
+
+fn pdos(list: &[Pdo], manager: usize, strings: &mut Strings) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for pdo in list {
+        bytes.extend(pdo.index.to_le_bytes());
+        bytes.extend([pdo.entries.len() as u8, manager as u8, 0, strings.add(&pdo.name), 0, 0]);
+        for entry in &pdo.entries {
+            bytes.extend(entry.index.to_le_bytes());
+            let kind = if entry.index == 0 { 0 } else { entry.data_type as u16 as u8 };
+            bytes.extend([entry.sub, strings.add(&entry.name), kind, entry.bits, 0, 0]);
+        }
+    }
+    bytes
+}
+
+impl Sii {
+    /// The EEPROM of a device.
+    pub fn build(device: &Description) -> Self {
+        let mut words = vec![0_u8; 0x80];
+        let mut put = |word: usize, bytes: &[u8]| {
+            for (offset, byte) in bytes.iter().enumerate() {
+                words[2 * word + offset] = *byte;
+            }
+        };
+        put(0, &0x0C08_u16.to_le_bytes());
+        put(4, &device.alias.to_le_bytes());
+        let identity = device.identity;
+        for (word, value) in
+            [(0x08, identity.vendor), (0x0A, identity.product), (0x0C, identity.revision), (0x0E, identity.serial)]
+        {
+            put(word, &value.to_le_bytes());
+        }
+        if device.has_mailbox {
+            for (word, value) in [
+                (0x18, MAILBOX_OUT),
+                (0x19, MAILBOX_LENGTH),
+                (0x1A, MAILBOX_IN),
+                (0x1B, MAILBOX_LENGTH),
+                (0x1C, PROTOCOL_COE),
+            ] {
+                put(word, &value.to_le_bytes());
+            }
+        }
+        put(0x3F, &1_u16.to_le_bytes());
+        words[14] = crc8(&words[..14]);
+
+        let mut strings = Strings::default();
+        let name = strings.add(&device.type_name);
+        let group = strings.add("kadenz");
+        let mut general = vec![group, 0, name, name, 0];
+        general.extend([if device.has_mailbox { COE_DETAILS } else { 0 }, 0, 0, 0, 0, 0, 0]);
+        general.extend([0, 0, group, 0]);
+        general.extend(0x1111_u16.to_le_bytes());
+        general.resize(32, 0);
+
+        let managers = device.managers();
+        let mut manager_bytes = Vec::new();
+        for manager in &managers {
+            manager_bytes.extend(manager.start.to_le_bytes());
+            manager_bytes.extend(manager.length.to_le_bytes());
+            // An empty direction is described but not enabled.
+            let is_enabled = u8::from(manager.length > 0);
+            manager_bytes.extend([manager.control, 0, is_enabled, manager.purpose as u8]);
+        }
+        let tx = pdos(&device.tx, device.manager(Purpose::Inputs).unwrap_or(0), &mut strings);
+        let rx = pdos(&device.rx, device.manager(Purpose::Outputs).unwrap_or(0), &mut strings);
+
+        let mut image = words;
+        category(&mut image, CATEGORY_STRINGS, strings.bytes());
+        category(&mut image, CATEGORY_GENERAL, general);
+        category(&mut image, CATEGORY_FMMU, vec![1, 2, 3, 0]);
+        if !managers.is_empty() {
+            category(&mut image, CATEGORY_SYNC_MANAGER, manager_bytes);
+        }
+        if !tx.is_empty() {
+            category(&mut image, CATEGORY_TX, tx);
+        }
+        if !rx.is_empty() {
+            category(&mut image, CATEGORY_RX, rx);
+        }
+        image.extend([0xFF, 0xFF]);
+        image.resize(image.len().max(SMALLEST).next_multiple_of(128), 0xFF);
+        // Size in KiBit, less one.
+        let size = (image.len() / 128 - 1) as u16;
+        image[0x7C..0x7E].copy_from_slice(&size.to_le_bytes());
+        Self { bytes: image }
+    }
+
+    /// All bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// One word; 0xFFFF beyond the end, as an erased EEPROM.
+    pub fn word(&self, word: usize) -> u16 {
+        let byte = |at: usize| self.bytes.get(at).copied().unwrap_or(0xFF);
+        u16::from_le_bytes([byte(2 * word), byte(2 * word + 1)])
+    }
+
+    /// Is the checksum of the configuration area right?
+    pub fn is_intact(&self) -> bool {
+        self.bytes.first_chunk::<14>().map(|area| crc8(area)) == self.bytes.get(14).copied()
+    }
+
+    /// Damages or repairs the configuration area: for faults.
+    pub fn flip_checksum(&mut self) {
+        if let Some(byte) = self.bytes.get_mut(14) {
+            *byte ^= 0x55;
+        }
+    }
+
+    /// Carries out a command written to 0x0502. Gives the register's new value and what a read puts into 0x0508.
+    pub(crate) fn command(
+        &mut self,
+        control: u16,
+        address: u32,
+        data: [u8; 2],
+        given_to_pdi: bool,
+    ) -> (u16, Option<[u8; 8]>) {
+        const READ: u16 = 1;
+        const WRITE: u16 = 2;
+        const RELOAD: u16 = 4;
+        const EIGHT_BYTES: u16 = 1 << 6;
+        const CHECKSUM_ERROR: u16 = 1 << 11;
+        const ACKNOWLEDGE_ERROR: u16 = 1 << 13;
+        const WRITE_ENABLE_ERROR: u16 = 1 << 14;
+        let mut status = EIGHT_BYTES | if self.is_intact() { 0 } else { CHECKSUM_ERROR };
+        let command = control >> 8 & 0x07;
+        let start = (address as usize).saturating_mul(2);
+        match command {
+            0 => (status, None),
+            _ if given_to_pdi => (status | ACKNOWLEDGE_ERROR | command << 8, None),
+            READ | RELOAD => {
+                let start = if command == RELOAD { 0 } else { start };
+                let mut read = [0xFF; 8];
+                for (offset, byte) in read.iter_mut().enumerate() {
+                    *byte = self.bytes.get(start.saturating_add(offset)).copied().unwrap_or(0xFF);
+                }
+                (status, Some(read))
+            }
+            WRITE if control & 1 == 0 => (status | WRITE_ENABLE_ERROR, None),
+            WRITE => {
+                match self.bytes.get_mut(start..start.saturating_add(2)) {
+                    Some(place) => place.copy_from_slice(&data),
+                    None => status |= ACKNOWLEDGE_ERROR,
+                }
+                (status, None)
+            }
+            _ => (status | ACKNOWLEDGE_ERROR, None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::description::Identity;
+
+    fn sii() -> Sii {
+        Sii::build(&Description {
+            type_name: "test".into(),
+            identity: Identity { vendor: 0x1234, product: 0x5678, revision: 9, serial: 10 },
+            alias: 7,
+            has_mailbox: true,
+            has_clock: true,
+            rx: Vec::new(),
+            tx: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn the_checksum_covers_the_configuration_area() {
+        let mut sii = sii();
+        assert!(sii.is_intact());
+        sii.flip_checksum();
+        assert!(!sii.is_intact());
+        assert_ne!(sii.command(0x0100, 0, [0, 0], false).0 & 1 << 11, 0);
+    }
+
+    #[test]
+    fn the_checksum_agrees_with_a_worked_example() {
+        // 14 zero bytes under CRC-8/0x07 with initial 0xFF, worked by hand from the polynomial division table.
+        assert_eq!(crc8(&[]), 0xFF);
+        assert_eq!(crc8(&[0]), 0xF3);
+        assert_eq!(crc8(b"123456789"), 0xFB);
+    }
+
+    #[test]
+    fn a_read_gives_eight_bytes_at_a_word_address() {
+        let (status, data) = sii().command(0x0100, 8, [0, 0], false);
+        assert_eq!(status, 1 << 6);
+        assert_eq!(data, Some([0x34, 0x12, 0, 0, 0x78, 0x56, 0, 0]));
+    }
+
+    #[test]
+    fn a_write_needs_its_enable_bit_and_the_right_to_the_eeprom() {
+        let mut sii = sii();
+        assert_eq!(sii.command(0x0200, 4, [9, 0], false).0 & 1 << 14, 1 << 14);
+        assert_eq!(sii.command(0x0201, 4, [9, 0], true).0 & 1 << 13, 1 << 13);
+        assert_eq!(sii.word(4), 7);
+        assert_eq!(sii.command(0x0201, 4, [9, 0], false).0, 1 << 6);
+        assert_eq!(sii.word(4), 9);
+    }
+}
