@@ -1,8 +1,13 @@
 //! Six-axis motion control over EtherCAT in four real-time tasks (yoo2024, section 5), with the supervision that master
 //! libraries leave to the application.
 
+pub mod bus;
 pub mod cia402;
+pub mod layout;
 pub mod profile;
 pub mod robot;
 pub mod rt;
 pub mod supervise;
+
+/// Joints of the arm.
+pub const AXES: usize = kadenz_dynamics::indy7::JOINTS;

@@ -84,9 +84,7 @@ impl Wire for Socket {
     fn receive(&mut self, buffer: &mut [u8], deadline_ns: u64) -> io::Result<usize> {
         loop {
             // SAFETY: the buffer is valid for its length.
-            let got = unsafe {
-                libc::recv(self.descriptor.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0)
-            };
+            let got = unsafe { libc::recv(self.descriptor.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
             if got > 0 {
                 return Ok(got as usize);
             }

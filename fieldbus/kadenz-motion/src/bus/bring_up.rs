@@ -1,0 +1,156 @@
+//! From power-on to "operation requested": PRE-OP, start-up objects, mapping, distributed clocks, SAFE-OP.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use ethercrab::error::Error;
+use ethercrab::subdevice_group::{DcConfiguration, HasDc, Op, PreOp};
+use ethercrab::{DcSync, DefaultLock, MainDevice, SubDevice, SubDeviceGroup, SubDeviceRef};
+
+use super::axis::{Axis, Offsets};
+use super::image::{byte_of, mapping, Entry};
+use super::BusError;
+use crate::layout::{AxisLayout, Layout, Startup};
+use crate::rt::now_ns;
+
+/// Most devices of a ring. A power of two, as the master library wants it.
+pub(super) const DEVICES_MAX: usize = 32;
+/// Most bytes of process data: one frame.
+pub(super) const IMAGE_MAX_BYTES: usize = 1400;
+
+/// A ring with distributed clocks that was asked into operation.
+pub(super) type Ring = SubDeviceGroup<DEVICES_MAX, IMAGE_MAX_BYTES, DefaultLock, Op, HasDc>;
+type FreshRing = SubDeviceGroup<DEVICES_MAX, IMAGE_MAX_BYTES, DefaultLock, PreOp>;
+
+/// What bring-up found.
+pub(super) struct Found {
+    pub ring: Ring,
+    pub axes: Vec<Axis>,
+    /// Working counter of a healthy exchange: 1 for a device with inputs, 2 for one with outputs.
+    pub expected_counter: u16,
+}
+
+/// SYNC0 starts this long after it was configured: later than the slowest way into operation begins.
+const SYNC0_DELAY: Duration = Duration::from_millis(100);
+
+/// Leads the ring to the request for OP. `step` says where it is, for messages.
+pub(super) async fn bring_up(
+    master: &'static MainDevice<'static>,
+    layout: &Layout,
+    axes: &[AxisLayout],
+    step: &Cell<&'static str>,
+) -> Result<Found, BusError> {
+    let failed = |step: &Cell<&'static str>, error: Error| BusError::Master { step: step.get(), error };
+    step.set("looking for devices");
+    let mut ring: FreshRing =
+        master.init_single_group::<DEVICES_MAX, IMAGE_MAX_BYTES>(now_ns).await.map_err(|e| failed(step, e))?;
+    if ring.is_empty() {
+        let what = axes.first().map_or_else(|| "a terminal".to_owned(), |axis| axis.name.clone());
+        return Err(BusError::TooFewDevices { found: 0, what, position: 0 });
+    }
+    for device in ring.iter(master) {
+        tracing::info!(name = device.name(), address = device.configured_address(), "found");
+    }
+    let period_ms = (layout.cycle.period_us / 1000) as u8;
+    let mut found = Vec::new();
+    for layout in axes {
+        let device = ring.subdevice(master, layout.device).map_err(|_| BusError::TooFewDevices {
+            found: ring.len(),
+            what: layout.name.clone(),
+            position: layout.device,
+        })?;
+        step.set("writing start-up objects");
+        for startup in &layout.startup {
+            write_startup(&device, startup).await.map_err(|e| failed(step, e))?;
+        }
+        // Interpolation period: one cycle, in milliseconds.
+        step.set("setting the interpolation period (0x60C2)");
+        device.sdo_write(0x60C2, 1, period_ms).await.map_err(|e| failed(step, e))?;
+        device.sdo_write(0x60C2, 2, -3i8).await.map_err(|e| failed(step, e))?;
+        step.set("reading the mapping of process data");
+        found.push(find_axis(&device, layout).await.map_err(|error| match error {
+            Missing::Object { index, direction } => BusError::NotMapped {
+                axis: layout.name.clone(),
+                position: layout.device,
+                device: device.name().to_owned(),
+                index,
+                direction,
+            },
+            Missing::Master(error) => failed(step, error),
+        })?);
+    }
+    step.set("distributed clocks");
+    for (position, mut device) in ring.iter_mut(master).enumerate() {
+        if axes.iter().any(|axis| axis.device == position) {
+            device.set_dc_sync(DcSync::Sync0);
+        }
+    }
+    let ring = ring.into_pre_op_pdi(master).await.map_err(|e| failed(step, e))?;
+    let mut expected_counter = 0;
+    for device in ring.iter(master) {
+        let io = device.io_raw();
+        expected_counter += u16::from(!io.inputs().is_empty()) + 2 * u16::from(!io.outputs().is_empty());
+    }
+    let clocks = DcConfiguration {
+        start_delay: SYNC0_DELAY,
+        sync0_period: Duration::from_micros(layout.cycle.period_us.into()),
+        sync0_shift: Duration::ZERO,
+    };
+    let ring = ring.configure_dc_sync(master, clocks).await.map_err(|e| failed(step, e))?;
+    step.set("SAFE-OP");
+    let ring = ring.into_safe_op(master).await.map_err(|e| failed(step, e))?;
+    step.set("requesting OP");
+    let ring = ring.request_into_op(master).await.map_err(|e| failed(step, e))?;
+    Ok(Found { ring, axes: found, expected_counter })
+}
+
+async fn write_startup(device: &SubDeviceRef<'_, &SubDevice>, startup: &Startup) -> Result<(), Error> {
+    let (index, sub) = (startup.index, startup.sub);
+    match startup.bits {
+        8 => device.sdo_write(index, sub, startup.value as u8).await,
+        16 => device.sdo_write(index, sub, startup.value as u16).await,
+        _ => device.sdo_write(index, sub, startup.value as u32).await,
+    }
+}
+
+enum Missing {
+    Object { index: u16, direction: &'static str },
+    Master(Error),
+}
+
+impl From<Error> for Missing {
+    fn from(error: Error) -> Self {
+        Self::Master(error)
+    }
+}
+
+async fn find_axis(device: &SubDeviceRef<'_, &SubDevice>, layout: &AxisLayout) -> Result<Axis, Missing> {
+    let outputs = mapping(device, 0x1C12).await?;
+    let inputs = mapping(device, 0x1C13).await?;
+    let need = |entries: &[Entry], index, bits, direction| {
+        byte_of(entries, index, bits).ok_or(Missing::Object { index, direction })
+    };
+    let offsets = Offsets {
+        controlword: need(&outputs, 0x6040, 16, "outputs")?,
+        target_position: need(&outputs, 0x607A, 32, "outputs")?,
+        velocity_offset: byte_of(&outputs, 0x60B1, 32),
+        torque_offset: byte_of(&outputs, 0x60B2, 16),
+        mode: byte_of(&outputs, 0x6060, 8),
+        statusword: need(&inputs, 0x6041, 16, "inputs")?,
+        position: need(&inputs, 0x6064, 32, "inputs")?,
+        velocity: need(&inputs, 0x606C, 32, "inputs")?,
+        error_code: byte_of(&inputs, 0x603F, 16),
+    };
+    // Rated torque, mN·m at the motor's output; simulated drives give it at the joint. Only the feed-forward needs it.
+    let rated_mnm: u32 = if offsets.torque_offset.is_some() { device.sdo_read(0x6076, 0).await? } else { 1000 };
+    if offsets.mode.is_none() {
+        device.sdo_write(0x6060, 0, 8i8).await?;
+    }
+    Ok(Axis {
+        name: layout.name.clone(),
+        device: layout.device,
+        counts_per_rad: Axis::counts_per_rad(layout.counts_per_turn),
+        rated_torque_nm: f64::from(rated_mnm.max(1)) / 1000.0,
+        offsets,
+    })
+}

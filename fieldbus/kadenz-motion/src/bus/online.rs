@@ -1,0 +1,181 @@
+//! The bus in operation: one exchange a cycle, and the reading of what came.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::time::Duration;
+
+use ethercrab::error::Error;
+use ethercrab::{Command, MainDevice, MainDeviceConfig, PduStorage, SubDeviceState, Timeouts};
+
+use super::bring_up::{bring_up, Ring, IMAGE_MAX_BYTES};
+use super::pump::{Patience, Stalled, AT_EASE};
+use super::{Axis, AxisFeedback, AxisSetpoint, BusError, Pump, Wire};
+use crate::layout::{AxisLayout, Layout};
+use crate::supervise::Exchange;
+
+const FRAMES: usize = 8;
+const FRAME_BYTES: usize = PduStorage::element_size(IMAGE_MAX_BYTES);
+/// Difference between a device's copy of the system time and the reference, sign and magnitude (ETG.1000.4 table 60).
+const DC_DIFFERENCE: u16 = 0x092C;
+
+/// What an exchange brought.
+#[derive(Debug, Clone, Copy)]
+pub struct Answer {
+    /// For the supervision.
+    pub exchange: Exchange,
+    /// Every device is in OP.
+    pub all_op: bool,
+    /// Time since SYNC0 when the frame passed the reference clock, ns.
+    pub since_sync0_ns: u64,
+    /// System time of the reference clock when the frame passed it, ns.
+    pub system_time_ns: u64,
+}
+
+/// A ring in operation or on its way there.
+pub struct Bus<W: Wire> {
+    pump: Pump<W>,
+    master: &'static MainDevice<'static>,
+    ring: Ring,
+    axes: Vec<Axis>,
+    expected_counter: u16,
+}
+
+impl<W: Wire> Bus<W> {
+    /// Brings the ring to the request for OP; from then on it wants a frame every cycle. `axes` are looked for on it;
+    /// none are needed for a workload without drives.
+    ///
+    /// The library's storage must live for ever, so each call leaks some 12 KiB; a program calls it once or, to try
+    /// again, a few times.
+    pub fn bring_up(wire: W, layout: &Layout, axes: &[AxisLayout]) -> Result<Self, BusError> {
+        let storage: &'static PduStorage<FRAMES, FRAME_BYTES> = Box::leak(Box::new(PduStorage::new()));
+        let step = Cell::new("opening");
+        let Ok((tx, rx, frames)) = storage.try_split() else {
+            return Err(BusError::Master { step: step.get(), error: Error::Internal });
+        };
+        // Frames get no time-out from the library: the pump keeps time, and no timer is ever registered in a cycle.
+        let timeouts = Timeouts { pdu: Duration::MAX, ..Timeouts::default() };
+        let master: &'static MainDevice<'static> =
+            Box::leak(Box::new(MainDevice::new(frames, timeouts, MainDeviceConfig::default())));
+        let mut pump = Pump::new(wire, tx, rx);
+        let work = AssertUnwindSafe(|| pump.run(bring_up(master, layout, axes, &step), AT_EASE));
+        let found = catch_unwind(work)
+            .map_err(|panic| BusError::MasterPanicked { step: step.get(), message: message_of(&*panic) })?
+            .map_err(|stalled| BusError::Stalled { step: step.get(), stalled })??;
+        Ok(Self { pump, master, ring: found.ring, axes: found.axes, expected_counter: found.expected_counter })
+    }
+
+    /// Axes in the order of the layout.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// Working counter of a healthy exchange.
+    pub fn expected_counter(&self) -> u16 {
+        self.expected_counter
+    }
+
+    /// Frames that were no answer to anything.
+    pub fn strays(&self) -> u64 {
+        self.pump.strays
+    }
+
+    /// What axis `k` shall do from the next exchange on.
+    pub fn write(&self, k: usize, setpoint: &AxisSetpoint) {
+        if let Some(axis) = self.axes.get(k) {
+            self.outputs(axis.device, |bytes| axis.write(setpoint, bytes));
+        }
+    }
+
+    /// What axis `k` said in the last exchange that was answered.
+    pub fn read(&self, k: usize) -> Option<AxisFeedback> {
+        let axis = self.axes.get(k)?;
+        self.inputs(axis.device, |bytes| axis.read(bytes))
+    }
+
+    /// Outputs of a device.
+    pub fn outputs<T>(&self, device: usize, work: impl FnOnce(&mut [u8]) -> T) -> Option<T> {
+        let device = self.ring.subdevice(self.master, device).ok()?;
+        let mut bytes = device.outputs_raw_mut();
+        Some(work(&mut bytes))
+    }
+
+    /// Inputs of a device.
+    pub fn inputs<T>(&self, device: usize, work: impl FnOnce(&[u8]) -> T) -> Option<T> {
+        let device = self.ring.subdevice(self.master, device).ok()?;
+        let bytes = device.inputs_raw();
+        Some(work(&bytes))
+    }
+
+    /// One exchange of process data with clock synchronisation; waits for the answer until the deadline. A panic of the
+    /// master library becomes a failed exchange.
+    pub fn exchange(&mut self, deadline_ns: u64) -> Answer {
+        let failed = |exchange| Answer { exchange, all_op: false, since_sync0_ns: 0, system_time_ns: 0 };
+        let work = AssertUnwindSafe(|| self.pump.run(self.ring.tx_rx_dc(self.master), Patience::Until(deadline_ns)));
+        let response = match catch_unwind(work) {
+            Err(_) => return failed(Exchange::Failed { code: code::PANIC }),
+            Ok(Err(Stalled::NoAnswer)) => return failed(Exchange::Lost),
+            Ok(Err(Stalled::WireFailed(errno))) => return failed(Exchange::Failed { code: errno.into() }),
+            Ok(Ok(Err(error))) => return failed(Exchange::Failed { code: code::of(&error) }),
+            Ok(Ok(Ok(response))) => response,
+        };
+        // A device that is gone has no state; it shows in the working counter.
+        let strayed = |state: &SubDeviceState| !matches!(state, SubDeviceState::Op | SubDeviceState::None);
+        let states = &response.subdevice_states;
+        let not_in_op = states.iter().position(strayed).map(|k| (k as u16, u8::from(states[k])));
+        let exchange = Exchange::Answered { working_counter: response.working_counter, not_in_op };
+        Answer {
+            exchange,
+            all_op: states.len() == self.ring.len() && states.iter().all(|state| *state == SubDeviceState::Op),
+            since_sync0_ns: response.extra.cycle_start_offset.as_nanos() as u64,
+            system_time_ns: response.extra.dc_system_time,
+        }
+    }
+
+    /// Largest difference of the clocks to the reference, ns: one broadcast read, which ORs the magnitudes, so the value
+    /// is at least the largest and less than twice it. `None` when no answer came.
+    pub fn clock_difference_ns(&mut self, deadline_ns: u64) -> Option<u32> {
+        let read = Command::brd(DC_DIFFERENCE).ignore_wkc().receive::<u32>(self.master);
+        let work = AssertUnwindSafe(|| self.pump.run(read, Patience::Until(deadline_ns)));
+        let value = catch_unwind(work).ok()?.ok()?.ok()?;
+        Some(value & 0x7FFF_FFFF)
+    }
+
+    /// Leads the ring back to PRE-OP. For a bus that answers; one that does not is left to its watchdogs.
+    pub fn leave(self) -> Result<(), BusError> {
+        let Self { mut pump, master, ring, .. } = self;
+        let step = "leaving operation";
+        let down = async {
+            let ring = ring.into_safe_op(master).await?;
+            ring.into_pre_op(master).await.map(drop)
+        };
+        catch_unwind(AssertUnwindSafe(|| pump.run(down, AT_EASE)))
+            .map_err(|panic| BusError::MasterPanicked { step, message: message_of(&*panic) })?
+            .map_err(|stalled| BusError::Stalled { step, stalled })?
+            .map_err(|error| BusError::Master { step, error })
+    }
+}
+
+fn message_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message").to_owned()
+}
+
+/// Numbers for the log in place of errors that do not fit a message.
+mod code {
+    use ethercrab::error::Error;
+
+    pub const PANIC: i64 = -1;
+
+    pub fn of(error: &Error) -> i64 {
+        match error {
+            Error::Timeout(_) => -2,
+            Error::WorkingCounter { .. } => -3,
+            Error::Pdu(_) => -4,
+            Error::SendFrame | Error::PartialSend { .. } => -5,
+            Error::ReceiveFrame => -6,
+            Error::Internal => -7,
+            _ => -8,
+        }
+    }
+}
