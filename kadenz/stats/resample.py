@@ -3,7 +3,7 @@
 Long series are averaged over cells first. That loses nothing: the mean of a resample made of blocks
 that begin and end at cell borders is a function of the cell means alone, so resampling cells gives
 the very numbers resampling those blocks of samples would (tested). What it leaves out are blocks
-that begin inside a cell, and with 4096 cells there are enough others.
+that begin inside a cell, and with 4096 cells or more there are enough others.
 """
 
 from __future__ import annotations
