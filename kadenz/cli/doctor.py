@@ -116,8 +116,8 @@ def _clock(console: Console, clock: ClockCheck) -> None:
     _say(
         console,
         f"smallest step seen {clock.resolution_ns} ns (the kernel says "
-        f"{clock.nominal_resolution_ns} ns), a read costs at most {clock.read_cost_ns:.0f} ns: both "
-        "seen through Python",
+        f"{clock.nominal_resolution_ns} ns), a read costs at most {clock.read_cost_ns:.0f} ns: "
+        "both seen through Python",
     )
     order = f"{clock.backward_steps} steps backwards" if clock.backward_steps else "never backwards"
     _say(

@@ -56,25 +56,26 @@ def check_clock(
     nominal: Callable[[int], float] = time.clock_getres,
     move: Callable[[int], None] | None = None,
     processors: tuple[int, ...] | None = None,
+    sleep: Callable[[float], None] = time.sleep,
     span_ns: int = 500_000_000,
     readings: int = _READINGS,
 ) -> ClockCheck:
     """Measure the clock: steps, cost, order on one and between all processors, rates.
 
-    `read`, `nominal`, `move` (to a processor) and `processors` replace the machine in tests.
+    `read`, `nominal`, `move` (to a processor), `processors`, `sleep` replace the machine in tests.
     """
     steps, cost = _steps(read, readings)
     hops = _hops(read, move or _move_to, processors or tuple(sorted(os.sched_getaffinity(0))))
     backward = [-step for step in steps + hops if step < 0]
+    forward = [step for step in steps if step > 0]
+    resolution = min(forward, default=0)
     rates = tuple(
-        _rate(read, clock, name, span_ns)
+        Rate(name, *_rate(read, clock, resolution, span_ns, sleep))
         for clock, name in (
             (time.CLOCK_MONOTONIC_RAW, "CLOCK_MONOTONIC_RAW"),
             (time.CLOCK_BOOTTIME, "CLOCK_BOOTTIME"),
         )
     )
-    forward = [step for step in steps if step > 0]
-    resolution = min(forward, default=0)
     return ClockCheck(
         readings=readings,
         nominal_resolution_ns=round(nominal(MONOTONIC) * 1e9),
@@ -118,15 +119,21 @@ def _move_to(processor: int) -> None:
     os.sched_setaffinity(0, {processor})
 
 
-def _rate(read: Read, clock: int, name: str, span_ns: int) -> Rate:
-    """Rate of CLOCK_MONOTONIC against `clock` over a span, by the closest pair at either end."""
+def _rate(
+    read: Read, clock: int, resolution_ns: int, span_ns: int, sleep: Callable[[float], None]
+) -> tuple[float, float]:
+    """Rate against `clock` over a span, by the closest pair at either end: ppm and uncertainty.
+
+    A reading lies anywhere in its bracket, and anywhere in the step of the clock itself.
+    """
     first = _closest_pair(read, clock)
     while read(MONOTONIC) - first[0] < span_ns:
-        time.sleep(0.01)
+        sleep(0.01)
     second = _closest_pair(read, clock)
     span = second[1] - first[1]
     drift = (second[0] - first[0]) - span
-    return Rate(name, drift / span * 1e6, (first[2] + second[2]) / 2 / span * 1e6)
+    doubt = (first[2] + second[2]) / 2 + resolution_ns
+    return drift / span * 1e6, doubt / span * 1e6
 
 
 def _closest_pair(read: Read, clock: int) -> tuple[float, int, int]:

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A clock that cannot be trusted is found out; a sound one is not accused."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from kadenz.target.host_clock import ClockCheck, check_clock
+
+
+class Clock:
+    """A made-up machine: each reading costs a time; steps and rates are chosen by the test."""
+
+    def __init__(
+        self,
+        *,
+        cost_ns: int = 20,
+        step_ns: int = 1,
+        rate_ppm: float = 0.0,
+        jump_at: int = -1,
+        jump_ns: int = 0,
+        behind: dict[int, int] | None = None,
+    ) -> None:
+        self.now = 1_000_000_000
+        self.reads = 0
+        self.processor = 0
+        self.cost_ns, self.step_ns, self.rate_ppm = cost_ns, step_ns, rate_ppm
+        self.jump_at, self.jump_ns = jump_at, jump_ns
+        self.behind = behind or {}
+
+    def read(self, clock: int) -> int:
+        self.reads += 1
+        self.now += self.cost_ns
+        if clock != time.CLOCK_MONOTONIC:
+            return self.now
+        shown = round(self.now * (1 + self.rate_ppm * 1e-6)) - self.behind.get(self.processor, 0)
+        if self.reads == self.jump_at:
+            shown += self.jump_ns
+        return shown - shown % self.step_ns
+
+    def sleep(self, seconds: float) -> None:
+        self.now += round(seconds * 1e9)
+
+    def move(self, processor: int) -> None:
+        self.processor = processor
+
+
+def check(clock: Clock, nominal: Callable[[int], float] = lambda _: 1e-9) -> ClockCheck:
+    return check_clock(
+        clock.read,
+        nominal=nominal,
+        move=clock.move,
+        processors=(0, 1),
+        sleep=clock.sleep,
+        readings=1000,
+    )
+
+
+def test_a_sound_clock_is_not_accused() -> None:
+    found = check(Clock())
+    assert found.problems == ()
+    assert found.resolution_ns == 20
+    assert found.nominal_resolution_ns == 1
+    assert found.read_cost_ns == 20
+    assert found.backward_steps == 0
+    assert found.processors == 2
+    for rate in found.rates:
+        assert abs(rate.ppm) <= rate.uncertainty_ppm
+
+
+def test_a_step_backwards_is_found() -> None:
+    found = check(Clock(jump_at=500, jump_ns=-1000))
+    assert found.backward_steps == 1
+    assert found.backward_worst_ns == 980
+    assert "ran backwards 1 times, by up to 980 ns" in found.problems[0]
+
+
+def test_processors_that_disagree_are_found() -> None:
+    found = check(Clock(behind={1: 5000}))
+    assert found.backward_steps == 50
+    assert found.backward_worst_ns == 4980
+
+
+def test_a_coarse_clock_is_found() -> None:
+    found = check(Clock(step_ns=4_000_000, cost_ns=50_000))
+    assert found.resolution_ns == 4_000_000
+    assert found.problems == ("its smallest step is 4000000 ns: short operations drown in it",)
+
+
+def test_a_clock_that_stands_still_is_found() -> None:
+    class Frozen(Clock):
+        def read(self, clock: int) -> int:
+            self.reads += 1
+            # It moves only once the steps have been looked at, or nothing would ever end.
+            return 10**9 if self.reads <= 1001 else super().read(clock) + 10**9
+
+    assert "it did not move between readings" in check(Frozen()).problems
+
+
+def test_a_wrong_rate_is_found_and_steering_is_not() -> None:
+    assert check(Clock(rate_ppm=200)).problems == ()
+    found = check(Clock(rate_ppm=5000))
+    assert len(found.problems) == 2
+    assert "+5000 ppm against CLOCK_MONOTONIC_RAW" in found.problems[0]
+    for rate in found.rates:
+        assert abs(rate.ppm - 5000) <= rate.uncertainty_ppm
+
+
+def test_time_this_process_was_kept_away_is_shown() -> None:
+    found = check(Clock(jump_at=500, jump_ns=3_000_000))
+    assert found.longest_gap_ns == 3_000_020
+
+
+def test_the_machine_at_hand_can_be_checked() -> None:
+    found = check_clock(span_ns=10_000_000, readings=1000)
+    assert found.resolution_ns > 0
+    assert found.read_cost_ns > 0
+    assert found.processors >= 1
+    assert [rate.against for rate in found.rates] == ["CLOCK_MONOTONIC_RAW", "CLOCK_BOOTTIME"]
