@@ -29,7 +29,6 @@ static struct {
     kdz_handle object; /* what is handed over */
     kdz_handle again;  /* mutex only: task 1 owns it again, task 2 may queue up for it */
     uint32_t period;   /* ticks */
-    uint8_t core;
     bool mutex;
     bool to_higher;
     volatile kdz_time end;
@@ -153,6 +152,7 @@ kdz_status kdz_handover_setup(struct kdz_point *point, enum kdz_handover_kind ki
     const uint32_t rank_a = KDZ_PARAM(point, KDZ_HANDOVER_RANK_A);
     const uint32_t rank_b = KDZ_PARAM(point, KDZ_HANDOVER_RANK_B);
     kdz_status bound;
+    uint8_t core;
 
     h.object = h.again = KDZ_FAILED;
     h.mutex = kind == KDZ_HANDOVER_MUTEX;
@@ -170,7 +170,7 @@ kdz_status kdz_handover_setup(struct kdz_point *point, enum kdz_handover_kind ki
         point->record.proof.reason = "a mutex needs a period of two ticks: one to queue up again";
         return KDZ_INVALID;
     }
-    bound = kdz_core_for(KDZ_PARAM(point, KDZ_HANDOVER_CORE), &point->record, &h.core);
+    bound = kdz_core_for(KDZ_PARAM(point, KDZ_HANDOVER_CORE), &point->record, &core);
     if (bound != KDZ_OK) {
         return bound;
     }
@@ -194,11 +194,13 @@ kdz_status kdz_handover_setup(struct kdz_point *point, enum kdz_handover_kind ki
 
 void kdz_handover_measure(struct kdz_point *point)
 {
-    const struct kdz_party a = {release, (uint8_t)KDZ_PARAM(point, KDZ_HANDOVER_RANK_A), h.core};
-    const struct kdz_party b = {h.mutex ? wait_mutex : wait_semaphore,
-                                (uint8_t)KDZ_PARAM(point, KDZ_HANDOVER_RANK_B), h.core};
+    const uint8_t core = (uint8_t)KDZ_PARAM(point, KDZ_HANDOVER_CORE);
+    const struct kdz_party task_1 = {"task 1", release,
+                                     (uint8_t)KDZ_PARAM(point, KDZ_HANDOVER_RANK_A), core};
+    const struct kdz_party task_2 = {"task 2", h.mutex ? wait_mutex : wait_semaphore,
+                                     (uint8_t)KDZ_PARAM(point, KDZ_HANDOVER_RANK_B), core};
 
-    kdz_pair_run(point, &a, &b);
+    kdz_pair_run(point, &task_2, &task_1);
 }
 
 void kdz_handover_teardown(struct kdz_point *point)

@@ -1,32 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pair.h"
 
-static kdz_handle create(struct kdz_point *point, const struct kdz_party *party, const char *name)
+#include "cores.h"
+
+static kdz_handle create(struct kdz_point *point, const struct kdz_party *party)
 {
-    const struct kdz_thread_spec spec = {
-        .name = name,
+    struct kdz_thread_spec spec = {
+        .name = party->name,
         .entry = party->entry,
         .arg = point,
         .rank = party->rank,
-        .core = party->core,
     };
-    const kdz_handle thread = kdz_thread_create(&spec);
+    const kdz_status bound = kdz_core_for(party->core, &point->record, &spec.core);
+    const kdz_handle thread = bound != KDZ_OK ? (kdz_handle)bound : kdz_thread_create(&spec);
 
-    if (thread < 0) {
+    if (bound != KDZ_OK) {
+        kdz_prove(&point->record, false, "a thread of the benchmark cannot be bound to its core");
+    } else if (thread < 0) {
         kdz_prove(&point->record, false, "the kernel could not create the benchmark's threads");
     }
     return thread;
 }
 
-void kdz_pair_run(struct kdz_point *point, const struct kdz_party *a, const struct kdz_party *b)
+void kdz_pair_run(struct kdz_point *point, const struct kdz_party *first,
+                  const struct kdz_party *second)
 {
-    const kdz_handle thread_b = create(point, b, "B");
-    const kdz_handle thread_a = thread_b < 0 ? thread_b : create(point, a, "A");
+    const kdz_handle thread_1 = create(point, first);
+    const kdz_handle thread_2 = thread_1 < 0 ? thread_1 : create(point, second);
 
-    /* Without A nobody would ever wake B: the record is lost, and B stays. */
-    if (thread_a >= 0) {
-        (void)kdz_thread_join(thread_a, KDZ_FOREVER);
-        (void)kdz_thread_join(thread_b, KDZ_FOREVER);
+    /* Without the other nobody would ever wake the first: the record is lost, and it stays. */
+    if (thread_2 >= 0) {
+        (void)kdz_thread_join(thread_1, KDZ_FOREVER);
+        (void)kdz_thread_join(thread_2, KDZ_FOREVER);
+    }
+}
+
+void kdz_party_run(struct kdz_point *point, const struct kdz_party *party)
+{
+    const kdz_handle thread = create(point, party);
+
+    if (thread >= 0) {
+        (void)kdz_thread_join(thread, KDZ_FOREVER);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two threads: A, which measures, and B, which answers.
+ * Two threads that do something with each other, or one alone.
  */
 #ifndef KDZ_BENCH_PAIR_H
 #define KDZ_BENCH_PAIR_H
@@ -8,14 +8,19 @@
 #include "kadenz/bench.h"
 
 struct kdz_party {
+    const char *name;
     void (*entry)(void *arg);
     uint8_t rank;
-    uint8_t core; /* or KDZ_ANY_CORE: see cores.h */
+    uint8_t core; /* as a plan names it: see cores.h */
 };
 
-/* Runs both with `point` as argument and waits for their ends. B is created first; of equals it
- * runs first too. A thread that cannot be created fails the record's proof. */
-void kdz_pair_run(struct kdz_point *point, const struct kdz_party *a, const struct kdz_party *b);
+/* Runs both with `point` as argument and waits for their ends. Of equals the first runs first. A
+ * thread that cannot be created or bound fails the record's proof. */
+void kdz_pair_run(struct kdz_point *point, const struct kdz_party *first,
+                  const struct kdz_party *second);
+
+/* Runs one thread alone, as above. */
+void kdz_party_run(struct kdz_point *point, const struct kdz_party *party);
 
 /* Adds a sample and drains when the lane is full. Outside timed regions. */
 void kdz_keep(struct kdz_record *record, uint8_t lane, uint32_t value);

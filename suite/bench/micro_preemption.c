@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * micro/preemption: mazzi2021, section 4.1.2, figure 4. The task of higher rank suspends itself,
+ * the one of lower rank resumes it. An iteration is one turn of the lower task's loop: resume, the
+ * higher task's return from its suspend, its next suspend, return of resume. The sampled variant
+ * times the way up alone.
+ */
+#include "micro.h"
+
+enum { ITERATIONS, RANK_LOW, RANK_HIGH, PARAMS };
+static const struct kdz_param batch_params[PARAMS] = {
+    [ITERATIONS] = {"iterations", KDZ_ITERATIONS, 1, KDZ_ITERATIONS_MAX},
+    [RANK_LOW] = {"rank_low", 7, 1, KDZ_RANK_MAIN - 1u},
+    [RANK_HIGH] = {"rank_high", 8, 1, KDZ_RANK_MAIN - 1u},
+};
+#define SAMPLED_PARAMS (&batch_params[RANK_LOW])
+
+static struct {
+    uint32_t iterations;
+    volatile kdz_handle high;
+    volatile uint32_t turn_low;
+    volatile uint32_t turn_high;
+    volatile kdz_time end;
+    volatile uint32_t resumed;
+    volatile uint32_t limit;
+} p;
+
+/* ---- batch ------------------------------------------------------------------------------------
+ */
+static void batch_high(void *arg)
+{
+    const struct kdz_point *point = (const struct kdz_point *)arg;
+
+    p.high = kdz_thread_self();
+    for (uint32_t n = 0; n < point->samples; n++) {
+        for (p.turn_high = 0; p.turn_high < p.iterations; p.turn_high++) {
+            (void)kdz_thread_suspend();
+        }
+    }
+}
+
+static void batch_low(void *arg)
+{
+    struct kdz_point *point = (struct kdz_point *)arg;
+    const kdz_handle high = p.high;
+
+    for (uint32_t n = 0; n < point->samples; n++) {
+        const bool last = n + 1 == point->samples;
+
+        const kdz_time begin = kdz_stamp(KDZ_BEGIN);
+        for (p.turn_low = 0; p.turn_low < p.iterations; p.turn_low++) {
+            (void)kdz_thread_resume(high);
+        }
+        const kdz_time end = kdz_stamp(KDZ_END);
+
+        /* The last resume of a batch lets the higher task leave its loop; it enters the next one
+         * and suspends itself there, or ends. */
+        kdz_prove(&point->record, p.turn_high == (last ? p.iterations : 0),
+                  "the task of higher rank did not run as often as it was resumed");
+        kdz_micro_keep_batch(&point->record, kdz_span(begin, end));
+        kdz_micro_empty(&point->record, 2, p.iterations);
+    }
+}
+
+static kdz_status check_ranks(struct kdz_point *point, uint32_t low, uint32_t high)
+{
+    if (high <= low) {
+        point->record.proof.reason = "preemption asks for rank_high above rank_low";
+        return KDZ_INVALID;
+    }
+    return KDZ_OK;
+}
+
+static kdz_status batch_setup(struct kdz_point *point)
+{
+    p.iterations = KDZ_PARAM(point, ITERATIONS);
+    return check_ranks(point, KDZ_PARAM(point, RANK_LOW), KDZ_PARAM(point, RANK_HIGH));
+}
+
+static void batch_measure(struct kdz_point *point)
+{
+    const struct kdz_party low = {"low", batch_low, (uint8_t)KDZ_PARAM(point, RANK_LOW), 0};
+    const struct kdz_party high = {"high", batch_high, (uint8_t)KDZ_PARAM(point, RANK_HIGH), 0};
+
+    kdz_pair_run(point, &high, &low);
+}
+
+static const struct kdz_bench micro_preemption = {
+    .name = "micro/preemption",
+    .begins = "before the first resume of the task of higher rank",
+    .ends = "after `iterations` turns: resume, the higher task runs and suspends itself again",
+    .source = "mazzi2021 section 4.1.2",
+    .needs = KDZ_CAP_SUSPEND,
+    .params = batch_params,
+    .param_count = PARAMS,
+    .lane_count = KDZ_BATCH_LANES,
+    .lanes = kdz_batch_lanes,
+    .setup = batch_setup,
+    .measure = batch_measure,
+};
+KDZ_BENCH(micro_preemption);
+
+/* ---- sample by sample -------------------------------------------------------------------------
+ */
+static void sampled_high(void *arg)
+{
+    (void)arg;
+    p.high = kdz_thread_self();
+    do {
+        (void)kdz_thread_suspend();
+        p.end = kdz_stamp(KDZ_END);
+        p.resumed++;
+    } while (p.resumed < p.limit);
+}
+
+static void sampled_low(void *arg)
+{
+    struct kdz_point *point = (struct kdz_point *)arg;
+    const kdz_handle high = p.high;
+
+    for (uint32_t n = 0; n < point->samples; n++) {
+        const kdz_time begin = kdz_stamp(KDZ_BEGIN);
+        (void)kdz_thread_resume(high);
+
+        kdz_prove(&point->record, p.resumed == n + 1, "the task of higher rank did not run once");
+        kdz_keep(&point->record, 0, kdz_span(begin, p.end));
+    }
+}
+
+static kdz_status sampled_setup(struct kdz_point *point)
+{
+    p.resumed = 0;
+    p.limit = point->samples;
+    return check_ranks(point, KDZ_PARAM(point, 0), KDZ_PARAM(point, 1));
+}
+
+static void sampled_measure(struct kdz_point *point)
+{
+    const struct kdz_party low = {"low", sampled_low, (uint8_t)KDZ_PARAM(point, 0), 0};
+    const struct kdz_party high = {"high", sampled_high, (uint8_t)KDZ_PARAM(point, 1), 0};
+
+    kdz_pair_run(point, &high, &low);
+}
+
+static const struct kdz_bench micro_preemption_sampled = {
+    .name = "micro/preemption-sampled",
+    .begins = "before the resume of the task of higher rank",
+    .ends = "return of that task's suspend",
+    .source = "mazzi2021 section 4.1.2, sample by sample",
+    .needs = KDZ_CAP_SUSPEND,
+    .params = SAMPLED_PARAMS,
+    .param_count = PARAMS - RANK_LOW,
+    .lane_count = 1,
+    .setup = sampled_setup,
+    .measure = sampled_measure,
+};
+KDZ_BENCH(micro_preemption_sampled);
