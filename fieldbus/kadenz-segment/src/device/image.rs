@@ -135,7 +135,7 @@ mod tests {
                     assert_eq!(take(&bytes, at_bit, bits), value);
                     let edge = u64::from(background & 1);
                     assert_eq!(take(&bytes, at_bit + bits, 1), edge);
-                    assert_eq!(at_bit == 0 || take(&bytes, at_bit - 1, 1) == edge, true);
+                    assert!(at_bit == 0 || take(&bytes, at_bit - 1, 1) == edge);
                 }
             }
         }

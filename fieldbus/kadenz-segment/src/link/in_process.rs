@@ -1,0 +1,72 @@
+//! A segment in the same process: time is what the caller says, nothing sleeps. For tests and for fast simulation.
+
+use super::outbox::Outbox;
+use crate::segment::{Segment, Verdict};
+use std::collections::VecDeque;
+
+/// A segment with its own time.
+pub struct InProcess {
+    segment: Segment,
+    now_ns: u64,
+    outbox: Outbox,
+    returned: VecDeque<Vec<u8>>,
+    frames: u64,
+}
+
+impl InProcess {
+    /// Starts at time 0.
+    pub fn new(segment: Segment) -> Self {
+        Self { segment, now_ns: 0, outbox: Outbox::default(), returned: VecDeque::new(), frames: 0 }
+    }
+
+    /// The segment.
+    pub fn segment(&self) -> &Segment {
+        &self.segment
+    }
+
+    /// The segment, to reach inside.
+    pub fn segment_mut(&mut self) -> &mut Segment {
+        &mut self.segment
+    }
+
+    /// Present time, ns.
+    pub fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    /// Lets time pass.
+    pub fn advance_ns(&mut self, elapsed_ns: u64) {
+        self.now_ns += elapsed_ns;
+        self.segment.settle(self.now_ns);
+        while let Some(waiting) = self.outbox.take_due(self.now_ns) {
+            self.returned.push_back(waiting.bytes);
+        }
+    }
+
+    /// Sends a frame; what comes back waits in [`InProcess::receive`].
+    pub fn send(&mut self, frame: &[u8]) -> Verdict {
+        let mut bytes = frame.to_vec();
+        let verdict = self.segment.process(&mut bytes, self.now_ns);
+        self.frames += 1;
+        let returned = &mut self.returned;
+        let sent: Result<(), std::convert::Infallible> =
+            self.outbox.post(verdict, &bytes, self.frames, self.now_ns, |bytes| {
+                returned.push_back(bytes.to_vec());
+                Ok(())
+            });
+        let Ok(()) = sent;
+        self.segment.settle(self.now_ns);
+        verdict
+    }
+
+    /// The next frame that came back.
+    pub fn receive(&mut self) -> Option<Vec<u8>> {
+        self.returned.pop_front()
+    }
+
+    /// Sends a frame and gives what comes back at once.
+    pub fn exchange(&mut self, frame: &[u8]) -> Option<Vec<u8>> {
+        self.send(frame);
+        self.receive()
+    }
+}

@@ -1,0 +1,58 @@
+//! Replays a recording against a segment and compares every returned frame, byte by byte.
+
+use super::outbox::Outbox;
+use crate::error::SegmentError;
+use crate::pcap::{Direction, Packet};
+use crate::segment::Segment;
+use std::collections::HashMap;
+
+/// What a replay went through.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// Frames from the master.
+    pub sent: usize,
+    /// Frames that came back, all equal to the recording's.
+    pub returned: usize,
+}
+
+/// Feeds the recorded frames at their recorded times. A late frame is compared by the number of the frame it answers.
+pub fn replay(segment: &mut Segment, packets: &[Packet]) -> Result<Replayed, SegmentError> {
+    let mut expected: HashMap<u64, Vec<&Packet>> = HashMap::new();
+    for packet in packets.iter().filter(|packet| packet.direction == Direction::Out) {
+        expected.entry(packet.number).or_default().push(packet);
+    }
+    let differs = |message: String| SegmentError::ReplayDiffers { message };
+    let mut replayed = Replayed::default();
+    let mut compare = |number: u64, bytes: &[u8]| {
+        let Some(recorded) = expected.get_mut(&number).and_then(Vec::pop) else {
+            return Err(differs(format!("frame {number} came back, in the recording it did not")));
+        };
+        if recorded.bytes != bytes {
+            let at = recorded
+                .bytes
+                .iter()
+                .zip(bytes)
+                .position(|(a, b)| a != b)
+                .unwrap_or(recorded.bytes.len().min(bytes.len()));
+            return Err(differs(format!("frame {number}, byte {at}")));
+        }
+        replayed.returned += 1;
+        Ok(())
+    };
+    let (mut outbox, mut sent) = (Outbox::default(), 0);
+    for packet in packets.iter().filter(|packet| packet.direction == Direction::In) {
+        let mut bytes = packet.bytes.clone();
+        let verdict = segment.process(&mut bytes, packet.time_ns);
+        outbox.post(verdict, &bytes, packet.number, packet.time_ns, |bytes| compare(packet.number, bytes))?;
+        segment.settle(packet.time_ns);
+        sent += 1;
+    }
+    while let Some(waiting) = outbox.take_due(u64::MAX) {
+        compare(waiting.number, &waiting.bytes)?;
+    }
+    if let Some(number) = expected.iter().filter(|(_, left)| !left.is_empty()).map(|(number, _)| *number).min() {
+        return Err(differs(format!("frame {number} did not come back, in the recording it did")));
+    }
+    replayed.sent = sent;
+    Ok(replayed)
+}

@@ -1,0 +1,218 @@
+//! The command line: run, replay, check, describe.
+
+use clap::{Parser, Subcommand};
+use kadenz_segment::command::Command as Datagram;
+use kadenz_segment::device::Function;
+use kadenz_segment::error::SegmentError;
+use kadenz_segment::fault::{Fault, FaultFile};
+use kadenz_segment::link::packet::{become_real_time, PacketSocket};
+use kadenz_segment::link::{replay, serve};
+use kadenz_segment::pcap::{self, Writer};
+use kadenz_segment::register::REGISTERS;
+use kadenz_segment::ring::Ring;
+use kadenz_segment::segment::Segment;
+use kadenz_segment::settings::{RingFile, EXAMPLE};
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A simulated EtherCAT segment that any master accepts.
+#[derive(Parser)]
+#[command(version, after_help = "Exit codes: 0 pass, 1 failed, 2 usage or a wrong file.")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Serve an Ethernet interface until interrupted.
+    Run {
+        /// Interface on the segment's side, for example one end of a veth pair.
+        #[arg(long)]
+        interface: String,
+        /// Ring file.
+        #[arg(long)]
+        ring: PathBuf,
+        /// Fault file.
+        #[arg(long)]
+        faults: Option<PathBuf>,
+        /// One fault: kind@moment=value,key=value… May be given several times.
+        #[arg(long)]
+        fault: Vec<String>,
+        /// Record all frames to a pcapng file.
+        #[arg(long)]
+        record: Option<PathBuf>,
+        /// Stop by itself after this many seconds.
+        #[arg(long)]
+        seconds: Option<f64>,
+        /// SCHED_FIFO priority, with locked memory.
+        #[arg(long, value_parser = clap::value_parser!(i32).range(1..=99))]
+        priority: Option<i32>,
+    },
+    /// Feed a recording to the segment and compare what comes back, byte by byte.
+    Replay {
+        /// Recording made by `run --record`.
+        recording: PathBuf,
+        /// Ring file of the recording.
+        #[arg(long)]
+        ring: PathBuf,
+        /// Fault file of the recording.
+        #[arg(long)]
+        faults: Option<PathBuf>,
+        /// Faults of the recording.
+        #[arg(long)]
+        fault: Vec<String>,
+    },
+    /// Check a ring file and, with it, a fault file.
+    Check {
+        /// Ring file.
+        ring: PathBuf,
+        /// Fault file.
+        #[arg(long)]
+        faults: Option<PathBuf>,
+    },
+    /// Describe a ring, the file format, or what the segment knows.
+    Describe {
+        /// Ring file.
+        ring: Option<PathBuf>,
+        /// Print a ring file with every key.
+        #[arg(long)]
+        format: bool,
+        /// Print the register map.
+        #[arg(long)]
+        registers: bool,
+    },
+}
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+fn main() -> ExitCode {
+    match act(Arguments::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn act(action: Action) -> Result<(), SegmentError> {
+    match action {
+        Action::Run { interface, ring, faults, fault, record, seconds, priority } => {
+            let mut segment = build(&ring, faults.as_deref(), &fault)?;
+            run(&mut segment, &interface, record, seconds, priority)
+        }
+        Action::Replay { recording, ring, faults, fault } => {
+            let mut segment = build(&ring, faults.as_deref(), &fault)?;
+            let replayed = replay::replay(&mut segment, &pcap::read(&recording)?)?;
+            println!("{} frames sent, {} returned: all as recorded", replayed.sent, replayed.returned);
+            Ok(())
+        }
+        Action::Check { ring, faults } => {
+            let segment = build(&ring, faults.as_deref(), &[])?;
+            println!("{}: {} devices, no error", ring.display(), segment.ring().devices.len());
+            Ok(())
+        }
+        Action::Describe { ring, format, registers } => describe(ring.as_deref(), format, registers),
+    }
+}
+
+fn build(ring: &Path, faults: Option<&Path>, arguments: &[String]) -> Result<Segment, SegmentError> {
+    let mut segment = Segment::new(Ring::new(&RingFile::read(ring)?, ring)?);
+    if let Some(path) = faults {
+        segment.add_faults(FaultFile::read(path)?.fault)?;
+    }
+    let faults: Result<Vec<_>, _> = arguments.iter().map(|text| Fault::from_argument(text)).collect();
+    segment.add_faults(faults?)?;
+    Ok(segment)
+}
+
+fn run(
+    segment: &mut Segment,
+    interface: &str,
+    record: Option<PathBuf>,
+    seconds: Option<f64>,
+    priority: Option<i32>,
+) -> Result<(), SegmentError> {
+    let duration = seconds.map(Duration::try_from_secs_f64).transpose().map_err(|error| SegmentError::Usage {
+        message: format!("--seconds: {error}"),
+        remedy: "Give a number of seconds from 0".into(),
+    })?;
+    let socket = PacketSocket::open(interface)?;
+    let recording = record.map(open_recording).transpose()?;
+    if let Some(priority) = priority {
+        become_real_time(priority)?;
+    }
+    kadenz_segment::link::packet::on_interrupt(&STOP);
+    println!("{} devices on {interface}; Ctrl-C ends", segment.ring().devices.len());
+    let served = serve::serve(segment, &socket, recording, &STOP, duration)?;
+    let counters = segment.counters();
+    let mean = served.processing_ns as f64 / counters.frames.max(1) as f64 / 1000.0;
+    println!(
+        "{} frames ({} with process data), {} ignored, {} lost by faults, {} refused by the interface",
+        counters.frames, counters.cycles, counters.ignored, counters.lost, served.refused
+    );
+    println!("processing without system calls: mean {mean:.2} us, longest {:.1} us", served.longest_ns as f64 / 1000.0);
+    STOP.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
+fn open_recording(path: PathBuf) -> Result<serve::Recording<BufWriter<File>>, SegmentError> {
+    let fail = |source| SegmentError::File {
+        action: "create recording",
+        path: path.clone(),
+        source,
+        remedy: "Name a file in a folder that exists and may be written",
+    };
+    let epoch_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+    let file = File::create(&path).map_err(fail)?;
+    let writer = Writer::new(BufWriter::with_capacity(1 << 20, file), epoch_s).map_err(fail)?;
+    Ok(serve::Recording { writer, path })
+}
+
+fn describe(ring: Option<&Path>, format: bool, registers: bool) -> Result<(), SegmentError> {
+    if format {
+        print!("{EXAMPLE}");
+    }
+    if registers {
+        println!("{:<7} {:>6}  {:<7} {:<12} name", "address", "bytes", "access", "reset");
+        for row in REGISTERS {
+            let access = format!("{:?}", row.access).to_lowercase();
+            println!("{:#06x} {:>7}  {access:<7} {:<#12x} {}", row.address, row.length, row.reset, row.name);
+        }
+        let names: Vec<String> =
+            (1..=14).map(|code| format!("{:?}", Datagram::from_byte(code)).to_uppercase()).collect();
+        println!("commands: {}", names.join(" "));
+    }
+    if let Some(path) = ring {
+        let ring = Ring::new(&RingFile::read(path)?, path)?;
+        println!("{:>2}  {:<16} {:<24} {:>8} {:>8}  {:<4} clock", "", "name", "type", "outputs", "inputs", "CoE");
+        for (position, device) in ring.devices.iter().enumerate() {
+            let description = &device.description;
+            let what = match &device.function {
+                Function::Drive(_) => ring.axis_of(position).map_or(String::new(), |axis| format!(", axis {axis}")),
+                _ => String::new(),
+            };
+            println!(
+                "{position:>2}  {:<16} {:<24} {:>6} B {:>6} B  {:<4} {}{what}",
+                device.name,
+                description.type_name,
+                description.output_length(),
+                description.input_length(),
+                if description.has_mailbox { "yes" } else { "no" },
+                device.esc.clock.as_ref().map_or("no".into(), |clock| format!("{:+.2} ppm", clock.ppm())),
+            );
+        }
+    }
+    if !format && !registers && ring.is_none() {
+        return Err(SegmentError::Usage {
+            message: "nothing to describe".into(),
+            remedy: "Name a ring file, or pass --format or --registers".into(),
+        });
+    }
+    Ok(())
+}
