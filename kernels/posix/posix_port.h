@@ -34,6 +34,10 @@ void posix_claim_rights(void);
 /* Now plus a time-out, on `clock`. */
 struct timespec posix_deadline(clockid_t clock, uint32_t timeout_ticks);
 
+/* ---- threads.c ------------------------------------------------------------------------------- */
+/* The CPUs this program may use, "0 1 2 3": core 0 is the first of them. */
+void posix_cpus(char *list, size_t size);
+
 /* ---- results --------------------------------------------------------------------------------- */
 /* An errno as a status. */
 kdz_status posix_status(int error);

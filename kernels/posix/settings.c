@@ -44,25 +44,6 @@ static void read_line(const char *path, char *line, size_t size)
     }
 }
 
-/* The value of `key` in /proc/self/status, a tab behind its colon. */
-static void read_status(const char *key, char *value, size_t size)
-{
-    FILE *file = fopen("/proc/self/status", "re");
-    char line[256];
-
-    (void)snprintf(value, size, "not available");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        if (strncmp(line, key, strlen(key)) == 0) {
-            line[strcspn(line, "\n")] = '\0';
-            (void)snprintf(value, size, "%.*s", (int)size - 1, line + strlen(key) + 2);
-            break;
-        }
-    }
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-}
-
 /* The kind of preemption is in the version's text: "#1 SMP PREEMPT_RT Debian …". */
 static const char *preempt_kind(void)
 {
@@ -92,7 +73,7 @@ const struct kdz_setting *kdz_kernel_settings(size_t *count)
     static char throttle_runtime[32];
     static char throttle_period[32];
     static char slack[24];
-    static char cpus[128];
+    static char cpus[256];
     static char isolated[128];
     static char source[64];
     static char queue_messages[32];
@@ -108,7 +89,7 @@ const struct kdz_setting *kdz_kernel_settings(size_t *count)
         {"timer_slack_ns", slack},
         {"sched_rt_runtime_us", throttle_runtime},
         {"sched_rt_period_us", throttle_period},
-        {"cpus_allowed", cpus},
+        {"cpus_of_cores", cpus},
         {"cpus_isolated", isolated},
         {"clock_source", source},
         {"mqueue_msg_max", queue_messages},
@@ -130,7 +111,7 @@ const struct kdz_setting *kdz_kernel_settings(size_t *count)
         read_line("/proc/sys/kernel/sched_rt_runtime_us", throttle_runtime,
                   sizeof throttle_runtime);
         read_line("/proc/sys/kernel/sched_rt_period_us", throttle_period, sizeof throttle_period);
-        read_status("Cpus_allowed_list", cpus, sizeof cpus);
+        posix_cpus(cpus, sizeof cpus);
         read_line("/sys/devices/system/cpu/isolated", isolated, sizeof isolated);
         read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
                   sizeof source);

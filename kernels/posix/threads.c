@@ -10,7 +10,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #define DEFAULT_STACK_BYTES (256u * 1024u)
@@ -21,6 +23,7 @@
 struct thread {
     bool used;
     pthread_t id;
+    sem_t go; /* its priority is set */
     void (*entry)(void *);
     void *arg;
     char name[16]; /* Linux's own limit, pthread_setname_np(3) */
@@ -71,6 +74,18 @@ kdz_status posix_status(int error)
     }
 }
 
+void posix_cpus(char *list, size_t size)
+{
+    size_t used = 0;
+
+    list[0] = '\0';
+    for (size_t cpu = 0; cpu < CPU_SETSIZE && used < size; cpu++) {
+        if (CPU_ISSET(cpu, &allowed)) {
+            used += (size_t)snprintf(list + used, size - used, used == 0 ? "%zu" : " %zu", cpu);
+        }
+    }
+}
+
 /* The CPU that is core number `core`: the CPUs this process may use, in order (boards/linux). */
 static bool cpu_of_core(uint8_t core, cpu_set_t *one)
 {
@@ -102,13 +117,15 @@ static void *begin(void *argument)
     self = (kdz_handle)(thread - threads);
     self_name = thread->name;
     prefault_stack();
+    while (sem_wait(&thread->go) != 0) {
+    }
     thread->entry(thread->arg);
     return NULL;
 }
 
 static int set_up(pthread_attr_t *attributes, const struct kdz_thread_spec *spec)
 {
-    const struct sched_param param = {.sched_priority = kdz_rank_native(spec->rank)};
+    const struct sched_param param = {.sched_priority = kdz_rank_native(spec->rank) - 1};
     const size_t stack_bytes =
         spec->stack_bytes > DEFAULT_STACK_BYTES ? spec->stack_bytes : DEFAULT_STACK_BYTES;
     cpu_set_t one;
@@ -127,6 +144,19 @@ static int set_up(pthread_attr_t *attributes, const struct kdz_thread_spec *spec
     }
     return cpu_of_core(spec->core, &one) ? pthread_attr_setaffinity_np(attributes, sizeof one, &one)
                                          : EINVAL;
+}
+
+/* glibc gives a new thread its priority after it exists with the creator's. Linux puts a thread
+ * whose priority falls at the head of its list, one whose priority rises at the tail (sched(7)
+ * names both): created one below and raised, equal threads run in the order of their creation. */
+static void raise_to(struct thread *thread, uint8_t rank)
+{
+    const struct sched_param param = {.sched_priority = kdz_rank_native(rank)};
+
+    if (posix_rights.realtime) {
+        (void)pthread_setschedparam(thread->id, SCHED_FIFO, &param);
+    }
+    (void)sem_post(&thread->go);
 }
 
 static kdz_handle free_place(void)
@@ -163,12 +193,14 @@ static kdz_handle create(const struct kdz_thread_spec *spec, const pthread_attr_
     (void)sigdelset(&all, SIGILL);
     (void)sigdelset(&all, SIGABRT);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    (void)sem_init(&thread->go, 0, 0);
     error = pthread_create(&thread->id, attributes, begin, thread);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error != 0) {
         thread->used = false;
         return (kdz_handle)posix_status(error);
     }
+    raise_to(thread, spec->rank);
     (void)pthread_setname_np(thread->id, thread->name);
     return place;
 }
