@@ -1,0 +1,167 @@
+"""What the assembler promises: a record is what arrived and was proven, or it says why not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from numpy.typing import NDArray
+
+from kadenz.wire.codec import encode_message
+from kadenz.wire.decoder import Decoder
+from kadenz.wire.messages import AnyMessage, Begin, Done, End, EndLane, Proof
+from kadenz.wire.records import Assembler, Verdict
+from tests.wire.streams import begin, end, hello, samples
+
+
+class Kept:
+    """A sink that remembers."""
+
+    def __init__(self) -> None:
+        self.lanes: dict[tuple[int, int], list[int]] = {}
+        self.verdicts: dict[int, Verdict] = {}
+
+    def opened(self, begin: Begin) -> None:
+        for lane in range(len(begin.lanes)):
+            self.lanes[begin.record, lane] = []
+
+    def values(self, record: int, lane: int, values: NDArray[Any]) -> None:
+        self.lanes[record, lane] += values.tolist()
+
+    def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
+        self.verdicts[begin.record] = verdict
+
+
+def assemble(
+    messages: list[AnyMessage], *, without: int | None = None, expects_samples: bool = True
+) -> tuple[Kept, Assembler]:
+    """The messages over a line that loses the frame number `without`."""
+    kept = Kept()
+    assembler = Assembler(kept, expects_samples=expects_samples)
+    decoder = Decoder()
+    for number, message in enumerate(messages):
+        if number != without:
+            for item in decoder.feed(encode_message(message, number)):
+                assembler.take(item)
+    assembler.finish("the stream is over")
+    return kept, assembler
+
+
+GOOD: list[AnyMessage] = [
+    hello(),
+    begin(),
+    samples([1, 2, 3]),
+    samples([4, 5, 6], first=3),
+    end(),
+    Done(records=1, frames=6),
+]
+
+
+def test_a_proven_and_accounted_record_is_ok() -> None:
+    kept, assembler = assemble(GOOD)
+    assert kept.lanes == {(10, 0): [1, 2, 3, 4, 5, 6]}
+    assert kept.verdicts == {10: Verdict("ok", "")}
+    assert assembler.done is not None and assembler.findings == []
+
+
+def test_samples_behind_a_hole_are_not_moved_up() -> None:
+    kept, _ = assemble(GOOD, without=2)
+    assert kept.lanes == {(10, 0): []}
+    assert kept.verdicts[10].status == "invalid"
+    assert "1 frame lost between 1 and 3" in kept.verdicts[10].reason
+
+
+def test_a_lost_tail_makes_the_record_invalid() -> None:
+    kept, _ = assemble(GOOD, without=3)
+    assert kept.lanes == {(10, 0): [1, 2, 3]}
+    assert kept.verdicts[10].status == "invalid"
+
+
+def test_a_record_whose_end_was_lost_fails() -> None:
+    kept, _ = assemble(GOOD, without=4)
+    assert kept.verdicts[10].status == "failed"
+    assert "lost" in kept.verdicts[10].reason
+
+
+def test_samples_of_a_record_whose_begin_was_lost_are_not_kept() -> None:
+    kept, assembler = assemble(GOOD, without=1)
+    assert kept.lanes == {} and kept.verdicts == {}
+    assert any("not open" in finding.message for finding in assembler.findings)
+
+
+def test_a_hole_without_a_gap_in_the_numbers_is_seen_by_the_index() -> None:
+    said: list[AnyMessage] = [hello(), begin(), samples([1, 2]), samples([5, 6], first=4), end()]
+    kept, _ = assemble(said)
+    assert kept.lanes == {(10, 0): [1, 2]}
+    assert kept.verdicts[10] == Verdict(
+        "invalid", "lane all: values from 2 on are missing, 4 came next"
+    )
+
+
+def test_a_record_without_proof_is_invalid() -> None:
+    kept, _ = assemble([hello(), begin(), samples([1, 2, 3, 4, 5, 6]), end(checked=0)])
+    assert kept.verdicts[10].status == "invalid"
+    assert "no proof" in kept.verdicts[10].reason
+
+
+def test_a_failed_proof_makes_the_record_invalid_even_if_the_target_says_ok() -> None:
+    bad = msgspec.structs.replace(end(), proof=Proof(checked=6, failed=1, reason="wrong bytes"))
+    kept, _ = assemble([hello(), begin(), samples([1, 2, 3, 4, 5, 6]), bad])
+    assert kept.verdicts[10] == Verdict("invalid", "1 of 6 proofs failed: wrong bytes")
+
+
+def test_planned_is_taken_plus_missed_or_the_record_is_invalid() -> None:
+    kept, _ = assemble([hello(), begin(), samples([1, 2, 3]), end(taken=3, missed=1)])
+    assert kept.verdicts[10].status == "invalid"
+    assert "6 planned, but 3 taken and 1 missed" in kept.verdicts[10].reason
+
+
+def test_fewer_values_than_taken_are_named() -> None:
+    kept, _ = assemble([hello(), begin(), samples([1, 2, 3]), end()])
+    assert kept.verdicts[10] == Verdict("invalid", "lane all: 6 values taken, 3 arrived")
+
+
+def test_under_the_scope_no_values_are_expected() -> None:
+    kept, _ = assemble([hello(), begin(), end()], expects_samples=False)
+    assert kept.verdicts[10].status == "ok"
+
+
+def test_lanes_that_do_not_end_are_named() -> None:
+    said: list[AnyMessage] = [hello(), begin(lanes=["batch", "empty"]), end()]
+    kept, _ = assemble(said)
+    assert kept.verdicts[10] == Verdict("invalid", "2 lanes began, 1 ended")
+
+
+def test_two_lanes_are_kept_apart() -> None:
+    both = msgspec.structs.replace(
+        end(), lanes=[EndLane(taken=2, missed=4, overrun=0), EndLane(taken=1, missed=5, overrun=1)]
+    )
+    said: list[AnyMessage] = [
+        hello(),
+        begin(lanes=["core0", "core1"]),
+        samples([1], lane=0),
+        samples([9], lane=1),
+        samples([2], lane=0, first=1),
+        both,
+    ]
+    kept, _ = assemble(said)
+    assert kept.lanes == {(10, 0): [1, 2], (10, 1): [9]}
+    assert kept.verdicts[10].status == "ok"
+
+
+def test_values_of_another_type_than_announced_are_refused() -> None:
+    wrong = samples([1, 2])._replace(dtype="<i4")
+    kept, assembler = assemble([hello(), begin(), wrong])
+    assert kept.lanes == {(10, 0): []}
+    assert "<i4 values, u4 announced" in assembler.findings[0].message
+
+
+def test_done_with_another_count_of_frames_is_a_finding() -> None:
+    _, assembler = assemble([hello(), Done(records=0, frames=9)])
+    assert "counts 9 frames, 2 were numbered" in assembler.findings[0].message
+
+
+def test_what_the_target_calls_not_applicable_stays_so() -> None:
+    none = msgspec.structs.replace(end(taken=0), status="n/a", reason="this kernel has no mutex")
+    kept, _ = assemble([hello(), begin(), none])
+    assert kept.verdicts[10] == Verdict("n/a", "this kernel has no mutex")
