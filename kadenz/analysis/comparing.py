@@ -23,19 +23,21 @@ Outcome = Literal["better", "worse", "equivalent", "inconclusive", "not-comparab
 
 @dataclass(frozen=True, eq=False)
 class PointComparison:
-    """One benchmark point on both sides, for one statistic.
+    """One benchmark point on both sides, for one statistic; `lane` is "" where there is only one.
 
-    Figures in `comparison` are in `unit` already. `comparison` is None where none could be made;
-    `reason` says why. `classes` names the two clock classes.
+    `figures` are both sides' values, each in its own of the two `units` (None where there is none).
+    `comparison`, in those units, is None where none could be made or the clock classes differ;
+    `reason` says why.
     """
 
     target: str
     bench: str
     params: dict[str, int]
     lane: str
-    unit: Unit
+    units: tuple[Unit, Unit]
     statistic: str
     outcome: Outcome
+    figures: tuple[float | None, float | None]
     comparison: Comparison | None
     classes: tuple[ClockClass, ClockClass]
     reason: str = ""
@@ -176,11 +178,14 @@ def _compare_point(
                     target=target or f"{_only_target(left)} → {_only_target(right)}",
                     bench=bench,
                     params=dict(params),
-                    lane=lane,
-                    unit=units[0],
+                    lane=lane if len(lanes) > 1 else "",
+                    units=(units[0], units[-1]),
                     statistic=statistic if isinstance(statistic, str) else f"p{100 * statistic:g}",
                     outcome=outcome,
-                    comparison=comparison,
+                    figures=(None, None)
+                    if comparison is None
+                    else (comparison.baseline.value, comparison.candidate.value),
+                    comparison=None if different else comparison,
                     classes=classes,
                     reason=reason,
                 )

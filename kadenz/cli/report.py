@@ -51,7 +51,7 @@ def report(
         return pages.build(
             results,
             published,
-            title=title or " and ".join(campaigns),
+            title=title or "Campaign " + " and ".join(campaigns),
             created=max(result.manifest.created for result in results),
             version=__version__,
             detail=detail,

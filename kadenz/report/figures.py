@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kadenz.analysis.results import LaneResult, RecordResult, Sweep
 from kadenz.published import PublishedFigure
 from kadenz.report import labels, numbers
-from kadenz.report.studies import sizes_published
+from kadenz.report.studies import PublishedSystem, sizes_published
 from kadenz.report.svg import boxes as box_plots
 from kadenz.report.svg.counts import counts
 from kadenz.report.svg.panel import Plot
@@ -20,26 +20,31 @@ LAG1_OF_INTEREST = 0.2
 
 
 def responses(bench: str, runs: Named, figures: Sequence[PublishedFigure]) -> list[Plot]:
-    """Over message size: one panel a run, then what was published, each on its own axis."""
+    """Over message size: a panel for each run, and what was published of its family beside it."""
+    published = sizes_published(figures, bench, runs)
     plots = []
     for colour, (label, run) in enumerate(runs):
-        plots += [
+        own = [
             _response(sweep, label, colour, number)
             for number, sweep in enumerate(s for s in run.sweeps if s.bench == bench)
         ]
-    if not plots:
-        return []
-    for (system, kernel, unit, kind), points in sizes_published(figures, bench, runs).items():
-        plots.append(
-            dots(
-                sorted(points),
-                heading=system,
-                subheading=f"published mean, {kernel}, {unit} · {kind}",
-                unit=unit,
-                name=labels.slug("published", bench, system),
-            )
-        )
+        if not own:
+            continue
+        plots += own
+        # A system published once is shown once, behind the first run of its family.
+        for system in [s for s in published if run.manifest.target.board in s.boards]:
+            plots.append(_published(bench, system, published.pop(system)))
     return plots
+
+
+def _published(bench: str, of: PublishedSystem, points: list[tuple[float, float, str]]) -> Plot:
+    return dots(
+        sorted(points),
+        heading=of.name,
+        subheading=f"published mean, {of.kernel}, {of.unit} · {of.clock_class}",
+        unit=of.unit,
+        name=labels.slug("published", bench, of.name),
+    )
 
 
 def _response(sweep: Sweep, label: str, colour: int, number: int) -> Plot:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.analysis.units import Unit
@@ -15,8 +15,6 @@ CLASS_WORDS = {
     "instruction": "instructions",
     "hosted": "hosted",
 }
-
-_HIDDEN = {"period_us"}  # said once in a heading when it is the same everywhere
 
 
 def run_labels(runs: Sequence[RunResult]) -> list[str]:
@@ -46,7 +44,25 @@ def kernel(run: RunResult) -> str:
     return f"{target.kernel_name} {target.kernel_version}".strip()
 
 
-def point(record: RecordResult, *, hide: frozenset[str] = frozenset()) -> str:
+def constants(bench: str, runs: Sequence[RunResult]) -> dict[str, int]:
+    """Parameters that are the same at every point of a benchmark: said once, not in each row.
+
+    A benchmark measured at one point keeps none of them in its rows; the size always stays.
+    """
+    found = [r.params for run in runs for r in run.records if r.bench == bench and r.params]
+    return {
+        name: value
+        for name, value in (found[0].items() if found else ())
+        if name != "size_bytes" and all(params.get(name) == value for params in found)
+    }
+
+
+def parameters(params: dict[str, int]) -> str:
+    """ "every 10 ms, rank a 8"."""
+    return ", ".join(_parameter(name, value) for name, value in params.items())
+
+
+def point(record: RecordResult, *, hide: Collection[str] = ()) -> str:
     """ "60 bytes, every 10 ms": the parameters of a point in words."""
     words = []
     for name, value in record.params.items():

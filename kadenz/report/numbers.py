@@ -20,7 +20,9 @@ def number(value: float | None) -> str:
     if decimals <= 0:
         return f"{value:,.0f}"
     text = f"{value:,.{min(decimals, 9)}f}"
-    return text.rstrip("0").rstrip(".") if float(text.replace(",", "")) == round(value) else text
+    while decimals > 3 and text.endswith("0"):  # 0.02100 µs is 21 ns, and no more is known
+        text, decimals = text[:-1], decimals - 1
+    return text
 
 
 def printed(value: float) -> str:

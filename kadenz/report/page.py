@@ -157,11 +157,11 @@ def build(
     version: str,
     detail: Detail = "full",
 ) -> Page:
-    """The page about `runs`; `created` and `version` are printed as they are."""
+    """The page about `runs`; `created` is ISO 8601 in UTC."""
     named = list(zip(labels.run_labels(runs), runs, strict=True))
     return Page(
         title=title,
-        created=created,
+        created=created[:16].replace("T", " ") + " UTC",
         version=version,
         cards=tuple(_card(label, run, i) for i, (label, run) in enumerate(named)),
         notices=tuple(_notices(named)),

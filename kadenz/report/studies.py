@@ -356,14 +356,25 @@ def _beside(
     )
 
 
+@dataclass(frozen=True)
+class PublishedSystem:
+    """Whose published means a plot shows."""
+
+    name: str
+    kernel: str
+    unit: str
+    clock_class: str
+    boards: tuple[str, ...]
+
+
 def sizes_published(
     figures: Sequence[PublishedFigure], bench: str, runs: Named
-) -> dict[tuple[str, str, str, str], list[tuple[float, float, str]]]:
-    """Published means over size, for plots: (system, kernel, unit, class) to (size, value, where).
+) -> dict[PublishedSystem, list[tuple[float, float, str]]]:
+    """Published means over size, for plots, as (size, value, where).
 
     Only systems of a family that `runs` measured with this benchmark.
     """
-    found: dict[tuple[str, str, str, str], list[tuple[float, float, str]]] = {}
+    found: dict[PublishedSystem, list[tuple[float, float, str]]] = {}
     measured = [run for _, run in runs if run.find(bench)]
     for row in figures:
         size = row.our_params.get("size_bytes")
@@ -374,6 +385,7 @@ def sizes_published(
             or not any(family_of(row, run) for run in measured)
         ):
             continue
-        key = row.system.name, row.kernel, row.unit, row.system.clock_class
+        of = row.system
+        key = PublishedSystem(of.name, row.kernel, row.unit, of.clock_class, of.boards)
         found.setdefault(key, []).append((float(size), row.value, f"{row.paper} {row.where}"))
     return found

@@ -20,20 +20,18 @@ def results(bench: str, runs: Named) -> Table:
     """Every point and lane of a benchmark on every run; also those without figures."""
     rows = []
     notes = []
+    same = labels.constants(bench, [run for _, run in runs])
     for label, run in runs:
         for record in run.records:
             if record.bench != bench:
                 continue
+            where = labels.point(record, hide=same)
             if not record.usable or not any(one.summary for one in record.lanes):
-                rows.append(_no_figures(label, record))
-            rows += [_figures(label, record, one) for one in record.lanes if one.summary]
+                rows.append(_no_figures(label, where, record))
+            rows += [_figures(label, where, record, one) for one in record.lanes if one.summary]
             if record.pooled is not None:
-                rows.append(_pooled(label, record))
-            notes += [f"{label}, {labels.point(record)}: {note}" for note in _remarks(record)]
-        cost = run.manifest.clock.read_cost
-        if cost is not None and run.find(bench):
-            read = numbers.figure(cost.median, run.unit)
-            notes.append(f"{label}: reading the clock costs {read} {run.unit.label} (median).")
+                rows.append(_pooled(label, where, record))
+            notes += [f"{label}, {where}: {note}" for note in _remarks(record)]
     return Table(
         name=labels.slug("results", bench),
         title=bench,
@@ -56,18 +54,33 @@ def results(bench: str, runs: Named) -> Table:
         ),
         rows=tuple(rows),
         numeric=frozenset({3, 4, 5, 6, 7, 8, 9, 10, 11, 12}),
-        notes=(NOT_SUBTRACTED, *_folded(notes)),
+        notes=(
+            *((f"At every point: {labels.parameters(same)}.",) if same else ()),
+            _read_costs([(label, run) for label, run in runs if run.find(bench)]),
+            *_folded(notes),
+        ),
     )
 
 
-def _figures(label: str, record: RecordResult, lane: LaneResult) -> tuple[Cell, ...]:
+def _read_costs(runs: Named) -> str:
+    """What reading the clock costs, beside the figures that hold it (rule 4 of the method)."""
+    costs = []
+    for label, run in runs:
+        cost = run.manifest.clock.read_cost
+        if cost is not None:
+            costs.append(f"{label} {numbers.figure(cost.median, run.unit)} {run.unit.label}")
+    measured = f" Its median: {'; '.join(costs)}." if costs else ""
+    return NOT_SUBTRACTED + measured
+
+
+def _figures(label: str, where: str, record: RecordResult, lane: LaneResult) -> tuple[Cell, ...]:
     unit, summary = record.unit, lane.summary
     assert summary is not None
     p50, p99 = lane.percentile("p50"), lane.percentile("p99")
     mean = Cell("", None) if lane.mean is None else _ends(record, lane.mean.low, lane.mean.high)
     return (
         words(label),
-        words(labels.point(record)),
+        words(where, "point"),
         words(labels.lane(record, lane)),
         whole(summary.n),
         figure(summary.median, unit),
@@ -84,13 +97,13 @@ def _figures(label: str, record: RecordResult, lane: LaneResult) -> tuple[Cell, 
     )
 
 
-def _pooled(label: str, record: RecordResult) -> tuple[Cell, ...]:
+def _pooled(label: str, where: str, record: RecordResult) -> tuple[Cell, ...]:
     assert record.pooled is not None
     unit, summary = record.unit, record.pooled.summary
     empty = Cell("", None)
     return (
         words(label),
-        words(labels.point(record)),
+        words(where, "point"),
         words("all lanes"),
         whole(summary.n),
         figure(summary.median, unit),
@@ -107,16 +120,18 @@ def _pooled(label: str, record: RecordResult) -> tuple[Cell, ...]:
     )
 
 
-def _no_figures(label: str, record: RecordResult) -> tuple[Cell, ...]:
+def _no_figures(label: str, where: str, record: RecordResult) -> tuple[Cell, ...]:
     status: str = record.entry.status if record.entry.status != "ok" else "invalid"
     if record.usable:  # nothing was taken, or only cold samples
         status = next(iter(record.lanes[0].gaps.values()), "no samples") if record.lanes else "–"
-    gap = tuple(Cell(numbers.ABSENT) for _ in range(9))
+    kind = "status na" if record.entry.status == "n/a" else "status bad"
+    gap = tuple(Cell(numbers.ABSENT) for _ in range(8))
     return (
         words(label),
-        words(labels.point(record)),
-        Cell(status, status, "status " + ("na" if record.entry.status == "n/a" else "bad")),
+        words(where, "point"),
+        words(""),
         whole(record.taken),
+        Cell(status, status, kind),
         *gap,
         words(record.unit.label),
         badge(record.unit),
@@ -167,7 +182,8 @@ def _folded(notes: Sequence[str]) -> list[str]:
     folded = []
     for (target, rest), places in groups.items():
         many = f" ({len(places)} points)" if len(places) > 1 else ""
-        where = f", {places[0]}" if len(places) == 1 and places[0] else many
+        one = len(places) == 1 and places[0] not in ("", numbers.ABSENT)
+        where = f", {places[0]}" if one else many
         folded.append(f"{target}{where}: {rest.rstrip('.')}.")
     return folded
 

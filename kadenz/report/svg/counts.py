@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -36,7 +35,7 @@ def counts(
     """Bars of `histogram` (in ticks; `scale` gives the unit shown), with `marks` such as p99 and
     the cold samples as strokes below the axis, both in the unit shown."""
     colour = series(colour)
-    panel = Panel(heading, subheading, height=210.0)
+    panel = Panel(heading, subheading, height=220.0, above=20.0)
     edges = histogram.edges * scale
     # Cold samples may lie outside what is counted; they are shown where they are.
     low, high = min([*cold, float(edges[0])]), max([*cold, float(edges[-1])])
@@ -97,12 +96,15 @@ def _touch(
 
 def _marks(panel: Panel, marks: Sequence[tuple[str, float]]) -> None:
     """Small strokes at the top edge with their names, where there is room for them."""
-    taken = -math.inf
-    for word, at in sorted(marks, key=lambda mark: mark[1]):
+    placed = sorted(marks, key=lambda mark: mark[1])
+    for number, (word, at) in enumerate(placed):
         panel.add(path([(at, panel.top - 4), (at, panel.bottom)], "fit"))
-        half = 3.1 * len(word) + 2.0
-        centre = min(max(at, panel.left + half), panel.right - half)
-        if centre - half < taken:
-            continue
-        taken = centre + half
-        panel.add(text(centre, panel.top - 7, word, "v", anchor="middle"))
+        half = 3.2 * len(word) + 2.0
+        others = placed[:number] + placed[number + 1 :]
+        near = [other for _, other in others if abs(other - at) < half + 24.0]
+        if near:  # words that would meet part to both sides
+            left = near[0] > at or (near[0] == at and number == 0)
+            panel.add(text(at, panel.top - 7, word, "v", anchor="end" if left else "start"))
+        else:
+            centre = min(max(at, panel.left + half), panel.right - half)
+            panel.add(text(centre, panel.top - 7, word, "v", anchor="middle"))

@@ -35,12 +35,13 @@ class Panel:
     left: float = 46.0
     right: float = WIDTH - 14.0
     below: float = 36.0
+    above: float = 8.0  # air between the heading and the plot
     parts: list[str] = field(default_factory=list)
 
     @property
     def top(self) -> float:
         """First pixel of the plot."""
-        return HEADING + 8.0
+        return HEADING + self.above
 
     @property
     def bottom(self) -> float:

@@ -41,7 +41,7 @@ def series(
         for first, length in zip(envelope.first, envelope.length, strict=True)
     ]
     for lower, upper, class_ in (
-        (envelope.low, envelope.high, f"w{number}"),
+        (envelope.low, envelope.high, f"b{number}"),
         (envelope.bands[0], envelope.bands[2], f"b{number}"),
     ):
         top = [(at, y(float(v) * scale)) for at, v in zip(centres, upper, strict=True)]

@@ -1,0 +1,51 @@
+"""kadenz export: samples or figures for other programs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from kadenz.errors import UsageError
+
+
+@click.command()
+@click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["csv", "json", "parquet"]),
+    default="csv",
+    show_default=True,
+    help="Parquet needs the extra `kadenz[parquet]`.",
+)
+@click.option("--summary", is_flag=True, help="Figures, one row a lane, instead of every sample.")
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to write. Default: standard output; parquet needs a file.",
+)
+def export(run: Path, kind: str, summary: bool, output: Path | None) -> None:
+    """Write every sample of RUN, one row each, with units in the names of the columns.
+
+    \b
+    kadenz export runs/A --format parquet --output a.parquet
+    kadenz export runs/A --summary > a.csv
+    """
+    from kadenz.report import export as exporters
+    from kadenz.store import read_run
+
+    if kind == "parquet" and output is None:
+        raise UsageError("parquet is no text", remedy="Name a file: --output FILE.parquet")
+    source = read_run(run)
+    if kind == "parquet":
+        assert output is not None
+        exporters.to_parquet(source, output, summary=summary)
+        return
+    write = exporters.to_csv if kind == "csv" else exporters.to_json
+    if output is None:
+        write(source, sys.stdout, summary=summary)
+        return
+    with exporters.opened(output) as file:
+        write(source, file, summary=summary)

@@ -1,0 +1,287 @@
+"""Samples and figures for other programs, streamed: a run never has to fit into memory.
+
+The columns are those of docs/reference/export.md. A sample stands in the column of its unit:
+`value_ticks` is what the clock gave; `value_us`, `value_instructions`, ... is the same in the
+unit that figures are shown in. Parameters are columns of their own, empty where a benchmark has
+no such parameter.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from kadenz.analysis import analyse
+from kadenz.analysis.results import Samples
+from kadenz.analysis.summary import Row, record_rows, run_summary
+from kadenz.analysis.units import Unit, unit_of
+from kadenz.config.manifest import LaneEntry, RecordEntry
+from kadenz.errors import StoreError, ToolMissing
+from kadenz.store import Run
+
+CHUNK = 1 << 16  # samples formatted at once: some 5 MB of text
+ROW_GROUP = 1 << 20  # rows of a parquet row group
+
+
+@dataclass(frozen=True)
+class _Series:
+    """A lane on its way out."""
+
+    record: RecordEntry
+    lane: LaneEntry
+    unit: Unit
+    samples: Samples
+
+
+def _series(run: Run) -> Iterator[_Series]:
+    for record in run.manifest.records:
+        unit = unit_of(record.unit, run.manifest.clock)
+        for lane in record.lanes:
+            yield _Series(record, lane, unit, run.samples(record, lane))
+
+
+def _parameters(run: Run) -> list[str]:
+    return sorted({name for record in run.manifest.records for name in record.params})
+
+
+def _values(run: Run) -> list[str]:
+    """Value columns: ticks if any record counts them, then one for each unit shown."""
+    names = []
+    if any(record.unit == "ticks" for record in run.manifest.records):
+        names.append("value_ticks")
+    for record in run.manifest.records:
+        name = _shown(unit_of(record.unit, run.manifest.clock))
+        if name not in names:
+            names.append(name)
+    return names
+
+
+def _shown(unit: Unit) -> str:
+    return f"value_{unit.key}"
+
+
+def _columns(run: Run) -> list[str]:
+    head = ["target", "clock_class", "record", "bench", "status"]
+    return [*head, *_parameters(run), "lane", "index", "cold", *_values(run)]
+
+
+def to_csv(run: Run, out: TextIO, *, summary: bool = False) -> None:
+    """Comma-separated rows with a header (RFC 4180). Empty is absent."""
+    if summary:
+        _summary_csv(run, out)
+        return
+    columns = _columns(run)
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    for series in _series(run):
+        head = _line([*_identity(run, series).values(), series.lane.name])
+        value_columns = _values(run)
+        ticks = value_columns.index("value_ticks") if series.record.unit == "ticks" else None
+        shown = value_columns.index(_shown(series.unit))
+        before, between, after = _commas(ticks, shown, len(value_columns))
+        for start in range(0, series.samples.size, CHUNK):
+            part = series.samples[start : start + CHUNK]
+            raw = part.tolist()
+            figures = _figures(part, series.unit)
+            cold = series.record.cold
+            if ticks is None or ticks == shown:
+                rows = (
+                    f"{head},{i},{'true' if i < cold else 'false'}{before}{figure:.10g}{after}"
+                    for i, figure in enumerate(figures, start)
+                )
+            else:
+                rows = (
+                    f"{head},{i},{'true' if i < cold else 'false'}{before}{tick}{between}"
+                    f"{figure:.10g}{after}"
+                    for i, (tick, figure) in enumerate(zip(raw, figures, strict=True), start)
+                )
+            out.write("\n".join(rows) + "\n")
+
+
+def _identity(run: Run, series: _Series) -> Row:
+    record = series.record
+    row: Row = {
+        "target": run.manifest.target.name,
+        "clock_class": run.manifest.clock.clock_class,
+        "record": record.id,
+        "bench": record.bench,
+        "status": record.status,
+    }
+    return row | {name: record.params.get(name) for name in _parameters(run)}
+
+
+def _line(values: list[Any]) -> str:
+    """Cells joined as the csv module would."""
+
+    class Sink:
+        text = ""
+
+        def write(self, text: str) -> None:
+            self.text += text
+
+    sink = Sink()
+    csv.writer(sink, lineterminator="").writerow(["" if v is None else v for v in values])
+    return sink.text
+
+
+def _commas(ticks: int | None, shown: int, count: int) -> tuple[str, str, str]:
+    """Separators before the first value, between the two, and after the last."""
+    first = shown if ticks is None else min(ticks, shown)
+    between = "" if ticks is None else "," * (shown - ticks)
+    return "," * (first + 1), between, "," * (count - 1 - shown)
+
+
+def _figures(part: Samples, unit: Unit) -> list[float]:
+    found: list[float] = (part * np.float64(unit.scale)).tolist()
+    return found
+
+
+def _summary_rows(run: Run) -> list[Row]:
+    """One row a lane; parameters and ranks as columns; gaps as words."""
+    rows = []
+    for record in analyse(run).records:
+        for row in record_rows(record):
+            flat = {key: value for key, value in row.items() if not isinstance(value, dict)}
+            flat |= row["params"]
+            flat |= {f"native_{name}": rank for name, rank in row["ranks"].items()}
+            flat["gaps"] = "; ".join(f"{k}: {v}" for k, v in row.get("gaps", {}).items())
+            rows.append({"target": run.manifest.target.name} | flat)
+    return rows
+
+
+def _summary_csv(run: Run, out: TextIO) -> None:
+    rows = _summary_rows(run)
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({k: "" if v is None else v for k, v in row.items()} for row in rows)
+
+
+def to_json(run: Run, out: TextIO, *, summary: bool = False) -> None:
+    """One object: run, target, clock, and records with their samples (or figures)."""
+    if summary:
+        json.dump(run_summary(analyse(run)), out, indent=1, ensure_ascii=False)
+        out.write("\n")
+        return
+    manifest = run.manifest
+    head = {
+        "run": manifest.id,
+        "target": manifest.target.name,
+        "clock": manifest.clock.name,
+        "clock_class": manifest.clock.clock_class,
+        "partial": manifest.partial,
+    }
+    out.write(json.dumps(head, ensure_ascii=False)[:-1] + ', "series": [')
+    for number, series in enumerate(_series(run)):
+        about = _identity(run, series) | {
+            "params": series.record.params,
+            "lane": series.lane.name,
+            "cold": series.record.cold,
+            "unit": series.unit.key,
+            "figure_per_value": series.unit.scale,
+        }
+        for name in _parameters(run):
+            del about[name]
+        name = "values_ticks" if series.record.unit == "ticks" else f"values_{series.unit.key}"
+        out.write(",\n" if number else "\n")
+        out.write(json.dumps(about, ensure_ascii=False)[:-1] + f', "{name}": [')
+        for start in range(0, series.samples.size, CHUNK):
+            part = series.samples[start : start + CHUNK].tolist()
+            out.write(("," if start else "") + ",".join(map(repr, part)))
+        out.write("]}")
+    out.write("\n]}\n")
+
+
+def to_parquet(run: Run, output: Path, *, summary: bool = False) -> None:
+    """A parquet file with the columns of the CSV; needs pyarrow (ToolMissing)."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise ToolMissing(
+            "pyarrow is not installed", remedy="pip install 'kadenz[parquet]', or --format csv"
+        ) from None
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        if summary:
+            pq.write_table(pa.Table.from_pylist(_uniform(_summary_rows(run))), output)
+            return
+        schema = _schema(run, pa)
+        with pq.ParquetWriter(output, schema, compression="zstd") as writer:
+            for series in _series(run):
+                for start in range(0, series.samples.size, ROW_GROUP):
+                    writer.write_table(_group(run, series, start, schema, pa))
+    except OSError as error:
+        raise _cannot_write(output, error) from None
+
+
+def _uniform(rows: list[Row]) -> list[Row]:
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    return [{key: row.get(key) for key in columns} for row in rows]
+
+
+def _schema(run: Run, pa: Any) -> Any:
+    words = pa.dictionary(pa.int32(), pa.string())
+    kinds = {
+        "target": words,
+        "clock_class": words,
+        "record": pa.uint32(),
+        "bench": words,
+        "status": words,
+        "lane": words,
+        "index": pa.uint32(),
+        "cold": pa.bool_(),
+        "value_ticks": pa.int64(),
+    }
+    kinds |= {name: pa.int64() for name in _parameters(run)}
+    return pa.schema([(name, kinds.get(name, pa.float64())) for name in _columns(run)])
+
+
+def _group(run: Run, series: _Series, start: int, schema: Any, pa: Any) -> Any:
+    part = series.samples[start : start + ROW_GROUP]
+    index = np.arange(start, start + part.size, dtype=np.uint32)
+    same = _identity(run, series) | {"lane": series.lane.name}
+    arrays = []
+    for field in schema:
+        if field.name == "index":
+            column = pa.array(index)
+        elif field.name == "cold":
+            column = pa.array(index < series.record.cold)
+        elif field.name == "value_ticks" and series.record.unit == "ticks":
+            column = pa.array(part.astype(np.int64))
+        elif field.name == _shown(series.unit):
+            column = pa.array(part * np.float64(series.unit.scale))
+        elif same.get(field.name) is None:
+            column = pa.nulls(part.size, field.type)
+        elif pa.types.is_dictionary(field.type):
+            codes = pa.array(np.zeros(part.size, dtype=np.int32))
+            column = pa.DictionaryArray.from_arrays(codes, pa.array([same[field.name]]))
+        else:
+            column = pa.array(np.full(part.size, same[field.name])).cast(field.type)
+        arrays.append(column)
+    return pa.table(arrays, schema=schema)
+
+
+@contextmanager
+def opened(output: Path) -> Iterator[TextIO]:
+    """A text file to write; StoreError where that fails, also in the middle."""
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with output.open("w", encoding="utf-8", newline="") as file:
+            yield file
+    except OSError as error:
+        raise _cannot_write(output, error) from None
+
+
+def _cannot_write(output: Path, error: OSError) -> StoreError:
+    return StoreError(
+        f"{output}: cannot be written: {error.strerror or error}",
+        remedy="Choose another --output, or free some space",
+    )
