@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the C parts include, and which preprocessor conditions shared code holds."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+PARTS = ("suite", "kernels", "boards", "arch", "instruments")
+SUFFIXES = {".c", ".h", ".S"}
+# Of the language, not of a system: what a freestanding C11 implementation has (4, paragraph 6).
+FREESTANDING = {
+    "stdatomic.h",
+    "stdalign.h",
+    "stdarg.h",
+    "stdbool.h",
+    "stddef.h",
+    "stdint.h",
+    "stdnoreturn.h",
+    "float.h",
+    "iso646.h",
+    "limits.h",
+}
+# Headers that one part writes for another: who includes them, who offers them.
+OFFERED = {
+    "kdz_stamp.h": ("suite/include", ("instruments", "arch", "boards")),
+    "kdz_core_hz.h": ("arch", ("boards",)),
+}
+_INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^">]+)[">]', re.MULTILINE)
+_CONDITION = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b.*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Include:
+    """One include of one file; `folder` is the part that holds the file."""
+
+    file: str
+    folder: str
+    name: str
+
+
+def folder_of(path: Path) -> str:
+    """The part a file belongs to: suite/core, kernels/freertos, arch/riscv …"""
+    return "/".join(path.parts[:2])
+
+
+def includes(root: Path) -> list[Include]:
+    """Every include below the C parts of a checkout."""
+    found = []
+    for part in PARTS:
+        for file in sorted((root / part).rglob("*")):
+            if file.suffix in SUFFIXES:
+                path = file.relative_to(root)
+                found += [
+                    Include(str(path), folder_of(path), name)
+                    for name in _INCLUDE.findall(file.read_text())
+                ]
+    return found
+
+
+def owners(root: Path) -> dict[str, set[str]]:
+    """Parts that hold a header of a name; those of suite/include are named "kadenz/…"."""
+    found: dict[str, set[str]] = {}
+    for part in PARTS:
+        for file in (root / part).rglob("*.h"):
+            path = file.relative_to(root)
+            if path.parts[:2] == ("suite", "include"):
+                found.setdefault("/".join(path.parts[2:]), set()).add("suite/include")
+            else:
+                found.setdefault(path.name, set()).add(folder_of(path))
+    return found
+
+
+def forbidden(root: Path) -> list[str]:
+    """Includes that no arrow allows, as "file includes name"."""
+    known = owners(root)
+    return [
+        f"{one.file} includes {one.name}"
+        for one in includes(root)
+        if not _allowed(one, known.get(one.name, set()))
+    ]
+
+
+def _allowed(one: Include, holders: set[str]) -> bool:
+    kind = one.folder.partition("/")[0]
+    if one.name in OFFERED:
+        reader, writers = OFFERED[one.name]
+        return one.folder.startswith(reader) or kind in writers
+    if not holders:
+        # Not ours. The suite and arch/ are for every system, and see the language only; the
+        # suite's tests run on this machine, and their framework with them.
+        free = one.folder in {"suite/core", "suite/bench", "suite/include"} or kind == "arch"
+        return one.name in FREESTANDING if free else True
+    if one.folder in holders or "suite/include" in holders:
+        return True
+    if one.folder == "suite/tests":
+        return holders <= {"suite/core"}
+    # A chip and a kernel's port to an instruction set stand on arch/; nothing else is shared.
+    return kind in {"boards", "kernels"} and all(part.startswith("arch/") for part in holders)
+
+
+def conditions(root: Path, folders: tuple[str, ...]) -> list[str]:
+    """Preprocessor conditions in shared code other than include guards and limits of a build.
+
+    A limit is `#ifndef KDZ_NAME`, followed by the `#define` of its default or by an `#error`.
+    """
+    found = []
+    for folder in folders:
+        for file in sorted((root / folder).rglob("*")):
+            if file.suffix not in SUFFIXES:
+                continue
+            text = file.read_text()
+            for match in _CONDITION.finditer(text):
+                rest = text[match.end() :].lstrip("\n")
+                name = re.fullmatch(r"\s*#\s*ifndef\s+((?:KDZ|KADENZ)_\w+)", match.group(0))
+                if name is None or not re.match(
+                    rf"\s*#\s*(define\s+{name.group(1)}\b|error)", rest
+                ):
+                    found.append(f"{file.relative_to(root)}: {match.group(0).strip()}")
+    return found

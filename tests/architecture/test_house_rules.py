@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of the house that a reader relies on: sizes, licenses, a quick command line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LINES = 600
+PORT_LINES = 400
+# Data and what programs wrote: nobody reads them from top to bottom.
+NO_SOURCE = {".lock", ".csv", ".json", ".svg", ".png", ".npy", ".bin", ".kdz", ".txt"}
+SOURCE = {".py", ".c", ".h", ".S", ".cc", ".cpp", ".hpp", ".rs", ".sh", ".cmake", ".ld"}
+# Packages that take long to import and that `kadenz --help` has no use for.
+HEAVY = ("numpy", "scipy", "jinja2", "msgspec", "rich", "elftools", "qemu", "serial")
+# Seen: 2.3 times the start of bare Python; 4.5 with rich, 7.3 with numpy.
+MOST_STARTS = 4
+
+
+def tracked() -> list[Path]:
+    """Files of the repository; without git (an unpacked archive) all below the known folders."""
+    answer = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    files = [ROOT / line for line in answer.stdout.splitlines()]
+    return [file for file in files if file.is_file()]
+
+
+def test_no_file_is_longer_than_one_can_read() -> None:
+    long = []
+    for file in tracked():
+        if file.suffix in NO_SOURCE or file.name in {"LICENSE", "COPYING"}:
+            continue
+        count = len(file.read_bytes().splitlines())
+        limit = PORT_LINES if file.relative_to(ROOT).parts[0] in {"kernels", "boards"} else LINES
+        if count > limit:
+            long.append(f"{file.relative_to(ROOT)}: {count} lines, {limit} are allowed")
+    assert long == []
+
+
+def test_every_source_file_names_its_license() -> None:
+    missing = []
+    for file in tracked():
+        if file.suffix not in SOURCE and file.name != "CMakeLists.txt":
+            continue
+        head = file.read_text().split("\n", 5)[:5]
+        if file.name == "__init__.py" and not file.read_text().strip():
+            continue  # nothing is there to be licensed
+        if not any("SPDX-License-Identifier:" in line for line in head):
+            missing.append(str(file.relative_to(ROOT)))
+    assert missing == []
+
+
+def test_only_the_scope_is_under_another_license() -> None:
+    """A QEMU plugin is a derived work of QEMU; nothing else here is."""
+    other = {
+        file.relative_to(ROOT).parts[:2]
+        for file in tracked()
+        if file.suffix in SOURCE
+        and "SPDX-License-Identifier: GPL" in "\n".join(file.read_text().split("\n", 5)[:5])
+    }
+    assert other == {("instruments", "scope")}
+
+
+def test_help_imports_nothing_heavy() -> None:
+    program = (
+        "import sys\n"
+        "from kadenz.cli import cli\n"
+        "cli.main(['--help'], standalone_mode=False)\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)\n"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert "doctor" in answer.stdout
+    assert answer.stderr.strip() == "[]"
+
+
+@pytest.mark.slow
+def test_help_starts_nearly_as_fast_as_python_itself() -> None:
+    """As a ratio, interleaved, best of ten: how busy this machine is says nothing about kadenz."""
+
+    def start(*arguments: str) -> float:
+        before = time.perf_counter()
+        subprocess.run(
+            [sys.executable, *arguments],
+            stdout=subprocess.DEVNULL,
+            check=True,
+            env=dict(os.environ),
+        )
+        return time.perf_counter() - before
+
+    help_ = "from kadenz.cli import cli; cli.main(['--help'], standalone_mode=False)"
+    pairs = [(start("-c", "pass"), start("-c", help_)) for _ in range(10)]
+    bare, ours = (min(column) for column in zip(*pairs, strict=True))
+    assert ours < MOST_STARTS * bare, f"{ours * 1000:.0f} ms against {bare * 1000:.0f} ms"
