@@ -66,6 +66,5 @@ size_t kdz_board_cores(void)
 _Noreturn void kdz_board_halt(int code)
 {
     hifive1_console_drain(); /* an emulator ends at once and forgets what the FIFO still holds */
-    hifive1_console_finish();
     kdz_arch_halt(code);
 }

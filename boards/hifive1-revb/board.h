@@ -28,12 +28,10 @@
 #define UART_TXCTRL REGISTER(0x10013008u)
 #define UART_RXCTRL REGISTER(0x1001300cu)
 #define UART_IE REGISTER(0x10013010u)
-#define UART_IP REGISTER(0x10013014u)
 #define UART_DIV REGISTER(0x10013018u)
 
 void hifive1_clocks_init(void);
 void hifive1_console_init(void);
-void hifive1_console_finish(void); /* waits until every byte has left */
 void hifive1_console_drain(void); /* waits until the last byte is on the line */
 
 #endif

@@ -11,8 +11,6 @@
 #define BAUD 115200u
 #define UART0_PINS ((1u << 16) | (1u << 17))
 #define ENABLE 1u
-#define TX_WATERMARK_1 (1u << 16) /* the flag below means: fewer than one byte waits */
-#define IP_TX_BELOW_WATERMARK 1u
 /* Eight bytes in the FIFO and one on its way, ten bits each (manual, section 18.2). */
 #define DRAIN_CYCLES (9u * 10u * (KDZ_CORE_HZ / BAUD + 1u))
 #define TX_FULL (1u << 31)
@@ -24,7 +22,7 @@ void hifive1_console_init(void)
     GPIO_IOF_EN |= UART0_PINS;
     UART_DIV = (KDZ_CORE_HZ + BAUD / 2u) / BAUD - 1u;
     UART_IE = 0;
-    UART_TXCTRL = ENABLE | TX_WATERMARK_1;
+    UART_TXCTRL = ENABLE;
     UART_RXCTRL = ENABLE;
 }
 
@@ -53,10 +51,4 @@ int kdz_console_read(void)
 {
     const uint32_t word = UART_RXDATA; /* reading takes the byte out of the FIFO */
     return (word & RX_EMPTY) != 0 ? -1 : (int)(word & 0xffu);
-}
-
-void hifive1_console_finish(void)
-{
-    while ((UART_IP & IP_TX_BELOW_WATERMARK) == 0) {
-    }
 }
