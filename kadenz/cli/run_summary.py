@@ -74,6 +74,8 @@ def _table(summary: dict[str, Any]) -> Any:
             words.append(row["lane"])
         figures = [_number(row.get(name)) for name in ("median", "p99", "max")]
         status = row["status"] if not row["reason"] else f"{row['status']}: {row['reason']}"
+        if row.get("per_iteration") is not None:
+            status += f", {_number(row['per_iteration'])} an iteration"
         table.add_row(
             _plain(" ".join(words)),
             str(row["taken"]),

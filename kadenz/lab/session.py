@@ -90,7 +90,10 @@ class Session:
                 taken = sum(lane.taken for lane in end.lanes) if end else trace.spans.size
                 if trace.closed:
                     check_count(trace, taken)
-                self._writer.append(entry.id, 0, trace.spans.astype(np.uint32))
+                # Marks carry no lane: a benchmark with several marks them in turn.
+                for lane in range(len(entry.lanes)):
+                    spans = trace.spans[lane :: len(entry.lanes)].astype(np.uint32)
+                    self._writer.append(entry.id, lane, spans)
                 self._progress.samples(self._name, entry, trace.spans.size)
             elif end is not None and any(lane.taken for lane in end.lanes):
                 verdict = Verdict("invalid", "the scope's trace does not hold this record")
