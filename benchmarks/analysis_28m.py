@@ -204,7 +204,7 @@ def measured(command: list[str]) -> None:
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
         sys.exit(f"{' '.join(command)} ended with {child.returncode}")
-    print(f"{seconds:.2f} s, peak {usage.ru_maxrss / 1024:.0f} MiB: {' '.join(command[1:4])} …\n")
+    print(f"{seconds:.2f} s, peak {usage.ru_maxrss / 1024:.0f} MiB: {' '.join(command[2:4])} …\n")
 
 
 def main() -> None:
@@ -225,9 +225,9 @@ def main() -> None:
         measured([sys.executable, str(Path(__file__)), "--analyse", str(folder)])
         if options.report:
             output = parent / "report"
-            measured(
-                [sys.executable, "-m", "kadenz.cli", "report", str(folder), "--output", str(output)]
-            )
+            program = "from kadenz.cli import main; main()"
+            arguments = ["report", str(folder), "--output", str(output)]
+            measured([sys.executable, "-c", program, *arguments])
 
 
 if __name__ == "__main__":

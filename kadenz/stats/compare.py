@@ -13,6 +13,7 @@ from scipy.special import ndtri, stdtrit
 
 from kadenz.stats.errors import Undefined
 from kadenz.stats.estimate import Estimate
+from kadenz.stats.mean_interval import FEW_EFFECTIVE
 from kadenz.stats.replicate import Replicated, replicate
 
 Verdict = Literal["better", "worse", "equivalent", "inconclusive"]
@@ -114,6 +115,9 @@ def compare(
     if base.count == cand.count == 1:
         parts = _from_replicates(base.runs[0], cand.runs[0], confidence)
         caveat = "one run a side: the spread between runs is not known and not included"
+        worth = min(base.runs[0].effective_n, cand.runs[0].effective_n)
+        if worth < FEW_EFFECTIVE:
+            caveat += f"; a side is worth only {worth:.0f} independent samples"
     else:
         parts = _from_runs(base, cand, confidence)
         caveat = (

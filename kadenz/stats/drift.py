@@ -14,7 +14,6 @@ from kadenz.stats.samples import Floats, as_samples
 
 # cereia2011, section III: 16,000 adjacent edges, 16 s at a cycle of 1 ms.
 WINDOW = 16_000
-REPLICATES = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +41,7 @@ def separate_drift(
     nominal_period: float | None = None,
     window: int | None = None,
     confidence: float = 0.95,
+    replicates: int = 2000,
     seed: int = 1,
 ) -> Drift:
     """Take the edge times `times` (n,), ascending, n >= 32, apart into rate, drift and jitter.
@@ -78,7 +78,7 @@ def separate_drift(
     low, high = value, value
     if residual.any():
         # The slope's error is the sum of these products over `squares`; their mean is zero.
-        drawn = studentised_deviates(number * residual, REPLICATES, np.random.default_rng(seed))
+        drawn = studentised_deviates(number * residual, replicates, np.random.default_rng(seed))
         tail = (1.0 - confidence) / 2.0
         low_t, high_t = np.quantile(drawn.t, (tail, 1.0 - tail))
         unit = drawn.standard_error * n / squares

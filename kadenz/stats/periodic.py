@@ -272,12 +272,25 @@ def _alias(rate: float) -> float:
     return abs(rate - round(rate))
 
 
-def _tick_bins(rate: float, bins: int, length: int) -> Indices:
-    """Frequencies of the tick and its harmonics as sampled, within the tolerance of its rate."""
-    chosen: list[Indices] = []
+def _tick_lines(rate: float, length: int) -> list[tuple[float, float]]:
+    """Frequency and reach of the tick and its harmonics as sampled, as far as they can be told.
+
+    Where the sampling is in step with the tick as closely as two crystals can be, there is no
+    line: any slow period would fit it.
+    """
+    lines = []
     for harmonic in range(1, TICK_HARMONICS + 1):
         centre = _alias(harmonic * rate)
         reach = harmonic * rate * TICK_TOLERANCE + 1.0 / length
+        if centre > reach:
+            lines.append((centre, reach))
+    return lines
+
+
+def _tick_bins(rate: float, bins: int, length: int) -> Indices:
+    """Ordinates of the tick's lines."""
+    chosen: list[Indices] = [np.zeros(0, dtype=np.intp)]
+    for centre, reach in _tick_lines(rate, length):
         low = max(math.floor((centre - reach) * bins), FEWEST_CYCLES * bins // length + 1)
         high = min(math.ceil((centre + reach) * bins), bins // 2)
         chosen.append(np.arange(low, high + 1))
@@ -341,9 +354,9 @@ def _in_phase(events: Indices, frequency: float) -> npt.NDArray[np.bool_]:
     return np.asarray(np.abs(off) <= tolerance)
 
 
-def _is_tick(frequency: float, rate: float, length: int) -> bool:
-    """Whether the period found is that of the tick as sampled, or of its harmonics."""
-    return any(
-        abs(frequency - _alias(harmonic * rate)) <= harmonic * rate * TICK_TOLERANCE + 1.0 / length
-        for harmonic in range(1, TICK_HARMONICS + 1)
-    )
+def _is_tick(frequency: float, rate: float, length: int) -> bool | None:
+    """Whether the period found is one of the tick's lines; None where it has none."""
+    lines = _tick_lines(rate, length)
+    if not lines:
+        return None
+    return any(abs(frequency - centre) <= reach for centre, reach in lines)

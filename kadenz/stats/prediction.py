@@ -66,18 +66,19 @@ def maximum_bound(
 
     Method: one-sided nonparametric tolerance bound (Wilks 1941): the share above the maximum of n
     independent samples is at most 1 - (1 - confidence)^(1/n), near 3/n at 95 % (the rule of three,
-    Hanley and Lippman-Hand 1983). n is divided by `tau`; None estimates it from the series
-    "sample i is above p99" (n >= 1000, else 1), because high latencies come in clusters. Assumes
-    that the future is like the past: same load, same configuration. It bounds how often, never how
-    far: no worst case follows.
+    Hanley and Lippman-Hand 1983). n is divided by `tau`, because high latencies come in clusters;
+    None estimates it from the series "sample i is above p99", below n = 1000 from the samples
+    themselves, which is the more careful where the tail is too thin to tell, and takes 1 below
+    n = 8. Assumes that the future is like the past: same load, same configuration. It bounds how
+    often, never how far: no worst case follows.
     """
     array = as_samples(samples, "maximum bound")
     if not 0.0 < confidence < 1.0:
         raise Undefined("maximum bound", f"confidence {confidence} is outside 0 ... 1")
     data = order(array) if ordered is None else ordered
     if tau is None:
-        high = array > data.quantile(0.99) if array.size >= 1000 else array[:0]
-        tau = effective_size(high).tau if high.any() else 1.0
+        series = array > data.quantile(0.99) if array.size >= 1000 else array
+        tau = effective_size(series).tau if array.size >= 8 else 1.0
     worth = array.size / max(tau, 1.0)
     return MaximumBound(
         n=array.size,

@@ -135,6 +135,18 @@ def test_a_period_that_is_not_the_ticks_is_not_blamed_on_it() -> None:
     assert "does not fit" in made.sentence
 
 
+def test_a_slow_period_is_not_blamed_on_a_tick_in_step_with_the_sampling() -> None:
+    # Sampled every tick: strikes every 12,000 samples would be a beat of 83 ppm, and as well not.
+    rng = np.random.default_rng(8)
+    series = rng.normal(100.0, 1.0, 300_000)
+    series[5::12_000] += 50.0
+    made = find_periodic(series, sample_period=1.0, tick_period=1.0)
+    assert made.periodic
+    assert made.every == pytest.approx(12_000, rel=1e-3)
+    assert made.tick_fits is None
+    assert "tick" not in made.sentence
+
+
 def test_knowing_the_tick_finds_what_a_blind_search_cannot() -> None:
     # 32 strikes, each up to 15 % of the period early or late, and thirty strays.
     rng = np.random.default_rng(7)

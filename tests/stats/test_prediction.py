@@ -29,11 +29,12 @@ def test_the_bound_holds_in_its_share_of_runs_and_is_not_wider_than_need_be() ->
     assert 0.93 <= coverage(trial) <= 0.97
 
 
-def test_the_bound_holds_for_dependent_samples() -> None:
+@pytest.mark.parametrize("n", [200, 2000])
+def test_the_bound_holds_for_dependent_samples(n: int) -> None:
     from scipy.stats import norm
 
     def trial(rng: np.random.Generator, _: int) -> bool:
-        series = ar1(rng, 2000, 0.9)
+        series = ar1(rng, n, 0.9)
         return bool(norm.sf(series.max()) <= maximum_bound(series).exceed_fraction)
 
     assert coverage(trial) >= 0.95
