@@ -12,15 +12,12 @@ const struct kdz_recorder *kdz_recorder(void)
     return &recorder;
 }
 
-static const char *lane_name(uint8_t lane, uint8_t lanes, const char *const *names)
+static const char *lane_name(uint8_t lane, const char *const *names)
 {
     struct kdz_text text;
 
     if (names != NULL) {
         return names[lane];
-    }
-    if (lanes == 1) {
-        return "all";
     }
     text = KDZ_TEXT_IN(core_name[lane]);
     kdz_text_add(&text, "core");
@@ -59,7 +56,7 @@ bool kdz_record_open(struct kdz_record *record, uint16_t id, uint8_t lanes,
     }
     for (uint8_t i = 0; i < lanes; i++) {
         record->lane[i] = (struct kdz_lane){
-            .name = lane_name(i, lanes, names),
+            .name = lane_name(i, names),
             .values = storage.values + (size_t)i * share,
             .capacity = (uint32_t)share,
             .planned = planned,

@@ -22,8 +22,8 @@ struct kdz_recorder {
 /* The recorder of the record that is open. */
 const struct kdz_recorder *kdz_recorder(void);
 
-/* Clears the record and deals the storage out in equal parts. `names` may be NULL: "all" for a
- * single lane, "core0" and so on for one a core. Returns false when a lane would get nothing. */
+/* Clears the record and deals the storage out in equal parts. Without `names` the lanes are called
+ * core0, core1 and so on. Returns false when a lane would get nothing. */
 bool kdz_record_open(struct kdz_record *record, uint16_t id, uint8_t lanes,
                      const char *const *names, uint32_t planned, struct kdz_storage storage);
 

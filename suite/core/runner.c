@@ -125,7 +125,10 @@ static void finish_measured(void)
     } else if (unaccounted == UINT32_MAX) {
         status = "invalid";
         reason = "more samples than planned";
-    } else if (taken != 0 && proof->checked == 0) {
+    } else if (taken == 0) {
+        status = "invalid";
+        reason = "every planned sample was missed";
+    } else if (proof->checked == 0) {
         status = "invalid";
         reason = "the benchmark proved nothing: no check was counted";
     } else if (unaccounted != 0 && kdz_stop_requested) {
@@ -176,13 +179,15 @@ static void measure(void)
 static void run_point(void)
 {
     const struct kdz_bench *bench = point.bench;
+    static const char *const only[] = {"all"};
+    const char *const *names = bench->lanes == NULL && bench->lane_count == 1 ? only : bench->lanes;
     const size_t lanes = bench->lane_count != 0 ? bench->lane_count : kdz_board_cores();
     const char *reason;
     bool room;
     char words[96];
 
-    room = kdz_record_open(&point.record, point.id, (uint8_t)(lanes > UINT8_MAX ? 0 : lanes),
-                           bench->lanes, point.samples, kdz_board_storage());
+    room = kdz_record_open(&point.record, point.id, (uint8_t)(lanes > UINT8_MAX ? 0 : lanes), names,
+                           point.samples, kdz_board_storage());
     kdz_message_begin(&point, bench->name);
     reason = why_not(bench, KDZ_TEXT_IN(words));
     if (reason[0] != '\0') {

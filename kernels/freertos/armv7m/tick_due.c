@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * When a tick was due: SysTick counts down from its reload value and interrupts as it reaches zero
+ * (Armv7-M ARM, B3.3), so it always tells how long ago the last tick was.
+ */
+#include "kadenz/board.h"
+#include "kadenz/clock.h"
+#include "kadenz/kernel.h"
+
+#define SYST_RVR (*(volatile uint32_t *)0xe000e014u)
+#define SYST_CVR (*(volatile uint32_t *)0xe000e018u)
+
+bool kdz_clock_at_tick(uint32_t tick, kdz_time *due)
+{
+    const uint32_t period = SYST_RVR + 1u;
+    uint32_t count;
+    uint32_t left;
+    kdz_time now;
+    uint64_t since;
+
+    do { /* all of one tick */
+        count = kdz_tick_now();
+        left = SYST_CVR;
+        now = kdz_stamp(0);
+    } while (kdz_tick_now() != count);
+    since = (uint64_t)(left == 0 ? 0 : period - left) + (uint64_t)(count - tick) * period;
+    /* SysTick counts the core clock; the counter may be of another rate (board.c, TIM2). */
+    *due = now - (kdz_time)(since * kdz_clock()->hz / kdz_board_timer_hz());
+    return true;
+}
