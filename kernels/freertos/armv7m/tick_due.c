@@ -18,6 +18,9 @@ bool kdz_clock_at_tick(uint32_t tick, kdz_time *due)
     kdz_time now;
     uint64_t since;
 
+    if (!kdz_clock()->on_target) {
+        return false; /* under the scope a stamp is a mark, and reads no clock */
+    }
     do { /* all of one tick */
         count = kdz_tick_now();
         left = SYST_CVR;

@@ -42,6 +42,9 @@ bool kdz_clock_at_tick(uint32_t tick, kdz_time *due)
     kdz_time stamp;
     kdz_time a_count;
 
+    if (!kdz_clock()->on_target) {
+        return false; /* under the scope a stamp is a mark, and reads no clock */
+    }
     do { /* both of one tick */
         ticks = kdz_tick_now();
         next = MTIMECMP;
