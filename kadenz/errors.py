@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every error a user can meet: what happened, where, what to do, and the exit code.
 
 Exit codes (docs/reference/exit-codes.md): 0 pass, 1 the tool or a target failed, 2 usage,

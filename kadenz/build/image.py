@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The image of a target: configured and compiled by CMake and Ninja, quietly, only what changed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a kernel's source is: its crate on crates.io, or a tree the user names."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line. A command's module is imported when the command is used, not for `--help`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """kadenz completion: the script a shell needs to complete kadenz's words."""
 
 from __future__ import annotations

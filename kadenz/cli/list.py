@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """kadenz list: the benchmarks, targets and campaigns there are."""
 
 from __future__ import annotations

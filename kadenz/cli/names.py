@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Completion of the words a user types: targets, campaigns, benchmarks. Never raises."""
 
 from __future__ import annotations

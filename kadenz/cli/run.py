@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """kadenz run: measures campaigns and benchmarks on targets, each into a run folder."""
 
 from __future__ import annotations

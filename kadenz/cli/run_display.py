@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a user sees while it measures: moving bars on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The end of `kadenz run`: figures of what was just measured, read back from the run folders."""
 
 from __future__ import annotations

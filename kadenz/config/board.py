@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """board.toml: a chip, what it has, and by which tiers its image can execute."""
 
 from __future__ import annotations

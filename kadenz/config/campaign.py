@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """campaign.toml: which benchmarks, with which parameters, on which targets."""
 
 from __future__ import annotations

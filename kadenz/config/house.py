@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where kadenz keeps its parts, and the boards, kernels and campaigns found there."""
 
 from __future__ import annotations

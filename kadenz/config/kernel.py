@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """kernel.toml: a kernel port, the boards it runs on, and where the kernel's source comes from."""
 
 from __future__ import annotations

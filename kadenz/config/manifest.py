@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """run.json: what was measured, on what, by which clock, and how far to trust it.
 
 The manifest is the only thing the measuring path and the reading path share. Samples stand beside

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The base of every model of a file a person writes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names of targets: `kernel/board@tier`, as in `freertos/hifive1-revb@emulated`."""
 
 from __future__ import annotations

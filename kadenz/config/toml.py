@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads a TOML file into a typed model; every error names file, line, key and the nearest key."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measuring: a campaign, its targets built, run and written into run folders.
 
 `prepare` builds everything and finds every mistake before the first sample; `run` measures.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One execution of an image: started with a plan, listened to until it is done, hung or dead."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an image can measure, asked of the image itself and remembered beside it."""
 
 from __future__ import annotations

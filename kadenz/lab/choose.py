@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a target's name to the class that executes its image."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The clock of a run, from what its target says and from the clock benchmarks (rule 4)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One target's run: its clock first, then every point, into one run folder."""
 
 from __future__ import annotations

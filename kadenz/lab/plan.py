@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a campaign to the points of one target, and to the text a target reads."""
 
 from __future__ import annotations

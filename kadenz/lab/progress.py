@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the lab tells while it measures. Whoever shows it implements this."""
 
 from __future__ import annotations

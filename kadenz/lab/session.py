@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records on their way into a run folder: what arrives from one target, entered and stored."""
 
 from __future__ import annotations

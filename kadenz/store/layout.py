@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names inside a run folder (docs/reference/run-folder.md)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A one-dimensional .npy file that grows while it is written, and can be read if it never ended.
 
 The header has a fixed size (128 bytes, version 1.0 of numpy's format) and is rewritten with the

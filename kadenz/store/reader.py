@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A run folder back from the disk: the manifest, and samples mapped when they are asked for."""
 
 from __future__ import annotations

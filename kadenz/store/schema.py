@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The JSON schema of run.json, generated from the models: `python -m kadenz.store.schema`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A run to the disk while it is measured: nothing that was measured is lost, nothing half is shown.
 
 The folder is called `<id>.partial` until it is complete, then renamed. At every moment it holds a

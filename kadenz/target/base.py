@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a tier has to offer: a program starts with a plan, bytes come back, it ends."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tier `host`: the image is a program of this Linux; plan on its input, frames from its output.
 
 The program may come from anywhere: the suite's own, or any other that speaks the wire format.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tier `emulated`: the image runs in QEMU, its time driven by counted instructions.
 
 The plan lies in the board's plan page before reset, the serial line goes into a file that is read

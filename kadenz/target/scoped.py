@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tier `emulated` under the scope: QEMU stamps the marks, the target holds no sample."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tier `board`: silicon on a serial line. Written from the wire format; not verified on hardware.
 
 The plan is typed into the line after reset, the same lines a person would type.

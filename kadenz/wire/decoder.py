@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A stream of bytes to messages; every damage on the way is a named finding, never a sample."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One frame: its layout, and bytes to frame and back (docs/reference/wire-format.md)."""
 
 from __future__ import annotations

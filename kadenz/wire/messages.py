@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What frames say: one typed message for each frame type. Unknown keys are errors."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages to records: what a target said, put together and checked (rules 2 and 3).
 
 Values that did not arrive are never invented: a lane keeps what came before the first hole, and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a run folder promises: complete or marked, always readable, never silently wrong."""
 
 from __future__ import annotations

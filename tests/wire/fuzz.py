@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A long random fuzz of decoder and assembler, run by hand:
 
     python -m tests.wire.fuzz --seconds 600

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Streams of frames for tests, made by the Python encoder."""
 
 from __future__ import annotations

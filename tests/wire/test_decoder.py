@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the decoder promises: every damage is named, and none becomes a message."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The fuzzer itself: two seconds of it in every test run, and proof that it can find something."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the assembler promises: a record is what arrived and was proven, or it says why not."""
 
 from __future__ import annotations
