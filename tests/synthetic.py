@@ -24,7 +24,7 @@ from kadenz.config.manifest import (
     RecordEntry,
     Status,
     TargetEntry,
-    Warning,
+    Warning,  # noqa: A004
 )
 from kadenz.store import RunWriter
 
@@ -270,9 +270,7 @@ def linux_points(rng: np.random.Generator, n: int = 3000) -> list[Point]:
     ):
         for size in (4, 16, 64, 256, 1024, 3072):
             lanes = {"all": nanoseconds(fixed + per_byte * size, n, rng)}
-            points.append(
-                Point(bench, lanes, {"size_bytes": size, "period_us": 10000}, cold=10)
-            )
+            points.append(Point(bench, lanes, {"size_bytes": size, "period_us": 10000}, cold=10))
     for bench, centre in (("itc/semaphore-counting", 3100), ("itc/mutex", 3300)):
         lanes = {"all": nanoseconds(centre, n, rng)}
         points.append(Point(bench, lanes, {"period_us": 10000}, cold=10))

@@ -31,12 +31,13 @@ def linear(
     low: float, high: float, start: float, end: float, *, count: int = 5, nice: bool = True
 ) -> Scale:
     """A linear scale with about `count` round ticks; `nice` widens the range to whole ticks."""
-    if not low < high:
+    if high - low <= 1e-9 * max(abs(low), abs(high)):  # nothing varies, or only its last digit
         pad = abs(low) * 0.05 or 1.0
         low, high = low - pad, high + pad
     step = round_step((high - low) / max(count, 1))
     if nice:
-        low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
+        low = min(low, math.floor(low / step + 1e-9) * step)
+        high = max(high, math.ceil(high / step - 1e-9) * step)
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
     ticks = tuple(_clean(i * step) for i in range(first, last + 1))

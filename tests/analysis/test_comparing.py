@@ -1,0 +1,110 @@
+"""Two sides of runs: who is matched with whom, and what may be said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kadenz.analysis.comparing import compare_sides
+from kadenz.config.manifest import Manifest
+from kadenz.errors import UsageError
+from kadenz.store import Run, read_run
+from tests.synthetic import HIFIVE1, LINUX, STM32F4, Point, manifest, nanoseconds, write_run
+
+
+def run_of(parent: Path, made: Manifest, centre: float, seed: int = 1, n: int = 2000) -> Run:
+    values = nanoseconds(centre, n, np.random.default_rng(seed))
+    return read_run(write_run(parent, made, [Point("itc/mutex", {"all": values})]))
+
+
+def test_a_slower_candidate_is_worse(tmp_path: Path) -> None:
+    found = compare_sides(
+        [run_of(tmp_path, manifest(LINUX), 3000)], [run_of(tmp_path, manifest(LINUX), 3600, 2)]
+    )
+    median = next(p for p in found.points if p.statistic == "median")
+    assert median.outcome == "worse" and found.regressions >= 1
+    assert median.comparison is not None and median.comparison.ratio is not None
+    assert median.comparison.ratio.low > 1.05
+
+
+def test_the_same_distribution_is_equivalent(tmp_path: Path) -> None:
+    sides = [run_of(tmp_path, manifest(LINUX), 3000, seed, 20_000) for seed in (1, 2)]
+    found = compare_sides([sides[0]], [sides[1]], statistics=["median"])
+    assert [p.outcome for p in found.points] == ["equivalent"]
+    assert found.regressions == found.inconclusive == 0
+
+
+def test_figures_of_a_side_are_in_its_unit(tmp_path: Path) -> None:
+    sides = [run_of(tmp_path, manifest(LINUX), 3000, seed) for seed in (1, 2)]
+    point = compare_sides([sides[0]], [sides[1]], statistics=["median"]).points[0]
+    assert point.units[0].label == "µs"
+    assert point.figures[0] == pytest.approx(3.0, rel=0.03)
+
+
+def test_clock_classes_are_not_compared_silently(tmp_path: Path) -> None:
+    board, linux = (
+        run_of(tmp_path, manifest(HIFIVE1), 900),
+        run_of(tmp_path, manifest(LINUX), 900),
+    )
+    with pytest.raises(UsageError, match=r"`instruction` against `hosted`"):
+        compare_sides([board], [linux])
+    found = compare_sides([board], [linux], across_classes=True)
+    assert {p.outcome for p in found.points} == {"not-comparable"}
+    assert all(p.comparison is None and None not in p.figures for p in found.points)
+    assert found.inconclusive == len(found.points)
+
+
+def test_runs_of_several_targets_are_matched_by_target(tmp_path: Path) -> None:
+    left = [run_of(tmp_path, manifest(t), 900) for t in (HIFIVE1, STM32F4)]
+    right = [run_of(tmp_path, manifest(t), 900) for t in (STM32F4, HIFIVE1)]
+    found = compare_sides(left, right, statistics=["median"])
+    assert {p.target.split(" ")[0] for p in found.points} == {HIFIVE1["name"], STM32F4["name"]}
+
+
+def test_one_board_against_another_is_matched_point_by_point(tmp_path: Path) -> None:
+    found = compare_sides(
+        [run_of(tmp_path, manifest(HIFIVE1), 900)], [run_of(tmp_path, manifest(STM32F4), 700)]
+    )
+    assert found.points[0].target == f"{HIFIVE1['name']} → {STM32F4['name']}"
+    assert ("target", "board") in {(d.group, d.key) for d in found.differences}
+
+
+def test_sides_without_a_common_target_are_refused(tmp_path: Path) -> None:
+    left = [run_of(tmp_path, manifest(t), 900) for t in (HIFIVE1, STM32F4)]
+    with pytest.raises(UsageError, match="no target in common"):
+        compare_sides(left, [run_of(tmp_path, manifest(LINUX), 900)])
+
+
+def test_several_runs_a_side_count_as_runs(tmp_path: Path) -> None:
+    left = [run_of(tmp_path, manifest(LINUX), 3000, seed) for seed in (1, 2, 3)]
+    right = [run_of(tmp_path, manifest(LINUX), 3000, seed) for seed in (4, 5, 6)]
+    made = compare_sides(left, right, statistics=["median"]).points[0].comparison
+    assert made is not None and (made.baseline_runs, made.candidate_runs) == (3, 3)
+
+
+def test_an_invalid_record_has_no_verdict(tmp_path: Path) -> None:
+    good = run_of(tmp_path, manifest(LINUX), 3000)
+    values = nanoseconds(3000, 100, np.random.default_rng(1))
+    bad = read_run(
+        write_run(
+            tmp_path,
+            manifest(LINUX),
+            [Point("itc/mutex", {"all": values}, status="invalid", reason="not proved")],
+        )
+    )
+    found = compare_sides([good], [bad])
+    assert {p.outcome for p in found.points} == {"not-comparable"}
+    assert "not proved" in found.points[0].reason
+
+
+def test_what_only_one_side_measured_is_listed(tmp_path: Path) -> None:
+    values = nanoseconds(3000, 100, np.random.default_rng(1))
+    more = write_run(
+        tmp_path,
+        manifest(LINUX),
+        [Point("itc/mutex", {"all": values}), Point("itc/pipe", {"all": values})],
+    )
+    found = compare_sides([run_of(tmp_path, manifest(LINUX), 3000)], [read_run(more)])
+    assert not found.only_baseline and "itc/pipe" in found.only_candidate[0]
