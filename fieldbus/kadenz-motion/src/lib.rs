@@ -4,10 +4,14 @@
 pub mod bus;
 pub mod cia402;
 pub mod layout;
+pub mod message;
 pub mod profile;
+pub mod record;
 pub mod robot;
 pub mod rt;
+pub mod simulation;
 pub mod supervise;
+pub mod task;
 
 /// Joints of the arm.
 pub const AXES: usize = kadenz_dynamics::indy7::JOINTS;

@@ -75,6 +75,11 @@ impl<W: Wire> Bus<W> {
         self.expected_counter
     }
 
+    /// The clock of deadlines, ns.
+    pub fn now_ns(&self) -> u64 {
+        self.pump.now_ns()
+    }
+
     /// Frames that were no answer to anything.
     pub fn strays(&self) -> u64 {
         self.pump.strays

@@ -11,7 +11,6 @@ use std::task::{Context, Poll, Waker};
 use ethercrab::{PduRx, PduTx};
 
 use super::wire::{Wire, FRAME_MAX_BYTES};
-use crate::rt::now_ns;
 
 /// Why a future did not end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -61,6 +60,11 @@ impl<W: Wire> Pump<W> {
         Self { wire, tx, rx, buffer: empty, last: empty, last_length: 0, strays: 0 }
     }
 
+    /// The clock of the wire's deadlines, ns.
+    pub fn now_ns(&self) -> u64 {
+        self.wire.now_ns()
+    }
+
     /// Runs `future` to its end or until patience does.
     pub fn run<F: Future>(&mut self, future: F, patience: Patience) -> Result<F::Output, Stalled> {
         let mut future = pin!(future);
@@ -75,7 +79,7 @@ impl<W: Wire> Pump<W> {
             }
             let deadline_ns = match patience {
                 Patience::Until(moment_ns) => moment_ns,
-                Patience::Retry { wait_ns, .. } => now_ns() + wait_ns,
+                Patience::Retry { wait_ns, .. } => self.wire.now_ns() + wait_ns,
             };
             if self.receive(deadline_ns)? {
                 continue;

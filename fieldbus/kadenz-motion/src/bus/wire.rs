@@ -10,6 +10,11 @@ pub trait Wire: Send {
 
     /// Waits for a frame until a moment of the monotonic clock; 0 bytes when none came. Must not allocate.
     fn receive(&mut self, buffer: &mut [u8], deadline_ns: u64) -> std::io::Result<usize>;
+
+    /// The clock of its deadlines, ns.
+    fn now_ns(&self) -> u64 {
+        crate::rt::now_ns()
+    }
 }
 
 impl Wire for Box<dyn Wire> {
@@ -19,5 +24,9 @@ impl Wire for Box<dyn Wire> {
 
     fn receive(&mut self, buffer: &mut [u8], deadline_ns: u64) -> std::io::Result<usize> {
         (**self).receive(buffer, deadline_ns)
+    }
+
+    fn now_ns(&self) -> u64 {
+        (**self).now_ns()
     }
 }

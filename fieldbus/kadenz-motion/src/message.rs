@@ -1,0 +1,182 @@
+//! What the tasks tell each other (yoo2024, figure 14): plain numbers in POSIX message queues.
+
+use crate::profile::Point;
+use crate::rt::Message;
+use crate::supervise::Event;
+use crate::AXES;
+
+/// Two setpoints: the trajectory task runs at half the rate of the main task.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct Setpoints {
+    /// When it was sent, ns.
+    pub sent_ns: u64,
+    /// Number of the first point, counted from 0 at the start of the path.
+    pub number: u64,
+    /// For two cycles.
+    pub points: [Point<AXES>; 2],
+    /// Part of the path each lies on, as [`crate::profile::Way`].
+    pub ways: [u32; 2],
+    /// The path has come to a standstill after a stop.
+    pub standing: u64,
+}
+
+/// From the main task to the dynamic task: compute torques for this point.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct TorqueRequest {
+    /// When it was sent, ns.
+    pub sent_ns: u64,
+    /// Number of the point.
+    pub number: u64,
+    /// The next setpoint.
+    pub point: Point<AXES>,
+}
+
+/// From the dynamic task: feed-forward torques.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct Torques {
+    /// When it was sent, ns.
+    pub sent_ns: u64,
+    /// Number of the point they belong to.
+    pub number: u64,
+    /// N·m at the joints.
+    pub torque_nm: [f64; AXES],
+}
+
+/// From the main task to the trajectory task.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct Order {
+    /// [`Order::START`] or [`Order::STOP`].
+    pub kind: u64,
+    /// Where the arm stands, rad.
+    pub pose_rad: [f64; AXES],
+}
+
+impl Order {
+    /// Begin the path at the pose.
+    pub const START: u64 = 1;
+    /// Slow to a halt on the path.
+    pub const STOP: u64 = 2;
+}
+
+/// Times of one period of a task, for the log.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub struct TaskSample {
+    /// From release to completion, ns.
+    pub response_ns: u32,
+    /// From release to start, ns.
+    pub latency_ns: u32,
+    /// CPU time, ns.
+    pub execution_ns: u32,
+    /// Periods left out just before.
+    pub skipped: u32,
+}
+
+/// What a cycle of the main task adds, for the log.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub struct CycleSample {
+    /// Times of the task.
+    pub task: TaskSample,
+    /// From handing the frame over to having its answer, ns; `u32::MAX` when none came.
+    pub frame_ns: u32,
+    /// Age of the setpoint when it was used, ns.
+    pub setpoint_age_ns: u32,
+    /// Age of the torques when they were used, ns.
+    pub torque_age_ns: u32,
+    /// Part of the path, as [`crate::profile::Way`].
+    pub way: u32,
+    /// Difference of distributed clocks, ns; `u32::MAX` when it was not read in this cycle.
+    pub clock_difference_ns: u32,
+    /// 1 when the feedback below is of this cycle.
+    pub fresh: u32,
+    /// Reference less actual, degrees.
+    pub position_error_deg: [f64; AXES],
+    /// Reference less actual, degrees/s.
+    pub velocity_error_deg_s: [f64; AXES],
+}
+
+/// Samples travel in batches, because a queue holds ten messages and the log task looks every 100 ms.
+pub const BATCH: usize = 16;
+
+/// A batch of samples.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct Batch<S> {
+    /// How many of them count.
+    pub count: u64,
+    /// The samples.
+    pub samples: [S; BATCH],
+}
+
+impl<S: Copy + Default> Default for Batch<S> {
+    fn default() -> Self {
+        Self { count: 0, samples: [S::default(); BATCH] }
+    }
+}
+
+impl<S> Batch<S> {
+    /// Those that count.
+    pub fn samples(&self) -> &[S] {
+        &self.samples[..(self.count as usize).min(BATCH)]
+    }
+}
+
+/// Events of one batch.
+pub const EVENTS: usize = 64;
+
+/// Events of the supervision.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct Events {
+    /// How many of them count.
+    pub count: u64,
+    /// Events that found no room since the last batch.
+    pub lost: u64,
+    /// The events.
+    pub events: [Event; EVENTS],
+}
+
+// SAFETY: numbers and arrays of numbers only; all fields are 8 bytes wide, or come in even numbers of 4 bytes, so there
+// is no padding. `sizes_have_no_padding` holds the arithmetic.
+unsafe impl Message for Setpoints {}
+// SAFETY: as above.
+unsafe impl Message for TorqueRequest {}
+// SAFETY: as above.
+unsafe impl Message for Torques {}
+// SAFETY: as above.
+unsafe impl Message for Order {}
+// SAFETY: as above.
+unsafe impl Message for Batch<TaskSample> {}
+// SAFETY: as above.
+unsafe impl Message for Batch<CycleSample> {}
+// SAFETY: as above.
+unsafe impl Message for Events {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_no_padding() {
+        let point = 3 * AXES * 8;
+        assert_eq!(size_of::<Setpoints>(), 8 + 8 + 2 * point + 2 * 4 + 8);
+        assert_eq!(size_of::<TorqueRequest>(), 8 + 8 + point);
+        assert_eq!(size_of::<Torques>(), 8 + 8 + AXES * 8);
+        assert_eq!(size_of::<Order>(), 8 + AXES * 8);
+        let cycle = 16 + 6 * 4 + 2 * AXES * 8;
+        assert_eq!(size_of::<Batch<TaskSample>>(), 8 + BATCH * 16);
+        assert_eq!(size_of::<Batch<CycleSample>>(), 8 + BATCH * cycle);
+        assert_eq!(size_of::<Events>(), 16 + EVENTS * 32);
+    }
+
+    #[test]
+    fn messages_fit_the_default_limit_of_linux() {
+        // fs.mqueue.msgsize_max
+        assert!(size_of::<Batch<CycleSample>>() <= 8192 && size_of::<Events>() <= 8192);
+    }
+}

@@ -1,0 +1,41 @@
+//! Who speaks.
+
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+
+use kadenz_record::{Clock, Hello, WIRE_VERSION};
+
+/// CLOCK_MONOTONIC, as all stamps are.
+pub fn monotonic_clock() -> Clock {
+    Clock { name: "clock_monotonic".into(), hz: 1_000_000_000, bits: 64, on_target: true }
+}
+
+/// The first frame; `settings` is what changes figures.
+pub fn hello(settings: BTreeMap<String, String>) -> Hello {
+    // SAFETY: all-zero is a valid utsname, and uname fills it with terminated strings.
+    let names = unsafe {
+        let mut names: libc::utsname = std::mem::zeroed();
+        libc::uname(&mut names);
+        names
+    };
+    let text = |field: &[libc::c_char]| {
+        // SAFETY: the fields are terminated within their arrays.
+        unsafe { CStr::from_ptr(field.as_ptr()) }.to_string_lossy().into_owned()
+    };
+    Hello {
+        wire: WIRE_VERSION,
+        suite: env!("CARGO_PKG_VERSION").into(),
+        kernel: text(&names.sysname),
+        kernel_version: text(&names.release),
+        board: "indy7".into(),
+        arch: std::env::consts::ARCH.into(),
+        instrument: "counter".into(),
+        clock: monotonic_clock(),
+        tick_hz: 0,
+        timer_hz: 0,
+        cores: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
+        storage: 0,
+        capabilities: vec!["motion".into(), "ethercat".into()],
+        settings,
+    }
+}

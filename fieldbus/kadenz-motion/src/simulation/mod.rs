@@ -1,0 +1,7 @@
+//! The simulated ring: Indy7's drives and two terminals, in this process or behind a pair of virtual interfaces.
+
+mod in_process;
+mod ring;
+
+pub use in_process::{InProcess, Time};
+pub use ring::{indy7_ring, indy7_segment, INDY7_RING};

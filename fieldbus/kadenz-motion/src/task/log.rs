@@ -1,0 +1,100 @@
+//! The log task: takes what the others measured out of their queues and writes it as records; its own times too.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use kadenz_record::{RecordError, Writer};
+
+use super::periodic::{Cyclic, Flow, Release};
+use super::{Shared, Task};
+use crate::message::{Batch, CycleSample, Events, TaskSample};
+use crate::record::{MotionRecords, RunEnd};
+use crate::rt::Receiver;
+
+/// Its ends of the queues.
+#[derive(Debug)]
+pub struct Queues {
+    /// From the main task.
+    pub cycles: Receiver<Batch<CycleSample>>,
+    /// From the main task.
+    pub events: Receiver<Events>,
+    /// From the dynamic task.
+    pub dynamics: Receiver<Batch<TaskSample>>,
+    /// From the trajectory task.
+    pub trajectory: Receiver<Batch<TaskSample>>,
+}
+
+/// See the module.
+pub struct LogTask<W: Write> {
+    writer: Writer<W>,
+    records: MotionRecords,
+    queues: Queues,
+    shared: Arc<Shared>,
+    /// The first failure to write; nothing more is written after it.
+    failed: Option<RecordError>,
+    events: u64,
+    lost_events: u64,
+}
+
+impl<W: Write> LogTask<W> {
+    /// Records must be open.
+    pub fn new(writer: Writer<W>, records: MotionRecords, queues: Queues, shared: Arc<Shared>) -> Self {
+        Self { writer, records, queues, shared, failed: None, events: 0, lost_events: 0 }
+    }
+
+    fn drain(&mut self) -> Result<(), RecordError> {
+        while let Some(batch) = self.queues.dynamics.receive() {
+            batch.samples().iter().for_each(|sample| self.records.add_task(Task::Dynamics, sample));
+        }
+        while let Some(batch) = self.queues.trajectory.receive() {
+            batch.samples().iter().for_each(|sample| self.records.add_task(Task::Trajectory, sample));
+        }
+        while let Some(batch) = self.queues.cycles.receive() {
+            batch.samples().iter().for_each(|sample| self.records.add_cycle(sample));
+        }
+        while let Some(batch) = self.queues.events.receive() {
+            for event in batch.events.iter().take(batch.count as usize) {
+                self.events += 1;
+                tracing::warn!("{event}");
+                self.writer.text(&event.to_string())?;
+            }
+            self.lost_events += batch.lost;
+        }
+        self.records.flush(&mut self.writer)
+    }
+
+    /// After all tasks have ended: writes the rest and closes the records. Gives the output back and the number of
+    /// events seen.
+    pub fn finish(mut self, run: &RunEnd) -> Result<(W, u64), RecordError> {
+        if self.failed.is_none() {
+            self.drain()?;
+        }
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        if self.lost_events > 0 {
+            self.writer.text(&format!("{} events found no room in the log and are missing above", self.lost_events))?;
+        }
+        self.records.end(&mut self.writer, run)?;
+        Ok((self.writer.done()?, self.events))
+    }
+}
+
+impl<W: Write> Cyclic for LogTask<W> {
+    fn step(&mut self, _: Release) -> Flow {
+        if self.failed.is_none() {
+            self.failed = self.drain().err();
+        }
+        if self.shared.over() {
+            Flow::End
+        } else {
+            Flow::Continue
+        }
+    }
+
+    fn record(&mut self, release: Release, sample: TaskSample) {
+        if self.shared.measures(release.nominal_ns) {
+            self.records.add_task(Task::Log, &sample);
+        }
+    }
+}

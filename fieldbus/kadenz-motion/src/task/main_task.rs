@@ -1,0 +1,523 @@
+//! The main task: one EtherCAT exchange a cycle, the drives' state machines, supervision and its reactions.
+
+use std::sync::Arc;
+
+use super::dynamics::push;
+use super::periodic::{Cyclic, Flow, Release};
+use super::{Shared, StopCategory, Task, Window};
+use crate::bus::{AxisFeedback, AxisSetpoint, Bus, Wire};
+use crate::cia402::{controlword, towards_enabled, DriveState};
+use crate::layout::Layout;
+use crate::message::{Batch, CycleSample, Events, Order, Setpoints, TaskSample, TorqueRequest, Torques, EVENTS};
+use crate::profile::{Point, Way};
+use crate::rt::{Receiver, Sender};
+use crate::supervise::{Event, EventKind, Exchange, Observation, Reaction, Supervisor};
+use crate::AXES;
+
+/// Cycles the ring may take to reach OP, and the drives to be enabled.
+const START_CYCLES: u64 = 5_000;
+/// Every so many cycles the difference of the clocks is read.
+const CLOCK_EVERY: u64 = 16;
+/// The arm is held this long after a stop of category 2, cycles.
+const HOLD_CYCLES: u64 = 200;
+/// Cycles for which power-off is repeated after the last drive lost power, so that a lost frame does not matter.
+const OFF_CYCLES: u64 = 10;
+/// Cycles the first setpoint may take.
+const FIRST_SETPOINT_CYCLES: u64 = 50;
+/// Torques older than this are reported once.
+const TORQUE_LATE: u32 = 5;
+
+/// The queues of figure 14, main's ends.
+#[derive(Debug)]
+pub struct Queues {
+    /// From the trajectory task.
+    pub setpoints: Receiver<Setpoints>,
+    /// From the dynamic task.
+    pub torques: Receiver<Torques>,
+    /// To the dynamic task.
+    pub requests: Sender<TorqueRequest>,
+    /// To the trajectory task.
+    pub orders: Sender<Order>,
+    /// To the log task.
+    pub cycles: Sender<Batch<CycleSample>>,
+    /// To the log task.
+    pub events: Sender<Events>,
+}
+
+/// How the run ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Outcome {
+    /// All that was planned was done.
+    Done,
+    /// Somebody asked for a stop.
+    Stopped(StopCategory),
+    /// The supervision stopped it; this was the first cause.
+    Faulted {
+        /// The strongest reaction.
+        reaction: Reaction,
+        /// What set it off.
+        cause: Event,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Phase {
+    /// The ring is on its way to OP.
+    Starting,
+    /// The drives are on their way to operation.
+    Enabling,
+    /// On the path.
+    Moving,
+    /// Slowing on the path, then holding; `since` the arm stood.
+    Halting { stood: Option<u64> },
+    /// Category 1 or 0 under way since this cycle.
+    Stopping { category: StopCategory, since: u64 },
+    /// Without power since this cycle.
+    Off { since: u64 },
+}
+
+/// See the module.
+pub struct MainTask<W: Wire> {
+    bus: Bus<W>,
+    queues: Queues,
+    shared: Arc<Shared>,
+    supervisor: Supervisor,
+    phase: Phase,
+    cycle: u64,
+    phase_since: u64,
+    outcome: Outcome,
+    period_ns: u64,
+    sync0_after_ns: u64,
+    stop_cycles: u64,
+    planned_cycles: u64,
+    buffer: Option<(Setpoints, usize)>,
+    number: u64,
+    point: Point<AXES>,
+    way: Way,
+    /// The first setpoint has come.
+    moving: bool,
+    setpoint_age: u32,
+    torque: Torques,
+    torque_age: u32,
+    feedback: [AxisFeedback; AXES],
+    sample: CycleSample,
+    batch: Batch<CycleSample>,
+    events: Events,
+    queues_full: u32,
+    panics_seen: [bool; 4],
+    panic_at: Option<u64>,
+    stop_seen: Option<StopCategory>,
+}
+
+impl<W: Wire> MainTask<W> {
+    /// `planned_cycles` are measured, from the first setpoint of the first way on.
+    pub fn new(bus: Bus<W>, layout: &Layout, planned_cycles: u64, queues: Queues, shared: Arc<Shared>) -> Self {
+        let silent = AxisFeedback {
+            statusword: 0,
+            state: DriveState::Unknown,
+            position_rad: 0.0,
+            velocity_rad_s: 0.0,
+            error_code: 0,
+        };
+        let no_event = Event::new(0, EventKind::Recovered, 0, 0, Reaction::None);
+        Self {
+            supervisor: Supervisor::new(layout.supervision, bus.expected_counter()),
+            bus,
+            queues,
+            shared,
+            phase: Phase::Starting,
+            cycle: 0,
+            phase_since: 0,
+            outcome: Outcome::Done,
+            period_ns: layout.period_ns(),
+            sync0_after_ns: u64::from(layout.cycle.sync0_after_us) * 1000,
+            stop_cycles: layout.supervision.stop_cycles.into(),
+            planned_cycles,
+            buffer: None,
+            number: 0,
+            point: Point::at_rest([0.0; AXES]),
+            way: Way::Approach,
+            moving: false,
+            setpoint_age: 0,
+            torque: Torques { sent_ns: 0, number: 0, torque_nm: [0.0; AXES] },
+            torque_age: 0,
+            feedback: [silent; AXES],
+            sample: CycleSample::default(),
+            batch: Batch::default(),
+            events: Events { count: 0, lost: 0, events: [no_event; EVENTS] },
+            queues_full: 0,
+            panics_seen: [false; 4],
+            panic_at: None,
+            stop_seen: None,
+        }
+    }
+
+    /// Panics in this cycle: for the proof that the drives lose power then too.
+    pub fn provoke_panic_at(&mut self, cycle: u64) {
+        self.panic_at = Some(cycle);
+    }
+
+    /// How it ended, and the bus to leave.
+    pub fn finish(self) -> (Outcome, Bus<W>) {
+        (self.outcome, self.bus)
+    }
+
+    /// As it stands.
+    pub fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+
+    /// Every drive is without power.
+    pub fn without_power(&self) -> bool {
+        self.feedback.iter().all(|axis| !axis.state.powered())
+    }
+
+    /// Actual positions, rad.
+    pub fn positions_rad(&self) -> [f64; AXES] {
+        self.feedback.map(|axis| axis.position_rad)
+    }
+
+    /// Cycles so far.
+    pub fn cycles(&self) -> u64 {
+        self.cycle
+    }
+
+    fn enter(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.phase_since = self.cycle;
+    }
+
+    /// Begins a stop unless a stronger one is under way.
+    fn stop(&mut self, category: StopCategory) {
+        let stronger = match self.phase {
+            Phase::Off { .. } => false,
+            Phase::Stopping { category: under_way, .. } => category < under_way,
+            Phase::Halting { .. } => category < StopCategory::Two,
+            // Nothing moves yet: no path to slow down on.
+            Phase::Starting | Phase::Enabling => {
+                return self.enter(Phase::Stopping { category: category.min(StopCategory::One), since: self.cycle })
+            }
+            Phase::Moving => true,
+        };
+        if !stronger {
+            return;
+        }
+        if category == StopCategory::Two {
+            self.queues.orders.send(&Order { kind: Order::STOP, pose_rad: [0.0; AXES] });
+            self.enter(Phase::Halting { stood: None });
+        } else {
+            self.enter(Phase::Stopping { category, since: self.cycle });
+        }
+    }
+
+    fn log(&mut self, event: Event) {
+        log_into(&mut self.events, event);
+    }
+
+    /// Takes the setpoint of this cycle and what the dynamic task has sent.
+    fn take_inputs(&mut self, now_ns: u64) {
+        // Before the first setpoint the trajectory task has up to a period of its own to begin.
+        if self.moving || self.cycle - self.phase_since > FIRST_SETPOINT_CYCLES {
+            self.setpoint_age += 1;
+        }
+        if self.buffer.is_none() {
+            self.buffer = self.queues.setpoints.receive().map(|setpoints| (setpoints, 0));
+        }
+        if let Some((setpoints, index)) = self.buffer.take() {
+            self.point = setpoints.points[index];
+            self.way = Way::from_code(setpoints.ways[index]);
+            self.number = setpoints.number + index as u64;
+            self.setpoint_age = 0;
+            self.moving = true;
+            self.sample.setpoint_age_ns = span(setpoints.sent_ns, now_ns);
+            if setpoints.standing != 0 {
+                if let Phase::Halting { stood: None } = self.phase {
+                    self.phase = Phase::Halting { stood: Some(self.cycle) };
+                }
+            }
+            if index == 0 {
+                self.buffer = Some((setpoints, 1));
+            }
+        } else {
+            // Hold: the last position, standing.
+            self.point.velocity = [0.0; AXES];
+            self.point.acceleration = [0.0; AXES];
+        }
+        match self.queues.torques.newest() {
+            Some(torque) => {
+                self.torque = torque;
+                self.torque_age = 0;
+            }
+            None => self.torque_age += 1,
+        }
+        self.sample.torque_age_ns = span(self.torque.sent_ns, now_ns);
+        if self.torque_age == TORQUE_LATE && self.phase == Phase::Moving {
+            let event = Event::new(self.cycle, EventKind::TorqueLate, self.torque_age.into(), 0, Reaction::None);
+            self.log(event);
+        }
+    }
+
+    /// Asks the dynamic task for the torques of the next cycle.
+    fn request_torque(&mut self, now_ns: u64) {
+        if self.buffer.is_none() {
+            self.buffer = self.queues.setpoints.receive().map(|setpoints| (setpoints, 0));
+        }
+        let (number, point) = match &self.buffer {
+            Some((setpoints, index)) => (setpoints.number + *index as u64, setpoints.points[*index]),
+            None => (self.number, self.point),
+        };
+        self.queues.requests.send(&TorqueRequest { sent_ns: now_ns, number, point });
+    }
+
+    fn write_outputs(&mut self) {
+        for k in 0..AXES {
+            let feedback = self.feedback[k];
+            let standing = AxisSetpoint { position_rad: feedback.position_rad, ..AxisSetpoint::default() };
+            let following = AxisSetpoint {
+                controlword: controlword::ENABLE,
+                position_rad: self.point.position[k],
+                velocity_rad_s: self.point.velocity[k],
+                torque_nm: self.torque.torque_nm[k],
+            };
+            let setpoint = match self.phase {
+                Phase::Starting | Phase::Off { .. } => standing,
+                Phase::Enabling if feedback.state == DriveState::OperationEnabled => {
+                    AxisSetpoint { controlword: controlword::ENABLE, position_rad: self.point.position[k], ..standing }
+                }
+                Phase::Enabling => {
+                    // Until it is enabled the setpoint is where the axis stands, so that enabling moves nothing.
+                    self.point.position[k] = feedback.position_rad;
+                    AxisSetpoint { controlword: towards_enabled(feedback.state, true, self.cycle), ..standing }
+                }
+                Phase::Moving | Phase::Halting { .. } => following,
+                Phase::Stopping { category: StopCategory::Zero, .. } => standing,
+                Phase::Stopping { .. } => AxisSetpoint { controlword: controlword::QUICK_STOP, ..standing },
+            };
+            self.bus.write(k, &setpoint);
+        }
+    }
+
+    fn read_inputs(&mut self) {
+        for k in 0..AXES {
+            if let Some(feedback) = self.bus.read(k) {
+                self.feedback[k] = feedback;
+            }
+            self.sample.position_error_deg[k] = (self.point.position[k] - self.feedback[k].position_rad).to_degrees();
+            self.sample.velocity_error_deg_s[k] =
+                (self.point.velocity[k] - self.feedback[k].velocity_rad_s).to_degrees();
+        }
+    }
+
+    /// Keeps the cycle at its place before SYNC0: a slow integral, at most 5 µs a cycle.
+    fn follow_clock(&self, since_sync0_ns: u64) {
+        let period = self.period_ns as i64;
+        let wanted = period - self.sync0_after_ns as i64;
+        let late = (since_sync0_ns as i64 - wanted + period / 2).rem_euclid(period) - period / 2;
+        let most = period / 200;
+        self.shared.set_shift_ns(self.shared.shift_ns() - (late / 8).clamp(-most, most));
+    }
+
+    fn supervise(&mut self, release: &Release, exchange: Exchange, clock_difference_ns: Option<u32>) {
+        let mut axes = [(DriveState::Unknown, 0, 0, 0.0); AXES];
+        for (k, axis) in axes.iter_mut().enumerate() {
+            let feedback = &self.feedback[k];
+            *axis = (feedback.state, feedback.statusword, feedback.error_code, self.sample.position_error_deg[k]);
+        }
+        let halting = matches!(self.phase, Phase::Halting { .. });
+        let seen = Observation {
+            cycle: self.cycle,
+            exchange,
+            lateness_ns: release.start_ns.saturating_sub(release.due_ns),
+            skipped: release.skipped,
+            clock_difference_ns,
+            setpoint_age: if halting { 0 } else { self.setpoint_age },
+            axes: &axes,
+        };
+        let mut cause = None;
+        let events = &mut self.events;
+        let reaction = self.supervisor.observe(&seen, &mut |event| {
+            if event.reaction() >= Reaction::QuickStop && cause.is_none() {
+                cause = Some(event);
+            }
+            log_into(events, event);
+        });
+        if let Some(cause) = cause {
+            self.react(reaction, cause);
+        }
+    }
+
+    fn react(&mut self, reaction: Reaction, cause: Event) {
+        match self.outcome {
+            // The first cause is kept, also over a stop that was asked for: it is what somebody must look at.
+            Outcome::Faulted { reaction: before, .. } if before >= reaction => {}
+            Outcome::Faulted { cause, .. } => self.outcome = Outcome::Faulted { reaction, cause },
+            _ => self.outcome = Outcome::Faulted { reaction, cause },
+        }
+        self.stop(if reaction == Reaction::SafeState { StopCategory::Zero } else { StopCategory::One });
+    }
+
+    fn look_at_requests(&mut self) {
+        let requested = self.shared.stop_requested();
+        if let Some(category) = requested.filter(|_| requested != self.stop_seen) {
+            self.stop_seen = requested;
+            self.log(Event::new(self.cycle, EventKind::StopRequested, category as i64, 0, Reaction::None));
+            if self.outcome == Outcome::Done || matches!(self.outcome, Outcome::Stopped(_)) {
+                self.outcome = Outcome::Stopped(category);
+            }
+            self.stop(category);
+        }
+        for task in Task::ALL {
+            if self.shared.panicked(task) && !std::mem::replace(&mut self.panics_seen[task as usize], true) {
+                let reaction = if task == Task::Main { Reaction::SafeState } else { Reaction::QuickStop };
+                let event = Event::new(self.cycle, EventKind::Panic, task as i64, 0, reaction);
+                self.log(event);
+                self.react(reaction, event);
+            }
+        }
+        let full = self.queues.cycles.refused() + self.queues.events.refused();
+        if full > self.queues_full {
+            self.queues_full = full;
+            self.log(Event::new(self.cycle, EventKind::QueueFull, Task::Log as i64, full.into(), Reaction::None));
+        }
+    }
+
+    /// From phase to phase after the exchange.
+    fn advance(&mut self, all_op: bool) -> Flow {
+        let waited = self.cycle - self.phase_since;
+        match self.phase {
+            Phase::Starting if all_op => self.enter(Phase::Enabling),
+            Phase::Enabling if self.feedback.iter().all(|axis| axis.state == DriveState::OperationEnabled) => {
+                self.queues.orders.send(&Order { kind: Order::START, pose_rad: self.point.position });
+                self.enter(Phase::Moving);
+                self.setpoint_age = 0;
+            }
+            Phase::Starting | Phase::Enabling if waited > START_CYCLES => {
+                let kind = if self.phase == Phase::Starting { EventKind::DeviceState } else { EventKind::DriveDropped };
+                let stuck = self.feedback.iter().position(|axis| axis.state != DriveState::OperationEnabled);
+                let axis = stuck.unwrap_or(0);
+                let word = self.feedback[axis].statusword;
+                let event = Event::new(self.cycle, kind, axis as i64, word.into(), Reaction::SafeState);
+                self.log(event);
+                self.react(Reaction::SafeState, event);
+            }
+            Phase::Halting { stood: Some(stood) } if self.cycle - stood >= HOLD_CYCLES => {
+                self.enter(Phase::Stopping { category: StopCategory::One, since: self.cycle });
+            }
+            Phase::Halting { stood: None } if self.setpoint_age > self.stop_cycles as u32 => {
+                self.enter(Phase::Stopping { category: StopCategory::One, since: self.cycle });
+            }
+            Phase::Stopping { since, .. } if self.without_power() && self.cycle > since + 1 => {
+                let took = (self.cycle - since) as i64;
+                self.log(Event::new(self.cycle, EventKind::PowerRemoved, took, 0, Reaction::None));
+                self.enter(Phase::Off { since: self.cycle });
+            }
+            Phase::Stopping { category, since } if self.cycle - since > self.stop_cycles => {
+                let event = Event::new(
+                    self.cycle,
+                    EventKind::StopTimedOut,
+                    (self.cycle - since) as i64,
+                    0,
+                    Reaction::SafeState,
+                );
+                self.log(event);
+                self.react(Reaction::SafeState, event);
+                if category == StopCategory::Zero {
+                    // Nobody answers: the drives' watchdogs have the last word.
+                    self.enter(Phase::Off { since: self.cycle });
+                }
+            }
+            Phase::Off { since } if self.cycle - since >= OFF_CYCLES => return Flow::End,
+            _ => {}
+        }
+        Flow::Continue
+    }
+
+    fn open_window(&mut self, release: &Release) {
+        if self.way == Way::Out && self.phase == Phase::Moving && self.shared.window().is_none() {
+            let end_ns = release.nominal_ns + self.planned_cycles * self.period_ns;
+            self.shared.open_window(Window { start_ns: release.nominal_ns, end_ns });
+        }
+        if self.phase == Phase::Moving && self.shared.window().is_some_and(|w| release.nominal_ns >= w.end_ns) {
+            self.stop(StopCategory::Two);
+        }
+    }
+}
+
+impl<W: Wire> Cyclic for MainTask<W> {
+    fn step(&mut self, release: Release) -> Flow {
+        self.cycle += 1 + u64::from(release.skipped);
+        if self.panic_at.take_if(|at| *at <= self.cycle).is_some() {
+            panic!("provoked");
+        }
+        self.sample = CycleSample { clock_difference_ns: u32::MAX, frame_ns: u32::MAX, ..CycleSample::default() };
+        self.look_at_requests();
+        if matches!(self.phase, Phase::Moving | Phase::Halting { .. }) {
+            self.take_inputs(self.bus.now_ns());
+            self.open_window(&release);
+        }
+        self.write_outputs();
+        let sent_ns = self.bus.now_ns();
+        // An answer that comes later than this is no use to the next cycle.
+        let deadline_ns = (release.due_ns + self.period_ns * 3 / 4).max(sent_ns + self.period_ns / 8);
+        let answer = self.bus.exchange(deadline_ns);
+        let answered = matches!(answer.exchange, Exchange::Answered { .. });
+        let mut difference = None;
+        if answered {
+            self.sample.frame_ns = span(sent_ns, self.bus.now_ns());
+            self.sample.fresh = 1;
+            self.read_inputs();
+            self.follow_clock(answer.since_sync0_ns);
+            if self.cycle % CLOCK_EVERY == 0 {
+                difference = self.bus.clock_difference_ns(deadline_ns);
+                self.sample.clock_difference_ns = difference.unwrap_or(u32::MAX);
+            }
+        }
+        self.sample.way = self.way as u32;
+        match self.phase {
+            Phase::Moving | Phase::Halting { .. } => {
+                self.supervise(&release, answer.exchange, difference);
+                self.request_torque(self.bus.now_ns());
+            }
+            _ => {}
+        }
+        self.advance(answer.all_op)
+    }
+
+    fn record(&mut self, release: Release, task: TaskSample) {
+        let ends = matches!(self.phase, Phase::Off { .. });
+        self.sample.task = task;
+        let sample = self.shared.measures(release.nominal_ns).then_some(self.sample);
+        push(&mut self.batch, &self.queues.cycles, sample, ends);
+        if self.events.count > 0 && (self.cycle % 32 == 0 || ends || self.events.count as usize == EVENTS) {
+            if self.queues.events.send(&self.events) {
+                self.events.lost = 0;
+            } else {
+                self.events.lost += self.events.count;
+            }
+            self.events.count = 0;
+        }
+    }
+
+    /// Power off, as far as the bus still works; a second panic gives up and leaves the drives to their watchdogs.
+    fn after_panic(&mut self) -> Flow {
+        if self.panics_seen[Task::Main as usize] {
+            return Flow::End;
+        }
+        self.look_at_requests();
+        Flow::Continue
+    }
+}
+
+fn log_into(events: &mut Events, event: Event) {
+    match events.events.get_mut(events.count as usize) {
+        Some(place) => {
+            *place = event;
+            events.count += 1;
+        }
+        None => events.lost += 1,
+    }
+}
+
+fn span(from_ns: u64, to_ns: u64) -> u32 {
+    u32::try_from(to_ns.saturating_sub(from_ns)).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,68 @@
+//! The four tasks of the study (yoo2024, table 5) and what runs them.
+
+mod dynamics;
+mod log;
+mod main_task;
+mod periodic;
+mod shared;
+mod trajectory;
+
+pub use dynamics::DynamicsTask;
+pub use log::{LogTask, Queues as LogQueues};
+pub use main_task::{MainTask, Outcome, Queues as MainQueues};
+pub use periodic::{run, Cyclic, Flow, Release};
+pub use shared::{Shared, StopCategory, Window};
+pub use trajectory::{PathPlan, TrajectoryTask};
+
+/// Who is who.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Task {
+    /// Inverse dynamics.
+    Dynamics = 0,
+    /// EtherCAT cycle and supervision.
+    Main = 1,
+    /// Setpoints.
+    Trajectory = 2,
+    /// Records.
+    Log = 3,
+}
+
+impl Task {
+    /// In the order of the table.
+    pub const ALL: [Self; 4] = [Self::Dynamics, Self::Main, Self::Trajectory, Self::Log];
+
+    /// For records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dynamics => "dynamics",
+            Self::Main => "main",
+            Self::Trajectory => "trajectory",
+            Self::Log => "log",
+        }
+    }
+
+    /// Table 5.
+    pub fn period_ms(self) -> u64 {
+        match self {
+            Self::Dynamics | Self::Main => 1,
+            Self::Trajectory => 2,
+            Self::Log => 100,
+        }
+    }
+
+    /// Table 5.
+    pub fn period_ns(self) -> u64 {
+        self.period_ms() * 1_000_000
+    }
+
+    /// SCHED_FIFO priority, table 5.
+    pub fn priority(self) -> i32 {
+        match self {
+            Self::Dynamics => 95,
+            Self::Main => 90,
+            Self::Trajectory => 85,
+            Self::Log => 70,
+        }
+    }
+}

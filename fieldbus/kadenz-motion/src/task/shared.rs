@@ -1,0 +1,129 @@
+//! What tasks share without a queue: single numbers, each written by one task, read by others, never locked.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
+
+/// Stop categories of IEC 60204-1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u32)]
+pub enum StopCategory {
+    /// Power off at once.
+    Zero = 0,
+    /// The drives brake on their own ramp, then power off.
+    One = 1,
+    /// The path slows to a halt; the arm is held for a moment, then power off by category 1.
+    Two = 2,
+}
+
+/// The time that is measured: nominal releases from `start_ns` until before `end_ns`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// First release that counts, ns.
+    pub start_ns: u64,
+    /// First that no longer counts, ns.
+    pub end_ns: u64,
+}
+
+/// Shared by all tasks.
+#[derive(Debug, Default)]
+pub struct Shared {
+    /// Releases are shifted by this much to stay on the reference clock of the ring, ns. Written by main.
+    shift_ns: AtomicI64,
+    window_start_ns: AtomicU64,
+    window_end_ns: AtomicU64,
+    /// Requested stop: 0 none, else category + 1. Written by whoever wants a stop, also from a signal handler.
+    stop: AtomicU32,
+    /// Tasks that panicked, a bit each.
+    panicked: AtomicU32,
+    /// Main has ended; the others follow.
+    over: AtomicBool,
+}
+
+impl Shared {
+    /// See the field.
+    pub fn shift_ns(&self) -> i64 {
+        self.shift_ns.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_shift_ns(&self, shift_ns: i64) {
+        self.shift_ns.store(shift_ns, Ordering::Relaxed);
+    }
+
+    /// The window, once it is known.
+    pub fn window(&self) -> Option<Window> {
+        // The end is written first: whoever sees a start sees its end.
+        let start_ns = self.window_start_ns.load(Ordering::Acquire);
+        (start_ns > 0).then(|| Window { start_ns, end_ns: self.window_end_ns.load(Ordering::Relaxed) })
+    }
+
+    /// The release counts.
+    pub fn measures(&self, release_ns: u64) -> bool {
+        self.window().is_some_and(|window| (window.start_ns..window.end_ns).contains(&release_ns))
+    }
+
+    pub(super) fn open_window(&self, window: Window) {
+        self.window_end_ns.store(window.end_ns, Ordering::Relaxed);
+        self.window_start_ns.store(window.start_ns, Ordering::Release);
+    }
+
+    /// Asks for a stop; a stronger request replaces a weaker one.
+    pub fn request_stop(&self, category: StopCategory) {
+        let code = category as u32 + 1;
+        let stronger = |now: u32| (now == 0 || code < now).then_some(code);
+        let _ = self.stop.fetch_update(Ordering::Relaxed, Ordering::Relaxed, stronger);
+    }
+
+    /// The strongest stop that was asked for.
+    pub fn stop_requested(&self) -> Option<StopCategory> {
+        match self.stop.load(Ordering::Relaxed) {
+            0 => None,
+            1 => Some(StopCategory::Zero),
+            2 => Some(StopCategory::One),
+            _ => Some(StopCategory::Two),
+        }
+    }
+
+    pub(super) fn report_panic(&self, task: super::Task) {
+        self.panicked.fetch_or(1 << task as u32, Ordering::Relaxed);
+    }
+
+    /// The task panicked at some time.
+    pub fn panicked(&self, task: super::Task) -> bool {
+        self.panicked.load(Ordering::Relaxed) & (1 << task as u32) != 0
+    }
+
+    /// Ends the other tasks.
+    pub fn end(&self) {
+        self.over.store(true, Ordering::Release);
+    }
+
+    /// Main has ended.
+    pub fn over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stronger_stop_replaces_a_weaker_one_and_not_the_other_way() {
+        let shared = Shared::default();
+        assert_eq!(shared.stop_requested(), None);
+        shared.request_stop(StopCategory::Two);
+        shared.request_stop(StopCategory::One);
+        assert_eq!(shared.stop_requested(), Some(StopCategory::One));
+        shared.request_stop(StopCategory::Two);
+        assert_eq!(shared.stop_requested(), Some(StopCategory::One));
+        shared.request_stop(StopCategory::Zero);
+        assert_eq!(shared.stop_requested(), Some(StopCategory::Zero));
+    }
+
+    #[test]
+    fn only_releases_in_the_window_count() {
+        let shared = Shared::default();
+        assert!(!shared.measures(5));
+        shared.open_window(Window { start_ns: 10, end_ns: 20 });
+        assert_eq!([9, 10, 19, 20].map(|at| shared.measures(at)), [false, true, true, false]);
+    }
+}

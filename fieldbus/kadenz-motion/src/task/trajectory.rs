@@ -1,0 +1,134 @@
+//! The trajectory task: two setpoints a period, one for each cycle of the main task.
+
+use std::sync::Arc;
+
+use super::dynamics::push;
+use super::periodic::{Cyclic, Flow, Release};
+use super::{Shared, Task};
+use crate::layout::Layout;
+use crate::message::{Batch, Order, Setpoints, TaskSample};
+use crate::profile::{Limits, Path, Point};
+use crate::rt::{Receiver, Sender};
+use crate::AXES;
+
+/// Periods sent ahead when the path begins, so that main never waits for a task of lower priority.
+const AHEAD: usize = 2;
+
+/// What the path is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct PathPlan {
+    low_rad: [f64; AXES],
+    high_rad: [f64; AXES],
+    limits: [Limits; AXES],
+    rest_s: f64,
+    stop_s: f64,
+}
+
+impl PathPlan {
+    /// From the layout. The rest is stretched so that one way takes whole periods of the log task.
+    pub fn new(layout: &Layout) -> Self {
+        let low_rad = [layout.motion.low_deg.to_radians(); AXES];
+        let high_rad = [layout.motion.high_deg.to_radians(); AXES];
+        let limits = std::array::from_fn(|k| layout.axis[k].limits());
+        let mut plan = Self { low_rad, high_rad, limits, rest_s: layout.motion.rest_s, stop_s: layout.motion.stop_s };
+        let way_s = plan.path(low_rad).way_s();
+        let period_s = Task::Log.period_ms() as f64 / 1000.0;
+        plan.rest_s += (way_s / period_s - 1e-9).ceil() * period_s - way_s;
+        plan
+    }
+
+    /// Cycles of the main task on one way.
+    pub fn way_cycles(&self) -> u64 {
+        (self.path(self.low_rad).way_s() * 1000.0 / Task::Main.period_ms() as f64).round() as u64
+    }
+
+    fn path(&self, start_rad: [f64; AXES]) -> Path<AXES> {
+        Path::new(start_rad, self.low_rad, self.high_rad, self.limits, self.rest_s, self.stop_s)
+    }
+}
+
+/// See the module.
+pub struct TrajectoryTask {
+    plan: PathPlan,
+    path: Option<Path<AXES>>,
+    number: u64,
+    /// Refused because main has not caught up: sent first in the next period, so no point is ever lost.
+    waiting: Option<Setpoints>,
+    orders: Receiver<Order>,
+    setpoints: Sender<Setpoints>,
+    log: Sender<Batch<TaskSample>>,
+    batch: Batch<TaskSample>,
+    shared: Arc<Shared>,
+    now_ns: fn() -> u64,
+}
+
+impl TrajectoryTask {
+    /// Waits for an order to start.
+    pub fn new(
+        plan: PathPlan,
+        orders: Receiver<Order>,
+        setpoints: Sender<Setpoints>,
+        log: Sender<Batch<TaskSample>>,
+        shared: Arc<Shared>,
+    ) -> Self {
+        let batch = Batch::default();
+        let now_ns = crate::rt::now_ns;
+        Self { plan, path: None, number: 0, waiting: None, orders, setpoints, log, batch, shared, now_ns }
+    }
+
+    fn next(&mut self) -> Option<Setpoints> {
+        let path = self.path.as_mut()?;
+        let dt_s = Task::Main.period_ms() as f64 / 1000.0;
+        let mut ways = [0; 2];
+        let points: [Point<AXES>; 2] = std::array::from_fn(|k| {
+            let (point, way) = path.advance(dt_s);
+            ways[k] = way as u32;
+            point
+        });
+        let number = self.number;
+        self.number += 2;
+        Some(Setpoints { sent_ns: 0, number, points, ways, standing: u64::from(path.standing()) })
+    }
+
+    /// False when the queue is full.
+    fn send_next(&mut self) -> bool {
+        let Some(mut message) = self.waiting.take().or_else(|| self.next()) else { return true };
+        message.sent_ns = (self.now_ns)();
+        let sent = self.setpoints.send(&message);
+        if !sent {
+            self.waiting = Some(message);
+        }
+        sent
+    }
+}
+
+impl Cyclic for TrajectoryTask {
+    fn step(&mut self, _: Release) -> Flow {
+        while let Some(order) = self.orders.receive() {
+            match order.kind {
+                Order::START => {
+                    self.path = Some(self.plan.path(order.pose_rad));
+                    for _ in 0..AHEAD {
+                        self.send_next();
+                    }
+                }
+                _ => {
+                    if let Some(path) = &mut self.path {
+                        path.stop();
+                    }
+                }
+            }
+        }
+        self.send_next();
+        if self.shared.over() {
+            Flow::End
+        } else {
+            Flow::Continue
+        }
+    }
+
+    fn record(&mut self, release: Release, sample: TaskSample) {
+        let ends = self.shared.over();
+        push(&mut self.batch, &self.log, self.shared.measures(release.nominal_ns).then_some(sample), ends);
+    }
+}

@@ -1,0 +1,194 @@
+//! A whole robot cell in one thread and in a time of its own: ring, drives, arm, and the tasks in the order in which
+//! priorities would run them. Each test is repeatable to the bit and faster than the robot.
+#![allow(dead_code)] // every test file uses a part of it
+
+use std::sync::{Arc, Mutex};
+
+use kadenz_motion::bus::{Bus, BusError};
+use kadenz_motion::layout::Layout;
+use kadenz_motion::message::{Batch, CycleSample, Events, TaskSample};
+use kadenz_motion::robot::DRIVE_TRAINS;
+use kadenz_motion::rt::{Queue, Receiver};
+use kadenz_motion::simulation::{indy7_ring, indy7_segment, InProcess, Time};
+use kadenz_motion::supervise::{Event, EventKind};
+use kadenz_motion::task::{
+    Cyclic, DynamicsTask, Flow, MainQueues, MainTask, Outcome, PathPlan, Release, Shared, TrajectoryTask,
+};
+use kadenz_motion::AXES;
+use kadenz_segment::device::Function;
+use kadenz_segment::fault::Fault;
+use kadenz_segment::segment::Segment;
+
+pub const MS: u64 = 1_000_000;
+
+/// Everything.
+pub struct Cell {
+    pub segment: Arc<Mutex<Segment>>,
+    pub time: Time,
+    pub shared: Arc<Shared>,
+    pub main: MainTask<InProcess>,
+    pub trajectory: TrajectoryTask,
+    pub dynamics: DynamicsTask,
+    /// Off: the task is dead.
+    pub trajectory_lives: bool,
+    pub dynamics_lives: bool,
+    /// Off: nobody empties the log's queues.
+    pub log_lives: bool,
+    pub events: Vec<Event>,
+    pub cycles: Vec<CycleSample>,
+    cycle_log: Receiver<Batch<CycleSample>>,
+    event_log: Receiver<Events>,
+    _task_logs: [Receiver<Batch<TaskSample>>; 2],
+    nominal_ns: u64,
+    step: u64,
+}
+
+/// A segment with these faults, each written as on the segment's command line.
+pub fn segment(faults: &[&str]) -> Arc<Mutex<Segment>> {
+    let mut segment = indy7_segment(&indy7_ring().unwrap()).unwrap();
+    segment.add_faults(faults.iter().map(|text| Fault::from_argument(text).unwrap())).unwrap();
+    Arc::new(Mutex::new(segment))
+}
+
+impl Cell {
+    /// One way out and one back, planned.
+    pub fn new(faults: &[&str]) -> Self {
+        Self::try_new(faults).unwrap()
+    }
+
+    pub fn try_new(faults: &[&str]) -> Result<Self, BusError> {
+        let layout = Layout::load(None).unwrap();
+        let (segment, time) = (segment(faults), Time::new_virtual());
+        let wire = InProcess::new(Arc::clone(&segment), time.clone());
+        let bus = Bus::bring_up(wire, &layout, &layout.axis)?;
+        let shared = Arc::new(Shared::default());
+        let plan = PathPlan::new(&layout);
+        let (setpoints_in, setpoints) = Queue::open("setpoints", 4).unwrap();
+        let (torques_in, torques) = Queue::open("torques", 4).unwrap();
+        let (requests, requests_out) = Queue::open("requests", 4).unwrap();
+        let (orders, orders_out) = Queue::open("orders", 4).unwrap();
+        let (cycles, cycle_log) = Queue::open("cycles", 10).unwrap();
+        let (events, event_log) = Queue::open("events", 10).unwrap();
+        let (trajectory_in, trajectory_log) = Queue::open("trajectory", 10).unwrap();
+        let (dynamics_in, dynamics_log) = Queue::open("dynamics", 10).unwrap();
+        let queues = MainQueues { setpoints, torques, requests, orders, cycles, events };
+        let main = MainTask::new(bus, &layout, 2 * plan.way_cycles(), queues, Arc::clone(&shared));
+        let nominal_ns = time.now_ns() + MS;
+        Ok(Self {
+            main,
+            trajectory: TrajectoryTask::new(plan, orders_out, setpoints_in, trajectory_in, Arc::clone(&shared)),
+            dynamics: DynamicsTask::new(DRIVE_TRAINS, requests_out, torques_in, dynamics_in, Arc::clone(&shared)),
+            segment,
+            time,
+            shared,
+            trajectory_lives: true,
+            dynamics_lives: true,
+            log_lives: true,
+            events: Vec::new(),
+            cycles: Vec::new(),
+            cycle_log,
+            event_log,
+            _task_logs: [trajectory_log, dynamics_log],
+            nominal_ns,
+            step: 0,
+        })
+    }
+
+    /// One millisecond, begun this much late.
+    pub fn cycle_late_by(&mut self, late_ns: u64) -> Flow {
+        let mut due_ns = self.nominal_ns.saturating_add_signed(self.shared.shift_ns());
+        self.time.sleep_until_ns(due_ns + late_ns);
+        let start_ns = self.time.now_ns();
+        let skipped = start_ns.saturating_sub(due_ns) / MS;
+        self.nominal_ns += skipped * MS;
+        due_ns += skipped * MS;
+        let release = Release { nominal_ns: self.nominal_ns, due_ns, start_ns, skipped: skipped as u32 };
+        if self.dynamics_lives {
+            self.dynamics.step(release);
+        }
+        let flow = self.main.step(release);
+        self.main.record(release, TaskSample::default());
+        if self.trajectory_lives && self.step % 2 == 0 {
+            self.trajectory.step(release);
+        }
+        self.step += 1;
+        self.nominal_ns += MS;
+        if self.log_lives {
+            self.drain();
+        }
+        flow
+    }
+
+    pub fn cycle(&mut self) -> Flow {
+        self.cycle_late_by(0)
+    }
+
+    pub fn drain(&mut self) {
+        while let Some(batch) = self.cycle_log.receive() {
+            self.cycles.extend_from_slice(batch.samples());
+        }
+        while let Some(batch) = self.event_log.receive() {
+            self.events.extend_from_slice(&batch.events[..batch.count as usize]);
+        }
+    }
+
+    /// Until main has ended, at most so many ms.
+    pub fn run(&mut self, most_ms: u64) -> Outcome {
+        for _ in 0..most_ms {
+            if self.cycle() == Flow::End {
+                self.drain();
+                return self.main.outcome();
+            }
+        }
+        panic!("not over after {most_ms} ms: {:?}, {:?}", self.main.outcome(), self.events.last());
+    }
+
+    /// For so many ms, which main must survive.
+    pub fn run_for(&mut self, ms: u64) {
+        for _ in 0..ms {
+            assert_eq!(self.cycle(), Flow::Continue, "{:?}", self.main.outcome());
+        }
+    }
+
+    /// Until the arm is on its way out and fast.
+    pub fn run_until_fast(&mut self) {
+        for _ in 0..5000 {
+            assert_eq!(self.cycle(), Flow::Continue, "{:?}", self.main.outcome());
+            if self.fastest_rad_s() > 0.8 {
+                return;
+            }
+        }
+        panic!("never moved: {:?}", self.events);
+    }
+
+    /// The frames stop, time goes on: what the segment does alone.
+    pub fn silence(&mut self, ms: u64) {
+        for _ in 0..ms {
+            self.nominal_ns += MS;
+            self.time.sleep_until_ns(self.nominal_ns);
+            self.segment.lock().unwrap().settle(self.time.now_ns());
+        }
+    }
+
+    /// Drives whose motor may have torque, as the ring itself says.
+    pub fn powered(&self) -> usize {
+        let segment = self.segment.lock().unwrap();
+        let drives = segment.ring().devices.iter().filter(|device| !device.is_gone);
+        drives.filter(|device| matches!(&device.function, Function::Drive(drive) if drive.power().has_torque())).count()
+    }
+
+    /// Largest speed of a joint, rad/s.
+    pub fn fastest_rad_s(&self) -> f64 {
+        let segment = self.segment.lock().unwrap();
+        (0..AXES).map(|axis| segment.ring().plant().velocity_rad_s(axis).abs()).fold(0.0, f64::max)
+    }
+
+    pub fn has(&self, kind: EventKind) -> bool {
+        self.events.iter().any(|event| event.kind() == Some(kind))
+    }
+
+    pub fn first(&self, kind: EventKind) -> &Event {
+        let found = self.events.iter().find(|event| event.kind() == Some(kind));
+        found.unwrap_or_else(|| panic!("no {kind:?} among {:#?}", self.events))
+    }
+}
