@@ -22,6 +22,11 @@ CELLS = 4096
 # the error of the variance; an interval's coverage wants less bias, hence longer blocks.
 LENGTHEN = 1.5
 FEWEST_BLOCKS = 4
+# A resample that misses the only outlier among 1000 equal samples has no spread at all. With a
+# quarter of the original's its t is -4, and the interval's upper end five times the outlier's share
+# of the mean: the 5.6 of an exact Poisson interval for one event, nearly. Without a floor it would
+# be anything up to infinity. Simulated coverage is the same for every floor up to a half.
+SMALLEST_SPREAD = 0.25
 # Replicates are drawn in batches of about this many block picks: 16 MiB of f8.
 BATCH = 1 << 21
 
@@ -48,9 +53,9 @@ def studentised_deviates(
     Method: Kuensch (1989) blocks, made circular (Politis and Romano 1992) so that no sample is
     drawn less often than another; studentised as by Goetze and Kuensch (1996) with the spread of
     the drawn blocks. The original's standard error is the larger of that of overlapping blocks and
-    that of Geyer's sum (effective.py): each is too small in a way the other is not. A resample
-    whose blocks are all equal has no spread of its own and takes the original's, so that
-    tick-quantised data never divide by zero. `block` in samples overrides the automatic length.
+    that of Geyer's sum (effective.py): each is too small in a way the other is not. A resample's
+    own spread counts as a quarter of the original's at least (SMALLEST_SPREAD). `block` in samples
+    overrides the automatic length.
     """
     cell = max(1, array.size // CELLS) if block is None else _cell_of(block, array.size)
     means = cell_means(array, cell)
@@ -66,6 +71,8 @@ def studentised_deviates(
     by_blocks = math.sqrt(float((blocks**2).mean()) * length / m / (1.0 - length / m))
     tau, _ = monotone_tau(means)
     standard_error = max(by_blocks, math.sqrt(max(float(means.var()) * tau, 0.0) / m))
+    # Blocks may all be equal though samples are not (an alternation): then every t is 0.
+    smallest = SMALLEST_SPREAD * by_blocks or 1.0
     picks = -(-m // length)
     t = np.zeros(replicates)
     step = max(1, BATCH // picks)
@@ -73,8 +80,7 @@ def studentised_deviates(
         last = min(replicates, first + step)
         drawn = blocks[rng.integers(0, m, size=(last - first, picks))]
         spread = drawn.std(axis=1, ddof=1) / math.sqrt(picks)
-        none = spread <= 0.0
-        spread[none] = by_blocks if by_blocks > 0.0 else 1.0
+        spread = np.maximum(spread, smallest)
         t[first:last] = drawn.mean(axis=1) / spread
     return Deviates(t, standard_error, length * cell, cell, tau)
 

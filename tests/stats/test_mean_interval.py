@@ -120,13 +120,27 @@ def test_tick_quantised_samples_never_give_nan(ticks: list[int], kind: type) -> 
     )
 
 
-def test_one_odd_sample_among_equal_ones_gives_a_finite_interval() -> None:
+def test_one_odd_sample_among_equal_ones_counts_like_one_rare_event() -> None:
+    # An exact Poisson interval for one event seen is 0.03 ... 5.6 events.
     series = np.full(1000, 65, dtype=np.uint32)
     series[500] = 66
     made = mean_interval(series)
-    assert np.isfinite([made.low, made.high]).all()
-    assert made.low <= 65.001 <= made.high
     assert not made.zero_width
+    assert 64.998 <= made.low <= 65.001
+    assert 65.004 <= made.high <= 65.007
+
+
+def test_one_huge_outlier_does_not_blow_the_interval_up() -> None:
+    series = np.random.default_rng(1).normal(5400.0, 300.0, 3000)
+    series[77] = 1e6
+    made = mean_interval(series)
+    share = 1e6 / series.size
+    assert made.high <= made.value + 6.0 * share
+
+
+def test_blocks_that_cancel_give_a_finite_interval() -> None:
+    made = mean_interval(np.tile([1, 2], 500), block=2)
+    assert np.isfinite([made.low, made.high]).all()
 
 
 def test_the_interval_moves_and_stretches_with_the_unit() -> None:
