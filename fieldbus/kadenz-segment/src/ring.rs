@@ -275,7 +275,9 @@ fn build(
     path: &Path,
 ) -> Result<Device, SegmentError> {
     let channels = settings.channels.unwrap_or(4);
-    let stamped = settings.stamped_channels.unwrap_or(channels.min(2));
+    let stamped =
+        settings.stamped_channels.unwrap_or(if settings.kind == Kind::DigitalInput { channels.min(2) } else { 0 });
+    let is_terminal = !matches!(settings.kind, Kind::Coupler | Kind::Drive);
     let (type_name, product, has_mailbox, rx, tx): (&str, u32, bool, Vec<Pdo>, Vec<Pdo>) = match settings.kind {
         Kind::Coupler => ("kadenz coupler", 1, false, vec![], vec![]),
         Kind::Drive => ("kadenz servo drive", 2, true, objects::rx_pdos(), objects::tx_pdos()),
@@ -285,7 +287,7 @@ fn build(
         Kind::AnalogInput => ("kadenz analogue input", 6, true, vec![], analog::input_pdos(channels)),
     };
     // Channels and stamps make another product: the revision's low half says which.
-    let revision = 0x0001_0000 | u32::from(if has_mailbox { 0 } else { channels }) | u32::from(stamped) << 8;
+    let revision = 0x0001_0000 | u32::from(if is_terminal { channels } else { 0 }) | u32::from(stamped) << 8;
     let mut description = Description {
         type_name: type_name.into(),
         identity: Identity { vendor: VENDOR, product, revision, serial: settings.serial.unwrap_or(position as u32) },
