@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import scipy.fft
 
 from kadenz.stats.errors import Undefined
+from kadenz.stats.event_period import Indices, fundamental, in_phase, is_tick, line, search
 from kadenz.stats.ordered import Ordered, order
-from kadenz.stats.samples import Array, Floats, as_samples
+from kadenz.stats.samples import Array, as_samples
 
-Indices = npt.NDArray[np.intp]
-
-# An outlier lies this many robust standard deviations above the median, and among the top fifth.
+# An outlier lies this many robust standard deviations from the median, and in the outer fifth.
 DEVIATIONS = 5.0
 LARGEST_SHARE = 0.2
 FEWEST_EVENTS = 6
-# A period must come round this often to be told from a slow wander.
-FEWEST_CYCLES = 8
-# Two crystals differ by this much at most (50 ppm each): how far a tick may be off its rate.
-TICK_TOLERANCE = 100e-6
-TICK_HARMONICS = 3
-# Frequencies over which the local level of the spectrum is taken.
-NEIGHBOURS = 64
-# The first ordinates, in blocks of a quarter of that.
-LOW_END = 1024
 
 
 @dataclass(frozen=True, eq=False)
 class PeriodicOutliers:
-    """What stands out of the samples, and whether it comes periodically.
+    """What stands out of the samples on one side, and whether it comes periodically.
 
-    `threshold` and `extra` (median of the affected less median of all) in the unit of the samples.
-    `every` is the period in samples, `phase` the index of the first slot. `affected` indices belong
-    to the period, `others` do not. `p_value` counts every period searched. `tick_fits` is None when
-    no tick rate was given. `sentence` is for a report.
+    `threshold` and `extra` (median of the affected less median of all: positive for slow outliers,
+    negative for fast ones) in the unit of the samples. `every` is the period in samples, `phase`
+    the index of the first slot, `period` the same as `every` in the unit of time. `affected`
+    indices belong to the period, `others` do not. `p_value` counts every period searched.
+    `tick_fits` is None when no tick period was given or the sampling is in step with the tick (then
+    no period could tell); `beat` (samples) is how long the two take to come round where the tick is
+    the faster. `sentence` is for a report.
     """
 
     n: int
@@ -69,73 +60,105 @@ def find_periodic(
     `sample_period` (or `times` (n,), ascending) and `tick_period` share one unit of time, for
     instance ticks of the run's clock; without them the period is told in samples only.
 
-    Method: outliers lie above median + 5 robust standard deviations (MAD and IQR) and among the top
-    fifth; neighbours are one event. The events' periodogram over sample number is divided by its
-    local level (median of 64 neighbouring frequencies), so that clusters, which raise whole ranges,
-    do not count as a period; the largest ordinate is tested with Fisher's correction for all
-    frequencies searched (Fisher 1929; for events, Bartlett 1963). With a tick, its alias
-    |P/T - nearest integer| cycles a sample and two harmonics are tested too, within 100 ppm of two
-    crystals' rates. The fundamental is the longest period at which the events' phases still agree
-    (resultant length, Rayleigh). At most `alpha` of series without a period are called periodic.
-    Needs six events and eight cycles; shorter than five samples a period cannot be seen, nor one
-    that strikes every sample alike. Assumes nearly even sampling (`times` are put on an even grid).
+    Method: outliers lie 5 robust standard deviations (MAD and IQR) from the median and in the outer
+    fifth; slow and fast ones are examined apart, and the slow ones are told unless only the fast
+    ones are periodic (a message that does not wrap round its ring). Neighbours are one event. The
+    events' periodogram over sample number is divided by its local level (median of 64 neighbouring
+    frequencies), so that clusters, which raise whole ranges, do not count as a period; the largest
+    ordinate is tested with Fisher's correction for all frequencies searched (Fisher 1929; for
+    events, Bartlett 1963). With a tick, its alias |P/T - nearest integer| cycles a sample and two
+    harmonics are tested too, within 100 ppm of two crystals' rates. The fundamental is the longest
+    period at which the events' phases still agree (resultant length, Rayleigh). At most `alpha` of
+    series without a period are called periodic. Needs six events and eight cycles; shorter than
+    five samples a period cannot be seen, nor one that strikes every sample alike. Assumes nearly
+    even sampling (`times` are put on an even grid).
     """
     array = as_samples(samples, "periodic outliers", needed=32)
     grid, spacing, length = _grid(array.size, sample_period, times)
-    threshold, median = _threshold(order(array))
-    found: Indices = np.flatnonzero(array > threshold)
-    first = np.ones(found.size, dtype=bool)
-    first[1:] = np.diff(found) > 1
-    positions = grid[found] if grid is not None else found
-    events = positions[first]
-    quiet = _Quiet(array.size, threshold, found)
-    if found.size == 0:
-        return quiet.result("no outliers", None)
-    if events.size < FEWEST_EVENTS:
-        return quiet.result(
-            f"{events.size} outlier events: fewer than {FEWEST_EVENTS}, no period can be told", None
-        )
     rate = None if tick_period is None or spacing is None else spacing / tick_period
-    p_value, frequency = _search(events, length, rate)
-    if p_value >= alpha:
-        return quiet.result(f"{found.size} outliers in no period (p = {p_value:.2g})", p_value)
-    frequency = _fundamental(events, frequency, length)
-    # A neighbour of an event belongs with it, in or out of phase.
-    near = _in_phase(events, frequency)[np.cumsum(first) - 1]
-    every, turn = _line(events[_in_phase(events, frequency)], frequency)
-    affected = found[near]
-    extra = float(np.median(array[affected])) - median if affected.size else 0.0
-    fits = None if rate is None else _is_tick(frequency, rate, length)
-    beat = every if fits and rate is not None and rate > 0.5 else None
-    return PeriodicOutliers(
-        n=array.size,
-        threshold=threshold,
-        outliers=int(found.size),
-        periodic=True,
-        p_value=p_value,
-        every=every,
-        phase=turn,
-        extra=extra,
-        affected=affected,
-        others=found[~near],
-        period=None if spacing is None else every * spacing,
-        tick_fits=fits,
-        beat=beat,
-        sentence=_sentence(every, extra, int(affected.size), int(found.size), fits, beat),
-    )
+    fast, median, slow = _limits(order(array))
+    slow_ones = _Side(array, median, slow, np.flatnonzero(array > slow), grid, spacing, length)
+    fast_ones = _Side(array, median, fast, np.flatnonzero(array < fast), grid, spacing, length)
+    # Each side that is searched gets its share of alpha.
+    searched = max(1, slow_ones.enough + fast_ones.enough)
+    result = slow_ones.examine(rate, alpha / searched, searched)
+    if not result.periodic and fast_ones.enough:
+        other = fast_ones.examine(rate, alpha / searched, searched)
+        if other.periodic or not slow_ones.found.size:
+            return other
+    return result
 
 
 @dataclass(frozen=True, eq=False)
-class _Quiet:
-    """What is the same in every result without a period."""
+class _Side:
+    """The outliers `found` on one side of `array`, beyond `threshold`."""
 
-    n: int
+    array: Array
+    median: float
     threshold: float
     found: Indices
+    grid: Indices | None
+    spacing: float | None
+    length: int
 
-    def result(self, sentence: str, p_value: float | None) -> PeriodicOutliers:
+    @property
+    def first(self) -> npt.NDArray[np.bool_]:
+        """Which outliers have no outlier right before them."""
+        return np.diff(self.found, prepend=-2) > 1
+
+    @property
+    def events(self) -> Indices:
+        """Places of runs of outliers."""
+        begins = self.found[self.first]
+        return self.grid[begins] if self.grid is not None else begins
+
+    @property
+    def enough(self) -> bool:
+        return int(np.count_nonzero(self.first)) >= FEWEST_EVENTS
+
+    def examine(self, rate: float | None, alpha: float, searched: int) -> PeriodicOutliers:
+        """Search for a period; `p_value` is multiplied by the sides `searched`."""
+        found, events = self.found, self.events
+        if found.size == 0:
+            return self._quiet("no outliers", None)
+        if not self.enough:
+            return self._quiet(
+                f"{events.size} outlier events: fewer than {FEWEST_EVENTS}, no period can be told",
+                None,
+            )
+        p_side, frequency = search(events, self.length, rate)
+        p_value = min(1.0, searched * p_side)
+        if p_side >= alpha:
+            return self._quiet(f"{found.size} outliers in no period (p = {p_value:.2g})", p_value)
+        frequency = fundamental(events, frequency, self.length)
+        struck = in_phase(events, frequency)
+        every, turn = line(events[struck], frequency)
+        # A neighbour of an event belongs with it, in or out of phase.
+        near = struck[np.cumsum(self.first) - 1]
+        affected = found[near]
+        extra = float(np.median(self.array[affected])) - self.median
+        fits = None if rate is None else is_tick(frequency, rate, self.length)
+        beat = every if fits and rate is not None and rate > 0.5 else None
         return PeriodicOutliers(
-            n=self.n,
+            n=self.array.size,
+            threshold=self.threshold,
+            outliers=int(found.size),
+            periodic=True,
+            p_value=p_value,
+            every=every,
+            phase=turn,
+            extra=extra,
+            affected=affected,
+            others=found[~near],
+            period=None if self.spacing is None else every * self.spacing,
+            tick_fits=fits,
+            beat=beat,
+            sentence=_sentence(every, extra, int(affected.size), int(found.size), fits, beat),
+        )
+
+    def _quiet(self, sentence: str, p_value: float | None) -> PeriodicOutliers:
+        return PeriodicOutliers(
+            n=self.array.size,
             threshold=self.threshold,
             outliers=int(self.found.size),
             periodic=False,
@@ -184,179 +207,12 @@ def _grid(
     return places, step, int(places[-1]) + 1
 
 
-def _threshold(data: Ordered) -> tuple[float, float]:
-    """Above what a sample is an outlier, and the median."""
+def _limits(data: Ordered) -> tuple[float, float, float]:
+    """Below what a sample is a fast outlier, the median, and above what it is a slow one."""
     median = data.median
     mad = float(np.median(np.abs(data.values[:: max(1, data.n // 100_000)] - median)))
     iqr = data.quantile(0.75) - data.quantile(0.25)
-    scale = max(1.4826 * mad, iqr / 1.349)
-    return max(median + DEVIATIONS * scale, data.quantile(1.0 - LARGEST_SHARE)), median
-
-
-def _search(events: Indices, length: int, rate: float | None) -> tuple[float, float]:
-    """p-value over everything searched, and the most conspicuous frequency, cycles a sample."""
-    mask = np.zeros(scipy.fft.next_fast_len(length, real=True), dtype=np.float32)
-    mask[events] = 1.0
-    power: Array = np.abs(scipy.fft.rfft(mask)) ** 2
-    bins = mask.size
-    relative = power / _level(power, events.size)
-    relative[: FEWEST_CYCLES * bins // length + 1] = 0.0
-    best = int(np.argmax(relative))
-    p_all = _tail(float(relative[best]), relative.size)
-    found = _lowest_peak(relative, best) / bins
-    if rate is None:
-        return p_all, found
-    tick = _tick_bins(rate, bins, length)
-    if tick.size == 0:
-        return min(1.0, 2.0 * p_all), found
-    tick_best = int(tick[np.argmax(relative[tick])])
-    p_tick = _tail(float(relative[tick_best]), tick.size)
-    # Two searches: each gets half of alpha.
-    if p_tick < p_all:
-        return min(1.0, 2.0 * p_tick), tick_best / bins
-    return min(1.0, 2.0 * p_all), found
-
-
-def _lowest_peak(relative: Floats, best: int) -> int:
-    """The lowest ordinate that stands out like the largest one.
-
-    The harmonics of short strikes are about equally high, and which is highest is chance; between
-    two bins an ordinate loses up to 60 %.
-    """
-    floor = max(0.35 * float(relative[best]), math.log(relative.size / 0.01))
-    high = np.flatnonzero(relative[: best + 1] >= floor)
-    if high.size == 0:
-        return best
-    # The first bin of a peak may be its flank.
-    first = int(high[0])
-    return first + int(np.argmax(relative[first : first + 3]))
-
-
-def _level(power: Array, events: int) -> Floats:
-    """Local mean of the spectrum, from above: median / ln 2 of blocks, at least half of chance.
-
-    The largest of a block and its two neighbours, because clusters make the spectrum fall steeply;
-    short blocks at its low end, where it falls most.
-    """
-    head = min(power.size, LOW_END)
-    sizes = [NEIGHBOURS // 4, NEIGHBOURS] if power.size > head else [NEIGHBOURS // 4]
-    parts = [
-        _block_medians(part, size)
-        for part, size in zip((power[:head], power[head:]), sizes, strict=False)
-    ]
-    medians = np.concatenate(parts)
-    around = np.concatenate((medians[:1], medians, medians[-1:]))
-    medians = np.maximum(np.maximum(around[:-2], around[1:-1]), around[2:]) / math.log(2.0)
-    lengths = np.repeat(sizes, [part.size for part in parts])
-    level: Floats = np.repeat(np.maximum(medians, 0.5 * events), lengths)
-    # The short blocks cover `head` exactly or are all there is.
-    return level[: power.size]
-
-
-def _block_medians(power: Array, length: int) -> Floats:
-    """Medians of consecutive blocks; a shorter last one takes the last `length` ordinates."""
-    whole = power.size // length
-    medians = np.median(power[: whole * length].reshape(whole, length), axis=1)
-    if whole * length < power.size:
-        medians = np.append(medians, np.median(power[-length:]))
-    return np.asarray(medians, dtype=np.float64)
-
-
-def _tail(largest: float, searched: int) -> float:
-    """P(the largest of `searched` unit exponentials exceeds `largest`)."""
-    return -math.expm1(searched * math.log1p(-math.exp(-largest))) if largest > 0.0 else 1.0
-
-
-def _alias(rate: float) -> float:
-    """Frequency at which `rate` cycles a sample shows up: 0 ... 0.5."""
-    return abs(rate - round(rate))
-
-
-def _tick_lines(rate: float, length: int) -> list[tuple[float, float]]:
-    """Frequency and reach of the tick and its harmonics as sampled, as far as they can be told.
-
-    Where the sampling is in step with the tick as closely as two crystals can be, there is no
-    line: any slow period would fit it.
-    """
-    lines = []
-    for harmonic in range(1, TICK_HARMONICS + 1):
-        centre = _alias(harmonic * rate)
-        reach = harmonic * rate * TICK_TOLERANCE + 1.0 / length
-        if centre > reach:
-            lines.append((centre, reach))
-    return lines
-
-
-def _tick_bins(rate: float, bins: int, length: int) -> Indices:
-    """Ordinates of the tick's lines."""
-    chosen: list[Indices] = [np.zeros(0, dtype=np.intp)]
-    for centre, reach in _tick_lines(rate, length):
-        low = max(math.floor((centre - reach) * bins), FEWEST_CYCLES * bins // length + 1)
-        high = min(math.ceil((centre + reach) * bins), bins // 2)
-        chosen.append(np.arange(low, high + 1))
-    return np.unique(np.concatenate(chosen))
-
-
-def _resultant(events: Indices, frequencies: Floats) -> Floats:
-    """Mean resultant length of the events' phases at each frequency: 1 = all in step."""
-    few = events[:: max(1, events.size // 2048)]
-    return np.asarray(np.abs(np.exp(2j * np.pi * np.outer(frequencies, few)).mean(axis=1)))
-
-
-def _refine(events: Indices, frequency: float, length: int) -> tuple[float, float]:
-    near = frequency + np.linspace(-1.0, 1.0, 81) / length
-    lengths = _resultant(events, near)
-    best = int(np.argmax(lengths))
-    return float(near[best]), float(lengths[best])
-
-
-def _fundamental(events: Indices, frequency: float, length: int) -> float:
-    """The lowest fraction of `frequency` at which the events' phases agree as well as there.
-
-    The peak may be any harmonic. Fractions tried: up to 8, and those that make the period a
-    quartile of the gaps between events, or a half, third or quarter of one (slots not all struck).
-    """
-    own, agreement = _refine(events, frequency, length)
-    gaps = np.quantile(np.diff(events), (0.25, 0.5, 0.75))
-    near = np.round(own * np.divide.outer(gaps, np.arange(1, 5))).astype(np.int64)
-    divisors = np.unique(np.concatenate((np.arange(2, 9), *(near.ravel() + i for i in (-1, 0, 1)))))
-    for divisor in divisors[::-1]:
-        if divisor < 2 or own / divisor * length < FEWEST_CYCLES:
-            continue
-        lower, resultant = _refine(events, own / float(divisor), length)
-        if resultant >= 0.9 * agreement:
-            return lower
-    return own
-
-
-def _line(events: Indices, frequency: float) -> tuple[float, float]:
-    """Period and first slot by least squares of the events on the number of their slot."""
-    turn = float(np.angle(np.exp(2j * np.pi * frequency * events).sum())) / (2.0 * np.pi)
-    slots = np.round(frequency * events - turn)
-    centred = slots - slots.mean()
-    if not centred.any():
-        return 1.0 / frequency, float(events[0])
-    every = float(centred @ events) / float(centred @ centred)
-    return every, float(events.mean() - every * slots.mean()) % every
-
-
-def _in_phase(events: Indices, frequency: float) -> npt.NDArray[np.bool_]:
-    """Which events lie within three robust sd of their common phase, a quarter turn at most."""
-    mean = float(np.angle(np.exp(2j * np.pi * frequency * events).sum())) / (2.0 * np.pi)
-    turns = frequency * events - mean
-    off: Floats = np.asarray(turns - np.round(turns), dtype=np.float64)
-    tolerance = 0.25
-    for _ in range(4):
-        # Strays spread the first guess; what is left each time is closer to the strikes.
-        off = np.asarray(off - float(np.median(off[np.abs(off) <= tolerance])), dtype=np.float64)
-        spread = 1.4826 * float(np.median(np.abs(off[np.abs(off) <= tolerance])))
-        tolerance = min(0.25, max(1.5 * frequency, 3.0 * spread))
-    return np.asarray(np.abs(off) <= tolerance)
-
-
-def _is_tick(frequency: float, rate: float, length: int) -> bool | None:
-    """Whether the period found is one of the tick's lines; None where it has none."""
-    lines = _tick_lines(rate, length)
-    if not lines:
-        return None
-    return any(abs(frequency - centre) <= reach for centre, reach in lines)
+    reach = DEVIATIONS * max(1.4826 * mad, iqr / 1.349)
+    fast = min(median - reach, data.quantile(LARGEST_SHARE))
+    slow = max(median + reach, data.quantile(1.0 - LARGEST_SHARE))
+    return fast, median, slow
