@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The published figures (published/published.csv), matched to results.
 
 A row matches a record when benchmark, kernel family, board family and every parameter the row names

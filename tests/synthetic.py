@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run folders made by the real writer from made-up samples, for tests of the reading path."""
 
 from __future__ import annotations
@@ -252,7 +253,7 @@ def board_points(rng: np.random.Generator, n: int = 400, scale: float = 1.0) -> 
     ):
         lanes = {"all": instructions(int(scale * centre), n, rng)}
         points.append(Point(bench, lanes, {"period_us": 10000}, cold=3))
-    for bench, centre in (("micro/task-switch", 117), ("micro/preemption", 300)):
+    for bench, centre in (("micro/task-switch-sampled", 117), ("micro/preemption-sampled", 300)):
         points.append(Point(bench, {"all": instructions(int(scale * centre), n, rng)}, cold=1))
     points.append(
         Point("itc/pipe", {"all": np.empty(0, np.uint32)}, status="n/a", reason="no pipes here")

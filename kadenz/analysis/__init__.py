@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading: a run folder in, results out, by the pure functions of `kadenz.stats`.
 
 `analyse(run)` gives a `RunResult`; nothing here measures, builds or knows a target, so a run can be

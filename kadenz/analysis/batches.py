@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A batch and its empty loop (mazzi2021, equation 1): ticks of one iteration."""
 
 from __future__ import annotations

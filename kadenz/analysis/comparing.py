@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two sides of runs, benchmark point by benchmark point."""
 
 from __future__ import annotations

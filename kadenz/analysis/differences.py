@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rule 7 of the method: same options, or it is no comparison. Shows every difference."""
 
 from __future__ import annotations

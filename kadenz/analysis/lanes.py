@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One series: everything the report says about it, from one sort and a few passes."""
 
 from __future__ import annotations

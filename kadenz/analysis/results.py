@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What analysis gives to whoever shows it. All sample statistics are in ticks; see `Unit`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One run: every record analysed or refused with its reason, and what to be warned of."""
 
 from __future__ import annotations

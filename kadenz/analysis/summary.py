@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results as plain rows: what `show --json`, `export --summary` and the report's JSON hold.
 
 Figures are in the unit that the member's row names; absent figures are None and `gaps` says why.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The same benchmark over message sizes: one line in a figure, one fit."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a figure is counted in, and what its clock can claim.
 
 An instruction is never turned into a time: neither here nor anywhere downstream, because a `Unit`

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """kadenz compare: two sides of runs, a verdict for every benchmark point."""
 
 from __future__ import annotations

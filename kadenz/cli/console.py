@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where tables for people are printed."""
 
 from __future__ import annotations

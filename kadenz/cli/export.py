@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """kadenz export: samples or figures for other programs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """kadenz report: one HTML page about runs, its figures and tables as files on request."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """kadenz show: the figures of runs, in the terminal."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results to HTML, SVG, Markdown and CSV.
 
 page        what stands where

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Samples and figures for other programs, streamed: a run never has to fit into memory.
 
 The columns are those of docs/reference/export.md. A sample stands in the column of its unit:

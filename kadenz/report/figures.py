@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which plots a report shows, and from which results."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from kadenz.analysis.results import LaneResult, RecordResult, Sweep
 from kadenz.published import PublishedFigure
@@ -90,20 +91,28 @@ def _response(sweep: Sweep, label: str, colour: int, number: int) -> Plot:
 def histograms(bench: str, runs: Named) -> list[Plot]:
     """Counts of single points; of a sweep the largest size stands for all."""
     plots = []
+    same = labels.constants(bench, [run for _, run in runs])
     for colour, (label, run) in enumerate(runs):
         swept = {id(r) for s in run.sweeps if s.bench == bench for r in s.points[:-1]}
         for record in run.records:
             if record.bench != bench or not record.usable or id(record) in swept:
                 continue
             plots += [
-                _histogram(label, record, lane, colour)
+                _histogram(label, record, lane, colour, same)
                 for lane in record.lanes
-                if lane.histogram is not None and record.batch is None
+                if lane.histogram is not None and varies(lane) and record.batch is None
             ]
     return plots
 
 
-def _histogram(label: str, record: RecordResult, lane: LaneResult, colour: int) -> Plot:
+def varies(lane: LaneResult) -> bool:
+    """Samples that are all the same need no plot: one figure says it."""
+    return lane.summary is not None and not lane.summary.constant
+
+
+def _histogram(
+    label: str, record: RecordResult, lane: LaneResult, colour: int, hide: Collection[str]
+) -> Plot:
     unit = record.unit
     assert lane.histogram is not None and lane.summary is not None
     marks = [("median", unit.figure(lane.summary.median))]
@@ -116,7 +125,7 @@ def _histogram(label: str, record: RecordResult, lane: LaneResult, colour: int) 
         marks=marks,
         cold=[unit.figure(value) for value in lane.cold],
         heading=_heading(label, record, lane),
-        subheading=f"samples, n {lane.summary.n:,}; {_where(record)}",
+        subheading=f"number of samples, of {lane.summary.n:,}{_where(record, hide)}",
         unit=labels.unit(unit),
         name=labels.slug("histogram", record.bench, _place(label, record, lane)),
         colour=colour,
@@ -146,7 +155,8 @@ def boxes(name: str, benches: Sequence[str], runs: Named) -> list[Plot]:
                             scale=record.unit.scale,
                         )
                     )
-        if len(rows) < 2 or len(units) > 1:  # one box is a histogram; two units have no axis
+        # One box is a histogram, boxes without a height are a table, two units have no axis.
+        if len(rows) < 2 or len(units) > 1 or all(row.low == row.high for row in rows):
             continue
         unit = units.pop()
         plots.append(
@@ -176,14 +186,15 @@ def _row_label(benches: Sequence[str], record: RecordResult, lane: LaneResult) -
 def time_series(bench: str, runs: Named) -> list[Plot]:
     """Samples in time order where that order says something."""
     plots = []
+    same = labels.constants(bench, [run for _, run in runs])
     for colour, (label, run) in enumerate(runs):
         for record in run.records:
             if record.bench != bench or not record.usable or record.batch is not None:
                 continue
             plots += [
-                _series(label, record, lane, colour)
+                _series(label, record, lane, colour, same)
                 for lane in record.lanes
-                if lane.envelope is not None and _of_interest(record, lane)
+                if lane.envelope is not None and varies(lane) and _of_interest(record, lane)
             ]
     return plots
 
@@ -198,7 +209,9 @@ def _of_interest(record: RecordResult, lane: LaneResult) -> bool:
     return periodic or abs(lane.lag1 or 0.0) > LAG1_OF_INTEREST
 
 
-def _series(label: str, record: RecordResult, lane: LaneResult, colour: int) -> Plot:
+def _series(
+    label: str, record: RecordResult, lane: LaneResult, colour: int, hide: Collection[str]
+) -> Plot:
     unit = record.unit
     assert lane.envelope is not None and lane.summary is not None
     envelope = lane.envelope
@@ -208,16 +221,16 @@ def _series(label: str, record: RecordResult, lane: LaneResult, colour: int) -> 
     named = []
     if lane.summary.max > lane.summary.median:
         named.append((at, top, f"max {numbers.number(top)}"))
-    words = _where(record)
+    words = _where(record, hide)
     if lane.periodic is not None and lane.periodic.periodic and lane.periodic.every:
-        words = f"outliers every {numbers.number(lane.periodic.every)} samples"
+        words = f"; outliers every {numbers.number(lane.periodic.every)} samples"
         words += " (the tick)" if lane.periodic.tick_fits else ""
     return series(
         envelope,
         unit.scale,
         named=named,
         heading=_heading(label, record, lane),
-        subheading=f"{labels.unit(unit)}; {words}",
+        subheading=f"{labels.unit(unit)}{words}",
         unit=labels.unit(unit),
         name=labels.slug("series", record.bench, _place(label, record, lane)),
         colour=colour,
@@ -228,8 +241,9 @@ def _heading(label: str, record: RecordResult, lane: LaneResult) -> str:
     return " ".join(part for part in (label, labels.lane(record, lane)) if part)
 
 
-def _where(record: RecordResult) -> str:
-    return labels.point(record).replace("–", record.bench)
+def _where(record: RecordResult, hide: Collection[str]) -> str:
+    point = labels.point(record, hide=hide)
+    return "" if point == numbers.ABSENT else f"; {point}"
 
 
 def _place(label: str, record: RecordResult, lane: LaneResult) -> str:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What runs, points and units are called in the report."""
 
 from __future__ import annotations
@@ -18,18 +19,27 @@ CLASS_WORDS = {
 
 
 def run_labels(runs: Sequence[RunResult]) -> list[str]:
-    """A short name for each run, unique: the target, then the instrument, then a number."""
-    labels = [run.name for run in runs]
-    if len(set(labels)) < len(labels):
-        labels = [
-            f"{run.name} ({run.manifest.target.instrument})" if labels.count(run.name) > 1 else name
-            for run, name in zip(runs, labels, strict=True)
+    """A short name for each run, unique: the target; where two share it, what tells them apart."""
+    names = [run.name for run in runs]
+    manifests = [run.manifest for run in runs]
+    for words in (
+        [manifest.target.instrument for manifest in manifests],
+        [manifest.campaign.name for manifest in manifests],
+    ):
+        twins = {
+            name
+            for name in names
+            if len({w for n, w in zip(names, words, strict=True) if n == name}) > 1
+        }
+        names = [
+            f"{name} ({word})" if name in twins else name
+            for name, word in zip(names, words, strict=True)
         ]
     seen: Counter[str] = Counter()
     unique = []
-    for label in labels:
-        seen[label] += 1
-        unique.append(f"{label} #{seen[label]}" if labels.count(label) > 1 else label)
+    for name in names:
+        seen[name] += 1
+        unique.append(f"{name} #{seen[name]}" if names.count(name) > 1 else name)
     return unique
 
 

@@ -1,8 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """How figures are written: grouped thousands, no more digits than they carry, no exponents."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from kadenz.analysis.units import Unit
 
@@ -49,12 +51,17 @@ def count(value: int) -> str:
     return f"{value:,}"
 
 
-def axis(value: float) -> str:
-    """A tick label: short, "k" and "M" for thousands and millions."""
+def axis(ticks: Sequence[float]) -> list[str]:
+    """Labels of an axis, all in the same manner: plain, or in thousands or millions where every
+    label then stays short."""
+    most = max((abs(tick) for tick in ticks), default=0.0)
     for limit, divisor, suffix in ((1e6, 1e6, "M"), (1e4, 1e3, "k")):
-        if abs(value) >= limit:
-            return f"{value / divisor:g}{suffix}"
-    return f"{value:,.10g}" if abs(value) >= 1e-4 or value == 0.0 else f"{value:.0e}"
+        short = [f"{tick / divisor:g}" for tick in ticks]
+        if most >= limit and all(len(label.lstrip("-")) <= 4 for label in short):
+            return [label + suffix if label != "0" else label for label in short]
+    return [
+        f"{tick:,.10g}" if abs(tick) >= 1e-4 or tick == 0.0 else f"{tick:.0e}" for tick in ticks
+    ]
 
 
 def percent(value: float) -> str:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What stands on the page, in its order."""
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _HEADLINES = (
     ("itc/message-queue", "message queue"),
     ("itc/semaphore-counting", "semaphore"),
     ("itc/mutex", "mutex"),
-    ("micro/task-switch", "task switch"),
+    ("micro/task-switch-sampled", "task switch"),
     ("irq/to-task", "interrupt to task"),
     ("cyclic/wakeup-latency", "wake-up latency"),
 )

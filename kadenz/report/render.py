@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page as one file; figures as SVG, tables as Markdown and CSV."""
 
 from __future__ import annotations

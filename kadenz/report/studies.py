@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The studies' own table layouts, ours beside published.
 
 The published rows are shown as printed, in their unit and with the class of their clock; ours in
@@ -11,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kadenz.analysis.results import RecordResult, RunResult
-from kadenz.analysis.units import Unit
 from kadenz.published import PublishedFigure, family_of, matches, same_benchmark
 from kadenz.report import labels, numbers
 from kadenz.report.table import Cell, Table, badge, figure, words
@@ -262,11 +262,7 @@ def _ways(run: RunResult) -> list[tuple[str, _Take]]:
 
     def batch(bench: str) -> RecordResult | None:
         return next(
-            (
-                r
-                for r in run.records
-                if r.usable and r.batch is not None and r.bench.startswith(bench)
-            ),
+            (r for r in run.records if r.usable and r.batch is not None and r.bench == bench),
             None,
         )
 
@@ -283,7 +279,7 @@ def _ways(run: RunResult) -> list[tuple[str, _Take]]:
         return figure(record.batch.per_iteration, record.unit)
 
     def single(bench: str) -> Cell | None:
-        records = [r for r in run.find(bench) if r.batch is None and r.main is not None]
+        records = [r for r in run.find(f"{bench}-sampled") if r.main is not None]
         summary = records[0].main.summary if records and records[0].main else None
         return None if summary is None else figure(summary.median, records[0].unit)
 
@@ -302,17 +298,22 @@ _IN_LAYOUTS = {("yoo2024", "Table 3"), ("yoo2024", "Table 4"), ("mazzi2021", "Ta
 def _other_points(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
     """Published figures of no table of their own, beside the same point of ours."""
     rows = []
+    notes: dict[str, None] = {}
     elsewhere = [f for f in figures if (f.paper, f.where) not in _IN_LAYOUTS]
+    all_runs = [run for _, run in runs]
+    benches = {record.bench for run in all_runs for record in run.records}
+    same = {bench: labels.constants(bench, all_runs) for bench in benches}
     for label, run in runs:
         for record in run.records:
             summary = _whole_summary(record) if record.usable else None
             if summary is None:
                 continue
-            rows += [
-                _beside(row, label, record, summary, record.unit)
-                for row in matches(elsewhere, run, record)
-                if row.statistic in _STATISTICS
-            ]
+            where = labels.point(record, hide=same[record.bench])
+            for row in matches(elsewhere, run, record):
+                if row.statistic in _STATISTICS:
+                    rows.append(_beside(row, label, where, record, summary))
+                    if row.note:
+                        notes[f"{row.paper} {row.where}, {row.system.name}: {row.note}."] = None
     if not rows:
         return None
     return Table(
@@ -333,22 +334,22 @@ def _other_points(figures: Sequence[PublishedFigure], runs: Named) -> Table | No
         ),
         rows=tuple(rows),
         numeric=frozenset({3, 7}),
-        notes=(CLASSES_DIFFER,),
+        notes=(CLASSES_DIFFER, *notes),
     )
 
 
 def _beside(
-    row: PublishedFigure, label: str, record: RecordResult, summary: Summary, unit: Unit
+    row: PublishedFigure, label: str, point: str, record: RecordResult, summary: Summary
 ) -> tuple[Cell, ...]:
-    where = f"{row.system.name}, {row.kernel}, {row.paper} {row.where}"
+    unit = record.unit
     return (
         words(record.bench),
-        words(labels.point(record)),
+        words(point),
         words(row.statistic),
         _as_printed(row),
         words(row.unit),
         _class(row),
-        words(f"{where}: {row.note}" if row.note else where),
+        words(f"{row.system.name}, {row.kernel}, {row.paper} {row.where}"),
         figure(getattr(summary, row.statistic), unit),
         words(unit.label),
         badge(unit),

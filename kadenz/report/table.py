@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A table as data; as Markdown and CSV. HTML is the template's business."""
 
 from __future__ import annotations

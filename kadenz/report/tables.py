@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The report's own tables: results, fits, clocks, accounting, differences, manifests."""
 
 from __future__ import annotations
@@ -145,6 +146,12 @@ def _remarks(record: RecordResult) -> list[str]:
         return [f"{status}: {record.reason}"]
     found = list(record.notes)
     unit = record.unit
+    if record.batch is not None:
+        one = numbers.figure(record.batch.per_iteration, unit)
+        found.append(
+            f"one of {record.batch.iterations:,} iterations takes {one} {unit.label}, less the "
+            "empty loop"
+        )
     for lane in record.lanes:
         periodic, where = lane.periodic, f"{lane.name}: " if len(record.lanes) > 1 else ""
         if periodic is not None and periodic.periodic and periodic.every is not None:
@@ -156,12 +163,19 @@ def _remarks(record: RecordResult) -> list[str]:
             found.append(
                 f"{where}outliers come every {numbers.number(periodic.every)} samples{cause}{extra}"
             )
+        if lane.summary is not None and lane.summary.constant and lane.summary.n > 1:
+            found.append(
+                f"{where}every sample is the same, so that intervals have no width; that says "
+                "nothing about another build or machine"
+            )
         cold = lane.cold_effect
         if cold is not None and cold.differs:
+            more = numbers.figure(abs(cold.difference), unit)
+            way = "more" if cold.difference > 0 else "less"
+            which = "execution" if cold.cold_n == 1 else f"{cold.cold_n} executions"
             found.append(
-                f"{where}the first {cold.cold_n} executions differ (kept apart): median "
-                f"{numbers.figure(cold.cold_median, unit)} cold against "
-                f"{numbers.figure(cold.warm_median, unit)} {unit.label} warm"
+                f"{where}the first {which}, kept apart, took {more} {unit.label} {way} than the "
+                "median of the others"
             )
         if lane.effective is not None and lane.effective.tau > 2.0:
             found.append(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two sides of runs: who is matched with whom, and what may be said."""
 
 from __future__ import annotations

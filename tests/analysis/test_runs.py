@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run folders in, results out: what counts as a figure and what does not."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The published figures: every row is understood, and matched to its own kind only."""
 
 from __future__ import annotations

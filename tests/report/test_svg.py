@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plots: valid XML, everything inside the picture, sensible ticks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plots as text: small functions that write SVG.
 
     element    escaping and nesting; nothing else knows XML

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Box plots, one row each: quartiles, whiskers, and how far the largest went."""
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def boxes(
 ) -> Plot:
     """Tukey's box for every row; the thin line goes to the extremes, a ring marks the largest."""
     colour = series(colour)
-    labels = min(max(6.8 * max(len(row.label) for row in rows) + 12.0, 60.0), 160.0)
+    labels = min(max(6.8 * max(len(row.label) for row in rows) + 12.0, 60.0), 185.0)
     panel = Panel(heading, subheading, left=labels, right=296.0)
     panel.height = panel.top + ROW * len(rows) + 8.0 + panel.below
     low, high = min(row.low for row in rows), max(row.high for row in rows)

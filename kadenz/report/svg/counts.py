@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A histogram with logarithmic counts: one sample in a million is still seen."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nested text with escaping: all that is needed of XML."""
 
 from __future__ import annotations

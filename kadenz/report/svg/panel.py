@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One plot: heading, axes, grid, and labels that stand where the lines end."""
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ class Panel:
         """Axis line, ticks and the axis's name at the bottom."""
         self.add(line(self.left, self.bottom, self.right, self.bottom, "axis"))
         last = float("-inf")
-        for tick in scale.ticks:
-            x, label = scale(tick), numbers.axis(tick)
+        for tick, label in zip(scale.ticks, numbers.axis(scale.ticks), strict=True):
+            x = scale(tick)
             self.add(line(x, self.bottom, x, self.bottom + 4, "axis"))
             room = 3.2 * len(label) + 4.0
             if x - room < last:
@@ -68,10 +69,10 @@ class Panel:
 
     def y_axis(self, scale: Scale) -> None:
         """Horizontal grid lines with their figures; the unit stands in the subheading."""
-        for tick in scale.ticks:
+        for tick, label in zip(scale.ticks, numbers.axis(scale.ticks), strict=True):
             y = scale(tick)
             self.add(line(self.left, y, self.right, y, "grid"))
-            self.add(text(self.left - 6, y + 3.8, numbers.axis(tick), anchor="end"))
+            self.add(text(self.left - 6, y + 3.8, label, anchor="end"))
 
     def labels(self, wanted: list[tuple[float, str, str]], x: float) -> None:
         """Direct labels (y, words, class) at `x`, moved apart until they do not overlap."""

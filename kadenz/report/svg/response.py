@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A figure over message size: median, quantile bands, fit."""
 
 from __future__ import annotations
@@ -95,7 +96,9 @@ def response(
             el("circle", title(words), cx=x(p.size), cy=y(p.median), r=11.0, class_="hit"),
         )
     last = points[-1]
-    labels = [(y(last.high), "max", ""), (y(last.median), "median", f"t{colour}")]
+    labels = [(y(last.median), "median", f"t{colour}")]
+    if last.high > last.median:
+        labels.append((y(last.high), "max", ""))
     if last.p99 is not None and abs(y(last.p99) - y(last.high)) > 3.0:
         labels.append((y(last.p99), "p99", ""))
     if abs(y(last.low) - y(last.median)) > 14.0:

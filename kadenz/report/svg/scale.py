@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Data to pixels, and where ticks stand."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Samples in the order they were taken, thinned so that no peak is lost."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Colours and strokes of the plots, light and dark.
 
 Series colours are those of Okabe and Ito (2008), told apart by colour-blind readers; the dark

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 "use strict";
 // The page reads without this. It shows what a mark stands for at once, by pointer or finger, and
 // opens everything for a printer.
