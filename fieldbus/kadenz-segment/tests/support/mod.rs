@@ -1,6 +1,8 @@
 //! What the tests share: rings, and ethercrab over an in-process link with a time of its own.
 #![allow(dead_code)]
 
+pub mod master;
+
 use ethercrab::error::Error;
 use ethercrab::{PduRx, PduTx};
 use kadenz_segment::link::in_process::InProcess;
