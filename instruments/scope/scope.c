@@ -26,6 +26,23 @@ static uint64_t marker_address;
 static struct qemu_plugin_scoreboard *board;
 static qemu_plugin_u64 instructions;
 
+static bool is_zero(qemu_plugin_mem_value value)
+{
+    switch (value.type) {
+    case QEMU_PLUGIN_MEM_VALUE_U8:
+        return value.data.u8 == 0;
+    case QEMU_PLUGIN_MEM_VALUE_U16:
+        return value.data.u16 == 0;
+    case QEMU_PLUGIN_MEM_VALUE_U32:
+        return value.data.u32 == 0;
+    case QEMU_PLUGIN_MEM_VALUE_U64:
+        return value.data.u64 == 0;
+    case QEMU_PLUGIN_MEM_VALUE_U128:
+        return value.data.u128.low == 0 && value.data.u128.high == 0;
+    }
+    return false;
+}
+
 static void on_store(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *unused)
 {
     (void)unused;
@@ -33,6 +50,9 @@ static void on_store(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t add
         return;
     }
     qemu_plugin_mem_value stored = qemu_plugin_mem_get_value(info);
+    if (is_zero(stored)) {
+        return; /* no mark: start-up clears memory, and the marker with it, in words of any width */
+    }
     if (stored.type != QEMU_PLUGIN_MEM_VALUE_U32) {
         fprintf(stderr,
                 "kadenz-scope: a store to the marker 0x%llx is not 32 bits wide. "

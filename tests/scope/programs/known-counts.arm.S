@@ -22,6 +22,12 @@ _start:
     ldr  r4, =kdz_scope_marker
     movs r5, #1
     movs r6, #2
+    /* Zeros are no marks: start-up clears memory with stores like these. */
+    movs r0, #0
+    movs r1, #0
+    str  r0, [r4]
+    strb r0, [r4]
+    strd r0, r1, [r4]
     ldr  r0, =0x00010007
     str  r0, [r4]
 
