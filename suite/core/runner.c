@@ -310,9 +310,11 @@ void kdz_suite_main(void *unused)
     kdz_wire_break();
     kdz_message_hello();
     run.greeted = true;
+    run.records = 0;
     for (uint8_t i = 0; i < run.note_count; i++) {
         kdz_message_text(run.notes[i]);
     }
+    run.note_count = 0;
     run.page = kdz_board_plan();
     while (!kdz_stop_requested && next_line(&too_long) && run_line(too_long)) {
     }

@@ -179,7 +179,7 @@ def golden() -> list[dict[str, Any]]:
         {"name": "text-empty", "type": "TEXT", "body": ""},
         {"name": "fault", "type": "FAULT", "body": fault},
         {"name": "conform", "type": "CONFORM", "body": conform},
-        {"name": "done", "type": "DONE", "body": {"records": 1, "frames": 15}},
+        {"name": "done", "type": "DONE", "body": {"records": 1, "frames": 12}},
     ]
     frames += [
         {"name": f"text-{length}", "type": "TEXT", "body": letters[:length]}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a line of a plan means, and how a wrong one is told.
+ */
+#include "fake.h"
+#include "plan.h"
+
+#include <string.h>
+
+static const struct kdz_param params[] = {{"size_bytes", 60, 4, 600}, {"rank_a", 8, 1, 10}};
+static const struct kdz_bench queue = {.name = "itc/queue", .params = params, .param_count = 2};
+static const struct kdz_bench queue_long = {.name = "itc/queue-round-trip"};
+static const struct kdz_bench *const table[] = {&queue_long, &queue};
+static const struct kdz_benches benches = {table, table + 2};
+
+static struct kdz_point point;
+static struct kdz_plan_line read;
+
+static enum kdz_plan_kind kind_of(const char *line)
+{
+    (void)memset(&point, 0xa5, sizeof point);
+    kdz_plan_read(line, &benches, &point, &read);
+    return read.kind;
+}
+
+static void expect_refused(const char *line, const char *reason)
+{
+    assert_int_equal(kind_of(line), KDZ_PLAN_ERROR);
+    assert_string_equal(read.reason, reason);
+}
+
+static void test_a_point_has_its_values_and_the_rest_by_default(void **state)
+{
+    (void)state;
+    assert_int_equal(kind_of("itc/queue id=3 samples=1000 rank_a=7"), KDZ_PLAN_POINT);
+    assert_ptr_equal(point.bench, &queue);
+    assert_int_equal(point.id, 3);
+    assert_int_equal(point.samples, 1000);
+    assert_int_equal(point.value[0], 60);
+    assert_int_equal(point.value[1], 7);
+}
+
+static void test_a_name_is_taken_whole(void **state)
+{
+    (void)state;
+    assert_int_equal(kind_of("itc/queue-round-trip id=0 samples=1"), KDZ_PLAN_POINT);
+    assert_ptr_equal(point.bench, &queue_long);
+    assert_int_equal(kind_of("itc/queu id=0 samples=1"), KDZ_PLAN_ERROR);
+}
+
+static void test_keys_come_in_any_order_and_space(void **state)
+{
+    (void)state;
+    assert_int_equal(kind_of(" \t itc/queue   size_bytes=4 samples=4294967295\tid=65534 \r"),
+                     KDZ_PLAN_POINT);
+    assert_int_equal(point.samples, UINT32_MAX);
+    assert_int_equal(point.id, 65534);
+    assert_int_equal(point.value[0], 4);
+}
+
+static void test_commands_stand_alone(void **state)
+{
+    (void)state;
+    assert_int_equal(kind_of("list"), KDZ_PLAN_LIST);
+    assert_int_equal(kind_of("conformance\r"), KDZ_PLAN_CONFORMANCE);
+    assert_int_equal(kind_of(" end "), KDZ_PLAN_END);
+    expect_refused("list all", "`list`: stands alone on its line");
+}
+
+static void test_comments_and_nothing_are_skipped(void **state)
+{
+    (void)state;
+    assert_int_equal(kind_of(""), KDZ_PLAN_EMPTY);
+    assert_int_equal(kind_of(" \t\r"), KDZ_PLAN_EMPTY);
+    assert_int_equal(kind_of("# itc/queue id=3"), KDZ_PLAN_EMPTY);
+}
+
+static void test_a_wrong_line_says_what_is_wrong(void **state)
+{
+    (void)state;
+    expect_refused("itc/pipe id=1 samples=1", "`itc/pipe`: no such benchmark in this image");
+    expect_refused("itc/pipe id=1 samples=1 any=1", "`itc/pipe`: no such benchmark in this image");
+    expect_refused("itc/queue id=1", "`itc/queue`: `samples=` is missing");
+    expect_refused("itc/queue samples=1", "`itc/queue`: `id=` is missing");
+    expect_refused("itc/queue id=1 samples=0", "`samples=0`: from 1 to 4294967295");
+    expect_refused("itc/queue id=65535 samples=1", "`id=65535`: from 0 to 65534");
+    expect_refused("itc/queue id=1 samples=1 size=4",
+                   "`size`: no such parameter of this benchmark");
+    expect_refused("itc/queue id=1 samples=1 size_bytes=3", "`size_bytes=3`: from 4 to 600");
+    expect_refused("itc/queue id=1 samples=1 size_bytes=601", "`size_bytes=601`: from 4 to 600");
+    expect_refused("itc/queue id=1 samples=1 size_bytes=4 size_bytes=4",
+                   "`size_bytes`: given twice");
+    expect_refused("itc/queue id=1 id=2 samples=1", "`id`: given twice");
+    expect_refused("itc/queue id samples=1", "`id`: key=value expected");
+}
+
+static void test_a_wrong_number_is_no_number(void **state)
+{
+    static const char *const wrong[] = {"id=",   "id=-1",         "id=0x1",
+                                        "id=1k", "id=4294967296", "id=99999999999999999999"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char line[96] = "itc/queue samples=1 ";
+
+        (void)strcat(line, wrong[i]);
+        assert_int_equal(kind_of(line), KDZ_PLAN_ERROR);
+        assert_non_null(strstr(read.reason, "not a number from 0 to 4294967295"));
+    }
+}
+
+static void test_a_reason_fits_however_long_the_word(void **state)
+{
+    char line[KDZ_PLAN_LINE_BYTES];
+
+    (void)state;
+    (void)memset(line, 'x', sizeof line - 1);
+    line[sizeof line - 1] = '\0';
+    assert_int_equal(kind_of(line), KDZ_PLAN_ERROR);
+    assert_true(strlen(read.reason) < sizeof read.reason);
+    assert_int_equal(read.name_length, sizeof line - 1);
+}
+
+static void test_the_id_is_known_before_the_error(void **state)
+{
+    (void)state;
+    assert_int_equal(kind_of("itc/queue id=7 samples=1 nonsense=1"), KDZ_PLAN_ERROR);
+    assert_int_equal(point.id, 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_point_has_its_values_and_the_rest_by_default),
+        cmocka_unit_test(test_a_name_is_taken_whole),
+        cmocka_unit_test(test_keys_come_in_any_order_and_space),
+        cmocka_unit_test(test_commands_stand_alone),
+        cmocka_unit_test(test_comments_and_nothing_are_skipped),
+        cmocka_unit_test(test_a_wrong_line_says_what_is_wrong),
+        cmocka_unit_test(test_a_wrong_number_is_no_number),
+        cmocka_unit_test(test_a_reason_fits_however_long_the_word),
+        cmocka_unit_test(test_the_id_is_known_before_the_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Samples: where they are kept, when they leave, and that none is lost in silence.
+ */
+#include "fake.h"
+#include "message.h"
+
+static uint32_t values[9];
+static struct kdz_record record;
+
+static int start(void **state)
+{
+    (void)state;
+    fake_reset();
+    kdz_wire_reset();
+    for (size_t i = 0; i < 9; i++) {
+        values[i] = 77;
+    }
+    return 0;
+}
+
+static bool open_lanes(uint8_t lanes, uint32_t planned, size_t capacity)
+{
+    return kdz_record_open(&record, 4, lanes, NULL, planned,
+                           (struct kdz_storage){values, capacity});
+}
+
+static void test_lanes_share_the_storage_and_never_overlap(void **state)
+{
+    (void)state;
+    assert_true(open_lanes(2, 100, 9));
+    assert_int_equal(record.lane[0].capacity, 4);
+    assert_int_equal(record.lane[1].capacity, 4);
+    assert_ptr_equal(record.lane[0].values, values);
+    assert_ptr_equal(record.lane[1].values, values + 4);
+    assert_string_equal(record.lane[0].name, "core0");
+    assert_string_equal(record.lane[1].name, "core1");
+}
+
+static void test_a_lane_without_room_is_refused(void **state)
+{
+    (void)state;
+    assert_false(open_lanes(2, 1, 1));
+    assert_false(open_lanes(0, 1, 9));
+    assert_false(open_lanes(KDZ_LANES_MAX + 1, 1, 9));
+    assert_int_equal(record.lane_count, 0);
+}
+
+static void test_only_what_is_planned_is_touched_beforehand(void **state)
+{
+    (void)state;
+    assert_true(open_lanes(1, 3, 9));
+    for (size_t i = 0; i < 9; i++) {
+        assert_int_equal(values[i], i < 3 ? 0 : 77);
+    }
+}
+
+static void expect_samples(size_t *at, uint8_t lane, uint32_t index, size_t count)
+{
+    struct fake_frame frame;
+
+    assert_true(fake_next_frame(at, &frame));
+    assert_int_equal(frame.type, KDZ_FRAME_SAMPLES);
+    assert_int_equal(frame.body[2], lane);
+    assert_int_equal(frame.body[4], index);
+    assert_int_equal(frame.length, 8 + 4 * count);
+}
+
+static void test_a_full_lane_is_drained_and_the_place_is_told(void **state)
+{
+    size_t at = 0;
+
+    (void)state;
+    assert_true(open_lanes(1, 10, 4));
+    for (uint32_t i = 0; i < 10; i++) {
+        assert_false(kdz_record_full(&record, 0));
+        kdz_record_add(&record, 0, i);
+        if (kdz_record_full(&record, 0)) {
+            kdz_record_drain(&record);
+        }
+    }
+    assert_int_equal(kdz_record_close(&record), 0);
+    expect_samples(&at, 0, 0, 4);
+    expect_samples(&at, 0, 4, 4);
+    expect_samples(&at, 0, 8, 2);
+    assert_int_equal(kdz_recorder()->drain_count, 2);
+    assert_int_equal(kdz_recorder()->drains[0], 4);
+    assert_int_equal(kdz_recorder()->drains[1], 8);
+    assert_int_equal(record.lane[0].taken, 10);
+}
+
+static void test_a_long_lane_leaves_in_several_frames(void **state)
+{
+    static uint32_t many[2 * KDZ_SAMPLES_A_FRAME + 1];
+    size_t at = 0;
+
+    (void)state;
+    assert_true(kdz_record_open(&record, 4, 1, NULL, 2 * KDZ_SAMPLES_A_FRAME + 1,
+                                (struct kdz_storage){many, 2 * KDZ_SAMPLES_A_FRAME + 1}));
+    for (uint32_t i = 0; i < 2 * KDZ_SAMPLES_A_FRAME + 1; i++) {
+        kdz_record_add(&record, 0, i);
+    }
+    assert_int_equal(kdz_record_close(&record), 0);
+    expect_samples(&at, 0, 0, KDZ_SAMPLES_A_FRAME);
+    expect_samples(&at, 0, KDZ_SAMPLES_A_FRAME, KDZ_SAMPLES_A_FRAME);
+    expect_samples(&at, 0, (2 * KDZ_SAMPLES_A_FRAME) & 0xff, 1);
+}
+
+static void test_nothing_held_is_no_drain(void **state)
+{
+    (void)state;
+    assert_true(open_lanes(1, 10, 4));
+    kdz_record_drain(&record);
+    assert_int_equal(kdz_recorder()->drain_count, 0);
+    assert_int_equal(fake_console.count, 0);
+}
+
+static void test_more_drains_than_can_be_listed_are_counted(void **state)
+{
+    (void)state;
+    assert_true(open_lanes(1, 1000, 1));
+    for (uint32_t i = 0; i < KDZ_DRAINS_MAX + 5; i++) {
+        kdz_record_add(&record, 0, i);
+        kdz_record_drain(&record);
+    }
+    assert_int_equal(kdz_recorder()->drain_count, KDZ_DRAINS_MAX + 5);
+    assert_int_equal(kdz_recorder()->drains[KDZ_DRAINS_MAX - 1], KDZ_DRAINS_MAX);
+}
+
+static void test_planned_is_taken_and_missed(void **state)
+{
+    (void)state;
+    assert_true(open_lanes(2, 4, 8));
+    kdz_record_add(&record, 0, 1);
+    kdz_record_add(&record, 0, 1);
+    record.lane[0].missed = 1;
+    assert_int_equal(kdz_record_close(&record), 1 + 4);
+    assert_int_equal(record.lane[0].missed, 2);
+    assert_int_equal(record.lane[1].missed, 4);
+}
+
+static void test_more_than_planned_is_told(void **state)
+{
+    (void)state;
+    assert_true(open_lanes(1, 1, 8));
+    kdz_record_add(&record, 0, 1);
+    record.lane[0].missed = 1;
+    assert_int_equal(kdz_record_close(&record), UINT32_MAX);
+}
+
+static void test_a_span_that_does_not_fit_is_noticed_when_it_leaves(void **state)
+{
+    (void)state;
+    assert_true(open_lanes(1, 4, 4));
+    kdz_record_add(&record, 0, UINT32_MAX - 1);
+    kdz_record_drain(&record);
+    assert_false(kdz_recorder()->span_overflow);
+    kdz_record_add(&record, 0, UINT32_MAX);
+    kdz_record_drain(&record);
+    assert_true(kdz_recorder()->span_overflow);
+    assert_true(open_lanes(1, 4, 4));
+    assert_false(kdz_recorder()->span_overflow);
+}
+
+static void test_under_the_scope_no_samples_are_sent(void **state)
+{
+    (void)state;
+    fake_clock.on_target = false;
+    assert_true(open_lanes(1, 3, 2));
+    for (int i = 0; i < 3; i++) {
+        kdz_record_add(&record, 0, 0);
+        if (kdz_record_full(&record, 0)) {
+            kdz_record_drain(&record);
+        }
+    }
+    assert_int_equal(kdz_record_close(&record), 0);
+    assert_int_equal(record.lane[0].taken, 3);
+    assert_int_equal(fake_console.count, 0);
+}
+
+static void test_the_first_failed_proof_keeps_its_reason(void **state)
+{
+    (void)state;
+    assert_true(open_lanes(1, 3, 2));
+    kdz_prove(&record, true, "never");
+    kdz_prove(&record, false, "first");
+    kdz_prove(&record, false, "second");
+    assert_int_equal(record.proof.checked, 3);
+    assert_int_equal(record.proof.failed, 2);
+    assert_string_equal(record.proof.reason, "first");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_lanes_share_the_storage_and_never_overlap, start),
+        cmocka_unit_test_setup(test_a_lane_without_room_is_refused, start),
+        cmocka_unit_test_setup(test_only_what_is_planned_is_touched_beforehand, start),
+        cmocka_unit_test_setup(test_a_full_lane_is_drained_and_the_place_is_told, start),
+        cmocka_unit_test_setup(test_a_long_lane_leaves_in_several_frames, start),
+        cmocka_unit_test_setup(test_nothing_held_is_no_drain, start),
+        cmocka_unit_test_setup(test_more_drains_than_can_be_listed_are_counted, start),
+        cmocka_unit_test_setup(test_planned_is_taken_and_missed, start),
+        cmocka_unit_test_setup(test_more_than_planned_is_told, start),
+        cmocka_unit_test_setup(test_a_span_that_does_not_fit_is_noticed_when_it_leaves, start),
+        cmocka_unit_test_setup(test_under_the_scope_no_samples_are_sent, start),
+        cmocka_unit_test_setup(test_the_first_failed_proof_keeps_its_reason, start),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

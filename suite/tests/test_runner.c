@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From a plan to frames: what the lab may rely on.
+ */
+#include "fake.h"
+#include "kadenz/bench.h"
+#include "kadenz/conformance.h"
+#include "kadenz/suite.h"
+#include "message.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- benchmarks that do one thing each --------------------------------------------------------
+ */
+static enum {
+    WELL,
+    UNPROVED,
+    DISPROVED,
+    TOO_FEW,
+    TOO_MANY,
+    ALL_MISSED,
+    TOO_LONG,
+    STOPPED
+} behaviour;
+static kdz_status setup_status;
+static const char *unavailable_reason;
+static unsigned measured;
+static unsigned torn_down;
+static uint32_t open_mark;
+
+static const char *unavailable(void)
+{
+    return unavailable_reason;
+}
+
+static kdz_status setup(struct kdz_point *point)
+{
+    (void)point;
+    if (setup_status == KDZ_DENIED) {
+        kdz_explain("denied: ask the administrator");
+    }
+    return setup_status;
+}
+
+static void measure(struct kdz_point *point)
+{
+    uint32_t count = point->samples;
+
+    measured++;
+    open_mark = fake_mark;
+    if (behaviour == TOO_FEW || behaviour == STOPPED) {
+        kdz_stop_requested = behaviour == STOPPED;
+        count--;
+    } else if (behaviour == TOO_MANY) {
+        count++;
+    } else if (behaviour == ALL_MISSED) {
+        point->record.lane[0].missed = count;
+        count = 0;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        kdz_record_add(&point->record, 0, behaviour == TOO_LONG ? UINT32_MAX : i);
+        if (behaviour != UNPROVED) {
+            kdz_prove(&point->record, behaviour != DISPROVED, "it did not happen");
+        }
+    }
+}
+
+static void teardown(struct kdz_point *point)
+{
+    (void)point;
+    torn_down++;
+}
+
+static const struct kdz_param params[] = {{"size_bytes", 60, 4, 600}};
+static const struct kdz_bench fake_count = {
+    .name = "fake/count",
+    .begins = "b",
+    .ends = "e",
+    .source = "s",
+    .params = params,
+    .param_count = 1,
+    .lane_count = 1,
+    .unavailable = unavailable,
+    .setup = setup,
+    .measure = measure,
+    .teardown = teardown,
+};
+KDZ_BENCH(fake_count);
+
+static const struct kdz_bench fake_suspend = {
+    .name = "fake/suspend",
+    .begins = "b",
+    .ends = "e",
+    .source = "s",
+    .needs = KDZ_CAP_SUSPEND | KDZ_CAP_MUTEX | KDZ_CAP_YIELD,
+    .lane_count = 1,
+    .measure = measure,
+};
+KDZ_BENCH(fake_suspend);
+
+static const struct kdz_bench fake_self_timed = {
+    .name = "fake/self-timed",
+    .begins = "b",
+    .ends = "e",
+    .source = "s",
+    .self_timed = true,
+    .measure = measure,
+};
+KDZ_BENCH(fake_self_timed);
+
+void kdz_conformance(kdz_conform_report report)
+{
+    report("one holds", KDZ_CONFORM_PASS, "");
+    report("one does not", KDZ_CONFORM_FAIL, "because");
+    report("one is not there", KDZ_CONFORM_NOT_APPLICABLE, "never was");
+}
+
+/* ---- running ----------------------------------------------------------------------------------
+ */
+static struct fake_frame frame;
+static size_t at;
+
+static int start(void **state)
+{
+    (void)state;
+    fake_reset();
+    behaviour = WELL;
+    setup_status = KDZ_OK;
+    unavailable_reason = NULL;
+    measured = torn_down = 0;
+    kdz_stop_requested = false;
+    return 0;
+}
+
+static void suite(void)
+{
+    kdz_suite_main(NULL);
+}
+
+/* Runs the plan and leaves `frame` on what follows HELLO. */
+static void run(const char *plan)
+{
+    fake_page = plan;
+    assert_int_equal(fake_halts(suite), 0);
+    at = 0;
+    assert_int_equal(fake_console.bytes[0], 0); /* ends what stood on the line before */
+    assert_true(fake_next_frame(&at, &frame));
+    assert_int_equal(frame.type, KDZ_FRAME_HELLO);
+    assert_true(fake_next_frame(&at, &frame));
+}
+
+static void next(enum kdz_frame_type type)
+{
+    assert_true(fake_next_frame(&at, &frame));
+    assert_int_equal(frame.type, type);
+}
+
+static void expect_end(const char *status, const char *reason)
+{
+    assert_int_equal(frame.type, KDZ_FRAME_BEGIN);
+    do {
+        assert_true(fake_next_frame(&at, &frame));
+    } while (frame.type == KDZ_FRAME_SAMPLES);
+    assert_int_equal(frame.type, KDZ_FRAME_END);
+    assert_true(fake_says(&frame, status));
+    assert_true(fake_says(&frame, reason));
+}
+
+static void test_a_point_is_begin_samples_end(void **state)
+{
+    (void)state;
+    run("fake/count id=5 samples=3\nend\n");
+    assert_int_equal(frame.type, KDZ_FRAME_BEGIN);
+    assert_true(fake_says(&frame, "size_bytes"));
+    assert_true(fake_says(&frame, "\xa3"
+                                  "all"));
+    next(KDZ_FRAME_SAMPLES);
+    assert_int_equal(frame.length, 8 + 12);
+    next(KDZ_FRAME_END);
+    assert_true(fake_says(&frame, "\xa6status\xa2ok"));
+    next(KDZ_FRAME_DONE);
+    assert_true(fake_says(&frame, "records\x01"));
+    assert_true(fake_says(&frame, "frames\x05"));
+    assert_false(fake_next_frame(&at, &frame));
+    assert_int_equal(open_mark, KDZ_MARK_RECORD_OPEN | 5u);
+    assert_int_equal(fake_mark, KDZ_MARK_RECORD_CLOSE | 5u);
+    assert_int_equal(torn_down, 1);
+}
+
+static void test_a_wrong_line_fails_and_the_next_one_runs(void **state)
+{
+    (void)state;
+    run("no/such id=1 samples=1\nfake/count id=2 samples=1 size_bytes=3\nfake/count id=3 "
+        "samples=1\n");
+    expect_end("failed", "`no/such`: no such benchmark in this image");
+    next(KDZ_FRAME_BEGIN);
+    expect_end("failed", "`size_bytes=3`: from 4 to 600");
+    next(KDZ_FRAME_BEGIN);
+    expect_end("ok", "");
+    next(KDZ_FRAME_DONE);
+    assert_int_equal(measured, 1);
+}
+
+static void test_a_line_too_long_fails(void **state)
+{
+    char plan[400];
+
+    (void)state;
+    (void)memset(plan, ' ', sizeof plan);
+    (void)memcpy(plan, "fake/count", 10);
+    (void)snprintf(plan + 380, 20, "\nend");
+    run(plan);
+    expect_end("failed", "longer than 255 characters");
+    next(KDZ_FRAME_DONE);
+}
+
+static void test_a_plan_may_be_typed(void **state)
+{
+    (void)state;
+    fake_typed = "# by hand\r\nfake/count id=9 samples=1\r\nend\r\n";
+    run(NULL);
+    expect_end("ok", "");
+    next(KDZ_FRAME_DONE);
+}
+
+static void expect_not_applicable(const char *plan, const char *reason)
+{
+    run(plan);
+    expect_end("n/a", reason);
+    next(KDZ_FRAME_DONE);
+    assert_int_equal(measured, 0);
+}
+
+static void test_a_lacking_capability_is_named_and_not_measured(void **state)
+{
+    (void)state;
+    expect_not_applicable("fake/suspend id=1 samples=1\n", "this kernel has no suspend mutex");
+}
+
+static void test_an_unavailable_benchmark_is_not_measured(void **state)
+{
+    (void)state;
+    unavailable_reason = "there is no such channel";
+    expect_not_applicable("fake/count id=1 samples=1\n", "there is no such channel");
+}
+
+static void test_self_timed_is_not_applicable_under_the_scope(void **state)
+{
+    (void)state;
+    fake_clock.on_target = false;
+    expect_not_applicable("fake/self-timed id=1 samples=1\n", "under the scope");
+}
+
+static void test_an_unsupported_setup_is_not_applicable(void **state)
+{
+    (void)state;
+    setup_status = KDZ_UNSUPPORTED;
+    expect_not_applicable("fake/count id=1 samples=1\n", "does not support");
+    assert_int_equal(torn_down, 1);
+}
+
+static void test_a_failed_setup_is_torn_down_and_says_why(void **state)
+{
+    (void)state;
+    setup_status = KDZ_DENIED;
+    run("fake/count id=1 samples=1\n");
+    expect_end("failed", "denied: ask the administrator");
+    assert_int_equal(measured, 0);
+    assert_int_equal(torn_down, 1);
+    setup_status = KDZ_NO_MEMORY; /* an old explanation does not stick to a new error */
+    fake_console.count = 0;
+    run("fake/count id=1 samples=1\n");
+    expect_end("failed", "memory, a pool or a limit of the kernel is exhausted");
+}
+
+static void expect_verdict(int what, const char *status, const char *reason)
+{
+    fake_console.count = 0;
+    behaviour = what;
+    run("fake/count id=1 samples=3\n");
+    expect_end(status, reason);
+}
+
+static void test_a_record_without_proof_is_invalid(void **state)
+{
+    (void)state;
+    expect_verdict(UNPROVED, "invalid", "proved nothing");
+    expect_verdict(DISPROVED, "invalid", "it did not happen");
+}
+
+static void test_accounting_that_does_not_add_up_is_invalid(void **state)
+{
+    (void)state;
+    expect_verdict(TOO_FEW, "invalid", "neither taken nor missed");
+    expect_verdict(TOO_MANY, "invalid", "more samples than planned");
+    expect_verdict(ALL_MISSED, "invalid", "every planned sample was missed");
+}
+
+static void test_a_span_that_does_not_fit_makes_the_record_invalid(void **state)
+{
+    (void)state;
+    expect_verdict(TOO_LONG, "invalid", "does not fit in 32 bits");
+}
+
+static void test_a_stop_keeps_what_was_measured(void **state)
+{
+    (void)state;
+    behaviour = STOPPED;
+    run("fake/count id=1 samples=3\nfake/count id=2 samples=3\n");
+    expect_end("ok", "stopped on request");
+    assert_true(fake_says(&frame, "taken\x02\xa6missed\x01"));
+    next(KDZ_FRAME_DONE);
+    assert_int_equal(measured, 1);
+}
+
+static void test_no_room_for_a_lane_fails(void **state)
+{
+    (void)state;
+    fake_capacity = 0;
+    run("fake/count id=1 samples=3\n");
+    expect_end("failed", "no room for this benchmark's lanes");
+}
+
+static void test_list_names_every_benchmark_and_why_not(void **state)
+{
+    (void)state;
+    run("list\n");
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(frame.type, KDZ_FRAME_BENCH);
+        if (fake_says(&frame, "fake/suspend")) {
+            assert_true(fake_says(&frame, "available\xc2"));
+            assert_true(fake_says(&frame, "this kernel has no suspend mutex"));
+        } else {
+            assert_true(fake_says(&frame, "available\xc3"));
+        }
+        assert_true(fake_next_frame(&at, &frame));
+    }
+    assert_int_equal(frame.type, KDZ_FRAME_DONE);
+}
+
+static void test_conformance_is_told_case_by_case(void **state)
+{
+    (void)state;
+    run("conformance\n");
+    assert_int_equal(frame.type, KDZ_FRAME_CONFORM);
+    assert_true(fake_says(&frame, "result\xa4pass"));
+    next(KDZ_FRAME_CONFORM);
+    assert_true(fake_says(&frame, "result\xa4"
+                                  "fail\xa6reason\xa7"
+                                  "because"));
+    next(KDZ_FRAME_CONFORM);
+    assert_true(fake_says(&frame, "result\xa3n/a"));
+    next(KDZ_FRAME_DONE);
+}
+
+static void test_notes_wait_for_hello(void **state)
+{
+    (void)state;
+    kdz_note("running without SCHED_FIFO");
+    run("end\n");
+    assert_int_equal(frame.type, KDZ_FRAME_TEXT);
+    assert_true(fake_says(&frame, "running without SCHED_FIFO"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        /* First: before any other HELLO. */
+        cmocka_unit_test_setup(test_notes_wait_for_hello, start),
+        cmocka_unit_test_setup(test_a_point_is_begin_samples_end, start),
+        cmocka_unit_test_setup(test_a_wrong_line_fails_and_the_next_one_runs, start),
+        cmocka_unit_test_setup(test_a_line_too_long_fails, start),
+        cmocka_unit_test_setup(test_a_plan_may_be_typed, start),
+        cmocka_unit_test_setup(test_a_lacking_capability_is_named_and_not_measured, start),
+        cmocka_unit_test_setup(test_an_unavailable_benchmark_is_not_measured, start),
+        cmocka_unit_test_setup(test_self_timed_is_not_applicable_under_the_scope, start),
+        cmocka_unit_test_setup(test_an_unsupported_setup_is_not_applicable, start),
+        cmocka_unit_test_setup(test_a_failed_setup_is_torn_down_and_says_why, start),
+        cmocka_unit_test_setup(test_a_record_without_proof_is_invalid, start),
+        cmocka_unit_test_setup(test_accounting_that_does_not_add_up_is_invalid, start),
+        cmocka_unit_test_setup(test_a_span_that_does_not_fit_makes_the_record_invalid, start),
+        cmocka_unit_test_setup(test_a_stop_keeps_what_was_measured, start),
+        cmocka_unit_test_setup(test_no_room_for_a_lane_fails, start),
+        cmocka_unit_test_setup(test_list_names_every_benchmark_and_why_not, start),
+        cmocka_unit_test_setup(test_conformance_is_told_case_by_case, start),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
