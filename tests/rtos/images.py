@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Images of the RTOS boards with options of their own, and one boot of them in QEMU."""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kadenz.build.elf import Elf
+from kadenz.build.source import kernel_source
+from kadenz.config import house
+from kadenz.target.qemu import QemuTarget
+from kadenz.target.tools import require
+from kadenz.wire.decoder import Decoder, Received
+from kadenz.wire.messages import Begin, End, Samples
+
+HERE = Path(__file__).parent
+TARGETS = HERE / "targets"
+BOARDS = ("hifive1-revb", "stm32f4")
+
+M = TypeVar("M")
+
+
+@functools.cache
+def freertos() -> Path:
+    """Folder of the pinned FreeRTOS."""
+    source = kernel_source("freertos", house.kernel("freertos"), None)
+    assert source is not None
+    return source.folder
+
+
+@functools.cache
+def build(
+    board: str,
+    name: str = "stock",
+    *,
+    instrument: str = "counter",
+    kernel: str = "freertos",
+    options: tuple[tuple[str, str], ...] = (),
+) -> Path:
+    """Builds an image in a folder of its own; returns that folder."""
+    folder = house.root() / "build" / "tests" / f"{kernel}-{board}-{instrument}-{name}"
+    toolchain = house.root() / "arch" / house.board(board).arch / "toolchain.cmake"
+    settings = {
+        "KDZ_KERNEL": kernel,
+        "KDZ_BOARD": board,
+        "KDZ_INSTRUMENT": instrument,
+        "CMAKE_TOOLCHAIN_FILE": str(toolchain),
+        "KDZ_KERNEL_SOURCE": str(freertos()),
+        **dict(options),
+    }
+    run(
+        str(require("cmake")),
+        *("-S", str(house.root() / "suite"), "-B", str(folder), "-G", "Ninja"),
+        *(f"-D{key}={value}" for key, value in settings.items()),
+    )
+    run(str(require("cmake")), "--build", str(folder), "--parallel", "2")
+    return folder
+
+
+def run(*command: str) -> str:
+    """Runs a command to its end; what it printed. Fails the test with that when it fails."""
+    answer = subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"}
+    )
+    assert answer.returncode == 0, f"{' '.join(command)}\n{answer.stdout}\n{answer.stderr}"
+    return answer.stdout
+
+
+@dataclass
+class Said:
+    """Everything one boot sent."""
+
+    raw: bytes
+    messages: list[Any] = field(default_factory=list)
+    samples: dict[tuple[int, int], NDArray[Any]] = field(default_factory=dict)
+
+    def all(self, kind: type[M]) -> list[M]:
+        """The messages of one type, in their order."""
+        return [m for m in self.messages if isinstance(m, kind)]
+
+    def one(self, kind: type[M]) -> M:
+        """The only message of its type."""
+        (message,) = self.all(kind)
+        return message
+
+    def record(self, bench: str) -> tuple[Begin, End]:
+        """Begin and end of the only record of a benchmark."""
+        (begin,) = [b for b in self.all(Begin) if b.bench == bench]
+        (end,) = [e for e in self.all(End) if e.record == begin.record]
+        return begin, end
+
+    def values(self, bench: str, lane: int = 0) -> NDArray[Any]:
+        """The samples of a lane of the only record of a benchmark."""
+        return self.samples[self.record(bench)[0].record, lane]
+
+
+def boot(folder: Path, board: str, plan: str, *, patience_s: float = 120.0) -> Said:
+    """Boots an image with a plan and listens until it ends. Any damage on the line fails."""
+    tier = house.board(board).tier.emulated
+    assert tier is not None
+    target = QemuTarget(tier, Elf(folder / "kadenz-suite.elf"))
+    pieces = []
+    target.open(plan)
+    try:
+        end = time.monotonic() + patience_s
+        while (piece := target.read(1.0)) is not None:
+            pieces.append(piece)
+            assert time.monotonic() < end, f"no end after {patience_s} s\n{target.post_mortem()}"
+    finally:
+        target.close()
+    return decode(b"".join(pieces))
+
+
+def decode(raw: bytes) -> Said:
+    """Bytes of a boot to messages and samples."""
+    decoder = Decoder()
+    said = Said(raw)
+    parts: dict[tuple[int, int], list[NDArray[Any]]] = defaultdict(list)
+    for item in [*decoder.feed(raw), *decoder.finish()]:
+        assert isinstance(item, Received), item
+        if isinstance(item.message, Samples):
+            parts[item.message.record, item.message.lane].append(item.message.values)
+        else:
+            said.messages.append(item.message)
+    said.samples = {key: np.concatenate(values) for key, values in parts.items()}
+    return said
+
+

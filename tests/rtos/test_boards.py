@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""FreeRTOS on the two boards: it starts, keeps the contract, measures, and repeats itself."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from kadenz.config import house
+from kadenz.wire.messages import Bench, Conform, Done, End, Hello
+from tests.rtos.images import BOARDS, boot, build, run
+
+pytestmark = pytest.mark.emulated
+
+# Every benchmark of the suite that one core and one FreeRTOS can run, at a count that takes
+# seconds; the sizes are the ends of yoo2024's range.
+EVERYTHING = """\
+clock/resolution id=0 samples=100
+clock/read-cost id=1 samples=100
+clock/monotonic id=2 samples=100
+itc/queue id=10 samples=50 size_bytes=60
+itc/stream-buffer id=11 samples=50 size_bytes=600
+itc/message-buffer id=12 samples=50 size_bytes=600
+itc/queue-round-trip id=13 samples=50 size_bytes=600
+itc/stream-buffer-round-trip id=14 samples=50 size_bytes=60
+itc/message-buffer-round-trip id=15 samples=50 size_bytes=60
+itc/semaphore-counting id=16 samples=50
+itc/semaphore-counting-to-higher id=17 samples=50
+itc/semaphore-binary id=18 samples=50
+itc/semaphore-binary-to-higher id=19 samples=50
+itc/mutex id=20 samples=50
+itc/mutex-to-higher id=21 samples=50
+micro/task-switch id=22 samples=2 iterations=1000
+micro/task-switch-sampled id=23 samples=3000
+micro/preemption id=24 samples=2 iterations=1000
+micro/preemption-sampled id=25 samples=200
+micro/semaphore-shuffle id=26 samples=2 iterations=1000
+micro/semaphore-shuffle-sampled id=27 samples=200
+micro/message-latency id=28 samples=2 iterations=1000 channel=2
+micro/message-latency-sampled id=29 samples=200
+irq/to-handler id=30 samples=100
+irq/to-task id=31 samples=100
+end
+"""
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_freertos_keeps_every_promise_of_the_contract(board: str) -> None:
+    said = boot(build(board), board, "conformance\nend\n")
+    cases = said.all(Conform)
+    assert len(cases) >= 27
+    assert [c for c in cases if c.result == "fail"] == []
+    # What is not applicable on FreeRTOS is exactly what it has no word for.
+    missing = {c.case for c in cases if c.result == "n/a"}
+    assert missing == {
+        "a pipe keeps bytes and their order",
+        "a FIFO keeps bytes and their order",
+        "a message queue keeps messages and their order",
+    }
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_every_benchmark_measures_and_proves(board: str) -> None:
+    said = boot(build(board), board, EVERYTHING)
+    planned = len(EVERYTHING.splitlines()) - 1
+    ends = said.all(End)
+    assert [(e.record, e.status, e.reason) for e in ends if e.status != "ok"] == []
+    assert len(ends) == planned
+    assert said.one(Done).records == planned
+    for end in ends:
+        assert end.proof.failed == 0
+        assert end.proof.checked >= 1
+        for index, lane in enumerate(end.lanes):
+            assert lane.missed == 0
+            assert said.samples[end.record, index].size == lane.taken
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_two_boots_give_the_same_bytes(board: str) -> None:
+    first = boot(build(board), board, EVERYTHING)
+    second = boot(build(board), board, EVERYTHING)
+    assert first.raw == second.raw
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_an_image_holds_all_benchmarks_of_the_suite(board: str) -> None:
+    said = boot(build(board), board, "list\nend\n")
+    sources = (house.root() / "suite" / "bench").glob("*.c")
+    in_sources = sum(len(re.findall(r"^KDZ_BENCH\(", s.read_text(), re.M)) for s in sources)
+    names = [bench.name for bench in said.all(Bench)]
+    assert len(names) == len(set(names))
+    assert len(names) >= in_sources
+    for bench in said.all(Bench):
+        assert bench.begins and bench.ends and bench.source
+        assert bench.available or bench.reason
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_board_fits_its_memory_and_leaves_room_for_samples(board: str) -> None:
+    folder = build(board)
+    memory = house.board(board).memory
+    assert memory is not None
+    hello = boot(folder, board, "end\n").one(Hello)
+    assert hello.storage >= 512
+    sections = run("size", "-A", str(folder / "kadenz-suite.elf"))
+    held = {
+        name: int(size)
+        for name, size, _ in re.findall(r"^(\.\w+|kdz_bench)\s+(\d+)\s+(\d+)", sections, re.M)
+    }
+    data = sum(held.get(n, 0) for n in (".data", ".bss", ".noinit", ".storage", ".stack"))
+    assert data <= memory.data_bytes
+    assert held[".storage"] // 4 == hello.storage
+
+
+def test_the_tick_of_the_hifive_divides_its_crystal() -> None:
+    hello = boot(build("hifive1-revb"), "hifive1-revb", "end\n").one(Hello)
+    assert hello.timer_hz == 32768
+    assert hello.timer_hz % hello.tick_hz == 0
+
+
+def test_the_clock_of_the_stm32_counts_one_an_instruction() -> None:
+    """TIM2 stands in for the cycle counter that QEMU lacks: fine, steady, and not SysTick."""
+    said = boot(
+        build("stm32f4"),
+        "stm32f4",
+        "clock/resolution id=0 samples=200\nclock/read-cost id=1 samples=200\n"
+        "clock/monotonic id=2 samples=500\nend\n",
+    )
+    assert said.one(Hello).clock.name == "tim2"
+    cost = said.values("clock/read-cost")
+    assert set(np.unique(cost)) == {2}  # the load of the pointer and the load of the counter
+    assert said.values("clock/resolution").max() < 6  # SysTick would step by 168 MHz / 1 GHz
+    assert said.record("clock/monotonic")[1].proof.failed == 0
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_full_storage_is_drained_and_every_sample_arrives(board: str) -> None:
+    said = boot(build(board), board, "micro/task-switch-sampled id=5 samples=30000\nend\n")
+    _, end = said.record("micro/task-switch-sampled")
+    assert end.status == "ok"
+    assert len(end.drains) >= 1
+    assert said.values("micro/task-switch-sampled").size == 30000

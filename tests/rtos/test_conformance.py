@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The conformance test must be able to fail: a port with known defects is found out."""
+
+from __future__ import annotations
+
+import pytest
+
+from kadenz.wire.messages import Conform
+from tests.rtos.images import TARGETS, boot, build
+
+pytestmark = pytest.mark.emulated
+
+WRAPPED = ("kdz_mutex_create", "kdz_delay_until", "kdz_channel")
+
+
+def test_a_port_with_defects_fails_where_they_are_and_nowhere_else() -> None:
+    folder = build(
+        "stm32f4",
+        "mutant",
+        options=(
+            ("KDZ_EXTRA_BENCH", str(TARGETS / "mutant.c")),
+            ("CMAKE_EXE_LINKER_FLAGS", " ".join(f"-Wl,--wrap={name}" for name in WRAPPED)),
+        ),
+    )
+    cases = boot(folder, "stm32f4", "conformance\nend\n").all(Conform)
+    failed = {case.case: case.reason for case in cases if case.result == "fail"}
+    assert set(failed) == {
+        "a waiter lends its rank to the owner",
+        "a missed moment is told",
+        "a message buffer keeps messages and their order",
+    }
+    assert all(failed.values())

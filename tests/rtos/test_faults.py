@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""FreeRTOS with its checks on: what goes wrong is told with its place, then the board halts."""
+
+from __future__ import annotations
+
+import pytest
+
+from kadenz.wire.messages import End, Fault, Hello
+from tests.rtos.images import BOARDS, TARGETS, Said, boot, build
+
+pytestmark = pytest.mark.emulated
+
+
+def boot_with(board: str, checks: str, plan: str) -> Said:
+    benches = ";".join(
+        str(TARGETS / name) for name in ("kernel_assert.c", "stack_overflow.c", "no_memory.c")
+    )
+    options = (("KDZ_EXTRA_BENCH", benches), ("KDZ_FREERTOS_CHECKS", checks))
+    return boot(build(board, f"checks-{checks.lower()}", options=options), board, plan)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_an_assertion_of_the_kernel_names_its_file_and_line(board: str) -> None:
+    said = boot_with(board, "ON", "fault/kernel-assert id=1 samples=1\nend\n")
+    fault = said.one(Fault)
+    assert fault.kind == "assert"
+    assert fault.message == "tasks.c"
+    assert fault.registers["line"] > 0
+    assert fault.thread == "intruder"
+    assert said.one(Hello).settings["asserts"] == "on"
+
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("checks", ["OFF", "ON"])
+def test_a_stack_overflow_names_the_thread(board: str, checks: str) -> None:
+    """Found by FreeRTOS at the switch with checks, by the idle thread without."""
+    said = boot_with(board, checks, "fault/stack-overflow id=1 samples=1\nend\n")
+    fault = said.one(Fault)
+    assert (fault.kind, fault.thread) == ("stack-overflow", "greedy")
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_memory_that_runs_out_ends_the_record_and_not_the_run(board: str) -> None:
+    plan = "fault/no-memory id=1 samples=1\nclock/read-cost id=2 samples=5\nend\n"
+    said = boot_with(board, "OFF", plan)
+    first, second = said.all(End)
+    assert (first.status, second.status) == ("failed", "ok")
+    assert "memory" in first.reason
+
+
+def test_measuring_images_leave_the_checks_out() -> None:
+    hello = boot(build("stm32f4"), "stm32f4", "end\n").one(Hello)
+    assert hello.settings["asserts"] == "off"
+    assert hello.settings["stack_check"] == "idle thread"
