@@ -21,7 +21,7 @@ from kadenz.config.board import Board
 from kadenz.config.kernel import Kernel
 from kadenz.config.manifest import BuildEntry
 from kadenz.config.target_name import TargetName
-from kadenz.errors import BuildFailed
+from kadenz.errors import BuildFailed, UsageError
 
 PROGRAM = "kadenz-suite"  # the CMake target, and the name of its file
 # Flags that place a file on this machine, and so say nothing about the code that came out.
@@ -48,8 +48,8 @@ def build_image(
 ) -> Image:
     """Builds the image of a target for one instrument; does nothing when it is up to date.
 
-    `tree` replaces the kernel's own source; `extra_bench` are C files of benchmarks outside the
-    suite. Raises BuildFailed with the compiler's output, ToolMissing, UsageError.
+    `tree` replaces the kernel's own source; `extra_bench` are C files, or folders of them, of
+    benchmarks outside the suite. Raises BuildFailed with the compiler's output, ToolMissing, UsageError.
     """
     kernel, board = house.kernel(target.kernel), house.board(target.board)
     source = kernel_source(target.kernel, kernel, tree)
@@ -87,16 +87,28 @@ def _options(
         "CMAKE_EXPORT_COMPILE_COMMANDS": "ON",
     }
     toolchain = house.root() / "arch" / board.arch / "toolchain.cmake"
+    _require_compiler(toolchain)
     if toolchain.is_file():  # none: the compiler of this machine
         options["CMAKE_TOOLCHAIN_FILE"] = str(toolchain)
     if source:
         options["KDZ_KERNEL_SOURCE"] = str(source.folder)
     for file in extra:
-        if not file.is_file():
-            raise BuildFailed(f"{file}: no such benchmark source", remedy="Check the name")
+        if not file.exists():
+            raise UsageError(f"--bench {file}: no such file or folder", remedy="Check the name")
     if extra:
         options["KDZ_EXTRA_BENCH"] = ";".join(str(file.resolve()) for file in extra)
     return options
+
+
+def _require_compiler(toolchain: Path) -> None:
+    """ToolMissing, with its remedy, before CMake says the same in fifty lines."""
+    from kadenz.target import tools
+
+    text = toolchain.read_text() if toolchain.is_file() else ""
+    found = re.search(r"set\(CMAKE_C_COMPILER\s+(\S+?)\)", text)
+    name = found.group(1) if found else "gcc"
+    if name in {need.name for need in tools.NEEDS}:
+        tools.require(name)
 
 
 def _configure(folder: Path, target: TargetName, options: dict[str, str]) -> None:
@@ -151,12 +163,13 @@ def _program(folder: Path, target: TargetName) -> Path:
 
 def _describe(folder: Path, target: TargetName, source: Source | None) -> BuildEntry:
     elf = Elf(_program(folder, target))
-    compiler = _compiler(folder)
+    commands = json.loads((folder / "compile_commands.json").read_text())
+    compiler = _compiler(commands)
     sizes = elf.sizes
     return BuildEntry(
         compiler=Path(compiler).name,
         compiler_version=_compiler_version(compiler),
-        flags=_flags(folder),
+        flags=_flags(commands),
         elf_sha256=elf.sha256,
         text_bytes=sizes.text,
         data_bytes=sizes.data,
@@ -165,20 +178,23 @@ def _describe(folder: Path, target: TargetName, source: Source | None) -> BuildE
     )
 
 
-def _compiler(folder: Path) -> str:
-    cache = (folder / "CMakeCache.txt").read_text(errors="replace")
-    found = re.search(r"^CMAKE_C_COMPILER:[A-Z]+=(.+)$", cache, re.MULTILINE)
-    return found.group(1) if found else "cc"
+def _compiler(commands: list[dict[str, str]]) -> str:
+    """The program that compiled the first C file, as CMake called it."""
+    return shlex.split(next(c["command"] for c in commands if c["file"].endswith(".c")))[0]
 
 
 def _compiler_version(compiler: str) -> str:
-    answer = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
+    try:
+        answer = subprocess.run(
+            [compiler, "--version"], capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return "unknown"
     return answer.stdout.splitlines()[0].strip() if answer.stdout else "unknown"
 
 
-def _flags(folder: Path) -> str:
+def _flags(commands: list[dict[str, str]]) -> str:
     """What benchmarks were compiled with; another set, if the kernel has one, stands behind it."""
-    commands = json.loads((folder / "compile_commands.json").read_text())
     sets: dict[str, str] = {}
     for command in commands:
         file = command["file"]

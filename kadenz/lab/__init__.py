@@ -21,7 +21,7 @@ from kadenz.config.target_name import TargetName
 from kadenz.config.toml import did_you_mean
 from kadenz.errors import KadenzError, TargetFailed, UsageError
 from kadenz.lab import catalog as catalogs
-from kadenz.lab.choose import check_instrument, make_target
+from kadenz.lab.choose import check_instrument, check_tools, make_target
 from kadenz.lab.measure import Job, Result, measure
 from kadenz.lab.plan import campaign_points, check_overrides, clock_points, concerns
 from kadenz.lab.progress import Progress
@@ -60,6 +60,7 @@ def prepare(request: Request, progress: Progress) -> list[Job]:
         raise UsageError("nothing to measure on: no target", remedy="Name one with --target")
     for name in request.targets:
         check_instrument(name, request.instrument)
+        check_tools(name)
     host = _host(request)
     images = {name: _image(name, request, progress) for name in request.targets}
     jobs = [_job(name, images[name], request, host) for name in request.targets]

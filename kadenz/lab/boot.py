@@ -157,7 +157,7 @@ def _where(assembler: Assembler) -> str:
 def _died(name: str, assembler: Assembler) -> TargetFailed:
     return TargetFailed(
         f"{name} ended {_where(assembler)}, before it was done",
-        remedy="Its last words are above; run the benchmark alone to narrow it down",
+        remedy="Run that benchmark alone; an end without words is often a destroyed stack",
         detail=_last_texts(assembler),
     )
 

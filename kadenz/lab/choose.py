@@ -10,6 +10,7 @@ from kadenz.config import house
 from kadenz.config.board import Board
 from kadenz.config.target_name import TargetName
 from kadenz.errors import UsageError
+from kadenz.target import tools
 from kadenz.target.base import Target
 from kadenz.target.process import ProcessTarget
 
@@ -42,6 +43,13 @@ def check_instrument(name: TargetName, instrument: str) -> None:
             f"{name} cannot be measured with the instrument `{instrument}`",
             remedy=f"It offers {', '.join(offered)}",
         )
+
+
+def check_tools(name: TargetName) -> None:
+    """ToolMissing when the target's emulator is not there: told before anything is built."""
+    emulated = house.board(name.board).tier.emulated
+    if name.tier == "emulated" and emulated is not None:
+        tools.require(emulated.qemu)
 
 
 def scoped(name: TargetName) -> bool:

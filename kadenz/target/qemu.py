@@ -27,6 +27,8 @@ _READ_BYTES = 1 << 18
 _GRACE_S = 2.0  # between asking QEMU to end and ending it
 _EXIT_S = 0.3  # for an image that ends QEMU by itself
 _POLL_S = 0.01
+# Lines of `info registers` that hold floating point only: forty that nobody reads.
+_FLOATS = re.compile(r"^\s*(f\d+/|fcsr|s\d\d=|FPSCR)|^\s*$")
 
 
 class QemuTarget:
@@ -86,7 +88,8 @@ class QemuTarget:
         except Exception as error:  # the emulator itself may be what hangs
             return f"QEMU does not answer ({type(error).__name__}); {self._said()}".strip("; ")
         where = [f"{name} is in {symbol}" for name, symbol in self._symbols(registers)]
-        return "\n".join([*where, registers.strip(), self._said()]).strip()
+        kept = [line for line in registers.splitlines() if not _FLOATS.match(line)]
+        return "\n".join([*where, *kept, self._said()]).strip()
 
     def close(self) -> str:
         """Quits QEMU; what QEMU itself said, or how it died."""
@@ -132,8 +135,9 @@ class QemuTarget:
         QEMU writes `pc 2001..` and `x1/ra 2001..` for RISC-V, `R15=0800..` and `R14=..` for Arm.
         """
         names = {"pc": "pc", "R15": "pc", "x1/ra": "ra", "R14": "lr"}
-        found = re.findall(r"(pc|R15|x1/ra|R14)[ =]+([0-9a-fA-F]{8,16})", registers)
-        symbols = [(names[name], self._elf.symbol_at(int(value, 16))) for name, value in found]
+        pattern = r"(?<![\w/])(pc|R15|x1/ra|R14)[ =]+([0-9a-fA-F]{8,16})"
+        found = [(names[n], int(value, 16)) for n, value in re.findall(pattern, registers)]
+        symbols = [(name, self._elf.symbol_at(value)) for name, value in found]
         return [(name, symbol) for name, symbol in symbols if symbol]
 
     def _end(self) -> str:
@@ -169,7 +173,10 @@ class QemuTarget:
             client = QMPClient("kadenz")
             await client.connect(str(self._folder / "qmp"))
             if command == "quit":
-                await client.execute("quit")
+                with contextlib.suppress(Exception):  # it may be gone before it answers
+                    await client.execute("quit")
+                with contextlib.suppress(Exception):
+                    await client.disconnect()
                 return ""
             with contextlib.suppress(Exception):
                 await client.execute("stop")  # so that the registers are those of one moment

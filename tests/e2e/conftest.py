@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real `kadenz` processes with real targets."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from kadenz.store import Run, read_run
+
+KADENZ = str(Path(sys.executable).parent / "kadenz")
+BOARDS = ("freertos/hifive1-revb@emulated", "freertos/stm32f4@emulated")
+LINUX = "posix/linux@host"
+FAULTS = Path(__file__).parent / "targets" / "faults.c"
+
+Kadenz = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def kadenz(
+    *arguments: str | Path, env: dict[str, str] | None = None, before: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
+    """Runs the command; `before` is what starts it (setpriv …)."""
+    return subprocess.run(
+        [*before, KADENZ, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**os.environ, **(env or {})},
+    )
+
+
+def runs_in(folder: Path) -> dict[str, Run]:
+    """Every run below a folder, by target."""
+    found = [read_run(file.parent) for file in sorted(folder.glob("*/run.json"))]
+    return {run.manifest.target.name: run for run in found}
+
+
+def campaign(folder: Path, benchmarks: dict[str, int], targets: Sequence[str]) -> Path:
+    """A campaign file of these benchmarks and samples."""
+    tables = [f'[[benchmark]]\nname = "{n}"\nsamples = {count}' for n, count in benchmarks.items()]
+    names = ", ".join(f'"{target}"' for target in targets)
+    file = folder / "test.toml"
+    head = f'name = "test"\ntitle = "a test"\ntargets = [{names}]'
+    file.write_text("\n".join([head, *tables]) + "\n")
+    return file
+
+
+@pytest.fixture(scope="session")
+def built() -> None:
+    """The stock images are built, so that later times are those of measuring."""
+    answer = kadenz("list", "--build")
+    assert answer.returncode == 0, answer.stderr

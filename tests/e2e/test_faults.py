@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Targets that hang, crash, assert, run out of stack or prove nothing: shown, kept, survived."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from kadenz.store import Run
+from tests.e2e.conftest import BOARDS, FAULTS, campaign, kadenz, runs_in
+
+pytestmark = pytest.mark.emulated
+
+BENCHMARKS = {
+    "fault/good": 100,
+    "fault/no-proof": 100,
+    "fault/wrong-proof": 100,
+    "fault/hang": 100,
+    "fault/assert": 100,
+    "fault/exception": 100,
+    "fault/overflow": 100,
+    "clock/read-cost": 100,
+}
+
+
+class Faults:
+    """One run of all faults on both boards."""
+
+    def __init__(self, answer: subprocess.CompletedProcess[str], runs: dict[str, Run]) -> None:
+        self.answer = answer
+        self.runs = runs
+
+    def reason(self, board: str, bench: str) -> tuple[str, str]:
+        entries = [r for r in self.runs[board].manifest.records if r.bench == bench]
+        assert len(entries) == 1
+        return entries[0].status, entries[0].reason
+
+
+@pytest.fixture(scope="module")
+def faults(tmp_path_factory: pytest.TempPathFactory) -> Faults:
+    folder = tmp_path_factory.mktemp("faults")
+    file = campaign(folder, BENCHMARKS, BOARDS)
+    answer = kadenz("run", file, "--bench", FAULTS, "--timeout", "3", "--output", folder)
+    return Faults(answer, runs_in(folder))
+
+
+def test_a_failed_target_is_exit_code_1_without_a_traceback(faults: Faults) -> None:
+    assert faults.answer.returncode == 1
+    assert "Traceback" not in faults.answer.stderr
+    assert "try:" in faults.answer.stderr
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_one_bad_benchmark_does_not_cost_the_others(faults: Faults, board: str) -> None:
+    assert faults.reason(board, "fault/good") == ("ok", "")
+    assert faults.reason(board, "clock/read-cost") == ("ok", "")  # planned last
+    assert not faults.runs[board].manifest.partial
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_benchmark_without_proof_is_invalid(faults: Faults, board: str) -> None:
+    status, reason = faults.reason(board, "fault/no-proof")
+    assert (status, "no check" in reason) == ("invalid", True)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_failed_proof_makes_the_record_invalid_with_its_reason(
+    faults: Faults, board: str
+) -> None:
+    assert faults.reason(board, "fault/wrong-proof") == (
+        "invalid",
+        "the message was another one",
+    )
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_hanging_target_is_stopped_and_shows_where_it_stands(faults: Faults, board: str) -> None:
+    status, reason = faults.reason(board, "fault/hang")
+    assert status == "failed"
+    assert "hangs in record" in reason and "silent for 3 s" in reason
+    detail = (faults.runs[board].path / "console.txt").read_text()
+    assert "pc is in hang+" in detail
+    assert "pc is in hang+" in faults.answer.stderr
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_an_assert_shows_its_place_and_registers(faults: Faults, board: str) -> None:
+    status, reason = faults.reason(board, "fault/assert")
+    assert status == "failed"
+    assert "assert in thread main: queue.c:1234" in reason
+    assert "pc 20010123" in faults.answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("board", "word", "register"),
+    [(BOARDS[0], "breakpoint", "mepc"), (BOARDS[1], "undefined instruction", "cfsr")],
+)
+def test_an_exception_shows_its_kind_and_registers(
+    faults: Faults, board: str, word: str, register: str
+) -> None:
+    status, reason = faults.reason(board, "fault/exception")
+    assert status == "failed"
+    assert word in reason
+    assert f"{register} " in faults.answer.stderr
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_stack_overflow_names_the_thread(faults: Faults, board: str) -> None:
+    status, reason = faults.reason(board, "fault/overflow")
+    assert status == "failed"
+    assert "stack-overflow in thread greedy" in reason
+    assert "raise stack_bytes" in faults.answer.stderr
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_planned_is_taken_plus_missed_whatever_happened(faults: Faults, board: str) -> None:
+    for record in faults.runs[board].manifest.records:
+        for lane in record.lanes:
+            assert lane.planned == lane.taken + lane.missed, record.bench

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The main job: real kernels on real targets, into run folders."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.e2e.conftest import BOARDS, LINUX, kadenz, runs_in
+
+
+@pytest.mark.emulated
+def test_two_runs_of_the_study_are_byte_identical(built: None, tmp_path: Path) -> None:
+    """Rule 8, on every point of yoo2024's FreeRTOS part (with --quick: 50 samples a point)."""
+    targets = [word for board in BOARDS for word in ("--target", board)]
+    for name in ("one", "two"):
+        answer = kadenz("run", "yoo2024", "--quick", *targets, "--output", tmp_path / name)
+        assert answer.returncode == 0, answer.stderr
+    one, two = runs_in(tmp_path / "one"), runs_in(tmp_path / "two")
+    assert set(one) == set(BOARDS)
+    for board in BOARDS:
+        files = sorted(path.name for path in (one[board].path / "samples").iterdir())
+        assert files == sorted(path.name for path in (two[board].path / "samples").iterdir())
+        assert len([name for name in files if "-itc-" in name]) == 33
+        for name in files:
+            first = (one[board].path / "samples" / name).read_bytes()
+            assert first == (two[board].path / "samples" / name).read_bytes(), name
+
+
+@pytest.mark.emulated
+@pytest.mark.linux
+def test_the_demo_measures_every_target_with_its_clock_first(built: None, tmp_path: Path) -> None:
+    answer = kadenz("run", "demo", "--quick", "--json", "--output", tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    told = json.loads(answer.stdout)
+    assert told["errors"] == []
+    runs = runs_in(tmp_path)
+    assert set(runs) == {*BOARDS, LINUX} == {run["target"] for run in told["runs"]}
+    for name, run in runs.items():
+        manifest = run.manifest
+        assert manifest.clock.clock_class == ("instruction" if name in BOARDS else "hosted")
+        assert manifest.clock.monotonic is True
+        assert manifest.clock.resolution is not None and manifest.clock.read_cost is not None
+        assert [r.bench for r in manifest.records][:3] == [
+            "clock/monotonic",
+            "clock/read-cost",
+            "clock/resolution",
+        ]
+        assert manifest.build is not None and len(manifest.build.elf_sha256) == 64
+        assert "-O2" in manifest.build.flags
+        measured = [r for r in manifest.records if r.status == "ok"]
+        assert len(measured) >= 12
+        for record in measured:
+            assert record.begins and record.ends and record.source
+            assert record.proof.checked > 0 and record.proof.failed == 0
+            for number, lane in enumerate(record.lanes):
+                assert lane.planned == lane.taken + lane.missed
+                assert run.samples(record, number).size == lane.taken
+
+
+@pytest.mark.emulated
+def test_instructions_never_have_a_rate(built: None, tmp_path: Path) -> None:
+    """An emulated figure must not be turned into microseconds of a board: hz is 0."""
+    kadenz("run", "irq/to-task", "--quick", "--target", BOARDS[0], "--output", tmp_path)
+    clock = runs_in(tmp_path)[BOARDS[0]].manifest.clock
+    assert (clock.unit, clock.hz) == ("instruction", 0)
+
+
+@pytest.mark.emulated
+def test_the_scope_sees_what_the_counter_measures(built: None, tmp_path: Path) -> None:
+    """Two instruments, one benchmark: a constant offset, the same for each sample."""
+    for instrument in ("counter", "scope"):
+        answer = kadenz(
+            "run",
+            "micro/task-switch-sampled",
+            "--quick",
+            "--instrument",
+            instrument,
+            "--target",
+            BOARDS[1],
+            "--output",
+            tmp_path / instrument,
+        )
+        assert answer.returncode == 0, answer.stderr
+    values = []
+    for instrument in ("counter", "scope"):
+        run = runs_in(tmp_path / instrument)[BOARDS[1]]
+        values.append(run.samples(run.record(10)).astype(np.int64))
+    offsets = np.unique(values[0][1:] - values[1][1:])  # the first one is cold
+    assert offsets.size == 1
+    assert abs(int(offsets[0])) <= 4
+
+
+@pytest.mark.emulated
+def test_a_plan_that_does_not_fit_its_page_is_measured_in_several_boots(
+    built: None, tmp_path: Path
+) -> None:
+    sizes = ",".join(str(size) for size in range(4, 600, 7))  # 86 lines, more than 4 KiB
+    answer = kadenz(
+        "run", "itc/queue", "--set", f"size_bytes={sizes}", "--set", "samples=3",
+        "--set", "period_us=1000", "--target", BOARDS[1], "--output", tmp_path,
+    )  # fmt: skip
+    assert answer.returncode == 0, answer.stderr
+    run = runs_in(tmp_path)[BOARDS[1]]
+    points = [r for r in run.manifest.records if r.bench == "itc/queue"]
+    assert [r.params["size_bytes"] for r in points] == list(range(4, 600, 7))
+    assert all(r.status == "ok" for r in points)
+
+
+@pytest.mark.linux
+def test_what_a_kernel_lacks_is_not_applicable_and_no_failure(built: None, tmp_path: Path) -> None:
+    answer = kadenz("run", "itc/queue", "--quick", "--target", LINUX, "--output", tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    record = runs_in(tmp_path)[LINUX].record(10)
+    assert record.status == "n/a" and record.reason
+    assert [(lane.planned, lane.taken, lane.missed) for lane in record.lanes] == [(0, 0, 0)]
