@@ -3,12 +3,17 @@
 
 pub mod bus;
 pub mod cia402;
+pub mod cli;
+pub mod edge;
+pub mod error;
+pub mod interrupt;
 pub mod layout;
 pub mod message;
 pub mod profile;
 pub mod record;
 pub mod robot;
 pub mod rt;
+pub mod run;
 pub mod simulation;
 pub mod supervise;
 pub mod task;

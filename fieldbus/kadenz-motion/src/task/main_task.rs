@@ -17,7 +17,7 @@ use crate::AXES;
 /// Cycles the ring may take to reach OP, and the drives to be enabled.
 const START_CYCLES: u64 = 5_000;
 /// Every so many cycles the difference of the clocks is read.
-const CLOCK_EVERY: u64 = 16;
+pub const CLOCK_EVERY: u64 = 16;
 /// The arm is held this long after a stop of category 2, cycles.
 const HOLD_CYCLES: u64 = 200;
 /// Cycles for which power-off is repeated after the last drive lost power, so that a lost frame does not matter.

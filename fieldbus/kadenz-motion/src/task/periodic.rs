@@ -42,9 +42,8 @@ pub trait Cyclic {
     }
 }
 
-/// Runs `work` from its first release to its end. Between, the calling thread allocates nothing.
-pub fn run(task: Task, work: &mut impl Cyclic, first_ns: u64, shared: &Shared) {
-    let period_ns = task.period_ns();
+/// Runs `work`, which reports as `task`, from its first release to its end. Between, the calling thread allocates nothing.
+pub fn run(task: Task, period_ns: u64, work: &mut dyn Cyclic, first_ns: u64, shared: &Shared) {
     let mut nominal_ns = first_ns;
     let _cyclic = CyclicPath::enter();
     let mut used_ns = rt::cpu_time_ns();

@@ -1,0 +1,123 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Six-axis motion control over EtherCAT in four real-time tasks, on a simulated ring or on real drives.
+#[derive(Debug, Parser)]
+#[command(name = "kadenz-motion", version, about)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What the program does.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Moves every joint out and back and records response times, position and velocity errors.
+    Run(RunArgs),
+    /// A 1 kHz pulse train on a digital output, time-stamped by an input terminal.
+    Edge(EdgeArgs),
+    /// Simulates the ring on an interface, for a master elsewhere.
+    Ring(RingArgs),
+}
+
+/// Where the simulated ring is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SegmentKind {
+    /// In a process of its own, behind a pair of virtual interfaces. Needs root.
+    Veth,
+    /// In this process, without interfaces.
+    InProcess,
+}
+
+/// The bus: simulated or real.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false, id = "bus")]
+pub struct BusArgs {
+    /// A simulated ring, started for this run.
+    #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "veth", value_name = "WHERE", group = "bus")]
+    pub segment: Option<SegmentKind>,
+    /// Real drives behind this network interface.
+    #[arg(long, value_name = "NAME", group = "bus")]
+    pub interface: Option<String>,
+}
+
+/// What runs have in common.
+#[derive(Debug, Args)]
+pub struct CommonArgs {
+    /// Devices, motion and limits; the built-in one fits the simulated ring.
+    #[arg(long, value_name = "FILE.toml")]
+    pub layout: Option<PathBuf>,
+    /// Where the frames go; standard output without it.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Processor for all tasks and the simulated ring; the last one without it.
+    #[arg(long, value_name = "N")]
+    pub cpu: Option<usize>,
+    /// No SCHED_FIFO and no locked memory: a trial without privileges, whose figures mean little.
+    #[arg(long)]
+    pub no_realtime: bool,
+    /// A fault of the simulated ring, for example lose-frame@cycle=1000,count=3; may be given again.
+    #[arg(long, value_name = "FAULT")]
+    pub fault: Vec<String>,
+    /// Only errors and events on standard error.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `run`
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub bus: BusArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub common: CommonArgs,
+    /// Measured time, s; rounded up to whole ways out and back.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    pub duration: f64,
+    /// Stop category of the first SIGINT or SIGTERM; the second is always 0.
+    #[arg(long, value_name = "0|1|2", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=2))]
+    pub on_interrupt: u8,
+    /// Panic in this cycle of the main task, to see that the drives lose power.
+    #[arg(long, value_name = "CYCLE")]
+    pub provoke_panic_at: Option<u64>,
+}
+
+/// `edge`
+#[derive(Debug, Args)]
+pub struct EdgeArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub bus: BusArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub common: CommonArgs,
+    /// Rising edges; the study took a million, which is 17 minutes.
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub edges: u64,
+}
+
+/// `ring`
+#[derive(Debug, Args)]
+pub struct RingArgs {
+    /// Interface to answer on.
+    #[arg(long, value_name = "NAME")]
+    pub interface: String,
+    /// Processor to run on.
+    #[arg(long, value_name = "N")]
+    pub cpu: Option<usize>,
+    /// No SCHED_FIFO.
+    #[arg(long)]
+    pub no_realtime: bool,
+    /// A fault, for example break-cable@time_ms=2000,device=joint-3; may be given again.
+    #[arg(long, value_name = "FAULT")]
+    pub fault: Vec<String>,
+    /// End with the process that started it, and remove the interface then.
+    #[arg(long, hide = true)]
+    pub with_parent: bool,
+}

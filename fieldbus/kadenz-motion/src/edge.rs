@@ -1,0 +1,246 @@
+//! The edge workload (cereia2011, section II): a 1 kHz pulse train on a digital output, paced by this machine's clock,
+//! and the time of each rising edge as an input terminal stamps it with a clock of its own.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use kadenz_record::{Begin, Dtype, End, Proof, RecordError, Status, Writer};
+
+use crate::bus::{Bus, Wire};
+use crate::error::MotionError;
+use crate::interrupt;
+use crate::layout::{EdgeLayout, Layout};
+use crate::message::TaskSample;
+use crate::record::{hello, Column, MotionRecords};
+use crate::rt;
+use crate::supervise::Exchange;
+use crate::task::{run as run_task, Cyclic, Flow, Release, Shared, StopCategory, Task};
+
+/// Half a period of the pulse train: the output is set in one cycle and reset in the next.
+const HALF_PERIOD_NS: u64 = 500_000;
+/// Cycles until the ring must be in OP.
+const START_CYCLES: u64 = 10_000;
+/// Cycles without an answer, or without an edge, before it gives up.
+const PATIENCE: u64 = 2_000;
+
+/// What can be chosen.
+#[derive(Debug, Clone)]
+pub struct EdgeOptions {
+    /// Rising edges.
+    pub edges: u64,
+    /// Processor.
+    pub cpu: Option<usize>,
+    /// SCHED_FIFO and locked memory.
+    pub realtime: bool,
+    /// For the manifest.
+    pub transport: String,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EdgeReport {
+    /// Edges with a time.
+    pub taken: u64,
+    /// Edges without: not made, or stamped while no frame came through.
+    pub missed: u64,
+}
+
+/// Counts edges and keeps their times. Pure.
+#[derive(Debug)]
+struct Collector {
+    wanted: u64,
+    last: Option<(u16, u64)>,
+    first_ns: u64,
+    /// Rising edges since the first, itself included.
+    seen: u64,
+    times_ns: Vec<f64>,
+}
+
+impl Collector {
+    fn new(wanted: u64) -> Self {
+        Self { wanted, last: None, first_ns: 0, seen: 0, times_ns: Vec::with_capacity(wanted as usize) }
+    }
+
+    /// What the terminal says: its counter of edges of both directions, and the time of the last rising one.
+    fn see(&mut self, count: u16, rising_ns: u64) {
+        let Some((last_count, last_rising)) = self.last.replace((count, rising_ns)) else { return };
+        if rising_ns == last_rising || self.done() {
+            return;
+        }
+        if self.times_ns.is_empty() {
+            self.first_ns = rising_ns;
+            self.seen = 1;
+        } else {
+            // Both directions alternate: between two looks at rising edges every second edge was rising.
+            self.seen += u64::from(count.wrapping_sub(last_count)).div_ceil(2).max(1);
+        }
+        self.times_ns.push((rising_ns - self.first_ns) as f64);
+    }
+
+    fn done(&self) -> bool {
+        self.seen >= self.wanted
+    }
+}
+
+struct EdgeTask<W: Wire> {
+    bus: Bus<W>,
+    terminals: EdgeLayout,
+    collector: Collector,
+    shared: Arc<Shared>,
+    cycle: u64,
+    operational: bool,
+    idle: u64,
+    broken: bool,
+}
+
+impl<W: Wire> Cyclic for EdgeTask<W> {
+    fn step(&mut self, release: Release) -> Flow {
+        self.cycle += 1 + u64::from(release.skipped);
+        let high = self.operational && self.cycle % 2 == 0;
+        self.bus.outputs(self.terminals.output_device, |bytes| {
+            if let Some(first) = bytes.first_mut() {
+                *first = u8::from(high);
+            }
+        });
+        let answer = self.bus.exchange(release.start_ns + HALF_PERIOD_NS * 3 / 4);
+        let answered = matches!(answer.exchange, Exchange::Answered { .. });
+        self.operational |= answer.all_op;
+        let before = self.collector.seen;
+        if answered && self.operational {
+            let (count_at, rising_at) = (self.terminals.count_byte, self.terminals.rising_byte);
+            let read = self.bus.inputs(self.terminals.input_device, |bytes| {
+                let count = bytes.get(count_at..count_at + 2)?.try_into().ok().map(u16::from_le_bytes)?;
+                let rising = bytes.get(rising_at..rising_at + 8)?.try_into().ok().map(u64::from_le_bytes)?;
+                Some((count, rising))
+            });
+            if let Some((count, rising)) = read.flatten() {
+                self.collector.see(count, rising);
+            }
+        }
+        self.idle = if self.collector.seen > before { 0 } else { self.idle + 1 };
+        self.broken = self.idle > if self.operational { PATIENCE } else { START_CYCLES };
+        let over = self.collector.done() || self.broken || self.shared.stop_requested().is_some();
+        if over {
+            Flow::End
+        } else {
+            Flow::Continue
+        }
+    }
+
+    fn record(&mut self, _: Release, _: TaskSample) {}
+}
+
+/// Runs the pulse train over `wire` and writes one record to `output`.
+pub fn edge<W: Wire, O: Write>(
+    wire: W,
+    layout: &Layout,
+    options: &EdgeOptions,
+    output: O,
+) -> Result<EdgeReport, MotionError> {
+    let terminals = layout.edge.ok_or_else(|| {
+        MotionError::Usage("the layout has no [edge] table. Name the two terminals: docs/fieldbus/motion.md".into())
+    })?;
+    let mut writer = Writer::new(output)?;
+    let mut settings = MotionRecords::settings(options.edges * 2);
+    settings.insert("transport".into(), options.transport.clone());
+    settings.insert("scheduling".into(), if options.realtime { "SCHED_FIFO" } else { "SCHED_OTHER" }.into());
+    writer.hello(&hello(settings))?;
+    writer.begin(&Begin {
+        record: 1,
+        bench: "ethercat/edge-jitter".into(),
+        planned: options.edges,
+        lanes: vec!["rising".into()],
+        dtype: Dtype::F8,
+        unit: "ns".into(),
+        params: [("period_ms".to_owned(), 1), ("n".to_owned(), options.edges as i64)].into(),
+        ranks: [("task".to_owned(), Task::Main.priority().into())].into(),
+    })?;
+    let shared = Arc::new(Shared::default());
+    interrupt::stops(&shared, StopCategory::Zero);
+    if let Some(cpu) = options.cpu {
+        rt::pin_to_cpu(cpu)?;
+    }
+    let bus = Bus::bring_up(wire, layout, &[])?;
+    let mut task = EdgeTask {
+        bus,
+        terminals,
+        collector: Collector::new(options.edges),
+        shared: Arc::clone(&shared),
+        cycle: 0,
+        operational: false,
+        idle: 0,
+        broken: false,
+    };
+    if options.realtime {
+        rt::lock_memory()?;
+    }
+    std::thread::scope(|scope| {
+        let run = || -> Result<(), MotionError> {
+            if options.realtime {
+                rt::become_realtime(Task::Main.priority())?;
+            }
+            run_task(Task::Main, HALF_PERIOD_NS, &mut task, rt::now_ns() + HALF_PERIOD_NS, &shared);
+            Ok(())
+        };
+        match scope.spawn(run).join() {
+            Ok(result) => result,
+            Err(_) => Ok(()), // caught inside and reported below
+        }
+    })?;
+    let panicked = shared.panicked(Task::Main);
+    let EdgeTask { bus, collector, broken, operational, .. } = task;
+    if let Err(error) = bus.leave() {
+        tracing::warn!("{error}");
+    }
+    let reason = match (panicked, broken, operational, collector.done()) {
+        (true, ..) => "the cyclic task panicked",
+        (_, true, false, _) => "the ring did not reach OP within 5 s",
+        (_, true, ..) => "no edge arrived for a second: is the output wired to the input?",
+        (.., true) => "",
+        _ => "stopped by request",
+    };
+    Ok(close(writer, options.edges, &collector, reason)?)
+}
+
+fn close<O: Write>(
+    mut writer: Writer<O>,
+    planned: u64,
+    collector: &Collector,
+    reason: &str,
+) -> Result<EdgeReport, RecordError> {
+    let mut column = Column::new(1, 0, planned, collector.times_ns.len());
+    collector.times_ns.iter().for_each(|time| column.push(*time));
+    column.flush(&mut writer)?;
+    let lane = column.end();
+    // Each time belongs to an edge the terminal counted.
+    let proof = Proof { checked: lane.taken, ..Proof::default() };
+    let status = if reason.is_empty() { Status::Ok } else { Status::Failed };
+    writer.end(&End { record: 1, status, reason: reason.into(), lanes: vec![lane], proof, drains: vec![] })?;
+    writer.done()?;
+    Ok(EdgeReport { taken: lane.taken, missed: lane.missed })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rising_edge_is_taken_once() {
+        let mut collector = Collector::new(3);
+        for (count, rising) in [(7, 0), (8, 1000), (9, 1000), (10, 2010), (11, 2010), (12, 2995), (13, 2995)] {
+            collector.see(count, rising);
+        }
+        assert_eq!(collector.times_ns, [0.0, 1010.0, 1995.0]);
+        assert!(collector.done());
+    }
+
+    #[test]
+    fn an_edge_between_two_looks_is_counted_as_missed() {
+        let mut collector = Collector::new(10);
+        // The counter wraps, and two rising edges pass unseen between the third and fourth look.
+        for (count, rising) in [(65_533, 0), (65_534, 1000), (65_535, 1000), (4, 4000)] {
+            collector.see(count, rising);
+        }
+        assert_eq!((collector.seen, collector.times_ns.len()), (4, 2));
+    }
+}

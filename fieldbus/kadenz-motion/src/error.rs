@@ -1,0 +1,54 @@
+//! Every error a user can meet: what happened, where, what to do.
+
+use kadenz_record::RecordError;
+use kadenz_segment::error::SegmentError;
+
+use crate::bus::BusError;
+use crate::layout::LayoutError;
+use crate::rt::{QueueError, RealtimeError};
+
+/// Why a run could not take place or could not be finished.
+#[derive(Debug, thiserror::Error)]
+pub enum MotionError {
+    /// The layout file.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// The bus.
+    #[error(transparent)]
+    Bus(#[from] BusError),
+    /// Real-time operation.
+    #[error(transparent)]
+    Realtime(#[from] RealtimeError),
+    /// Message queues.
+    #[error(transparent)]
+    Queue(#[from] QueueError),
+    /// Records.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The simulated ring.
+    #[error(transparent)]
+    Segment(#[from] SegmentError),
+    /// Interfaces, files, processes.
+    #[error("cannot {action}: {source}. {remedy}")]
+    System {
+        /// In words.
+        action: String,
+        /// Why not.
+        source: std::io::Error,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// The command line asks for something that does not exist.
+    #[error("{0}")]
+    Usage(String),
+}
+
+impl MotionError {
+    /// Exit code: 2 for what the user wrote, 1 for the rest.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Layout(_) | Self::Usage(_) => 2,
+            _ => 1,
+        }
+    }
+}

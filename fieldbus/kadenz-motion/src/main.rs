@@ -1,0 +1,148 @@
+//! `kadenz-motion`: see `kadenz-motion --help` and docs/fieldbus/motion.md.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+
+use clap::Parser;
+use kadenz_motion::bus::{Socket, Wire};
+use kadenz_motion::cli::{BusArgs, Cli, Command, CommonArgs, EdgeArgs, RingArgs, RunArgs, SegmentKind};
+use kadenz_motion::error::MotionError;
+use kadenz_motion::layout::Layout;
+use kadenz_motion::run::{motion, RunOptions};
+use kadenz_motion::simulation::{indy7_ring, indy7_segment, simulate, InProcess, RingOptions, RingProcess, Time};
+use kadenz_motion::task::{Outcome, StopCategory};
+use kadenz_segment::fault::Fault;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Command::Run(arguments) => run(&arguments),
+        Command::Edge(arguments) => edge(&arguments),
+        Command::Ring(arguments) => ring(&arguments),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("kadenz-motion: {error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+/// Events and progress to standard error; a panic is one line, because it is caught and acted on.
+fn speak(common: &CommonArgs) {
+    let level = if common.quiet { tracing::Level::WARN } else { tracing::Level::INFO };
+    tracing_subscriber::fmt().with_writer(io::stderr).with_max_level(level).without_time().with_target(false).init();
+    std::panic::set_hook(Box::new(|panic| {
+        let thread = std::thread::current();
+        tracing::error!("{} panicked, which is handled: {panic}", thread.name().unwrap_or("a thread"));
+    }));
+}
+
+/// The wire, and what must live as long as it.
+type Opened = (Box<dyn Wire>, Option<RingProcess>, String);
+
+fn open(bus: &BusArgs, common: &CommonArgs, cpu: Option<usize>) -> Result<Opened, MotionError> {
+    if bus.interface.is_some() && !common.fault.is_empty() {
+        return Err(MotionError::Usage("--fault is for the simulated ring: use it with --segment".into()));
+    }
+    if let Some(interface) = &bus.interface {
+        return Ok((Box::new(Socket::open(interface)?), None, format!("interface {interface}")));
+    }
+    if bus.segment == Some(SegmentKind::InProcess) {
+        let mut segment = indy7_segment(&indy7_ring()?)?;
+        let faults = common.fault.iter().map(|text| Fault::from_argument(text)).collect::<Result<Vec<_>, _>>()?;
+        segment.add_faults(faults)?;
+        let wire = InProcess::new(Arc::new(Mutex::new(segment)), Time::Real);
+        return Ok((Box::new(wire), None, "segment in this process".into()));
+    }
+    let ring = RingProcess::start(cpu, !common.no_realtime, &common.fault)?;
+    let wire = Socket::open(ring.interface())?;
+    Ok((Box::new(wire), Some(ring), "segment behind veth".into()))
+}
+
+fn output(common: &CommonArgs) -> Result<Box<dyn Write + Send>, MotionError> {
+    let Some(path) = &common.output else { return Ok(Box::new(BufWriter::new(io::stdout()))) };
+    let file = File::create(path).map_err(|source| MotionError::System {
+        action: format!("write {}", path.display()),
+        source,
+        remedy: "Choose another --output",
+    })?;
+    Ok(Box::new(BufWriter::with_capacity(1 << 16, file)))
+}
+
+/// The last processor: interrupts and other work gather on the first.
+fn processor(common: &CommonArgs) -> Option<usize> {
+    let last = || std::thread::available_parallelism().ok().map(|n| n.get() - 1);
+    common.cpu.or_else(last)
+}
+
+fn run(arguments: &RunArgs) -> Result<ExitCode, MotionError> {
+    let common = &arguments.common;
+    let seconds = arguments.duration;
+    if !(seconds > 0.0 && seconds <= 1e6) {
+        return Err(MotionError::Usage(format!("--duration {seconds}: give seconds, more than 0 and at most 1000000")));
+    }
+    let layout = Layout::load(common.layout.as_deref())?;
+    let output = output(common)?;
+    speak(common);
+    let cpu = processor(common);
+    let (wire, ring, transport) = open(&arguments.bus, common, cpu)?;
+    let options = RunOptions {
+        duration_s: seconds,
+        cpu,
+        realtime: !common.no_realtime,
+        on_interrupt: match arguments.on_interrupt {
+            0 => StopCategory::Zero,
+            1 => StopCategory::One,
+            _ => StopCategory::Two,
+        },
+        provoke_panic_at: arguments.provoke_panic_at,
+        transport,
+    };
+    let report = motion(wire, &layout, &options, output)?;
+    drop(ring);
+    if report.passed() {
+        tracing::info!(cycles = report.cycles, events = report.events, "done, drives without power");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let power = if report.without_power { "drives are without power" } else { "drives did not confirm: their watchdogs act" };
+    match report.outcome {
+        Outcome::Faulted { reaction, cause } => eprintln!("kadenz-motion: {cause} (strongest: {reaction}); {power}"),
+        Outcome::Stopped(category) => eprintln!("kadenz-motion: stopped, category {}; {power}", category as u32),
+        Outcome::Done => eprintln!("kadenz-motion: done, but {power}"),
+    }
+    Ok(ExitCode::FAILURE)
+}
+
+fn edge(arguments: &EdgeArgs) -> Result<ExitCode, MotionError> {
+    let common = &arguments.common;
+    let layout = Layout::load(common.layout.as_deref())?;
+    let output = output(common)?;
+    speak(common);
+    let cpu = processor(common);
+    let (wire, ring, transport) = open(&arguments.bus, common, cpu)?;
+    let options = kadenz_motion::edge::EdgeOptions {
+        edges: arguments.edges,
+        cpu,
+        realtime: !common.no_realtime,
+        transport,
+    };
+    let report = kadenz_motion::edge::edge(wire, &layout, &options, output)?;
+    drop(ring);
+    tracing::info!(taken = report.taken, missed = report.missed, "edges");
+    Ok(if report.missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn ring(arguments: &RingArgs) -> Result<ExitCode, MotionError> {
+    simulate(&RingOptions {
+        interface: arguments.interface.clone(),
+        cpu: arguments.cpu,
+        realtime: !arguments.no_realtime,
+        faults: arguments.fault.clone(),
+        with_parent: arguments.with_parent,
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

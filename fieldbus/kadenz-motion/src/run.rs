@@ -1,0 +1,177 @@
+//! One run: bring up the bus, start the four tasks, wait for their end, close the records, leave the bus.
+
+use std::io::Write;
+use std::sync::mpsc::{channel, Sender as ReadySender};
+use std::sync::Arc;
+use std::thread;
+
+use kadenz_record::Writer;
+
+use crate::bus::{Bus, Wire};
+use crate::error::MotionError;
+use crate::interrupt;
+use crate::layout::Layout;
+use crate::record::{hello, MotionRecords, RunEnd};
+use crate::robot::DRIVE_TRAINS;
+use crate::rt::{self, Queue, RealtimeError};
+use crate::task::{
+    run as run_task, Cyclic, DynamicsTask, LogQueues, LogTask, MainQueues, MainTask, Outcome, PathPlan, Shared,
+    StopCategory, Task, TrajectoryTask, CLOCK_EVERY,
+};
+
+/// What can be chosen.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// Measured time, s; rounded up to whole ways out and back.
+    pub duration_s: f64,
+    /// Processor for all tasks.
+    pub cpu: Option<usize>,
+    /// SCHED_FIFO and locked memory.
+    pub realtime: bool,
+    /// What the first SIGINT does.
+    pub on_interrupt: StopCategory,
+    /// Proof: the main task panics in this cycle.
+    pub provoke_panic_at: Option<u64>,
+    /// For the manifest.
+    pub transport: String,
+}
+
+/// What a run came to.
+#[derive(Debug)]
+pub struct RunReport {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The drives had no power at the end, as far as they still answered.
+    pub without_power: bool,
+    /// Cycles of the main task, start and stop included.
+    pub cycles: u64,
+    /// Lines in the event log.
+    pub events: u64,
+}
+
+impl RunReport {
+    /// All planned and the drives off.
+    pub fn passed(&self) -> bool {
+        self.outcome == Outcome::Done && self.without_power
+    }
+}
+
+/// The first release lies this far ahead, ns: until then all threads wait at their first sleep.
+const LEAD_NS: u64 = 5_000_000;
+
+/// Runs the motion of `layout` over `wire` and writes records to `output`.
+pub fn motion<W, O>(wire: W, layout: &Layout, options: &RunOptions, output: O) -> Result<RunReport, MotionError>
+where
+    W: Wire,
+    O: Write + Send,
+{
+    let plan = PathPlan::new(layout);
+    let pair = 2 * plan.way_cycles();
+    let cycles = pair * ((options.duration_s * 1e9 / layout.period_ns() as f64 / pair as f64).ceil() as u64).max(1);
+    let mut writer = Writer::new(output)?;
+    let mut settings = MotionRecords::settings(cycles);
+    settings.insert("transport".into(), options.transport.clone());
+    settings.insert("scheduling".into(), if options.realtime { "SCHED_FIFO" } else { "SCHED_OTHER" }.into());
+    settings.insert("cpu".into(), options.cpu.map_or_else(|| "any".into(), |cpu| cpu.to_string()));
+    writer.hello(&hello(settings))?;
+    let records = MotionRecords::new(cycles, CLOCK_EVERY);
+    records.begin(&mut writer)?;
+    let seconds = cycles as f64 * layout.period_ns() as f64 / 1e9;
+    tracing::info!(cycles, seconds, "measured window");
+
+    let shared = Arc::new(Shared::default());
+    interrupt::stops(&shared, options.on_interrupt);
+    // Queues of ten messages need no privilege; four are enough between tasks that run every millisecond.
+    let (setpoints_in, setpoints) = Queue::open("setpoints", 4)?;
+    let (torques_in, torques) = Queue::open("torques", 4)?;
+    let (requests, requests_out) = Queue::open("requests", 4)?;
+    let (orders, orders_out) = Queue::open("orders", 4)?;
+    let (cycles_in, cycle_log) = Queue::open("cycles", 10)?;
+    let (events_in, event_log) = Queue::open("events", 10)?;
+    let (trajectory_in, trajectory_log) = Queue::open("trajectory", 10)?;
+    let (dynamics_in, dynamics_log) = Queue::open("dynamics", 10)?;
+    let log_queues =
+        LogQueues { cycles: cycle_log, events: event_log, dynamics: dynamics_log, trajectory: trajectory_log };
+    let mut log = LogTask::new(writer, records, log_queues, Arc::clone(&shared));
+    let mut dynamics = DynamicsTask::new(DRIVE_TRAINS, requests_out, torques_in, dynamics_in, Arc::clone(&shared));
+    let mut trajectory = TrajectoryTask::new(plan, orders_out, setpoints_in, trajectory_in, Arc::clone(&shared));
+
+    if let Some(cpu) = options.cpu {
+        rt::pin_to_cpu(cpu)?;
+    }
+    let bus = Bus::bring_up(wire, layout, &layout.axis)?;
+    tracing::info!(expected_counter = bus.expected_counter(), "operation requested");
+    let queues =
+        MainQueues { setpoints, torques, requests, orders, cycles: cycles_in, events: events_in };
+    let mut main = MainTask::new(bus, layout, cycles, queues, Arc::clone(&shared));
+    if let Some(cycle) = options.provoke_panic_at {
+        main.provoke_panic_at(cycle);
+    }
+    if options.realtime {
+        rt::lock_memory()?;
+    }
+
+    let first_ns = rt::now_ns() + LEAD_NS;
+    let (ready, readiness) = channel();
+    let start = |task: Task, work: &mut (dyn Cyclic + Send), ready: ReadySender<Result<(), RealtimeError>>| {
+        let outcome = if options.realtime { rt::become_realtime(task.priority()) } else { Ok(()) };
+        let fine = outcome.is_ok();
+        // The receiver lives until all have reported.
+        let _ = ready.send(outcome);
+        if fine {
+            run_task(task, task.period_ns(), work, first_ns, &shared);
+        }
+        if task == Task::Main {
+            shared.end();
+        }
+    };
+    thread::scope(|scope| -> Result<(), MotionError> {
+        let (start, named) = (&start, |task: Task| thread::Builder::new().name(format!("kdz-{}", task.name())));
+        let spawn = |source| MotionError::System {
+            action: "start a task".into(),
+            source,
+            remedy: "Raise the number of threads (`ulimit -u`)",
+        };
+        let copies: [ReadySender<_>; 4] = std::array::from_fn(|_| ready.clone());
+        let [a, b, c, d] = copies;
+        let (log, dynamics, trajectory, main) = (&mut log, &mut dynamics, &mut trajectory, &mut main);
+        let started = (|| {
+            named(Task::Log).spawn_scoped(scope, move || start(Task::Log, log, a))?;
+            named(Task::Trajectory).spawn_scoped(scope, move || start(Task::Trajectory, trajectory, b))?;
+            named(Task::Dynamics).spawn_scoped(scope, move || start(Task::Dynamics, dynamics, c))?;
+            named(Task::Main).spawn_scoped(scope, move || start(Task::Main, main, d))?;
+            Ok(())
+        })();
+        if let Err(source) = started {
+            shared.end();
+            return Err(spawn(source));
+        }
+        for outcome in readiness.iter().take(4) {
+            if let Err(error) = outcome {
+                shared.request_stop(StopCategory::Zero);
+                shared.end();
+                return Err(error.into());
+            }
+        }
+        Ok(())
+    })?;
+
+    let (without_power, cycles) = (main.without_power(), main.cycles());
+    let (outcome, bus) = main.finish();
+    let strays = bus.strays();
+    if strays > 0 {
+        tracing::warn!(strays, "frames came that nobody waited for: late, doubled or damaged");
+    }
+    if let Err(error) = bus.leave() {
+        tracing::warn!("{error}");
+    }
+    let end = match outcome {
+        Outcome::Done => RunEnd { complete: true, reason: String::new() },
+        Outcome::Stopped(category) => {
+            RunEnd { complete: false, reason: format!("stopped by request, category {}", category as u32) }
+        }
+        Outcome::Faulted { cause, .. } => RunEnd { complete: false, reason: cause.to_string() },
+    };
+    let (_, events) = log.finish(&end)?;
+    Ok(RunReport { outcome, without_power, cycles, events })
+}

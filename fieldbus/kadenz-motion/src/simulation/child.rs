@@ -1,0 +1,141 @@
+//! The simulated ring in a process of its own, as real devices are: it outlives a master that is killed, and its drives
+//! show what their watchdogs do.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use kadenz_segment::device::Function;
+use kadenz_segment::fault::Fault;
+use kadenz_segment::link::packet::{become_real_time, on_interrupt, PacketSocket};
+use kadenz_segment::link::serve::serve;
+use kadenz_segment::segment::Segment;
+
+use super::veth::{remove, Veth};
+use super::{indy7_ring, indy7_segment};
+use crate::error::MotionError;
+use crate::rt;
+
+/// Above every task: hardware does not wait for software.
+const PRIORITY: i32 = 98;
+/// After the master has gone the ring lives on for this long, several times the watchdog of its drives (100 ms).
+const AFTERLIFE: Duration = Duration::from_millis(500);
+/// First word of the line that says the ring is ready.
+const READY: &str = "ready";
+
+/// How to simulate.
+#[derive(Debug, Clone, Default)]
+pub struct RingOptions {
+    /// Interface to answer on.
+    pub interface: String,
+    /// Processor, the same as the master's: across two, every frame pays for a wake-up of an idle one.
+    pub cpu: Option<usize>,
+    /// SCHED_FIFO.
+    pub realtime: bool,
+    /// Faults, each as `kind@moment=value,…`.
+    pub faults: Vec<String>,
+    /// End with the parent, and remove the interface then.
+    pub with_parent: bool,
+}
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Answers on the interface until SIGINT, SIGTERM or the parent's end; then says how the drives stand.
+pub fn simulate(options: &RingOptions) -> Result<(), MotionError> {
+    on_interrupt(&STOP);
+    if options.with_parent {
+        // SAFETY: takes no pointers.
+        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) };
+    }
+    let mut segment = indy7_segment(&indy7_ring()?)?;
+    let faults = options.faults.iter().map(|text| Fault::from_argument(text)).collect::<Result<Vec<_>, _>>()?;
+    segment.add_faults(faults)?;
+    let socket = PacketSocket::open(&options.interface)?;
+    if let Some(cpu) = options.cpu {
+        rt::pin_to_cpu(cpu)?;
+    }
+    if options.realtime {
+        become_real_time(PRIORITY)?;
+        rt::lock_memory()?;
+    }
+    println!("{READY}");
+    serve::<std::io::Sink>(&mut segment, &socket, None, &STOP, None)?;
+    let never = AtomicBool::new(false);
+    serve::<std::io::Sink>(&mut segment, &socket, None, &never, Some(AFTERLIFE))?;
+    // Whoever reads may be gone: that is a case this ring is for.
+    let (frames, powered) = (segment.counters().frames, powered(&segment));
+    let _ = writeln!(std::io::stderr(), "simulated ring: {frames} frames, {powered} drives with power at the end");
+    if options.with_parent {
+        remove(&options.interface);
+    }
+    Ok(())
+}
+
+/// Drives whose motor may have torque.
+pub fn powered(segment: &Segment) -> usize {
+    let has_torque = |function: &Function| matches!(function, Function::Drive(drive) if drive.power().has_torque());
+    segment.ring().devices.iter().filter(|device| !device.is_gone && has_torque(&device.function)).count()
+}
+
+/// A ring in a child process behind a pair of virtual interfaces.
+#[derive(Debug)]
+pub struct RingProcess {
+    child: Child,
+    veth: Veth,
+}
+
+impl RingProcess {
+    /// Starts it and waits until it answers.
+    pub fn start(cpu: Option<usize>, realtime: bool, faults: &[String]) -> Result<Self, MotionError> {
+        let veth = Veth::new()?;
+        let system = |action: &str, source| MotionError::System {
+            action: action.into(),
+            source,
+            remedy: "Run it by hand to see more: `kadenz-motion ring --interface NAME`",
+        };
+        let program = std::env::current_exe().map_err(|source| system("find this program", source))?;
+        let mut command = Command::new(program);
+        command.args(["ring", "--with-parent", "--interface", &veth.ring]);
+        if let Some(cpu) = cpu {
+            command.args(["--cpu", &cpu.to_string()]);
+        }
+        if !realtime {
+            command.arg("--no-realtime");
+        }
+        for fault in faults {
+            command.args(["--fault", fault]);
+        }
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|source| system("start the simulated ring", source))?;
+        let mut line = String::new();
+        if let Some(output) = child.stdout.take() {
+            let mut reader = BufReader::new(output);
+            reader.read_line(&mut line).map_err(|source| system("hear from the simulated ring", source))?;
+            child.stdout = Some(reader.into_inner());
+        }
+        if line.trim() != READY {
+            let _ = child.wait();
+            let source = std::io::Error::other("it ended before it was ready; its message is above");
+            return Err(system("start the simulated ring", source));
+        }
+        Ok(Self { child, veth })
+    }
+
+    /// The master's interface.
+    pub fn interface(&self) -> &str {
+        &self.veth.master
+    }
+}
+
+impl Drop for RingProcess {
+    fn drop(&mut self) {
+        STOP.store(true, Ordering::Relaxed);
+        // SAFETY: the child was not waited for, so its id is still its own.
+        unsafe { libc::kill(self.child.id() as libc::pid_t, libc::SIGTERM) };
+        let _ = self.child.wait();
+    }
+}
