@@ -182,7 +182,7 @@ kdz_status kdz_handover_setup(struct kdz_point *point, enum kdz_handover_kind ki
         h.object = kdz_sem_create(KDZ_SEM_BINARY, 1, 0);
         break;
     case KDZ_HANDOVER_MUTEX:
-        h.again = kdz_sem_create(KDZ_SEM_BINARY, 1, 0);
+        h.again = kdz_sem_create(KDZ_SEM_COUNTING, 1, 0);
         if (h.again < 0) {
             return (kdz_status)h.again;
         }

@@ -6,5 +6,5 @@
  */
 #include "handover.h"
 
-KDZ_HANDOVER(itc_mutex, "itc/mutex", KDZ_CAP_MUTEX | KDZ_CAP_SEM_BINARY, KDZ_HANDOVER_MUTEX,
+KDZ_HANDOVER(itc_mutex, "itc/mutex", KDZ_CAP_MUTEX | KDZ_CAP_SEM_COUNTING, KDZ_HANDOVER_MUTEX,
              "unlock", "lock");
