@@ -8,7 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from kadenz.stats.errors import Undefined
-from kadenz.stats.event_period import Indices, fundamental, in_phase, is_tick, line, search
+from kadenz.stats.event_period import (
+    FEWEST_PERIODS,
+    Indices,
+    fundamental,
+    in_phase,
+    is_tick,
+    line,
+    search,
+)
 from kadenz.stats.ordered import Ordered, order
 from kadenz.stats.samples import Array, as_samples
 
@@ -69,8 +77,9 @@ def find_periodic(
     events, Bartlett 1963). With a tick, its alias |P/T - nearest integer| cycles a sample and two
     harmonics are tested too, within 100 ppm of two crystals' rates. The fundamental is the longest
     period at which the events' phases still agree (resultant length, Rayleigh). At most `alpha` of
-    series without a period are called periodic. Needs six events and eight cycles; shorter than
-    five samples a period cannot be seen, nor one that strikes every sample alike. Assumes nearly
+    series without a period are called periodic. Needs six events and a period that comes round
+    five times; shorter than five samples a period cannot be seen, nor one that strikes every
+    sample alike. Assumes nearly
     even sampling (`times` are put on an even grid).
     """
     array = as_samples(samples, "periodic outliers", needed=32)
@@ -131,8 +140,14 @@ class _Side:
         if p_side >= alpha:
             return self._quiet(f"{found.size} outliers in no period (p = {p_value:.2g})", p_value)
         frequency = fundamental(events, frequency, self.length)
+        if frequency * self.length < FEWEST_PERIODS:
+            return self._quiet(
+                f"{found.size} outliers, about every {1.0 / frequency:.0f} samples, which comes "
+                f"round fewer than {FEWEST_PERIODS} times: no period can be told",
+                p_value,
+            )
         struck = in_phase(events, frequency)
-        every, turn = line(events[struck], frequency)
+        every, turn = line(events, frequency)
         # A neighbour of an event belongs with it, in or out of phase.
         near = struck[np.cumsum(self.first) - 1]
         affected = found[near]

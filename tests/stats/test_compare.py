@@ -36,8 +36,8 @@ def test_the_intervals_cover_difference_and_ratio(kind: Kind, statistic: str) ->
 
     # A median on ticks has few values to choose from: its intervals cover more.
     highest = 1.0 if kind is TICKS and statistic == "median" else 0.98
-    assert 0.92 <= coverage(trial, simulations=500) <= highest
-    assert 0.92 <= ratios / 500 <= highest
+    assert 0.92 <= coverage(trial, simulations=400) <= highest
+    assert 0.92 <= ratios / 400 <= highest
 
 
 def test_the_interval_of_a_high_percentile_covers() -> None:
@@ -76,11 +76,11 @@ def test_several_runs_cover_where_one_long_series_of_samples_would_not(
         pooled += joined.difference.covers(0.0)
         return made.difference.covers(0.0)
 
-    seen = coverage(trial, simulations=500)
+    seen = coverage(trial, simulations=400)
     # Without spread between runs the t interval is wider than need be: conservative.
     assert 0.92 <= seen <= (0.98 if spread else 1.0)
     if spread and count == 3:
-        assert pooled / 500 < 0.9
+        assert pooled / 400 < 0.9
 
 
 def test_no_change_is_called_a_change_in_at_most_a_few_percent() -> None:
@@ -93,9 +93,9 @@ def test_no_change_is_called_a_change_in_at_most_a_few_percent() -> None:
             wrong[made.verdict] += 1
         return True
 
-    coverage(trial, simulations=500)
-    assert sum(wrong.values()) / 500 <= 0.07
-    assert max(wrong.values()) / 500 <= 0.05
+    coverage(trial, simulations=400)
+    assert sum(wrong.values()) / 400 <= 0.07
+    assert max(wrong.values()) / 400 <= 0.05
 
 
 def test_verdicts_say_what_changed() -> None:

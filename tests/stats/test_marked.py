@@ -16,11 +16,11 @@ def test_marks_without_effect_are_called_different_in_at_most_5_percent(
 ) -> None:
     rng = np.random.default_rng(1)
     called = 0
-    for number in range(400):
+    for number in range(300):
         series = np.exp(ar1(rng, 1000, phi))
         marks = np.arange(300, 330) if clustered else rng.integers(0, 1000, 30)
         called += marked_effect(series, marks, alpha=0.05, seed=number).differs
-    assert called / 400 <= 0.08
+    assert called / 300 <= 0.08
 
 
 def test_the_first_sample_after_each_drain_is_shown_to_be_slower() -> None:

@@ -138,6 +138,25 @@ def test_fast_outliers_are_found_as_well() -> None:
     assert made.affected.size == 48
 
 
+def test_several_strikes_in_one_period_belong_to_it() -> None:
+    # Seen with message buffers of 60 bytes: samples 62 to 64 and 67 to 68 of every 65.
+    series = np.full(1000, 1980, dtype=np.uint32)
+    struck = [s + i for s in range(62, 1000, 65) for i in (0, 1, 2, 5, 6) if s + i < 1000]
+    series[struck] -= 22
+    made = find_periodic(series)
+    assert made.every == pytest.approx(65.0, rel=1e-3)
+    assert made.affected.tolist() == sorted(struck)
+
+
+def test_a_period_that_came_round_too_seldom_is_not_given_as_a_shorter_one() -> None:
+    # Three strikes of pairs 305 apart look like every 101.7th sample to a spectrum.
+    series = np.full(1000, 1980, dtype=np.uint32)
+    for start in (2, 302, 307, 607, 612, 912, 917):
+        series[start : start + 2] += 22
+    made = find_periodic(series)
+    assert not made.periodic
+
+
 def test_slow_outliers_are_told_before_fast_ones() -> None:
     series = np.random.default_rng(9).normal(100.0, 1.0, 5000)
     series[7::100] += 30.0
