@@ -37,7 +37,8 @@ static struct {
     kdz_handle task_b;
     uint32_t bytes;
     volatile bool last; /* task 2 ends after the message that follows */
-    bool whole;
+    enum kdz_round_trip_part part;
+    volatile kdz_time arrived; /* one way: stamp of task 2 */
     /* Aligned as any structure that is sent would be: copying by words or by bytes is a factor of
      * five, and where the linker happens to put an array must not decide it. */
     _Alignas(8) uint8_t sent[KDZ_MESSAGE_BYTES_MAX];
@@ -110,6 +111,23 @@ static bool time_whole(uint32_t *span)
     return sent == KDZ_OK && received == KDZ_OK;
 }
 
+/* The clock is stopped by task 2; the way back only tells that it is ready again. */
+static bool time_one_way(uint32_t *span)
+{
+    const struct kdz_channel_ops *ops = trip.ops;
+    const kdz_handle there = trip.there;
+    const uint32_t bytes = trip.bytes;
+    kdz_status sent;
+    kdz_status received;
+    kdz_time begin;
+
+    begin = kdz_stamp(KDZ_BEGIN);
+    sent = ops->send(there, trip.sent, bytes, KDZ_FOREVER);
+    received = ops->receive(trip.back, trip.received, bytes, KDZ_FOREVER);
+    *span = kdz_span(begin, trip.arrived);
+    return sent == KDZ_OK && received == KDZ_OK;
+}
+
 /* ---- the tasks --------------------------------------------------------------------------------
  */
 static void task_1(void *unused)
@@ -117,7 +135,9 @@ static void task_1(void *unused)
     struct kdz_record *record = &trip.point->record;
     const uint32_t samples = trip.point->samples;
     const uint32_t period = kdz_period_ticks(KDZ_PARAM(trip.point, KDZ_ROUND_TRIP_PERIOD_US));
-    bool (*const once)(uint32_t *) = trip.whole ? time_whole : time_reply;
+    bool (*const once)(uint32_t *) = trip.part == KDZ_ROUND_TRIP_REPLY   ? time_reply
+                                     : trip.part == KDZ_ROUND_TRIP_WHOLE ? time_whole
+                                                                         : time_one_way;
     uint32_t wake;
 
     (void)unused;
@@ -159,6 +179,19 @@ static void task_2(void *unused)
     } while (!trip.last);
 }
 
+static void task_2_one_way(void *unused)
+{
+    const struct kdz_channel_ops *ops = trip.ops;
+    const uint32_t bytes = trip.bytes;
+
+    (void)unused;
+    do {
+        (void)ops->receive(trip.there, trip.passed_on, bytes, KDZ_FOREVER);
+        trip.arrived = kdz_stamp(KDZ_END);
+        (void)ops->send(trip.back, trip.passed_on, bytes, KDZ_FOREVER);
+    } while (!trip.last);
+}
+
 /* ---- set-up -----------------------------------------------------------------------------------
  */
 static kdz_handle create_task(const char *name, void (*entry)(void *), uint32_t rank, uint32_t core)
@@ -173,13 +206,14 @@ static kdz_handle create_task(const char *name, void (*entry)(void *), uint32_t 
     return bound != KDZ_OK ? (kdz_handle)bound : kdz_thread_create(&spec);
 }
 
-kdz_status kdz_round_trip_setup(struct kdz_point *point, kdz_channel_kind kind, bool whole)
+kdz_status kdz_round_trip_setup(struct kdz_point *point, kdz_channel_kind kind,
+                                enum kdz_round_trip_part part)
 {
     trip.ops = kdz_channel(kind);
     trip.point = point;
     trip.bytes = KDZ_PARAM(point, KDZ_ROUND_TRIP_SIZE_BYTES);
     trip.last = false;
-    trip.whole = whole;
+    trip.part = part;
     trip.there = trip.back = trip.task_a = trip.task_b = KDZ_FAILED;
 
     trip.there = trip.ops->create(trip.bytes, 1);
@@ -190,7 +224,8 @@ kdz_status kdz_round_trip_setup(struct kdz_point *point, kdz_channel_kind kind, 
     if (trip.back < 0) {
         return (kdz_status)trip.back;
     }
-    trip.task_b = create_task("task 2", task_2, KDZ_PARAM(point, KDZ_ROUND_TRIP_RANK_B),
+    trip.task_b = create_task("task 2", part == KDZ_ROUND_TRIP_ONE_WAY ? task_2_one_way : task_2,
+                              KDZ_PARAM(point, KDZ_ROUND_TRIP_RANK_B),
                               KDZ_PARAM(point, KDZ_ROUND_TRIP_CORE_B));
     if (trip.task_b < 0) {
         return (kdz_status)trip.task_b;
