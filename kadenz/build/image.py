@@ -49,7 +49,8 @@ def build_image(
     """Builds the image of a target for one instrument; does nothing when it is up to date.
 
     `tree` replaces the kernel's own source; `extra_bench` are C files, or folders of them, of
-    benchmarks outside the suite. Raises BuildFailed with the compiler's output, ToolMissing, UsageError.
+    benchmarks outside the suite. Raises BuildFailed with the compiler's output, ToolMissing,
+    UsageError.
     """
     kernel, board = house.kernel(target.kernel), house.board(target.board)
     source = kernel_source(target.kernel, kernel, tree)

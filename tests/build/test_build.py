@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Source to ELF: found or told what is missing; built once; described as it is."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kadenz.build import image
+from kadenz.build.elf import Elf
+from kadenz.build.image import build_image
+from kadenz.build.source import Source, kernel_source
+from kadenz.config import house
+from kadenz.config.target_name import TargetName
+from kadenz.errors import BuildFailed, ToolMissing, UsageError
+
+STM32 = TargetName("freertos", "stm32f4", "emulated")
+LINUX = TargetName("posix", "linux", "host")
+
+
+@pytest.fixture(scope="module")
+def crate() -> Source:
+    found = kernel_source("freertos", house.kernel("freertos"), None)
+    assert found is not None
+    return found
+
+
+def test_the_kernel_comes_out_of_its_pinned_crate(crate: Source) -> None:
+    assert crate.title == "freertos-next 0.12.0 (crates.io)"
+    assert (crate.folder / "tasks.c").is_file()
+
+
+def test_the_pin_of_the_crate_is_exact_and_has_a_digest() -> None:
+    folder = house.root() / "kernels" / "freertos" / "source"
+    source = house.kernel("freertos").source
+    assert source is not None
+    assert f'version = "={source.version}"' in (folder / "Cargo.toml").read_text()
+    lock = (folder / "Cargo.lock").read_text()
+    entry = lock[lock.index(f'name = "{source.crate}"') :].split("[[package]]")[0]
+    assert f'version = "{source.version}"' in entry and "checksum" in entry
+
+
+def test_a_kernel_without_source_needs_none() -> None:
+    assert kernel_source("posix", house.kernel("posix"), None) is None
+
+
+def test_a_tree_is_taken_with_its_version(crate: Source, tmp_path: Path) -> None:
+    tree = tmp_path / "FreeRTOS"
+    shutil.copytree(crate.folder, tree)
+    found = kernel_source("freertos", house.kernel("freertos"), tree)
+    assert found is not None and found.folder == tree
+    assert found.title == f"tree {tree}, V11.2.0"
+
+
+def test_the_old_layout_of_a_tree_is_found(crate: Source, tmp_path: Path) -> None:
+    """V10.2 keeps its files under FreeRTOS/Source."""
+    shutil.copytree(crate.folder, tmp_path / "FreeRTOS" / "Source")
+    found = kernel_source("freertos", house.kernel("freertos"), tmp_path)
+    assert found is not None and found.folder == tmp_path / "FreeRTOS" / "Source"
+
+
+def test_an_incomplete_tree_is_told_by_the_missing_file(crate: Source, tmp_path: Path) -> None:
+    tree = tmp_path / "FreeRTOS"
+    shutil.copytree(crate.folder, tree)
+    (tree / "stream_buffer.c").unlink()
+    with pytest.raises(UsageError) as caught:
+        kernel_source("freertos", house.kernel("freertos"), tree)
+    assert f"{tree / 'stream_buffer.c'} is missing" in caught.value.message
+    assert "tasks.c" in caught.value.remedy
+
+
+def test_a_tree_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no such folder"):
+        kernel_source("freertos", house.kernel("freertos"), tmp_path / "none")
+
+
+def test_a_tree_for_a_kernel_that_is_not_built_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="not built with the image"):
+        kernel_source("posix", house.kernel("posix"), tmp_path)
+
+
+def test_a_crate_without_cargo_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolMissing, match="cargo is not installed") as caught:
+        kernel_source("freertos", house.kernel("freertos"), None)
+    assert "--kernel-source" in caught.value.remedy
+
+
+def test_an_image_is_described_as_it_is() -> None:
+    built = build_image(STM32, "counter")
+    entry = built.entry
+    assert entry.elf_sha256 == hashlib.sha256(built.elf.path.read_bytes()).hexdigest()
+    assert entry.compiler == "arm-none-eabi-gcc"
+    assert "arm-none-eabi-gcc" in entry.compiler_version
+    assert "-O2" in entry.flags and "-mcpu=cortex-m4" in entry.flags
+    assert str(house.root()) not in entry.flags
+    size = subprocess.run(
+        ["arm-none-eabi-size", str(built.elf.path)], capture_output=True, text=True, check=True
+    )
+    text, data, bss = (int(word) for word in size.stdout.splitlines()[1].split()[:3])
+    assert (entry.text_bytes, entry.data_bytes, entry.bss_bytes) == (text, data, bss)
+
+
+def test_a_second_build_compiles_nothing() -> None:
+    first = build_image(LINUX, "counter")
+    before = first.elf.path.stat().st_mtime_ns
+    second = build_image(LINUX, "counter")
+    assert second.elf.path.stat().st_mtime_ns == before
+    assert second.entry == first.entry
+
+
+def test_a_benchmark_outside_the_suite_gets_an_image_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "mine.c"
+    file.write_text(
+        '#include "kadenz/bench.h"\n'
+        "static void measure(struct kdz_point *point) { (void)point; }\n"
+        'static const struct kdz_bench mine = {.name = "mine/one", .lane_count = 1,\n'
+        '    .begins = "", .ends = "", .source = "", .measure = measure};\n'
+        "KDZ_BENCH(mine);\n"
+    )
+    built = build_image(LINUX, "counter", extra_bench=[file])
+    assert b"mine/one" in built.elf.path.read_bytes()
+    assert built.folder != build_image(LINUX, "counter").folder
+    shutil.rmtree(built.folder)
+
+
+def test_a_benchmark_that_does_not_compile_shows_the_compiler(tmp_path: Path) -> None:
+    file = tmp_path / "broken.c"
+    file.write_text("this is no C\n")
+    with pytest.raises(BuildFailed, match="does not compile") as caught:
+        build_image(LINUX, "counter", extra_bench=[file])
+    assert "broken.c:1" in caught.value.detail
+    assert len(caught.value.detail.splitlines()) <= 60
+    shutil.rmtree(image._folder(LINUX, "counter", None, [file]))
+
+
+def test_a_benchmark_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no such file"):
+        build_image(LINUX, "counter", extra_bench=[tmp_path / "none.c"])
+
+
+def test_addresses_are_named_by_their_function() -> None:
+    elf: Elf = build_image(STM32, "counter").elf
+    table = subprocess.run(
+        ["arm-none-eabi-nm", str(elf.path)], capture_output=True, text=True, check=True
+    ).stdout
+    line = next(line for line in table.splitlines() if line.endswith(" T kdz_suite_main"))
+    address = int(line.split()[0], 16)
+    assert elf.symbol_at(address) == "kdz_suite_main+0x0"
+    assert elf.symbol_at(address + 5) == "kdz_suite_main+0x4"  # the Thumb bit is no address
+    assert elf.symbol_at(0xFFFFFFF0) == ""

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A wrong file is told by file, line, key and the nearest known key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kadenz.config import house
+from kadenz.config.board import Board
+from kadenz.config.campaign import Campaign
+from kadenz.config.kernel import Kernel
+from kadenz.config.toml import parse_toml, read_toml
+from kadenz.errors import EXIT_USAGE, ConfigError
+
+BOARD = """\
+title = "a board"
+arch = "riscv"
+
+[memory]
+data_bytes = 16384
+
+[tier.emulated]
+qemu = "qemu-system-riscv32"
+machine = "sifive_e"
+icount_shift = 0
+plan_address = 0x20300000
+"""
+CAMPAIGN = """\
+name = "c"
+title = "t"
+targets = ["freertos/stm32f4@emulated"]
+
+[[benchmark]]
+name = "itc/queue"
+samples = 1000
+
+[[benchmark]]
+name = "itc/mutex"
+samples = 10
+[benchmark.params]
+size_bytes = [60, 120]
+"""
+
+
+def error(text: str, model: type) -> ConfigError:
+    with pytest.raises(ConfigError) as caught:
+        parse_toml(text, model, "x.toml")
+    assert caught.value.exit_code == EXIT_USAGE
+    return caught.value
+
+
+def test_a_good_board_is_read() -> None:
+    board = parse_toml(BOARD, Board, "x.toml")
+    assert board.memory is not None and board.memory.data_bytes == 16384
+    assert board.tier.names() == ["emulated"]
+    assert board.tier.emulated is not None and board.tier.emulated.clock_unit == "instruction"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "place", "hint"),
+    [
+        ("icount_shift", "icont_shift", "10: unknown key `tier.emulated.icont_shift`", "icount_shift"),
+        ("data_bytes", "data_byte", "5: unknown key `memory.data_byte`", "data_bytes"),
+        ("title", "titel", "1: unknown key `titel`", "title"),
+        ("[memory]", "[memroy]", "4: unknown key `memroy`", "memory"),
+    ],
+)  # fmt: skip
+def test_an_unknown_key_is_told_with_line_and_nearest(
+    right: str, wrong: str, place: str, hint: str
+) -> None:
+    told = error(BOARD.replace(right, wrong), Board)
+    assert told.message == f"x.toml:{place}"
+    assert told.remedy == f"Did you mean `{hint}`?"
+
+
+def test_a_key_like_no_other_lists_the_known_ones() -> None:
+    told = error(BOARD.replace("machine =", "zzz ="), Board)
+    assert "icount_shift" in told.remedy and told.remedy.startswith("Known: ")
+
+
+def test_the_right_element_of_an_array_of_tables_is_named() -> None:
+    told = error(CAMPAIGN.replace("samples = 10\n", "smaples = 10\n"), Campaign)
+    assert told.message == "x.toml:11: unknown key `benchmark[1].smaples`"
+
+
+def test_a_wrong_type_is_told_with_key_and_line() -> None:
+    told = error(CAMPAIGN.replace("samples = 1000", 'samples = "many"'), Campaign)
+    assert told.message == "x.toml:7: `benchmark[0].samples`: expected `int`, got `str`"
+
+
+def test_a_value_out_of_range_is_told() -> None:
+    told = error(CAMPAIGN.replace("samples = 1000", "samples = 0"), Campaign)
+    assert "x.toml:7" in told.message and ">= 1" in told.message
+
+
+def test_a_missing_key_is_told() -> None:
+    told = error(BOARD.replace('arch = "riscv"\n', ""), Board)
+    assert "missing required field `arch`" in told.message
+
+
+def test_a_wrong_value_inside_a_free_table_is_told_at_the_table() -> None:
+    told = error(CAMPAIGN.replace("[60, 120]", '["x"]'), Campaign)
+    assert "x.toml:12" in told.message and "benchmark[1].params" in told.message
+
+
+def test_a_file_that_is_no_toml_is_told_with_its_line() -> None:
+    assert "line 2" in error("a = 1\nb = = 2\n", Board).message
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="No such file"):
+        read_toml(tmp_path / "none.toml", Board)
+
+
+def test_a_file_that_is_not_text_is_told(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="not UTF-8"):
+        read_toml(tmp_path / "x.toml", Board)
+
+
+def test_a_sweep_is_the_cartesian_product_last_parameter_fastest() -> None:
+    text = CAMPAIGN + "rank_a = [1, 2]\nfixed = 5\n"
+    points = parse_toml(text, Campaign, "x").benchmark[1].points()
+    assert points == [
+        {"size_bytes": 60, "rank_a": 1, "fixed": 5},
+        {"size_bytes": 60, "rank_a": 2, "fixed": 5},
+        {"size_bytes": 120, "rank_a": 1, "fixed": 5},
+        {"size_bytes": 120, "rank_a": 2, "fixed": 5},
+    ]
+
+
+def test_quick_never_takes_more_than_the_full_run() -> None:
+    first, second = parse_toml(CAMPAIGN, Campaign, "x").benchmark
+    assert (first.count(quick=False), first.count(quick=True)) == (1000, 50)
+    assert (second.count(quick=False), second.count(quick=True)) == (10, 10)
+
+
+def test_every_board_kernel_and_campaign_of_the_checkout_is_well_formed() -> None:
+    boards, kernels = house.boards(), house.kernels()
+    assert boards and kernels
+    for kernel in kernels.values():
+        assert isinstance(kernel, Kernel)
+        assert set(kernel.boards) <= set(boards)
+    for name, file in house.campaign_files().items():
+        assert house.read_campaign(file).name == name
+
+
+def test_a_campaign_for_an_unknown_kernel_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "c.toml"
+    file.write_text(CAMPAIGN.replace("samples = 10\n", 'samples = 10\nkernels = ["freertoss"]\n'))
+    with pytest.raises(ConfigError, match="no kernel `freertoss`") as caught:
+        house.read_campaign(file)
+    assert caught.value.remedy == "Did you mean `freertos`?"
+
+
+def test_a_root_that_is_none_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("KADENZ_ROOT", str(tmp_path))
+    with pytest.raises(ConfigError, match="no kadenz checkout"):
+        house.root()
