@@ -219,7 +219,7 @@ def _decide(
     try:
         comparison = compare(sides[0], sides[1], statistic=statistic, threshold=threshold)
     except Undefined as error:
-        return "inconclusive", None, error.reason
+        return "not-comparable" if different else "inconclusive", None, error.reason
     if different:
         return "not-comparable", comparison, "clock classes differ: no verdict"
     return comparison.verdict, comparison, comparison.reason or comparison.caveat

@@ -157,8 +157,9 @@ def _remarks(record: RecordResult) -> list[str]:
         if periodic is not None and periodic.periodic and periodic.every is not None:
             extra = ""
             if periodic.extra is not None:
-                more = numbers.number(unit.figure(periodic.extra))
-                extra = f", {more} {unit.label} above the median"
+                more = numbers.number(unit.figure(abs(periodic.extra)))
+                way = "above" if periodic.extra > 0 else "below"
+                extra = f", {more} {unit.label} {way} the median"
             cause = ", in step with the kernel's tick" if periodic.tick_fits else ""
             found.append(
                 f"{where}outliers come every {numbers.number(periodic.every)} samples{cause}{extra}"

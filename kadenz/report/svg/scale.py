@@ -32,7 +32,8 @@ def linear(
     low: float, high: float, start: float, end: float, *, count: int = 5, nice: bool = True
 ) -> Scale:
     """A linear scale with about `count` round ticks; `nice` widens the range to whole ticks."""
-    if high - low <= 1e-9 * max(abs(low), abs(high)):  # nothing varies, or only its last digit
+    # Nothing varies, or only the last digit of it.
+    if high - low <= max(1e-9 * max(abs(low), abs(high)), 1e-300):
         pad = abs(low) * 0.05 or 1.0
         low, high = low - pad, high + pad
     step = round_step((high - low) / max(count, 1))

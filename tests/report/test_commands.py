@@ -1,0 +1,256 @@
+"""show, report, compare and export as a user calls them: output, errors, exit codes."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+from kadenz.cli import cli
+from kadenz.errors import KadenzError, StoreError, UsageError
+from kadenz.store import read_run
+from tests.synthetic import (
+    HIFIVE1,
+    LINUX,
+    Point,
+    board_points,
+    linux_points,
+    manifest,
+    nanoseconds,
+    write_run,
+)
+
+
+def call(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli, [str(a) for a in arguments], standalone_mode=False)
+
+
+def answer(*arguments: str | Path) -> str:
+    result = call(*arguments)
+    if result.exception is not None:
+        raise result.exception
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def board(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("board")
+    return write_run(folder, manifest(HIFIVE1), board_points(np.random.default_rng(1), 120))
+
+
+@pytest.fixture(scope="module")
+def linux(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("linux")
+    return write_run(folder, manifest(LINUX), linux_points(np.random.default_rng(1), 200))
+
+
+def mutex(folder: Path, centre: float, seed: int, n: int = 4000) -> Path:
+    values = nanoseconds(centre, n, np.random.default_rng(seed))
+    return write_run(folder, manifest(LINUX), [Point("itc/mutex", {"all": values})])
+
+
+# ---- show --------------------------------------------------------------------------------------
+
+
+def test_show_prints_figures_with_unit_class_and_status(board: Path) -> None:
+    text = answer("show", board)
+    queue = next(line for line in text.splitlines() if "60 bytes" in line and "itc/queue" in line)
+    assert "1,026" in queue and "instructions" in queue and "ok" in queue
+    assert "n/a: no pipes here" in text
+    assert "class instruction" in text and "not subtracted" in text
+
+
+def test_show_tells_what_was_missed(linux: Path) -> None:
+    assert "3 missed, 2 overrun" in answer("show", linux)
+
+
+def test_show_as_json_holds_every_record(board: Path, linux: Path) -> None:
+    runs = json.loads(answer("show", "--json", board, linux))
+    assert [run["clock_class"] for run in runs] == ["instruction", "hosted"]
+    assert len(runs[0]["records"]) == len(read_run(board).manifest.records)
+    assert runs[0]["sweeps"][0]["per_byte"] == pytest.approx(2.1, rel=0.01)
+
+
+def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="holds no run"):
+        answer("show", tmp_path)
+    with pytest.raises(StoreError, match="nowhere"):
+        answer("show", tmp_path / "nowhere")
+
+
+# ---- report ------------------------------------------------------------------------------------
+
+
+def test_report_writes_one_small_page_and_its_parts(
+    board: Path, linux: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "r.html"
+    text = answer(
+        "report", board, linux, "--output", out, "--figures", tmp_path / "f", "--tables", tmp_path
+    )
+    assert f"{out}: 2 runs" in text
+    assert 50_000 < out.stat().st_size < 1_000_000
+    assert len(list((tmp_path / "f").glob("*.svg"))) > 10
+    assert (tmp_path / "tables.md").exists() and (tmp_path / "results-itc-queue.csv").exists()
+
+
+def test_report_into_a_folder_of_runs(board: Path, tmp_path: Path) -> None:
+    answer("report", board.parent, "--output", tmp_path / "out")
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_a_report_that_cannot_be_written_says_so(board: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot be written"):
+        answer("report", board, "--output", tmp_path / "file" / "r.html")
+
+
+def test_a_damaged_run_is_an_error_and_not_a_report(linux: Path, tmp_path: Path) -> None:
+    copy = write_run(tmp_path, manifest(LINUX), linux_points(np.random.default_rng(1), 60))
+    next((copy / "samples").iterdir()).unlink()
+    with pytest.raises(StoreError, match="No such file"):
+        answer("report", copy, "--output", tmp_path / "r.html")
+    assert not (tmp_path / "r.html").exists()
+
+
+# ---- compare -----------------------------------------------------------------------------------
+
+
+def test_compare_passes_when_nothing_got_worse(tmp_path: Path) -> None:
+    result = call("compare", mutex(tmp_path, 3000, 1), mutex(tmp_path, 3000, 2), "--threshold=20%")
+    assert result.return_value == 0, result.output
+    assert "equivalent" in result.output and "configurations are the same" in result.output
+
+
+def test_compare_fails_on_a_regression(tmp_path: Path) -> None:
+    result = call("compare", mutex(tmp_path, 3000, 1), mutex(tmp_path, 4000, 2))
+    assert result.return_value == 3
+    assert "worse" in result.output
+
+
+def test_compare_admits_that_it_cannot_tell(tmp_path: Path) -> None:
+    result = call("compare", mutex(tmp_path, 3000, 1, 60), mutex(tmp_path, 3050, 2, 60))
+    assert result.return_value == 4
+    assert "inconclusive" in result.output
+
+
+def test_compare_shows_differing_configurations_first(tmp_path: Path) -> None:
+    values = {"all": nanoseconds(3000, 500, np.random.default_rng(1))}
+    left, right = (
+        write_run(
+            tmp_path, manifest(LINUX, settings={"asserts": word}), [Point("itc/mutex", values)]
+        )
+        for word in ("on", "off")
+    )
+    text = call("compare", left, right).output
+    assert 0 < text.index("setting: asserts") < text.index("itc/mutex")
+
+
+def test_compare_refuses_different_clock_classes(board: Path, linux: Path) -> None:
+    with pytest.raises(UsageError, match="different classes are not compared") as caught:
+        answer("compare", board, linux)
+    assert caught.value.exit_code == 2
+    result = call("compare", board, linux, "--across-classes", "--json")
+    points = json.loads(result.stdout)["points"]
+    assert result.return_value == 4
+    assert {p["outcome"] for p in points} == {"not-comparable"}
+    assert all("change" not in p and p["units"] == ["instructions", "us"] for p in points)
+
+
+def test_compare_takes_several_runs_a_side(tmp_path: Path) -> None:
+    for side, seeds in (("a", (1, 2, 3)), ("b", (4, 5))):
+        for seed in seeds:
+            mutex(tmp_path / side, 3000, seed)
+    extra = mutex(tmp_path, 3000, 6)
+    found = json.loads(
+        call("compare", tmp_path / "a", tmp_path / "b", "--candidate", extra, "--json").stdout
+    )
+    assert found["points"][0]["runs"] == [3, 3]
+
+
+@pytest.mark.parametrize(("option", "value"), [("--threshold", "much"), ("--statistic", "average")])
+def test_compare_explains_options_it_does_not_know(linux: Path, option: str, value: str) -> None:
+    with pytest.raises(UsageError, match=value):
+        answer("compare", linux, linux, option, value)
+
+
+# ---- export ------------------------------------------------------------------------------------
+
+
+def test_csv_holds_every_sample_in_ticks_and_in_its_unit(linux: Path, tmp_path: Path) -> None:
+    answer("export", linux, "--output", tmp_path / "s.csv")
+    with (tmp_path / "s.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    run = read_run(linux)
+    first = run.manifest.records[0]
+    samples = run.samples(first)
+    own = [row for row in rows if row["record"] == str(first.id)]
+    assert [int(row["value_ticks"]) for row in own] == samples.tolist()
+    assert [float(row["value_us"]) for row in own] == pytest.approx(samples / 1000)
+    assert [row["cold"] for row in own].count("true") == first.cold
+    assert own[0]["size_bytes"] == "4" and own[-1]["index"] == str(samples.size - 1)
+    assert len(rows) == sum(lane.taken for r in run.manifest.records for lane in r.lanes)
+
+
+def test_parquet_and_csv_hold_the_same(linux: Path, tmp_path: Path) -> None:
+    answer("export", linux, "--output", tmp_path / "s.csv")
+    answer("export", linux, "--format", "parquet", "--output", tmp_path / "s.parquet")
+    table = pq.read_table(tmp_path / "s.parquet")
+    with (tmp_path / "s.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert table.column_names == list(rows[0])
+    assert table.num_rows == len(rows)
+    for name in ("value_ticks", "size_bytes", "index"):
+        read = ["" if v is None else str(v) for v in table.column(name).to_pylist()]
+        assert read == [row[name] for row in rows]
+    assert table.column("bench").to_pylist() == [row["bench"] for row in rows]
+
+
+def test_json_holds_every_series(board: Path) -> None:
+    found = json.loads(answer("export", board, "--format", "json"))
+    run = read_run(board)
+    assert found["clock_class"] == "instruction"
+    assert found["series"][0]["values_ticks"] == run.samples(run.manifest.records[0]).tolist()
+    assert {series["unit"] for series in found["series"]} == {"instructions"}
+
+
+def test_a_unit_of_its_own_has_a_column_of_its_own(tmp_path: Path) -> None:
+    points = [
+        Point("a/ticks", {"all": np.array([1, 2, 3], np.uint32)}),
+        Point("a/angle", {"all": np.array([0.5, -0.25])}, unit="deg"),
+    ]
+    folder = write_run(tmp_path, manifest(HIFIVE1), points)
+    rows = list(csv.DictReader(answer("export", folder).splitlines()))
+    found = [(row["value_ticks"], row["value_instructions"], row["value_deg"]) for row in rows]
+    assert found == [
+        ("1", "1", ""),
+        ("2", "2", ""),
+        ("3", "3", ""),
+        ("", "", "0.5"),
+        ("", "", "-0.25"),
+    ]
+
+
+def test_a_summary_has_one_row_a_lane(linux: Path) -> None:
+    rows = list(csv.DictReader(answer("export", linux, "--summary").splitlines()))
+    records = read_run(linux).manifest.records
+    assert len(rows) == sum(len(record.lanes) for record in records)
+    assert {row["unit"] for row in rows} == {"us"}
+    assert all(float(row["median"]) > 0 for row in rows)
+
+
+def test_parquet_without_a_file_is_refused(linux: Path) -> None:
+    with pytest.raises(UsageError, match="parquet is no text"):
+        answer("export", linux, "--format", "parquet")
+
+
+def test_export_into_nowhere_is_an_error(linux: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for kind in ("csv", "parquet"):
+        with pytest.raises(KadenzError, match="cannot be written"):
+            answer("export", linux, "--format", kind, "--output", tmp_path / "file" / "x")
