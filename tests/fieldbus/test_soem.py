@@ -193,7 +193,7 @@ def test_a_recorded_session_replays_byte_for_byte(
 
 
 def test_a_lost_frame_costs_soem_one_cycle(start_segment: Starter, veth: Veth) -> None:
-    start_segment("--fault", "lose-frame@cycle=250")
+    process = start_segment("--fault", "lose-frame@cycle=250")
     soem = connect(veth)
     to_op(soem)
     counters = []
@@ -201,5 +201,7 @@ def test_a_lost_frame_costs_soem_one_cycle(start_segment: Starter, veth: Veth) -
         counters.append(cycle(soem))
         time.sleep(0.001)
     soem.close()
-    # Reaching OP takes about 155 cycles, so that cycle 250 is one of these 200.
-    assert [counter for counter in counters if counter != WORKING_COUNTER] == [-1]
+    # Reaching OP takes about 155 cycles, so that cycle 250 is one of these 200. On a busy machine
+    # SOEM may give up on more frames by itself; the segment says how many it took.
+    assert set(counters) == {WORKING_COUNTER, -1}
+    assert " 1 lost by faults" in stop(process)
