@@ -196,7 +196,7 @@ def analyse(folder: Path) -> None:
 
 
 def measured(command: list[str]) -> None:
-    """Run a phase in its own process; print its wall time and the peak of its memory."""
+    """Run a phase in its own process; print its wall and CPU time and the peak of its memory."""
     began = time.perf_counter()
     child = subprocess.Popen(command)
     _, status, usage = os.wait4(child.pid, 0)
@@ -204,7 +204,10 @@ def measured(command: list[str]) -> None:
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
         sys.exit(f"{' '.join(command)} ended with {child.returncode}")
-    print(f"{seconds:.2f} s, peak {usage.ru_maxrss / 1024:.0f} MiB: {' '.join(command[2:4])} …\n")
+    cpu = usage.ru_utime + usage.ru_stime
+    peak_mib = usage.ru_maxrss / 1024
+    name = " ".join(command[2:4])
+    print(f"{seconds:.2f} s ({cpu:.2f} s of CPU), peak {peak_mib:.0f} MiB: {name} …\n")
 
 
 def main() -> None:
