@@ -105,7 +105,7 @@ static void rearm(uint32_t *wake)
 static kdz_time turn_mutex(uint32_t *wake)
 {
     rearm(wake);
-    const uint32_t rest = h.period - 1;
+    const uint32_t rest = h.period - h.queue_up;
 
     (void)kdz_mutex_unlock(h.object);
     const kdz_time begin = kdz_stamp(KDZ_BEGIN);
@@ -120,7 +120,7 @@ static kdz_time turn_mutex_to_higher(uint32_t *wake)
 
     const kdz_time begin = kdz_stamp(KDZ_BEGIN);
     (void)kdz_mutex_unlock(object);
-    h.slept = kdz_delay_until(wake, h.period - 1);
+    h.slept = kdz_delay_until(wake, h.period - h.queue_up);
     return begin;
 }
 
@@ -136,8 +136,8 @@ static void release(void *arg)
 
     (void)kdz_delay_until(&wake, h.period); /* task 2 waits before the first turn too */
     for (n = 0; n < point->samples && !kdz_stop_requested; n++) {
-        kdz_time begin;
-        bool late = turn(&wake, &begin) == KDZ_TIMEOUT;
+        const kdz_time begin = turn(&wake);
+        bool late = h.slept == KDZ_TIMEOUT;
 
         /* A period that was over before task 1 could sleep has not let task 2 run: wait longer. */
         for (int more = 0; h.passes != n + 1 && more < PATIENCE_PERIODS; more++) {

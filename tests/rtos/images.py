@@ -134,5 +134,3 @@ def decode(raw: bytes) -> Said:
             said.messages.append(item.message)
     said.samples = {key: np.concatenate(values) for key, values in parts.items()}
     return said
-
-

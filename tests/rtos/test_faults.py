@@ -8,13 +8,14 @@ import pytest
 from kadenz.wire.messages import End, Fault, Hello
 from tests.rtos.images import BOARDS, TARGETS, Said, boot, build
 
+E2E = TARGETS.parents[1] / "e2e" / "targets"
+
 pytestmark = pytest.mark.emulated
 
 
 def boot_with(board: str, checks: str, plan: str) -> Said:
-    benches = ";".join(
-        str(TARGETS / name) for name in ("kernel_assert.c", "stack_overflow.c", "no_memory.c")
-    )
+    files = [TARGETS / "kernel_assert.c", TARGETS / "no_memory.c", E2E / "faults.c"]
+    benches = ";".join(str(file) for file in files)
     options = (("KDZ_EXTRA_BENCH", benches), ("KDZ_FREERTOS_CHECKS", checks))
     return boot(build(board, f"checks-{checks.lower()}", options=options), board, plan)
 
@@ -34,7 +35,7 @@ def test_an_assertion_of_the_kernel_names_its_file_and_line(board: str) -> None:
 @pytest.mark.parametrize("checks", ["OFF", "ON"])
 def test_a_stack_overflow_names_the_thread(board: str, checks: str) -> None:
     """Found by FreeRTOS at the switch with checks, by the idle thread without."""
-    said = boot_with(board, checks, "fault/stack-overflow id=1 samples=1\nend\n")
+    said = boot_with(board, checks, "fault/overflow id=1 samples=1\nend\n")
     fault = said.one(Fault)
     assert (fault.kind, fault.thread) == ("stack-overflow", "greedy")
 
