@@ -61,7 +61,7 @@ def test_a_good_board_is_read() -> None:
 @pytest.mark.parametrize(
     ("right", "wrong", "place", "hint"),
     [
-        ("icount_shift", "icont_shift", "10: unknown key `tier.emulated.icont_shift`", "icount_shift"),
+        ("icount_shift", "icont_shift", "10: unknown key `tier.emulated.icont_shift`", "icount_shift"),  # noqa: E501
         ("data_bytes", "data_byte", "5: unknown key `memory.data_byte`", "data_bytes"),
         ("title", "titel", "1: unknown key `titel`", "title"),
         ("[memory]", "[memroy]", "4: unknown key `memroy`", "memory"),
