@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kadenz doctor says what can run, what is missing, and exits so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from kadenz.cli.doctor import doctor
+from kadenz.target import tools
+from kadenz.target.checkup import check_targets
+from kadenz.target.tools import Need, Tool
+
+EMULATED = "freertos/hifive1-revb@emulated"
+HOST = "posix/linux@host"
+
+
+def without(*names: str) -> Any:
+    """A look-up on a machine that has every tool except these; the others as this one has them."""
+
+    def look_up(wanted: Need) -> Tool:
+        if wanted.name in names or "everything" in names:
+            return Tool(wanted, None, "", f"{wanted.name} is not installed")
+        return tools.look_up(wanted)
+
+    return look_up
+
+
+def problems(look_up: Any, target: str) -> list[str]:
+    (check,) = [check for check in check_targets(look_up) if check.name == target]
+    return [missing.problem for missing in check.missing]
+
+
+@pytest.mark.emulated
+def test_this_machine_can_run_what_the_demo_runs() -> None:
+    """`make setup` was run before: nothing may be missing."""
+    checks = {check.name: check for check in check_targets()}
+    for name in (EMULATED, "freertos/stm32f4@emulated", HOST):
+        assert checks[name].missing == ()
+        assert checks[name].missing_for_scope == ()
+
+
+def test_a_missing_emulator_stops_only_its_board() -> None:
+    look_up = without("qemu-system-riscv32")
+    assert problems(look_up, EMULATED) == ["qemu-system-riscv32 is not installed"]
+    assert problems(look_up, "freertos/stm32f4@emulated") == []
+    assert problems(look_up, HOST) == []
+
+
+def test_a_missing_compiler_stops_only_its_boards() -> None:
+    look_up = without("arm-none-eabi-gcc")
+    assert problems(look_up, "freertos/stm32f4@emulated") == ["arm-none-eabi-gcc is not installed"]
+    assert problems(look_up, EMULATED) == []
+
+
+def test_the_kernels_source_needs_cargo_and_linux_does_not() -> None:
+    look_up = without("cargo")
+    assert problems(look_up, EMULATED) == ["cargo is not installed"]
+    assert problems(look_up, HOST) == []
+
+
+@pytest.mark.emulated
+def test_a_missing_plugin_header_stops_only_the_scope(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tools, "cache_dir", lambda: tmp_path)
+    found = {
+        name: tools.look_up(tools.need(name), cache=Path.home() / ".cache" / "kadenz")
+        for name in ("qemu-system-riscv32", "qemu-system-arm")
+    }
+    checks = check_targets(lambda need: found.get(need.name) or tools.look_up(need))
+    (check,) = [check for check in checks if check.name == EMULATED]
+    assert check.ready
+    assert "qemu-plugin.h of QEMU" in check.missing_for_scope[0].problem
+    assert "make setup" in check.missing_for_scope[0].remedy
+
+
+@pytest.mark.emulated
+def test_an_emulator_without_the_boards_machine_is_found_out(tmp_path: Path) -> None:
+    other = tmp_path / "qemu-system-riscv32"
+    other.write_text("#!/bin/sh\necho 'virt  RISC-V VirtIO board'\n")
+    other.chmod(0o755)
+
+    def look_up(wanted: Need) -> Tool:
+        if wanted.name == other.name:
+            return Tool(wanted, other, "99.0", "")
+        return tools.look_up(wanted)
+
+    assert problems(look_up, EMULATED) == [f"{other} has no machine sifive_e"]
+
+
+def test_the_tables_name_the_machine_the_clock_the_tools_and_the_targets() -> None:
+    answer = CliRunner().invoke(doctor, [])
+    assert answer.exit_code == 0, answer.output
+    for words in ("This machine", "CLOCK_MONOTONIC_RAW", "qemu-system-arm", EMULATED, HOST):
+        assert words in answer.output
+
+
+def test_json_holds_the_same_for_programs() -> None:
+    answer = CliRunner().invoke(doctor, ["--json"])
+    assert answer.exit_code == 0
+    data = json.loads(answer.output)
+    assert data["ready"] is True
+    assert {tool["name"] for tool in data["tools"]} == {need.name for need in tools.NEEDS}
+    assert EMULATED in {target["name"] for target in data["targets"]}
+    assert data["host"]["cpus"] >= 1
+    assert data["clock"]["backward_steps"] >= 0
+    for warning in data["warnings"]:
+        assert warning["remedy"]
+
+
+def test_a_machine_that_can_run_nothing_fails_and_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tools, "look_up", without("everything"))
+    answer = CliRunner().invoke(doctor, ["--json"])
+    assert answer.exit_code == 1
+    data = json.loads(answer.output)
+    assert data["ready"] is False
+    for tool in data["tools"]:
+        assert tool["problem"]
+        assert tool["remedy"]
+    table = CliRunner().invoke(doctor, [])
+    assert table.exit_code == 1
+    assert "cannot run" in table.output

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The set-up installs what is missing, nothing twice, and says what it cannot do."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = ROOT / "scripts"
+LIST = SCRIPTS / "debian-packages.txt"
+
+
+def bash(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run lines of a script after scripts/lib.sh."""
+    return subprocess.run(
+        ["bash", "-c", f". {SCRIPTS}/lib.sh\n{script}"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/nonexistent", **environment},
+    )
+
+
+@pytest.fixture
+def system(tmp_path: Path) -> Path:
+    """Programs that stand for Debian's; what the file `installed` lists is installed."""
+    programs = {
+        "dpkg-query": 'grep -qx "$3" "$STATE/installed" && echo -n installed',
+        "apt-cache": 'grep -qx "$2" "$STATE/known" && echo "  Candidate: 1.0" '
+        '|| echo "  Candidate: (none)"',
+        "apt-get": 'echo "$*" >> "$STATE/calls"; [ "$1" = update ] || [ ! -e "$STATE/broken" ]',
+        "id": "echo 0",
+    }
+    for name, script in programs.items():
+        file = tmp_path / name
+        file.write_text(f"#!/bin/sh\n{script}\n")
+        file.chmod(0o755)
+    for name in ("installed", "known", "calls"):
+        (tmp_path / name).touch()
+    return tmp_path
+
+
+def install(system: Path, packages: str) -> subprocess.CompletedProcess[str]:
+    (system / "list").write_text(packages)
+    return subprocess.run(
+        ["bash", str(SCRIPTS / "setup-debian.sh"), str(system / "list")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={
+            "PATH": f"{system}:/usr/bin:/bin",
+            "HOME": str(system),
+            "STATE": str(system),
+        },
+    )
+
+
+def calls(system: Path) -> list[str]:
+    return (system / "calls").read_text().splitlines()
+
+
+def test_nothing_is_done_when_all_is_installed(system: Path) -> None:
+    (system / "installed").write_text("gcc\nnew-name\n")
+    answer = install(system, "gcc # why\nold-name | new-name # renamed\n\n# a comment\n")
+    assert answer.returncode == 0, answer.stderr
+    assert calls(system) == []
+    assert answer.stderr == ""
+
+
+def test_only_what_is_missing_is_installed(system: Path) -> None:
+    (system / "installed").write_text("gcc\n")
+    (system / "known").write_text("gcc\ncmake\nninja-build\n")
+    answer = install(system, "gcc # a\ncmake # b\nninja-build # c\n")
+    assert answer.returncode == 0, answer.stderr
+    update, install_call = calls(system)
+    assert update.startswith("update")
+    assert install_call.endswith("--no-install-recommends cmake ninja-build")
+
+
+def test_the_first_name_this_system_knows_is_installed(system: Path) -> None:
+    (system / "known").write_text("new-name\n")
+    assert install(system, "old-name | new-name # renamed\n").returncode == 0
+    assert calls(system)[-1].endswith(" new-name")
+
+
+def test_a_package_no_system_knows_is_named_with_its_remedy(system: Path) -> None:
+    answer = install(system, "old-name | older-name # gone\n")
+    assert answer.returncode == 1
+    assert "no package of this system is called old-name|older-name" in answer.stderr
+    assert "scripts/debian-packages.txt" in answer.stderr
+
+
+def test_a_failed_installation_stops_the_setup(system: Path) -> None:
+    (system / "known").write_text("gcc\n")
+    (system / "broken").touch()
+    answer = install(system, "gcc # a\n")
+    assert answer.returncode == 1
+    assert "apt-get could not install: gcc" in answer.stderr
+
+
+def test_without_root_and_sudo_the_command_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "id").write_text("#!/bin/sh\necho 1000\n")
+    (tmp_path / "id").chmod(0o755)
+    (tmp_path / "sh").symlink_to("/bin/sh")
+    for name in ("dirname", "bash"):
+        (tmp_path / name).symlink_to(shutil.which(name) or name)
+    answer = bash(f"PATH={tmp_path}; as_root apt-get install gcc")
+    assert answer.returncode == 1
+    assert "needs root, and there is no sudo" in answer.stderr
+    assert "Run this as root: apt-get install gcc" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("have", "need", "enough"),
+    [
+        ("10.0.2", "10", True),
+        ("7.2.18", "10", False),
+        ("9.2", "10", False),
+        ("10", "10", True),
+        ("1.96.0", "1.85", True),
+        ("1.8", "1.85", False),
+        ("3.11", "3.9", True),
+    ],
+)
+def test_versions_are_compared_as_versions(have: str, need: str, enough: bool) -> None:
+    assert (bash(f"at_least {have} {need}").returncode == 0) is enough
+
+
+def test_the_cache_is_where_the_lab_looks_for_it(tmp_path: Path) -> None:
+    from kadenz.target.tools import cache_dir
+
+    environment = {"XDG_CACHE_HOME": str(tmp_path)}
+    assert bash('echo "$CACHE"', **environment).stdout.strip() == str(cache_dir(environment))
+    home = {"HOME": str(tmp_path)}
+    assert bash('echo "$CACHE"', **home).stdout.strip() == str(cache_dir(home))
+
+
+def test_every_package_says_why_it_is_needed() -> None:
+    for line in LIST.read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
+            assert re.fullmatch(r"[a-z0-9.+-]+(\s*\|\s*[a-z0-9.+-]+)*\s+# \S.*", line), line
+
+
+def test_help_lists_every_command() -> None:
+    answer = subprocess.run(
+        ["make", "--no-print-directory", "help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for target in ("setup", "demo", "test", "lint", "format", "clean"):
+        assert re.search(rf"^  make {target}\s+\S", answer.stdout, re.MULTILINE)
+
+
+def test_the_scripts_pass_shellcheck() -> None:
+    files = [*sorted(SCRIPTS.glob("*.sh")), ROOT / ".ci" / "run"]
+    subprocess.run(["shellcheck", *map(str, files)], cwd=ROOT, check=True)
