@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The timed region holds two stamps and the operation, nothing else: read from the machine code.
+
+On RISC-V a stamp is one instruction, `csrr rd, mcycle`, so the disassembly of a benchmark shows its
+regions plainly. Between a stamp and the call that is timed stand only the instructions that put the
+call's arguments in place, between the call and the closing stamp none. No branch, no other call.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import NamedTuple
+
+import pytest
+
+from tests.rtos.images import build, run
+
+pytestmark = pytest.mark.emulated
+
+STAMP = "stamp"
+ENTRY = "entry"  # the function's first instruction
+INDIRECT = "*"  # a call through a pointer: a channel's send or receive
+
+# Four arguments, two of which are addresses of two instructions, and the pointer of the call.
+ARGUMENTS_MAX = 8
+
+# file, function, and what stands in it around its stamps, in this order
+REGIONS = [
+    ("clock_read_cost", "measure", [STAMP, STAMP]),
+    ("itc_round_trip", "time_reply", [INDIRECT, STAMP, INDIRECT, STAMP]),
+    ("itc_round_trip", "time_whole", [STAMP, INDIRECT, INDIRECT, STAMP]),
+    ("handover", "turn_semaphore", ["kdz_sem_give", STAMP, "kdz_delay_until"]),
+    ("handover", "turn_semaphore_to_higher", [STAMP, "kdz_sem_give"]),
+    ("handover", "turn_mutex", ["kdz_mutex_unlock", STAMP, "kdz_delay_until"]),
+    ("handover", "turn_mutex_to_higher", [STAMP, "kdz_mutex_unlock"]),
+    ("handover", "wait_semaphore", ["kdz_sem_take", STAMP]),
+    ("handover", "wait_mutex", ["kdz_mutex_lock", STAMP]),
+    ("micro_task_switch", "sampled_a", [STAMP, "kdz_thread_yield"]),
+    ("micro_task_switch", "sampled_b", ["kdz_thread_yield", STAMP]),
+    ("micro_preemption", "sampled_low", [STAMP, "kdz_thread_resume"]),
+    ("micro_preemption", "sampled_high", ["kdz_thread_suspend", STAMP]),
+    ("micro_semaphore_shuffle", "sampled_a", [STAMP, "kdz_sem_give", "kdz_thread_yield"]),
+    ("micro_semaphore_shuffle", "sampled_b", ["kdz_sem_take", STAMP]),
+    ("micro_message_latency", "sampled_sender", [STAMP, INDIRECT]),
+    ("micro_message_latency", "sampled_receiver", [INDIRECT, STAMP]),
+    ("irq_to_handler", "raise", [STAMP, "kdz_board_irq_raise"]),
+    ("irq_to_handler", "handle", [ENTRY, STAMP]),
+    ("irq_to_task", "raise", [STAMP, "kdz_board_irq_raise"]),
+    ("irq_to_task", "wait", ["kdz_sem_take", STAMP]),
+]
+
+
+class Step(NamedTuple):
+    """One instruction; `what` is STAMP, the callee of a call, "branch", or "" for all others."""
+
+    what: str
+    text: str
+
+
+_FUNCTION = re.compile(r"^[0-9a-f]+ <(?P<name>[^>]+)>:")
+_INSTRUCTION = re.compile(r"^\s+[0-9a-f]+:\s+(?P<name>[a-z][\w.]*)\s*(?P<operands>.*)")
+_CALL = re.compile(r"R_RISCV_(?:CALL|CALL_PLT|JAL|RVC_JUMP)\s+(?P<callee>\S+)")
+_JUMPS = re.compile(r"^(b\w+|j|jr|ret)$")
+
+
+def disassemble(file: str) -> dict[str, list[Step]]:
+    """The functions of a benchmark's object file, unlinked, so that calls carry their names."""
+    folder = build("hifive1-revb")
+    name = folder / "CMakeFiles" / "kadenz-suite.dir" / "bench" / f"{file}.c.obj"
+    functions: dict[str, list[Step]] = {}
+    steps: list[Step] = []
+    for line in run("riscv64-unknown-elf-objdump", "-dr", "--no-show-raw-insn", str(name)).split(
+        "\n"
+    ):
+        if match := _FUNCTION.match(line):
+            if not match["name"].startswith(".L"):  # a label inside the function
+                steps = functions.setdefault(match["name"], [])
+        elif (match := _CALL.search(line)) and steps:
+            callee = match["callee"]
+            if not callee.startswith(".L"):
+                # The pair auipc, jalr of an unlinked call: the name goes to the jalr that follows.
+                steps[-1] = Step(f"to {callee}", steps[-1].text)
+        elif match := _INSTRUCTION.match(line):
+            steps.append(_step(match["name"], match["operands"], steps))
+    return functions
+
+
+def _step(name: str, operands: str, before: list[Step]) -> Step:
+    text = f"{name} {operands}".strip()
+    if name == "csrr" and "mcycle" in operands:
+        return Step(STAMP, text)
+    if name in ("jalr", "jal"):
+        if before and before[-1].what.startswith("to "):
+            callee = before[-1].what.removeprefix("to ")
+            before[-1] = Step("", before[-1].text)
+            return Step(callee, text)
+        return Step(INDIRECT, text)
+    return Step("branch" if _JUMPS.match(name) else "", text)
+
+
+def between(steps: list[Step], shape: list[str]) -> list[list[Step]]:
+    """What stands between the parts of `shape`, which must follow each other somewhere."""
+    places = [i for i, step in enumerate(steps) if step.what == STAMP]
+    anchor = shape.index(STAMP)
+    for place in places:
+        found: list[list[Step]] = []
+        at = place
+        for want in reversed(shape[:anchor]):
+            gap: list[Step] = []
+            while at > 0 and steps[at - 1].what == "":
+                at -= 1
+                gap.insert(0, steps[at])
+            if want == ENTRY and at == 0:
+                found.insert(0, gap)
+                break
+            at -= 1
+            if at < 0 or steps[at].what != want:
+                break
+            found.insert(0, gap)
+        if len(found) != anchor:
+            continue
+        at = place
+        for want in shape[anchor + 1 :]:
+            gap = []
+            while at + 1 < len(steps) and steps[at + 1].what == "":
+                at += 1
+                gap.append(steps[at])
+            at += 1
+            if at >= len(steps) or steps[at].what != want:
+                break
+            found.append(gap)
+        if len(found) == len(shape) - 1:
+            return found
+    listing = "\n".join(f"{step.what:28}{step.text}" for step in steps)
+    pytest.fail(f"no {' … '.join(shape)} without a branch or another call between:\n{listing}")
+
+
+@pytest.mark.parametrize(("file", "function", "shape"), REGIONS, ids=lambda value: str(value))
+def test_a_timed_region_holds_the_operation_and_nothing_else(
+    file: str, function: str, shape: list[str]
+) -> None:
+    gaps = between(disassemble(file)[function], shape)
+    for (left, right), gap in zip(pairwise(shape), gaps, strict=True):
+        words = f"{len(gap)} between {left} and {right}: {[step.text for step in gap]}"
+        if right == STAMP and left not in (STAMP, ENTRY):
+            assert len(gap) <= 1, words  # nothing, or the result moved out of the way
+        elif left == STAMP and right == STAMP:
+            assert len(gap) == 0, words
+        else:
+            assert len(gap) <= ARGUMENTS_MAX, words
+        print(f"{file}.{function}: {words}")
+
+
+def test_the_check_finds_work_that_stands_in_a_region() -> None:
+    """A call, a branch, or too many instructions in a region do not pass."""
+    stamp, call = Step(STAMP, "csrr a0,mcycle"), Step("kdz_sem_give", "jalr ra")
+    between([stamp, Step("", "mv a0,s0"), call], [STAMP, "kdz_sem_give"])
+    for intruder in (Step("kdz_record_drain", "jalr ra"), Step("branch", "beqz a0,8")):
+        with pytest.raises(pytest.fail.Exception):
+            between([stamp, intruder, call], [STAMP, "kdz_sem_give"])
