@@ -114,10 +114,10 @@ class _Listener:
         if self._assembler.fault:
             self._hear_out()
             return _End(_fault(self._name, self._assembler))
+        if self._assembler.restarted:
+            return _End(_restarted(self._name, self._assembler))
         if self._assembler.done:
             return _End(stopped=self._stop_until is not None)
-        if any(f.kind == "restarted" for f in self._assembler.findings):
-            return _End(_restarted(self._name, self._assembler))
         return None
 
     def _waited(self) -> _End | None:

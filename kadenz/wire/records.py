@@ -76,6 +76,7 @@ class Assembler:
         self.findings: list[Finding] = []
         self.fault: Fault | None = None
         self.done: Done | None = None
+        self.restarted = False
         self.records = 0  # closed, however it ended
         self.samples = 0  # values received
         self._open: dict[int, _Open] = {}
@@ -86,7 +87,9 @@ class Assembler:
         return next(reversed(self._open.values())).begin if self._open else None
 
     def take(self, item: Received | Finding) -> None:
-        """One item of the decoder."""
+        """One item of the decoder; nothing more once the target has started anew."""
+        if self.restarted:
+            return
         if isinstance(item, Finding):
             self._note(item)
         else:
@@ -99,6 +102,7 @@ class Assembler:
 
     def _note(self, finding: Finding) -> None:
         self.findings.append(finding)
+        self.restarted = finding.kind == "restarted"
         if finding.lost:
             for state in self._open.values():
                 state.spoil(f"{finding.kind}: {finding.message}")

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""However a target ends, it is closed, what it said is kept, and the end is named."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from kadenz.errors import TargetFailed
+from kadenz.lab.boot import Outcome, run_plan
+from kadenz.wire.codec import encode_message
+from kadenz.wire.messages import AnyMessage, Done, Fault, Text
+from kadenz.wire.records import Assembler
+from tests.lab.fake import Scripted
+from tests.wire.streams import begin, end, hello, on_the_line, samples
+from tests.wire.test_records import Kept
+
+RECORD: list[AnyMessage] = [hello(), begin(), samples([1, 2, 3, 4, 5, 6]), end()]
+WHOLE: list[AnyMessage] = [*RECORD, Done(records=1, frames=5)]
+
+
+def boot(
+    target: Scripted, *, silence_s: float = 0.05, stopped: bool = False
+) -> tuple[Outcome, Assembler, Kept]:
+    kept = Kept()
+    assembler = Assembler(kept)
+    stop = threading.Event()
+    if stopped:
+        stop.set()
+    outcome = run_plan(target, "t", "end\n", assembler, silence_s=lambda: silence_s, stop=stop)
+    assert target.closed == 1
+    return outcome, assembler, kept
+
+
+def failure(outcome: Outcome) -> TargetFailed:
+    assert outcome.failure is not None
+    return outcome.failure
+
+
+def test_a_good_run_ends_with_done() -> None:
+    target = Scripted([on_the_line(WHOLE), None])
+    outcome, assembler, kept = boot(target)
+    assert outcome == Outcome(None, False, "")
+    assert kept.verdicts[10].status == "ok" and assembler.findings == []
+    assert target.plan == "end\n"
+
+
+def test_silence_is_a_hang_with_a_post_mortem_and_the_last_words() -> None:
+    talk = on_the_line([hello(), Text("half way"), begin(), samples([1, 2])])
+    outcome, _, kept = boot(Scripted([talk, None]))
+    told = failure(outcome)
+    assert "t hangs in record 10, itc/queue: silent for" in told.message
+    assert told.detail == "pc is in spin+0x4\nhalf way"
+    assert "--timeout" in told.remedy
+    assert kept.lanes[10, 0] == [1, 2]
+    assert kept.verdicts[10].status == "failed"
+
+
+def test_silence_from_the_start_is_named_so() -> None:
+    outcome, _, _ = boot(Scripted([None]))
+    assert "before it said anything" in failure(outcome).message
+
+
+def test_an_end_without_done_is_a_crash_with_what_the_emulator_said() -> None:
+    outcome, assembler, kept = boot(Scripted([on_the_line(RECORD[:3])], said="qemu: fatal"))
+    assert "ended in record 10, itc/queue, before it was done" in failure(outcome).message
+    assert "qemu: fatal" in failure(outcome).detail
+    assert kept.lanes[10, 0] == [1, 2, 3, 4, 5, 6]
+    assert assembler.findings == []
+
+
+def test_a_stream_cut_inside_a_frame_is_also_a_finding() -> None:
+    _, assembler, _ = boot(Scripted([on_the_line(RECORD)[:-2]]))
+    assert [finding.kind for finding in assembler.findings] == ["truncated"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "hint"),
+    [
+        ("assert", "its place"),
+        ("stack-overflow", "stack_bytes"),
+        ("out-of-memory", "memory"),
+        ("exception", "addr2line"),
+        ("denied", "--allow-"),
+    ],
+)
+def test_a_fault_is_told_with_registers_thread_and_remedy(kind: str, hint: str) -> None:
+    fault = Fault(kind=kind, message="why", thread="A", registers={"pc": 0x1234, "sp": 0xFFFFFFFF})
+    outcome, _, _ = boot(Scripted([on_the_line([*RECORD[:2], fault]), None]))
+    told = failure(outcome)
+    assert f"t died in record 10, itc/queue: {kind} in thread A: why" in told.message
+    assert "pc 00001234  sp ffffffff" in told.detail
+    assert hint in told.remedy
+
+
+def test_words_after_a_fault_are_still_heard() -> None:
+    fault = on_the_line([hello(), Fault(kind="assert", message="", thread="", registers={})])
+    outcome, _, _ = boot(Scripted([fault, encode_message(Text("and so it goes"), 2)]))
+    assert "and so it goes" in failure(outcome).detail
+
+
+def test_a_target_that_starts_anew_is_stopped() -> None:
+    outcome, _, kept = boot(Scripted([on_the_line(RECORD[:3]), on_the_line(WHOLE)]))
+    assert "started anew" in failure(outcome).message
+    assert kept.verdicts[10].status != "ok"
+
+
+def test_stop_ends_a_target_and_is_no_failure() -> None:
+    target = Scripted([on_the_line(RECORD[:3]), None])
+    outcome, assembler, kept = boot(target, silence_s=60, stopped=True)
+    assert (outcome.failure, outcome.stopped, target.asked_to_stop) == (None, True, True)
+    assert kept.lanes[10, 0] == [1, 2, 3, 4, 5, 6]
+    assert kept.verdicts[10].reason == "stopped (Ctrl-C)"
+    assert assembler.findings == []
+
+
+def test_a_target_that_cannot_be_opened_is_closed() -> None:
+    class Broken(Scripted):
+        def open(self, plan: str) -> None:
+            raise TargetFailed("no such port")
+
+    target = Broken([])
+    with pytest.raises(TargetFailed, match="no such port"):
+        boot(target)
+    assert target.closed == 1

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One target's run: what happens to points when the target dies or its line does."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from kadenz.build.elf import Elf
+from kadenz.build.image import Image
+from kadenz.config.manifest import BuildEntry, CampaignEntry, HostEntry
+from kadenz.config.target_name import TargetName
+from kadenz.lab.catalog import Catalog
+from kadenz.lab.clock import clock_class
+from kadenz.lab.measure import Job, Result, measure
+from kadenz.lab.plan import Point
+from kadenz.lab.progress import Progress
+from kadenz.store import Run, read_run
+from kadenz.target.base import Target
+from kadenz.wire.codec import encode_message
+from kadenz.wire.messages import AnyMessage, Done, Fault
+from tests.lab.fake import Scripted
+from tests.wire.streams import begin, bench, end, hello, on_the_line, samples
+
+
+def record(number: int) -> list[AnyMessage]:
+    return [begin(number), samples([1, 2, 3, 4, 5, 6], record=number), end(number)]
+
+
+def said(*parts: list[AnyMessage], done: bool = True) -> bytes:
+    messages: list[AnyMessage] = [hello(), *(m for part in parts for m in part)]
+    if done:
+        messages.append(Done(records=len(parts), frames=len(messages) + 1))
+    return on_the_line(messages)
+
+
+def run(folder: Path, boots: list[Scripted], points: int = 3) -> tuple[Result, Run]:
+    left: list[Target] = [Scripted([]), *boots]  # the first is asked for its emulator only
+    job = Job(
+        name=TargetName("freertos", "stm32f4", "emulated"),
+        instrument="counter",
+        image=Image(
+            Elf(folder / "x.elf"),
+            folder,
+            BuildEntry(
+                compiler="",
+                compiler_version="",
+                flags="",
+                elf_sha256="",
+                text_bytes=0,
+                data_bytes=0,
+                bss_bytes=0,
+                kernel_source="",
+            ),
+        ),
+        catalog=Catalog("", hello(), [bench()]),
+        points=[Point(10 + n, "itc/queue", 6, cold=1) for n in range(points)],
+        make=lambda: left.pop(0),
+        host=HostEntry(os="", kernel="", preempt="", cpu="", cpus=1, virtual="", facts={}),
+        warnings=[],
+        campaign=CampaignEntry(name="", file="", sha256="", quick=False),
+        conditions={},
+        timeout_s=0.1,
+    )
+    result = measure(job, folder / "runs", Progress(), threading.Event())
+    return result, read_run(result.folder)
+
+
+FAULT: list[AnyMessage] = [Fault(kind="assert", message="x.c:1", thread="", registers={})]
+
+
+def test_points_after_a_death_are_measured_by_a_second_boot(tmp_path: Path) -> None:
+    dies = Scripted([said(record(10), [begin(11)], FAULT, done=False)])
+    again = Scripted([said(record(12))])
+    result, kept = run(tmp_path, [dies, again])
+    assert [r.status for r in kept.manifest.records] == ["ok", "failed", "ok"]
+    assert "id=12" in again.plan and "id=10" not in again.plan and "id=11" not in again.plan
+    assert len(result.failures) == 1
+    assert [w.code for w in kept.manifest.warnings] == ["target-failed"]
+    assert not kept.manifest.partial
+
+
+def test_a_target_that_dies_before_its_first_record_is_not_started_for_ever(
+    tmp_path: Path,
+) -> None:
+    result, kept = run(tmp_path, [Scripted([said(FAULT, done=False)])])
+    assert kept.manifest.partial and "died" in kept.manifest.partial_reason
+    assert [(r.id, r.status) for r in kept.manifest.records] == [(10, "failed")]
+    assert len(result.failures) == 1
+
+
+def test_a_record_whose_frames_were_all_lost_is_entered_as_failed(tmp_path: Path) -> None:
+    frames = [encode_message(m, n) for n, m in enumerate([hello(), *record(10), *record(11)])]
+    frames.append(encode_message(Done(records=2, frames=8), 7))
+    line = b"".join(frames[:1] + frames[4:])
+    result, kept = run(tmp_path, [Scripted([line])], points=2)
+    assert [(r.id, r.status) for r in kept.manifest.records] == [(10, "failed"), (11, "ok")]
+    assert kept.record(10).reason == "every frame of this record was lost"
+    assert "3 frames lost between 0 and 4" in result.failures[0].message
+
+
+def test_the_end_points_of_what_is_timed_stand_in_the_record(tmp_path: Path) -> None:
+    _, kept = run(tmp_path, [Scripted([said(record(10))])], points=1)
+    entry = kept.record(10)
+    assert (entry.begins, entry.ends, entry.source) == (
+        "before send",
+        "after receive",
+        "yoo2024 algorithm 1",
+    )
+    assert (entry.cold, entry.drains, entry.ranks) == (1, [3], {"rank_a": 8})
+
+
+@pytest.mark.parametrize(
+    ("tier", "virtual", "expected"),
+    [
+        ("emulated", "", "instruction"),
+        ("rtl", "kvm", "cycle-exact"),
+        ("host", "kvm", "hosted"),
+        ("host", "", "hardware"),
+        ("guest", "", "hosted"),
+        ("board", "", "hardware"),
+    ],
+)
+def test_the_class_of_a_clock_follows_from_tier_and_machine(
+    tier: str, virtual: str, expected: str
+) -> None:
+    assert clock_class(tier, virtual) == expected  # type: ignore[arg-type]

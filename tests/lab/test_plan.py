@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A campaign becomes points with the same numbers everywhere, and mistakes are told beforehand."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kadenz.config.campaign import Benchmark, Campaign
+from kadenz.config.target_name import TargetName
+from kadenz.errors import ConfigError, UsageError
+from kadenz.lab.plan import (
+    FIRST_POINT,
+    Point,
+    batches,
+    campaign_points,
+    check_overrides,
+    clock_points,
+    plan_text,
+)
+from kadenz.wire.messages import Bench, BenchParam
+
+STM32 = TargetName("freertos", "stm32f4", "emulated")
+LINUX = TargetName("posix", "linux", "host")
+
+
+def bench(name: str) -> Bench:
+    return Bench(
+        name=name,
+        begins="",
+        ends="",
+        source="",
+        self_timed=False,
+        available=True,
+        reason="",
+        params=[BenchParam("size_bytes", 60, 4, 600), BenchParam("period_us", 10000, 0, 10**6)],
+    )
+
+
+CATALOG = [bench(name) for name in ("itc/queue", "itc/pipe", "clock/read-cost", "clock/monotonic")]
+CAMPAIGN = Campaign(
+    name="c",
+    title="",
+    targets=[],
+    benchmark=[
+        Benchmark(
+            name="itc/queue",
+            samples=1000,
+            kernels=("freertos",),
+            params={"size_bytes": [60, 120]},
+        ),
+        Benchmark(name="itc/pipe", samples=200, quick_samples=7, cold=2),
+    ],
+)
+
+
+def points(target: TargetName, **kinds: object) -> list[Point]:
+    arguments: dict[str, object] = {"quick": False, "overrides": {}} | kinds
+    return campaign_points(CAMPAIGN, target, CATALOG, **arguments)  # type: ignore[arg-type]
+
+
+def test_a_point_has_the_same_number_on_every_target() -> None:
+    on_stm32 = {p.id: (p.bench, dict(p.params)) for p in points(STM32)}
+    on_linux = {p.id: (p.bench, dict(p.params)) for p in points(LINUX)}
+    assert list(on_stm32) == [FIRST_POINT, FIRST_POINT + 1, FIRST_POINT + 2]
+    assert on_linux == {FIRST_POINT + 2: on_stm32[FIRST_POINT + 2]}
+
+
+def test_quick_takes_the_quick_samples() -> None:
+    assert [p.samples for p in points(STM32, quick=True)] == [50, 50, 7]
+
+
+def test_set_replaces_a_sweep_and_the_samples() -> None:
+    found = points(STM32, overrides={"size_bytes": [4, 8, 12], "samples": [3]})
+    assert [(p.bench, p.params.get("size_bytes"), p.samples) for p in found] == [
+        ("itc/queue", 4, 3),
+        ("itc/queue", 8, 3),
+        ("itc/queue", 12, 3),
+        ("itc/pipe", 4, 3),
+        ("itc/pipe", 8, 3),
+        ("itc/pipe", 12, 3),
+    ]
+
+
+def test_a_set_that_nobody_declares_is_told_with_the_nearest() -> None:
+    with pytest.raises(UsageError) as caught:
+        check_overrides({"size_byte": [1]}, [CATALOG])
+    assert caught.value.remedy == "Did you mean `size_bytes`?"
+
+
+def changed(**fields: object) -> Campaign:
+    good = Benchmark(name="itc/queue", samples=1)
+    import msgspec
+
+    wrong = msgspec.structs.replace(good, **fields)
+    return Campaign(name="c", title="", targets=[], benchmark=[wrong])
+
+
+@pytest.mark.parametrize(
+    ("campaign", "message", "remedy"),
+    [
+        (changed(params={"size_byte": 1}), "unknown parameter `size_byte`", "`size_bytes`"),
+        (changed(params={"size_bytes": 3}), "size_bytes = 3 is out of range", "4 to 600"),
+        (changed(name="itc/queu"), "has no such benchmark", "`itc/queue`"),
+    ],
+)
+def test_a_wrong_point_is_told_before_anything_is_measured(
+    campaign: Campaign, message: str, remedy: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        campaign_points(campaign, STM32, CATALOG, quick=False, overrides={})
+    assert message in caught.value.message and "campaign c" in caught.value.message
+    assert remedy in caught.value.remedy
+
+
+def test_the_clock_comes_first_and_below_the_points() -> None:
+    found = clock_points(CATALOG, quick=False)
+    assert [(p.id, p.bench) for p in found] == [(0, "clock/monotonic"), (1, "clock/read-cost")]
+
+
+def test_the_text_is_what_the_wire_format_says() -> None:
+    text = plan_text([Point(3, "itc/queue", 1000, 1, {"size_bytes": 60, "period_us": 10000})])
+    assert text == "itc/queue id=3 samples=1000 size_bytes=60 period_us=10000\nend\n"
+
+
+@given(st.lists(st.integers(1, 10**9), max_size=200), st.integers(128, 4096))
+def test_batches_lose_nothing_and_fit_their_page(samples: list[int], room: int) -> None:
+    plan = [Point(n, "itc/queue", count, 0, {"size_bytes": n}) for n, count in enumerate(samples)]
+    pieces = list(batches(plan, room))
+    assert [p for piece in pieces for p in piece] == plan
+    for piece in pieces:
+        assert len(plan_text(piece).encode()) + 1 <= room  # with the ending zero
+    for one, two in pairwise(pieces):
+        assert len(plan_text([*one, two[0]]).encode()) + 1 > room  # none smaller than it had to be
