@@ -44,12 +44,20 @@ class PointComparison:
     reason: str = ""
 
 
+@dataclass(frozen=True)
+class Configurations:
+    """What differs between the runs of one target: `labels[i]` names the run of `values[i]`."""
+
+    target: str
+    labels: tuple[str, ...]
+    differences: tuple[Difference, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class SideBySide:
     """All points, what differs between the sides' configurations, and what only one side has."""
 
-    differences: tuple[Difference, ...]
-    labels: tuple[str, ...]  # of the columns of `differences`
+    configurations: tuple[Configurations, ...]  # one a target
     points: tuple[PointComparison, ...]
     only_baseline: tuple[str, ...]
     only_candidate: tuple[str, ...]
@@ -67,7 +75,7 @@ class SideBySide:
 
 
 @dataclass
-class _Point:
+class _Runs:
     """The same point in every run of a side."""
 
     runs: list[tuple[Run, RecordEntry]] = field(default_factory=list)
@@ -92,9 +100,6 @@ def compare_sides(
     """
     across_targets = _across_targets(baseline, candidate)
     sides = _points(baseline, across_targets), _points(candidate, across_targets)
-    manifests = [run.manifest for run in (*baseline, *candidate)]
-    labels = [f"baseline {run.path.name}" for run in baseline]
-    labels += [f"candidate {run.path.name}" for run in candidate]
     compared: list[PointComparison] = []
     for key in sides[0]:
         if key in sides[1]:
@@ -102,13 +107,31 @@ def compare_sides(
                 key, sides[0][key], sides[1][key], statistics, threshold, across_classes
             )
     return SideBySide(
-        differences=tuple(differences(manifests)),
-        labels=tuple(labels),
+        configurations=tuple(_configurations(baseline, candidate, across_targets)),
         points=tuple(compared),
         only_baseline=tuple(_name(key) for key in sides[0] if key not in sides[1]),
         only_candidate=tuple(_name(key) for key in sides[1] if key not in sides[0]),
         partial=tuple(r.path.name for r in (*baseline, *candidate) if r.manifest.partial),
     )
+
+
+def _configurations(
+    baseline: Sequence[Run], candidate: Sequence[Run], across_targets: bool
+) -> list[Configurations]:
+    """Runs that are compared with each other, target by target, and where they are set apart."""
+    groups: dict[str, list[tuple[str, Run]]] = {}
+    for side, runs in (("A", baseline), ("B", candidate)):
+        for run in runs:
+            target = "" if across_targets else _target(run.manifest)
+            groups.setdefault(target, []).append((f"{side} {run.path.name}", run))
+    return [
+        Configurations(
+            target=target,
+            labels=tuple(label for label, _ in group),
+            differences=tuple(differences([run.manifest for _, run in group])),
+        )
+        for target, group in groups.items()
+    ]
 
 
 def _across_targets(baseline: Sequence[Run], candidate: Sequence[Run]) -> bool:
@@ -129,15 +152,15 @@ def _target(manifest: Manifest) -> str:
     return f"{manifest.target.name} ({manifest.target.instrument})"
 
 
-def _points(runs: Sequence[Run], across_targets: bool) -> dict[_Key, _Point]:
-    found: dict[_Key, _Point] = {}
+def _points(runs: Sequence[Run], across_targets: bool) -> dict[_Key, _Runs]:
+    found: dict[_Key, _Runs] = {}
     for run in runs:
         target = "" if across_targets else _target(run.manifest)
         for entry in run.manifest.records:
             if entry.status == "n/a":
                 continue
             key = target, entry.bench, tuple(sorted(entry.params.items()))
-            found.setdefault(key, _Point()).runs.append((run, entry))
+            found.setdefault(key, _Runs()).runs.append((run, entry))
     return found
 
 
@@ -149,8 +172,8 @@ def _name(key: _Key) -> str:
 
 def _compare_point(
     key: _Key,
-    left: _Point,
-    right: _Point,
+    left: _Runs,
+    right: _Runs,
     statistics: Sequence[str | float],
     threshold: float,
     across_classes: bool,
@@ -194,13 +217,13 @@ def _compare_point(
     return made
 
 
-def _only_target(point: _Point) -> str:
+def _only_target(point: _Runs) -> str:
     return point.runs[0][0].manifest.target.name
 
 
 def _decide(
-    left: _Point,
-    right: _Point,
+    left: _Runs,
+    right: _Runs,
     lane: int,
     statistic: str | float,
     threshold: float,
@@ -220,9 +243,23 @@ def _decide(
         comparison = compare(sides[0], sides[1], statistic=statistic, threshold=threshold)
     except Undefined as error:
         return "not-comparable" if different else "inconclusive", None, error.reason
+    if _deterministic(left, right) and _identical(sides):
+        return "equivalent", comparison, "sample by sample the same"
     if different:
         return "not-comparable", comparison, "clock classes differ: no verdict"
     return comparison.verdict, comparison, comparison.reason or comparison.caveat
+
+
+def _deterministic(left: _Runs, right: _Runs) -> bool:
+    """Emulation repeats itself (rule 8 of the method): what is equal once is equal always."""
+    return all(
+        run.manifest.target.tier in ("emulated", "rtl") for run, _ in (*left.runs, *right.runs)
+    )
+
+
+def _identical(sides: list[list[Samples]]) -> bool:
+    first = sides[0][0]
+    return all(np.array_equal(first, series) for side in sides for series in side)
 
 
 def _in_unit(run: Run, entry: RecordEntry, lane: int) -> Samples:

@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+import numpy as np
+
 from kadenz.analysis.results import RecordResult, Sweep
+from kadenz.analysis.units import Unit
 from kadenz.stats.errors import Undefined
 from kadenz.stats.size_fit import SizeFit, fit_size
 from kadenz.store import Run
@@ -45,4 +48,14 @@ def _fit(
         fit = fit_size([float(size) for size in sizes], series)
     except Undefined as error:
         return None, error.reason
-    return fit, fit.reason
+    return fit, "" if fit.linear else _departure(fit, points[0].unit)
+
+
+def _departure(fit: SizeFit, unit: Unit) -> str:
+    """How far the worst size lies from the line, in the unit shown."""
+    worst = int(np.abs(fit.sizes - fit.worst_size).argmin())
+    off = unit.figure(float(fit.residuals[worst]))
+    return (
+        f"the points are not on a line: {off:+.4g} {unit.label} off it at "
+        f"{fit.worst_size:,.0f} bytes"
+    )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from kadenz.errors import EXIT_INCONCLUSIVE, EXIT_PASS, EXIT_REGRESSION, UsageEr
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from kadenz.analysis.comparing import PointComparison, SideBySide
+    from kadenz.analysis.comparing import Configurations, PointComparison, SideBySide
 
 _COLOURS = {
     "better": "green",
@@ -143,11 +144,13 @@ def _print_json(result: SideBySide, threshold: float) -> None:
         "exit_code": exit_code(result),
         "differences": [
             {
-                "group": d.group,
-                "key": d.key,
-                "values": dict(zip(result.labels, d.values, strict=True)),
+                "target": made.target,
+                "group": one.group,
+                "key": one.key,
+                "values": dict(zip(made.labels, one.values, strict=True)),
             }
-            for d in result.differences
+            for made in result.configurations
+            for one in made.differences
         ],
         "points": [_point(point) for point in result.points],
         "only_baseline": result.only_baseline,
@@ -190,13 +193,17 @@ def _print_text(result: SideBySide, threshold: float) -> None:
     screen = console()
     for name in result.partial:
         screen.print(f"[yellow]warning[/] {escape(name)} is partial")
-    if result.differences:
-        screen.print("[bold]The configurations differ[/]")
-        screen.print(_difference_table(result))
-    else:
-        screen.print("The configurations are the same.")
-    screen.print()
-    screen.print(_point_table(result))
+    for made in result.configurations:
+        name = f"{escape(made.target)}: " if made.target else ""
+        if made.differences:
+            screen.print(f"[bold]{name}the configurations differ[/]")
+            screen.print(_difference_table(made))
+        else:
+            screen.print(f"{name}the configurations are the same")
+    for target in dict.fromkeys(point.target for point in result.points):
+        own = [point for point in result.points if point.target == target]
+        screen.print(f"\n[bold]{escape(target)}[/]")
+        screen.print(_point_table(own))
     for side, names in (("A", result.only_baseline), ("B", result.only_candidate)):
         if names:
             screen.print(f"[yellow]only in {side}[/] {escape('; '.join(names))}")
@@ -216,19 +223,19 @@ def _table() -> Table:
     return Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
 
 
-def _difference_table(result: SideBySide) -> Table:
+def _difference_table(made: Configurations) -> Table:
     from rich.markup import escape
 
     table = _table()
     table.add_column("what", no_wrap=True)
-    for label in result.labels:
+    for label in made.labels:
         table.add_column(escape(label), overflow="fold")
-    for one in result.differences:
+    for one in made.differences:
         table.add_row(f"{one.group}: {one.key}", *(escape(value) for value in one.values))
     return table
 
 
-def _point_table(result: SideBySide) -> Table:
+def _point_table(points: Sequence[PointComparison]) -> Table:
     from rich.markup import escape
 
     from kadenz.report import labels, numbers
@@ -240,12 +247,12 @@ def _point_table(result: SideBySide) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("unit · class", no_wrap=True)
     table.add_column("verdict")
-    several = len({point.target for point in result.points}) > 1
-    for point in result.points:
-        name = f"{point.target} {point.bench}" if several else point.bench
-        where = ", ".join(part for part in (labels.parameters(point.params), point.lane) if part)
+    same = labels.constants_of(points)
+    for point in points:
+        own = {k: v for k, v in point.params.items() if k not in same[point.bench]}
+        where = ", ".join(part for part in (labels.parameters(own), point.lane) if part)
         table.add_row(
-            escape(name),
+            escape(point.bench),
             escape(where),
             point.statistic,
             *(numbers.number(figure) for figure in point.figures),

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import Protocol
 
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.analysis.units import Unit
@@ -54,17 +55,40 @@ def kernel(run: RunResult) -> str:
     return f"{target.kernel_name} {target.kernel_version}".strip()
 
 
-def constants(bench: str, runs: Sequence[RunResult]) -> dict[str, int]:
-    """Parameters that are the same at every point of a benchmark: said once, not in each row.
+class _Point(Protocol):
+    """A benchmark at some parameters: a record, or a comparison of two."""
 
-    A benchmark measured at one point keeps none of them in its rows; the size always stays.
+    @property
+    def bench(self) -> str: ...
+
+    @property
+    def params(self) -> dict[str, int]: ...
+
+
+def constants_of(points: Iterable[_Point]) -> dict[str, dict[str, int]]:
+    """By benchmark: parameters that are the same at every point, said once and not in each row.
+
+    The message size always stays with its row.
     """
-    found = [r.params for run in runs for r in run.records if r.bench == bench and r.params]
+    found: dict[str, list[dict[str, int]]] = {}
+    for point in points:
+        own = found.setdefault(point.bench, [])
+        if point.params:
+            own.append(point.params)
     return {
-        name: value
-        for name, value in (found[0].items() if found else ())
-        if name != "size_bytes" and all(params.get(name) == value for params in found)
+        bench: {
+            name: value
+            for name, value in (params[0].items() if params else ())
+            if name != "size_bytes" and all(other.get(name) == value for other in params)
+        }
+        for bench, params in found.items()
     }
+
+
+def constants(bench: str, runs: Sequence[RunResult]) -> dict[str, int]:
+    """As `constants_of`, for one benchmark over all runs."""
+    records = (r for run in runs for r in run.records if r.bench == bench)
+    return constants_of(records).get(bench, {})
 
 
 def parameters(params: dict[str, int]) -> str:

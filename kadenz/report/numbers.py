@@ -65,5 +65,7 @@ def axis(ticks: Sequence[float]) -> list[str]:
 
 
 def percent(value: float) -> str:
-    """0.0123 as "+1.23 %"."""
-    return f"{100.0 * value:+.3g} %"
+    """0.0123 as "+1.23 %", three significant digits."""
+    share = 100.0 * value
+    digits = 2 - math.floor(math.log10(abs(share))) if abs(share) >= 1e-3 else 0
+    return f"{share:+,.{max(digits, 0)}f} %"

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kadenz.analysis import analyse
 from kadenz.analysis.comparing import compare_sides
 from kadenz.config.manifest import Manifest
 from kadenz.errors import UsageError
@@ -62,6 +63,7 @@ def test_runs_of_several_targets_are_matched_by_target(tmp_path: Path) -> None:
     right = [run_of(tmp_path, manifest(t), 900) for t in (STM32F4, HIFIVE1)]
     found = compare_sides(left, right, statistics=["median"])
     assert {p.target.split(" ")[0] for p in found.points} == {HIFIVE1["name"], STM32F4["name"]}
+    assert [made.differences for made in found.configurations] == [(), ()]
 
 
 def test_one_board_against_another_is_matched_point_by_point(tmp_path: Path) -> None:
@@ -69,7 +71,8 @@ def test_one_board_against_another_is_matched_point_by_point(tmp_path: Path) -> 
         [run_of(tmp_path, manifest(HIFIVE1), 900)], [run_of(tmp_path, manifest(STM32F4), 700)]
     )
     assert found.points[0].target == f"{HIFIVE1['name']} → {STM32F4['name']}"
-    assert ("target", "board") in {(d.group, d.key) for d in found.differences}
+    (made,) = found.configurations
+    assert ("target", "board") in {(d.group, d.key) for d in made.differences}
 
 
 def test_sides_without_a_common_target_are_refused(tmp_path: Path) -> None:
@@ -109,3 +112,39 @@ def test_what_only_one_side_measured_is_listed(tmp_path: Path) -> None:
     )
     found = compare_sides([run_of(tmp_path, manifest(LINUX), 3000)], [read_run(more)])
     assert not found.only_baseline and "itc/pipe" in found.only_candidate[0]
+
+
+def test_identical_runs_of_an_emulator_are_equivalent_also_in_the_tail(tmp_path: Path) -> None:
+    values = np.full(1000, 9, np.uint32)
+    values[::120] = 132  # too few for an interval of p99
+    sides = [
+        read_run(write_run(tmp_path, manifest(HIFIVE1), [Point("a/b", {"all": values})]))
+        for _ in range(2)
+    ]
+    found = compare_sides([sides[0]], [sides[1]])
+    assert {p.outcome for p in found.points} == {"equivalent"}
+
+
+def test_identical_samples_of_real_time_are_no_proof(tmp_path: Path) -> None:
+    values = nanoseconds(3000, 150, np.random.default_rng(1))
+    sides = [
+        read_run(write_run(tmp_path, manifest(LINUX), [Point("a/b", {"all": values})]))
+        for _ in range(2)
+    ]
+    found = compare_sides([sides[0]], [sides[1]], statistics=[0.99])
+    assert found.points[0].outcome == "inconclusive"
+
+
+def test_a_bent_sweep_says_where_and_in_which_unit(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    points = [
+        Point(
+            "itc/pipe",
+            {"all": nanoseconds(3000 + size * size / 40, 400, rng)},
+            {"size_bytes": size},
+        )
+        for size in (4, 200, 400, 600)
+    ]
+    (sweep,) = analyse(read_run(write_run(tmp_path, manifest(LINUX), points))).sweeps
+    assert sweep.fit is not None and not sweep.fit.linear
+    assert " µs off it at " in sweep.reason

@@ -62,7 +62,7 @@ def logarithmic(low: float, high: float, start: float, end: float, *, count: int
         inside = inside[:: math.ceil(len(inside) / (count + 1))]
     if len(inside) < 2:  # less than a decade, between round figures
         plain = linear(low, high, start, end, count=count, nice=False)
-        inside = [t for t in plain.ticks if t > 0.0]
+        inside = [t for t in plain.ticks if low <= t <= high]
     return Scale(low, high, start, end, True, tuple(inside))
 
 
