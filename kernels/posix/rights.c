@@ -30,15 +30,38 @@ static void denied(bool allowed, char *sentence, size_t size, const char *what, 
     kdz_note(sentence);
 }
 
+/* Room that a run may need at most: a limit below it would end a run half-way, when the stack of a
+ * thread or the samples' storage no longer fits. */
+#define LOCKED_BYTES_MIN ((size_t)1 << 30)
+
+/* 0 or an errno. */
+static int lock_all(void)
+{
+    void *probe;
+
+    if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
+        return errno;
+    }
+    probe =
+        mmap(NULL, LOCKED_BYTES_MIN, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (probe == MAP_FAILED) {
+        (void)munlockall();
+        return ENOMEM;
+    }
+    (void)munmap(probe, LOCKED_BYTES_MIN);
+    return 0;
+}
+
 static void lock_memory(void)
 {
     static char sentence[320];
+    const int error = lock_all();
 
-    if (mlockall(MCL_CURRENT | MCL_FUTURE) == 0) {
+    if (error == 0) {
         posix_rights.memory_locked = true;
         return;
     }
-    denied(posix_rights.allow_no_realtime, sentence, sizeof sentence, "cannot lock memory", errno,
+    denied(posix_rights.allow_no_realtime, sentence, sizeof sentence, "cannot lock memory", error,
            "Run as root, or raise `ulimit -l` to unlimited (memlock in limits.conf), or pass "
            "--allow-no-realtime");
 }

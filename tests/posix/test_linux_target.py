@@ -1,0 +1,213 @@
+"""The suite on this Linux: what it measures and what it says when something is denied."""
+
+from __future__ import annotations
+
+import os
+import pty
+import resource
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.posix.conftest import Run, decode
+
+NOBODY = 65534
+REALTIME = pytest.mark.linux
+# What a user without rights needs to get any figure at all.
+TOLERANT = "--allow-no-realtime"
+
+
+def as_nobody() -> dict[str, Any]:
+    """Options of subprocess.run that take every right away; none when there is none to take."""
+    if os.geteuid() != 0:
+        return {}
+    return {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+
+
+def limit(what: int, value: int) -> dict[str, Any]:
+    return {"preexec_fn": lambda: resource.setrlimit(what, (value, value))}
+
+
+@REALTIME
+def test_the_port_conforms(run: Run) -> None:
+    said = run("conformance\nend\n")
+    assert said.done
+    assert [c for c in said.cases if c.result == "fail"] == []
+    passed = {c.case for c in said.cases if c.result == "pass"}
+    # A port that declared everything as lacking would not fail either.
+    assert {"ranks order threads", "a mutex excludes", "yield passes to an equal"} <= passed
+    assert "a waiter lends its rank to the owner" in passed
+
+
+@REALTIME
+def test_hello_states_what_changes_figures(run: Run) -> None:
+    settings = run("end\n").hello.settings
+    assert settings["policy"] == "SCHED_FIFO"
+    assert settings["memory_locked"] == "yes"
+    assert settings["idle_states"].startswith("off")
+    assert settings["preempt"] != ""
+    assert settings["sched_rt_runtime_us"] not in ("", "not available")
+    assert settings["priorities_of_ranks_1_to_12"].split()[6:8] == ["90", "95"]
+
+
+@REALTIME
+@pytest.mark.parametrize("kind", ["pipe", "fifo", "message-queue"])
+@pytest.mark.parametrize("size", [4, 3072])
+def test_a_channel_of_the_study_is_measured_and_proved(run: Run, kind: str, size: int) -> None:
+    said = run(f"itc/{kind} id=7 samples=50 period_us=1000 size_bytes={size}\nend\n")
+    (end,) = said.ends
+    assert (end.status, end.reason) == ("ok", "")
+    assert said.begins[0].ranks == {"rank_a": 95, "rank_b": 90}
+    assert len(said.values(7)) == 50
+    assert end.proof.failed == 0 and end.proof.checked >= 100
+
+
+@REALTIME
+def test_the_round_trip_holds_the_reply(run: Run) -> None:
+    """Send, switch, reply: the whole cannot be shorter than its part, on the same machine."""
+    lines = [
+        f"itc/pipe{part} id={i} samples=400 period_us=500\n"
+        for i, part in enumerate(["", "-round-trip"])
+    ]
+    said = run("".join(lines))
+    assert said.values(0).min() < said.values(1).min()
+
+
+@REALTIME
+def test_missed_periods_are_counted_and_add_up(run: Run) -> None:
+    """A period of 10 us is more than a general-purpose kernel keeps."""
+    said = run("cyclic/wakeup-latency id=1 samples=5000 period_us=10\nend\n")
+    (end,) = said.ends
+    assert len(end.lanes) == said.hello.cores
+    for number, lane in enumerate(end.lanes):
+        assert lane.taken + lane.missed == 5000
+        assert len(said.values(1, number)) == lane.taken
+        assert lane.overrun <= lane.taken
+    assert sum(lane.missed for lane in end.lanes) > 0
+
+
+@REALTIME
+def test_wake_ups_are_never_early(run: Run) -> None:
+    said = run("cyclic/wakeup-latency id=1 samples=300 period_us=1000\nend\n")
+    assert said.ends[0].status == "ok"
+    assert said.values(1).max() < 2**31  # an early one would have wrapped
+
+
+@REALTIME
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_asked_to_stop_it_hands_over_what_it_has(program: Path, number: signal.Signals) -> None:
+    with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(b"itc/pipe id=1 samples=100000 period_us=1000\nitc/pipe id=2 samples=9")
+        process.stdin.flush()
+        time.sleep(0.5)
+        process.send_signal(number)
+        stream = process.stdout.read()
+        assert process.wait(10) == 0
+    said = decode(stream)
+    (end,) = said.ends  # the second line does not begin
+    assert said.done
+    assert end.status == "ok" and "stopped on request" in end.reason
+    (lane,) = end.lanes
+    assert 0 < lane.taken < 100000
+    assert lane.taken + lane.missed == 100000
+    assert len(said.values(1)) == lane.taken
+
+
+@REALTIME
+def test_a_crash_is_told_with_its_thread(run: Run) -> None:
+    said = run("test/crash id=1 samples=1\nend\n")
+    assert said.code == 1
+    assert said.fault.kind == "exception"
+    assert said.fault.message.startswith("SIGSEGV")
+    assert said.fault.thread == "doomed"
+    assert said.fault.registers["address_low"] == 0x10
+
+
+def test_without_rights_it_ends_and_names_the_remedy(run: Run) -> None:
+    said = run("itc/pipe id=1 samples=5\nend\n", **as_nobody())
+    assert said.code == 1
+    assert said.fault.kind == "denied"
+    assert "cannot lock memory" in said.fault.message
+    assert "--allow-no-realtime" in said.fault.message
+    assert not said.ends
+
+
+def test_without_rights_but_allowed_it_measures_and_says_so(run: Run) -> None:
+    said = run("itc/pipe id=1 samples=20 period_us=1000\nend\n", TOLERANT, **as_nobody())
+    assert said.code == 0 and said.done
+    assert said.ends[0].status == "ok"
+    assert said.hello.settings["policy"] == "SCHED_OTHER"
+    assert said.hello.settings["memory_locked"] == "no"
+    assert said.hello.settings["idle_states"] == "as the system has them"
+    for what in ("cannot lock memory", "SCHED_FIFO is denied", "/dev/cpu_dma_latency"):
+        assert what in said.notes
+    # Ranks that do not hold are not claimed.
+    assert "priority-inheritance" not in said.hello.capabilities
+
+
+@REALTIME
+def test_idle_states_can_be_left_alone(run: Run) -> None:
+    said = run("end\n", "--allow-idle-states")
+    assert said.hello.settings["idle_states"] == "as the system has them"
+    assert said.notes == ""
+
+
+def test_a_queue_beyond_the_users_limit_fails_with_the_remedy(run: Run) -> None:
+    said = run(
+        "itc/message-queue id=1 samples=5\nitc/pipe id=2 samples=5 period_us=1000\nend\n",
+        TOLERANT,
+        **limit(resource.RLIMIT_MSGQUEUE, 0),
+    )
+    failed, measured = said.ends
+    assert failed.status == "failed"
+    assert "ulimit -q" in failed.reason
+    assert measured.status == "ok"  # the other lines still run
+
+
+def test_a_fifo_without_a_place_fails_with_the_remedy(run: Run) -> None:
+    said = run("itc/fifo id=1 samples=5\nend\n", TOLERANT, env={"TMPDIR": "/nonexistent"})
+    assert said.ends[0].status == "failed"
+    assert "/nonexistent" in said.ends[0].reason and "Set TMPDIR" in said.ends[0].reason
+
+
+def test_what_linux_lacks_is_not_applicable_never_zero(run: Run) -> None:
+    said = run("itc/queue id=1 samples=5\nend\n", TOLERANT)
+    assert said.ends[0].status == "n/a"
+    assert said.values(1).size == 0
+
+
+def test_a_cpu_that_is_not_there_fails(run: Run) -> None:
+    said = run("itc/pipe id=1 samples=5 core_a=200\nend\n", TOLERANT)
+    assert said.ends[0].status == "failed"
+    assert "core" in said.ends[0].reason
+
+
+def test_a_plan_without_an_end_ends(run: Run) -> None:
+    assert run("# nothing to do", TOLERANT).done
+
+
+def test_frames_do_not_go_to_a_terminal(program: Path) -> None:
+    leader, follower = pty.openpty()
+    answer = subprocess.run(
+        [program],
+        stdin=subprocess.DEVNULL,
+        stdout=follower,
+        stderr=subprocess.PIPE,
+        timeout=10,
+        check=False,
+    )
+    os.close(leader)
+    os.close(follower)
+    assert answer.returncode == 2
+    assert b"redirect" in answer.stderr
+
+
+def test_an_unknown_option_is_a_usage_error(program: Path) -> None:
+    answer = subprocess.run([program, "--alow"], capture_output=True, check=False, timeout=10)
+    assert answer.returncode == 2
+    assert b"--allow-no-realtime" in answer.stderr
