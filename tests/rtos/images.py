@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from kadenz.build.elf import Elf
 from kadenz.build.source import kernel_source
 from kadenz.config import house
+from kadenz.config.board import Board
+from kadenz.config.toml import read_toml
 from kadenz.target.qemu import QemuTarget
 from kadenz.target.tools import require
 from kadenz.wire.decoder import Decoder, Received
@@ -49,7 +51,8 @@ def build(
 ) -> Path:
     """Builds an image in a folder of its own; returns that folder."""
     folder = house.root() / "build" / "tests" / f"{kernel}-{board}-{instrument}-{name}"
-    toolchain = house.root() / "arch" / house.board(board).arch / "toolchain.cmake"
+    arch = read_toml(house.root() / "boards" / board / "board.toml", Board).arch
+    toolchain = house.root() / "arch" / arch / "toolchain.cmake"
     settings = {
         "KDZ_KERNEL": kernel,
         "KDZ_BOARD": board,

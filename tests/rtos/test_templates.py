@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people copy must build, and say honestly that it is empty."""
+
+from __future__ import annotations
+
+import pytest
+
+from kadenz.config import house
+from kadenz.config.kernel import Kernel
+from kadenz.config.toml import read_toml
+from kadenz.wire.messages import Bench, Conform, End, Hello
+from tests.rtos.images import BOARDS, boot, build
+
+pytestmark = pytest.mark.emulated
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_kernel_template_runs_and_declares_what_it_lacks(board: str) -> None:
+    folder = build(board, kernel="template")
+    said = boot(folder, board, "list\nclock/read-cost id=1 samples=20\nend\n")
+    assert said.one(Hello).capabilities == []
+    assert said.one(End).status == "ok"
+    runnable = {bench.name for bench in said.all(Bench) if bench.available}
+    # Of what is left some find out at set-up, by the kind of channel the plan names.
+    assert runnable <= {
+        "clock/read-cost",
+        "clock/resolution",
+        "clock/monotonic",
+        "micro/message-latency",
+        "micro/message-latency-sampled",
+    }
+
+
+def test_what_the_template_lacks_is_not_applicable_and_never_zero() -> None:
+    folder = build("stm32f4", kernel="template")
+    benches = boot(folder, "stm32f4", "list\nend\n").all(Bench)
+    names = [bench.name for bench in benches if not bench.name.startswith("clock/")]
+    plan = "".join(f"{name} id={i + 1} samples=5\n" for i, name in enumerate(names)) + "end\n"
+    said = boot(folder, "stm32f4", plan)
+    assert {end.status for end in said.all(End)} == {"n/a"}
+    assert all(end.reason for end in said.all(End))
+    assert said.samples == {}
+
+
+def test_an_empty_port_does_not_pass_the_conformance_test() -> None:
+    said = boot(build("stm32f4", kernel="template"), "stm32f4", "conformance\nend\n")
+    assert any(case.result == "fail" for case in said.all(Conform))
+
+
+@pytest.mark.parametrize("kernel", ["template", "freertos"])
+def test_the_board_template_builds_with_a_kernel(kernel: str) -> None:
+    folder = build("template", kernel=kernel)
+    assert (folder / "kadenz-suite.elf").stat().st_size > 0
+
+
+def test_the_kernel_template_says_of_every_capability_why_it_lacks_it() -> None:
+    kernel = read_toml(house.root() / "kernels" / "template" / "kernel.toml", Kernel)
+    freertos = boot(build("stm32f4"), "stm32f4", "end\n").one(Hello)
+    assert set(freertos.capabilities) <= set(kernel.lacks)
+    assert all(kernel.lacks.values())
