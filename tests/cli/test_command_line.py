@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: quick to answer, clear when wrong, complete in every shell."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kadenz.cli import _COMMANDS
+
+KADENZ = str(Path(sys.executable).parent / "kadenz")
+
+
+def kadenz(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [KADENZ, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, **env},
+    )
+
+
+def test_help_names_every_command_and_the_exit_codes() -> None:
+    answer = kadenz("--help")
+    assert answer.returncode == 0
+    for name in _COMMANDS:
+        assert f"\n  {name} " in answer.stdout
+    assert "3 a regression" in answer.stdout
+
+
+def test_help_imports_nothing_heavy() -> None:
+    """What keeps `kadenz --help` under 150 ms: no numpy, no rich, no command's module."""
+    program = (
+        "import sys\n"
+        "from kadenz.cli import cli\n"
+        "try: cli.main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print(*sys.modules, file=sys.stderr)\n"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    loaded = set(answer.stderr.split())
+    heavy = {"numpy", "scipy", "rich", "msgspec", "jinja2", "elftools", "serial", "asyncio"}
+    assert not loaded & heavy
+    assert not any(name.startswith("kadenz.cli.") for name in loaded)
+
+
+@pytest.mark.parametrize("command", list(_COMMANDS))
+def test_every_command_explains_itself(command: str) -> None:
+    answer = kadenz(command, "--help")
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.startswith("Usage: kadenz")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["rnu", "demo"], ["No such command `rnu`", "Did you mean `run`?"]),
+        (["run"], ["Missing argument"]),
+        (["run", "demoo"], ["no campaign `demoo`", "Did you mean `demo`?"]),
+        (["run", "none.toml"], ["none.toml: cannot be read"]),
+        (["run", "itc/queue"], ["a benchmark alone has no target", "--target"]),
+        (
+            ["run", "demo", "--target", "freertos/stm32f5@emulated"],
+            ["no target `freertos/stm32f5@emulated`", "Did you mean `freertos/stm32f4@emulated`?"],
+        ),
+        (["run", "demo", "--set", "size_bytes"], ["not KEY=NUMBER"]),
+        (["run", "demo", "--set", "samples=0"], ["one positive number"]),
+        (["run", "demo", "--instrument", "oscilloscope"], ["is not one of"]),
+        (
+            ["run", "demo", "--instrument", "scope", "--target", "posix/linux@host"],
+            ["posix/linux@host cannot be measured with the instrument `scope`"],
+        ),
+        (
+            ["run", "demo", "--target", "posix/linux@host", "--kernel-source", "/"],
+            ["is not built with the image"],
+        ),
+    ],
+)
+def test_a_usage_error_is_exit_code_2_with_a_hint(arguments: list[str], words: list[str]) -> None:
+    answer = kadenz(*arguments)
+    assert answer.returncode == 2, answer.stderr
+    assert answer.stdout == ""
+    assert "Traceback" not in answer.stderr
+    for word in words:
+        assert word in answer.stderr
+
+
+def test_a_wrong_campaign_is_told_with_file_line_and_key(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'name = "m"\ntitle = "t"\ntargets = []\n[[benchmark]]\nname = "x"\nsample = 1\n'
+    )
+    answer = kadenz("run", str(file))
+    assert answer.returncode == 2
+    assert f"{file}:6: unknown key `benchmark[0].sample`" in answer.stderr
+    assert "Did you mean `samples`?" in answer.stderr
+
+
+@pytest.mark.linux
+def test_a_parameter_nobody_has_and_one_out_of_range_are_told() -> None:
+    common = ("run", "itc/pipe", "--target", "posix/linux@host", "--allow-no-realtime")
+    unknown = kadenz(*common, "--set", "size_byte=4")
+    assert unknown.returncode == 2 and "Did you mean `size_bytes`?" in unknown.stderr
+    beyond = kadenz(*common, "--set", "size_bytes=99999999")
+    assert beyond.returncode == 2 and "out of range" in beyond.stderr
+    nearest = kadenz("run", "itc/pip", *common[2:])
+    assert nearest.returncode == 2 and "Did you mean `itc/pipe`?" in nearest.stderr
+
+
+def test_a_traceback_is_shown_only_when_asked_for() -> None:
+    plain = kadenz("run", "demoo")
+    asked = kadenz("run", "demoo", KADENZ_DEBUG="1")
+    assert "Traceback" not in plain.stderr and "Traceback" in asked.stderr
+    assert plain.returncode == asked.returncode == 2
+
+
+def test_list_is_one_json_object_on_request() -> None:
+    answer = kadenz("list", "--json")
+    assert answer.returncode == 0, answer.stderr
+    listed = json.loads(answer.stdout)
+    assert {"demo", "yoo2024", "mazzi2021"} <= {c["name"] for c in listed["campaigns"]}
+    assert "posix/linux@host" in {t["name"] for t in listed["targets"]}
+
+
+@pytest.mark.emulated
+@pytest.mark.linux
+def test_list_tells_end_points_and_what_a_target_lacks() -> None:
+    answer = kadenz("list", "--build", "--json")
+    assert answer.returncode == 0, answer.stderr
+    benches = {b["name"]: b for b in json.loads(answer.stdout)["benchmarks"]}
+    pipe = benches["itc/pipe"]
+    assert pipe["begins"] and pipe["ends"] and pipe["source"]
+    assert "size_bytes" in [p["name"] for p in pipe["params"]]
+    assert pipe["available"]["posix/linux@host"] == "yes"
+    assert pipe["available"]["freertos/stm32f4@emulated"] not in ("", "yes")
+
+
+def complete(words: str, shell: str = "bash") -> list[str]:
+    parts = words.split(" ")
+    answer = kadenz(
+        _KADENZ_COMPLETE=f"{shell}_complete", COMP_WORDS=words, COMP_CWORD=str(len(parts) - 1)
+    )
+    return [line.partition(",")[2] for line in answer.stdout.splitlines()]
+
+
+def test_completion_knows_commands_targets_campaigns_and_benchmarks() -> None:
+    assert complete("kadenz re") == ["report"]
+    assert complete("kadenz run --target posix") == ["posix/linux@host"]
+    assert complete("kadenz run yoo") == ["yoo2024"]
+    assert "itc/queue" in complete("kadenz run itc/q")
+    assert "--kernel-source" in complete("kadenz run --kern")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_a_script_for_each_shell(shell: str) -> None:
+    answer = kadenz("completion", shell)
+    assert answer.returncode == 0, answer.stderr
+    assert f"_KADENZ_COMPLETE={shell}_complete" in answer.stdout
+    assert "kadenz" in answer.stdout
+
+
+def test_completion_outside_a_checkout_says_nothing(tmp_path: Path) -> None:
+    answer = kadenz(
+        KADENZ_ROOT=str(tmp_path),
+        _KADENZ_COMPLETE="bash_complete",
+        COMP_WORDS="kadenz run --target p",
+        COMP_CWORD="3",
+    )
+    assert answer.stdout.strip() == "" and "Traceback" not in answer.stderr
