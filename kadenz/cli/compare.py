@@ -212,7 +212,7 @@ def _print_text(result: SideBySide, threshold: float) -> None:
             screen.print(f"[dim]{escape(caveat)}[/]")
     worse = result.regressions
     screen.print(
-        f"\n{len(result.points)} comparisons at {numbers.percent(threshold).lstrip('+')}: "
+        f"\n{len(result.points)} comparisons at {100.0 * threshold:g} %: "
         f"[{'red' if worse else 'dim'}]{worse} worse[/], {result.inconclusive} undecided"
     )
 
