@@ -188,7 +188,6 @@ def _print_text(result: SideBySide, threshold: float) -> None:
     from rich.markup import escape
 
     from kadenz.cli.console import console
-    from kadenz.report import numbers
 
     screen = console()
     for name in result.partial:
