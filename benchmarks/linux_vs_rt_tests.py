@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Our Linux figures beside rt-tests': cyclictest, pmqtest, ptsematest, interleaved A B A B.
+
+    .venv/bin/python benchmarks/linux_vs_rt_tests.py [--seconds 20] [--rounds 3] [--cpu 0]
+
+Needs root (or the right to SCHED_FIFO and to lock memory) and the package rt-tests. What each pair
+times, and why it may differ: docs/explanation/linux-target.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kadenz.build.image import build_image
+from kadenz.config.target_name import parse_target
+from kadenz.wire.decoder import Decoder, Finding
+from kadenz.wire.messages import End, Fault, Samples
+
+PERIOD_US = 1000
+HISTOGRAM_NS = 1_000_000  # cyclictest's own limit of buckets
+
+
+@dataclass
+class Ours:
+    """One record of the suite."""
+
+    values_ns: NDArray[np.uint32]
+    taken: int
+    missed: int
+    overrun: int
+
+
+@dataclass
+class Pair:
+    """A benchmark of ours and its peer; both give a figure in microseconds and words."""
+
+    title: str
+    statistic: str
+    tolerance: float
+    ours: Callable[[], tuple[float, str]]
+    peer: Callable[[], tuple[float, str]]
+
+
+def measure(program: Path, line: str) -> Ours:
+    """One plan line, run by a fresh process. Exits with what went wrong."""
+    answer = subprocess.run(
+        [program], input=f"{line}\nend\n".encode(), capture_output=True, check=False
+    )
+    decoder = Decoder()
+    received = [*decoder.feed(answer.stdout), *decoder.finish()]
+    messages = [r.message for r in received if not isinstance(r, Finding)]
+    for message in messages:
+        if isinstance(message, Fault):
+            sys.exit(f"{line}: {message.message}")
+    ends = [m for m in messages if isinstance(m, End)]
+    if len(ends) != 1 or ends[0].status != "ok" or len(messages) != len(received):
+        sys.exit(f"{line}: {ends[0].reason if ends else answer.stderr.decode()}")
+    lanes = ends[0].lanes
+    return Ours(
+        np.concatenate([m.values for m in messages if isinstance(m, Samples)]),
+        sum(lane.taken for lane in lanes),
+        sum(lane.missed for lane in lanes),
+        sum(lane.overrun for lane in lanes),
+    )
+
+
+def ours(program: Path, line: str, statistic: str) -> tuple[float, str]:
+    """The median or the mean of a record in us, and its accounting."""
+    record = measure(program, line)
+    value = np.median(record.values_ns) if statistic == "median" else record.values_ns.mean()
+    words = f"{record.taken} taken, {record.missed} missed, {record.overrun} overrun"
+    return float(value) / 1e3, words
+
+
+def cyclictest(seconds: int) -> tuple[float, str]:
+    """The median over all threads, from the histogram in nanoseconds."""
+    command = ["cyclictest", "-m", "-S", "-p97", f"-i{PERIOD_US}", "-d0", "-q", "-N"]
+    answer = _run([*command, f"-D{seconds}", f"-h{HISTOGRAM_NS - 1}"])
+    rows = np.array(
+        [line.split() for line in answer.splitlines() if re.match(r"\d", line)], dtype=np.int64
+    )
+    counts = rows[:, 1:].sum(axis=1)
+    over = re.search(r"Histogram Overflows: ([\d ]+)", answer)
+    beyond = sum(map(int, over.group(1).split())) if over else 0
+    total = counts.sum() + beyond
+    median_ns = rows[np.searchsorted(np.cumsum(counts), total / 2), 0]
+    return float(median_ns) / 1e3, f"{total} taken; it does not tell what it skipped"
+
+
+def receiver_mean(command: list[str]) -> tuple[float, str]:
+    """pmqtest and ptsematest: `avg` of the only receiver, from their JSON."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        _run([*command, f"--json={file.name}"])
+        thread = json.loads(Path(file.name).read_text())["thread"]["0"]
+    return float(thread["receiver"]["avg"]), f"{thread['sender']['samples']} taken"
+
+
+def _run(command: list[str]) -> str:
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        sys.exit(f"{command[0]} is not installed: apt-get install rt-tests")
+    if answer.returncode != 0:
+        sys.exit(f"{' '.join(command)}: {answer.stderr or answer.stdout}")
+    return answer.stdout
+
+
+def pairs(program: Path, seconds: int, cpu: int) -> list[Pair]:
+    """What is compared with what."""
+    count = seconds * 1_000_000 // PERIOD_US
+    common = f"id=1 samples={count} period_us={PERIOD_US}"
+    one_way = f"size_bytes=8 rank_a=8 rank_b=8 core_a={cpu} core_b={cpu}"
+    peer_options = ["-p95", f"-a{cpu}", f"-i{PERIOD_US}", f"-D{seconds}", "-q"]
+
+    # 0.2 s at most: a SCHED_FIFO thread that never sleeps is throttled after 0.95 s.
+    back_to_back = "id=1 samples=50000 period_us=0"
+
+    def mean_of(name: str, params: str) -> Callable[[], tuple[float, str]]:
+        return lambda: ours(program, f"{name} {params}", "mean")
+
+    ptsematest = ["ptsematest", *peer_options]
+    return [
+        Pair(
+            "cyclic/wakeup-latency : cyclictest",
+            "median",
+            0.10,
+            lambda: ours(program, f"cyclic/wakeup-latency {common}", "median"),
+            lambda: cyclictest(seconds),
+        ),
+        Pair(
+            "itc/message-queue-one-way, back to back : pmqtest",
+            "mean",
+            0.15,
+            mean_of("itc/message-queue-one-way", f"{back_to_back} {one_way}"),
+            lambda: receiver_mean(["pmqtest", *peer_options]),
+        ),
+        Pair(
+            "itc/message-queue-one-way, after a sleep : pmqtest",
+            "mean",
+            0.15,
+            mean_of("itc/message-queue-one-way", f"{common} {one_way}"),
+            lambda: receiver_mean(["pmqtest", *peer_options]),
+        ),
+        Pair(
+            "itc/semaphore-counting-to-higher, every 50 us : ptsematest",
+            "mean",
+            0.15,
+            mean_of(
+                "itc/semaphore-counting-to-higher",
+                f"id=1 samples={count} period_us=50 core={cpu}",
+            ),
+            lambda: receiver_mean(ptsematest),
+        ),
+        Pair(
+            "itc/semaphore-counting-to-higher, every 1 ms : ptsematest",
+            "mean",
+            0.15,
+            mean_of("itc/semaphore-counting-to-higher", f"{common} core={cpu}"),
+            lambda: receiver_mean(ptsematest),
+        ),
+    ]
+
+
+def main() -> int:
+    """Runs all pairs and prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=int, default=20, help="of each run (default 20)")
+    parser.add_argument("--rounds", type=int, default=3, help="A B A B … (default 3)")
+    parser.add_argument("--cpu", type=int, default=0, help="of the pairs of threads (default 0)")
+    arguments = parser.parse_args()
+    program = build_image(parse_target("posix/linux@host"), "counter").elf.path
+
+    print(f"{platform.release()} {platform.version()}, {platform.machine()}")
+    print(f"{arguments.rounds} rounds of {arguments.seconds} s each, interleaved; microseconds\n")
+    print("| ours : peer | statistic | ours | peer | ratio | asked | |")
+    print("|---|---|---|---|---|---|---|")
+    notes = []
+    for pair in pairs(program, arguments.seconds, arguments.cpu):
+        figures: tuple[list[float], list[float]] = ([], [])
+        for turn in range(arguments.rounds):
+            for side, run in enumerate((pair.ours, pair.peer)):
+                value, words = run()
+                figures[side].append(value)
+                notes.append(f"{pair.title}, round {turn + 1}, {('ours', 'peer')[side]}: {words}")
+        mine, theirs = (np.median(side) for side in figures)
+        each = [" ".join(f"{value:.2f}" for value in side) for side in figures]
+        sides = f"{mine:.2f} ({each[0]}) | {theirs:.2f} ({each[1]})"
+        ratio = mine / theirs
+        verdict = "within" if abs(ratio - 1) <= pair.tolerance else "outside: see the page"
+        print(
+            f"| {pair.title} | {pair.statistic} | {sides} "
+            f"| {ratio:.3f} | ±{pair.tolerance:.0%} | {verdict} |",
+            flush=True,
+        )
+    print("\n" + "\n".join(notes))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
