@@ -163,7 +163,7 @@ def _campaigns(work: Sequence[str], quick: bool) -> Iterator[tuple[Campaign, Cam
             yield campaign, entry
         elif "/" in word:
             benchmarks.append(
-                Benchmark(name=word, samples=_ADHOC_SAMPLES, quick_samples=_ADHOC_QUICK)
+                Benchmark(name=word, samples=_ADHOC_SAMPLES, quick_samples=_ADHOC_QUICK, cold=1)
             )
         else:
             raise UsageError(f"no campaign `{word}`", remedy=did_you_mean(word, list(files)))

@@ -63,7 +63,7 @@ def _table(summary: dict[str, Any]) -> Any:
     title += f"({summary['clock_class']}), {summary['instrument']}"
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     table.add_column("benchmark")
-    for name in ("n", "missed", "median", "p99", "max"):
+    for name in ("taken", "missed", "median", "p99", "max"):
         table.add_column(name, justify="right")
     table.add_column("unit")
     table.add_column("status")
