@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How long 28.8 million samples take: 2 hours on 4 CPUs at 1 kHz, every statistic of kadenz/stats.
 
     python benchmarks/analysis_28m.py                      statistics only

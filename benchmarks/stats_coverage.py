@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How often nominal 95 % intervals contain the truth: the table of docs/explanation/statistics.md.
 
     python benchmarks/stats_coverage.py [--simulations 2000]

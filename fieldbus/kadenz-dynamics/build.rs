@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Compiles the C++ side and finds KDL by pkg-config (Debian: liborocos-kdl-dev).
 
 fn main() {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The statistics of latency: pure functions, numpy arrays in, frozen dataclasses out.
 
 Imports no other part of kadenz. One idea a file; import the module you need. Every array of samples

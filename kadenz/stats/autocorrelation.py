@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Autocorrelation: how much one sample says about the next ones."""
 
 from __future__ import annotations

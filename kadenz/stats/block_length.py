@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How long the blocks of a block bootstrap have to be."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quartiles and whiskers of a box plot."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cold executions: kept, labelled, apart."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two sides, one or several runs each: how far apart, how sure, and what that means."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clock-rate error, drift and the jitter that is left (cereia2011)."""
 
 from __future__ import annotations

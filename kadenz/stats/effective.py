@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How many independent samples the dependent ones are worth."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Thinning for plots: extremes and quantile bands of consecutive cells, all exact."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a statistic says when the data cannot give it."""
 
 from __future__ import annotations

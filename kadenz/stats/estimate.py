@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A figure with its interval: the common currency of results."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The period of events: searched for, tested against chance, told from its harmonics."""
 
 from __future__ import annotations

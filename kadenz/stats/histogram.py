@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts over cells, with no sample lost."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether samples at known places differ: after a drain of storage, on another core, under load."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Moving-block bootstrap interval for the mean of dependent samples."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Samples sorted once, so that every order statistic after that is a look-up."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Outliers that come in step with something: tick interference found and named."""
 
 from __future__ import annotations

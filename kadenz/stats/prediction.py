@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What future executions will do, from the order statistics of past ones."""
 
 from __future__ import annotations

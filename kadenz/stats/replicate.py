@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bootstrap replicates of a mean or a quantile, at a cost that does not grow with the samples."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The engine of every bootstrap here: studentised moving blocks over cell means.
 
 Long series are averaged over cells first. That loses nothing: the mean of a resample made of blocks

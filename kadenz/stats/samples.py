@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What every function accepts as samples."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cost over message size: a fixed part and a part per byte."""
 
 from __future__ import annotations

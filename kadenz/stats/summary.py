@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The plain description of one series: n, mean, sd, extremes, median."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A veth pair with the simulated segment at one end, for masters at the other."""
 
 from __future__ import annotations

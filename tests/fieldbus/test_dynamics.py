@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """KDL's dynamics of Indy7, as the fieldbus programs use them, against Pinocchio's."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SOEM (pysoem) brings the simulated segment up over a veth pair: CoE, clocks, process data."""
 
 from __future__ import annotations

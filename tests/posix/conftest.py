@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The program kadenz-suite for this Linux, built once, and what it says to a plan."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The suite on this Linux: what it measures and what it says when something is denied."""
 
 from __future__ import annotations

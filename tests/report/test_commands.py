@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """show, report, compare and export as a user calls them: output, errors, exit codes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page: right figures, one file, nothing from the network, small, and honest about gaps."""
 
 from __future__ import annotations

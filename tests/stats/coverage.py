@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulated coverage: how often an interval contains the truth."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Made-up series whose truth is known: what the statistics are tested on."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whatever a target sends, a statistic gives finite figures or says why it cannot."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Cost of one inverse dynamics call through the binding: `cargo bench -p kadenz-dynamics --bench inverse`.
 //!
 //! A clock read costs about 25 ns, so calls are timed one by one for the percentiles and in one block for the mean.

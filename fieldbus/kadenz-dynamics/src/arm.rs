@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The arm: inverse and forward dynamics, gravity, energy.
 
 use cxx::UniquePtr;

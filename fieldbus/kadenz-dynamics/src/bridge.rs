@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The border to C++. Nothing outside [`crate::Arm`] uses it, because it checks no lengths.
 
 #[cxx::bridge(namespace = "kadenz")]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Rigid-body dynamics of a serial arm whose joints all turn: KDL 1.5 behind an interface that allocates nothing
 //! after construction, so a cyclic task may call it.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Solving with a symmetric positive definite matrix, in place.
 
 /// Factors the row-major `n × n` matrix as L·Lᵀ (Cholesky; the lower half is overwritten) and solves for `x`, which

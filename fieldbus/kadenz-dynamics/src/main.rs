@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `kadenz-dynamics`: torques of Indy7 for states on standard input, so that another library can be held against KDL.
 //!
 //! A line holds 18 numbers: six positions (rad), six velocities (rad/s), six accelerations (rad/s²). The answer is a

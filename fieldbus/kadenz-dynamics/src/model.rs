@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What a link is, in the words of URDF.
 
 /// The gravity of the published robot descriptions, m/s² along the base's -z.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Promises of the dynamics: published static torques, consistency of both directions, conserved energy, no allocation.
 
 mod counting;

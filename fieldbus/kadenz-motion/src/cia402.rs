@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The state machine of a servo drive as its master sees it (IEC 61800-7-201, CiA 402): from statusword to controlword.
 
 /// Power drive system states, decoded from the statusword.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The edge workload (cereia2011, section II): a 1 kHz pulse train on a digital output, paced by this machine's clock,
 //! and the time of each rising edge as an input terminal stamps it with a clock of its own.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Every error a user can meet: what happened, where, what to do.
 
 use kadenz_record::RecordError;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The layout file: which device is which axis, how it moves, how it is watched.
 
 use std::path::{Path, PathBuf};

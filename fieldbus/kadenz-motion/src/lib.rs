@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Six-axis motion control over EtherCAT in four real-time tasks (yoo2024, section 5), with the supervision that master
 //! libraries leave to the application.
 

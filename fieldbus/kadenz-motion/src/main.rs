@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `kadenz-motion`: see `kadenz-motion --help` and docs/fieldbus/motion.md.
 
 use std::fs::File;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What the tasks tell each other (yoo2024, figure 14): plain numbers in POSIX message queues.
 
 use crate::profile::Point;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Indy7 behind its drives: rigid bodies, gears, rotors and friction, as a plant of the segment.
 //!
 //! The maker publishes bodies and limits only. **Assumptions**, chosen to be plausible for joint modules of this size

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! One run: bring up the bus, start the four tasks, wait for their end, close the records, leave the bus.
 
 use std::io::Write;

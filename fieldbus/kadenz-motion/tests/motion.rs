@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The whole cell, healthy: the motion of the study within the study's figures.
 
 mod common;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What can go wrong on the way out and on the way in.
 
 /// Bytes between two zeros that are no frame, or a body that is no message.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! One frame: header, body, CRC, COBS.
 
 use crate::WireError;

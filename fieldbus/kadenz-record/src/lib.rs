@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Records on the wire: `docs/reference/wire-format.md`, version 1, as the fieldbus programs speak it. C and Python
 //! speak the same and are held against the same golden frames.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What frames say: one typed message a frame type. Unknown keys are errors.
 
 use std::collections::BTreeMap;

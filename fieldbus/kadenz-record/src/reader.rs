@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Bytes to messages, with everything that is wrong named and nothing of it turned into samples.
 
 use crate::frame::decode;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Messages to bytes: counts frames and records, splits samples over frames.
 
 use std::io::Write;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Promises of the wire format as this crate speaks it.
 
 use std::collections::BTreeMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The application-layer state machine (ETG.1000.6): what a device allows, and how it says no.
 
 /// States, with their codes in AL control and AL status.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The datagram commands and what each does to data and working counter.
 
 /// Which device a command speaks to.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What a device is: identity, sync managers, process data. Made from TOML or ESI, read by SII and CoE.
 
 /// Where the mailboxes lie. All CoE devices of the segment use the same.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Every error a user can meet: what happened, where, what to do, and the exit code (as `kadenz/errors.py`).
 
 use std::path::{Path, PathBuf};

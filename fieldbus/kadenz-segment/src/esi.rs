@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! EtherCAT slave information files (ETG.2000): identity and process data of a device.
 
 use crate::description::{DataType, Description, Pdo, PdoEntry};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Faults by script: what goes wrong, when, and for how long.
 
 use crate::error::{from_toml, nearest, SegmentError};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! EtherCAT frames, parsed in place: nothing is copied and nothing allocated.
 
 use crate::command::Command;

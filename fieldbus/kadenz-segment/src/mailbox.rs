@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The mailbox: headers, protocols, what is waiting to be fetched.
 
 use crate::al::State;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Captures in pcapng, as Wireshark reads them: every frame with its direction, its number and its time.
 //!
 //! Times are the segment's world time in nanoseconds; the interface block carries the wall-clock second of world

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What the drives push against: a mechanism with one axis a drive.
 
 /// What one drive applies to its axis during one step.

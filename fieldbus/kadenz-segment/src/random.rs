@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A small random generator: the same seed gives the same segment, whatever the platform.
 
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The register map of an EtherCAT slave controller, as data.
 //!
 //! Addresses, access and reset values after the ESC data sheets (Beckhoff, section II, register description). What a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The devices together: built from a ring file, moved through time, wired to each other and to the plant.
 
 use crate::coe::object::Dictionary;

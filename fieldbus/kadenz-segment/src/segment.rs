@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The segment: what a frame meets between leaving the master and coming back.
 
 use crate::al::State;

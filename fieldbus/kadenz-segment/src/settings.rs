@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The ring file: what the segment consists of. Typed; an unknown key is an error that names the nearest known one.
 
 use crate::device::analog::Signal;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The EEPROM (slave information interface, ETG.2010): contents made from a description, and its command interface.
 
 use crate::description::{Description, Pdo, Purpose, MAILBOX_IN, MAILBOX_LENGTH, MAILBOX_OUT};

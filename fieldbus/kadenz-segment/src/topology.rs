@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Who is attached to whom, which links stand, and when a frame passes each port.
 
 use crate::settings::RingFile;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Mailbox and CoE beyond what the two masters exercise: segments, complete access, mapping, every refusal.
 
 mod support;

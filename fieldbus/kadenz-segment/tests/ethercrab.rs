@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! ethercrab brings the ring up, speaks CoE with it, keeps its clocks and moves its axes. No network, no privileges.
 
 mod support;

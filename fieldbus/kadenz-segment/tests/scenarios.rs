@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Numbered fault scenarios on the segment's side: what goes wrong, and what exactly a master sees of it.
 //! (docs/fieldbus/conformance.md lists them; the motion application has its own, from M01.)
 

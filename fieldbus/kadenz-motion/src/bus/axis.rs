@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! One axis: where its values lie in the process data, and what they mean.
 
 use std::f64::consts::TAU;

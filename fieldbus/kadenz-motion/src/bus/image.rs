@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What a device maps into the process data, read from the device itself (objects 0x1C12, 0x1C13 and below), so that a
 //! layout need not count bytes.
 

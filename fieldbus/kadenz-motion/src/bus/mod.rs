@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The bus: a wire to the devices, the master library on top, and the axes as the control application sees them.
 
 mod axis;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Drives the master library's futures from one thread: sends what it has to send, waits for the answer, polls again.
 //!
 //! The library's own senders are a second thread or an executor; each costs a wake-up a frame and, through its timers, a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A network interface as a wire: a packet socket that sees EtherCAT frames only.
 
 use std::io;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What carries frames.
 
 /// Longest Ethernet frame without its checksum.

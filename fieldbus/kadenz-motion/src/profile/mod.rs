@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Motion over time: the jerk-limited move of one axis, and the path all axes follow.
 
 mod path;

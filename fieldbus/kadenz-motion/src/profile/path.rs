@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The path of all axes: legs from pose to pose with a rest after each, run at a rate that a stop slows to standstill.
 
 use super::{Limits, SCurve};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The seven-phase jerk-limited move from rest to rest.
 //!
 //! Phases: jerk up, constant acceleration, jerk down, cruise, and the same mirrored. Durations as in L. Biagiotti,

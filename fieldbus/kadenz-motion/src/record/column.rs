@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! One lane of one record, on its way out.
 
 use std::io::Write;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Who speaks.
 
 use std::collections::BTreeMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What the application measured, in the lab's record format.
 
 mod column;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The records of a motion run and their columns.
 
 use std::collections::BTreeMap;

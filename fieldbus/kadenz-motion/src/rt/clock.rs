@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! CLOCK_MONOTONIC in nanoseconds. 64 bits of them last 584 years.
 
 fn read(clock: libc::clockid_t) -> u64 {

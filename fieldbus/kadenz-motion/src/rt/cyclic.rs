@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Marks the part of a thread in which nothing may be allocated, so that a test's allocator can count.
 
 use std::cell::Cell;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What Linux gives a real-time task: clock, scheduling, memory that stays, queues between tasks.
 
 mod clock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! POSIX message queues that carry one type of message. Neither end ever waits: a full queue is an answer, not a block,
 //! so that a task of high priority never depends on one of low priority.
 

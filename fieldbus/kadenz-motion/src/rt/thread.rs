@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! SCHED_FIFO, processor affinity, locked memory.
 
 /// What Linux refused, and what to do.

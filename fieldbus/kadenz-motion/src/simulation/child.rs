@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The simulated ring in a process of its own, as real devices are: it outlives a master that is killed, and its drives
 //! show what their watchdogs do.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A segment as a wire: frames pass it in the caller's thread. In real time, or in a time of its own that jumps from
 //! deadline to deadline, so that tests run faster than the robot.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The simulated ring: Indy7's drives and two terminals, in this process or behind a pair of virtual interfaces.
 
 mod child;

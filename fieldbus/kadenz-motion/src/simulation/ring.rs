@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The ring that `--segment` simulates.
 
 use std::path::Path;

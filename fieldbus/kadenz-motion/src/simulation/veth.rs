@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A pair of virtual Ethernet interfaces: the cable between master and simulated ring.
 
 use std::process::Command;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What happened, in a form that fits a message queue.
 
 use crate::rt::Message;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What neither master library checks: each cycle is looked at, each fault has one reaction, each is logged with its
 //! cycle number. Pure: observations in, reaction out; no clock and no bus, so every case can be tested.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Numbered scenarios of the supervision alone: one fault, the expected reaction, the expected log.
 
 use super::*;

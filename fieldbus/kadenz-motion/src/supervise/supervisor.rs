@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Observation to reaction.
 
 use super::{Event, EventKind, SupervisionLimits};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The dynamic task: feed-forward torques by inverse dynamics (KDL, recursive Newton-Euler).
 
 use std::sync::Arc;

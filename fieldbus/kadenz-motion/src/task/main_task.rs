@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The main task: one EtherCAT exchange a cycle, the drives' state machines, supervision and its reactions.
 
 use std::sync::Arc;

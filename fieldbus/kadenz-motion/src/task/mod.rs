@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The four tasks of the study (yoo2024, table 5) and what runs them.
 
 mod dynamics;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Runs a task at its period: absolute releases, left-out periods counted, times measured, panics kept inside.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What tasks share without a queue: single numbers, each written by one task, read by others, never locked.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};

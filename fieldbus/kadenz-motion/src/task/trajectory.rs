@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The trajectory task: two setpoints a period, one for each cycle of the main task.
 
 use std::sync::Arc;

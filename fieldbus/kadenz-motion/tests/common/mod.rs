@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A whole robot cell in one thread and in a time of its own: ring, drives, arm, and the tasks in the order in which
 //! priorities would run them. Each test is repeatable to the bit and faster than the robot.
 #![allow(dead_code)] // every test file uses a part of it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! SDO abort codes (ETG.1000.6 table 40).
 
 use thiserror::Error;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Emergency messages: what a device says without being asked.
 
 use super::{header, Service};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! SDO information: lists of objects, descriptions of objects and entries (ETG.1000.6 section 5.6.3).
 
 use super::abort::Abort;

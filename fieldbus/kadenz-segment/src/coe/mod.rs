@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! CANopen over EtherCAT: the object dictionary and the services that reach it through the mailbox.
 
 pub mod abort;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The object dictionary: typed entries, sorted by index, reached by handle from inside and by SDO from outside.
 
 use super::abort::Abort;

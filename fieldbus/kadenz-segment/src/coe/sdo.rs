@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The SDO server: expedited, normal and segmented transfer, complete access, abort.
 
 use super::abort::Abort;

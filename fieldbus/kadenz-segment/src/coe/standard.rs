@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Objects every CoE device has: identity, assignment, mapping, synchronisation (ETG.1020, ETG.5001).
 
 use super::object::{number_entry, Dictionary, Mapped, Shape, RO, RO_TX, RW, RW_PREOP, RW_RX};

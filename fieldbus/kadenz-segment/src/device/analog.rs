@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Analogue terminals: sixteen-bit values.
 
 use crate::coe::object::{Dictionary, Handle};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Digital input terminal that stamps edges with a clock of its own.
 
 use super::edge_clock::EdgeClock;

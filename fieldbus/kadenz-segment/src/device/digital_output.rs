@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Digital output terminal: levels, and the time of each edge.
 
 use crate::coe::object::{Dictionary, Handle};

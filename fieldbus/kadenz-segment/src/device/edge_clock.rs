@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The clock of a terminal that stamps edges: free-running, with an offset in rate, a slow wander, a resolution, noise.
 
 use crate::random::Random;

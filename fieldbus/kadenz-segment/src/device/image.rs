@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Process data: which bits of a sync manager are which entry of the dictionary.
 
 use crate::coe::object::{Dictionary, Handle, Mapped};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! One device: a slave controller and the application behind it.
 
 pub mod analog;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Homing (CiA 402, mode 6): methods 17, 18, 33, 34, 35 and 37.
 
 /// What the drive can do; writing another method is refused.

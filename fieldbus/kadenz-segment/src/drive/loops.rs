@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The cascade: position over velocity over torque.
 
 use serde::Deserialize;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A CiA 402 servo drive: cyclic synchronous position, velocity and torque, homing, supervision.
 
 pub mod homing;

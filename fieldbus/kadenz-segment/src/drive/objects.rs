@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The drive's objects and process data, and where each is.
 
 use super::homing::METHODS;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What the ring file says about a drive.
 
 use super::loops::Gains;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The power state machine of CiA 402 (IEC 61800-7-201, section 6.2).
 
 /// States.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The distributed clock of one device: oscillator, offset, the loop that follows the reference, SYNC pulses.
 //!
 //! World time is the segment's own; a local clock runs away from it by its oscillator's error. As in the hardware, the

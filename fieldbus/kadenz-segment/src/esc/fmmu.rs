@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Fieldbus memory management units: logical bits to physical bits.
 
 use super::{Arrival, Esc};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! One EtherCAT slave controller: memory, registers and what accessing them sets off.
 
 pub mod clock;

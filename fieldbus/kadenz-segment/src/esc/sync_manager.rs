@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Sync managers: consistent exchange between master and application, by mailbox or by three buffers.
 
 use super::MEMORY_END;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The process-data watchdog: outputs that stay away for too long take a device out of operation.
 
 /// One tick of the divider: 25 MHz.

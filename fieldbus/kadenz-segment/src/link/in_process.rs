@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A segment in the same process: time is what the caller says, nothing sleeps. For tests and for fast simulation.
 
 use super::outbox::Outbox;

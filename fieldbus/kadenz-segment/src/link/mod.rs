@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Where frames come from and go back to.
 
 pub mod in_process;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Frames on their way back to the master: at once, twice, late or not at all.
 
 use crate::segment::Verdict;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A raw packet socket on an Ethernet interface: veth, TAP or a real card.
 //!
 //! The only file with `unsafe`: the standard library has no packet sockets. Each block is one system call on memory

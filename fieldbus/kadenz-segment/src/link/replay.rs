@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Replays a recording against a segment and compares every returned frame, byte by byte.
 
 use super::outbox::Outbox;

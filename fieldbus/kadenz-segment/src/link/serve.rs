@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The live loop: receive, pass through, send back, let the devices work, sleep until something is due.
 
 use super::outbox::Outbox;

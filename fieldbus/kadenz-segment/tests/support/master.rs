@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A master small enough to see through: every datagram a test sends is written out here.
 #![allow(dead_code)]
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What the tests share: rings, and ethercrab over an in-process link with a time of its own.
 #![allow(dead_code)]
 
