@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every dependency is pinned, and stands in docs/dependencies.md with its version."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "dependencies.md").read_text()
+
+
+def on_the_page(name: str, version: str) -> bool:
+    """One line names both; a row may hold several packages and their versions."""
+    pattern = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
+    return any(pattern.search(line) and version in line for line in PAGE.splitlines())
+
+
+def python_pins() -> dict[str, str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wanted = [*project["build-system"]["requires"], *project["project"]["dependencies"]]
+    for extra in project["project"]["optional-dependencies"].values():
+        wanted += extra
+    pins = {}
+    for one in wanted:
+        name, sign, version = one.partition("==")
+        assert sign, f"{one} is not pinned"
+        pins[name] = version
+    return pins
+
+
+def rust_pins() -> dict[str, str]:
+    pins = {}
+    for file in [
+        *ROOT.glob("fieldbus/Cargo.toml"),
+        *ROOT.glob("fieldbus/*/Cargo.toml"),
+        *ROOT.glob("kernels/*/source/Cargo.toml"),
+    ]:
+        manifest = tomllib.loads(file.read_text())
+        manifest |= manifest.get("workspace", {})
+        for table in ("dependencies", "dev-dependencies", "build-dependencies"):
+            for name, wanted in manifest.get(table, {}).items():
+                version = rust_version(wanted)
+                if version:
+                    assert version.startswith("="), f"{file}: {name} {version} is not pinned"
+                    pins[name] = version.removeprefix("=")
+    return pins
+
+
+def rust_version(wanted: Any) -> str:
+    """ "" for a crate of this workspace."""
+    return wanted if isinstance(wanted, str) else str(wanted.get("version", ""))
+
+
+def test_every_python_package_is_pinned_and_explained() -> None:
+    pins = python_pins()
+    assert len(pins) > 10
+    assert [name for name, version in pins.items() if not on_the_page(name, version)] == []
+
+
+def test_every_crate_is_pinned_and_explained() -> None:
+    pins = rust_pins()
+    assert "freertos-next" in pins
+    assert [name for name, version in pins.items() if not on_the_page(name, version)] == []
+
+
+def test_every_debian_package_is_on_the_page() -> None:
+    missing = []
+    for line in (ROOT / "scripts" / "debian-packages.txt").read_text().splitlines():
+        names = [name.strip() for name in line.partition("#")[0].split("|")]
+        if names[0] and not any(on_the_page(name, "") for name in names):
+            missing.append(names[0])
+    assert missing == []
+
+
+def test_nothing_is_on_the_page_that_is_not_used() -> None:
+    """Rows of the tables that name a version must still be pinned to it."""
+    pins = {**rust_pins(), **python_pins()}
+    both = {*rust_pins().items(), *python_pins().items()}
+    rows = re.findall(r"^\| ([\w., ()-]+?) \| ([\d., ]+) \|", PAGE, re.MULTILINE)
+    assert len(rows) > 20
+    for names, versions in rows:
+        for name in re.sub(r" \(.*?\)", "", names).split(", "):
+            assert name in pins, f"{name} is not used"
+            assert any(one == name and version in versions for one, version in both), name
