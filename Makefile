@@ -46,7 +46,7 @@ format: setup ## writes the style
 	cargo fmt --manifest-path fieldbus/Cargo.toml
 
 benchmark: setup ## speed of kadenz itself; never part of the tests
-	@scripts/benchmark.sh
+	@for file in benchmarks/*.py; do printf '\n== %s\n' "$$file"; $(BIN)/python "$$file" || exit 1; done
 
 clean: ## removes what was built; keeps runs, reports and downloads
 	rm -rf build fieldbus/target .pytest_cache .mypy_cache .ruff_cache
