@@ -14,7 +14,8 @@ target_compile_definitions(kadenz-suite PRIVATE
     # mtime counts the 32768 Hz crystal. 1024 Hz divides it exactly; 1000 Hz would not.
     KDZ_BOARD_TIMER_HZ=32768u
     KDZ_BOARD_TICK_HZ=1024u
-    # Memory for the threads and objects of a kernel that allocates, out of 16 KiB.
-    KDZ_BOARD_HEAP_BYTES=6656u
+    # Memory for the threads and objects of a kernel that allocates, out of 16 KiB: the most that
+    # the suite ever holds is 5000 bytes (600-byte messages, two threads).
+    KDZ_BOARD_HEAP_BYTES=5632u
     # Largest message of itc/: the 600 bytes of yoo2024.
     KDZ_MESSAGE_BYTES_MAX=600u)
