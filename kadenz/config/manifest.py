@@ -32,6 +32,8 @@ class Warning(Model):
 
 
 class TargetEntry(Model):
+    """The target of a run, as it introduced itself."""
+
     name: str  # "freertos/hifive1-revb@emulated"
     kernel: str  # folder name under kernels/
     board: str
@@ -98,6 +100,8 @@ class HostEntry(Model):
 
 
 class EmulatorEntry(Model):
+    """The emulator that executed the image, and how it was started."""
+
     name: str  # "qemu-system-riscv32"
     version: str
     arguments: list[str]
@@ -116,6 +120,8 @@ class LaneEntry(Model):
 
 
 class ProofEntry(Model):
+    """How often the thing that was timed was shown to have happened."""
+
     checked: int
     failed: int
     reason: str = ""
@@ -141,6 +147,8 @@ class RecordEntry(Model):
 
 
 class CampaignEntry(Model):
+    """What was asked for."""
+
     name: str
     file: str
     sha256: str
@@ -148,6 +156,8 @@ class CampaignEntry(Model):
 
 
 class Manifest(Model):
+    """run.json of a run folder."""
+
     schema_version: int
     kadenz_version: str
     id: str  # "20261121-103000-freertos-hifive1-revb"

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 
-class Undefined(ValueError):  # noqa: N818 (named like the errors of kadenz.errors)
+class Undefined(ValueError):
     """The statistic does not exist for these data; the message says which, why and what to do."""
 
     def __init__(self, statistic: str, reason: str) -> None:

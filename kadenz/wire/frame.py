@@ -56,7 +56,7 @@ FindingKind = Literal[
 ]
 
 
-class BadFrame(Exception):  # noqa: N818 (a state of the line, not of the program)
+class BadFrame(Exception):
     """Bytes between two zeros that are no frame; `kind` names the damage."""
 
     def __init__(self, kind: FindingKind, why: str) -> None:
