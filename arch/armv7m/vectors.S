@@ -34,20 +34,21 @@ kdz_vectors:
     .weak   kdz_irq_entry
     .thumb_set kdz_irq_entry, kdz_armv7m_fault_entry
 
-/* Any fault: hands the frame that the core pushed, EXC_RETURN and r4 to r11 to C. Runs on the main
- * stack from its top, because the interrupted stack may be what failed. */
+/* Any fault: hands the frame that the core pushed and EXC_RETURN to C. A thread's frame lies on the
+ * thread's stack, so the main stack starts anew, whatever became of it. A handler's frame lies on the
+ * main stack itself and has to stay. */
     .text
     .thumb
     .thumb_func
     .global kdz_armv7m_fault_entry
     .type   kdz_armv7m_fault_entry, %function
 kdz_armv7m_fault_entry:
-    tst     lr, #4
-    ite     eq
-    mrseq   r0, msp
-    mrsne   r0, psp
     mov     r1, lr
+    mrs     r0, msp
+    tst     lr, #4
+    beq     1f
+    mrs     r0, psp
     ldr     r2, =kdz_stack_top
     msr     msp, r2
-    bl      kdz_armv7m_fault
+1:  bl      kdz_armv7m_fault
     .pool

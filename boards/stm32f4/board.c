@@ -5,6 +5,7 @@
 #include "board.h"
 
 #include "kadenz/board.h"
+#include "kadenz/fault.h"
 
 /* The software interrupt is EXTI line 0's, whose pin interrupt stays disabled. */
 #define SOFTWARE_IRQ 6u
@@ -27,8 +28,16 @@ const char *kdz_board_name(void)
 
 void kdz_board_init(void)
 {
-    stm32f4_clocks_init();
-    stm32f4_console_init();
+    const bool full_speed = stm32f4_clocks_init();
+
+    /* QEMU has no clock tree: the flags never come, everything runs at its final rate anyhow, and
+     * there is no cycle counter. A chip that counts cycles but has no clock is broken. */
+    if (!full_speed && kdz_armv7m_dwt_start()) {
+        stm32f4_console_init(STM32F4_HSI_HZ);
+        kdz_fault(KDZ_FAULT_EXCEPTION,
+                  "the crystal or the PLL did not start: this board expects 8 MHz at HSE", NULL, 0);
+    }
+    stm32f4_console_init(STM32F4_APB2_HZ);
     NVIC_IPR8(SOFTWARE_IRQ) = SOFTWARE_IRQ_PRIORITY;
     NVIC_ISER(0) = 1u << SOFTWARE_IRQ;
 }

@@ -40,9 +40,11 @@
 /* Bus clocks after stm32f4_clocks_init, in Hz: core / 4 and core / 2 (their highest). */
 #define STM32F4_APB1_HZ 42000000u
 #define STM32F4_APB2_HZ 84000000u
+#define STM32F4_HSI_HZ 16000000u
 
-void stm32f4_clocks_init(void);
-void stm32f4_console_init(void);
+/* False when the crystal or the PLL did not start: everything runs from the 16 MHz oscillator. */
+bool stm32f4_clocks_init(void);
+void stm32f4_console_init(uint32_t apb2_hz);
 void stm32f4_console_finish(void); /* waits until every byte has left */
 
 #endif

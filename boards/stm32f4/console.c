@@ -16,7 +16,7 @@
 #define CR1_TE (1u << 3)
 #define CR1_UE (1u << 13)
 
-void stm32f4_console_init(void)
+void stm32f4_console_init(uint32_t apb2_hz)
 {
     RCC_AHB1ENR |= AHB1ENR_GPIOA;
     RCC_APB2ENR |= APB2ENR_USART1;
@@ -26,7 +26,7 @@ void stm32f4_console_init(void)
     GPIOA_PUPDR = (GPIOA_PUPDR & ~(3u << 20)) | (1u << 20);
     GPIOA_MODER = (GPIOA_MODER & ~(0xfu << 18)) | (0xau << 18);
     /* Oversampling by 16: the register is the ratio in sixteenths of a sixteenth. */
-    USART1_BRR = (STM32F4_APB2_HZ + BAUD / 2u) / BAUD;
+    USART1_BRR = (apb2_hz + BAUD / 2u) / BAUD;
     USART1_CR1 = CR1_UE | CR1_TE | CR1_RE;
 }
 

@@ -58,3 +58,16 @@ def test_the_kernel_template_says_of_every_capability_why_it_lacks_it() -> None:
     freertos = boot(build("stm32f4"), "stm32f4", "end\n").one(Hello)
     assert set(freertos.capabilities) <= set(kernel.lacks)
     assert all(kernel.lacks.values())
+
+
+def test_the_benchmark_of_the_how_to_page_builds_and_measures() -> None:
+    page = (house.root() / "docs" / "how-to" / "add-a-benchmark.md").read_text()
+    code = page.split("```c\n", 1)[1].split("```", 1)[0]
+    source = house.root() / "build" / "tests" / "mine_give.c"
+    source.parent.mkdir(parents=True, exist_ok=True)
+    if not source.is_file() or source.read_text() != code:
+        source.write_text(code)
+    folder = build("stm32f4", "how-to", options=(("KDZ_EXTRA_BENCH", str(source)),))
+    said = boot(folder, "stm32f4", "mine/give id=1 samples=20\nend\n")
+    assert said.one(End).status == "ok"
+    assert said.values("mine/give").size == 20
