@@ -29,14 +29,21 @@ def doctor(as_json: bool) -> None:
     Exits with 1 when no target can run.
     """
     from kadenz.target import tools
-    from kadenz.target.checkup import check_targets
+    from kadenz.target.checkup import Missing, check_targets
     from kadenz.target.host_clock import check_clock
-    from kadenz.target.host_facts import read_host
+    from kadenz.target.host_facts import NO_RIGHT, read_host
 
     found = [tools.look_up(need) for need in tools.NEEDS]
     by_name = {tool.need.name: tool for tool in found}
-    targets = check_targets(lambda need: by_name.get(need.name) or tools.look_up(need))
     host, clock = read_host(), check_clock()
+    targets = check_targets(
+        lambda need: by_name.get(need.name) or tools.look_up(need),
+        [
+            Missing(warning.message, f"{warning.remedy}. Or measure with --allow-no-realtime")
+            for warning in host.warnings
+            if warning.code in NO_RIGHT
+        ],
+    )
     ready = any(check.ready for check in targets)
     if as_json:
         _write_json(host, clock, found, targets, ready)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kadenz.config import house
@@ -44,8 +44,13 @@ class TargetCheck:
         return not self.missing
 
 
-def check_targets(look_up: LookUp = tools.look_up) -> list[TargetCheck]:
-    """Check every target the checkout offers; each tool is looked up once."""
+def check_targets(
+    look_up: LookUp = tools.look_up, of_host: Sequence[Missing] = ()
+) -> list[TargetCheck]:
+    """Check every target the checkout offers; each tool is looked up once.
+
+    `of_host` is what this machine itself lacks for measuring on it: rights.
+    """
     known: dict[str, Tool] = {}
 
     def once(wanted: Need) -> Tool:
@@ -57,15 +62,23 @@ def check_targets(look_up: LookUp = tools.look_up) -> list[TargetCheck]:
     checks = []
     for text in known_targets():
         name = parse_target(text)
-        checks.append(_check(name, kernels[name.kernel], boards[name.board], once))
+        checks.append(_check(name, kernels[name.kernel], boards[name.board], once, of_host))
     return checks
 
 
-def _check(name: TargetName, kernel: Kernel, board: Board, look_up: LookUp) -> TargetCheck:
+def _check(
+    name: TargetName,
+    kernel: Kernel,
+    board: Board,
+    look_up: LookUp,
+    of_host: Sequence[Missing],
+) -> TargetCheck:
     needs = [tools.need("cmake"), tools.need("ninja"), _compiler(board)]
     if kernel.source is not None:
         needs.append(tools.need("cargo"))
-    missing = [_lacking(look_up(wanted)) for wanted in needs]
+    missing: list[Missing | None] = [_lacking(look_up(wanted)) for wanted in needs]
+    if name.tier == "host":
+        missing += of_host
     note, for_scope = "", []
     if name.tier == "emulated" and board.tier.emulated is not None:
         emulator = look_up(tools.need(board.tier.emulated.qemu))

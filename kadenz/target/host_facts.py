@@ -21,6 +21,8 @@ from kadenz.target.host_limits import (
 )
 from kadenz.target.host_system import DEEP_IDLE_US, Files, System, read_system
 
+# Warnings that mean: a campaign cannot be measured on this Linux as it asks for.
+NO_RIGHT = frozenset({"no-sched-fifo", "rt-budget-zero", "no-mlock"})
 # The largest point of campaigns/yoo2024.toml on Linux: two queues there and back, 3072 bytes.
 MQ_QUEUES = 2
 MQ_MESSAGES = 10

@@ -11,8 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from kadenz.cli.doctor import doctor
-from kadenz.target import tools
-from kadenz.target.checkup import check_targets
+from kadenz.target import host_facts, tools
+from kadenz.target.checkup import Missing, check_targets
+from kadenz.target.host_limits import Rights
 from kadenz.target.tools import Need, Tool
 
 EMULATED = "freertos/hifive1-revb@emulated"
@@ -91,6 +92,22 @@ def test_an_emulator_without_the_boards_machine_is_found_out(tmp_path: Path) -> 
         return tools.look_up(wanted)
 
     assert problems(look_up, EMULATED) == [f"{other} has no machine sifive_e"]
+
+
+def test_this_linux_cannot_be_measured_without_rights() -> None:
+    lacking = Missing("no right to SCHED_FIFO", "Run as root")
+    checks = {check.name: check for check in check_targets(of_host=[lacking])}
+    assert checks[HOST].missing == (lacking,)
+    assert checks[EMULATED].missing == ()
+
+
+def test_doctor_tells_rights_from_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_facts, "try_rights", lambda: Rights("EPERM", "", ""))
+    data = json.loads(CliRunner().invoke(doctor, ["--json"]).output)
+    (linux,) = [target for target in data["targets"] if target["name"] == HOST]
+    assert linux["ready"] is False
+    assert "no right to SCHED_FIFO" in linux["missing"][0]["problem"]
+    assert "--allow-no-realtime" in linux["missing"][0]["remedy"]
 
 
 def test_the_tables_name_the_machine_the_clock_the_tools_and_the_targets() -> None:
