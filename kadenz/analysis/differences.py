@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kadenz.config.manifest import Manifest
+from kadenz.config.manifest import BuildEntry, Manifest
 
 ABSENT = "–"
 
@@ -18,6 +18,11 @@ class Difference:
     group: str  # "kernel", "compiler", ...
     key: str
     values: tuple[str, ...]
+
+    @property
+    def disagrees(self) -> bool:
+        """Two runs have it and differ; else some runs have no such thing at all."""
+        return len(set(self.values) - {ABSENT}) > 1
 
 
 def configuration(manifest: Manifest) -> dict[tuple[str, str], str]:
@@ -42,7 +47,7 @@ def configuration(manifest: Manifest) -> dict[tuple[str, str], str]:
     found |= {("condition", key): value for key, value in manifest.conditions.items()}
     if build is not None:
         found |= {
-            ("build", "compiler"): f"{build.compiler} {build.compiler_version}",
+            ("build", "compiler"): _compiler(build),
             ("build", "flags"): build.flags,
             ("build", "kernel source"): build.kernel_source,
             ("build", "image"): build.elf_sha256[:12],
@@ -62,9 +67,30 @@ def configuration(manifest: Manifest) -> dict[tuple[str, str], str]:
     return found
 
 
+def _compiler(build: BuildEntry) -> str:
+    """Name and version; most compilers say their name in the version again."""
+    if build.compiler_version.startswith(build.compiler):
+        return build.compiler_version
+    return f"{build.compiler} {build.compiler_version}".strip()
+
+
+def _drop_common_flags(tables: list[dict[tuple[str, str], str]]) -> None:
+    """A reader looks for the flag that is not the same; the manifest has all of them."""
+    key = "build", "flags"
+    lists = [table[key].split() for table in tables if key in table]
+    if len(lists) < 2:
+        return
+    common = set(lists[0]).intersection(*lists[1:])
+    for table in tables:
+        if key in table:
+            own = [flag for flag in table[key].split() if flag not in common]
+            table[key] = " ".join(own) or "only those all have"
+
+
 def differences(manifests: Sequence[Manifest]) -> list[Difference]:
     """What is not the same in all of `manifests`, in a stable order; [] for one or none."""
     tables = [configuration(manifest) for manifest in manifests]
+    _drop_common_flags(tables)
     keys = list(dict.fromkeys(key for table in tables for key in table))
     found = []
     for group, key in keys:

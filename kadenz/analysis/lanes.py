@@ -27,7 +27,10 @@ from kadenz.stats.summary import summarize
 
 # Enough for a plot 300 units wide; the extremes of every cell survive (stats.envelope).
 ENVELOPE_CELLS = 240
+# Most cells of a histogram, and how their number grows before that: twice Rice's rule, because the
+# counts are logarithmic and single outliers should keep a cell of their own.
 HISTOGRAM_CELLS = 96
+CELLS_BY_CUBE_ROOT = 4.0
 COLD_SHOWN = 64
 # A maximum this far above the median makes linear cells useless: all but the tail falls into one.
 LOG_FROM = 12.0
@@ -92,7 +95,8 @@ def analyse_lane(
 def cells_of(ordered: Ordered) -> Histogram:
     """A histogram over everything measured; geometric cells where the tail is far away."""
     far = ordered.rank(1) > 0 and ordered.rank(ordered.n) > LOG_FROM * ordered.median
-    return histogram(ordered, cells=HISTOGRAM_CELLS, spacing="log" if far else "linear")
+    cells = max(12, min(HISTOGRAM_CELLS, round(CELLS_BY_CUBE_ROOT * ordered.n ** (1 / 3))))
+    return histogram(ordered, cells=cells, spacing="log" if far else "linear")
 
 
 def _central(ordered: Ordered) -> tuple[float, float] | None:

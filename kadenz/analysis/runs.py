@@ -87,9 +87,9 @@ def _notes(entry: RecordEntry) -> list[str]:
     missed = sum(lane.missed for lane in entry.lanes)
     overrun = sum(lane.overrun for lane in entry.lanes)
     if missed:
-        notes.append(f"{missed:,} planned samples were missed")
+        notes.append(f"planned but missed: {missed:,}")
     if overrun:
-        notes.append(f"{overrun:,} samples took longer than the period")
+        notes.append(f"longer than the period: {overrun:,}")
     return notes
 
 

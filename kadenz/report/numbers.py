@@ -52,16 +52,24 @@ def count(value: int) -> str:
 
 
 def axis(ticks: Sequence[float]) -> list[str]:
-    """Labels of an axis, all in the same manner: plain, or in thousands or millions where every
-    label then stays short."""
-    most = max((abs(tick) for tick in ticks), default=0.0)
-    for limit, divisor, suffix in ((1e6, 1e6, "M"), (1e4, 1e3, "k")):
-        short = [f"{tick / divisor:g}" for tick in ticks]
-        if most >= limit and all(len(label.lstrip("-")) <= 4 for label in short):
+    """Labels of an axis, short and in one manner: thousands as "k" on all of them, or, where an
+    axis spans small and large figures, only on those from 10,000."""
+    sizes = [abs(tick) for tick in ticks if tick]
+    if sizes and max(sizes) >= 1e4:
+        divisor, suffix = (1e6, "M") if min(sizes) >= 1e6 else (1e3, "k")
+        short = [f"{tick / divisor:.10g}" for tick in ticks]
+        if min(sizes) >= divisor and max(len(label.lstrip("-")) for label in short) <= 4:
             return [label + suffix if label != "0" else label for label in short]
-    return [
-        f"{tick:,.10g}" if abs(tick) >= 1e-4 or tick == 0.0 else f"{tick:.0e}" for tick in ticks
-    ]
+    return [_tick(tick) for tick in ticks]
+
+
+def _tick(tick: float) -> str:
+    for divisor, suffix in ((1e6, "M"), (1e3, "k")):
+        if abs(tick) >= 10 * divisor or abs(tick) == divisor == 1e6:
+            short = f"{tick / divisor:.10g}"
+            if len(short) <= 4:
+                return short + suffix
+    return f"{tick:,.10g}" if abs(tick) >= 1e-4 or tick == 0.0 else f"{tick:.0e}"
 
 
 def percent(value: float) -> str:

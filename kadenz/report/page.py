@@ -37,7 +37,7 @@ _HEADLINES = (
     ("irq/to-task", "interrupt to task"),
     ("cyclic/wakeup-latency", "wake-up latency"),
 )
-_HEADLINES_SHOWN = 4
+_HEADLINES_SHOWN = 6
 
 
 @dataclass(frozen=True)
@@ -125,6 +125,7 @@ class Page:
     clocks: Table
     accounting: Table
     differences: Table | None
+    only_some: Table | None
     manifests: tuple[Table, ...]
     left_out: str
 
@@ -135,7 +136,8 @@ class Page:
         for family in self.families:
             for section in family.sections:
                 found += [section.fit, section.table]
-        found += [*self.studies, self.clocks, self.differences, self.accounting, *self.manifests]
+        found += [*self.studies, self.clocks, self.differences, self.only_some]
+        found += [self.accounting, *self.manifests]
         return [table for table in found if table is not None]
 
     @property
@@ -170,7 +172,8 @@ def build(
         studies=tuple(studies.tables(published, named)),
         clocks=tables.clocks(named),
         accounting=tables.accounting(named),
-        differences=tables.differing(named),
+        differences=tables.differing(named, disagreeing=True),
+        only_some=tables.differing(named, disagreeing=False),
         manifests=tuple(tables.manifest(label, run) for label, run in named),
         left_out="" if detail == "full" else detail,
     )

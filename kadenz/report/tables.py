@@ -370,20 +370,32 @@ def accounting(runs: Named) -> Table:
     )
 
 
-def differing(runs: Named) -> Table | None:
-    """Rule 7: every configuration value that is not the same everywhere; None for one run."""
-    if len(runs) < 2:
+def differing(runs: Named, *, disagreeing: bool) -> Table | None:
+    """Rule 7: every configuration value that is not the same everywhere; None where there is none.
+
+    Values that runs disagree on, or those that only some of them have: two kernels share few
+    settings.
+    """
+    found = [
+        one
+        for one in differences([run.manifest for _, run in runs])
+        if one.disagrees == disagreeing
+    ]
+    if not found:
         return None
-    found = differences([run.manifest for _, run in runs])
     return Table(
-        name="differences",
-        title="Differences between the configurations",
+        name="differences" if disagreeing else "only-some-have",
+        title="Differences between the configurations"
+        if disagreeing
+        else "What only some of the configurations have",
         columns=("What", *(label for label, _ in runs)),
         rows=tuple(
-            (words(f"{one.group}: {one.key}"), *(words(value) for value in one.values))
+            (words(f"{one.group}: {one.key}"), *(words(value, "long") for value in one.values))
             for one in found
         ),
-        notes=("Compare figures only where no difference in this table can explain them.",),
+        notes=("Compare figures only where no difference in this table can explain them.",)
+        if disagreeing
+        else (),
     )
 
 
@@ -436,5 +448,5 @@ def manifest(label: str, run: RunResult) -> Table:
         name=labels.slug("manifest", label),
         title=f"Manifest: {label}",
         columns=("What", "Value"),
-        rows=tuple((words(key), words(value)) for key, value in rows if value),
+        rows=tuple((words(key), words(value, "long")) for key, value in rows if value),
     )

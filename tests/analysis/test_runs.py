@@ -222,3 +222,18 @@ def test_differences_show_every_setting_that_is_not_the_same() -> None:
     assert found["setting", "fpu"] == ("–", "on")
     assert ("setting", "tick_rate_hz") not in found
     assert differences([left, left]) == []
+
+
+def test_only_flags_that_are_not_shared_are_shown() -> None:
+    left, right = manifest(HIFIVE1), manifest(STM32F4)
+    assert left.build is not None and right.build is not None
+    left.build.flags, right.build.flags = "-O2 -Wall -march=rv32imac", "-O2 -mthumb -Wall"
+    flags = next(d for d in differences([left, right]) if d.key == "flags")
+    assert flags.values == ("-march=rv32imac", "-mthumb")
+    assert flags.disagrees
+
+
+def test_what_only_one_run_has_is_no_disagreement() -> None:
+    left = manifest(HIFIVE1, settings={"asserts": "on"})
+    right = manifest(HIFIVE1, settings={"fpu": "on"})
+    assert [d.disagrees for d in differences([left, right])] == [False, False]

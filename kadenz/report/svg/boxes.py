@@ -34,7 +34,7 @@ def boxes(
     """Tukey's box for every row; the thin line goes to the extremes, a ring marks the largest."""
     colour = series(colour)
     labels = min(max(6.8 * max(len(row.label) for row in rows) + 12.0, 60.0), 185.0)
-    panel = Panel(heading, subheading, left=labels, right=296.0)
+    panel = Panel(heading, subheading, left=labels, right=288.0)
     panel.height = panel.top + ROW * len(rows) + 8.0 + panel.below
     low, high = min(row.low for row in rows), max(row.high for row in rows)
     x = choose(low, high, panel.left + 4, panel.right - 4, log=low > 0 and high > LOG_FROM * low)
