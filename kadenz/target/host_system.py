@@ -123,7 +123,8 @@ def read_system(files: Files) -> System:
         kernel=files.text("/proc/sys/kernel/osrelease"),
         preempt=_preempt(files),
         cpu=_cpu(cpuinfo, files),
-        cpus=_count(files.text("/sys/devices/system/cpu/online")),
+        cpus=_count(files.text("/sys/devices/system/cpu/online"))
+        or len(re.findall(r"^processor\s*:", cpuinfo, re.MULTILINE)),
         virtual=_virtual(cpuinfo, files),
         container=_container(files),
         governors=tuple(

@@ -38,6 +38,14 @@ def test_an_unreadable_machine_is_described_without_failing(tmp_path: Path) -> N
     assert found.entry.preempt == "no PREEMPT"
 
 
+def test_processors_are_counted_where_sys_is_not_mounted(tmp_path: Path) -> None:
+    changes: Changes = {
+        f"{CPU}/online": None,
+        "/proc/cpuinfo": "processor\t: 0\nflags\t: fpu\n\nprocessor\t: 1\nflags\t: fpu\n",
+    }
+    assert machine.host(tmp_path, changes).entry.cpus == 2
+
+
 def test_only_kernel_parameters_that_matter_are_published(tmp_path: Path) -> None:
     facts = machine.host(tmp_path, {}).entry.facts
     assert facts["kernel_parameters"] == "isolcpus=3 nohz_full=3"
