@@ -21,8 +21,9 @@ const char *kdz_kernel_version(void)
 
 uint32_t kdz_capabilities(void)
 {
-    return KDZ_CAP_SUSPEND | KDZ_CAP_YIELD | KDZ_CAP_SEM_COUNTING | KDZ_CAP_SEM_BINARY | KDZ_CAP_SEM_MAXIMUM |
-           KDZ_CAP_MUTEX | KDZ_CAP_PRIORITY_INHERITANCE | kdz_freertos_arch_capabilities();
+    return KDZ_CAP_SUSPEND | KDZ_CAP_YIELD | KDZ_CAP_SEM_COUNTING | KDZ_CAP_SEM_BINARY |
+           KDZ_CAP_SEM_MAXIMUM | KDZ_CAP_MUTEX | KDZ_CAP_PRIORITY_INHERITANCE |
+           kdz_freertos_arch_capabilities();
 }
 
 const struct kdz_setting *kdz_kernel_settings(size_t *count)
