@@ -42,6 +42,8 @@ pub struct Ring {
     tick_ns: u64,
     next_tick_ns: u64,
     next_event_ns: u64,
+    /// Time does not go back, wherever a master's write has put a pulse.
+    last_event_ns: u64,
 }
 
 impl Ring {
@@ -83,6 +85,7 @@ impl Ring {
             tick_ns,
             next_tick_ns: tick_ns,
             next_event_ns: tick_ns,
+            last_event_ns: 0,
         };
         ring.refresh_topology();
         Ok(ring)
@@ -170,11 +173,12 @@ impl Ring {
             self.next_tick_ns = now_ns - now_ns % self.tick_ns;
         }
         while self.next_event_ns <= now_ns {
-            let event_ns = self.next_event_ns;
+            let event_ns = self.next_event_ns.max(self.last_event_ns);
+            self.last_event_ns = event_ns;
             for device in &mut self.devices {
                 while let Some((world_ns, sync)) = device.esc.take_pulse(event_ns) {
                     if sync == 0 {
-                        device.pulse(world_ns);
+                        device.pulse(world_ns.min(event_ns));
                     }
                 }
             }

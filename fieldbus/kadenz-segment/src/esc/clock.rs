@@ -6,8 +6,8 @@
 
 /// Shortest SYNC0 period taken, ns. Hardware takes less; nothing real uses it, and it would let a stray write stall us.
 pub const SHORTEST_CYCLE_NS: u32 = 10_000;
-/// A backlog longer than this is skipped, not replayed: the world's clock jumped or the master rewrote the offset.
-const LONGEST_BACKLOG_NS: u64 = 1_000_000_000;
+/// A backlog of more periods than this is skipped, not replayed: the master rewrote the offset.
+const LONGEST_BACKLOG: u64 = 64;
 /// Largest steering of the rate: oscillators are within 100 ppm, drift faults within some more.
 const LARGEST_STEERING: f64 = 1.0e-3;
 
@@ -158,7 +158,8 @@ impl Clock {
         self.sync = Sync { activation, sync0_ns, sync1_ns, ..Sync::default() };
         if wanted {
             // A start that has passed never comes again: the unit waits for the counter to go round.
-            self.sync.start_was_past = start <= self.system_ns(world_ns);
+            // Times go round: ahead is less than half a turn.
+            self.sync.start_was_past = start.wrapping_sub(self.system_ns(world_ns)) as i64 <= 0;
             self.sync.next0 = (!self.sync.start_was_past).then_some(start);
         }
     }
@@ -211,7 +212,13 @@ impl Clock {
     /// World time of the next pulse.
     pub fn next_pulse_world_ns(&self) -> Option<u64> {
         let next = match (self.sync.next0, self.sync.next1) {
-            (Some(a), Some(b)) => a.min(b),
+            (Some(a), Some(b)) => {
+                if (a.wrapping_sub(b) as i64) < 0 {
+                    a
+                } else {
+                    b
+                }
+            }
             (a, b) => a.or(b)?,
         };
         Some(self.world_of(next))
@@ -224,7 +231,7 @@ impl Clock {
             return None;
         }
         let (next0, next1) = (self.sync.next0, self.sync.next1);
-        if let Some(time) = next1.filter(|time| next0.is_none_or(|next| *time < next)) {
+        if let Some(time) = next1.filter(|time| next0.is_none_or(|next| (time.wrapping_sub(next) as i64) < 0)) {
             self.sync.next1 = None;
             return Some((self.world_of(time), 1));
         }
@@ -234,13 +241,13 @@ impl Clock {
         if self.sync.activation & 0x04 != 0 && cycle > 0 {
             let sync1 = u64::from(self.sync.sync1_ns);
             if self.sync.pulses % (sync1 / cycle + 1) == 0 || sync1 < cycle {
-                self.sync.next1 = Some(time.saturating_add(sync1 % cycle));
+                self.sync.next1 = Some(time.wrapping_add(sync1 % cycle));
             }
         }
         self.sync.next0 = (cycle > 0).then(|| {
-            let behind = self.system_ns(now_ns).saturating_sub(time);
-            let periods = if behind > LONGEST_BACKLOG_NS { behind / cycle } else { 1 };
-            time.saturating_add(periods.max(1).saturating_mul(cycle))
+            let behind = (self.system_ns(now_ns).wrapping_sub(time) as i64).max(0) as u64;
+            let periods = if behind / cycle > LONGEST_BACKLOG { behind / cycle } else { 1 };
+            time.wrapping_add(periods.wrapping_mul(cycle))
         });
         Some((world, 0))
     }
@@ -304,6 +311,22 @@ mod tests {
         clock.activate(3, 10, 1_000_000, 0, 1_000);
         assert_eq!(clock.take_pulse(u64::MAX / 4), None);
         assert_eq!(clock.activation_status(), 4);
+    }
+
+    #[test]
+    fn a_start_half_a_turn_ahead_is_past_and_pulses_behind_a_jump_end() {
+        // Found by the fuzzer: both made the pulse unit fire without end.
+        let mut clock = Clock::new(0.0, 0);
+        clock.activate(3, u64::MAX - 5, 1_000_000, 0, 1_000);
+        assert_eq!(clock.take_pulse(1_000_000), None);
+        let mut clock = Clock::new(0.0, 0);
+        clock.activate(3, 1_000_000, 10_000, 0, 0);
+        clock.set_offset(1 << 62, 0);
+        let mut pulses = 0;
+        while clock.take_pulse(2_000_000).is_some() {
+            pulses += 1;
+            assert!(pulses < 1000);
+        }
     }
 
     #[test]

@@ -1,0 +1,198 @@
+//! No input makes the segment panic: properties, and a bounded random fuzzer.
+//!
+//! `KADENZ_FUZZ_SECONDS=600 cargo test --release --test fuzz -- --nocapture` runs it for ten minutes; by default it
+//! takes about two seconds.
+
+mod support;
+
+use kadenz_segment::coe::object::Dictionary;
+use kadenz_segment::coe::sdo::Server;
+use kadenz_segment::command::Command;
+use kadenz_segment::esi;
+use kadenz_segment::frame::{address, datagrams, FrameBuilder};
+use kadenz_segment::link::in_process::InProcess;
+use kadenz_segment::random::Random;
+use kadenz_segment::segment::Verdict;
+use kadenz_segment::{mailbox, pcap};
+use proptest::prelude::*;
+use std::time::{Duration, Instant};
+use support::master::Master;
+use support::{eight, line, segment};
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes_are_a_frame_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..1600)) {
+        let mut bytes = bytes;
+        if let Ok(parsed) = datagrams(&mut bytes) {
+            let total: usize = parsed.map(|datagram| datagram.data.len() + 12).sum();
+            prop_assert!(total <= 1600);
+        }
+    }
+
+    #[test]
+    fn what_is_built_is_parsed_back(
+        parts in prop::collection::vec((0_u8..15, any::<u32>(), prop::collection::vec(any::<u8>(), 0..100)), 1..12)
+    ) {
+        let mut builder = FrameBuilder::default();
+        for (index, (command, address, data)) in parts.iter().enumerate() {
+            builder = builder.datagram(Command::from_byte(*command), index as u8, *address, data);
+        }
+        let mut bytes = builder.build();
+        let parsed: Vec<_> = datagrams(&mut bytes).unwrap().map(|d| (d.command(), d.index(), d.logical(), d.data.to_vec())).collect();
+        prop_assert_eq!(parsed.len(), parts.len());
+        for (index, ((command, at, address, data), part)) in parsed.into_iter().zip(&parts).enumerate() {
+            prop_assert_eq!((command as u8, usize::from(at), address, &data), (part.0, index, part.1, &part.2));
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_mailbox_or_none(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        if let Some(message) = mailbox::parse(&bytes) {
+            prop_assert!(message.body.len() + 6 <= bytes.len());
+            let again = mailbox::assemble(message.protocol, message.counter, message.body);
+            prop_assert_eq!(mailbox::parse(&again), Some(message));
+        }
+    }
+
+    #[test]
+    fn an_answer_to_any_sdo_request_fits_the_mailbox(requests in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..122), 1..20)) {
+        let mut server = Server::default();
+        let mut dictionary = drive_dictionary();
+        for request in requests {
+            let answer = server.answer(&mut dictionary, &request, 122, kadenz_segment::al::State::PreOp);
+            prop_assert!(answer.bytes.len() <= 122);
+        }
+    }
+
+    #[test]
+    fn any_text_is_an_esi_file_or_an_error(text in ".{0,400}") {
+        let _ = esi::parse(&text, None);
+    }
+
+    #[test]
+    fn any_bytes_are_a_capture_or_an_error(tail in prop::collection::vec(any::<u8>(), 0..300)) {
+        let mut bytes = Vec::new();
+        pcap::Writer::new(&mut bytes, 0).unwrap();
+        bytes.extend(tail);
+        let _ = pcap::parse(&bytes);
+    }
+
+    #[test]
+    fn a_damaged_frame_is_answered_in_its_own_length(seed in any::<u64>()) {
+        let mut random = Random::new(seed);
+        let mut link = InProcess::new(segment(&line(&["coupler", "drive", "digital-output"])));
+        for _ in 0..20 {
+            let frame = damaged(&mut random);
+            if link.send(&frame) == Verdict::Returned {
+                prop_assert_eq!(link.receive().map(|back| back.len()), Some(frame.len()));
+            }
+        }
+    }
+}
+
+fn drive_dictionary() -> Dictionary {
+    segment(&line(&["drive"])).ring().devices[0].dictionary.clone()
+}
+
+/// Addresses that do something; random ones mostly hit memory.
+const HOT: [u16; 24] = [
+    0x0010, 0x0040, 0x0100, 0x0120, 0x0130, 0x0300, 0x0400, 0x0420, 0x0500, 0x0502, 0x0508, 0x0600, 0x0610, 0x0800,
+    0x0808, 0x0810, 0x0818, 0x0900, 0x0910, 0x0920, 0x0930, 0x0980, 0x1000, 0x1080,
+];
+
+/// A frame with sensible structure and random content, sometimes with a few bytes changed.
+fn damaged(random: &mut Random) -> Vec<u8> {
+    let mut builder = FrameBuilder::default();
+    for index in 0..1 + random.bits() % 4 {
+        let command = Command::from_byte((random.bits() % 15) as u8);
+        let device = if random.bits() % 2 == 0 {
+            0_u16.wrapping_sub((random.bits() % 10) as u16)
+        } else {
+            0x1001 + (random.bits() % 9) as u16
+        };
+        let offset = if random.bits() % 4 == 0 {
+            random.bits() as u16
+        } else {
+            HOT[random.bits() as usize % HOT.len()].wrapping_add((random.bits() % 8) as u16 & random.bits() as u16)
+        };
+        let logical = random.bits() as u32 % 600;
+        let is_logical = (10..=12).contains(&(command as u8));
+        let length =
+            if random.bits() % 3 == 0 { random.bits() as usize % 300 } else { 1 + random.bits() as usize % 16 };
+        let data: Vec<u8> = (0..length).map(|_| if random.bits() % 3 == 0 { 0 } else { random.bits() as u8 }).collect();
+        builder =
+            builder.datagram(command, index as u8, if is_logical { logical } else { address(device, offset) }, &data);
+    }
+    let mut frame = builder.build();
+    frame.truncate(1514);
+    if random.bits() % 4 == 0 {
+        for _ in 0..1 + random.bits() % 3 {
+            let at = random.bits() as usize % frame.len();
+            frame[at] = random.bits() as u8;
+        }
+    }
+    frame
+}
+
+/// A mailbox with a sensible header and a random CoE message.
+fn random_mailbox(random: &mut Random) -> Vec<u8> {
+    let length = random.bits() as usize % 126;
+    let mut body: Vec<u8> = (0..length).map(|_| random.bits() as u8).collect();
+    if let Some(head) = body.first_chunk_mut::<6>() {
+        let service = [0x20, 0x80, 0x20, 0x30][random.bits() as usize % 4];
+        let index = [0x1000, 0x1018, 0x1600, 0x1C12, 0x6040, 0x6098, 0x1A00, 0x607D][random.bits() as usize % 8] as u16;
+        let [low, high] = index.to_le_bytes();
+        *head = [0, service, random.bits() as u8, low, high, random.bits() as u8 % 4];
+    }
+    let mut bytes = mailbox::assemble(
+        if random.bits() % 8 == 0 { random.bits() as u8 & 15 } else { 3 },
+        random.bits() as u8,
+        &body,
+    );
+    bytes.resize(128, 0);
+    bytes
+}
+
+#[test]
+fn random_frames_and_mailboxes_never_end_the_segment() {
+    let seconds: f64 = std::env::var("KADENZ_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2.0);
+    let end = Instant::now() + Duration::from_secs_f64(seconds);
+    let mut random =
+        Random::new(std::env::var("KADENZ_FUZZ_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1));
+    let (mut frames, mut lives) = (0_u64, 0_u64);
+    while Instant::now() < end {
+        // Each life begins in OP, so that the deep states are reached, and is broken by what follows.
+        let mut master = Master::new(eight());
+        master.bring_up();
+        lives += 1;
+        for _ in 0..500 {
+            frames += 1;
+            match random.bits() % 10 {
+                0 => {
+                    let bytes = random_mailbox(&mut random);
+                    master.write(1 + (random.bits() % 6) as usize, 0x1000, &bytes);
+                }
+                1 => {
+                    master.read(1 + (random.bits() % 6) as usize, 0x1080, 128);
+                }
+                2 => {
+                    master.cycle();
+                }
+                3 => {
+                    let control = random.bits() as u16 & 0x1F;
+                    master.write((random.bits() % 9) as usize, 0x0120, &control.to_le_bytes());
+                }
+                _ => {
+                    let frame = damaged(&mut random);
+                    master.link.send(&frame);
+                    while master.link.receive().is_some() {}
+                    master.link.advance_ns(random.bits() % 300_000);
+                }
+            }
+        }
+    }
+    println!("{frames} frames in {lives} lives, no panic");
+    assert!(frames >= 500);
+}
