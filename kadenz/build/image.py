@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kadenz.build.elf import Elf
+from kadenz.build.program import build_program
 from kadenz.build.source import Source, kernel_source
 from kadenz.config import house
 from kadenz.config.board import Board
@@ -55,6 +56,13 @@ def build_image(
     kernel, board = house.kernel(target.kernel), house.board(target.board)
     source = kernel_source(target.kernel, kernel, tree)
     folder = _folder(target, instrument, source if tree else None, extra_bench)
+    program = board.tier.host.crate if target.tier == "host" and board.tier.host else ""
+    if program:
+        if extra_bench:
+            raise UsageError(f"{target} is no image of the suite", remedy="Leave --bench out")
+        with _locked(folder):
+            elf, entry = build_program(program)
+            return Image(elf, folder, entry)
     options = _options(target, kernel, board, instrument, source, extra_bench)
     with _locked(folder):
         _configure(folder, target, options)

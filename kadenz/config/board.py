@@ -20,9 +20,16 @@ class Memory(FileModel, kw_only=True, frozen=True):
 
 
 class HostTier(FileModel, kw_only=True, frozen=True):
-    """The image is a program of this Linux."""
+    """The image is a program of this Linux: the suite's, or one that speaks the same frames."""
 
     clock_unit: str = "ns"  # what one tick of the target's clock is
+    # A package of the workspace fieldbus/ that takes a plan and answers as the suite does; empty:
+    # the suite itself, built by CMake.
+    crate: str = ""
+    arguments: tuple[str, ...] = ()
+    # What the program calls these two; empty: it has no such option.
+    no_realtime_argument: str = "--allow-no-realtime"
+    idle_states_argument: str = "--allow-idle-states"
 
 
 class EmulatedTier(FileModel, kw_only=True, frozen=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +21,7 @@ from kadenz.config.target_name import TargetName
 from kadenz.config.toml import did_you_mean
 from kadenz.errors import KadenzError, TargetFailed, UsageError
 from kadenz.lab import catalog as catalogs
-from kadenz.lab.choose import check_instrument, check_tools, make_target
+from kadenz.lab.choose import Allowance, check_instrument, check_tools, make_target
 from kadenz.lab.measure import Job, Result, measure
 from kadenz.lab.plan import campaign_points, check_overrides, clock_points, concerns
 from kadenz.lab.progress import Progress
@@ -30,7 +30,7 @@ from kadenz.target.base import Target
 # Warnings of the machine that mean: what the campaign asks for cannot be measured here as asked.
 _NO_RIGHT = {"no-sched-fifo", "rt-budget-zero", "no-mlock"}
 # Listing benchmarks measures nothing, so no right is needed for it.
-_ASKING = ("--allow-no-realtime", "--allow-idle-states")
+_ASKING: tuple[Allowance, ...] = ("no-realtime", "idle-states")
 _IDLE_STATES_ALLOWED = manifest.Warning(
     code="idle-states-allowed",
     message="measured with idle states on (--allow-idle-states): wake-ups include leaving them",
@@ -119,7 +119,7 @@ def catalog_of(name: TargetName) -> catalogs.Catalog:
     known = catalogs.remembered(image.folder, image.entry.elf_sha256)
     if known is not None:
         return known
-    target = make_target(name, "counter", image, port="", program_arguments=_ASKING)
+    target = make_target(name, "counter", image, port="", allowed=_ASKING)
     return catalogs.ask(target, str(name), image)
 
 
@@ -142,17 +142,13 @@ def _image(name: TargetName, request: Request, progress: Progress) -> Image:
 def _job(
     name: TargetName, image: Image, request: Request, host: tuple[HostEntry, list[manifest.Warning]]
 ) -> Job:
-    allowed = {
-        "--allow-no-realtime": request.allow_no_realtime,
-        "--allow-idle-states": request.allow_idle_states,
+    wanted: dict[Allowance, bool] = {
+        "no-realtime": request.allow_no_realtime,
+        "idle-states": request.allow_idle_states,
     }
 
-    def make(
-        arguments: Sequence[str] = tuple(a for a, wanted in allowed.items() if wanted),
-    ) -> Target:
-        return make_target(
-            name, request.instrument, image, port=request.port, program_arguments=arguments
-        )
+    def make(allowed: Collection[Allowance] = tuple(a for a in wanted if wanted[a])) -> Target:
+        return make_target(name, request.instrument, image, port=request.port, allowed=allowed)
 
     return Job(
         name=name,

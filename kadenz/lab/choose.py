@@ -3,22 +3,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
+from typing import Literal
 
 from kadenz.build.image import Image
 from kadenz.config import house
-from kadenz.config.board import Board
+from kadenz.config.board import Board, HostTier
 from kadenz.config.target_name import TargetName
 from kadenz.errors import UsageError
 from kadenz.target import tools
 from kadenz.target.base import Target
 from kadenz.target.process import ProcessTarget
 
+# What a program of this machine may do without: rights to real time, sleeping processors held off.
+Allowance = Literal["no-realtime", "idle-states"]
+
 
 def make_target(
-    name: TargetName, instrument: str, image: Image, *, port: str, program_arguments: Sequence[str]
+    name: TargetName, instrument: str, image: Image, *, port: str, allowed: Collection[Allowance]
 ) -> Target:
-    """A fresh execution of `image`. `port` is a board's serial line, the arguments a host's."""
+    """A fresh execution of `image`. `port` is a board's serial line; `allowed` concerns a host."""
     tiers = house.board(name.board).tier
     if name.tier == "emulated" and tiers.emulated is not None:
         if instrument == "scope":
@@ -32,7 +36,10 @@ def make_target(
         from kadenz.target.serial_board import BoardTarget
 
         return BoardTarget(tiers.board, image.elf.path, port)
-    return ProcessTarget([str(image.elf.path), *program_arguments])
+    host = tiers.host or HostTier()
+    words = {"no-realtime": host.no_realtime_argument, "idle-states": host.idle_states_argument}
+    options = [words[allowance] for allowance in sorted(allowed) if words[allowance]]
+    return ProcessTarget([str(image.elf.path), *host.arguments, *options])
 
 
 def check_instrument(name: TargetName, instrument: str) -> None:

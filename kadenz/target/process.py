@@ -20,6 +20,7 @@ from kadenz.errors import TargetFailed
 from kadenz.target.base import die_with_parent
 
 _READ_BYTES = 1 << 18
+_EXIT_S = 1.0  # between its last frame and its end
 _GRACE_S = 2.0  # between asking a program to end and ending it
 
 
@@ -88,7 +89,7 @@ class ProcessTarget:
         ended_itself = process.poll()
         if ended_itself is None:
             try:  # it may be between its last frame and its exit
-                ended_itself = process.wait(0.2)
+                ended_itself = process.wait(_EXIT_S)
             except subprocess.TimeoutExpired:
                 self._end(process)
         for pipe in (process.stdin, process.stdout):

@@ -153,3 +153,14 @@ def test_addresses_are_named_by_their_function() -> None:
     assert elf.symbol_at(address) == "kdz_suite_main+0x0"
     assert elf.symbol_at(address + 5) == "kdz_suite_main+0x4"  # the Thumb bit is no address
     assert elf.symbol_at(0xFFFFFFF0) == ""
+
+
+def test_a_program_of_the_workspace_is_built_by_cargo_and_described() -> None:
+    from kadenz.build.program import build_program
+
+    elf, entry = build_program("kadenz-segment")
+    assert elf.path.is_file()
+    assert entry.compiler == "rustc" and entry.compiler_version.startswith("rustc ")
+    assert entry.text_bytes > 10_000
+    with pytest.raises(BuildFailed, match="kadenz-nothing does not compile"):
+        build_program("kadenz-nothing")

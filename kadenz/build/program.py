@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program of the workspace fieldbus/, compiled by cargo."""
+
+from __future__ import annotations
+
+import subprocess
+
+from kadenz.build.elf import Elf
+from kadenz.config import house
+from kadenz.config.manifest import BuildEntry
+from kadenz.errors import BuildFailed, ToolMissing
+
+
+def build_program(crate: str) -> tuple[Elf, BuildEntry]:
+    """The release build of a crate's program, and how it was made. BuildFailed, ToolMissing."""
+    workspace = house.root() / "fieldbus"
+    command = ["cargo", "build", "--release", "--locked", "--quiet", "--package", crate]
+    try:
+        answer = subprocess.run(
+            [*command, "--manifest-path", str(workspace / "Cargo.toml")],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        version = subprocess.run(
+            ["rustc", "--version"], capture_output=True, text=True, check=False
+        )
+    except FileNotFoundError:
+        raise ToolMissing(
+            f"cargo is not installed (compiles {crate})", remedy="Run `make setup`"
+        ) from None
+    if answer.returncode:
+        raise BuildFailed(
+            f"{crate} does not compile",
+            remedy="The compiler's words are above",
+            detail="\n".join(answer.stdout.rstrip().splitlines()[-60:]),
+        )
+    elf = Elf(workspace / "target" / "release" / crate)
+    entry = BuildEntry(
+        compiler="rustc",
+        compiler_version=version.stdout.strip(),
+        flags="--release",
+        elf_sha256=elf.sha256,
+        text_bytes=elf.sizes.text,
+        data_bytes=elf.sizes.data,
+        bss_bytes=elf.sizes.bss,
+        kernel_source="",
+    )
+    return elf, entry
