@@ -44,7 +44,10 @@ struct kdz_bench {
     /* NULL or a reason why it cannot run on this target although capabilities suffice. */
     const char *(*unavailable)(void);
     kdz_status (*setup)(struct kdz_point *point);
-    void (*measure)(struct kdz_point *point);  /* holds the timed regions and fills the record */
+    /* Holds the timed regions and fills the record. A record without a counted proof (kdz_prove) is
+     * invalid, and so is one whose taken and missed samples are not what was planned; a loop that
+     * looks at kdz_stop_requested (suite.h) may end early. */
+    void (*measure)(struct kdz_point *point);
     void (*teardown)(struct kdz_point *point); /* undoes setup, also a partial one */
 };
 
