@@ -8,8 +8,7 @@
 
 typedef enum { KDZ_CONFORM_PASS, KDZ_CONFORM_FAIL, KDZ_CONFORM_NOT_APPLICABLE } kdz_conform_result;
 
-typedef void (*kdz_conform_report)(const char *name, kdz_conform_result result,
-                                   const char *reason);
+typedef void (*kdz_conform_report)(const char *name, kdz_conform_result result, const char *reason);
 
 /* Runs every case in the calling thread, which has rank KDZ_RANK_MAIN. `reason` is "" on a pass. */
 void kdz_conformance(kdz_conform_report report);
