@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -12,11 +13,14 @@ import numpy as np
 from kadenz.analysis.batches import batch_lanes
 from kadenz.analysis.differences import Difference, differences
 from kadenz.analysis.results import Samples
+from kadenz.analysis.runs import refusal
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.config.manifest import ClockClass, Manifest, RecordEntry
 from kadenz.errors import UsageError
 from kadenz.stats.compare import Comparison, compare
 from kadenz.stats.errors import Undefined
+from kadenz.stats.ordered import order
+from kadenz.stats.samples import exact_mean
 from kadenz.store import Run
 
 Outcome = Literal["better", "worse", "equivalent", "inconclusive", "not-comparable"]
@@ -189,29 +193,26 @@ def _compare_point(
             remedy="Pass --across-classes to see both figures side by side, without a verdict",
         )
     lanes = [lane.name for lane in left.runs[0][1].lanes]
+    # The empty loop of a batch is no result.
     if batch_lanes(left.runs[0][1]) is not None:
         lanes = lanes[:1]
     made = []
     for number, lane in enumerate(lanes):
         for statistic in statistics:
-            outcome, comparison, reason = _decide(
-                left, right, number, statistic, threshold, different
-            )
+            verdict = _decide(left, right, number, statistic, threshold, different)
             made.append(
                 PointComparison(
                     target=target or f"{_only_target(left)} → {_only_target(right)}",
                     bench=bench,
                     params=dict(params),
-                    lane=lane if len(lanes) > 1 else "",
+                    lane=lane if len(left.runs[0][1].lanes) > 1 else "",
                     units=(units[0], units[-1]),
                     statistic=statistic if isinstance(statistic, str) else f"p{100 * statistic:g}",
-                    outcome=outcome,
-                    figures=(None, None)
-                    if comparison is None
-                    else (comparison.baseline.value, comparison.candidate.value),
-                    comparison=None if different else comparison,
+                    outcome=verdict.outcome,
+                    figures=verdict.figures,
+                    comparison=verdict.comparison,
                     classes=classes,
-                    reason=reason,
+                    reason=verdict.reason,
                 )
             )
     return made
@@ -221,6 +222,14 @@ def _only_target(point: _Runs) -> str:
     return point.runs[0][0].manifest.target.name
 
 
+@dataclass(frozen=True, eq=False)
+class _Verdict:
+    outcome: Outcome
+    reason: str
+    figures: tuple[float | None, float | None] = (None, None)
+    comparison: Comparison | None = None
+
+
 def _decide(
     left: _Runs,
     right: _Runs,
@@ -228,26 +237,58 @@ def _decide(
     statistic: str | float,
     threshold: float,
     different: bool,
-) -> tuple[Outcome, Comparison | None, str]:
+) -> _Verdict:
     sides: list[list[Samples]] = []
     for side in (left, right):
-        series = []
-        for run, entry in side.runs:
-            if entry.status != "ok" or entry.proof.failed:
-                return "not-comparable", None, f"{run.path.name}: {entry.status}: {entry.reason}"
-            if lane >= len(entry.lanes):
-                return "not-comparable", None, f"{run.path.name} has fewer lanes"
-            series.append(_in_unit(run, entry, lane))
+        series, refused = _series(side, lane)
+        if refused:
+            return _Verdict("not-comparable", refused)
         sides.append(series)
-    try:
-        comparison = compare(sides[0], sides[1], statistic=statistic, threshold=threshold)
-    except Undefined as error:
-        return "not-comparable" if different else "inconclusive", None, error.reason
-    if _deterministic(left, right) and _identical(sides):
-        return "equivalent", comparison, "sample by sample the same"
+    figures = _figure(sides[0], statistic), _figure(sides[1], statistic)
     if different:
-        return "not-comparable", comparison, "clock classes differ: no verdict"
-    return comparison.verdict, comparison, comparison.reason or comparison.caveat
+        return _Verdict("not-comparable", "clock classes differ: no verdict", figures)
+    same = _deterministic(left, right) and _identical(sides)
+    try:
+        made = compare(sides[0], sides[1], statistic=statistic, threshold=threshold)
+    except Undefined as error:
+        if same:
+            return _Verdict("equivalent", "sample by sample the same", figures)
+        return _Verdict("inconclusive", error.reason, figures)
+    figures = made.baseline.value, made.candidate.value
+    if same:
+        return _Verdict("equivalent", "sample by sample the same", figures, made)
+    return _Verdict(made.verdict, made.reason or made.caveat, figures, made)
+
+
+def _series(side: _Runs, lane: int) -> tuple[list[Samples], str]:
+    """The samples of every run of a side, or why there are none to compare."""
+    found: list[Samples] = []
+    for run, entry in side.runs:
+        refused = refusal(entry)
+        if not refused and lane >= len(entry.lanes):
+            refused = "it has fewer lanes"
+        if refused:
+            return [], f"{run.path.name}: {refused}"
+        found.append(_in_unit(run, entry, lane))
+    return found, ""
+
+
+def _figure(runs: list[Samples], statistic: str | float) -> float | None:
+    """The statistic of a side, averaged over its runs; None where a run has too few samples."""
+    found = []
+    for series in runs:
+        if series.size == 0:
+            return None
+        if statistic == "mean":
+            found.append(exact_mean(series))
+        elif statistic == "median":
+            found.append(order(series).median)
+        else:
+            level = float(statistic)
+            if series.size * min(level, 1.0 - level) < 1.0:
+                return None
+            found.append(order(series).quantile(level))
+    return math.fsum(found) / len(found)
 
 
 def _deterministic(left: _Runs, right: _Runs) -> bool:

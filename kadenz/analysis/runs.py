@@ -30,7 +30,7 @@ def analyse(run: Run) -> RunResult:
 
 def _record(run: Run, entry: RecordEntry) -> RecordResult:
     unit = unit_of(entry.unit, run.manifest.clock)
-    reason = _refusal(entry)
+    reason = refusal(entry)
     if reason:
         bare = tuple(LaneResult(lane, ()) for lane in entry.lanes)
         return RecordResult(entry, unit, False, reason, bare)
@@ -62,7 +62,7 @@ def _record(run: Run, entry: RecordEntry) -> RecordResult:
     )
 
 
-def _refusal(entry: RecordEntry) -> str:
+def refusal(entry: RecordEntry) -> str:
     """Why a record gives no figures; "" when it gives some."""
     if entry.status != "ok":
         return entry.reason or f"the target gave no reason for status {entry.status}"

@@ -148,3 +148,32 @@ def test_a_bent_sweep_says_where_and_in_which_unit(tmp_path: Path) -> None:
     (sweep,) = analyse(read_run(write_run(tmp_path, manifest(LINUX), points))).sweeps
     assert sweep.fit is not None and not sweep.fit.linear
     assert " µs off it at " in sweep.reason
+
+
+def test_identical_batches_of_an_emulator_need_no_ten_samples(tmp_path: Path) -> None:
+    lanes = {
+        "batch": np.full(5, 6_450_758, np.uint32),
+        "empty-loop": np.full(5, 250_017, np.uint32),
+    }
+    point = Point("micro/task-switch", lanes, {"iterations": 50_000})
+    sides = [read_run(write_run(tmp_path, manifest(HIFIVE1), [point])) for _ in range(2)]
+    (made,) = compare_sides([sides[0]], [sides[1]], statistics=["median"]).points
+    assert (made.outcome, made.lane) == ("equivalent", "batch")
+    assert made.figures == (6_450_758.0, 6_450_758.0)
+
+
+def test_a_slower_batch_of_five_is_not_passed_over(tmp_path: Path) -> None:
+    sides = []
+    for ticks in (6_450_758, 7_000_000):
+        lanes = {"batch": np.full(5, ticks, np.uint32), "empty-loop": np.full(5, 9, np.uint32)}
+        point = Point("micro/task-switch", lanes, {"iterations": 50_000})
+        sides.append(read_run(write_run(tmp_path, manifest(HIFIVE1), [point])))
+    found = compare_sides([sides[0]], [sides[1]], statistics=["median"])
+    assert found.inconclusive == 1 and found.points[0].figures[1] == 7_000_000
+
+
+def test_unaccounted_samples_are_not_compared(tmp_path: Path) -> None:
+    good, bad = (run_of(tmp_path, manifest(LINUX), 3000, seed) for seed in (1, 2))
+    bad.manifest.records[0].lanes[0].planned += 5
+    (made,) = compare_sides([good], [bad], statistics=["median"]).points
+    assert made.outcome == "not-comparable" and "unaccounted" in made.reason
