@@ -76,24 +76,36 @@ private_apt_clean_archives() {
 }
 
 # private_apt_source_file PACKAGE UPSTREAM-VERSION FILE TO: one file of a source package's upstream
-# tarball. Only the tarball is fetched, and apt checks it against the hash of the signed lists.
+# tarball. Only the tarball is fetched, and apt checks it against the hash of the signed lists. Several
+# Debian versions share an upstream one, and mirrors drop old tarballs: each is tried, newest first.
 private_apt_source_file() {
-    local package="$1" upstream="$2" file="$3" to="$4" version uri name hash tarball
-    version="$(private_apt apt-cache showsrc "$package" |
+    local package="$1" upstream="$2" file="$3" to="$4" version tarball
+    local -a versions
+    mapfile -t versions < <(private_apt apt-cache showsrc "$package" |
         sed -n 's/^Version: //p' | grep -E "^([0-9]+:)?${upstream//./\\.}[^0-9.]" |
-        sort --version-sort | tail -n 1)" || true
-    [ -n "$version" ] || die \
+        sort --version-sort --reverse --unique)
+    [ "${#versions[@]}" -gt 0 ] || die \
         "no package source holds $package $upstream, the version this system runs" \
         "Install QEMU from Debian 12, its backports, or Debian 13"
-    read -r uri name _ hash < <(private_apt apt-get source --print-uris --quiet=2 \
-        "$package=$version" | tr -d "'" | grep -E '\.orig\.tar\.[a-z0-9]+ ')
     mkdir -p "$PRIVATE_APT/source" "$(dirname "$to")"
-    tarball="$PRIVATE_APT/source/$name"
-    private_apt /usr/lib/apt/apt-helper download-file "$uri" "$tarball" "$hash" >/dev/null || die \
-        "$uri could not be fetched" "Its message is above"
+    tarball="$PRIVATE_APT/source/orig.tar"
+    for version in "${versions[@]}"; do
+        private_apt_tarball "$package=$version" "$tarball" && break
+    done
+    [ -f "$tarball" ] || die "no mirror has the source of $package $upstream any more" \
+        "The messages are above; try again later, or with another QEMU of version 10 or newer"
     # --occurrence stops reading at the file: the tarball is 40 MB compressed.
-    tar --extract --file "$tarball" --to-stdout --occurrence=1 --wildcards "*/$file" >"$to.part" ||
-        die "$tarball holds no $file" "The source package changed its layout: report this"
+    tar --extract --xz --file "$tarball" --to-stdout --occurrence=1 --wildcards "*/$file" >"$to.part" ||
+        die "the source of $package $upstream holds no $file" \
+            "The source package changed its layout: report this"
     mv "$to.part" "$to"
     rm -rf "$PRIVATE_APT/source"
+}
+
+# private_apt_tarball PACKAGE=VERSION TO: the upstream tarball of a source package; fails quietly.
+private_apt_tarball() {
+    local uri hash
+    read -r uri _ _ hash < <(private_apt apt-get source --print-uris --quiet=2 "$1" |
+        tr -d "'" | grep -E '\.orig\.tar\.xz ') || return 1
+    private_apt /usr/lib/apt/apt-helper download-file "$uri" "$2" "$hash" >/dev/null
 }
