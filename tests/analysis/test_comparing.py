@@ -13,7 +13,16 @@ from kadenz.analysis.comparing import compare_sides
 from kadenz.config.manifest import Manifest
 from kadenz.errors import UsageError
 from kadenz.store import Run, read_run
-from tests.synthetic import HIFIVE1, LINUX, STM32F4, Point, manifest, nanoseconds, write_run
+from tests.synthetic import (
+    HIFIVE1,
+    LINUX,
+    STM32F4,
+    Point,
+    Samples,
+    manifest,
+    nanoseconds,
+    write_run,
+)
 
 
 def run_of(parent: Path, made: Manifest, centre: float, seed: int = 1, n: int = 2000) -> Run:
@@ -151,7 +160,7 @@ def test_a_bent_sweep_says_where_and_in_which_unit(tmp_path: Path) -> None:
 
 
 def test_identical_batches_of_an_emulator_need_no_ten_samples(tmp_path: Path) -> None:
-    lanes = {
+    lanes: dict[str, Samples] = {
         "batch": np.full(5, 6_450_758, np.uint32),
         "empty-loop": np.full(5, 250_017, np.uint32),
     }
@@ -165,7 +174,10 @@ def test_identical_batches_of_an_emulator_need_no_ten_samples(tmp_path: Path) ->
 def test_a_slower_batch_of_five_is_not_passed_over(tmp_path: Path) -> None:
     sides = []
     for ticks in (6_450_758, 7_000_000):
-        lanes = {"batch": np.full(5, ticks, np.uint32), "empty-loop": np.full(5, 9, np.uint32)}
+        lanes: dict[str, Samples] = {
+            "batch": np.full(5, ticks, np.uint32),
+            "empty-loop": np.full(5, 9, np.uint32),
+        }
         point = Point("micro/task-switch", lanes, {"iterations": 50_000})
         sides.append(read_run(write_run(tmp_path, manifest(HIFIVE1), [point])))
     found = compare_sides([sides[0]], [sides[1]], statistics=["median"])
