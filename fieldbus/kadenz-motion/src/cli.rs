@@ -21,6 +21,8 @@ pub enum Command {
     Run(RunArgs),
     /// A 1 kHz pulse train on a digital output, time-stamped by an input terminal.
     Edge(EdgeArgs),
+    /// Executes a plan from standard input, as `kadenz run` gives it (docs/reference/wire-format.md).
+    Lab(LabArgs),
     /// Simulates the ring on an interface, for a master elsewhere.
     Ring(RingArgs),
 }
@@ -101,6 +103,17 @@ pub struct EdgeArgs {
     /// Rising edges; the study took a million, which is 17 minutes.
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub edges: u64,
+}
+
+/// `lab`
+#[derive(Debug, Args)]
+pub struct LabArgs {
+    /// Real drives behind this network interface; the simulated ring without it.
+    #[arg(long, value_name = "NAME")]
+    pub interface: Option<String>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub common: CommonArgs,
 }
 
 /// `ring`

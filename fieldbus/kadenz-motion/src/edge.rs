@@ -12,11 +12,13 @@ use crate::error::MotionError;
 use crate::interrupt;
 use crate::layout::{EdgeLayout, Layout};
 use crate::message::TaskSample;
-use crate::record::{hello, Column, MotionRecords};
+use crate::record::Column;
 use crate::rt;
 use crate::supervise::Exchange;
 use crate::task::{run as run_task, Cyclic, Flow, Release, Shared, StopCategory, Task};
 
+/// Name of the record.
+pub const EDGE_JITTER: &str = "ethercat/edge-jitter";
 /// Half a period of the pulse train: the output is set in one cycle and reset in the next.
 const HALF_PERIOD_NS: u64 = 500_000;
 /// Cycles until the ring must be in OP.
@@ -33,8 +35,6 @@ pub struct EdgeOptions {
     pub cpu: Option<usize>,
     /// SCHED_FIFO and locked memory.
     pub realtime: bool,
-    /// For the manifest.
-    pub transport: String,
 }
 
 /// What came of it.
@@ -131,30 +131,26 @@ impl<W: Wire> Cyclic for EdgeTask<W> {
     fn record(&mut self, _: Release, _: TaskSample) {}
 }
 
-/// Runs the pulse train over `wire` and writes one record to `output`.
+/// Runs the pulse train over `wire` and writes one record.
 pub fn edge<W: Wire, O: Write>(
     wire: W,
     layout: &Layout,
     options: &EdgeOptions,
-    output: O,
-) -> Result<EdgeReport, MotionError> {
+    mut writer: Writer<O>,
+    record: u16,
+) -> Result<(EdgeReport, Writer<O>), MotionError> {
     let terminals = layout.edge.ok_or_else(|| {
         MotionError::Usage("the layout has no [edge] table. Name the two terminals: docs/fieldbus/motion.md".into())
     })?;
-    let mut writer = Writer::new(output)?;
-    let mut settings = MotionRecords::settings(options.edges * 2);
-    settings.insert("transport".into(), options.transport.clone());
-    settings.insert("scheduling".into(), if options.realtime { "SCHED_FIFO" } else { "SCHED_OTHER" }.into());
-    writer.hello(&hello(settings))?;
     writer.begin(&Begin {
-        record: 1,
-        bench: "ethercat/edge-jitter".into(),
+        record,
+        bench: EDGE_JITTER.into(),
         planned: options.edges,
         lanes: vec!["rising".into()],
         dtype: Dtype::F8,
         unit: "ns".into(),
-        params: [("period_ms".to_owned(), 1), ("n".to_owned(), options.edges as i64)].into(),
-        ranks: [("task".to_owned(), Task::Main.priority().into())].into(),
+        params: [("period_us".to_owned(), 1000), ("n".to_owned(), options.edges as i64)].into(),
+        ranks: [("priority".to_owned(), Task::Main.priority().into())].into(),
     })?;
     let shared = Arc::new(Shared::default());
     interrupt::stops(&shared, StopCategory::Zero);
@@ -200,24 +196,25 @@ pub fn edge<W: Wire, O: Write>(
         (.., true) => "",
         _ => "stopped by request",
     };
-    Ok(close(writer, options.edges, &collector, reason)?)
+    let report = close(&mut writer, record, options.edges, &collector, reason)?;
+    Ok((report, writer))
 }
 
 fn close<O: Write>(
-    mut writer: Writer<O>,
+    writer: &mut Writer<O>,
+    record: u16,
     planned: u64,
     collector: &Collector,
     reason: &str,
 ) -> Result<EdgeReport, RecordError> {
-    let mut column = Column::new(1, 0, planned, collector.times_ns.len());
+    let mut column = Column::new(record, 0, planned, collector.times_ns.len());
     collector.times_ns.iter().for_each(|time| column.push(*time));
-    column.flush(&mut writer)?;
+    column.flush(writer)?;
     let lane = column.end();
     // Each time belongs to an edge the terminal counted.
     let proof = Proof { checked: lane.taken, ..Proof::default() };
     let status = if reason.is_empty() { Status::Ok } else { Status::Failed };
-    writer.end(&End { record: 1, status, reason: reason.into(), lanes: vec![lane], proof, drains: vec![] })?;
-    writer.done()?;
+    writer.end(&End { record, status, reason: reason.into(), lanes: vec![lane], proof, drains: vec![] })?;
     Ok(EdgeReport { taken: lane.taken, missed: lane.missed })
 }
 

@@ -10,6 +10,7 @@ pub mod error;
 pub mod interrupt;
 pub mod layout;
 pub mod message;
+pub mod plan;
 pub mod profile;
 pub mod record;
 pub mod robot;

@@ -8,19 +8,24 @@ use std::sync::{Arc, Mutex};
 
 use clap::Parser;
 use kadenz_motion::bus::{Socket, Wire};
-use kadenz_motion::cli::{BusArgs, Cli, Command, CommonArgs, EdgeArgs, RingArgs, RunArgs, SegmentKind};
+use kadenz_motion::cli::{BusArgs, Cli, Command, CommonArgs, EdgeArgs, LabArgs, RingArgs, RunArgs, SegmentKind};
+use kadenz_motion::edge::{edge, EdgeOptions};
 use kadenz_motion::error::MotionError;
 use kadenz_motion::layout::Layout;
-use kadenz_motion::run::{motion, RunOptions};
+use kadenz_motion::plan::Plan;
+use kadenz_motion::record::{hello, MotionRecords, Wanted};
+use kadenz_motion::run::{cycles_for, motion, settings, RunOptions};
 use kadenz_motion::simulation::{indy7_ring, indy7_segment, simulate, InProcess, RingOptions, RingProcess, Time};
-use kadenz_motion::task::{Outcome, StopCategory};
+use kadenz_motion::task::StopCategory;
+use kadenz_record::Writer;
 use kadenz_segment::fault::Fault;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
         Command::Run(arguments) => run(&arguments),
-        Command::Edge(arguments) => edge(&arguments),
+        Command::Edge(arguments) => edge_run(&arguments),
+        Command::Lab(arguments) => lab(&arguments),
         Command::Ring(arguments) => ring(&arguments),
     };
     match result {
@@ -45,7 +50,7 @@ fn speak(common: &CommonArgs) {
 /// The wire, and what must live as long as it.
 type Opened = (Box<dyn Wire>, Option<RingProcess>, String);
 
-fn open(bus: &BusArgs, common: &CommonArgs, cpu: Option<usize>) -> Result<Opened, MotionError> {
+fn open(bus: &BusArgs, common: &CommonArgs) -> Result<Opened, MotionError> {
     if bus.interface.is_some() && !common.fault.is_empty() {
         return Err(MotionError::Usage("--fault is for the simulated ring: use it with --segment".into()));
     }
@@ -59,7 +64,7 @@ fn open(bus: &BusArgs, common: &CommonArgs, cpu: Option<usize>) -> Result<Opened
         let wire = InProcess::new(Arc::new(Mutex::new(segment)), Time::Real);
         return Ok((Box::new(wire), None, "segment in this process".into()));
     }
-    let ring = RingProcess::start(cpu, !common.no_realtime, &common.fault)?;
+    let ring = RingProcess::start(processor(common), !common.no_realtime, &common.fault)?;
     let wire = Socket::open(ring.interface())?;
     Ok((Box::new(wire), Some(ring), "segment behind veth".into()))
 }
@@ -80,6 +85,17 @@ fn processor(common: &CommonArgs) -> Option<usize> {
     common.cpu.or_else(last)
 }
 
+/// Options of a motion run.
+fn options(common: &CommonArgs, transport: String) -> RunOptions {
+    RunOptions {
+        cpu: processor(common),
+        realtime: !common.no_realtime,
+        on_interrupt: StopCategory::One,
+        provoke_panic_at: None,
+        transport,
+    }
+}
+
 fn run(arguments: &RunArgs) -> Result<ExitCode, MotionError> {
     let common = &arguments.common;
     let seconds = arguments.duration;
@@ -89,52 +105,85 @@ fn run(arguments: &RunArgs) -> Result<ExitCode, MotionError> {
     let layout = Layout::load(common.layout.as_deref())?;
     let output = output(common)?;
     speak(common);
-    let cpu = processor(common);
-    let (wire, ring, transport) = open(&arguments.bus, common, cpu)?;
+    let (wire, ring, transport) = open(&arguments.bus, common)?;
     let options = RunOptions {
-        duration_s: seconds,
-        cpu,
-        realtime: !common.no_realtime,
         on_interrupt: match arguments.on_interrupt {
             0 => StopCategory::Zero,
             1 => StopCategory::One,
             _ => StopCategory::Two,
         },
         provoke_panic_at: arguments.provoke_panic_at,
-        transport,
+        ..options(common, transport)
     };
-    let report = motion(wire, &layout, &options, output)?;
+    let mut writer = Writer::new(output)?;
+    writer.hello(&hello(settings(&options)))?;
+    let records = MotionRecords::new(Wanted::everything(cycles_for(&layout, seconds)));
+    let (report, writer) = motion(wire, &layout, &options, writer, records)?;
+    writer.done()?;
     drop(ring);
     if report.passed() {
         tracing::info!(cycles = report.cycles, events = report.events, "done, drives without power");
         return Ok(ExitCode::SUCCESS);
     }
-    let power = if report.without_power { "drives are without power" } else { "drives did not confirm: their watchdogs act" };
-    match report.outcome {
-        Outcome::Faulted { reaction, cause } => eprintln!("kadenz-motion: {cause} (strongest: {reaction}); {power}"),
-        Outcome::Stopped(category) => eprintln!("kadenz-motion: stopped, category {}; {power}", category as u32),
-        Outcome::Done => eprintln!("kadenz-motion: done, but {power}"),
-    }
+    eprintln!("kadenz-motion: {report}");
     Ok(ExitCode::FAILURE)
 }
 
-fn edge(arguments: &EdgeArgs) -> Result<ExitCode, MotionError> {
+fn edge_options(common: &CommonArgs, edges: u64) -> EdgeOptions {
+    EdgeOptions { edges, cpu: processor(common), realtime: !common.no_realtime }
+}
+
+fn edge_run(arguments: &EdgeArgs) -> Result<ExitCode, MotionError> {
     let common = &arguments.common;
     let layout = Layout::load(common.layout.as_deref())?;
     let output = output(common)?;
     speak(common);
-    let cpu = processor(common);
-    let (wire, ring, transport) = open(&arguments.bus, common, cpu)?;
-    let options = kadenz_motion::edge::EdgeOptions {
-        edges: arguments.edges,
-        cpu,
-        realtime: !common.no_realtime,
-        transport,
-    };
-    let report = kadenz_motion::edge::edge(wire, &layout, &options, output)?;
+    let (wire, ring, transport) = open(&arguments.bus, common)?;
+    let mut writer = Writer::new(output)?;
+    writer.hello(&hello(settings(&options(common, transport))))?;
+    let (report, writer) = edge(wire, &layout, &edge_options(common, arguments.edges), writer, 1)?;
+    writer.done()?;
     drop(ring);
     tracing::info!(taken = report.taken, missed = report.missed, "edges");
     Ok(if report.missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Executes a plan of the lab: the clock, then one motion for all records wanted of it, then the edges.
+fn lab(arguments: &LabArgs) -> Result<ExitCode, MotionError> {
+    let common = &arguments.common;
+    let layout = Layout::load(common.layout.as_deref())?;
+    let output = output(common)?;
+    let plan = Plan::read(io::stdin().lock())?;
+    speak(common);
+    let bus = BusArgs {
+        segment: arguments.interface.is_none().then_some(SegmentKind::Veth),
+        interface: arguments.interface.clone(),
+    };
+    let transport = bus.interface.as_ref().map_or("segment behind veth".to_owned(), |name| format!("interface {name}"));
+    let options = options(common, transport);
+    let mut writer = Writer::new(output)?;
+    writer.hello(&hello(settings(&options)))?;
+    plan.list(&mut writer)?;
+    plan.refuse_unknown(&mut writer)?;
+    plan.measure_clock(&mut writer)?;
+    let mut passed = true;
+    if !plan.motion.is_empty() {
+        let (wire, ring, _) = open(&bus, common)?;
+        let (report, rest) = motion(wire, &layout, &options, writer, MotionRecords::new(plan.motion.clone()))?;
+        (writer, passed) = (rest, report.passed());
+        drop(ring);
+        if !passed {
+            tracing::error!("{report}");
+        }
+    }
+    for point in &plan.edges {
+        let (wire, ring, _) = open(&bus, common)?;
+        let (_, rest) = edge(wire, &layout, &edge_options(common, point.samples), writer, point.record)?;
+        writer = rest;
+        drop(ring);
+    }
+    writer.done()?;
+    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn ring(arguments: &RingArgs) -> Result<ExitCode, MotionError> {

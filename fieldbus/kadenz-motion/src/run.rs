@@ -12,19 +12,17 @@ use crate::bus::{Bus, Wire};
 use crate::error::MotionError;
 use crate::interrupt;
 use crate::layout::Layout;
-use crate::record::{hello, MotionRecords, RunEnd};
+use crate::record::{MotionRecords, RunEnd};
 use crate::robot::DRIVE_TRAINS;
 use crate::rt::{self, Queue, RealtimeError};
 use crate::task::{
     run as run_task, Cyclic, DynamicsTask, LogQueues, LogTask, MainQueues, MainTask, Outcome, PathPlan, Shared,
-    StopCategory, Task, TrajectoryTask, CLOCK_EVERY,
+    StopCategory, Task, TrajectoryTask,
 };
 
 /// What can be chosen.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
-    /// Measured time, s; rounded up to whole ways out and back.
-    pub duration_s: f64,
     /// Processor for all tasks.
     pub cpu: Option<usize>,
     /// SCHED_FIFO and locked memory.
@@ -57,25 +55,52 @@ impl RunReport {
     }
 }
 
+impl std::fmt::Display for RunReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let power =
+            if self.without_power { "drives are without power" } else { "drives did not confirm: their watchdogs act" };
+        match self.outcome {
+            Outcome::Faulted { reaction, cause } => write!(f, "{cause} (strongest: {reaction}); {power}"),
+            Outcome::Stopped(category) => write!(f, "stopped, category {}; {power}", category as u32),
+            Outcome::Done => write!(f, "done; {power}"),
+        }
+    }
+}
+
 /// The first release lies this far ahead, ns: until then all threads wait at their first sleep.
 const LEAD_NS: u64 = 5_000_000;
 
-/// Runs the motion of `layout` over `wire` and writes records to `output`.
-pub fn motion<W, O>(wire: W, layout: &Layout, options: &RunOptions, output: O) -> Result<RunReport, MotionError>
+/// Whole ways out and back that take at least this long, in cycles of the main task.
+pub fn cycles_for(layout: &Layout, duration_s: f64) -> u64 {
+    let pair = 2 * PathPlan::new(layout).way_cycles();
+    let wanted = duration_s * 1e9 / layout.period_ns() as f64;
+    pair * ((wanted / pair as f64 - 1e-9).ceil() as u64).max(1)
+}
+
+/// What changes figures, for the first frame.
+pub fn settings(options: &RunOptions) -> std::collections::BTreeMap<String, String> {
+    let mut settings = MotionRecords::settings();
+    settings.insert("transport".into(), options.transport.clone());
+    settings.insert("scheduling".into(), if options.realtime { "SCHED_FIFO" } else { "SCHED_OTHER" }.into());
+    settings.insert("cpu".into(), options.cpu.map_or_else(|| "any".into(), |cpu| cpu.to_string()));
+    settings
+}
+
+/// Runs the motion of `layout` over `wire` for as long as `records` want and writes them. Gives the writer back, for
+/// what may follow and the last frame.
+pub fn motion<W, O>(
+    wire: W,
+    layout: &Layout,
+    options: &RunOptions,
+    mut writer: Writer<O>,
+    records: MotionRecords,
+) -> Result<(RunReport, Writer<O>), MotionError>
 where
     W: Wire,
     O: Write + Send,
 {
     let plan = PathPlan::new(layout);
-    let pair = 2 * plan.way_cycles();
-    let cycles = pair * ((options.duration_s * 1e9 / layout.period_ns() as f64 / pair as f64).ceil() as u64).max(1);
-    let mut writer = Writer::new(output)?;
-    let mut settings = MotionRecords::settings(cycles);
-    settings.insert("transport".into(), options.transport.clone());
-    settings.insert("scheduling".into(), if options.realtime { "SCHED_FIFO" } else { "SCHED_OTHER" }.into());
-    settings.insert("cpu".into(), options.cpu.map_or_else(|| "any".into(), |cpu| cpu.to_string()));
-    writer.hello(&hello(settings))?;
-    let records = MotionRecords::new(cycles, CLOCK_EVERY);
+    let cycles = cycles_for(layout, records.cycles() as f64 * layout.period_ns() as f64 / 1e9);
     records.begin(&mut writer)?;
     let seconds = cycles as f64 * layout.period_ns() as f64 / 1e9;
     tracing::info!(cycles, seconds, "measured window");
@@ -102,8 +127,7 @@ where
     }
     let bus = Bus::bring_up(wire, layout, &layout.axis)?;
     tracing::info!(expected_counter = bus.expected_counter(), "operation requested");
-    let queues =
-        MainQueues { setpoints, torques, requests, orders, cycles: cycles_in, events: events_in };
+    let queues = MainQueues { setpoints, torques, requests, orders, cycles: cycles_in, events: events_in };
     let mut main = MainTask::new(bus, layout, cycles, queues, Arc::clone(&shared));
     if let Some(cycle) = options.provoke_panic_at {
         main.provoke_panic_at(cycle);
@@ -173,6 +197,6 @@ where
         }
         Outcome::Faulted { cause, .. } => RunEnd { complete: false, reason: cause.to_string() },
     };
-    let (_, events) = log.finish(&end)?;
-    Ok(RunReport { outcome, without_power, cycles, events })
+    let (writer, events) = log.finish(&end)?;
+    Ok((RunReport { outcome, without_power, cycles, events }, writer))
 }

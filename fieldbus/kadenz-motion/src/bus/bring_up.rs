@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! From power-on to "operation requested": PRE-OP, start-up objects, mapping, distributed clocks, SAFE-OP.
 
 use std::cell::Cell;
@@ -45,8 +46,7 @@ pub(super) async fn bring_up(
     let mut ring: FreshRing =
         master.init_single_group::<DEVICES_MAX, IMAGE_MAX_BYTES>(now_ns).await.map_err(|e| failed(step, e))?;
     if ring.is_empty() {
-        let what = axes.first().map_or_else(|| "a terminal".to_owned(), |axis| axis.name.clone());
-        return Err(BusError::TooFewDevices { found: 0, what, position: 0 });
+        return Err(BusError::NoDevice(step.get()));
     }
     for device in ring.iter(master) {
         tracing::info!(name = device.name(), address = device.configured_address(), "found");

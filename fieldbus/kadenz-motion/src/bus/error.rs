@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What can go wrong on the way to operation.
 
 use super::pump::Stalled;
@@ -43,6 +44,9 @@ pub enum BusError {
         /// Of the panic.
         message: String,
     },
+    /// Frames come back and no device has touched them.
+    #[error("{0}: no device answers. Check that the cable leads to the first device's input, and its power")]
+    NoDevice(&'static str),
     /// The ring is not the one the layout describes.
     #[error("the ring has {found} devices, but {what} is device {position} of the layout. Adapt the layout (--layout) or the ring")]
     TooFewDevices {

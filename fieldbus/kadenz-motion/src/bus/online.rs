@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The bus in operation: one exchange a cycle, and the reading of what came.
 
 use std::any::Any;
@@ -54,7 +55,15 @@ impl<W: Wire> Bus<W> {
             return Err(BusError::Master { step: step.get(), error: Error::Internal });
         };
         // Frames get no time-out from the library: the pump keeps time, and no timer is ever registered in a cycle.
-        let timeouts = Timeouts { pdu: Duration::MAX, ..Timeouts::default() };
+        // The others are for dialogues at the start, which on a busy machine take longer than the library expects.
+        let timeouts = Timeouts {
+            pdu: Duration::MAX,
+            eeprom: Duration::from_secs(1),
+            mailbox_echo: Duration::from_secs(1),
+            mailbox_response: Duration::from_secs(2),
+            state_transition: Duration::from_secs(10),
+            ..Timeouts::default()
+        };
         let master: &'static MainDevice<'static> =
             Box::leak(Box::new(MainDevice::new(frames, timeouts, MainDeviceConfig::default())));
         let mut pump = Pump::new(wire, tx, rx);

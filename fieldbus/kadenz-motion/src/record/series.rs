@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use kadenz_record::{Begin, Dtype, End, Proof, RecordError, Status, Writer};
+use kadenz_record::{Begin, Dtype, End, EndLane, Proof, RecordError, Status, Writer};
 
 use super::Column;
 use crate::message::{CycleSample, TaskSample};
 use crate::profile::Way;
-use crate::task::Task;
+use crate::task::{Task, CLOCK_EVERY};
 use crate::AXES;
 
 /// Values kept between two writings: more than queues can hold.
@@ -39,10 +39,115 @@ struct JointColumns {
     velocity: [Column<f64>; 2],
 }
 
-/// All records of a run, numbered from 1.
+/// One record that is wanted: what the lab calls a point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// Its number.
+    pub record: u16,
+    /// Benchmark.
+    pub bench: String,
+    /// Parameters; `priority` tells tasks apart, `joint` the joints.
+    pub params: BTreeMap<String, i64>,
+    /// Samples of each lane.
+    pub samples: u64,
+}
+
+impl Wanted {
+    /// Everything there is, numbered from 1, for so many cycles of the main task, half of them out and half back.
+    pub fn everything(cycles: u64) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        let mut add = |bench: &str, params: &[(&str, i64)], samples| {
+            let params = params.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+            all.push(Self { record: all.len() as u16 + 1, bench: bench.to_owned(), params, samples });
+        };
+        for task in Task::ALL {
+            let params = [("period_us", task.period_ms() as i64 * 1000), ("priority", task.priority().into())];
+            for bench in OF_TASKS {
+                add(bench, &params, cycles * Task::Main.period_ms() / task.period_ms());
+            }
+        }
+        add(QUEUE_AGE, &[], cycles);
+        add(FRAME_TIME, &[], cycles);
+        add(CLOCK_DIFFERENCE, &[], cycles / CLOCK_EVERY);
+        for joint in 0..AXES {
+            for bench in OF_JOINTS {
+                add(bench, &[("joint", joint as i64)], cycles / 2);
+            }
+        }
+        all
+    }
+
+    /// Cycles of the main task it takes; `None` when there is no such record.
+    pub fn cycles(&self) -> Option<u64> {
+        let bench = self.bench.as_str();
+        if OF_TASKS.contains(&bench) {
+            return self.task().map(|task| self.samples * task.period_ms() / Task::Main.period_ms());
+        }
+        if OF_JOINTS.contains(&bench) {
+            return self.joint().map(|_| self.samples * 2);
+        }
+        match bench {
+            QUEUE_AGE | FRAME_TIME => Some(self.samples),
+            CLOCK_DIFFERENCE => Some(self.samples * CLOCK_EVERY),
+            _ => None,
+        }
+    }
+
+    fn task(&self) -> Option<Task> {
+        let priority = self.params.get("priority")?;
+        Task::ALL.into_iter().find(|task| i64::from(task.priority()) == *priority)
+    }
+
+    fn joint(&self) -> Option<usize> {
+        self.params.get("joint").and_then(|joint| usize::try_from(*joint).ok()).filter(|joint| *joint < AXES)
+    }
+
+    fn begin(&self) -> Begin {
+        let (lanes, dtype, unit): (Vec<&str>, _, _) = match self.bench.as_str() {
+            POSITION_ERROR => (vec!["out", "back"], Dtype::F8, "deg"),
+            VELOCITY_ERROR => (vec!["out", "back"], Dtype::F8, "deg/s"),
+            QUEUE_AGE => (vec!["setpoint", "torque"], Dtype::U4, "ns"),
+            CLOCK_DIFFERENCE => (vec!["largest"], Dtype::U4, "ns"),
+            FRAME_TIME => (vec!["frame"], Dtype::U4, "ns"),
+            _ => (vec![self.task().map_or("task", Task::name)], Dtype::U4, "ns"),
+        };
+        let priority = self.params.get("priority");
+        Begin {
+            record: self.record,
+            bench: self.bench.clone(),
+            planned: self.samples,
+            lanes: lanes.into_iter().map(str::to_owned).collect(),
+            dtype,
+            unit: unit.into(),
+            params: self.params.clone(),
+            ranks: priority.into_iter().map(|value| ("priority".to_owned(), *value)).collect(),
+        }
+    }
+}
+
+/// From the release of a period to its completion.
+pub const RESPONSE_TIME: &str = "motion/response-time";
+/// From the release to the start.
+pub const RELEASE_LATENCY: &str = "motion/release-latency";
+/// CPU time of a period.
+pub const EXECUTION_TIME: &str = "motion/execution-time";
+/// Age of a message when it is used.
+pub const QUEUE_AGE: &str = "motion/queue-age";
+/// From handing over the cycle's frame to having its answer.
+pub const FRAME_TIME: &str = "motion/frame-time";
+/// Of the ring's distributed clocks.
+pub const CLOCK_DIFFERENCE: &str = "motion/clock-difference";
+/// Reference less actual.
+pub const POSITION_ERROR: &str = "motion/position-error";
+/// Reference less actual.
+pub const VELOCITY_ERROR: &str = "motion/velocity-error";
+const OF_TASKS: [&str; 3] = [RESPONSE_TIME, RELEASE_LATENCY, EXECUTION_TIME];
+const OF_JOINTS: [&str; 2] = [POSITION_ERROR, VELOCITY_ERROR];
+
+/// The records of a run. What is measured and not wanted is left out.
 #[derive(Debug)]
 pub struct MotionRecords {
-    begins: Vec<Begin>,
+    wanted: Vec<Wanted>,
     tasks: [TaskColumns; 4],
     setpoint_age: Column<u32>,
     torque_age: Column<u32>,
@@ -51,73 +156,56 @@ pub struct MotionRecords {
     joints: [JointColumns; AXES],
 }
 
-/// Samples of a task in so many cycles of the main task.
-fn planned(task: Task, cycles: u64) -> u64 {
-    cycles * Task::Main.period_ms() / task.period_ms()
-}
-
 impl MotionRecords {
-    /// For `cycles` cycles of the main task, half of them out, half back; the difference of clocks is read every
-    /// `clock_every` cycles.
-    pub fn new(cycles: u64, clock_every: u64) -> Self {
-        let mut begins: Vec<Begin> = Vec::new();
-        let mut open = |bench: &str, planned: u64, lanes: &[&str], dtype, unit: &str, params: &[(&str, i64)]| {
-            let record = begins.len() as u16 + 1;
-            let priority = params.iter().find(|(name, _)| *name == "priority").map(|(_, value)| *value);
-            begins.push(Begin {
-                record,
-                bench: bench.into(),
-                planned,
-                lanes: lanes.iter().map(|lane| (*lane).to_owned()).collect(),
-                dtype,
-                unit: unit.into(),
-                params: params.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
-                ranks: priority.into_iter().map(|value| ("task".to_owned(), value)).collect(),
-            });
-            record
+    /// Room for what is wanted.
+    pub fn new(wanted: Vec<Wanted>) -> Self {
+        let find = |bench: &str, fits: &dyn Fn(&Wanted) -> bool| {
+            let found = wanted.iter().find(|wanted| wanted.bench == bench && fits(wanted));
+            // A column for which nothing is planned keeps nothing.
+            found.map_or((0, 0), |wanted| (wanted.record, wanted.samples))
         };
-        let of_task = |task: Task| [("period_ms", task.period_ms() as i64), ("priority", task.priority().into())];
+        let any = |_: &Wanted| true;
         let tasks = Task::ALL.map(|task| {
-            let count = planned(task, cycles);
-            let mut column = |bench| {
-                let record = open(bench, count, &[task.name()], Dtype::U4, "ns", &of_task(task));
-                Column::new(record, 0, count, ROOM)
+            let column = |bench| {
+                let (record, planned) = find(bench, &|wanted| wanted.task() == Some(task));
+                Column::new(record, 0, planned, ROOM)
             };
             TaskColumns {
-                response: column("motion/response-time"),
-                latency: column("motion/release-latency"),
-                execution: column("motion/execution-time"),
+                response: column(RESPONSE_TIME),
+                latency: column(RELEASE_LATENCY),
+                execution: column(EXECUTION_TIME),
             }
         });
-        let ages = open("motion/queue-age", cycles, &["setpoint", "torque"], Dtype::U4, "ns", &[]);
-        let frame = open("motion/frame-time", cycles, &["frame"], Dtype::U4, "ns", &[]);
-        let readings = cycles / clock_every;
-        let clock = open("motion/clock-difference", readings, &["largest"], Dtype::U4, "ns", &[]);
+        let plain = |bench, lane| {
+            let (record, planned) = find(bench, &any);
+            Column::new(record, lane, planned, ROOM)
+        };
         let joints = std::array::from_fn(|joint| {
-            let half = cycles / 2;
-            let mut columns = |bench, unit| {
-                let record = open(bench, half, &["out", "back"], Dtype::F8, unit, &[("joint", joint as i64)]);
-                [0, 1].map(|lane| Column::new(record, lane, half, ROOM))
+            let columns = |bench| {
+                let (record, planned) = find(bench, &|wanted| wanted.joint() == Some(joint));
+                [0, 1].map(|lane| Column::new(record, lane, planned, ROOM))
             };
-            JointColumns {
-                position: columns("motion/position-error", "deg"),
-                velocity: columns("motion/velocity-error", "deg/s"),
-            }
+            JointColumns { position: columns(POSITION_ERROR), velocity: columns(VELOCITY_ERROR) }
         });
         Self {
-            begins,
             tasks,
-            setpoint_age: Column::new(ages, 0, cycles, ROOM),
-            torque_age: Column::new(ages, 1, cycles, ROOM),
-            frame: Column::new(frame, 0, cycles, ROOM),
-            clock: Column::new(clock, 0, readings, ROOM),
+            setpoint_age: plain(QUEUE_AGE, 0),
+            torque_age: plain(QUEUE_AGE, 1),
+            frame: plain(FRAME_TIME, 0),
+            clock: plain(CLOCK_DIFFERENCE, 0),
             joints,
+            wanted,
         }
+    }
+
+    /// Cycles of the main task that give all that is wanted.
+    pub fn cycles(&self) -> u64 {
+        self.wanted.iter().filter_map(Wanted::cycles).max().unwrap_or(0)
     }
 
     /// Opens all of them.
     pub fn begin<W: Write>(&self, writer: &mut Writer<W>) -> Result<(), RecordError> {
-        self.begins.iter().try_for_each(|begin| writer.begin(begin))
+        self.wanted.iter().try_for_each(|wanted| writer.begin(&wanted.begin()))
     }
 
     /// Times of one period of a task.
@@ -175,36 +263,39 @@ impl MotionRecords {
     /// Closes all of them.
     pub fn end<W: Write>(&mut self, writer: &mut Writer<W>, run: &RunEnd) -> Result<(), RecordError> {
         self.flush(writer)?;
-        let mut lanes: Vec<Vec<_>> = Vec::new();
-        for task in &self.tasks {
-            for column in [&task.response, &task.latency, &task.execution] {
-                lanes.push(vec![column.end()]);
-            }
-        }
-        lanes.push(vec![self.setpoint_age.end(), self.torque_age.end()]);
-        lanes.push(vec![self.frame.end()]);
-        lanes.push(vec![self.clock.end()]);
-        for joint in &self.joints {
-            lanes.push(joint.position.iter().map(Column::end).collect());
-            lanes.push(joint.velocity.iter().map(Column::end).collect());
-        }
-        for (begin, lanes) in self.begins.iter().zip(lanes) {
+        for wanted in &self.wanted {
+            let lanes = self.lanes(wanted);
             // Every sample carries its own proof: times come from a period that ran to its end, errors and frame times
             // from an exchange that was answered in this cycle.
             let proof = Proof { checked: lanes.iter().map(|lane| lane.taken).sum(), ..Proof::default() };
             let status = if run.complete { Status::Ok } else { Status::Failed };
             let reason = run.reason.clone();
-            writer.end(&End { record: begin.record, status, reason, lanes, proof, drains: vec![] })?;
+            writer.end(&End { record: wanted.record, status, reason, lanes, proof, drains: vec![] })?;
         }
         Ok(())
     }
 
+    fn lanes(&self, wanted: &Wanted) -> Vec<EndLane> {
+        let task = wanted.task().map(|task| &self.tasks[task as usize]);
+        let joint = wanted.joint().map(|joint| &self.joints[joint]);
+        match (wanted.bench.as_str(), task, joint) {
+            (RESPONSE_TIME, Some(task), _) => vec![task.response.end()],
+            (RELEASE_LATENCY, Some(task), _) => vec![task.latency.end()],
+            (EXECUTION_TIME, Some(task), _) => vec![task.execution.end()],
+            (POSITION_ERROR, _, Some(joint)) => joint.position.iter().map(Column::end).collect(),
+            (VELOCITY_ERROR, _, Some(joint)) => joint.velocity.iter().map(Column::end).collect(),
+            (QUEUE_AGE, ..) => vec![self.setpoint_age.end(), self.torque_age.end()],
+            (FRAME_TIME, ..) => vec![self.frame.end()],
+            (CLOCK_DIFFERENCE, ..) => vec![self.clock.end()],
+            _ => vec![],
+        }
+    }
+
     /// Settings that belong into the manifest.
-    pub fn settings(cycles: u64) -> BTreeMap<String, String> {
+    pub fn settings() -> BTreeMap<String, String> {
         BTreeMap::from([
             ("master".to_owned(), "ethercrab 0.7.1".to_owned()),
             ("dynamics".to_owned(), "KDL 1.5 recursive Newton-Euler".to_owned()),
-            ("cycles".to_owned(), cycles.to_string()),
         ])
     }
 }

@@ -20,8 +20,9 @@ use crate::rt;
 
 /// Above every task: hardware does not wait for software.
 const PRIORITY: i32 = 98;
-/// After the master has gone the ring lives on for this long, several times the watchdog of its drives (100 ms).
-const AFTERLIFE: Duration = Duration::from_millis(500);
+/// After the master has gone the ring lives on for this long: the watchdog of its drives (100 ms) and the longest they
+/// may take to brake (2 s).
+const AFTERLIFE: Duration = Duration::from_millis(2_300);
 /// First word of the line that says the ring is ready.
 const READY: &str = "ready";
 

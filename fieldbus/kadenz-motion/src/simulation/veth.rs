@@ -45,10 +45,11 @@ pub fn remove(interface: &str) {
 
 fn ip(arguments: &[&str]) -> Result<(), MotionError> {
     let action = || format!("run `ip {}`", arguments.join(" "));
-    let output = Command::new("ip")
-        .args(arguments)
-        .output()
-        .map_err(|source| MotionError::System { action: action(), source, remedy: REMEDY })?;
+    let output = Command::new("ip").args(arguments).output().map_err(|source| MotionError::System {
+        action: action(),
+        source,
+        remedy: REMEDY,
+    })?;
     if output.status.success() {
         return Ok(());
     }

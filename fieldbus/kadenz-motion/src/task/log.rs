@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The log task: takes what the others measured out of their queues and writes it as records; its own times too.
 
+use std::fmt::Write as _;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -32,6 +34,8 @@ pub struct LogTask<W: Write> {
     shared: Arc<Shared>,
     /// The first failure to write; nothing more is written after it.
     failed: Option<RecordError>,
+    /// Reused, so that events cost no allocation either.
+    line: String,
     events: u64,
     lost_events: u64,
 }
@@ -39,7 +43,16 @@ pub struct LogTask<W: Write> {
 impl<W: Write> LogTask<W> {
     /// Records must be open.
     pub fn new(writer: Writer<W>, records: MotionRecords, queues: Queues, shared: Arc<Shared>) -> Self {
-        Self { writer, records, queues, shared, failed: None, events: 0, lost_events: 0 }
+        Self {
+            writer,
+            records,
+            queues,
+            shared,
+            failed: None,
+            line: String::with_capacity(256),
+            events: 0,
+            lost_events: 0,
+        }
     }
 
     fn drain(&mut self) -> Result<(), RecordError> {
@@ -56,16 +69,19 @@ impl<W: Write> LogTask<W> {
             for event in batch.events.iter().take(batch.count as usize) {
                 self.events += 1;
                 tracing::warn!("{event}");
-                self.writer.text(&event.to_string())?;
+                self.line.clear();
+                // Writing into a String cannot fail.
+                let _ = write!(self.line, "{event}");
+                self.writer.text(&self.line)?;
             }
             self.lost_events += batch.lost;
         }
         self.records.flush(&mut self.writer)
     }
 
-    /// After all tasks have ended: writes the rest and closes the records. Gives the output back and the number of
+    /// After all tasks have ended: writes the rest and closes the records. Gives the writer back and the number of
     /// events seen.
-    pub fn finish(mut self, run: &RunEnd) -> Result<(W, u64), RecordError> {
+    pub fn finish(mut self, run: &RunEnd) -> Result<(Writer<W>, u64), RecordError> {
         if self.failed.is_none() {
             self.drain()?;
         }
@@ -76,7 +92,7 @@ impl<W: Write> LogTask<W> {
             self.writer.text(&format!("{} events found no room in the log and are missing above", self.lost_events))?;
         }
         self.records.end(&mut self.writer, run)?;
-        Ok((self.writer.done()?, self.events))
+        Ok((self.writer, self.events))
     }
 }
 

@@ -485,7 +485,7 @@ impl<W: Wire> Cyclic for MainTask<W> {
     }
 
     fn record(&mut self, release: Release, task: TaskSample) {
-        let ends = matches!(self.phase, Phase::Off { .. });
+        let ends = matches!(self.phase, Phase::Off { since } if self.cycle - since >= OFF_CYCLES);
         self.sample.task = task;
         let sample = self.shared.measures(release.nominal_ns).then_some(self.sample);
         push(&mut self.batch, &self.queues.cycles, sample, ends);

@@ -10,7 +10,7 @@ mod trajectory;
 
 pub use dynamics::DynamicsTask;
 pub use log::{LogTask, Queues as LogQueues};
-pub use main_task::{MainTask, Outcome, CLOCK_EVERY, Queues as MainQueues};
+pub use main_task::{MainTask, Outcome, Queues as MainQueues, CLOCK_EVERY};
 pub use periodic::{run, Cyclic, Flow, Release};
 pub use shared::{Shared, StopCategory, Window};
 pub use trajectory::{PathPlan, TrajectoryTask};

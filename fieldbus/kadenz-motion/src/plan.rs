@@ -1,0 +1,231 @@
+//! A plan of the lab: lines on standard input, ended by `end` (docs/reference/wire-format.md, "Plan").
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, Write};
+
+use kadenz_record::{Begin, Bench, Dtype, End, EndLane, Proof, RecordError, Status, Writer};
+
+use crate::edge::EDGE_JITTER;
+use crate::error::MotionError;
+use crate::record::{
+    Column, Wanted, CLOCK_DIFFERENCE, EXECUTION_TIME, FRAME_TIME, POSITION_ERROR, QUEUE_AGE, RELEASE_LATENCY,
+    RESPONSE_TIME, VELOCITY_ERROR,
+};
+use crate::rt::now_ns;
+
+const RESOLUTION: &str = "clock/resolution";
+const READ_COST: &str = "clock/read-cost";
+const MONOTONIC: &str = "clock/monotonic";
+/// Most samples of one lane: what a 32-bit index can count.
+const MOST: i64 = u32::MAX as i64;
+
+/// What was asked for.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// Say what there is.
+    pub wants_list: bool,
+    /// Of the clock, measured first.
+    pub clock: Vec<Wanted>,
+    /// Of one motion run.
+    pub motion: Vec<Wanted>,
+    /// Of the edge workload, one run each.
+    pub edges: Vec<Wanted>,
+    /// Nothing here can measure these, and why.
+    pub unknown: Vec<(Wanted, String)>,
+}
+
+impl Plan {
+    /// Reads until `end`.
+    pub fn read(input: impl BufRead) -> Result<Self, MotionError> {
+        let mut plan = Self::default();
+        for line in input.lines() {
+            let line = line.map_err(|source| MotionError::System {
+                action: "read the plan".into(),
+                source,
+                remedy: "Give it on standard input, ended by a line `end`",
+            })?;
+            match line.trim() {
+                "end" => break,
+                "list" => plan.wants_list = true,
+                text if text.is_empty() || text.starts_with('#') => {}
+                text => plan.add(point(text)?),
+            }
+        }
+        Ok(plan)
+    }
+
+    fn add(&mut self, wanted: Wanted) {
+        match wanted.bench.as_str() {
+            RESOLUTION | READ_COST | MONOTONIC => self.clock.push(wanted),
+            EDGE_JITTER => self.edges.push(wanted),
+            _ if wanted.cycles().is_some() => self.motion.push(wanted),
+            name => {
+                let reason = if catalog().iter().any(|bench| bench.name == name) {
+                    format!("{name}: no task or joint has these parameters: {:?}", wanted.params)
+                } else {
+                    format!("no benchmark `{name}`")
+                };
+                self.unknown.push((wanted, reason));
+            }
+        }
+    }
+
+    /// Answers `list`.
+    pub fn list<W: Write>(&self, writer: &mut Writer<W>) -> Result<(), RecordError> {
+        if !self.wants_list {
+            return Ok(());
+        }
+        catalog().iter().try_for_each(|bench| writer.bench(bench))
+    }
+
+    /// Ends what cannot be measured with its reason; the rest of the plan still runs.
+    pub fn refuse_unknown<W: Write>(&self, writer: &mut Writer<W>) -> Result<(), RecordError> {
+        for (wanted, reason) in &self.unknown {
+            writer.begin(&begin(wanted, "none", "ns"))?;
+            writer.end(&End {
+                record: wanted.record,
+                status: Status::Failed,
+                reason: reason.clone(),
+                lanes: vec![EndLane { taken: 0, missed: wanted.samples, overrun: 0 }],
+                proof: Proof::default(),
+                drains: vec![],
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Measures the clock: its smallest steps, the cost of reading it, and whether it ever goes back.
+    pub fn measure_clock<W: Write>(&self, writer: &mut Writer<W>) -> Result<(), RecordError> {
+        for wanted in &self.clock {
+            writer.begin(&begin(wanted, "clock", "ns"))?;
+            let mut column = Column::new(wanted.record, 0, wanted.samples, wanted.samples as usize);
+            let mut proof = Proof::default();
+            let mut before = now_ns();
+            for _ in 0..wanted.samples {
+                let mut now = now_ns();
+                if wanted.bench == RESOLUTION {
+                    while now == before {
+                        now = now_ns();
+                    }
+                }
+                proof.checked += 1;
+                if now < before {
+                    proof.failed += 1;
+                    proof.reason = "the clock went back".into();
+                }
+                column.push(u32::try_from(now.saturating_sub(before)).unwrap_or(u32::MAX));
+                // A read cost is between two reads back to back, with nothing of this loop between them.
+                before = if wanted.bench == READ_COST { now_ns() } else { now };
+            }
+            column.flush(writer)?;
+            let status = if proof.failed == 0 { Status::Ok } else { Status::Invalid };
+            let reason = proof.reason.clone();
+            writer.end(&End {
+                record: wanted.record,
+                status,
+                reason,
+                lanes: vec![column.end()],
+                proof,
+                drains: vec![],
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn begin(wanted: &Wanted, lane: &str, unit: &str) -> Begin {
+    Begin {
+        record: wanted.record,
+        bench: wanted.bench.clone(),
+        planned: wanted.samples,
+        lanes: vec![lane.into()],
+        dtype: Dtype::U4,
+        unit: unit.into(),
+        params: wanted.params.clone(),
+        ranks: BTreeMap::new(),
+    }
+}
+
+/// `bench key=value …`
+fn point(line: &str) -> Result<Wanted, MotionError> {
+    let bad = |what: &str| MotionError::Usage(format!("plan line `{line}`: {what}. Write `bench id=1 samples=1000 …`"));
+    let mut words = line.split_whitespace();
+    let bench = words.next().unwrap_or_default().to_owned();
+    let mut params = BTreeMap::new();
+    for word in words {
+        let (key, value) = word.split_once('=').ok_or_else(|| bad(&format!("`{word}` is not key=value")))?;
+        let value: i64 = value.parse().map_err(|_| bad(&format!("`{value}` is not a whole number")))?;
+        params.insert(key.to_owned(), value);
+    }
+    let mut take = |key: &str, most: i64| {
+        let value = params.remove(key).ok_or_else(|| bad(&format!("`{key}` is missing")))?;
+        if (0..=most).contains(&value) {
+            Ok(value as u64)
+        } else {
+            Err(bad(&format!("{key} = {value} is out of range")))
+        }
+    };
+    let record = take("id", u16::MAX.into())? as u16;
+    let samples = take("samples", MOST)?;
+    Ok(Wanted { record, bench, params, samples })
+}
+
+/// What there is.
+fn catalog() -> Vec<Bench> {
+    let bench = |name: &str, begins: &str, ends: &str, source: &str, params: &[(&str, i64, i64, i64)]| Bench {
+        name: name.into(),
+        begins: begins.into(),
+        ends: ends.into(),
+        source: source.into(),
+        self_timed: false,
+        available: true,
+        reason: String::new(),
+        params: params.iter().map(|(name, first, low, high)| ((*name).to_owned(), *first, *low, *high)).collect(),
+    };
+    let task = [("priority", 90, 70, 95), ("period_us", 1000, 1000, 100_000)];
+    let joint = [("joint", 0, 0, 5)];
+    let edge = [("period_us", 1000, 1000, 1000), ("n", 10_000, 1, MOST)];
+    let five = "yoo2024, section 5";
+    vec![
+        bench(RESOLUTION, "a read of the clock", "the first that differs", "method, rule 4", &[]),
+        bench(READ_COST, "a read of the clock", "the next read", "method, rule 4", &[]),
+        bench(MONOTONIC, "a read of the clock", "the next read", "method, rule 4", &[]),
+        bench(RESPONSE_TIME, "release of a period", "its completion", "yoo2024, table 5", &task),
+        bench(RELEASE_LATENCY, "release of a period", "its start", five, &task),
+        bench(EXECUTION_TIME, "start of a period", "its completion, CPU time only", five, &task),
+        bench(QUEUE_AGE, "message handed to the queue", "its use by the main task", five, &[]),
+        bench(FRAME_TIME, "frame handed to the interface", "its answer read", five, &[]),
+        bench(CLOCK_DIFFERENCE, "reference clock", "clock farthest from it", five, &[]),
+        bench(POSITION_ERROR, "reference", "actual position", "yoo2024, figure 15", &joint),
+        bench(VELOCITY_ERROR, "reference", "actual velocity", "yoo2024, table 6", &joint),
+        bench(EDGE_JITTER, "first rising edge", "each rising edge", "cereia2011, section II", &edge),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_is_sorted_by_what_measures_it() {
+        let text = "# a comment\nlist\nclock/resolution id=0 samples=10\n\
+                    motion/response-time id=10 samples=500 priority=85 period_us=2000\n\
+                    motion/position-error id=11 samples=2500 joint=3\nethercat/edge-jitter id=12 samples=7\n\
+                    itc/queue id=13 samples=1\nmotion/position-error id=14 samples=1 joint=9\nend\nnot read\n";
+        let plan = Plan::read(text.as_bytes()).unwrap();
+        assert!(plan.wants_list);
+        assert_eq!((plan.clock.len(), plan.motion.len(), plan.edges.len()), (1, 2, 1));
+        assert_eq!(plan.motion[0].cycles(), Some(1000));
+        assert_eq!(plan.motion[1].cycles(), Some(5000));
+        let refused: Vec<u16> = plan.unknown.iter().map(|(wanted, _)| wanted.record).collect();
+        assert_eq!(refused, [13, 14]);
+    }
+
+    #[test]
+    fn a_line_that_is_wrong_is_named() {
+        for line in ["clock/resolution samples=3", "clock/resolution id=1 samples=-3", "clock/resolution id=x"] {
+            let error = Plan::read(line.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(line), "{error}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The running program: signals, panics and kills leave no drive enabled; errors have remedies and no panic reaches the
+//! user. Scenarios that need virtual interfaces say so when they cannot run, and count as failures only where they could.
+
+use std::io::Read;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use kadenz_record::{read, Message, Status};
+
+fn program() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_kadenz-motion"))
+}
+
+/// Can this process make interfaces and real-time threads?
+fn privileged() -> bool {
+    // SAFETY: takes no arguments.
+    let root = unsafe { libc::geteuid() } == 0;
+    if !root {
+        eprintln!("needs root: not run");
+    }
+    root
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn on_veth(arguments: &[&str]) -> Child {
+    program()
+        .args(["run", "--segment", "veth", "--quiet", "--duration", "20"])
+        .args(arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn signal(child: &Child, number: i32) {
+    // SAFETY: the child has not been waited for.
+    assert_eq!(unsafe { libc::kill(child.id() as i32, number) }, 0);
+}
+
+/// What a child and its ring said until both had ended; the ring's last line tells the state of its drives.
+fn last_words(mut child: Child) -> (Option<i32>, String) {
+    let begin = Instant::now();
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    let code = child.wait().unwrap().code();
+    assert!(begin.elapsed() < Duration::from_secs(15), "{said}");
+    (code, said)
+}
+
+fn in_process(arguments: &[&str]) -> Output {
+    program().args(["run", "--segment", "in-process", "--no-realtime", "--quiet"]).args(arguments).output().unwrap()
+}
+
+const ALL_OFF: &str = "0 drives with power at the end";
+
+#[test]
+fn p01_sigint_brakes_and_switches_off() {
+    if !privileged() {
+        return;
+    }
+    let child = on_veth(&[]);
+    std::thread::sleep(Duration::from_secs(4));
+    signal(&child, libc::SIGINT);
+    let (code, said) = last_words(child);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("stopped, category 1; drives are without power") || said.contains("power off"), "{said}");
+    assert!(said.contains(ALL_OFF), "{said}");
+}
+
+#[test]
+fn p02_a_killed_master_leaves_no_drive_enabled() {
+    if !privileged() {
+        return;
+    }
+    let child = on_veth(&[]);
+    std::thread::sleep(Duration::from_secs(4));
+    signal(&child, libc::SIGKILL);
+    let (code, said) = last_words(child);
+    assert_eq!(code, None, "{said}");
+    assert!(said.contains(ALL_OFF), "{said}");
+}
+
+#[test]
+fn p03_a_panic_in_the_main_task_is_caught_and_switches_off() {
+    if !privileged() {
+        return;
+    }
+    let (code, said) = last_words(on_veth(&["--provoke-panic-at", "2000"]));
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("task 1 panicked: power off"), "{said}");
+    assert!(said.contains("drives are without power") && said.contains(ALL_OFF), "{said}");
+}
+
+#[test]
+fn p04_a_pulled_cable_is_named_and_leaves_no_drive_enabled() {
+    if !privileged() {
+        return;
+    }
+    let (code, said) = last_words(on_veth(&["--fault", "lose-frame@cycle=2400,count=1000000"]));
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("no answer to the frame, 5 in a row: quick stop"), "{said}");
+    assert!(said.contains(ALL_OFF), "{said}");
+}
+
+#[test]
+fn p05_an_interface_that_does_not_exist_is_an_error_with_a_remedy() {
+    let output = program().args(["run", "--interface", "nowhere0"]).output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("nowhere0") && said.contains("ip link") && !said.contains("RUST_BACKTRACE"), "{said}");
+}
+
+#[test]
+fn p06_an_emergency_during_an_sdo_never_shows_a_stack_trace() {
+    let output = in_process(&["--fault", "emergency-during-request@request=3,device=joint-2,code=4660"]);
+    let said = text(&output.stderr);
+    assert!(output.status.success() || said.contains("kadenz-motion: "), "{said}");
+    assert!(!said.contains("stack backtrace"), "{said}");
+    assert_ne!(output.status.code(), Some(101), "a panic reached the user: {said}");
+}
+
+#[test]
+fn p07_without_devices_it_says_what_to_check() {
+    let output = in_process(&["--fault", "lose-frame@frame=1,count=100000"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("no answer") && said.contains("cable"), "{said}");
+}
+
+#[test]
+fn p08_a_fault_on_a_real_interface_is_a_usage_error() {
+    let output = program().args(["run", "--interface", "lo", "--fault", "lose-frame@cycle=1"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+}
+
+#[test]
+fn p09_a_run_that_was_stopped_closes_every_record_as_failed() {
+    let output = in_process(&["--provoke-panic-at", "2000"]);
+    let reading = read(&output.stdout);
+    assert_eq!(reading.findings, [], "{}", text(&output.stderr));
+    let ends: Vec<_> = reading
+        .messages
+        .iter()
+        .filter_map(|message| if let Message::End(end) = message { Some(end) } else { None })
+        .collect();
+    let begins = reading.messages.iter().filter(|message| matches!(message, Message::Begin(_))).count();
+    assert_eq!((ends.len(), begins), (27, 27));
+    assert!(ends.iter().all(|end| end.status == Status::Failed && !end.reason.is_empty()));
+    assert!(matches!(reading.messages.last(), Some(Message::Done(_))));
+}
+
+#[test]
+fn p10_planned_is_taken_and_missed_in_every_lane() {
+    let output = in_process(&["--duration", "1"]);
+    let reading = read(&output.stdout);
+    assert_eq!(reading.findings, [], "{}", text(&output.stderr));
+    let mut planned = std::collections::HashMap::new();
+    let mut lanes = 0;
+    for message in &reading.messages {
+        match message {
+            Message::Begin(begin) => drop(planned.insert(begin.record, begin.planned)),
+            Message::End(end) => {
+                for lane in &end.lanes {
+                    assert_eq!(lane.taken + lane.missed, planned[&end.record], "record {}", end.record);
+                    lanes += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(lanes, 12 + 2 + 1 + 1 + 24);
+}
