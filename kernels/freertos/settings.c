@@ -6,6 +6,13 @@
 
 #include <picolibc.h>
 
+/* The name changed between picolibc 1.8 (Debian 12) and 1.8.10 (Debian 13). */
+#ifdef __PICOLIBC_VERSION__
+#define C_LIBRARY_VERSION __PICOLIBC_VERSION__
+#else
+#define C_LIBRARY_VERSION _PICOLIBC_VERSION
+#endif
+
 #define TEXT(value) TEXT_OF(value)
 #define TEXT_OF(value) #value
 
@@ -39,7 +46,7 @@ const struct kdz_setting *kdz_kernel_settings(size_t *count)
         {"tickless_idle", configUSE_TICKLESS_IDLE ? "on" : "off"},
         {"queue_sets", configUSE_QUEUE_SETS ? "on" : "off"},
         {"allocation", "heap_4"},
-        {"c_library", "picolibc " _PICOLIBC_VERSION " (release)"},
+        {"c_library", "picolibc " C_LIBRARY_VERSION " (release)"},
         {"compiler", "GCC " __VERSION__},
     };
     *count = sizeof settings / sizeof settings[0];
