@@ -153,7 +153,8 @@ def _summary_rows(run: Run) -> list[Row]:
             flat |= row["params"]
             flat |= {f"native_{name}": rank for name, rank in row["ranks"].items()}
             flat["gaps"] = "; ".join(f"{k}: {v}" for k, v in row.get("gaps", {}).items())
-            rows.append({"target": run.manifest.target.name} | flat)
+            head = {"target": run.manifest.target.name, "partial": run.manifest.partial}
+            rows.append(head | flat)
     return rows
 
 

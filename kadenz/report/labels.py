@@ -20,8 +20,11 @@ CLASS_WORDS = {
 
 
 def run_labels(runs: Sequence[RunResult]) -> list[str]:
-    """A short name for each run, unique: the target; where two share it, what tells them apart."""
-    names = [run.name for run in runs]
+    """A short name for each run, unique: the target; where two share it, what tells them apart.
+
+    A partial run is called so in every table and plot.
+    """
+    names = [run.name + (" (partial)" if run.manifest.partial else "") for run in runs]
     manifests = [run.manifest for run in runs]
     for words in (
         [manifest.target.instrument for manifest in manifests],

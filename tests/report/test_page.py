@@ -262,6 +262,10 @@ def test_a_partial_run_is_partial_everywhere(tmp_path: Path) -> None:
     text = render(page)
     assert page.notices[0].code == "partial-run"
     assert text.count("interrupted (Ctrl-C)") >= 2
+    for table in page.all_tables:
+        if table.columns[0] == "Target":
+            assert all(row[0].text.endswith("(partial)") for row in table.rows), table.name
+    assert all("(partial)" in plot.heading for plot in page.all_plots)
 
 
 def test_tables_can_be_read_without_eyes(html: Html) -> None:
