@@ -121,7 +121,7 @@ impl Clock {
             return;
         }
         // Proportional and integral; 0.8·kp² damps the pair of poles well inside the unit circle for all depths.
-        let kp = 2_f64.powi(2 - i32::from(depth)).min(0.5);
+        let kp = (4.0 / f64::from(1_u32 << depth.min(15))).min(0.5);
         let limit = elapsed / 10.0;
         self.rebase(world_ns);
         if difference.abs() < limit {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Fieldbus memory management units: logical bits to physical bits.
 
+use super::sync_manager::SyncManager;
 use super::{Arrival, Esc};
 
 /// Longest bit-wise mapping: byte-aligned ones have no limit.
@@ -21,6 +22,8 @@ pub struct Route {
     pub read: bool,
     /// The master writes through it.
     pub write: bool,
+    /// The sync manager that guards all of it: the usual case needs no search.
+    manager: Option<usize>,
 }
 
 /// The part of a route that a datagram covers.
@@ -44,9 +47,15 @@ impl Route {
             physical_bit: raw[10] & 7,
             read: raw[11] & 1 != 0,
             write: raw[11] & 2 != 0,
+            manager: None,
         };
         let single = route.length == 1 && route.first_bit > route.last_bit;
         (raw[12] & 1 != 0 && route.length > 0 && !single).then_some(route)
+    }
+
+    pub(super) fn find_manager(&mut self, managers: &[SyncManager]) {
+        let (start, end) = (usize::from(self.physical), usize::from(self.physical) + self.length as usize);
+        self.manager = managers.iter().position(|manager| manager.covers(start) && end <= manager.end());
     }
 
     #[inline]
@@ -93,7 +102,10 @@ pub(super) fn read(esc: &mut Esc, route: &Route, start: u32, data: &mut [u8], ar
     let Some(overlap) = route.overlap(start, data.len()) else { return false };
     let Some(part) = data.get_mut(overlap.at..overlap.at + overlap.length) else { return false };
     if route.aligned() {
-        return esc.read::<false>(route.physical.wrapping_add(overlap.skipped as u16), part, arrival);
+        return match route.manager {
+            Some(manager) => esc.read_managed::<false>(manager, usize::from(route.physical) + overlap.skipped, part),
+            None => esc.read::<false>(route.physical.wrapping_add(overlap.skipped as u16), part, arrival),
+        };
     }
     let (first, end) = route.bits(&overlap);
     let physical_first = first + usize::from(route.physical_bit);
@@ -117,7 +129,13 @@ pub(super) fn write(esc: &mut Esc, route: &Route, start: u32, data: &[u8], arriv
     let Some(overlap) = route.overlap(start, data.len()) else { return false };
     let Some(part) = data.get(overlap.at..overlap.at + overlap.length) else { return false };
     if route.aligned() {
-        return esc.write(route.physical.wrapping_add(overlap.skipped as u16), part, arrival);
+        let whole = (0xFF, 0xFF);
+        return match route.manager {
+            Some(manager) => {
+                esc.write_managed(manager, usize::from(route.physical) + overlap.skipped, part, whole, arrival)
+            }
+            None => esc.write(route.physical.wrapping_add(overlap.skipped as u16), part, arrival),
+        };
     }
     let (first, end) = route.bits(&overlap);
     let physical_first = first + usize::from(route.physical_bit);

@@ -54,6 +54,9 @@ pub struct Esc {
     /// For the application.
     pub events: Events,
     reset_sequence: u8,
+    /// Station address, and the alias where enabled: kept beside the memory, since every datagram asks for them.
+    station: u16,
+    alias: Option<u16>,
 }
 
 impl Esc {
@@ -68,6 +71,8 @@ impl Esc {
             sii,
             events: Events::default(),
             reset_sequence: 0,
+            station: 0,
+            alias: None,
         };
         esc.power_on();
         esc
@@ -93,6 +98,12 @@ impl Esc {
             clock.power_on();
         }
         self.configure_watchdog();
+        self.configure_address();
+    }
+
+    fn configure_address(&mut self) {
+        self.station = self.u16(at::STATION);
+        self.alias = (self.u32(at::DL_CONTROL) & 1 << 24 != 0).then(|| self.u16(at::ALIAS));
     }
 
     /// Sixteen bits of register memory, as the application sees them.
@@ -132,7 +143,7 @@ impl Esc {
     /// Does the station address, or the alias where the master enabled it (DL control bit 24), match?
     #[inline]
     pub fn is_station(&self, address: u16) -> bool {
-        self.u16(at::STATION) == address || (self.u32(at::DL_CONTROL) & 1 << 24 != 0 && self.u16(at::ALIAS) == address)
+        self.station == address || self.alias == Some(address)
     }
 
     /// A sync manager, as configured.
@@ -185,9 +196,17 @@ impl Esc {
 
     fn read_registers<const OR: bool>(&mut self, address: usize, data: &mut [u8], arrival: &Arrival) -> bool {
         let end = address + data.len();
-        if address < at::SYSTEM_TIME + 8 && end > at::SYSTEM_TIME {
+        let overlaps = |start: usize, length: usize| address < start + length && end > start;
+        // What changes with every frame is written into memory only when somebody looks.
+        if overlaps(at::SYSTEM_TIME, 8) {
             let time = self.system_time(arrival.world_ns).unwrap_or(0);
             self.set(at::SYSTEM_TIME, &time.to_le_bytes());
+        }
+        if overlaps(at::DIFFERENCE, 8) {
+            self.publish_difference();
+        }
+        if overlaps(at::SYNC_MANAGER, 8 * SYNC_MANAGERS) {
+            (0..SYNC_MANAGERS).for_each(|index| self.publish_status(index));
         }
         let known = MAP.access.get(address..end).is_some_and(|part| part.iter().any(|byte| *byte != Access::Absent));
         known && self.copy_out::<OR>(address, data)
@@ -204,7 +223,6 @@ impl Esc {
             if manager.close_read(address + data.len()) {
                 self.events.read |= 1 << index;
             }
-            self.publish_status(index);
         }
         true
     }
@@ -275,11 +293,15 @@ impl Esc {
                 self.watchdog.trigger(arrival.world_ns);
             }
         }
-        self.publish_status(index);
         true
     }
 
     fn write_registers(&mut self, address: usize, data: &[u8], masks: (u8, u8), arrival: &Arrival) -> bool {
+        if address == at::SYSTEM_TIME && masks == (0xFF, 0xFF) && (4..=8).contains(&data.len()) {
+            // Every device, every cycle: the reference's time goes to the loop and nowhere else.
+            self.follow_reference(address, data, arrival);
+            return true;
+        }
         let last = data.len() - 1;
         let mut worked = false;
         let mut effects = 0_u32;
@@ -309,6 +331,9 @@ impl Esc {
         if is(Effect::SystemTime) {
             self.follow_reference(address, data, arrival);
         }
+        if is(Effect::StationAddress) || is(Effect::DlControl) {
+            self.configure_address();
+        }
         if is(Effect::AlControl) {
             self.events.al_control = true;
         }
@@ -328,7 +353,6 @@ impl Esc {
             if let Some(clock) = &mut self.clock {
                 clock.restart_filter();
             }
-            self.publish_difference();
         }
         if is(Effect::SyncActivation) {
             self.activate_sync(arrival.world_ns);
@@ -380,13 +404,15 @@ impl Esc {
             if manager.configure(raw) {
                 self.events.repeat |= index == 1;
             }
-            self.publish_status(index);
         }
         self.routes.clear();
         for index in 0..FMMUS {
             if let Some(route) = self.bytes::<16>(at::FMMU + 16 * index).and_then(|raw| Route::decode(&raw)) {
                 self.routes.push(route);
             }
+        }
+        for route in &mut self.routes {
+            route.find_manager(&self.managers);
         }
     }
 
@@ -454,7 +480,6 @@ impl Esc {
         if let Some(clock) = &mut self.clock {
             clock.follow(u32::from_le_bytes(*reference), arrival.world_ns, depth);
         }
-        self.publish_difference();
     }
 
     fn publish_difference(&mut self) {
@@ -522,7 +547,6 @@ impl Esc {
         let Some(place) = manager.inputs_place().and_then(|range| self.memory.get_mut(range)) else { return false };
         fill(place);
         manager.put_inputs();
-        self.publish_status(index);
         true
     }
 
@@ -537,7 +561,6 @@ impl Esc {
         if let Some(manager) = self.managers.get_mut(index) {
             manager.set_full(false);
         }
-        self.publish_status(index);
     }
 
     /// Puts a mailbox for the master; false while the last one is unread or the sync manager is off.
@@ -551,7 +574,6 @@ impl Esc {
         place.fill(0);
         place.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
         manager.set_full(true);
-        self.publish_status(index);
         true
     }
 
@@ -560,6 +582,5 @@ impl Esc {
         if let Some(manager) = self.managers.get_mut(index) {
             manager.set_full(true);
         }
-        self.publish_status(index);
     }
 }
