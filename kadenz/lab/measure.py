@@ -37,6 +37,9 @@ from kadenz.target.base import Target
 from kadenz.target.scope import ScopeDamaged
 from kadenz.wire.records import Assembler
 
+# Notes of a target that become warnings of the run; a chatty one would hide the others.
+_NOTES_MAX = 5
+
 
 @dataclass
 class Job:
@@ -155,7 +158,11 @@ def _boot(
     for text in assembler.texts:
         writer.say(text)
         progress.note(name, text)
+    for text in assembler.texts[:_NOTES_MAX]:
         _warn(writer, "target-note", text)
+    more = len(assembler.texts) - _NOTES_MAX
+    if more > 0:
+        _warn(writer, "target-notes", f"the target said {more} things more: see console.txt")
     if outcome.said:
         writer.say(outcome.said)
     _report_findings(assembler, outcome, name, writer, failures)

@@ -20,7 +20,7 @@ from kadenz.lab.progress import Progress
 from kadenz.store import Run, read_run
 from kadenz.target.base import Target
 from kadenz.wire.codec import encode_message
-from kadenz.wire.messages import AnyMessage, Done, Fault
+from kadenz.wire.messages import AnyMessage, Done, Fault, Text
 from tests.lab.fake import Scripted
 from tests.wire.streams import begin, bench, end, hello, on_the_line, samples
 
@@ -110,6 +110,14 @@ def test_the_end_points_of_what_is_timed_stand_in_the_record(tmp_path: Path) -> 
         "yoo2024 algorithm 1",
     )
     assert (entry.cold, entry.drains, entry.ranks) == (1, [3], {"rank_a": 8})
+
+
+def test_a_chatty_target_does_not_hide_other_warnings(tmp_path: Path) -> None:
+    notes: list[AnyMessage] = [Text(f"cycle {n} was late") for n in range(30)]
+    _, kept = run(tmp_path, [Scripted([said([*notes, *record(10)])])], points=1)
+    assert [w.code for w in kept.manifest.warnings] == ["target-note"] * 5 + ["target-notes"]
+    assert "25 things more" in kept.manifest.warnings[-1].message
+    assert (kept.path / "console.txt").read_text().count("was late") == 30
 
 
 @pytest.mark.parametrize(
