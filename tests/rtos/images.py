@@ -21,7 +21,6 @@ from kadenz.config import house
 from kadenz.config.board import Board
 from kadenz.config.toml import read_toml
 from kadenz.target.qemu import QemuTarget
-from kadenz.target.scoped import ScopedQemuTarget
 from kadenz.target.tools import require
 from kadenz.wire.decoder import Decoder, Received
 from kadenz.wire.messages import Begin, End, Samples
@@ -114,16 +113,6 @@ def boot(folder: Path, board: str, plan: str, *, patience_s: float = 120.0) -> S
     assert tier is not None
     target = QemuTarget(tier, Elf(folder / "kadenz-suite.elf"))
     return decode(_listen(target, plan, patience_s))
-
-
-def boot_scoped(folder: Path, board: str, plan: str, *, patience_s: float = 120.0) -> Said:
-    """The same under the scope: the samples are the spans of its trace, in the order measured."""
-    tier = house.board(board).tier.emulated
-    assert tier is not None
-    target = ScopedQemuTarget(tier, Elf(folder / "kadenz-suite.elf"))
-    said = decode(_listen(target, plan, patience_s))
-    said.samples = {(number, 0): spans.spans for number, spans in target.records.items()}
-    return said
 
 
 def _listen(target: QemuTarget, plan: str, patience_s: float) -> bytes:
