@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! SIGINT and SIGTERM become stop requests: the first of the category asked for, the second of category 0.
 
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! No allocation in the cyclic path of any task, counted by an allocator in front of the C library's, so that Rust, KDL
 //! and everything else is seen.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Numbered fault scenarios of the whole cell: ring, drives, arm and tasks. Each asserts the reaction, the log line and
 //! that no drive stays enabled. Scenarios of the supervision alone are in `src/supervise/scenarios.rs` (m01 to m20), of
 //! the running program in `tests/program.rs` (p01 on).

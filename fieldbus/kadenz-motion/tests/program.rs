@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The running program: signals, panics and kills leave no drive enabled; errors have remedies and no panic reaches the
 //! user. Scenarios that need virtual interfaces say so when they cannot run, and count as failures only where they could.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What the segment costs a frame: ring of eight devices behind a coupler, frames as the two masters send them.
 //!
 //! Included: parsing, every device's work on every datagram, working counters, feeding the clocks. Not included: system

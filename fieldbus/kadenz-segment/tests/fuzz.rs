@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! No input makes the segment panic: properties, and a bounded random fuzzer.
 //!
 //! `KADENZ_FUZZ_SECONDS=600 cargo test --release --test fuzz -- --nocapture` runs it for ten minutes; by default it

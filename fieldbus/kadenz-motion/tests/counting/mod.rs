@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Counts allocations inside cyclic paths, of Rust and of C++ alike, by standing in front of the C library's `malloc`.
 
 use std::ffi::c_void;
