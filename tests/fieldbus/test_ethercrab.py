@@ -1,0 +1,37 @@
+"""ethercrab brings the simulated segment up over a veth pair, with a socket on either side."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from .conftest import FIELDBUS, Starter, Veth
+
+
+@pytest.mark.slow
+def test_ethercrab_reaches_op_with_clocks_and_the_full_working_counter(
+    start_segment: Starter, veth: Veth
+) -> None:
+    if shutil.which("cargo") is None:
+        pytest.skip("cargo is not installed: the master of this test is built with it")
+    start_segment()
+    target = os.environ.get("CARGO_TARGET_DIR", str(FIELDBUS / "target"))
+    build = ["cargo", "run", "--quiet", "-j2", "-p", "kadenz-segment", "--example", "ethercrab_op"]
+    done = subprocess.run(
+        [*build, "--", veth.master, "300"],
+        cwd=FIELDBUS,
+        env={**os.environ, "CARGO_TARGET_DIR": target},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    # Six drives read and write (3 each), one output writes (2), one input reads (1).
+    assert done.stdout.splitlines() == [
+        "9 devices",
+        "all in OP",
+        "working counter 21: 300 cycles",
+    ]
