@@ -37,11 +37,12 @@ void vApplicationIdleHook(void);
 
 void vApplicationIdleHook(void)
 {
-    for (kdz_handle thread = 0; thread < THREADS_MAX; thread++) {
-        if (kdz_freertos_threads[thread].task != NULL) {
-            kdz_freertos_check_stack(thread);
-        }
+    static kdz_handle next; /* one thread a turn: a look walks over all of its unused stack */
+
+    if (kdz_freertos_threads[next].task != NULL) {
+        kdz_freertos_check_stack(next);
     }
+    next = (kdz_handle)((next + 1) % THREADS_MAX);
     /* Sleeping lets an emulator's virtual time jump to the next interrupt. */
     __asm__ volatile("wfi" : : : "memory");
 }
