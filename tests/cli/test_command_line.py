@@ -21,7 +21,7 @@ def kadenz(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
         [KADENZ, *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=900,  # cargo waits for another build of the workspace
         check=False,
         env={**os.environ, **env},
     )

@@ -29,7 +29,7 @@ def kadenz(
         [*before, KADENZ, *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,  # cargo waits for another build of the workspace
         check=False,
         env={**os.environ, **(env or {})},
     )
