@@ -1,9 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A plan of the lab: lines on standard input, ended by `end` (docs/reference/wire-format.md, "Plan").
 
-use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
 
-use kadenz_record::{Begin, Bench, Dtype, End, EndLane, Proof, RecordError, Status, Writer};
+use kadenz_record::{Begin, Bench, Dtype, End, EndLane, Map, Proof, RecordError, Status, Writer};
 
 use crate::edge::EDGE_JITTER;
 use crate::error::MotionError;
@@ -142,7 +142,7 @@ fn begin(wanted: &Wanted, lane: &str, unit: &str) -> Begin {
         dtype: Dtype::U4,
         unit: unit.into(),
         params: wanted.params.clone(),
-        ranks: BTreeMap::new(),
+        ranks: Map::new(),
     }
 }
 
@@ -151,14 +151,14 @@ fn point(line: &str) -> Result<Wanted, MotionError> {
     let bad = |what: &str| MotionError::Usage(format!("plan line `{line}`: {what}. Write `bench id=1 samples=1000 …`"));
     let mut words = line.split_whitespace();
     let bench = words.next().unwrap_or_default().to_owned();
-    let mut params = BTreeMap::new();
+    let mut params = Map::new();
     for word in words {
         let (key, value) = word.split_once('=').ok_or_else(|| bad(&format!("`{word}` is not key=value")))?;
         let value: i64 = value.parse().map_err(|_| bad(&format!("`{value}` is not a whole number")))?;
         params.insert(key.to_owned(), value);
     }
     let mut take = |key: &str, most: i64| {
-        let value = params.remove(key).ok_or_else(|| bad(&format!("`{key}` is missing")))?;
+        let value = params.shift_remove(key).ok_or_else(|| bad(&format!("`{key}` is missing")))?;
         if (0..=most).contains(&value) {
             Ok(value as u64)
         } else {

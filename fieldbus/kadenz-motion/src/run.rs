@@ -78,7 +78,7 @@ pub fn cycles_for(layout: &Layout, duration_s: f64) -> u64 {
 }
 
 /// What changes figures, for the first frame.
-pub fn settings(options: &RunOptions) -> std::collections::BTreeMap<String, String> {
+pub fn settings(options: &RunOptions) -> kadenz_record::Map<String> {
     let mut settings = MotionRecords::settings();
     settings.insert("transport".into(), options.transport.clone());
     settings.insert("scheduling".into(), if options.realtime { "SCHED_FIFO" } else { "SCHED_OTHER" }.into());

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What frames say: one typed message a frame type. Unknown keys are errors.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::frame::{Frame, FrameType};
 use crate::WireError;
+
+/// A map that keeps the order in which it was filled, as bytes on the line do.
+pub type Map<V> = indexmap::IndexMap<String, V>;
 
 /// The version these types describe.
 pub const WIRE_VERSION: u32 = 1;
@@ -40,7 +41,7 @@ pub struct Hello {
     pub cores: u32,
     pub storage: u64,
     pub capabilities: Vec<String>,
-    pub settings: BTreeMap<String, String>,
+    pub settings: Map<String>,
 }
 
 /// One benchmark the program offers.
@@ -80,8 +81,8 @@ pub struct Begin {
     pub lanes: Vec<String>,
     pub dtype: Dtype,
     pub unit: String,
-    pub params: BTreeMap<String, i64>,
-    pub ranks: BTreeMap<String, i64>,
+    pub params: Map<i64>,
+    pub ranks: Map<i64>,
 }
 
 /// Values of one type.
@@ -172,7 +173,7 @@ pub struct Fault {
     pub kind: String,
     pub message: String,
     pub thread: String,
-    pub registers: BTreeMap<String, u64>,
+    pub registers: Map<u64>,
 }
 
 /// Last frame.

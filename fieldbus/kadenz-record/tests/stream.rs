@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Promises of the wire format as this crate speaks it.
 
-use std::collections::BTreeMap;
-
 use kadenz_record::{
-    read, Begin, Clock, Dtype, End, EndLane, Hello, Message, Proof, RecordError, Status, Values, WireError, Writer,
+    read, Begin, Clock, Dtype, End, EndLane, Hello, Map, Message, Proof, RecordError, Status, Values, WireError, Writer,
 };
 use proptest::prelude::*;
 
@@ -23,7 +21,7 @@ fn hello() -> Hello {
         cores: 2,
         storage: 0,
         capabilities: vec![],
-        settings: BTreeMap::from([("cycle_us".into(), "1000".into())]),
+        settings: Map::from([("cycle_us".into(), "1000".into())]),
     }
 }
 
@@ -35,8 +33,8 @@ fn begin(dtype: Dtype) -> Begin {
         lanes: vec!["main".into()],
         dtype,
         unit: "ns".into(),
-        params: BTreeMap::from([("period_ms".into(), 1), ("joint".into(), -1)]),
-        ranks: BTreeMap::new(),
+        params: Map::from([("period_ms".into(), 1), ("joint".into(), -1)]),
+        ranks: Map::new(),
     }
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Who speaks.
 
-use std::collections::BTreeMap;
 use std::ffi::CStr;
 
-use kadenz_record::{Clock, Hello, WIRE_VERSION};
+use kadenz_record::{Clock, Hello, Map, WIRE_VERSION};
 
 /// CLOCK_MONOTONIC, as all stamps are.
 pub fn monotonic_clock() -> Clock {
@@ -12,7 +11,7 @@ pub fn monotonic_clock() -> Clock {
 }
 
 /// The first frame; `settings` is what changes figures.
-pub fn hello(settings: BTreeMap<String, String>) -> Hello {
+pub fn hello(settings: Map<String>) -> Hello {
     // SAFETY: all-zero is a valid utsname, and uname fills it with terminated strings.
     let names = unsafe {
         let mut names: libc::utsname = std::mem::zeroed();

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The records of a motion run and their columns.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 
-use kadenz_record::{Begin, Dtype, End, EndLane, Proof, RecordError, Status, Writer};
+use kadenz_record::{Begin, Dtype, End, EndLane, Map, Proof, RecordError, Status, Writer};
 
 use super::Column;
 use crate::message::{CycleSample, TaskSample};
@@ -47,7 +46,7 @@ pub struct Wanted {
     /// Benchmark.
     pub bench: String,
     /// Parameters; `priority` tells tasks apart, `joint` the joints.
-    pub params: BTreeMap<String, i64>,
+    pub params: Map<i64>,
     /// Samples of each lane.
     pub samples: u64,
 }
@@ -292,8 +291,8 @@ impl MotionRecords {
     }
 
     /// Settings that belong into the manifest.
-    pub fn settings() -> BTreeMap<String, String> {
-        BTreeMap::from([
+    pub fn settings() -> Map<String> {
+        Map::from([
             ("master".to_owned(), "ethercrab 0.7.1".to_owned()),
             ("dynamics".to_owned(), "KDL 1.5 recursive Newton-Euler".to_owned()),
         ])
