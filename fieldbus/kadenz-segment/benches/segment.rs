@@ -4,6 +4,7 @@
 //! Included: parsing, every device's work on every datagram, working counters, feeding the clocks. Not included: system
 //! calls (printed by `benchmarks/segment.py` over a veth pair) and what the devices' applications do after the frame
 //! has left (printed here as `settle`). `cargo bench -p kadenz-segment`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use kadenz_segment::command::Command;
 use kadenz_segment::frame::{address, datagrams, FrameBuilder};

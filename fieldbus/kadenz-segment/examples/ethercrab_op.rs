@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 //! ethercrab on a network interface: brings whatever is there to OP with distributed clocks, runs cycles, and says what
 //! it saw. `cargo run --example ethercrab_op -- veth0 [cycles]`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use ethercrab::error::Error;
 use ethercrab::std::{ethercat_now, tx_rx_task};

@@ -4,9 +4,14 @@
 //!
 //! A frame's way: a [`link`] receives it, [`segment::Segment::process`] passes it through every device in place,
 //! the link sends it back, and [`segment::Segment::settle`] lets the devices' applications work.
+//!
+//! No input from the wire may end the process: `unwrap`, `expect` and `panic!` are denied outside tests, and slicing in the
+//! modules that take bytes apart; the fuzzer in `tests/fuzz.rs` covers the rest.
 
+#[deny(clippy::indexing_slicing)]
 pub mod al;
 pub mod coe;
+#[deny(clippy::indexing_slicing)]
 pub mod command;
 pub mod description;
 pub mod device;
@@ -17,12 +22,14 @@ pub mod esi;
 pub mod fault;
 pub mod frame;
 pub mod link;
+#[deny(clippy::indexing_slicing)]
 pub mod mailbox;
 pub mod pcap;
 pub mod plant;
 pub mod random;
 pub mod register;
 pub mod ring;
+#[deny(clippy::indexing_slicing)]
 pub mod segment;
 pub mod settings;
 pub mod sii;

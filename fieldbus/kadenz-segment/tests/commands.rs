@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Every datagram command against memory: what it puts into the frame, what into the devices, and the working counter.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
 

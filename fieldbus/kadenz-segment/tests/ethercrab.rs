@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! ethercrab brings the ring up, speaks CoE with it, keeps its clocks and moves its axes. No network, no privileges.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
 

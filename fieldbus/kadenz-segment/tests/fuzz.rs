@@ -3,6 +3,7 @@
 //!
 //! `KADENZ_FUZZ_SECONDS=600 cargo test --release --test fuzz -- --nocapture` runs it for ten minutes; by default it
 //! takes about two seconds.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Numbered fault scenarios on the segment's side: what goes wrong, and what exactly a master sees of it.
 //! (docs/fieldbus/conformance.md lists them; the motion application has its own, from M01.)
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
 

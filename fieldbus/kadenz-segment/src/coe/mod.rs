@@ -3,8 +3,10 @@
 
 pub mod abort;
 pub mod emergency;
+#[deny(clippy::indexing_slicing)]
 pub mod information;
 pub mod object;
+#[deny(clippy::indexing_slicing)]
 pub mod sdo;
 pub mod standard;
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One EtherCAT slave controller: memory, registers and what accessing them sets off.
 
+#[deny(clippy::indexing_slicing)]
 pub mod clock;
+#[deny(clippy::indexing_slicing)]
 pub mod fmmu;
+#[deny(clippy::indexing_slicing)]
 pub mod sync_manager;
+#[deny(clippy::indexing_slicing)]
 pub mod watchdog;
 
 use crate::register::{at, Access, Effect, FEATURES_OF_CLOCKS, FMMUS, MAP, MEMORY_START, SYNC_MANAGERS};
@@ -158,7 +162,7 @@ impl Esc {
         while !data.is_empty() {
             let manager = self.managers.iter().position(|manager| manager.covers(address));
             let end = match manager {
-                Some(index) => self.managers[index].end(),
+                Some(index) => self.managers.get(index).map_or(MEMORY_END, SyncManager::end),
                 None if address < MEMORY_START => MEMORY_START,
                 None => self.next_manager(address),
             };
@@ -240,7 +244,7 @@ impl Esc {
         while !rest.is_empty() {
             let manager = self.managers.iter().position(|manager| manager.covers(address));
             let end = match manager {
-                Some(index) => self.managers[index].end(),
+                Some(index) => self.managers.get(index).map_or(MEMORY_END, SyncManager::end),
                 None if address < MEMORY_START => MEMORY_START,
                 None => self.next_manager(address),
             };

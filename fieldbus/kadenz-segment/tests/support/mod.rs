@@ -80,7 +80,6 @@ macro_rules! with_ethercrab {
             mailbox_echo: std::time::Duration::from_secs(10),
             eeprom: std::time::Duration::from_secs(5),
             wait_loop_delay: std::time::Duration::from_micros(1),
-            ..ethercrab::Timeouts::default()
         };
         let config = ethercrab::MainDeviceConfig { dc_static_sync_iterations: 2000, ..Default::default() };
         let $main = ethercrab::MainDevice::new(pdu_loop, timeouts, config);
