@@ -22,12 +22,17 @@ pub struct Writer<W: Write> {
 
 impl<W: Write> Writer<W> {
     /// Starts the stream with one zero, which ends whatever stood on the line before.
-    pub fn new(mut output: W) -> Result<Self, RecordError> {
+    pub fn new(output: W) -> Result<Self, RecordError> {
+        Self::resumed(output, 0)
+    }
+
+    /// As `new`, going on with frame number `sequence` of a stream that was begun elsewhere.
+    pub fn resumed(mut output: W, sequence: u32) -> Result<Self, RecordError> {
         output.write_all(&[0])?;
         let room = BODY_MAX_BYTES + BODY_MAX_BYTES / 8;
         Ok(Self {
             output,
-            sequence: 0,
+            sequence,
             records: 0,
             body: Vec::with_capacity(room),
             scratch: Vec::with_capacity(room),
