@@ -62,9 +62,20 @@ pub fn simulate(options: &RingOptions) -> Result<(), MotionError> {
         rt::lock_memory()?;
     }
     println!("{READY}");
-    serve::<std::io::Sink>(&mut segment, &socket, None, &STOP, None)?;
-    let never = AtomicBool::new(false);
-    serve::<std::io::Sink>(&mut segment, &socket, None, &never, Some(AFTERLIFE))?;
+    // One call of `serve`, because its time begins with it: the ring must not be younger after the master has gone.
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !STOP.load(Ordering::Relaxed) && !over.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            std::thread::sleep(AFTERLIFE);
+            over.store(true, Ordering::Relaxed);
+        });
+        let served = serve::<std::io::Sink>(&mut segment, &socket, None, &over, None);
+        over.store(true, Ordering::Relaxed);
+        served
+    })?;
     // Whoever reads may be gone: that is a case this ring is for.
     let (frames, powered) = (segment.counters().frames, powered(&segment));
     let _ = writeln!(std::io::stderr(), "simulated ring: {frames} frames, {powered} drives with power at the end");
