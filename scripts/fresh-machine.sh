@@ -6,11 +6,14 @@
 #
 #   scripts/fresh-machine.sh [TARGET] [SUITE] [FOLDER]     demo, bookworm, /var/tmp/kadenz-fresh
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/private-apt.sh"
 
 TARGET="${1:-demo}"
 SUITE="${2:-bookworm}"
 FOLDER="${3:-/var/tmp/kadenz-fresh}"
-MIRROR=http://deb.debian.org/debian
+# This system's own mirrors, as its package sources name them.
+MIRROR="${KADENZ_DEBIAN_MIRROR:-$(repository Debian)}"
+SECURITY="$(repository Debian-Security)"
 # What somebody needs to get this far: a shell, git, make and the right to install packages.
 BEFORE=git,make,sudo,ca-certificates
 
@@ -37,7 +40,7 @@ say "a new $SUITE in $new"
 debootstrap --variant=minbase --include="$BEFORE" "$SUITE" "$new" "$MIRROR" >"$FOLDER/bootstrap.log" ||
     die "debootstrap failed" "See $FOLDER/bootstrap.log"
 # Debian 12's current compilers for Rust are in its security archive, which every installation has.
-echo "deb http://deb.debian.org/debian-security $SUITE-security main" \
+echo "deb $SECURITY $SUITE-security main" \
     >"$new/etc/apt/sources.list.d/security.list"
 cp /etc/resolv.conf "$new/etc/resolv.conf"
 # A machine behind a proxy that inspects TLS has certificates of its own.

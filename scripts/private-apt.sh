@@ -11,25 +11,38 @@ private_apt() {
     APT_CONFIG="$PRIVATE_APT/apt.conf" "$tool" "$@"
 }
 
+# repository LABEL: where this system's own apt finds the archive of that label, its mirror included.
+repository() {
+    # shellcheck disable=SC2016  # apt's own names
+    apt-get indextargets --format '$(LABEL) $(REPO_URI)' 2>/dev/null |
+        awk -v label="$1" '$1 == label { print $2; exit }'
+}
+
 # The backport comes from Debian 12 on every system: its programs run wherever the C library is as
 # new as Debian 12's. Sources are also those of the system, whose QEMU may be the one in use.
 private_apt_sources() {
-    local id codename keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+    local id codename own debian keyring=/usr/share/keyrings/debian-archive-keyring.gpg
     # shellcheck source=/dev/null
     id="$(. /etc/os-release && echo "$ID")"
     # shellcheck source=/dev/null
     codename="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
-    local debian="[signed-by=$keyring] http://deb.debian.org/debian"
-    echo "deb $debian bookworm main"
-    echo "deb $debian bookworm-backports main"
-    echo "deb-src $debian bookworm-backports main"
+    # Labels stand in the lists, and an image may come without lists.
+    [ -n "$(repository Debian)$(repository Ubuntu)" ] || as_root apt-get update -qq
+    debian="${KADENZ_DEBIAN_MIRROR:-$(repository Debian)}"
+    [ -n "$debian" ] || die \
+        "this system's package sources name no Debian mirror, and QEMU $NEEDED_QEMU comes from Debian's backports" \
+        "Name one: KADENZ_DEBIAN_MIRROR=URL make setup; or install QEMU $NEEDED_QEMU or newer into PATH"
+    echo "deb [signed-by=$keyring] $debian bookworm main"
+    echo "deb [signed-by=$keyring] $debian bookworm-backports main"
+    echo "deb-src [signed-by=$keyring] $debian bookworm-backports main"
     if [ "$id" = debian ] && [ "$codename" != bookworm ] && [ -n "$codename" ]; then
-        echo "deb-src $debian $codename main"
-        echo "deb-src [signed-by=$keyring] http://deb.debian.org/debian-security" \
-            "$codename-security main"
+        echo "deb-src [signed-by=$keyring] $debian $codename main"
+        own="$(repository Debian-Security)"
+        [ -z "$own" ] || echo "deb-src [signed-by=$keyring] $own $codename-security main"
     elif [ "$id" = ubuntu ]; then
-        echo "deb-src http://archive.ubuntu.com/ubuntu $codename main universe"
-        echo "deb-src http://archive.ubuntu.com/ubuntu $codename-updates main universe"
+        own="$(repository Ubuntu)"
+        [ -z "$own" ] || printf 'deb-src %s %s main universe\n' \
+            "$own" "$codename" "$own" "$codename-updates"
     fi
 }
 
@@ -57,8 +70,8 @@ Acquire::Languages "none";
 APT::Sandbox::User "$(id -un)";
 CONF
     private_apt apt-get update -qq || die \
-        "the package lists of deb.debian.org could not be read" \
-        "Its message is above; without a network to Debian's mirror nothing can be fetched"
+        "the package lists of Debian could not be read" \
+        "Its message is above; without a network to a Debian mirror nothing can be fetched"
     touch "$stamp"
 }
 
