@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ethercrab brings the simulated segment up over a veth pair, with a socket on either side."""
 
 from __future__ import annotations

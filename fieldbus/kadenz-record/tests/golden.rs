@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The golden frames of the repository: read as what they are, and written again byte by byte.
 
 use std::path::PathBuf;
