@@ -60,18 +60,34 @@ class Elf:
             return ""
         start, size, name = self._functions[index]
         inside = (address & ~1) - start
-        return f"{name}+{inside:#x}" if inside < max(size, 1) else ""
+        # A label of assembly has no size: it reaches to the next one, within its section.
+        return f"{name}+{inside:#x}" if inside < size else ""
 
     @cached_property
     def _functions(self) -> list[tuple[int, int, str]]:
+        from elftools.elf.constants import SH_FLAGS
         from elftools.elf.elffile import ELFFile
 
         with self.path.open("rb") as file:
-            table = ELFFile(file).get_section_by_name(".symtab")
+            elf = ELFFile(file)
+            table = elf.get_section_by_name(".symtab")
             if table is None:
                 return []
-            return sorted(
-                (s["st_value"] & ~1, s["st_size"], s.name)
+            code = {
+                index: section["sh_addr"] + section["sh_size"]
+                for index, section in enumerate(elf.iter_sections())
+                if section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR
+            }
+            found = sorted(
+                (s["st_value"] & ~1, s["st_size"], s.name, code[s["st_shndx"]])
                 for s in table.iter_symbols()
-                if s["st_info"]["type"] == "STT_FUNC" and s["st_shndx"] != "SHN_UNDEF"
+                if s["st_info"]["type"] in ("STT_FUNC", "STT_NOTYPE")
+                and s["st_shndx"] in code
+                and s.name
+                and not s.name.startswith("$")  # Arm's marks of code and data
             )
+        ends = [start for start, _, _, _ in found[1:]] + [0]
+        return [
+            (start, size or max(min(following or end, end) - start, 0), name)
+            for (start, size, name, end), following in zip(found, ends, strict=True)
+        ]

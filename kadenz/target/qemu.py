@@ -15,8 +15,10 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from kadenz.build.elf import Elf
 from kadenz.config.board import EmulatedTier
@@ -24,10 +26,17 @@ from kadenz.config.manifest import EmulatorEntry
 from kadenz.target import tools
 from kadenz.target.base import die_with_parent
 
+if TYPE_CHECKING:
+    from qemu.qmp import QMPClient
+
+T = TypeVar("T")
+
 _READ_BYTES = 1 << 18
 _GRACE_S = 2.0  # between asking QEMU to end and ending it
 _EXIT_S = 0.3  # for an image that ends QEMU by itself
 _POLL_S = 0.01
+_LOOKS = 5  # at a target that hangs
+_BETWEEN_LOOKS_S = 0.005
 # Lines of `info registers` that hold floating point only: forty that nobody reads.
 _FLOATS = re.compile(r"^\s*(f\d+/|fcsr|s\d\d=|FPSCR)|^\s*$")
 
@@ -83,13 +92,21 @@ class QemuTarget:
         return False
 
     def post_mortem(self) -> str:
-        """The registers, the program counter with the name of its function."""
+        """Where the target is, seen several times because its interrupts go on, and its registers.
+
+        The registers are those of the last look.
+        """
         try:
-            registers = self._ask("info registers")
+            looks = self._talk(_look)
         except Exception as error:  # the emulator itself may be what hangs
             return f"QEMU does not answer ({type(error).__name__}); {self._said()}".strip("; ")
-        where = [f"{name} is in {symbol}" for name, symbol in self._symbols(registers)]
-        kept = [line for line in registers.splitlines() if not _FLOATS.match(line)]
+        seen = [dict(self._symbols(registers)) for registers in looks]
+        where = [
+            f"{name} is in {symbol}" + (f", in {count} of {len(looks)} looks" if count > 1 else "")
+            for name in dict.fromkeys(name for names in seen for name in names)
+            for symbol, count in _counted(names[name] for names in seen if name in names)
+        ]
+        kept = [line for line in looks[-1].splitlines() if not _FLOATS.match(line)]
         return "\n".join([*where, *kept, self._said()]).strip()
 
     def close(self) -> str:
@@ -161,32 +178,56 @@ class QemuTarget:
 
     def _quit(self, process: subprocess.Popen[bytes]) -> None:
         with contextlib.suppress(Exception):
-            self._ask("quit")
+            self._talk(_leave)
         try:
             process.wait(_GRACE_S)
         except subprocess.TimeoutExpired:
             process.kill()  # a plugin can make QEMU deaf to SIGTERM
             process.wait()
 
-    def _ask(self, command: str) -> str:
-        """One line to QEMU's monitor, through QMP. Raises when it does not answer in time."""
+    def _talk(self, conversation: Callable[[QMPClient], Awaitable[T]]) -> T:
+        """A conversation over QMP. Raises when QEMU does not answer in time."""
         import asyncio
 
         from qemu.qmp import QMPClient
 
-        async def talk() -> str:
+        async def talk() -> T:
             client = QMPClient("kadenz")
             await client.connect(str(self._folder / "qmp"))
-            if command == "quit":
-                with contextlib.suppress(Exception):  # it may be gone before it answers
-                    await client.execute("quit")
-                with contextlib.suppress(Exception):
+            try:
+                return await conversation(client)
+            finally:
+                with contextlib.suppress(Exception):  # it may be gone already
                     await client.disconnect()
-                return ""
-            with contextlib.suppress(Exception):
-                await client.execute("stop")  # so that the registers are those of one moment
-            answer: Any = await client.execute("human-monitor-command", {"command-line": command})
-            await client.disconnect()
-            return str(answer)
 
         return asyncio.run(asyncio.wait_for(talk(), _GRACE_S))
+
+
+async def _leave(client: QMPClient) -> None:
+    with contextlib.suppress(Exception):  # it may be gone before it answers
+        await client.execute("quit")
+
+
+async def _look(client: QMPClient) -> list[str]:
+    """Registers at some moments, each with the machine stopped so that they belong together."""
+    import asyncio
+
+    looks: list[str] = []
+    for _ in range(_LOOKS):
+        await client.execute("stop")
+        answer = await client.execute("human-monitor-command", {"command-line": "info registers"})
+        looks.append(str(answer))
+        await client.execute("cont")
+        await asyncio.sleep(_BETWEEN_LOOKS_S)
+    return looks
+
+
+def _counted(symbols: Iterable[str]) -> list[tuple[str, int]]:
+    """Functions by how often they were seen, each with the offset of its last look."""
+    last: dict[str, str] = {}
+    count: Counter[str] = Counter()
+    for symbol in symbols:
+        function = symbol.split("+")[0]
+        last[function] = symbol
+        count[function] += 1
+    return [(last[function], n) for function, n in count.most_common()]
