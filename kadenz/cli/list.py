@@ -7,28 +7,47 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kadenz.errors import KadenzError
+from kadenz.errors import KadenzError, UsageError
 
 if TYPE_CHECKING:
     from kadenz.lab.catalog import Catalog
 
 
 @click.command("list")
+@click.argument("name", required=False, metavar="[BENCHMARK]")
 @click.option("--build", is_flag=True, help="Build the images that are missing, and ask them.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-def list_(build: bool, as_json: bool) -> None:
+def list_(name: str | None, build: bool, as_json: bool) -> None:
     """List benchmarks with what they time, targets with what they lack, and campaigns.
 
     What a target can measure its image says itself; images that were never built are asked after
-    `--build`.
+    `--build`. With the name of a benchmark, that one in full.
     """
     answer = _everything(build)
+    if name is not None:
+        answer["benchmarks"] = [_the_one(name, answer["benchmarks"])]
     if as_json:
         import msgspec
 
         click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=1))
+    elif name is not None:
+        _write_benchmark(answer["benchmarks"][0], answer["targets"])
     else:
-        _write_tables(answer)
+        _write_overview(answer)
+
+
+def _the_one(name: str, benchmarks: list[dict[str, Any]]) -> dict[str, Any]:
+    """The benchmark called `name`; UsageError names the nearest where there is none."""
+    import difflib
+
+    for bench in benchmarks:
+        if bench["name"] == name:
+            return bench
+    near = difflib.get_close_matches(name, [bench["name"] for bench in benchmarks], n=3)
+    remedy = f"Did you mean {', '.join(near)}?" if near else "`kadenz list` has their names"
+    if not benchmarks:
+        remedy = "No image is built yet: `kadenz list --build` builds and asks"
+    raise UsageError(f"{name}: no such benchmark", remedy=remedy)
 
 
 def _everything(build: bool) -> dict[str, Any]:
@@ -94,46 +113,66 @@ def _benchmarks(catalogs: dict[str, Catalog]) -> list[dict[str, Any]]:
     return [found[name] for name in sorted(found)]
 
 
-def _write_tables(answer: dict[str, Any]) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    console = Console(highlight=False)
-    shown = [t["name"] for t in answer["targets"] if t["image"] == "built"]
-    benchmarks = Table(title="Benchmarks", title_justify="left", box=None, pad_edge=False)
-    for column in ("name", "from … to", "parameters", "source", "not on"):
-        benchmarks.add_column(column, overflow="fold")
-    for bench in answer["benchmarks"]:
-        params = [f"{p['name']}={p['initial']} ({p['low']}…{p['high']})" for p in bench["params"]]
-        lacking = [
-            f"{target}: {bench['available'].get(target, 'not in its image')}"
-            for target in shown
-            if bench["available"].get(target) != "yes"
-        ]
-        cells = [
-            bench["name"],
-            f"{bench['begins']} … {bench['ends']}",
-            "\n".join(params),
-            bench["source"],
-            "\n".join(lacking),
-        ]
-        benchmarks.add_row(*(escape(cell) for cell in cells))
-    targets = Table(title="Targets", title_justify="left", box=None, pad_edge=False)
-    for column in ("name", "what it is", "instruments", "image"):
-        targets.add_column(column, overflow="fold")
-    for target in answer["targets"]:
-        instruments = ", ".join(target["instruments"])
-        cells = [target["name"], target["title"], instruments, target["image"]]
-        targets.add_row(*(escape(cell) for cell in cells))
-    campaigns = Table(title="Campaigns", title_justify="left", box=None, pad_edge=False)
-    campaigns.add_column("name")
-    campaigns.add_column("title")
-    for campaign in answer["campaigns"]:
-        campaigns.add_row(escape(campaign["name"]), escape(campaign["title"]))
+def _write_overview(answer: dict[str, Any]) -> None:
+    """Each benchmark, target and campaign on one line, cut to the width of the terminal."""
+    targets = answer["targets"]
+    marks = {
+        target["name"]: chr(ord("a") + number)
+        for number, target in enumerate(t for t in targets if t["image"] == "built")
+    }
     if answer["benchmarks"]:
-        console.print(benchmarks, "")
+        _line("Benchmarks: runs on (letters of the targets below), what it times")
     else:
-        console.print("Benchmarks: no image is built yet; `kadenz list --build` builds and asks\n")
-    console.print(targets, "")
-    console.print(campaigns)
+        _line("Benchmarks: no image is built yet; `kadenz list --build` builds and asks")
+    width = max((len(bench["name"]) for bench in answer["benchmarks"]), default=0)
+    family = ""
+    for bench in answer["benchmarks"]:
+        if bench["name"].split("/")[0] != family:
+            family = bench["name"].split("/")[0]
+            _line("")
+        runs_on = "".join(
+            mark if bench["available"].get(target) == "yes" else "·"
+            for target, mark in marks.items()
+        )
+        _line(f"  {bench['name']:{width}}  {runs_on}  {bench['begins']} … {bench['ends']}")
+    _line("\nTargets")
+    width = max((len(target["name"]) for target in targets), default=0)
+    for target in targets:
+        image = "" if target["image"] == "built" else f" ({target['image']})"
+        mark = marks.get(target["name"], " ")
+        _line(f"  {mark} {target['name']:{width}}  {target['title']}{image}")
+    _line("\nCampaigns")
+    width = max((len(campaign["name"]) for campaign in answer["campaigns"]), default=0)
+    for campaign in answer["campaigns"]:
+        _line(f"  {campaign['name']:{width}}  {campaign['title']}")
+    if answer["benchmarks"]:
+        _line("\n`kadenz list BENCHMARK` shows one in full: end points, parameters, where not.")
+
+
+def _write_benchmark(bench: dict[str, Any], targets: list[dict[str, Any]]) -> None:
+    """One benchmark in full, nothing cut."""
+    click.echo(bench["name"])
+    click.echo(f"  from    {bench['begins']}")
+    click.echo(f"  to      {bench['ends']}")
+    click.echo(f"  source  {bench['source']}")
+    for param in bench["params"]:
+        bounds = f"{param['low']}…{param['high']}"
+        click.echo(f"  --set   {param['name']}={param['initial']}  ({bounds})")
+    for target in targets:
+        if target["image"] != "built":
+            answer = f"not known: {target['image']}"
+        else:
+            answer = bench["available"].get(target["name"], "not in its image")
+            answer = "yes" if answer == "yes" else f"n/a: {answer}"
+        click.echo(f"  on      {target['name']}  {answer}")
+
+
+def _line(text: str) -> None:
+    """A line cut to the terminal; whole where standard output is a pipe or a file."""
+    import shutil
+    import sys
+
+    width = shutil.get_terminal_size().columns
+    if sys.stdout.isatty() and len(text) > width and not text.startswith("\n"):
+        text = text[: width - 1] + "…"
+    click.echo(text)

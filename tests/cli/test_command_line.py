@@ -144,6 +144,17 @@ def test_list_tells_end_points_and_what_a_target_lacks() -> None:
     assert pipe["available"]["freertos/stm32f4@emulated"] not in ("", "yes")
 
 
+def test_list_shows_one_benchmark_in_full_and_names_the_nearest_for_a_typo() -> None:
+    assert kadenz("list", "--build", "--json").returncode == 0
+    one = kadenz("list", "itc/pipe")
+    assert one.returncode == 0, one.stderr
+    for word in ("from ", "to ", "source ", "size_bytes=", "posix/linux@host  yes"):
+        assert word in one.stdout
+    typo = kadenz("list", "itc/pip")
+    assert typo.returncode == 2
+    assert "itc/pipe" in typo.stderr
+
+
 def complete(words: str, shell: str = "bash") -> list[str]:
     parts = words.split(" ")
     answer = kadenz(
