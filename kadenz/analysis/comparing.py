@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from kadenz.analysis.batches import batch_lanes
+from kadenz.analysis.batches import ITERATIONS, batch_lanes
 from kadenz.analysis.differences import Difference, differences
 from kadenz.analysis.results import Samples
 from kadenz.analysis.runs import refusal
@@ -195,7 +195,7 @@ def _compare_point(
     lanes = [lane.name for lane in left.runs[0][1].lanes]
     # The empty loop of a batch is no result.
     if batch_lanes(left.runs[0][1]) is not None:
-        lanes = lanes[:1]
+        lanes = ["per iteration"]
     made = []
     for number, lane in enumerate(lanes):
         for statistic in statistics:
@@ -307,5 +307,20 @@ def _in_unit(run: Run, entry: RecordEntry, lane: int) -> Samples:
     """Warm samples in the record's unit: clocks of different rate meet here and nowhere else."""
     unit = unit_of(entry.unit, run.manifest.clock)
     warm = run.samples(entry, lane)[entry.cold :]
+    lanes = batch_lanes(entry)
+    if lanes is not None and lane == lanes[0]:
+        return _per_iteration(run, entry, warm, lanes[1]) * np.float64(unit.scale)
     # Integers stay integers where nothing has to be scaled: stats count them exactly.
     return warm if unit.scale == 1.0 else np.asarray(warm * np.float64(unit.scale))
+
+
+def _per_iteration(run: Run, entry: RecordEntry, batch: Samples, empty_lane: int) -> Samples:
+    """Each repetition's (batch - empty) / iterations, in ticks (mazzi2021, equation 1).
+
+    `empty` is the median of the empty loops, as in `batch_result`; its own spread is left out of
+    the interval. Empty where no empty loop was measured: a raw total compares the loop as well.
+    """
+    empty = run.samples(entry, empty_lane)[entry.cold :]
+    if empty.size == 0:
+        return np.empty(0, dtype=np.float64)
+    return np.asarray((batch - np.median(empty)) / entry.params[ITERATIONS], dtype=np.float64)
