@@ -44,6 +44,8 @@ class EmulatedTier(FileModel, kw_only=True, frozen=True):
     serial: Annotated[int, msgspec.Meta(ge=0, le=7)] = 0  # which UART of the machine talks
     arguments: tuple[str, ...] = ()
     clock_unit: str = "instruction"
+    # What a reader of one benchmark's figures has to know; a run that measures it is stamped.
+    benchmark_notes: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class BoardTier(FileModel, kw_only=True, frozen=True):

@@ -82,6 +82,7 @@ def measure(job: Job, output: Path, progress: Progress, stop: threading.Event) -
     with RunWriter(output, document) as writer:
         session = Session(writer, name, job.points, job.catalog.benches, progress)
         session.scoped = job.instrument == "scope"
+        _stamp_benchmark_notes(job, writer)
         why = _all_points(job, session, writer, progress, stop, failures)
         enter_measurements(document, Run(writer.folder, document))
         document.records.sort(key=lambda record: record.id)
@@ -89,6 +90,17 @@ def measure(job: Job, output: Path, progress: Progress, stop: threading.Event) -
         folder = writer.finish(why)
     progress.finished(name, folder)
     return Result(name, folder, document, failures)
+
+
+def _stamp_benchmark_notes(job: Job, writer: RunWriter) -> None:
+    """Makes the board's notes on the planned benchmarks warnings of this run."""
+    emulated = house.board(job.name.board).tier.emulated
+    if job.name.tier != "emulated" or emulated is None:
+        return
+    planned = {point.bench for point in job.points}
+    for bench, text in emulated.benchmark_notes.items():
+        if bench in planned:
+            _warn(writer, "benchmark-note", f"{bench}: {text}")
 
 
 def _all_points(
