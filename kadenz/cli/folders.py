@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kadenz.errors import StoreError
+from kadenz.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     from kadenz.store import Run
@@ -16,13 +16,17 @@ if TYPE_CHECKING:
 def find_runs(paths: Iterable[Path]) -> list[Run]:
     """Every run named: run folders, or folders that hold some, then in the order of their names.
 
-    StoreError when a path is neither, or a run is damaged.
+    UsageError when there is no such path, StoreError when it is neither, or a run is damaged.
     """
     from kadenz.store import read_run
     from kadenz.store.layout import MANIFEST
 
     found = []
     for path in paths:
+        if not path.exists():
+            raise UsageError(
+                f"{path}: no such folder", remedy="Name the folder that `kadenz run` printed"
+            )
         inside = [] if (path / MANIFEST).exists() or path.is_file() else _inside(path, MANIFEST)
         if path.is_dir() and not inside and not (path / MANIFEST).exists():
             raise StoreError(
