@@ -15,6 +15,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 FIELDBUS = Path(__file__).resolve().parents[1] / "fieldbus"
@@ -70,8 +72,9 @@ def sustain(interface: str, seconds: float) -> tuple[int, int, float, list[int]]
     return count, lost, took, trips
 
 
-def over_veth(program: Path, seconds: float) -> None:
-    """10 kHz over a veth pair, and what the segment says about it."""
+@contextmanager
+def veth_pair() -> Iterator[tuple[str, str]]:
+    """Names of the two ends of a virtual cable, for as long as the block lasts. Needs root."""
     ends = (f"kzb{os.getpid() % 100000}", f"kzc{os.getpid() % 100000}")
     subprocess.run(
         ["ip", "link", "add", ends[0], "type", "veth", "peer", "name", ends[1]], check=True
@@ -81,6 +84,14 @@ def over_veth(program: Path, seconds: float) -> None:
             Path(f"/proc/sys/net/ipv6/conf/{end}/disable_ipv6").write_text("1", encoding="ascii")
             subprocess.run(["ip", "link", "set", end, "up"], check=True)
         time.sleep(0.5)
+        yield ends
+    finally:
+        subprocess.run(["ip", "link", "del", ends[0]], check=True)
+
+
+def over_veth(program: Path, seconds: float) -> None:
+    """10 kHz over a veth pair, and what the segment says about it."""
+    with veth_pair() as ends:
         segment = subprocess.Popen(
             [str(program), "run", "--interface", ends[1], "--ring", str(RING)],
             stdout=subprocess.PIPE,
@@ -92,8 +103,6 @@ def over_veth(program: Path, seconds: float) -> None:
         segment.send_signal(signal.SIGINT)
         said = segment.stdout.read()
         segment.wait()
-    finally:
-        subprocess.run(["ip", "link", "del", ends[0]], check=True)
     trips.sort()
     processing = re.search(r"mean ([\d.]+) us, longest ([\d.]+) us", said)
     assert processing is not None

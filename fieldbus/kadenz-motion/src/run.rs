@@ -181,6 +181,7 @@ where
         Ok(())
     })?;
 
+    let first_measured = main.first_measured();
     let (without_power, cycles) = (main.without_power(), main.cycles());
     let (outcome, bus) = main.finish();
     let strays = bus.strays();
@@ -197,6 +198,10 @@ where
         }
         Outcome::Faulted { cause, .. } => RunEnd { complete: false, reason: cause.to_string() },
     };
-    let (writer, events) = log.finish(&end)?;
+    let (mut writer, events) = log.finish(&end)?;
+    if let Some(cycle) = first_measured {
+        // Events carry cycle numbers: with this a reader knows which of them lie in the measured time.
+        writer.text(&format!("measured from cycle {cycle}"))?;
+    }
     Ok((RunReport { outcome, without_power, cycles, events }, writer))
 }

@@ -146,6 +146,13 @@ impl<W: Wire> Bus<W> {
         }
     }
 
+    /// The same exchange and nothing around it: no reading of states, no panic kept inside. The yardstick of
+    /// `benchmarks/motion.py`. Working counter, or `None` without a good answer until the deadline.
+    pub fn exchange_bare(&mut self, deadline_ns: u64) -> Option<u16> {
+        let answer = self.pump.run(self.ring.tx_rx_dc(self.master), Patience::Until(deadline_ns));
+        Some(answer.ok()?.ok()?.working_counter)
+    }
+
     /// Largest difference of the clocks to the reference, ns: one broadcast read, which ORs the magnitudes, so the value
     /// is at least the largest and less than twice it. `None` when no answer came.
     pub fn clock_difference_ns(&mut self, deadline_ns: u64) -> Option<u32> {

@@ -108,6 +108,7 @@ pub struct MainTask<W: Wire> {
     panics_seen: [bool; 4],
     panic_at: Option<u64>,
     stop_seen: Option<StopCategory>,
+    first_measured: Option<u64>,
 }
 
 impl<W: Wire> MainTask<W> {
@@ -150,6 +151,7 @@ impl<W: Wire> MainTask<W> {
             panics_seen: [false; 4],
             panic_at: None,
             stop_seen: None,
+            first_measured: None,
         }
     }
 
@@ -181,6 +183,11 @@ impl<W: Wire> MainTask<W> {
     /// Cycles so far.
     pub fn cycles(&self) -> u64 {
         self.cycle
+    }
+
+    /// Number of the first measured cycle, once there is one.
+    pub fn first_measured(&self) -> Option<u64> {
+        self.first_measured
     }
 
     fn enter(&mut self, phase: Phase) {
@@ -437,6 +444,7 @@ impl<W: Wire> MainTask<W> {
         if self.way == Way::Out && self.phase == Phase::Moving && self.shared.window().is_none() {
             let end_ns = release.nominal_ns + self.planned_cycles * self.period_ns;
             self.shared.open_window(Window { start_ns: release.nominal_ns, end_ns });
+            self.first_measured = Some(self.cycle);
         }
         if self.phase == Phase::Moving && self.shared.window().is_some_and(|w| release.nominal_ns >= w.end_ns) {
             self.stop(StopCategory::Two);

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A bare `tx_rx_dc` loop of the master library at 1 kHz: what an exchange costs without an application around it.
+//! `benchmarks/motion.py` holds the main task against it.
+//!
+//! `bare_loop INTERFACE CYCLES CPU alone|woken OUTPUT.csv` writes a line a cycle, `CPU time in ns,round trip in ns`; the round trip
+//! of a cycle without a whole answer is empty. Periods left out have no line. Needs root.
+//!
+//! `alone` the loop pays for waking an idle processor. With `woken` a thread of the dynamic task's priority, which does
+//! nothing else, is released at the same moment and pays for it, as the dynamic task does for the main task.
+
+use std::error::Error;
+use std::fmt::Write as _;
+
+use kadenz_motion::bus::{Bus, Socket};
+use kadenz_motion::layout::Layout;
+use kadenz_motion::rt;
+
+const PERIOD_NS: u64 = 1_000_000;
+/// As the main task.
+const PRIORITY: i32 = 90;
+/// As the dynamic task.
+const WAKER_PRIORITY: i32 = 95;
+/// Cycles the ring may take to reach OP.
+const START_CYCLES: u64 = 5_000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let [_, interface, cycles, cpu, waking, output] = arguments.as_slice() else {
+        return Err("usage: bare_loop INTERFACE CYCLES CPU alone|woken OUTPUT.csv".into());
+    };
+    let (cycles, cpu): (u64, usize) = (cycles.parse()?, cpu.parse()?);
+    let woken = match waking.as_str() {
+        "alone" => false,
+        "woken" => true,
+        other => return Err(format!("`{other}` is neither alone nor woken").into()),
+    };
+    let layout = Layout::load(None)?;
+    rt::pin_to_cpu(cpu)?;
+    let mut bus = Bus::bring_up(Socket::open(interface)?, &layout, &layout.axis)?;
+    rt::lock_memory()?;
+    rt::become_realtime(PRIORITY)?;
+
+    let mut due_ns = rt::now_ns();
+    let mut operational = false;
+    for _ in 0..START_CYCLES {
+        due_ns = (due_ns + PERIOD_NS).max(rt::now_ns());
+        rt::sleep_until_ns(due_ns);
+        operational = bus.exchange(due_ns + PERIOD_NS).all_op;
+        if operational {
+            break;
+        }
+    }
+    if !operational {
+        return Err("the ring did not reach OP within 5 s: is another master on the interface?".into());
+    }
+
+    let expected = bus.expected_counter();
+    let mut taken: Vec<(u64, Option<u64>)> = Vec::with_capacity(cycles as usize);
+    due_ns = rt::now_ns() + PERIOD_NS;
+    let end_ns = due_ns + cycles * PERIOD_NS;
+    let waker = woken.then(|| std::thread::spawn(move || wake(due_ns, end_ns)));
+    let mut used_ns = rt::cpu_time_ns();
+    while due_ns < end_ns {
+        rt::sleep_until_ns(due_ns);
+        let begin_ns = rt::now_ns();
+        due_ns += begin_ns.saturating_sub(due_ns) / PERIOD_NS * PERIOD_NS;
+        // The main task's deadline: three quarters of the cycle, an eighth at least.
+        let counter = bus.exchange_bare((due_ns + PERIOD_NS * 3 / 4).max(begin_ns + PERIOD_NS / 8));
+        let trip_ns = rt::now_ns() - begin_ns;
+        let now_used_ns = rt::cpu_time_ns();
+        taken.push((now_used_ns - used_ns, (counter == Some(expected)).then_some(trip_ns)));
+        used_ns = now_used_ns;
+        due_ns += PERIOD_NS;
+    }
+    if let Some(waker) = waker {
+        waker.join().map_err(|_| "the thread that wakes the processor panicked")??;
+    }
+    bus.leave()?;
+
+    let mut text = String::new();
+    for (cpu_ns, trip_ns) in taken {
+        writeln!(text, "{cpu_ns},{}", trip_ns.map(|ns| ns.to_string()).unwrap_or_default())?;
+    }
+    std::fs::write(output, text)?;
+    Ok(())
+}
+
+/// Wakes the processor at every release from `due_ns` until before `end_ns`.
+fn wake(mut due_ns: u64, end_ns: u64) -> Result<(), rt::RealtimeError> {
+    rt::become_realtime(WAKER_PRIORITY)?;
+    while due_ns < end_ns {
+        rt::sleep_until_ns(due_ns);
+        due_ns += PERIOD_NS;
+    }
+    Ok(())
+}
