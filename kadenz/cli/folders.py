@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kadenz.errors import StoreError, UsageError
+from kadenz.errors import StoreError
 
 if TYPE_CHECKING:
     from kadenz.store import Run
@@ -23,10 +23,6 @@ def find_runs(paths: Iterable[Path]) -> list[Run]:
 
     found = []
     for path in paths:
-        if not path.exists():
-            raise UsageError(
-                f"{path}: no such folder", remedy="Name the folder that `kadenz run` printed"
-            )
         inside = [] if (path / MANIFEST).exists() or path.is_file() else _inside(path, MANIFEST)
         if path.is_dir() and not inside and not (path / MANIFEST).exists():
             raise StoreError(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kadenz.config.manifest import SCHEMA_VERSION, LaneEntry, Manifest, RecordEntry
-from kadenz.errors import StoreError
+from kadenz.errors import StoreError, UsageError
 from kadenz.store.layout import MANIFEST, PARTIAL_SUFFIX
 from kadenz.store.npy import HEADER_BYTES, read_header
 
@@ -56,13 +56,17 @@ def read_run(path: Path | str) -> Run:
     """The run in the folder `path` (or whose run.json `path` is).
 
     A folder that a killed process left (`….partial`) is read as far as it was measured. Raises
-    StoreError: no run, damaged, or written by a newer kadenz.
+    UsageError: there is no such folder; StoreError: no run, damaged, or written by a newer kadenz.
     """
     folder = Path(path)
     if folder.name == MANIFEST:
         folder = folder.parent
     if not folder.exists() and folder.with_name(folder.name + PARTIAL_SUFFIX).exists():
         folder = folder.with_name(folder.name + PARTIAL_SUFFIX)
+    if not folder.exists():
+        raise UsageError(
+            f"{path}: no such folder", remedy="Name the folder that `kadenz run` printed"
+        )
     manifest = _read_manifest(folder)
     if folder.name.endswith(PARTIAL_SUFFIX):
         _recover(folder, manifest)

@@ -116,6 +116,13 @@ def test_a_parameter_nobody_has_and_one_out_of_range_are_told() -> None:
     assert nearest.returncode == 2 and "Did you mean `itc/pipe`?" in nearest.stderr
 
 
+@pytest.mark.parametrize("command", ["show", "report", "export"])
+def test_a_run_folder_that_is_not_there_is_a_usage_error(command: str, tmp_path: Path) -> None:
+    answer = kadenz(command, str(tmp_path / "no-such-run"))
+    assert answer.returncode == 2
+    assert "no-such-run" in answer.stderr and "Traceback" not in answer.stderr
+
+
 def test_a_traceback_is_shown_only_when_asked_for() -> None:
     plain = kadenz("run", "demoo")
     asked = kadenz("run", "demoo", KADENZ_DEBUG="1")

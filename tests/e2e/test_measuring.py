@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +30,36 @@ def test_two_runs_of_the_study_are_byte_identical(built: None, tmp_path: Path) -
         for name in files:
             first = (one[board].path / "samples" / name).read_bytes()
             assert first == (two[board].path / "samples" / name).read_bytes(), name
+
+
+@pytest.mark.emulated
+def test_wake_ups_repeat_beside_busy_processes(built: None, tmp_path: Path) -> None:
+    """One late tick in 80,000 is what QEMU gave when its two threads did not take turns."""
+    hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
+    try:
+        for number in range(5):
+            answer = kadenz(
+                *("run", "cyclic/wakeup-latency", "--target", BOARDS[1]),
+                *("--set", "samples=30000", "--output", tmp_path / str(number)),
+            )
+            assert answer.returncode == 0, answer.stderr
+    finally:
+        for hog in hogs:
+            hog.kill()
+            hog.wait()
+    runs = [runs_in(tmp_path / str(number))[BOARDS[1]] for number in range(5)]
+    lanes = [run.samples(run.manifest.records[-1], 0) for run in runs]
+    assert lanes[0].size == 30000
+    assert all(np.array_equal(lane, lanes[0]) for lane in lanes)
+
+
+@pytest.mark.emulated
+def test_a_boards_note_on_a_benchmark_is_stamped_into_its_run(built: None, tmp_path: Path) -> None:
+    kadenz("run", "cyclic/wakeup-latency", "irq/to-task", "--quick", "--target", BOARDS[0],
+           "--output", tmp_path)  # fmt: skip
+    warnings = runs_in(tmp_path)[BOARDS[0]].manifest.warnings
+    notes = [warning.message for warning in warnings if warning.code == "benchmark-note"]
+    assert len(notes) == 1 and notes[0].startswith("cyclic/wakeup-latency: ")
 
 
 @pytest.mark.emulated

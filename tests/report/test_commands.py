@@ -80,7 +80,7 @@ def test_show_as_json_holds_every_record(board: Path, linux: Path) -> None:
 def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="holds no run"):
         answer("show", tmp_path)
-    with pytest.raises(StoreError, match="nowhere"):
+    with pytest.raises(UsageError, match="nowhere"):
         answer("show", tmp_path / "nowhere")
 
 
