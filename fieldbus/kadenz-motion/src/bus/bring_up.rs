@@ -12,7 +12,6 @@ use super::axis::{Axis, Offsets};
 use super::image::{byte_of, mapping, Entry};
 use super::BusError;
 use crate::layout::{AxisLayout, Layout, Startup};
-use crate::rt::now_ns;
 
 /// Most devices of a ring. A power of two, as the master library wants it.
 pub(super) const DEVICES_MAX: usize = 32;
@@ -34,17 +33,21 @@ pub(super) struct Found {
 /// SYNC0 starts this long after it was configured: later than the slowest way into operation begins.
 const SYNC0_DELAY: Duration = Duration::from_millis(100);
 
-/// Leads the ring to the request for OP. `step` says where it is, for messages.
+/// Leads the ring to the request for OP. `began_ns`, by the wire's clock, becomes the ring's system time and so decides
+/// where SYNC0 lies between cycles: with the clock of this machine a simulation in virtual time was not repeatable. `step` says where it is, for messages.
 pub(super) async fn bring_up(
     master: &'static MainDevice<'static>,
     layout: &Layout,
     axes: &[AxisLayout],
+    began_ns: u64,
     step: &Cell<&'static str>,
 ) -> Result<Found, BusError> {
     let failed = |step: &Cell<&'static str>, error: Error| BusError::Master { step: step.get(), error };
     step.set("looking for devices");
-    let mut ring: FreshRing =
-        master.init_single_group::<DEVICES_MAX, IMAGE_MAX_BYTES>(now_ns).await.map_err(|e| failed(step, e))?;
+    let mut ring: FreshRing = master
+        .init_single_group::<DEVICES_MAX, IMAGE_MAX_BYTES>(move || began_ns)
+        .await
+        .map_err(|e| failed(step, e))?;
     if ring.is_empty() {
         return Err(BusError::NoDevice(step.get()));
     }

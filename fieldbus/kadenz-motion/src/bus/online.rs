@@ -67,7 +67,8 @@ impl<W: Wire> Bus<W> {
         let master: &'static MainDevice<'static> =
             Box::leak(Box::new(MainDevice::new(frames, timeouts, MainDeviceConfig::default())));
         let mut pump = Pump::new(wire, tx, rx);
-        let work = AssertUnwindSafe(|| pump.run(bring_up(master, layout, axes, &step), AT_EASE));
+        let began_ns = pump.now_ns();
+        let work = AssertUnwindSafe(|| pump.run(bring_up(master, layout, axes, began_ns, &step), AT_EASE));
         let found = catch_unwind(work)
             .map_err(|panic| BusError::MasterPanicked { step: step.get(), message: message_of(&*panic) })?
             .map_err(|stalled| BusError::Stalled { step: step.get(), stalled })??;
