@@ -100,7 +100,7 @@ def _stamp_benchmark_notes(job: Job, writer: RunWriter) -> None:
     planned = {point.bench for point in job.points}
     for bench, text in emulated.benchmark_notes.items():
         if bench in planned:
-            _warn(writer, "benchmark-note", f"{bench}: {text}")
+            _warn(writer, "benchmark-note", f"in {bench}, {text}")
 
 
 def _all_points(

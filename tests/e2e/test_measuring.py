@@ -59,7 +59,7 @@ def test_a_boards_note_on_a_benchmark_is_stamped_into_its_run(built: None, tmp_p
            "--output", tmp_path)  # fmt: skip
     warnings = runs_in(tmp_path)[BOARDS[0]].manifest.warnings
     notes = [warning.message for warning in warnings if warning.code == "benchmark-note"]
-    assert len(notes) == 1 and notes[0].startswith("cyclic/wakeup-latency: ")
+    assert len(notes) == 1 and notes[0].startswith("in cyclic/wakeup-latency, ")
 
 
 @pytest.mark.emulated
