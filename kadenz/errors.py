@@ -63,7 +63,3 @@ class WireDamaged(KadenzError):
 
 class StoreError(KadenzError):
     """A run folder could not be written or read."""
-
-
-class StatisticUndefined(KadenzError):
-    """A statistic was asked of data that cannot give it (too few samples, no variance)."""
