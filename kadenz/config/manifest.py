@@ -146,6 +146,31 @@ class RecordEntry(Model):
     proof: ProofEntry
 
 
+class LoadEntry(Model, kw_only=True):
+    """One load that ran while the run was measured, and the proof that it did something.
+
+    `conditions["load"]` is its name as it was asked for; a load of several parts (`all`) has one
+    entry for each part. Rates are of the kernel's own counters wherever it counts such a thing.
+    """
+
+    name: str  # "disk"
+    title: str = ""  # what it does, in words
+    workers: int
+    command: list[str]  # the program and its arguments
+    cpus: list[int] = []  # processors it may use; empty: not said
+    settings: dict[str, str] = {}  # sizes, the limit of its memory, how it pages, ...
+    counter: str = ""  # where the rates come from: "/proc/diskstats, sectors written"
+    unit: str  # of every rate: "MB/s written"
+    idle_rate: float  # of this machine just before, without the load
+    rate: float  # under load: over the whole of the measurement; before it, until it began
+    rate_before: float = 0.0  # under load, in the last second before the measurement
+    least: float = 0.0  # what `rate` must reach to count as a load
+    record_rates: dict[int, float] = {}  # under load, while one record was measured, by its id
+    cpu_percent: float = 0.0  # of the processors' time, what the load's own processes used
+    verified: bool
+    reason: str = ""  # why it is not verified
+
+
 class CampaignEntry(Model):
     """What was asked for."""
 
@@ -174,3 +199,4 @@ class Manifest(Model):
     conditions: dict[str, str]
     warnings: list[Warning]
     records: list[RecordEntry]
+    loads: list[LoadEntry] = []
