@@ -11,6 +11,7 @@ from kadenz.config.board import Board
 from kadenz.config.campaign import Campaign
 from kadenz.config.kernel import Kernel
 from kadenz.config.toml import did_you_mean, read_toml
+from kadenz.config.tuning import Tuning, problem
 from kadenz.errors import ConfigError, UsageError
 
 # What a checkout has and nothing else does.
@@ -76,6 +77,43 @@ def read_campaign(file: Path) -> Campaign:
                     remedy=did_you_mean(name, known),
                 )
     return campaign
+
+
+def tuning_files() -> dict[str, Path]:
+    """Every tuning profile by name: the checkout's, and the user's own in place of its namesake."""
+    own = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "kadenz" / "tunings"
+    files = [*sorted((root() / "tunings").glob("*.toml")), *sorted(own.glob("*.toml"))]
+    return {file.stem: file for file in files}
+
+
+def read_tuning(name: str) -> tuple[Tuning, Path]:
+    """A profile by its name or its file, on top of what it is based on; and its file.
+
+    UsageError for an unknown name, ConfigError for a wrong file or profiles based on each other.
+    """
+    files = tuning_files()
+    file = Path(name) if name.endswith(".toml") else files.get(name)
+    if file is None:
+        raise UsageError(f"no tuning profile `{name}`", remedy=did_you_mean(name, list(files)))
+    tuning = _tuning(file)
+    below, seen = tuning.based_on, [file]
+    while below:
+        base = files.get(below)
+        if base is None or base in seen:
+            what = "is based on itself" if base in seen else f"`based_on`: no profile `{below}`"
+            raise ConfigError(f"{file}: {what}", remedy=did_you_mean(below, list(files)))
+        seen.append(base)
+        layer = _tuning(base)
+        tuning, below = tuning.over(layer), layer.based_on
+    return tuning, file
+
+
+def _tuning(file: Path) -> Tuning:
+    tuning = read_toml(file, Tuning)
+    wrong = problem(tuning)
+    if wrong:
+        raise ConfigError(f"{file}: {wrong}", remedy="See docs/how-to/tune-a-machine.md")
+    return tuning
 
 
 def _parts(folder: str, file: str) -> Iterable[tuple[str, Path]]:

@@ -20,7 +20,9 @@ ARROWS: dict[str, set[str]] = {
     # which themselves import nothing of the other part.
     "build": {"config", "errors", "target.tools"},
     "target": {"wire", "config", "errors", "build.elf"},
-    "lab": {"build", "target", "store", "wire", "config", "errors"},
+    # What is varied around a benchmark: load, and the tuning of this machine.
+    "condition": {"config", "errors"},
+    "lab": {"build", "condition", "target", "store", "wire", "config", "errors"},
     "stats": set(),
     "analysis": {"store", "stats", "config.manifest", "errors"},
     # Where the checkout keeps published/ is the only other thing it needs.
@@ -28,6 +30,7 @@ ARROWS: dict[str, set[str]] = {
     "report": {"published", "analysis", "stats", "store", "config.manifest", "errors"},
     "cli": {
         "lab",
+        "condition",
         "target",
         "report",
         "analysis",
