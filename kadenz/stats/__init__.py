@@ -15,6 +15,7 @@ given as None together with a `reason` where a table has to show the gap.
     cold            first executions apart: split, test, suggestion
     size_fit        fixed cost and cost per byte over message size
     periodic        outliers that come in step with something (event_period)
+    common_causes   what the worst samples have in common: events beside them, position in time
     marked          samples at known places (after a drain) against the others
     compare         two sides, one or several runs each: interval and verdict
     histogram, envelope   exact counts and exact thinning for plots

@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the worst samples have in common: events beside them, places, their position in time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import bdtrc, gammaln, ndtri
+
+from kadenz.stats.errors import TooFew, Undefined
+from kadenz.stats.event_period import FEWEST_PERIODS, fundamental, line, search
+from kadenz.stats.ordered import Ordered, order
+from kadenz.stats.samples import Array, Floats, as_samples
+
+Bools = npt.NDArray[np.bool_]
+Indices = npt.NDArray[np.intp]
+
+SHARE = 0.001
+FEWEST = 20  # the worst are never fewer: of three samples nothing can be said
+LARGEST_SHARE = 0.1
+# Of the false alarms allowed, one part each goes to a period and to clusters; the rest to events.
+POSITION_PART = 0.1
+FEWEST_EVENTS = 6  # for a period
+SHIFTS, FEWEST_SHIFTS = 1999, 399
+LOOK_UPS = 4_000_000  # shifts times worst samples: longer series get fewer shifts
+PLACES = 64  # more places than this are not asked about one by one
+LEVELS = (0.5, 0.9, 0.99)
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One question: how often the event was beside the worst samples, and beside the others.
+
+    The event is "`name` exceeded `above`" for a count, "`name` was `place`" for a place, "the
+    sample is marked `name`" for a mark. `odds_ratio` in [`low`, `high`] (95 %). `fisher_p` is
+    Fisher's exact one, for this question alone and independent samples; `p_value` is corrected for
+    all questions asked and for dependence; `common` = p_value below its limit.
+    """
+
+    name: str
+    kind: Literal["count", "place", "mark"]
+    above: float | None
+    place: int | None
+    worst_with: int
+    worst_n: int
+    rest_with: int
+    rest_n: int
+    odds_ratio: float
+    low: float
+    high: float
+    fisher_p: float
+    p_value: float
+    common: bool
+
+    @property
+    def worst_share(self) -> float:
+        """Share of the worst samples with the event."""
+        return self.worst_with / self.worst_n
+
+    @property
+    def rest_share(self) -> float:
+        """Share of the other samples with the event."""
+        return self.rest_with / self.rest_n
+
+
+@dataclass(frozen=True, eq=False)
+class CommonCauses:
+    """The worst samples at `indices` (`count`,), in time order, none below `threshold`.
+
+    `factors` hold one question for each companion and mark, the most telling first; `asked` is how
+    many were asked; `left_out[name]` says why a companion could not be asked about. `near` of the
+    worst come within `within` samples of the one before (`clustered` if more than chance allows, in
+    `bursts`); `every` is their period in samples, None if they have none. `smallest_p` is the least
+    `p_value` these data could have given.
+    """
+
+    n: int
+    count: int
+    threshold: float
+    indices: Indices
+    factors: tuple[Factor, ...]
+    asked: int
+    left_out: dict[str, str]
+    near: int
+    within: int
+    bursts: int
+    clustered_p: float
+    clustered: bool
+    every: float | None
+    periodic_p: float | None
+    smallest_p: float
+    alpha: float
+
+    @property
+    def share(self) -> float:
+        """How large a share of all samples the worst ones are."""
+        return self.count / self.n
+
+    @property
+    def common(self) -> tuple[Factor, ...]:
+        """The factors that the worst samples have in common."""
+        return tuple(factor for factor in self.factors if factor.common)
+
+    @property
+    def nothing(self) -> bool:
+        """True when neither an event nor a position is common to them."""
+        return not self.common and not self.clustered and self.every is None
+
+
+@dataclass(frozen=True, eq=False)
+class _Question:
+    name: str
+    kind: Literal["count", "place", "mark"]
+    above: float | None = None
+    place: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    """To one question: samples with the event; how many worst ones have it, shifted and as is."""
+
+    question: _Question
+    with_event: int
+    shifted: npt.NDArray[np.int64]
+    own: int
+
+
+def common_causes(
+    samples: npt.ArrayLike,
+    companions: Mapping[str, npt.ArrayLike],
+    *,
+    places: Collection[str] = (),
+    marks: Mapping[str, npt.ArrayLike] | None = None,
+    share: float = SHARE,
+    fewest: int = FEWEST,
+    alpha: float = 0.05,
+    seed: int = 1,
+    ordered: Ordered | None = None,
+) -> CommonCauses:
+    """What the largest `share` of `samples` (n,), n >= 10 * fewest, have in common.
+
+    `companions` by name, (n,) each: what happened since the sample before (a count), or, for those
+    named in `places`, where the sample was taken. `marks` by name are indices (m,). At least
+    `fewest` samples are the worst ones; where many share the least of their values, only those
+    above it.
+
+    Method: a count is an event where it exceeds its median, its 90th or its 99th percentile; every
+    place is one. Each 2x2 table gets Fisher's exact one-sided p (more often beside the worst).
+    Correction for all questions and for clusters in time: all of the worst are shifted round the
+    series together by up to 1,999 distances (Besag and Diggle 1977), each time with the least p
+    over all questions; p_value = (1 + shifts whose least p is as small)/(1 + shifts) (min-p,
+    Westfall and Young 1993), and never below Fisher's p. The odds ratio has Woolf's interval with
+    1/2 added (Gart 1966), its variance multiplied by that of the shifted counts over the
+    hypergeometric one. Clusters: gaps of at most 5 % of the mean gap against uniform places;
+    period: `periodic`'s test. Of series without a cause at most `alpha` show one (0.8 of it for
+    events, 0.1 each for clusters and for a period). Assumes a stationary series: a common drift of
+    samples and companion is a common cause. Shows what goes together, not which came first.
+    """
+    array = as_samples(samples, "common causes", needed=10 * fewest)
+    data = order(array) if ordered is None else ordered
+    threshold, worst = _worst(array, data, share, fewest)
+    left_out: dict[str, str] = {}
+    shifts = _shifts(array.size, worst.size, seed)
+    answers = [
+        _Answer(
+            question,
+            int(np.count_nonzero(mask)),
+            _shifted_counts(mask, worst, shifts),
+            int(np.count_nonzero(mask[worst])),
+        )
+        for question, mask in _questions(companions, places, marks or {}, array.size, left_out)
+    ]
+    factors = _factors(answers, array.size, worst.size, (1.0 - 2.0 * POSITION_PART) * alpha)
+    within, near, p_clustered = _clusters(worst, array.size)
+    every, p_periodic = _period(worst, array.size, POSITION_PART * alpha)
+    return CommonCauses(
+        n=int(array.size),
+        count=int(worst.size),
+        threshold=threshold,
+        indices=worst,
+        factors=tuple(factors),
+        asked=len(answers),
+        left_out=left_out,
+        near=near,
+        within=within,
+        bursts=int(worst.size - near),
+        clustered_p=p_clustered,
+        clustered=p_clustered < POSITION_PART * alpha,
+        every=every,
+        periodic_p=p_periodic,
+        smallest_p=1.0 / (1 + shifts.size),
+        alpha=alpha,
+    )
+
+
+def _worst(array: Array, data: Ordered, share: float, fewest: int) -> tuple[float, Indices]:
+    """The least of the worst values, and the places of all of them."""
+    what = "common causes"
+    if not 0.0 < share <= LARGEST_SHARE:
+        raise Undefined(what, f"a share of {share:g} is outside 0 ... {LARGEST_SHARE:g}")
+    if fewest < 2:
+        raise TooFew(f"{what} (worst samples)", fewest, 2)
+    wanted = max(fewest, math.ceil(share * data.n))
+    threshold = data.values[data.n - wanted]
+    first = int(np.searchsorted(data.values, threshold, side="left"))
+    if data.n - first > 2 * wanted:
+        tied = data.n - first
+        first = int(np.searchsorted(data.values, threshold, side="right"))
+        if data.n - first < fewest / 2:
+            raise Undefined(
+                what,
+                f"{tied:,} samples share the largest values: none is set apart from the others",
+            )
+        threshold = data.values[first]
+    return float(threshold), np.flatnonzero(array >= threshold)
+
+
+def _questions(
+    companions: Mapping[str, npt.ArrayLike],
+    places: Collection[str],
+    marks: Mapping[str, npt.ArrayLike],
+    n: int,
+    left_out: dict[str, str],
+) -> Iterator[tuple[_Question, Bools]]:
+    for name, values in companions.items():
+        beside = as_samples(values, f"companion {name}", needed=0)
+        if beside.size != n:
+            raise Undefined(f"companion {name}", f"{beside.size} values for {n} samples")
+        if beside.min() == beside.max():
+            left_out[name] = f"{float(beside[0]):g} at every sample"
+        elif name in places:
+            yield from _places(name, beside, left_out)
+        else:
+            yield from _levels(name, beside)
+    for name, indices in marks.items():
+        mask = np.zeros(n, dtype=bool)
+        found = np.asarray(indices, dtype=np.int64)
+        mask[found[(found >= 0) & (found < n)]] = True
+        if mask.any():
+            yield _Question(name, "mark"), mask
+
+
+def _levels(name: str, beside: Array) -> Iterator[tuple[_Question, Bools]]:
+    some = order(beside[:: max(1, beside.size // 1_000_000)])
+    for level in dict.fromkeys(float(some.quantile(share)) for share in LEVELS):
+        mask = beside > level
+        if mask.any():
+            yield _Question(name, "count", above=level), mask
+
+
+def _places(
+    name: str, beside: Array, left_out: dict[str, str]
+) -> Iterator[tuple[_Question, Bools]]:
+    found, counts = np.unique(beside, return_counts=True)
+    if found.size > PLACES:
+        left_out[name] = f"{found.size:,} different values, at most {PLACES} can be asked about"
+        return
+    for place in found[np.argsort(counts, kind="stable")]:
+        yield _Question(name, "place", place=int(place)), beside == place
+
+
+def _shifts(n: int, worst: int, seed: int) -> Indices:
+    wanted = min(SHIFTS, max(FEWEST_SHIFTS, LOOK_UPS // worst), n - 1)
+    rng = np.random.default_rng(seed)
+    if n - 1 <= 4 * wanted:
+        return np.asarray(rng.permutation(n - 1)[:wanted] + 1, dtype=np.intp)
+    drawn = np.unique(rng.integers(1, n, 2 * wanted))
+    return np.asarray(rng.permutation(drawn)[:wanted], dtype=np.intp)
+
+
+def _shifted_counts(mask: Bools, worst: Indices, shifts: Indices) -> npt.NDArray[np.int64]:
+    """How many of the worst meet the event after each shift, (shifts,)."""
+    counts = np.empty(shifts.size, dtype=np.int64)
+    rows = max(1, (1 << 20) // worst.size)
+    for start in range(0, shifts.size, rows):
+        moved = worst[np.newaxis, :] + shifts[start : start + rows, np.newaxis]
+        np.subtract(moved, mask.size, out=moved, where=moved >= mask.size)
+        counts[start : start + rows] = mask[moved].sum(axis=1)
+    return counts
+
+
+def _factors(answers: list[_Answer], n: int, worst: int, alpha: float) -> list[Factor]:
+    """One factor a name: its most telling question, corrected for all of them."""
+    if not answers:
+        return []
+    tails = [_fisher(n, answer.with_event, worst) for answer in answers]
+    least = np.min([t[a.shifted] for t, a in zip(tails, answers, strict=True)], axis=0)
+    best: dict[str, Factor] = {}
+    for answer, tail in zip(answers, tails, strict=True):
+        question, own, single = answer.question, answer.own, float(tail[answer.own])
+        # A hair wider, so that equal tables count as equal.
+        as_small = int(np.count_nonzero(least <= single * (1.0 + 1e-9)))
+        p_value = max((1 + as_small) / (1 + least.size), single)
+        odds, low, high = _odds(answer, worst, n)
+        factor = Factor(
+            name=question.name,
+            kind=question.kind,
+            above=question.above,
+            place=question.place,
+            worst_with=own,
+            worst_n=worst,
+            rest_with=answer.with_event - own,
+            rest_n=n - worst,
+            odds_ratio=odds,
+            low=low,
+            high=high,
+            fisher_p=single,
+            p_value=p_value,
+            common=p_value < alpha,
+        )
+        known = best.get(question.name)
+        if known is None or (factor.p_value, factor.fisher_p) < (known.p_value, known.fisher_p):
+            best[question.name] = factor
+    return sorted(best.values(), key=lambda f: (f.p_value, f.fisher_p, -f.odds_ratio))
+
+
+def _fisher(n: int, with_event: int, worst: int) -> Floats:
+    """P(at least k of `worst` draws have the event), k = 0 ... worst: the hypergeometric tail."""
+    k = np.arange(worst + 1, dtype=np.float64)
+    possible = (k <= with_event) & (worst - k <= n - with_event)
+    inside = k[possible]
+    log = (
+        _choose(with_event, inside)
+        + _choose(n - with_event, worst - inside)
+        - float(_choose(n, np.array([float(worst)]))[0])
+    )
+    chance = np.zeros(worst + 1)
+    chance[possible] = np.exp(log)
+    tail: Floats = np.cumsum(chance[::-1])[::-1]
+    return np.minimum(tail, 1.0)
+
+
+def _choose(n: float, k: Floats) -> Floats:
+    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
+
+
+def _odds(answer: _Answer, worst: int, n: int) -> tuple[float, float, float]:
+    """Odds ratio and its 95 % interval, widened by what the shifts show of dependence."""
+    own, others = answer.own, answer.with_event - answer.own
+    a, b, c, d = own + 0.5, worst - own + 0.5, others + 0.5, n - worst - others + 0.5
+    rate = answer.with_event / n
+    chance = worst * rate * (1.0 - rate) * (n - worst) / (n - 1)
+    inflation = max(1.0, float(answer.shifted.var()) / chance) if chance > 0.0 else 1.0
+    log = math.log(a * d / (b * c))
+    reach = float(ndtri(0.975)) * math.sqrt(inflation * (1 / a + 1 / b + 1 / c + 1 / d))
+    return math.exp(log), math.exp(log - reach), math.exp(log + reach)
+
+
+def _clusters(worst: Indices, n: int) -> tuple[int, int, float]:
+    """A short gap, how many are at most that, and the p-value of so many at uniform places.
+
+    Gaps between uniform places are negatively associated, so the binomial tail errs on the safe
+    side.
+    """
+    gaps = np.diff(worst)
+    within = max(1, round(0.05 * n / worst.size))
+    near = int(np.count_nonzero(gaps <= within))
+    m = np.array([float(worst.size)])
+    short = -math.expm1(float(_choose(n - within, m)[0] - _choose(n, m)[0]))
+    return within, near, 1.0 if near == 0 else float(bdtrc(near - 1, gaps.size, short))
+
+
+def _period(worst: Indices, n: int, alpha: float) -> tuple[float | None, float | None]:
+    """The period of the worst samples, and its p-value; neighbours are one event."""
+    events = worst[np.diff(worst, prepend=-2) > 1]
+    if events.size < FEWEST_EVENTS:
+        return None, None
+    p_value, frequency = search(events, n, None)
+    if p_value >= alpha:
+        return None, p_value
+    frequency = fundamental(events, frequency, n)
+    if frequency * n < FEWEST_PERIODS:
+        return None, p_value
+    return line(events, frequency)[0], p_value

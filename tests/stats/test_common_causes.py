@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the worst samples have in common: planted causes are found, none is invented."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kadenz.stats.common_causes import CommonCauses, common_causes
+from kadenz.stats.errors import TooFew, Undefined
+from kadenz.stats.samples import Array, Floats
+
+from .series import Rng, ar1
+
+N = 10_000
+
+
+def bursts(rng: Rng, n: int, rate: float, length: int) -> Array:
+    """Counts that come in bursts: 0 or 1, `rate` of them 1."""
+    begins = np.flatnonzero(rng.random(n) < rate / length)
+    marks = np.zeros(n, dtype=np.uint32)
+    for begin in begins:
+        marks[begin : begin + length] = 1
+    return marks
+
+
+def companions(rng: Rng, n: int) -> dict[str, Array]:
+    """Eight companions as a real run has them, and none of them a cause."""
+    return {
+        "cpu": (np.arange(n) // 1000 % 2).astype(np.uint32),
+        "involuntary-switches": bursts(rng, n, 0.02, 1),
+        "interrupts": rng.poisson(np.exp(0.5 * ar1(rng, n, 0.99)) * 4.0).astype(np.uint32),
+        "soft-interrupts": rng.poisson(2.0, n).astype(np.uint32),
+        "migrations": np.zeros(n, dtype=np.uint32),
+        "faults": bursts(rng, n, 0.01, 20),
+        "steal": bursts(rng, n, 0.05, 50),
+        "smi": (rng.random(n) < 0.0005).astype(np.uint32),
+    }
+
+
+def latencies(rng: Rng, n: int, phi: float) -> Floats:
+    """A skewed latency whose neighbours depend on each other."""
+    return np.asarray(np.exp(0.5 * ar1(rng, n, phi)) * 1000.0)
+
+
+@pytest.mark.parametrize(("phi", "limit"), [(0.0, 0.05), (0.99, 0.05)])
+def test_no_cause_is_invented_in_series_without_one(phi: float, limit: float) -> None:
+    """200 series, nominal 4 %; the margin is two standard errors."""
+    rng = np.random.default_rng(8)
+    invented = 0
+    for number in range(200):
+        made = common_causes(
+            latencies(rng, N, phi), companions(rng, N), places=("cpu",), seed=number
+        )
+        invented += bool(made.common)
+    assert invented / 200 <= limit + 0.03
+
+
+def test_nothing_at_all_is_said_of_independent_samples() -> None:
+    """Events, clusters and periods together: at most 5 % of 200 series, and two standard errors."""
+    rng = np.random.default_rng(9)
+    said = sum(
+        not common_causes(
+            latencies(rng, N, 0.0), companions(rng, N), places=("cpu",), seed=number
+        ).nothing
+        for number in range(200)
+    )
+    assert said / 200 <= 0.05 + 0.03
+
+
+@pytest.mark.parametrize(
+    ("cause", "value"),
+    [("involuntary-switches", 1), ("interrupts", 40), ("faults", 1), ("steal", 3), ("smi", 1)],
+)
+def test_a_planted_cause_is_found_and_comes_first(cause: str, value: int) -> None:
+    rng = np.random.default_rng(10)
+    found = 0
+    for _ in range(20):
+        samples, beside = latencies(rng, N, 0.9), companions(rng, N)
+        struck = rng.choice(N, 12, replace=False)  # of 20 worst ones; the others are only large
+        samples[struck] += 20_000.0
+        beside[cause][struck] += value
+        made = common_causes(samples, beside, places=("cpu",))
+        found += bool(made.common) and made.common[0].name == cause
+    assert found >= 19
+
+
+def test_a_cpu_on_which_the_worst_ran_is_named() -> None:
+    rng = np.random.default_rng(11)
+    samples, cpu = latencies(rng, N, 0.0), rng.integers(0, 4, N)
+    samples[(cpu == 3) & (rng.random(N) < 0.01)] += 30_000.0
+    made = common_causes(samples, {"cpu": cpu}, places=("cpu",))
+    assert made.common[0].place == 3
+    assert made.common[0].worst_share > 0.9
+    assert made.common[0].rest_share == pytest.approx(0.25, abs=0.02)
+
+
+def test_the_interval_of_the_odds_ratio_contains_the_true_one() -> None:
+    """An event on 5 % of samples makes one in 50 of them slow, one in 1000 of the others."""
+    rng = np.random.default_rng(12)
+    truth = (0.02 / 0.98) / (0.001 / 0.999)
+    inside = 0
+    for number in range(300):
+        event = rng.random(N) < 0.05
+        slow = rng.random(N) < np.where(event, 0.02, 0.001)
+        samples = np.where(slow, 5000.0 + rng.random(N), rng.random(N))
+        share = float(slow.mean())
+        made = common_causes(samples, {"event": event}, share=share, fewest=2, seed=number)
+        assert made.count == slow.sum()
+        inside += made.factors[0].low <= truth <= made.factors[0].high
+    assert inside / 300 >= 0.93
+
+
+def test_the_counts_of_the_table_add_up() -> None:
+    rng = np.random.default_rng(13)
+    samples, event = np.arange(N), rng.random(N) < 0.1
+    made = common_causes(samples, {"event": event})
+    factor = made.factors[0]
+    assert (made.count, made.threshold) == (20, N - 20)
+    assert factor.worst_n + factor.rest_n == N
+    assert factor.worst_with == event[-20:].sum()
+    assert factor.worst_with + factor.rest_with == event.sum()
+
+
+def test_fishers_p_is_the_exact_one() -> None:
+    """scipy's own, by another way."""
+    from scipy.stats import fisher_exact
+
+    rng = np.random.default_rng(14)
+    event = rng.random(N) < 0.1
+    factor = common_causes(np.arange(N), {"event": event}).factors[0]
+    table = np.array(
+        [
+            [factor.worst_with, factor.worst_n - factor.worst_with],
+            [factor.rest_with, factor.rest_n - factor.rest_with],
+        ]
+    )
+    assert factor.fisher_p == pytest.approx(fisher_exact(table, alternative="greater").pvalue)
+
+
+def test_worst_samples_in_one_burst_are_called_clustered_and_no_cause_is_made_of_it() -> None:
+    """A burst that met one stretch of steal time by chance is one coincidence, not twenty."""
+    rng = np.random.default_rng(15)
+    samples, steal = rng.random(N), np.zeros(N)
+    samples[5000:5020] += 5.0
+    for begin in range(0, N, 1000):
+        steal[begin : begin + 200] = 1
+    made = common_causes(samples, {"steal": steal})
+    assert made.clustered and made.bursts == 1
+    assert made.factors[0].worst_with == 20 and made.factors[0].fisher_p < 1e-6
+    assert made.factors[0].p_value > 0.1
+    assert not made.common
+
+
+def test_worst_samples_in_step_with_something_have_their_period() -> None:
+    rng = np.random.default_rng(16)
+    samples = rng.random(N)
+    samples[123::400] += 5.0
+    made = common_causes(samples, {})
+    assert made.every == pytest.approx(400, rel=0.001)
+    assert not made.clustered
+
+
+def test_marks_are_asked_about_like_companions() -> None:
+    rng = np.random.default_rng(17)
+    samples = rng.random(N)
+    drains = np.array([1111, 2500, 3777, 5120, 6000, 8111, 9000, 9500])
+    samples[drains] += 5.0
+    made = common_causes(samples, {}, marks={"drain": drains})
+    assert [f.name for f in made.common] == ["drain"]
+    assert made.common[0].rest_with == 0
+
+
+def refused(samples: Array, **options: float) -> str:
+    with pytest.raises(Undefined) as caught:
+        common_causes(samples, {}, **options)  # type: ignore[arg-type]
+    return str(caught.value)
+
+
+def test_what_gives_no_worst_samples_is_refused_with_the_reason() -> None:
+    assert "share the largest values" in refused(np.full(N, 7))
+    assert "outside" in refused(np.arange(N), share=0.5)
+    with pytest.raises(TooFew):
+        common_causes(np.arange(199), {})
+
+
+def test_ties_at_the_threshold_leave_those_above_it() -> None:
+    samples = np.full(N, 7)
+    samples[100:115] = 9
+    made: CommonCauses = common_causes(samples, {})
+    assert (made.count, made.threshold) == (15, 9.0)
+
+
+def test_a_companion_that_never_changes_is_left_out_by_name() -> None:
+    made = common_causes(np.arange(N), {"smi": np.zeros(N)})
+    assert made.left_out == {"smi": "0 at every sample"}
+    assert made.asked == 0
