@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from kadenz.analysis.outliers import Outliers
 from kadenz.analysis.units import Unit
 from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry, Warning  # noqa: A004
 from kadenz.stats.box import Box
@@ -46,6 +47,7 @@ class LaneResult:
     box: Box | None = None
     histogram: Histogram | None = None
     envelope: Envelope | None = None
+    outliers: Outliers | None = None
     gaps: dict[str, str] = field(default_factory=dict)
 
     @property

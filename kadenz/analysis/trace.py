@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who had the processor while a thread should have: a kernel's trace around one wake-up.
+
+Reads the text that Linux writes to tracefs `trace` (Documentation/trace/ftrace.rst, events.rst):
+sched_switch, sched_waking, sched_wakeup, irq_handler_entry/exit, softirq_entry/exit, the x86
+vectors (local_timer_entry/exit and their like) and marks written to trace_marker.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+# "  planted hog-13428   (  13428) [001] d.h2.   796.456927: sched_waking: comm=cyclic pid=13387"
+# The column in round brackets is there with the option record-tgid.
+_LINE = re.compile(
+    r"^\s*(?P<task>.*?)-(?P<pid>\d+)\s+(?:\(\s*[-\d]+\)\s+)?\[(?P<cpu>\d+)\]"
+    r"(?:\s+(?P<flags>\S+))?\s+(?P<time>\d+\.\d+): (?P<name>[\w.]+): ?(?P<text>.*)$"
+)
+_SWITCH = re.compile(
+    r"prev_comm=(?P<prev>.*?) prev_pid=(?P<prev_pid>\d+) .*?==> "
+    r"next_comm=(?P<next>.*) next_pid=(?P<next_pid>\d+) "
+)
+_WAKE = re.compile(r"comm=(?P<comm>.*) pid=(?P<pid>\d+) ")
+_IRQ = re.compile(r"irq=(?P<number>\d+)(?: name=(?P<name>.*))?")
+_SOFT = re.compile(r"vec=(?P<number>\d+)(?: \[action=(?P<name>\w+)\])?")
+_VECTOR = re.compile(r"vector=(?P<number>\d+)")
+MARKS = ("tracing_mark_write", "print")
+
+Kind = Literal["thread", "idle", "interrupt", "soft interrupt", "unknown"]
+
+
+@dataclass(frozen=True)
+class Event:
+    """One line: `time` in seconds of the trace's clock, `task` and `pid` whom it interrupted."""
+
+    time: float
+    cpu: int
+    task: str
+    pid: int
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Occupant:
+    """Who had the CPU, and for how long in all: `number` is a pid, an interrupt or a vector."""
+
+    kind: Kind
+    name: str
+    number: int
+    seconds: float
+
+    @property
+    def words(self) -> str:
+        """ "the thread hog (pid 13428)", "interrupt 24 (virtio0)"."""
+        if self.kind == "thread":
+            return f"the thread {self.name} (pid {self.number})"
+        if self.kind == "idle":
+            return "nobody: the CPU was idle"
+        if self.kind == "unknown":
+            return "unknown: the trace begins later"
+        return f"{self.kind} {self.number}" + (f" ({self.name})" if self.name else "")
+
+
+@dataclass(frozen=True)
+class Blame:
+    """What happened between the moment a thread was due and the moment it ran.
+
+    Times in seconds of the trace's clock. `woken` is when the kernel made the thread ready, None
+    where the trace does not show it; `occupants` had the CPU in [due, ran), the longest first.
+    """
+
+    thread: str
+    pid: int
+    cpu: int
+    due: float
+    woken: float | None
+    ran: float
+    occupants: tuple[Occupant, ...]
+
+    @property
+    def culprit(self) -> Occupant | None:
+        """Who had the CPU longest; None where the thread ran at once."""
+        return self.occupants[0] if self.occupants else None
+
+    @property
+    def sentence(self) -> str:
+        """For a report."""
+        whole = self.ran - self.due
+        if self.culprit is None:
+            return f"{self.thread} (pid {self.pid}) ran on CPU {self.cpu} as soon as it was due"
+        who = self.culprit
+        text = (
+            f"of the {_us(whole)} from due to running on CPU {self.cpu}, "
+            f"{_us(who.seconds)} went to {who.words}"
+        )
+        others = [
+            f"{_us(one.seconds)} to {one.words}"
+            for one in self.occupants[1:4]
+            if one.seconds >= 0.02 * whole
+        ]
+        text += "".join(f", {other}" for other in others)
+        if self.woken is None:
+            return text + "; the trace does not show when it was made ready"
+        ready = max(self.woken - self.due, 0.0)
+        return text + f"; it was made ready {_us(ready)} after it was due"
+
+
+def _us(seconds: float) -> str:
+    return f"{seconds * 1e6:,.0f} µs"
+
+
+def parse_trace(text: str) -> list[Event]:
+    """The events of a trace, in the order of time; comments and other lines are passed over."""
+    found = []
+    for line in text.splitlines():
+        match = _LINE.match(line) if not line.startswith("#") else None
+        if match:
+            found.append(
+                Event(
+                    time=float(match["time"]),
+                    cpu=int(match["cpu"]),
+                    task=match["task"],
+                    pid=int(match["pid"]),
+                    name=match["name"],
+                    text=match["text"],
+                )
+            )
+    found.sort(key=lambda event: event.time)
+    return found
+
+
+def marks(events: Iterable[Event]) -> list[Event]:
+    """What programs wrote to trace_marker; the text without the kernel's own prefix."""
+    return [event for event in events if event.name in MARKS]
+
+
+def blame(
+    events: Sequence[Event],
+    thread: int | str,
+    *,
+    latency_s: float | None = None,
+    due_s: float | None = None,
+    until_s: float | None = None,
+) -> Blame | None:
+    """Who had the CPU from the moment `thread` (pid or name) was due until it ran.
+
+    `due_s` is that moment on the trace's clock; else it lies `latency_s` before the thread began to
+    run; else it is the moment it was made ready. The last time it began to run counts (up to
+    `until_s`). None where the trace does not show it running.
+    """
+    ran = None
+    for event in events:
+        if until_s is not None and event.time > until_s:
+            break
+        if event.name == "sched_switch":
+            match = _SWITCH.search(event.text)
+            if match and thread in (int(match["next_pid"]), match["next"]):
+                ran, name, pid = event, match["next"], int(match["next_pid"])
+    if ran is None:
+        return None
+    before = [event for event in events if event.time <= ran.time]
+    earliest = None if due_s is None and latency_s is None else due_s
+    if earliest is None and latency_s is not None:
+        earliest = ran.time - latency_s
+    woken = _woken(before, pid, earliest)
+    due = earliest if earliest is not None else woken if woken is not None else ran.time
+    return Blame(
+        thread=name,
+        pid=pid,
+        cpu=ran.cpu,
+        due=due,
+        woken=woken,
+        ran=ran.time,
+        occupants=tuple(_occupants([e for e in before if e.cpu == ran.cpu], due, ran.time, pid)),
+    )
+
+
+def _woken(before: Sequence[Event], pid: int, earliest: float | None) -> float | None:
+    """When the thread was last made ready before it ran: the first of waking and wake-up."""
+    found = None
+    for event in reversed(before):
+        if event.name in ("sched_waking", "sched_wakeup", "sched_wakeup_new"):
+            match = _WAKE.search(event.text)
+            if match and int(match["pid"]) == pid:
+                found = event.time
+                if event.name != "sched_wakeup":
+                    break
+        elif found is not None and event.name == "sched_switch":
+            break  # a waking precedes its wake-up at once
+    if found is not None and earliest is not None and found < earliest - 0.001:
+        return None  # of an earlier period
+    return found
+
+
+@dataclass(frozen=True)
+class _Who:
+    kind: Kind
+    name: str
+    number: int
+
+
+def _occupants(events: Sequence[Event], due: float, ran: float, pid: int) -> list[Occupant]:
+    """Time of each in [due, ran) on one CPU; interrupts lie above what they interrupted."""
+    spent: dict[_Who, float] = {}
+    above: list[_Who] = []
+    running = _Who("unknown", "", 0)
+    at = due
+    for event in events:
+        if running.kind == "unknown":
+            begin = min(max(event.time, due), ran)
+            _add(spent, running, at, begin)
+            at = max(at, begin)
+            running = _thread(event.task, event.pid)
+        _add(spent, above[-1] if above else running, max(at, due), min(event.time, ran))
+        at = max(at, event.time)
+        entered = _interrupt(event)
+        if event.name == "sched_switch":
+            match = _SWITCH.search(event.text)
+            if match:
+                running = _thread(match["next"], int(match["next_pid"]))
+                above.clear()  # the kernel does not switch threads inside an interrupt
+        elif entered is not None and event.name.endswith("_entry"):
+            above.append(entered)
+        elif entered is not None:
+            for depth in range(len(above) - 1, -1, -1):
+                if (above[depth].kind, above[depth].number) == (entered.kind, entered.number):
+                    del above[depth:]
+                    break
+    if not events:
+        _add(spent, running, due, ran)
+    return sorted(
+        (
+            Occupant(who.kind, who.name, who.number, seconds)
+            for who, seconds in spent.items()
+            if seconds > 0.0 and not (who.kind == "thread" and who.number == pid)
+        ),
+        key=lambda one: -one.seconds,
+    )
+
+
+def _add(spent: dict[_Who, float], who: _Who, begin: float, end: float) -> None:
+    if end > begin:
+        spent[who] = spent.get(who, 0.0) + end - begin
+
+
+def _thread(name: str, pid: int) -> _Who:
+    return _Who("idle", "", 0) if pid == 0 else _Who("thread", name, pid)
+
+
+def _interrupt(event: Event) -> _Who | None:
+    """Which interrupt an entry or exit is about; None for every other event."""
+    if event.name in ("irq_handler_entry", "irq_handler_exit"):
+        match = _IRQ.search(event.text)
+        name = match["name"] or "" if match and event.name.endswith("entry") else ""
+        return _Who("interrupt", name, int(match["number"])) if match else None
+    if event.name in ("softirq_entry", "softirq_exit"):
+        match = _SOFT.search(event.text)
+        return _Who("soft interrupt", match["name"] or "", int(match["number"])) if match else None
+    if event.name.endswith(("_entry", "_exit")) and (match := _VECTOR.search(event.text)):
+        name = event.name.removesuffix("_entry").removesuffix("_exit")
+        return _Who("interrupt", name.replace("_", " "), int(match["number"]))
+    return None
