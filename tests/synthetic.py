@@ -28,13 +28,14 @@ from kadenz.config.manifest import (
     Warning,  # noqa: A004
 )
 from kadenz.store import RunWriter
+from kadenz.wire.messages import companion
 
 Samples = npt.NDArray[Any]
 
 
 @dataclass
 class Point:
-    """One record to write. `lanes` by name, each in ticks."""
+    """One record to write. `lanes` by name, each in ticks; `core0:cycle` is a companion."""
 
     bench: str
     lanes: dict[str, Samples] = field(default_factory=dict)
@@ -199,11 +200,13 @@ def _entry(number: int, point: Point) -> RecordEntry:
                 taken=values.size,
                 missed=point.missed,
                 overrun=point.overrun,
+                companion_of=companion(name)[0],
+                unit="count" if companion(name)[0] else "",
             )
             for name, values in point.lanes.items()
         ],
         proof=ProofEntry(
-            checked=sum(v.size for v in point.lanes.values()),
+            checked=sum(v.size for n, v in point.lanes.items() if not companion(n)[0]),
             failed=point.failed_checks,
             reason=point.proof_reason,
         ),

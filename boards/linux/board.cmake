@@ -18,12 +18,16 @@ target_sources(kadenz-suite PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/signals.c
     ${CMAKE_CURRENT_LIST_DIR}/storage.c)
 target_include_directories(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/include)
+if(NOT KDZ_LINUX_BOARD) # a board of its own that is this program again names itself
+    set(KDZ_LINUX_BOARD linux)
+endif()
 target_compile_definitions(kadenz-suite PRIVATE
     _GNU_SOURCE
+    KDZ_LINUX_BOARD="${KDZ_LINUX_BOARD}"
     # Largest message of itc/: a write of up to PIPE_BUF = 4096 bytes is not split (pipe(7)).
     KDZ_MESSAGE_BYTES_MAX=4096u
-    # One lane a CPU; an END frame of 64 lanes is at most 2.4 KB of 4096.
-    KDZ_LANES_MAX=64
+    # One lane a CPU and what goes with its samples; the wire numbers lanes in one byte.
+    KDZ_LANES_MAX=255
     # Whole frames, each with one write(2).
     KDZ_SAMPLES_BODY_BYTES=4096u
     KDZ_WIRE_BUFFER_BYTES=8192u)

@@ -6,16 +6,17 @@
 
 #include "kadenz/board.h"
 #include "kadenz/fault.h"
-#include "kadenz/record.h"
 #include "kadenz/suite.h"
 
 #include <sched.h>
+
+#define CORES_MAX 64u /* lanes of samples in a record, suite/core/recorder.h */
 
 static size_t cores;
 
 const char *kdz_board_name(void)
 {
-    return "linux";
+    return KDZ_LINUX_BOARD;
 }
 
 void kdz_board_init(void)
@@ -29,8 +30,8 @@ void kdz_board_init(void)
     } else {
         cores = (size_t)CPU_COUNT(&allowed);
     }
-    if (cores > KDZ_LANES_MAX) {
-        cores = KDZ_LANES_MAX;
+    if (cores > CORES_MAX) {
+        cores = CORES_MAX;
         kdz_note("only the first 64 CPUs are measured: choose others with taskset");
     }
 }

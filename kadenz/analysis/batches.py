@@ -18,7 +18,7 @@ ITERATIONS = "iterations"
 
 def batch_lanes(record: RecordEntry) -> tuple[int, int] | None:
     """Indices of the batch lane and of its empty loop; None for every other record."""
-    names = [lane.name for lane in record.lanes]
+    names = [lane.name for lane in record.series]
     batch = next((i for i, name in enumerate(names) if name == BATCH), None)
     empty = next((i for i, name in enumerate(names) if name.startswith(EMPTY)), None)
     if batch is None or empty is None or record.params.get(ITERATIONS, 0) <= 0:

@@ -192,7 +192,7 @@ def _compare_point(
             "different classes are not compared",
             remedy="Pass --across-classes to see both figures side by side, without a verdict",
         )
-    lanes = [lane.name for lane in left.runs[0][1].lanes]
+    lanes = [lane.name for lane in left.runs[0][1].series]
     # The empty loop of a batch is no result.
     if batch_lanes(left.runs[0][1]) is not None:
         lanes = ["per iteration"]
@@ -205,7 +205,7 @@ def _compare_point(
                     target=target or f"{_only_target(left)} → {_only_target(right)}",
                     bench=bench,
                     params=dict(params),
-                    lane=lane if len(left.runs[0][1].lanes) > 1 else "",
+                    lane=lane if len(left.runs[0][1].series) > 1 else "",
                     units=(units[0], units[-1]),
                     statistic=statistic if isinstance(statistic, str) else f"p{100 * statistic:g}",
                     outcome=verdict.outcome,
@@ -265,7 +265,7 @@ def _series(side: _Runs, lane: int) -> tuple[list[Samples], str]:
     found: list[Samples] = []
     for run, entry in side.runs:
         refused = refusal(entry)
-        if not refused and lane >= len(entry.lanes):
+        if not refused and lane >= len(entry.series):
             refused = "it has fewer lanes"
         if refused:
             return [], f"{run.path.name}: {refused}"
@@ -306,7 +306,7 @@ def _identical(sides: list[list[Samples]]) -> bool:
 def _in_unit(run: Run, entry: RecordEntry, lane: int) -> Samples:
     """Warm samples in the record's unit: clocks of different rate meet here and nowhere else."""
     unit = unit_of(entry.unit, run.manifest.clock)
-    warm = run.samples(entry, lane)[entry.cold :]
+    warm = run.samples(entry, entry.series[lane])[entry.cold :]
     lanes = batch_lanes(entry)
     if lanes is not None and lane == lanes[0]:
         return _per_iteration(run, entry, warm, lanes[1]) * np.float64(unit.scale)
@@ -320,7 +320,7 @@ def _per_iteration(run: Run, entry: RecordEntry, batch: Samples, empty_lane: int
     `empty` is the median of the empty loops, as in `batch_result`; its own spread is left out of
     the interval. Empty where no empty loop was measured: a raw total compares the loop as well.
     """
-    empty = run.samples(entry, empty_lane)[entry.cold :]
+    empty = run.samples(entry, entry.series[empty_lane])[entry.cold :]
     if empty.size == 0:
         return np.empty(0, dtype=np.float64)
     return np.asarray((batch - np.median(empty)) / entry.params[ITERATIONS], dtype=np.float64)

@@ -32,13 +32,13 @@ def _record(run: Run, entry: RecordEntry) -> RecordResult:
     unit = unit_of(entry.unit, run.manifest.clock)
     reason = refusal(entry)
     if reason:
-        bare = tuple(LaneResult(lane, ()) for lane in entry.lanes)
+        bare = tuple(LaneResult(lane, ()) for lane in entry.series)
         return RecordResult(entry, unit, False, reason, bare)
     lanes: list[LaneResult] = []
     sorted_lanes: list[Ordered] = []
     period = entry.params.get("period_us")
     tick_hz = run.manifest.target.tick_hz
-    for lane in entry.lanes:
+    for lane in entry.series:
         result, ordered = analyse_lane(
             lane,
             run.samples(entry, lane),
@@ -71,21 +71,27 @@ def refusal(entry: RecordEntry) -> str:
             f"proof failed for {entry.proof.failed:,} of {entry.proof.checked:,} checks: "
             f"{entry.proof.reason or 'no reason given'}"
         )
-    for lane in entry.lanes:
+    for lane in entry.series:
         if lane.planned != lane.taken + lane.missed:
             return (
                 f"lane {lane.name}: {lane.planned:,} planned, but {lane.taken:,} taken and "
                 f"{lane.missed:,} missed: samples are unaccounted for"
             )
+        for kind, other in entry.companions(lane).items():
+            if other.taken != lane.taken:
+                return (
+                    f"lane {lane.name}: {lane.taken:,} samples, but {other.taken:,} values of "
+                    f"{kind} beside them"
+                )
     return ""
 
 
 def _notes(entry: RecordEntry) -> list[str]:
     notes = []
-    if entry.proof.checked == 0 and any(lane.taken for lane in entry.lanes):
+    if entry.proof.checked == 0 and any(lane.taken for lane in entry.series):
         notes.append("nothing was proved: the benchmark made no check")
-    missed = sum(lane.missed for lane in entry.lanes)
-    overrun = sum(lane.overrun for lane in entry.lanes)
+    missed = sum(lane.missed for lane in entry.series)
+    overrun = sum(lane.overrun for lane in entry.series)
     if missed:
         notes.append(f"planned but missed: {missed:,}")
     if overrun:
@@ -110,7 +116,7 @@ def _batch(run: Run, entry: RecordEntry) -> BatchResult | None:
     lanes = batch_lanes(entry)
     if lanes is None:
         return None
-    batch, empty = (run.samples(entry, lane)[entry.cold :] for lane in lanes)
+    batch, empty = (run.samples(entry, entry.series[lane])[entry.cold :] for lane in lanes)
     return batch_result(entry.params[ITERATIONS], batch, empty)
 
 

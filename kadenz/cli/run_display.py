@@ -66,8 +66,8 @@ class LineDisplay(_Titles):
     def closed(self, target: str, record: RecordEntry) -> None:
         """A record is complete."""
         self._done[target] = self._done.get(target, 0) + 1
-        taken = sum(lane.taken for lane in record.lanes)
-        missed = sum(lane.missed for lane in record.lanes)
+        taken = sum(lane.taken for lane in record.series)
+        missed = sum(lane.missed for lane in record.series)
         end = f"{record.status}: {record.reason}" if record.reason else record.status
         count = f"{self._done[target]}/{self._planned.get(target, 0)}"
         text = f"{count} {self.title(target, record)}: {taken} taken, {missed} missed, {end}"
@@ -140,7 +140,7 @@ class LiveDisplay(_Titles):
     def samples(self, target: str, record: RecordEntry, received: int) -> None:
         """Samples arrived."""
         count = self._samples[target] = self._samples.get(target, 0) + received
-        planned = sum(lane.planned for lane in record.lanes)
+        planned = sum(lane.planned for lane in record.series)
         text = f"{self.title(target, record)}: {count} of {planned} samples"
         self._bars.update(self._tasks[target], description=text)
 

@@ -108,15 +108,20 @@ class EmulatorEntry(Model):
 
 
 class LaneEntry(Model):
-    """One series of samples. planned = taken + missed, always."""
+    """One series of samples, planned = taken + missed; or a companion of one.
 
-    name: str
+    A companion holds one value for each sample of its lane, in the same order.
+    """
+
+    name: str  # "core0"; of a companion "core0:cycle"
     file: str  # relative to the run folder, "" when there are none
     dtype: str  # numpy: "<u4", "<i4", "<f8"
     planned: int
     taken: int
     missed: int
     overrun: int
+    companion_of: str = ""  # the lane whose samples the values go with; "": these are samples
+    unit: str = ""  # of a companion's values: "count" is a difference to the sample before
 
 
 class ProofEntry(Model):
@@ -142,8 +147,21 @@ class RecordEntry(Model):
     unit: str  # "ticks" (of the run's clock) or a unit of its own, "deg"
     cold: int  # the first `cold` samples of each lane are kept apart
     drains: list[int]  # indices whose sample follows a drain of the storage
-    lanes: list[LaneEntry]
+    lanes: list[LaneEntry]  # companions included: see `series`
     proof: ProofEntry
+
+    @property
+    def series(self) -> list[LaneEntry]:
+        """The lanes that hold samples: what statistics are computed of."""
+        return [lane for lane in self.lanes if not lane.companion_of]
+
+    def companions(self, lane: LaneEntry) -> dict[str, LaneEntry]:
+        """What goes with the samples of `lane`, by kind: "cycle", "cpu", …; often nothing."""
+        return {
+            other.name.partition(":")[2]: other
+            for other in self.lanes
+            if other.companion_of == lane.name
+        }
 
 
 class LoadEntry(Model, kw_only=True):

@@ -14,10 +14,16 @@ from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.store import RunWriter
 from kadenz.target.scope import RecordSpans, check_count
-from kadenz.wire.messages import DTYPES, Begin, Bench, End
+from kadenz.wire.messages import DTYPES, Begin, Bench, End, companion
 from kadenz.wire.records import Verdict
 
 _NUMPY = dict(DTYPES)
+# Units of companions; all others are counts since the sample before.
+COMPANION_UNITS = {
+    "cycle": "index",  # of the cycle, from 0: missed ones leave holes
+    "cpu": "cpu",  # its number, as Linux counts
+    "steal": "jiffies",  # of 1/100 s, USER_HZ of /proc/stat
+}
 
 
 class Session:
@@ -72,7 +78,9 @@ class Session:
     def values(self, record: int, lane: int, values: NDArray[Any]) -> None:
         """Stores the next samples."""
         self._writer.append(record, lane, values)
-        self._progress.samples(self._name, self._entries[record], len(values))
+        entry = self._entries[record]
+        if not entry.lanes[lane].companion_of:
+            self._progress.samples(self._name, entry, len(values))
 
     def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
         """Ends the record, or keeps it waiting for the scope's samples."""
@@ -91,9 +99,11 @@ class Session:
                 taken = sum(lane.taken for lane in end.lanes) if end else trace.spans.size
                 if trace.closed:
                     check_count(trace, taken)
-                # Marks carry no lane: a benchmark with several marks them in turn.
-                for lane in range(len(entry.lanes)):
-                    spans = trace.spans[lane :: len(entry.lanes)].astype(np.uint32)
+                # Marks carry no lane: a benchmark with several marks them in turn. They carry no
+                # companions either, which come behind the lanes of samples.
+                lanes = len(entry.series)
+                for lane in range(lanes):
+                    spans = trace.spans[lane::lanes].astype(np.uint32)
                     self._writer.append(entry.id, lane, spans)
                 self._progress.samples(self._name, entry, trace.spans.size)
             elif end is not None and any(lane.taken for lane in end.lanes):
@@ -133,7 +143,7 @@ class Session:
                 checked=proof.checked, failed=proof.failed, reason=proof.reason
             )
             entry.drains = list(end.drains)
-            for lane, said in zip(entry.lanes, end.lanes, strict=False):
+            for lane, said in zip(entry.series, end.lanes, strict=False):
                 lane.overrun = said.overrun
         self._writer.close_record(entry.id)
         for lane in entry.lanes:
@@ -147,6 +157,7 @@ class Session:
 
 
 def _lane(name: str, begin: Begin) -> LaneEntry:
+    of, kind = companion(name)
     return LaneEntry(
         name=name,
         file="",
@@ -155,4 +166,6 @@ def _lane(name: str, begin: Begin) -> LaneEntry:
         taken=0,
         missed=begin.planned,
         overrun=0,
+        companion_of=of,
+        unit=COMPANION_UNITS.get(kind, "count") if of else "",
     )

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -39,13 +40,36 @@ class _Series:
     lane: LaneEntry
     unit: Unit
     samples: Samples
+    beside: dict[str, Samples]  # by kind of companion, one value a sample
 
 
 def _series(run: Run) -> Iterator[_Series]:
     for record in run.manifest.records:
         unit = unit_of(record.unit, run.manifest.clock)
-        for lane in record.lanes:
-            yield _Series(record, lane, unit, run.samples(record, lane))
+        for lane in record.series:
+            samples = run.samples(record, lane)
+            beside = {
+                kind: run.samples(record, other)[: samples.size]
+                for kind, other in record.companions(lane).items()
+            }
+            yield _Series(record, lane, unit, samples, beside)
+
+
+def _kinds(run: Run) -> list[str]:
+    """Every kind of companion in the run, in the order of the records."""
+    return list(
+        dict.fromkeys(
+            kind
+            for record in run.manifest.records
+            for lane in record.series
+            for kind in record.companions(lane)
+        )
+    )
+
+
+def _beside(kind: str) -> str:
+    """The column of a companion; parameters may bear the same name."""
+    return "sample_" + kind.replace("-", "_")
 
 
 def _parameters(run: Run) -> list[str]:
@@ -70,7 +94,8 @@ def _shown(unit: Unit) -> str:
 
 def _columns(run: Run) -> list[str]:
     head = ["target", "clock_class", "record", "bench", "status"]
-    return [*head, *_parameters(run), "lane", "index", "cold", *_values(run)]
+    beside = map(_beside, _kinds(run))
+    return [*head, *_parameters(run), "lane", "index", "cold", *_values(run), *beside]
 
 
 def to_csv(run: Run, out: TextIO, *, summary: bool = False) -> None:
@@ -78,7 +103,7 @@ def to_csv(run: Run, out: TextIO, *, summary: bool = False) -> None:
     if summary:
         _summary_csv(run, out)
         return
-    columns = _columns(run)
+    columns, kinds = _columns(run), _kinds(run)
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
     for series in _series(run):
@@ -103,7 +128,18 @@ def to_csv(run: Run, out: TextIO, *, summary: bool = False) -> None:
                     f"{figure:.10g}{after}"
                     for i, (tick, figure) in enumerate(zip(raw, figures, strict=True), start)
                 )
-            out.write("\n".join(rows) + "\n")
+            widened = _widened(rows, series, kinds, start) if kinds else rows
+            out.write("\n".join(widened) + "\n")
+
+
+def _widened(rows: Iterator[str], series: _Series, kinds: list[str], start: int) -> Iterator[str]:
+    """Lines of CSV with what stands beside each sample; empty where a lane has nothing such."""
+    columns: list[Iterable[Any]] = [
+        series.beside[kind][start : start + CHUNK].tolist() if kind in series.beside else repeat("")
+        for kind in kinds
+    ]
+    for row, *cells in zip(rows, *columns, strict=False):
+        yield ",".join((row, *map(str, cells)))
 
 
 def _identity(run: Run, series: _Series) -> Row:
@@ -193,12 +229,24 @@ def to_json(run: Run, out: TextIO, *, summary: bool = False) -> None:
             del about[name]
         name = "values_ticks" if series.record.unit == "ticks" else f"values_{series.unit.key}"
         out.write(",\n" if number else "\n")
-        out.write(json.dumps(about, ensure_ascii=False)[:-1] + f', "{name}": [')
-        for start in range(0, series.samples.size, CHUNK):
-            part = series.samples[start : start + CHUNK].tolist()
-            out.write(("," if start else "") + ",".join(map(repr, part)))
-        out.write("]}")
+        out.write(json.dumps(about, ensure_ascii=False)[:-1] + f', "{name}": ')
+        _write_numbers(out, series.samples)
+        if series.beside:
+            out.write(', "beside": {')
+            for place, (kind, values) in enumerate(series.beside.items()):
+                out.write((", " if place else "") + json.dumps(kind) + ": ")
+                _write_numbers(out, values)
+            out.write("}")
+        out.write("}")
     out.write("\n]}\n")
+
+
+def _write_numbers(out: TextIO, values: Samples) -> None:
+    out.write("[")
+    for start in range(0, values.size, CHUNK):
+        part = values[start : start + CHUNK].tolist()
+        out.write(("," if start else "") + ",".join(map(repr, part)))
+    out.write("]")
 
 
 def to_parquet(run: Run, output: Path, *, summary: bool = False) -> None:
@@ -243,6 +291,7 @@ def _schema(run: Run, pa: Any) -> Any:
         "value_ticks": pa.int64(),
     }
     kinds |= {name: pa.int64() for name in _parameters(run)}
+    kinds |= {_beside(kind): pa.int64() for kind in _kinds(run)}
     return pa.schema([(name, kinds.get(name, pa.float64())) for name in _columns(run)])
 
 
@@ -250,6 +299,7 @@ def _group(run: Run, series: _Series, start: int, schema: Any, pa: Any) -> Any:
     part = series.samples[start : start + ROW_GROUP]
     index = np.arange(start, start + part.size, dtype=np.uint32)
     same = _identity(run, series) | {"lane": series.lane.name}
+    beside = {_beside(kind): values for kind, values in series.beside.items()}
     arrays = []
     for field in schema:
         if field.name == "index":
@@ -260,6 +310,9 @@ def _group(run: Run, series: _Series, start: int, schema: Any, pa: Any) -> Any:
             column = pa.array(part.astype(np.int64))
         elif field.name == _shown(series.unit):
             column = pa.array(part * np.float64(series.unit.scale))
+        elif field.name in beside:
+            values = beside[field.name][start : start + ROW_GROUP]
+            column = pa.array(values.astype(np.int64))
         elif same.get(field.name) is None:
             column = pa.nulls(part.size, field.type)
         elif pa.types.is_dictionary(field.type):

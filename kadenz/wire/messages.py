@@ -77,11 +77,20 @@ class Begin(Message):
     record: Unsigned
     bench: str
     planned: Unsigned  # per lane
-    lanes: list[str]
+    lanes: list[str]  # with companions: "core0", "core0:cycle"
     dtype: DtypeName
     unit: str
     params: dict[str, int]
     ranks: dict[str, int]
+
+
+def companion(name: str) -> tuple[str, str]:
+    """Lane and kind of a companion: ("core0", "cycle") of `core0:cycle`; ("", "") of a lane.
+
+    A companion holds one value for each sample of its lane. END counts lanes of samples only.
+    """
+    lane, colon, kind = name.partition(":")
+    return (lane, kind) if colon else ("", "")
 
 
 class Samples(NamedTuple):
@@ -116,7 +125,7 @@ class End(Message):
     record: Unsigned
     status: Literal["ok", "invalid", "n/a", "failed"]
     reason: str
-    lanes: list[EndLane]
+    lanes: list[EndLane]  # without companions
     proof: Proof
     drains: list[int]
 

@@ -7,6 +7,7 @@ its record becomes invalid with the hole named.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from kadenz.wire.messages import (
     Hello,
     Samples,
     Text,
+    companion,
 )
 
 
@@ -189,9 +191,11 @@ class Assembler:
 
     def _accounting(self, state: _Open, end: End) -> str:
         begin = state.begin
-        if len(end.lanes) != len(begin.lanes):
-            return f"{len(begin.lanes)} lanes began, {len(end.lanes)} ended"
-        for name, lane, received in zip(begin.lanes, end.lanes, state.received, strict=True):
+        arrived = dict(zip(begin.lanes, state.received, strict=True))
+        lanes = {name: n for name, n in arrived.items() if not companion(name)[0]}
+        if len(end.lanes) != len(lanes):
+            return f"{len(lanes)} lanes began, {len(end.lanes)} ended"
+        for (name, received), lane in zip(lanes.items(), end.lanes, strict=True):
             if lane.taken + lane.missed != begin.planned:
                 return (
                     f"lane {name}: {begin.planned} planned, but {lane.taken} taken and "
@@ -199,8 +203,22 @@ class Assembler:
                 )
             if self.expects_samples and received != lane.taken:
                 return f"lane {name}: {lane.taken} values taken, {received} arrived"
-        if end.proof.failed:
-            return f"{end.proof.failed} of {end.proof.checked} proofs failed: {end.proof.reason}"
-        if end.proof.checked == 0 and any(lane.taken for lane in end.lanes):
-            return "no proof: nothing shows that what was timed happened"
+        return self._beside(arrived, lanes) or _proof(end)
+
+    def _beside(self, arrived: Mapping[str, int], lanes: Mapping[str, int]) -> str:
+        """A companion has exactly as many values as its lane has samples."""
+        for name, received in arrived.items():
+            of, kind = companion(name)
+            if of and of not in lanes:
+                return f"companion {name}: there is no lane {of}"
+            if of and self.expects_samples and received != lanes[of]:
+                return f"lane {of}: {lanes[of]} samples, but {received} values of {kind}"
         return ""
+
+
+def _proof(end: End) -> str:
+    if end.proof.failed:
+        return f"{end.proof.failed} of {end.proof.checked} proofs failed: {end.proof.reason}"
+    if end.proof.checked == 0 and any(lane.taken for lane in end.lanes):
+        return "no proof: nothing shows that what was timed happened"
+    return ""

@@ -27,7 +27,7 @@ const char *kdz_capability_name(unsigned bit)
 {
     static const char *const names[] = {
         "suspend",   "yield",    "sem-counting", "sem-binary", "mutex", "priority-inheritance",
-        "interrupt", "affinity", "sem-maximum",
+        "interrupt", "affinity", "sem-maximum",  "process",
     };
     return bit < sizeof names / sizeof names[0] ? names[bit] : NULL;
 }
@@ -154,9 +154,13 @@ static void begin_body(struct kdz_sink *sink, const void *context)
     pair_text(sink, "bench", told->name);
     pair_uint(sink, "planned", point->samples);
     kdz_pack_text(sink, "lanes");
-    kdz_pack_array(sink, point->record.lane_count);
-    for (uint8_t i = 0; i < point->record.lane_count; i++) {
-        kdz_pack_text(sink, point->record.lane[i].name);
+    kdz_pack_array(sink, (uint32_t)kdz_record_series(&point->record));
+    for (size_t i = 0; i < kdz_record_series(&point->record); i++) {
+        char room[48];
+        struct kdz_text text = KDZ_TEXT_IN(room);
+
+        kdz_record_name(&point->record, i, &text);
+        kdz_pack_text(sink, room);
     }
     pair_text(sink, "dtype", "u4");
     pair_text(sink, "unit", "ticks");

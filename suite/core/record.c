@@ -12,23 +12,32 @@ const struct kdz_recorder *kdz_recorder(void)
     return &recorder;
 }
 
-static const char *lane_name(uint8_t lane, const char *const *names)
+static const char *lane_name(uint8_t lane, const struct kdz_shape *shape)
 {
     struct kdz_text text;
 
-    if (names != NULL) {
-        return names[lane];
+    if (shape->names != NULL) {
+        return shape->names[lane];
     }
     text = KDZ_TEXT_IN(core_name[lane]);
-    kdz_text_add(&text, "core");
+    kdz_text_add(&text, shape->stem != NULL ? shape->stem : "core");
     kdz_text_add_number(&text, lane);
     return core_name[lane];
+}
+
+void kdz_record_name(const struct kdz_record *record, size_t at, struct kdz_text *name)
+{
+    kdz_text_add(name, record->lane[at].name);
+    if (at >= record->lane_count) {
+        kdz_text_add(name, ":");
+        kdz_text_add(name, record->companions[(at - record->lane_count) % record->companion_count]);
+    }
 }
 
 /* Writes to what the record will fill, so that no page of it has to be found while measuring. */
 static void touch(struct kdz_record *record)
 {
-    for (uint8_t i = 0; i < record->lane_count; i++) {
+    for (size_t i = 0; i < kdz_record_series(record); i++) {
         struct kdz_lane *lane = &record->lane[i];
 
         for (uint32_t at = 0; at < lane->planned && at < lane->capacity; at++) {
@@ -37,34 +46,73 @@ static void touch(struct kdz_record *record)
     }
 }
 
-bool kdz_record_open(struct kdz_record *record, uint16_t id, uint8_t lanes,
-                     const char *const *names, uint32_t planned, struct kdz_storage storage)
+static size_t length_of(const char *text)
 {
+    size_t length = 0;
+
+    while (text[length] != '\0') {
+        length++;
+    }
+    return length;
+}
+
+/* Upper bound of what the names of the series take in a BEGIN frame. */
+static size_t names_length(const struct kdz_record *record)
+{
+    size_t companions = 0;
+    size_t sum = 0;
+
+    for (uint8_t i = 0; i < record->companion_count; i++) {
+        companions += length_of(record->companions[i]) + 3; /* MessagePack's head, a colon */
+    }
+    for (uint8_t i = 0; i < record->lane_count; i++) {
+        const size_t name = length_of(record->lane[i].name);
+
+        sum += name + 2 + companions + name * record->companion_count;
+    }
+    return sum;
+}
+
+const char *kdz_record_open(struct kdz_record *record, uint16_t id, const struct kdz_shape *shape,
+                            uint32_t planned, struct kdz_storage storage)
+{
+    const size_t series = shape->lanes * (1u + shape->companion_count);
     size_t share;
 
     record->id = id;
     record->lane_count = 0;
+    record->companion_count = shape->companion_count;
+    record->companions = shape->companions;
     record->proof = (struct kdz_proof){0, 0, ""};
     recorder.drain_count = 0;
     recorder.span_overflow = false;
-    if (lanes == 0 || lanes > KDZ_LANES_MAX) {
-        return false;
+    if (series == 0 || series > KDZ_LANES_MAX || shape->lanes > KDZ_SAMPLE_LANES_MAX) {
+        return "more lanes than a record of this image has: plan fewer threads, or fewer values "
+               "beside each sample";
     }
-    share = storage.capacity / lanes;
+    share = storage.capacity / series;
     if (share > UINT32_MAX) {
         share = UINT32_MAX;
     }
-    for (uint8_t i = 0; i < lanes; i++) {
+    for (size_t i = 0; i < series; i++) {
+        const size_t lane =
+            i < shape->lanes ? i : (i - shape->lanes) / (size_t)shape->companion_count;
+
         record->lane[i] = (struct kdz_lane){
-            .name = lane_name(i, names),
-            .values = storage.values + (size_t)i * share,
+            .name = i < shape->lanes ? lane_name((uint8_t)i, shape) : record->lane[lane].name,
+            .values = storage.values + i * share,
             .capacity = (uint32_t)share,
             .planned = planned,
         };
     }
-    record->lane_count = lanes;
+    record->lane_count = (uint8_t)shape->lanes;
+    if (names_length(record) > KDZ_RECORD_NAMES_MAX) {
+        record->lane_count = 0;
+        return "the names of so many lanes do not fit in one frame: plan fewer threads, or fewer "
+               "values beside each sample";
+    }
     touch(record);
-    return share != 0;
+    return share != 0 ? NULL : "the board's storage has no room for this benchmark's lanes";
 }
 
 static void note_drain(const struct kdz_record *record)
@@ -79,11 +127,12 @@ static void note_drain(const struct kdz_record *record)
 
 static void send_lane(const struct kdz_record *record, uint8_t lane)
 {
+    const bool spans = lane < record->lane_count;
     const struct kdz_lane *series = &record->lane[lane];
     const uint32_t first = series->taken - series->held;
 
     for (uint32_t i = 0; i < series->held; i++) {
-        if (series->values[i] == UINT32_MAX) {
+        if (spans && series->values[i] == UINT32_MAX) {
             recorder.span_overflow = true;
         }
     }
@@ -103,11 +152,11 @@ static bool empty(struct kdz_record *record)
 {
     bool held = false;
 
-    for (uint8_t i = 0; i < record->lane_count; i++) {
+    for (size_t i = 0; i < kdz_record_series(record); i++) {
         held = held || record->lane[i].held != 0;
         /* Under the scope nothing of value is held: somebody outside took the times. */
         if (kdz_clock()->on_target) {
-            send_lane(record, i);
+            send_lane(record, (uint8_t)i);
         }
         record->lane[i].held = 0;
     }
@@ -137,4 +186,16 @@ uint32_t kdz_record_close(struct kdz_record *record)
         lane->missed = lane->planned - lane->taken;
     }
     return unaccounted;
+}
+
+const char *kdz_record_companions_wrong(const struct kdz_record *record)
+{
+    for (size_t i = record->lane_count; i < kdz_record_series(record); i++) {
+        const size_t lane = (i - record->lane_count) / record->companion_count;
+
+        if (record->lane[i].taken != record->lane[lane].taken) {
+            return "a companion has not exactly one value for each sample of its lane";
+        }
+    }
+    return "";
 }

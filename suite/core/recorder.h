@@ -13,6 +13,8 @@
 #define KDZ_DRAINS_MAX 64u
 #endif
 
+struct kdz_text;
+
 struct kdz_recorder {
     uint32_t drains[KDZ_DRAINS_MAX];
     uint32_t drain_count; /* may exceed KDZ_DRAINS_MAX: the rest is counted, not listed */
@@ -22,10 +24,23 @@ struct kdz_recorder {
 /* The recorder of the record that is open. */
 const struct kdz_recorder *kdz_recorder(void);
 
-/* Clears the record and deals the storage out in equal parts. Without `names` the lanes are called
- * core0, core1 and so on. Returns false when a lane would get nothing. */
-bool kdz_record_open(struct kdz_record *record, uint16_t id, uint8_t lanes,
-                     const char *const *names, uint32_t planned, struct kdz_storage storage);
+/* Lanes of samples in a record: an END frame of so many is at most 2.4 KB of 4096. */
+#define KDZ_SAMPLE_LANES_MAX 64u
+
+/* Names of the lanes and companions in a BEGIN frame: with the rest of it they stay below
+ * KDZ_WIRE_BODY_MAX. */
+#define KDZ_RECORD_NAMES_MAX 3000u
+
+/* Clears the record and deals the storage out in equal parts. Returns NULL, or why there is no room
+ * for such a record; it has no lanes then. */
+const char *kdz_record_open(struct kdz_record *record, uint16_t id, const struct kdz_shape *shape,
+                            uint32_t planned, struct kdz_storage storage);
+
+/* Writes the name of series `at`, companions included: "core0", "core0:cycle". */
+void kdz_record_name(const struct kdz_record *record, size_t at, struct kdz_text *name);
+
+/* What is wrong with a record's companions, "" when each has a value for every sample. */
+const char *kdz_record_companions_wrong(const struct kdz_record *record);
 
 /* Sends what is held; whatever was planned and neither taken nor missed becomes missed. Returns
  * how many values that were, or UINT32_MAX when a lane holds more than was planned. */

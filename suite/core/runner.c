@@ -119,6 +119,9 @@ static void finish_measured(void)
     if (proof->failed != 0) {
         status = "invalid";
         reason = proof->reason;
+    } else if (kdz_record_companions_wrong(&point.record)[0] != '\0') {
+        status = "invalid";
+        reason = kdz_record_companions_wrong(&point.record);
     } else if (kdz_recorder()->span_overflow) {
         status = "invalid";
         reason = "a sample does not fit in 32 bits of the clock";
@@ -181,19 +184,24 @@ static void run_point(void)
     const struct kdz_bench *bench = point.bench;
     static const char *const only[] = {"all"};
     const char *const *names = bench->lanes == NULL && bench->lane_count == 1 ? only : bench->lanes;
-    const size_t lanes = bench->lane_count != 0 ? bench->lane_count : kdz_board_cores();
+    struct kdz_shape shape = {
+        .lanes = bench->lane_count != 0 ? bench->lane_count : kdz_board_cores(),
+        .names = names,
+    };
     const char *reason;
-    bool room;
+    const char *no_room;
     char words[96];
 
-    room = kdz_record_open(&point.record, point.id, (uint8_t)(lanes > UINT8_MAX ? 0 : lanes), names,
-                           point.samples, kdz_board_storage());
+    if (bench->shape != NULL) {
+        bench->shape(&point, &shape);
+    }
+    no_room = kdz_record_open(&point.record, point.id, &shape, point.samples, kdz_board_storage());
     kdz_message_begin(&point, bench->name);
     reason = why_not(bench, KDZ_TEXT_IN(words));
     if (reason[0] != '\0') {
         finish("n/a", reason);
-    } else if (!room) {
-        finish("failed", "the board's storage has no room for this benchmark's lanes");
+    } else if (no_room != NULL) {
+        finish("failed", no_room);
     } else {
         measure();
     }
@@ -206,7 +214,7 @@ static void refuse_point(uint16_t id)
     struct kdz_text text = KDZ_TEXT_IN(name);
 
     kdz_text_add_part(&text, read.name, read.name_length);
-    (void)kdz_record_open(&point.record, id, 0, NULL, 0, kdz_board_storage());
+    (void)kdz_record_open(&point.record, id, &(struct kdz_shape){0}, 0, kdz_board_storage());
     point.bench = NULL;
     kdz_message_begin(&point, name);
     finish("failed", read.reason);

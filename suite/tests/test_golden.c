@@ -30,8 +30,8 @@ static struct kdz_point a_point(void)
 {
     struct kdz_point point = {.bench = &bench, .id = 258, .samples = 70000, .value = {128, 8, 3}};
 
-    assert_true(
-        kdz_record_open(&point.record, 258, 2, NULL, 70000, (struct kdz_storage){values, 8}));
+    assert_null(kdz_record_open(&point.record, 258, &(struct kdz_shape){.lanes = 2}, 70000,
+                                (struct kdz_storage){values, 8}));
     return point;
 }
 
@@ -75,6 +75,20 @@ static void test_begin_is_the_golden_frame(void **state)
     line.frames = 2;
     kdz_message_begin(&point, bench.name);
     expect_golden("begin");
+}
+
+static void test_begin_with_companions_is_the_golden_frame(void **state)
+{
+    static const char *const beside[] = {"cycle", "cpu"};
+    const struct kdz_shape shape = {.lanes = 2, .companions = beside, .companion_count = 2};
+    struct kdz_point point = a_point();
+
+    (void)state;
+    assert_null(kdz_record_open(&point.record, 258, &shape, 70000,
+                                (struct kdz_storage){values, sizeof values / sizeof values[0]}));
+    line.frames = 12;
+    kdz_message_begin(&point, bench.name);
+    expect_golden("begin-companions");
 }
 
 static void test_samples_are_the_golden_frame(void **state)
@@ -175,6 +189,7 @@ int main(void)
         cmocka_unit_test_setup(test_hello_is_the_golden_frame, start),
         cmocka_unit_test_setup(test_bench_is_the_golden_frame, start),
         cmocka_unit_test_setup(test_begin_is_the_golden_frame, start),
+        cmocka_unit_test_setup(test_begin_with_companions_is_the_golden_frame, start),
         cmocka_unit_test_setup(test_samples_are_the_golden_frame, start),
         cmocka_unit_test_setup(test_end_is_the_golden_frame, start),
         cmocka_unit_test_setup(test_text_is_the_golden_frame, start),

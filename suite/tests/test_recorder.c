@@ -4,6 +4,7 @@
  */
 #include "fake.h"
 #include "message.h"
+#include "text.h"
 
 static uint32_t values[9];
 static struct kdz_record record;
@@ -21,8 +22,18 @@ static int start(void **state)
 
 static bool open_lanes(uint8_t lanes, uint32_t planned, size_t capacity)
 {
-    return kdz_record_open(&record, 4, lanes, NULL, planned,
-                           (struct kdz_storage){values, capacity});
+    return kdz_record_open(&record, 4, &(struct kdz_shape){.lanes = lanes}, planned,
+                           (struct kdz_storage){values, capacity}) == NULL;
+}
+
+static const char *const beside[] = {"cycle", "cpu"};
+
+static bool open_with_companions(uint8_t lanes, uint8_t companions, uint32_t planned)
+{
+    const struct kdz_shape shape = {
+        .lanes = lanes, .stem = "thread", .companions = beside, .companion_count = companions};
+
+    return kdz_record_open(&record, 4, &shape, planned, (struct kdz_storage){values, 9}) == NULL;
 }
 
 static void test_lanes_share_the_storage_and_never_overlap(void **state)
@@ -95,7 +106,8 @@ static void test_a_long_lane_leaves_in_several_frames(void **state)
     size_t at = 0;
 
     (void)state;
-    assert_true(kdz_record_open(&record, 4, 1, NULL, 2 * KDZ_SAMPLES_A_FRAME + 1,
+    assert_null(kdz_record_open(&record, 4, &(struct kdz_shape){.lanes = 1},
+                                2 * KDZ_SAMPLES_A_FRAME + 1,
                                 (struct kdz_storage){many, 2 * KDZ_SAMPLES_A_FRAME + 1}));
     for (uint32_t i = 0; i < 2 * KDZ_SAMPLES_A_FRAME + 1; i++) {
         kdz_record_add(&record, 0, i);
@@ -104,6 +116,69 @@ static void test_a_long_lane_leaves_in_several_frames(void **state)
     expect_samples(&at, 0, 0, KDZ_SAMPLES_A_FRAME);
     expect_samples(&at, 0, KDZ_SAMPLES_A_FRAME, KDZ_SAMPLES_A_FRAME);
     expect_samples(&at, 0, (2 * KDZ_SAMPLES_A_FRAME) & 0xff, 1);
+}
+
+static void test_companions_follow_all_lanes_and_bear_their_names(void **state)
+{
+    static const char *const names[] = {"thread0", "thread1", "thread0:cycle", "thread1:cycle"};
+    size_t at = 0;
+
+    (void)state;
+    assert_true(open_with_companions(2, 1, 4));
+    assert_int_equal(record.lane_count, 2);
+    assert_int_equal(kdz_record_series(&record), 4);
+    for (size_t i = 0; i < 4; i++) {
+        char room[48];
+        struct kdz_text name = KDZ_TEXT_IN(room);
+
+        kdz_record_name(&record, i, &name);
+        assert_string_equal(room, names[i]);
+    }
+    kdz_record_add(&record, 1, 500);
+    kdz_record_accompany(&record, 1, 0, 41);
+    assert_int_equal(record.lane[3].values[0], 41);
+    record.lane[1].missed = 3;
+    assert_int_equal(kdz_record_close(&record), 4); /* of the lane that took nothing */
+    assert_string_equal(kdz_record_companions_wrong(&record), "");
+    expect_samples(&at, 1, 0, 1);
+    expect_samples(&at, 3, 0, 1);
+}
+
+static void test_two_companions_of_two_lanes_are_kept_apart(void **state)
+{
+    (void)state;
+    assert_false(open_with_companions(3, 2, 1)); /* nine lanes: more than this image has */
+    assert_true(open_with_companions(2, 2, 1));
+    for (uint8_t lane = 0; lane < 2; lane++) {
+        kdz_record_add(&record, lane, lane);
+        kdz_record_accompany(&record, lane, 0, 2u + 2u * lane);
+        kdz_record_accompany(&record, lane, 1, 3u + 2u * lane);
+    }
+    for (uint32_t i = 0; i < 6; i++) {
+        assert_int_equal(record.lane[i].values[0], i);
+    }
+}
+
+static void test_a_companion_of_another_length_is_told(void **state)
+{
+    (void)state;
+    assert_true(open_with_companions(1, 1, 4));
+    kdz_record_add(&record, 0, 7);
+    assert_string_not_equal(kdz_record_companions_wrong(&record), "");
+    kdz_record_accompany(&record, 0, 0, 0);
+    assert_string_equal(kdz_record_companions_wrong(&record), "");
+    kdz_record_accompany(&record, 0, 0, 0);
+    assert_string_not_equal(kdz_record_companions_wrong(&record), "");
+}
+
+static void test_only_a_span_can_overflow(void **state)
+{
+    (void)state;
+    assert_true(open_with_companions(1, 1, 4));
+    kdz_record_add(&record, 0, 7);
+    kdz_record_accompany(&record, 0, 0, UINT32_MAX);
+    kdz_record_drain(&record);
+    assert_false(kdz_recorder()->span_overflow);
 }
 
 static void test_nothing_held_is_no_drain(void **state)
@@ -198,6 +273,10 @@ int main(void)
         cmocka_unit_test_setup(test_only_what_is_planned_is_touched_beforehand, start),
         cmocka_unit_test_setup(test_a_full_lane_is_drained_and_the_place_is_told, start),
         cmocka_unit_test_setup(test_a_long_lane_leaves_in_several_frames, start),
+        cmocka_unit_test_setup(test_companions_follow_all_lanes_and_bear_their_names, start),
+        cmocka_unit_test_setup(test_two_companions_of_two_lanes_are_kept_apart, start),
+        cmocka_unit_test_setup(test_a_companion_of_another_length_is_told, start),
+        cmocka_unit_test_setup(test_only_a_span_can_overflow, start),
         cmocka_unit_test_setup(test_nothing_held_is_no_drain, start),
         cmocka_unit_test_setup(test_more_drains_than_can_be_listed_are_counted, start),
         cmocka_unit_test_setup(test_planned_is_taken_and_missed, start),

@@ -133,6 +133,8 @@ def golden() -> list[dict[str, Any]]:
         "params": {"size_bytes": 128, "rank_a": 8, "rank": 3},
         "ranks": {"rank_a": -200, "rank": -3},
     }
+    companions = ["core0:cycle", "core0:cpu", "core1:cycle", "core1:cpu"]
+    with_companions = begin | {"lanes": ["core0", "core1", *companions]}
     end = {
         "record": 258,
         "status": "invalid",
@@ -180,6 +182,7 @@ def golden() -> list[dict[str, Any]]:
         {"name": "fault", "type": "FAULT", "body": fault},
         {"name": "conform", "type": "CONFORM", "body": conform},
         {"name": "done", "type": "DONE", "body": {"records": 1, "frames": 12}},
+        {"name": "begin-companions", "type": "BEGIN", "body": with_companions},
     ]
     frames += [
         {"name": f"text-{length}", "type": "TEXT", "body": letters[:length]}

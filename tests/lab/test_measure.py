@@ -135,3 +135,24 @@ def test_the_class_of_a_clock_follows_from_tier_and_machine(
     tier: str, virtual: str, expected: str
 ) -> None:
     assert clock_class(tier, virtual) == expected  # type: ignore[arg-type]
+
+
+def test_companions_are_entered_beside_their_lane(tmp_path: Path) -> None:
+    told: list[AnyMessage] = [
+        begin(10, lanes=["all", "all:cycle", "all:faults"]),
+        samples([1, 2, 3, 4, 5, 6], record=10),
+        samples([0, 1, 2, 4, 5, 7], record=10, lane=1),
+        samples([9, 0, 0, 0, 1, 0], record=10, lane=2),
+        end(10),
+    ]
+    _, kept = run(tmp_path, [Scripted([said(told), None])], points=1)
+    (entry,) = kept.manifest.records
+    assert (entry.status, entry.reason) == ("ok", "")
+    (lane,) = entry.series
+    beside = entry.companions(lane)
+    assert [(kind, one.unit, one.companion_of) for kind, one in beside.items()] == [
+        ("cycle", "index", "all"),
+        ("faults", "count", "all"),
+    ]
+    assert kept.samples(entry, beside["cycle"]).tolist() == [0, 1, 2, 4, 5, 7]
+    assert beside["faults"].taken == lane.taken == 6

@@ -166,3 +166,34 @@ def test_what_the_target_calls_not_applicable_stays_so() -> None:
     none = msgspec.structs.replace(end(taken=0), status="n/a", reason="this kernel has no mutex")
     kept, _ = assemble([hello(), begin(), none])
     assert kept.verdicts[10] == Verdict("n/a", "this kernel has no mutex")
+
+
+def with_companion(values: list[int], *, name: str = "all:cycle") -> Kept:
+    said: list[AnyMessage] = [
+        hello(),
+        begin(lanes=["all", name]),
+        samples([1, 2, 3, 4, 5, 6]),
+        samples(values, lane=1),
+        end(),
+    ]
+    return assemble(said)[0]
+
+
+def test_a_companion_comes_without_a_count_of_its_own() -> None:
+    kept = with_companion([0, 1, 2, 4, 5, 7])
+    assert kept.lanes[10, 1] == [0, 1, 2, 4, 5, 7]
+    assert kept.verdicts[10] == Verdict("ok", "")
+
+
+def test_a_companion_shorter_than_its_lane_makes_the_record_invalid() -> None:
+    verdict = with_companion([0, 1, 2, 4, 5]).verdicts[10]
+    assert verdict == Verdict("invalid", "lane all: 6 samples, but 5 values of cycle")
+
+
+def test_a_companion_longer_than_its_lane_makes_the_record_invalid() -> None:
+    assert with_companion([0, 1, 2, 4, 5, 7, 8]).verdicts[10].status == "invalid"
+
+
+def test_a_companion_of_no_lane_makes_the_record_invalid() -> None:
+    verdict = with_companion([0] * 6, name="core7:cycle").verdicts[10]
+    assert verdict == Verdict("invalid", "companion core7:cycle: there is no lane core7")

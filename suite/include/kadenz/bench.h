@@ -40,7 +40,10 @@ struct kdz_bench {
     uint8_t param_count;
     uint8_t lane_count;       /* 0: one lane a core */
     const char *const *lanes; /* names; NULL with one lane ("all") or one a core ("core0"…) */
-    bool self_timed;          /* computes its values from clock readings: n/a under the scope */
+    /* NULL, or what a record of this point is made of, where the parameters decide it: called with
+     * what the two fields above say. */
+    void (*shape)(const struct kdz_point *point, struct kdz_shape *shape);
+    bool self_timed; /* computes its values from clock readings: n/a under the scope */
     /* NULL or a reason why it cannot run on this target although capabilities suffice. */
     const char *(*unavailable)(void);
     kdz_status (*setup)(struct kdz_point *point);

@@ -4,6 +4,9 @@
  * reserved beforehand; adding a sample is a store and an increment. Nothing is sent while a
  * benchmark is in a timed region: when a lane is full the recorder drains it between two samples
  * and notes where (see kdz_record_drain).
+ *
+ * A lane may have companions: values that go with each of its samples, the number of the cycle for
+ * one. They are series of their own, exactly as long as their lane.
  */
 #ifndef KADENZ_RECORD_H
 #define KADENZ_RECORD_H
@@ -37,12 +40,29 @@ struct kdz_proof {
     const char *reason; /* of the first failure; a string constant */
 };
 
+/* What a record is made of. */
+struct kdz_shape {
+    size_t lanes;                  /* series of samples */
+    const char *const *names;      /* one a lane; NULL: `stem` and a number */
+    const char *stem;              /* "core": core0, core1, … */
+    const char *const *companions; /* "cycle": the lane core0 has the companion core0:cycle */
+    uint8_t companion_count;       /* of each lane */
+};
+
 struct kdz_record {
     uint16_t id;
-    uint8_t lane_count;
-    struct kdz_lane lane[KDZ_LANES_MAX];
+    uint8_t lane_count;                  /* series of samples */
+    struct kdz_lane lane[KDZ_LANES_MAX]; /* they first, then the companions of each in turn */
     struct kdz_proof proof;
+    uint8_t companion_count;
+    const char *const *companions;
 };
+
+/* How many series a record holds, companions included. */
+static inline size_t kdz_record_series(const struct kdz_record *record)
+{
+    return (size_t)record->lane_count * (1u + record->companion_count);
+}
 
 /* end - begin on this target's clock; a span that does not fit in 32 bits is stored as UINT32_MAX
  * and makes the record invalid. */
@@ -57,6 +77,15 @@ static inline void kdz_record_add(struct kdz_record *record, uint8_t lane, uint3
     struct kdz_lane *series = &record->lane[lane];
     series->values[series->held++] = value;
     series->taken++;
+}
+
+/* Puts down what goes with the sample that kdz_record_add entered last: once for each companion of
+ * the lane, in the order of kdz_shape. */
+static inline void kdz_record_accompany(struct kdz_record *record, uint8_t lane, uint8_t companion,
+                                        uint32_t value)
+{
+    kdz_record_add(
+        record, (uint8_t)(record->lane_count + lane * record->companion_count + companion), value);
 }
 
 /* A lane's storage is full: the benchmark calls kdz_record_drain before its next sample. */
