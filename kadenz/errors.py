@@ -57,6 +57,10 @@ class TargetFailed(KadenzError):
     """A target hung, crashed, asserted or ran out of stack; `detail` is its last output."""
 
 
+class LoadFailed(KadenzError):
+    """A load did not start, did not bite, or ended while something was measured."""
+
+
 class WireDamaged(KadenzError):
     """Frames were lost or corrupt; the message names which."""
 

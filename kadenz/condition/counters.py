@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What shows that a load bites: the kernel's own counters, and two readings of them as a rate.
+
+Files are read below a root that tests replace.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path("/")
+_SECTOR = (
+    512  # bytes, in /proc/diskstats whatever the disk's own are (kernel doc, admin-guide/iostats)
+)
+_MEGA = 1e6
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a counter is asked about."""
+
+    cpus: Sequence[int]
+    folder: Path  # the load's scratch folder, there or not yet
+    device: str  # of /proc/diskstats, that of the scratch folder; "" when none is known
+    root: Path = ROOT
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A number that grows, and what its growth is called."""
+
+    unit: str
+    source: str
+    read: Callable[[Place], float]
+    per_cpu_time: bool = False  # of the processors' time: the rate is a percentage
+    own: bool = False  # counted by the load itself: nothing to read on an idle machine
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Every counter at one moment."""
+
+    at_s: float
+    values: dict[str, float]
+    cpu_s: dict[str, float]  # of the processes of each part of a load
+
+
+def read(
+    names: Iterable[str], place: Place, sessions: Mapping[str, Collection[int]] | None = None
+) -> Reading:
+    """The named counters now, and the processor time of the processes of `sessions`, by part.
+
+    Walking all processes costs milliseconds, so that it is left out while something is measured.
+    """
+    values = {name: COUNTERS[name].read(place) for name in names}
+    used = processor_time(sessions, place.root) if sessions else {}
+    return Reading(time.monotonic(), values, used)
+
+
+def rate(name: str, place: Place, before: Reading, after: Reading) -> float:
+    """Growth a second between two readings, in the counter's unit; 0 for none or no time."""
+    seconds = after.at_s - before.at_s
+    if seconds <= 0 or name not in before.values or name not in after.values:
+        return 0.0
+    growth = (after.values[name] - before.values[name]) / seconds
+    if COUNTERS[name].per_cpu_time:  # counted in ticks of 10 ms, so that a second may show 101
+        growth = min(100.0, growth * 100.0 / max(1, len(place.cpus)))
+    return max(0.0, growth)
+
+
+def cpu_percent(part: str, place: Place, before: Reading, after: Reading) -> float:
+    """What a part's own processes used of its processors' time between two readings."""
+    seconds = after.at_s - before.at_s
+    if seconds <= 0:
+        return 0.0
+    used = after.cpu_s.get(part, 0.0) - before.cpu_s.get(part, 0.0)
+    return max(0.0, 100.0 * used / seconds / max(1, len(place.cpus)))
+
+
+def processor_time(sessions: Mapping[str, Collection[int]], root: Path = ROOT) -> dict[str, float]:
+    """Seconds of processor time of the living processes of `sessions` and their dead children."""
+    part_of = {session: part for part, numbers in sessions.items() for session in numbers}
+    ticks = dict.fromkeys(sessions, 0)
+    for entry in root.glob("proc/[0-9]*/stat"):
+        try:
+            stat = entry.read_text(errors="replace").rpartition(")")[2].split()
+        except OSError:
+            continue
+        part = part_of.get(int(stat[3]))
+        if part is not None:
+            ticks[part] += sum(int(word) for word in stat[11:15])  # utime stime cutime cstime
+    return {part: count / os.sysconf("SC_CLK_TCK") for part, count in ticks.items()}
+
+
+def device_of(folder: Path, root: Path = ROOT) -> tuple[str, str]:
+    """Name in /proc/diskstats ("" when unknown) and file system of an existing folder.
+
+    By the device number of the folder; where a file system invents its own (btrfs, overlay), by
+    the block device it was mounted from.
+    """
+    number = folder.stat().st_dev
+    wanted = f"{os.major(number)}:{os.minor(number)}"
+    kind, source = "", ""
+    for line in _lines(root, "proc/self/mountinfo"):
+        words = line.split()
+        after = words.index("-")
+        if words[2] == wanted:
+            kind, source = words[after + 1], words[after + 2]
+    for line in _lines(root, "proc/diskstats"):
+        words = line.split()
+        if f"{words[0]}:{words[1]}" == wanted:
+            return words[2], kind
+    name = Path(os.path.realpath(source)).name if source.startswith("/dev/") else ""
+    known = {line.split()[2] for line in _lines(root, "proc/diskstats")}
+    return (name if name in known else ""), kind
+
+
+def _lines(root: Path, path: str) -> list[str]:
+    try:
+        return (root / path).read_text(errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+def _cpu_time(place: Place) -> float:
+    """Seconds in which the processors did anything: all but idle and iowait (proc(5))."""
+    wanted = {f"cpu{number}" for number in place.cpus}
+    ticks = 0
+    for line in _lines(place.root, "proc/stat"):
+        name, *values = line.split()
+        if name in wanted:
+            numbers = [int(value) for value in values[:8]]  # guest time is in user time already
+            ticks += sum(numbers) - numbers[3] - numbers[4]
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _major_faults(place: Place) -> float:
+    return sum(
+        int(line.split()[1])
+        for line in _lines(place.root, "proc/vmstat")
+        if line.startswith("pgmajfault ")
+    )
+
+
+def _disk_written(place: Place) -> float:
+    """Of the scratch folder's disk; where that is not known, of all (vmstat counts KiB)."""
+    for line in _lines(place.root, "proc/diskstats"):
+        words = line.split()
+        if words[2] == place.device:
+            return int(words[9]) * _SECTOR / _MEGA
+    for line in _lines(place.root, "proc/vmstat"):
+        if line.startswith("pgpgout "):
+            return int(line.split()[1]) * 1024 / _MEGA
+    return 0.0
+
+
+def _loopback(place: Place) -> float:
+    for line in _lines(place.root, "proc/net/dev"):
+        name, _, values = line.partition(":")
+        if name.strip() == "lo":
+            return int(values.split()[8]) / _MEGA
+    return 0.0
+
+
+def _interrupts(place: Place) -> float:
+    """Interrupts and soft-interrupts; the first number of each line is their total."""
+    found = 0
+    for line in _lines(place.root, "proc/stat"):
+        match = re.match(r"(?:intr|softirq) (\d+)", line)
+        found += int(match.group(1)) if match else 0
+    return found
+
+
+def _memory_moved(place: Place) -> float:
+    """What the workers of `memory` count: one native 64-bit number in a file each."""
+    moved = 0
+    for file in place.folder.glob("memory-*.count"):
+        with file.open("rb", buffering=0) as count:
+            moved += int.from_bytes(count.read(8), "little")
+    return moved / _MEGA
+
+
+COUNTERS: dict[str, Counter] = {
+    "cpu-time": Counter("% of CPU time", "/proc/stat, not idle", _cpu_time, per_cpu_time=True),
+    "major-faults": Counter("major faults/s", "/proc/vmstat pgmajfault", _major_faults),
+    "disk-written": Counter("MB/s written", "/proc/diskstats, sectors written", _disk_written),
+    "loopback": Counter("MB/s over lo", "/proc/net/dev, bytes sent by lo", _loopback),
+    "interrupts": Counter("interrupts/s", "/proc/stat intr + softirq", _interrupts),
+    "memory-moved": Counter(
+        "MB/s moved",
+        "the load's own count of bytes read and written: no counter of the kernel tells it",
+        _memory_moved,
+        own=True,
+    ),
+}
