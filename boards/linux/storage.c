@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Room for samples: a quarter of the machine's memory as address space. What a record needs is
- * touched, and by that locked, when it opens (core/record.c); the rest costs nothing.
+ * touched, and by that locked, when it opens (core/record.c); the rest costs nothing. Mapped shared:
+ * a process that a benchmark creates shares it, and a fork() leaves no page of it to be copied at
+ * the next sample.
  */
 #include "kadenz/board.h"
 #include "kadenz/fault.h"
@@ -21,7 +23,7 @@ struct kdz_storage kdz_board_storage(void)
     }
     /* mlockall(MCL_FUTURE) fills every new mapping at once, except one that nobody can access;
      * locked on fault from then on, it stays unfilled when access is given (mlock2(2)). */
-    memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    memory = mmap(NULL, bytes, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
         kdz_fault(KDZ_FAULT_OUT_OF_MEMORY,
                   "no address space for samples: raise the limit `ulimit -v`", NULL, 0);

@@ -134,3 +134,10 @@ const struct kdz_channel_ops *kdz_channel(kdz_channel_kind kind)
         return NULL;
     }
 }
+
+/* FreeRTOS has none of these kinds: its semaphores and mutexes are kdz_sem and kdz_mutex. */
+const struct kdz_notify_ops *kdz_notify(kdz_notify_kind kind)
+{
+    (void)kind;
+    return NULL;
+}

@@ -33,6 +33,9 @@ kdz_handle kdz_thread_create(const struct kdz_thread_spec *spec)
     if (spec->rank < 1 || spec->rank > KDZ_RANK_MAX) {
         return KDZ_INVALID;
     }
+    if (spec->process) {
+        return KDZ_UNSUPPORTED;
+    }
     for (kdz_handle place = 0; place < THREADS_MAX; place++) {
         struct thread *thread = &kdz_freertos_threads[place];
         if (thread->task != NULL) {

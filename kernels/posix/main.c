@@ -49,6 +49,7 @@ int main(int count, char **arguments)
         (void)fputs(usage, stderr);
         return EXIT_USAGE;
     }
+    posix_share_memory();
     kdz_board_init();
     kdz_clock_init();
     kdz_kernel_start(kdz_suite_main, NULL);

@@ -34,6 +34,8 @@ const struct kdz_channel_ops *kdz_channel(kdz_channel_kind kind)
         return &posix_fifo;
     case KDZ_CHANNEL_MESSAGE_QUEUE:
         return &posix_message_queue;
+    case KDZ_CHANNEL_UNIX_SOCKET:
+        return &posix_unix_socket;
     case KDZ_CHANNEL_QUEUE:
     case KDZ_CHANNEL_STREAM_BUFFER:
     case KDZ_CHANNEL_MESSAGE_BUFFER:
@@ -105,7 +107,17 @@ static bool open_fifo(struct ends *ends)
 
 static kdz_handle create(uint32_t item_bytes, uint32_t depth, bool (*open_ends)(struct ends *))
 {
-    if (item_bytes == 0 || item_bytes > PIPE_BUF || depth == 0) {
+    if (item_bytes > PIPE_BUF) {
+        static char sentence[200];
+
+        (void)snprintf(sentence, sizeof sentence,
+                       "a pipe or FIFO takes at most PIPE_BUF = %d bytes in one piece, not %u: "
+                       "choose size_bytes <= %d, or itc/unix-socket",
+                       PIPE_BUF, (unsigned)item_bytes, PIPE_BUF);
+        kdz_explain(sentence);
+        return KDZ_INVALID;
+    }
+    if (item_bytes == 0 || depth == 0) {
         return KDZ_INVALID;
     }
     for (kdz_handle i = 0; i < POSIX_CHANNELS_MAX; i++) {

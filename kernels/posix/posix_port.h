@@ -7,6 +7,9 @@
 
 #include "kadenz/kernel.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -38,6 +41,35 @@ struct timespec posix_deadline(clockid_t clock, uint32_t timeout_ticks);
 /* The CPUs this program may use, "0 1 2 3": core 0 is the first of them. */
 void posix_cpus(char *list, size_t size);
 
+/* Writes to the stack below, so that no page of it is missing later. */
+void posix_prefault_stack(void);
+
+/* Every signal but those of a thread's own faults: requests to stop are for the main thread, and
+ * must not end a sleep or a wait that is being measured. */
+void posix_all_but_faults(sigset_t *set);
+
+/* A new process says who it is from now on. */
+void posix_become(kdz_handle self, const char *name);
+
+/* ---- processes.c: threads with an address space of their own --------------------------------- */
+/* Maps the section kdz_shared shared. Called first of all. */
+void posix_share_memory(void);
+
+/* Gives the caller its own copy of every page that a fork() has left it to share until the next
+ * write: that write would be in a sample. */
+void posix_unshare_pages(void);
+
+/* Starts a process in the place `place` of the pool, at one priority below; it waits for
+ * posix_process_go. A negative status when it cannot be had. */
+kdz_status posix_process_start(kdz_handle place, const struct kdz_thread_spec *spec,
+                               const cpu_set_t *cpus);
+void posix_process_go(kdz_handle place, uint8_t rank);
+kdz_status posix_process_join(kdz_handle place, uint32_t timeout_ticks);
+
+/* ---- sync.c ---------------------------------------------------------------------------------- */
+/* Locks within a time; 0 or an errno. */
+int posix_lock_within(pthread_mutex_t *mutex, uint32_t timeout_ticks);
+
 /* ---- results --------------------------------------------------------------------------------- */
 /* An errno as a status. */
 kdz_status posix_status(int error);
@@ -47,10 +79,20 @@ kdz_status posix_status(int error);
 #define POSIX_SEMAPHORES_MAX 32
 #define POSIX_MUTEXES_MAX 16
 #define POSIX_CHANNELS_MAX 16 /* of each kind */
+#define POSIX_NOTIFIES_MAX 8  /* of each kind */
 
 /* ---- channels -------------------------------------------------------------------------------- */
 extern const struct kdz_channel_ops posix_pipe;
 extern const struct kdz_channel_ops posix_fifo;
 extern const struct kdz_channel_ops posix_message_queue;
+extern const struct kdz_channel_ops posix_unix_socket;
+
+/* ---- notifications --------------------------------------------------------------------------- */
+extern const struct kdz_notify_ops posix_condition;
+extern const struct kdz_notify_ops posix_mutex_plain;
+extern const struct kdz_notify_ops posix_mutex_inherit;
+extern const struct kdz_notify_ops posix_mutex_robust;
+extern const struct kdz_notify_ops posix_signal;
+extern const struct kdz_notify_ops posix_semaphore_sysv;
 
 #endif

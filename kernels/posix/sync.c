@@ -22,7 +22,8 @@ static struct {
 
 uint32_t kdz_capabilities(void)
 {
-    const uint32_t always = KDZ_CAP_SEM_COUNTING | KDZ_CAP_MUTEX | KDZ_CAP_AFFINITY;
+    const uint32_t always =
+        KDZ_CAP_SEM_COUNTING | KDZ_CAP_MUTEX | KDZ_CAP_AFFINITY | KDZ_CAP_PROCESS;
 
     /* Without SCHED_FIFO there are no ranks: nothing to lend, and sched_yield means nothing. */
     return posix_rights.realtime ? always | KDZ_CAP_PRIORITY_INHERITANCE | KDZ_CAP_YIELD : always;
@@ -125,7 +126,7 @@ kdz_handle kdz_mutex_create(void)
     return KDZ_NO_MEMORY;
 }
 
-static int lock_within(pthread_mutex_t *mutex, uint32_t timeout_ticks)
+int posix_lock_within(pthread_mutex_t *mutex, uint32_t timeout_ticks)
 {
     struct timespec deadline;
     int error;
@@ -149,7 +150,7 @@ kdz_status kdz_mutex_lock(kdz_handle mutex, uint32_t timeout_ticks)
     pthread_mutex_t *const lock = &mutexes[mutex].mutex;
 
     return posix_status(timeout_ticks == KDZ_FOREVER ? pthread_mutex_lock(lock)
-                                                     : lock_within(lock, timeout_ticks));
+                                                     : posix_lock_within(lock, timeout_ticks));
 }
 
 kdz_status kdz_mutex_unlock(kdz_handle mutex)

@@ -22,6 +22,7 @@
 
 struct thread {
     bool used;
+    bool process; /* a process of its own: processes.c */
     pthread_t id;
     sem_t go; /* its priority is set */
     void (*entry)(void *);
@@ -101,7 +102,7 @@ static bool cpu_of_core(uint8_t core, cpu_set_t *one)
     return false;
 }
 
-__attribute__((noinline)) static void prefault_stack(void)
+__attribute__((noinline)) void posix_prefault_stack(void)
 {
     volatile char page[PREFAULT_BYTES];
 
@@ -116,11 +117,27 @@ static void *begin(void *argument)
 
     self = (kdz_handle)(thread - threads);
     self_name = thread->name;
-    prefault_stack();
+    posix_prefault_stack();
     while (sem_wait(&thread->go) != 0) {
     }
     thread->entry(thread->arg);
     return NULL;
+}
+
+void posix_become(kdz_handle handle, const char *name)
+{
+    self = handle;
+    self_name = name;
+}
+
+void posix_all_but_faults(sigset_t *set)
+{
+    (void)sigfillset(set);
+    (void)sigdelset(set, SIGSEGV);
+    (void)sigdelset(set, SIGBUS);
+    (void)sigdelset(set, SIGFPE);
+    (void)sigdelset(set, SIGILL);
+    (void)sigdelset(set, SIGABRT);
 }
 
 static int set_up(pthread_attr_t *attributes, const struct kdz_thread_spec *spec)
@@ -184,14 +201,7 @@ static kdz_handle create(const struct kdz_thread_spec *spec, const pthread_attr_
     thread = &threads[place];
     *thread = (struct thread){.used = true, .entry = spec->entry, .arg = spec->arg};
     (void)strncpy(thread->name, spec->name, sizeof thread->name - 1);
-    /* Requests to stop are for the main thread: they must not end a sleep or a wait that is being
-     * measured. Faults of a thread are its own. */
-    (void)sigfillset(&all);
-    (void)sigdelset(&all, SIGSEGV);
-    (void)sigdelset(&all, SIGBUS);
-    (void)sigdelset(&all, SIGFPE);
-    (void)sigdelset(&all, SIGILL);
-    (void)sigdelset(&all, SIGABRT);
+    posix_all_but_faults(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     (void)sem_init(&thread->go, 0, 0);
     error = pthread_create(&thread->id, attributes, begin, thread);
@@ -205,6 +215,28 @@ static kdz_handle create(const struct kdz_thread_spec *spec, const pthread_attr_
     return place;
 }
 
+/* With the pool locked. */
+static kdz_handle create_process(const struct kdz_thread_spec *spec)
+{
+    const kdz_handle place = free_place();
+    cpu_set_t cpus = allowed;
+    kdz_status started;
+
+    if (place < 0) {
+        return place;
+    }
+    if (spec->core != KDZ_ANY_CORE && !cpu_of_core(spec->core, &cpus)) {
+        return KDZ_INVALID;
+    }
+    started = posix_process_start(place, spec, &cpus);
+    if (started != KDZ_OK) {
+        return (kdz_handle)started;
+    }
+    threads[place] = (struct thread){.used = true, .process = true};
+    posix_process_go(place, spec->rank);
+    return place;
+}
+
 kdz_handle kdz_thread_create(const struct kdz_thread_spec *spec)
 {
     pthread_attr_t attributes;
@@ -213,6 +245,12 @@ kdz_handle kdz_thread_create(const struct kdz_thread_spec *spec)
 
     if (spec->rank < 1 || spec->rank > KDZ_RANK_MAX) {
         return KDZ_INVALID;
+    }
+    if (spec->process) {
+        (void)pthread_mutex_lock(&pool);
+        handle = create_process(spec);
+        (void)pthread_mutex_unlock(&pool);
+        return handle;
     }
     if (pthread_attr_init(&attributes) != 0) {
         return KDZ_NO_MEMORY;
@@ -236,6 +274,12 @@ kdz_status kdz_thread_join(kdz_handle thread, uint32_t timeout_ticks)
 
     if (thread < 0 || thread >= POSIX_THREADS_MAX || !threads[thread].used) {
         return KDZ_INVALID;
+    }
+    if (threads[thread].process) {
+        const kdz_status ended = posix_process_join(thread, timeout_ticks);
+
+        threads[thread].used = ended == KDZ_TIMEOUT;
+        return ended;
     }
     if (timeout_ticks == KDZ_FOREVER) {
         error = pthread_join(threads[thread].id, NULL);
@@ -303,7 +347,7 @@ void kdz_kernel_start(void (*entry)(void *), void *arg)
     if (!cpu_of_core(0, &first) || sched_setaffinity(0, sizeof first, &first) != 0) {
         kdz_fault(KDZ_FAULT_ASSERT, "the main thread cannot be bound to its first CPU", NULL, 0);
     }
-    prefault_stack();
+    posix_prefault_stack();
     entry(arg); /* the program's first thread is the suite's main thread */
 }
 

@@ -177,6 +177,14 @@ void kdz_mutex_destroy(kdz_handle mutex)
     (void)mutex;
 }
 
+/* ---- notifications ----------------------------------------------------------------------------
+ * NULL for every kind the kernel lacks. */
+const struct kdz_notify_ops *kdz_notify(kdz_notify_kind kind)
+{
+    (void)kind;
+    return NULL;
+}
+
 /* ---- interrupts -------------------------------------------------------------------------------
  * The port owns the entry of the board's software interrupt: it calls kdz_board_irq_acknowledge,
  * then the handler with the kernel's pending-switch state, and ends in the kernel's way. */

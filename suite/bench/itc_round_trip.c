@@ -10,6 +10,7 @@
 #include "kadenz/fault.h"
 #include "kadenz/suite.h"
 #include "period.h"
+#include "processes.h"
 
 #ifndef KDZ_MESSAGE_BYTES_MAX
 #error "board.cmake defines KDZ_MESSAGE_BYTES_MAX, the largest message of itc/"
@@ -26,9 +27,11 @@ const struct kdz_param kdz_round_trip_params[KDZ_ROUND_TRIP_PARAMS] = {
     [KDZ_ROUND_TRIP_RANK_B] = {"rank_b", 7, 1, RANK_HIGH},
     [KDZ_ROUND_TRIP_CORE_A] = {"core_a", 0, 0, KDZ_ANY_CORE},
     [KDZ_ROUND_TRIP_CORE_B] = {"core_b", 0, 0, KDZ_ANY_CORE},
+    /* 1: task 2 is a process of its own. */
+    [KDZ_ROUND_TRIP_PROCESSES] = {"processes", 0, 0, 1},
 };
 
-static struct {
+KDZ_SHARED static struct {
     const struct kdz_channel_ops *ops;
     struct kdz_point *point;
     kdz_handle there; /* task 1 to task 2 */
@@ -194,12 +197,14 @@ static void task_2_one_way(void *unused)
 
 /* ---- set-up -----------------------------------------------------------------------------------
  */
-static kdz_handle create_task(const char *name, void (*entry)(void *), uint32_t rank, uint32_t core)
+static kdz_handle create_task(const char *name, void (*entry)(void *), uint32_t rank, uint32_t core,
+                              bool process)
 {
     struct kdz_thread_spec spec = {
         .name = name,
         .entry = entry,
         .rank = (uint8_t)rank,
+        .process = process,
     };
     const kdz_status bound = kdz_core_for(core, &trip.point->record, &spec.core);
 
@@ -209,6 +214,9 @@ static kdz_handle create_task(const char *name, void (*entry)(void *), uint32_t 
 kdz_status kdz_round_trip_setup(struct kdz_point *point, kdz_channel_kind kind,
                                 enum kdz_round_trip_part part)
 {
+    kdz_status status;
+    bool process;
+
     trip.ops = kdz_channel(kind);
     trip.point = point;
     trip.bytes = KDZ_PARAM(point, KDZ_ROUND_TRIP_SIZE_BYTES);
@@ -216,6 +224,11 @@ kdz_status kdz_round_trip_setup(struct kdz_point *point, kdz_channel_kind kind,
     trip.part = part;
     trip.there = trip.back = trip.task_a = trip.task_b = KDZ_FAILED;
 
+    status =
+        kdz_processes_for(KDZ_PARAM(point, KDZ_ROUND_TRIP_PROCESSES), &point->record, &process);
+    if (status != KDZ_OK) {
+        return status;
+    }
     trip.there = trip.ops->create(trip.bytes, 1);
     if (trip.there < 0) {
         return (kdz_status)trip.there;
@@ -226,12 +239,12 @@ kdz_status kdz_round_trip_setup(struct kdz_point *point, kdz_channel_kind kind,
     }
     trip.task_b = create_task("task 2", part == KDZ_ROUND_TRIP_ONE_WAY ? task_2_one_way : task_2,
                               KDZ_PARAM(point, KDZ_ROUND_TRIP_RANK_B),
-                              KDZ_PARAM(point, KDZ_ROUND_TRIP_CORE_B));
+                              KDZ_PARAM(point, KDZ_ROUND_TRIP_CORE_B), process);
     if (trip.task_b < 0) {
         return (kdz_status)trip.task_b;
     }
     trip.task_a = create_task("task 1", task_1, KDZ_PARAM(point, KDZ_ROUND_TRIP_RANK_A),
-                              KDZ_PARAM(point, KDZ_ROUND_TRIP_CORE_A));
+                              KDZ_PARAM(point, KDZ_ROUND_TRIP_CORE_A), false);
     return trip.task_a < 0 ? (kdz_status)trip.task_a : KDZ_OK;
 }
 

@@ -19,6 +19,7 @@ enum kdz_round_trip_param {
     KDZ_ROUND_TRIP_RANK_B,
     KDZ_ROUND_TRIP_CORE_A,
     KDZ_ROUND_TRIP_CORE_B,
+    KDZ_ROUND_TRIP_PROCESSES,
     KDZ_ROUND_TRIP_PARAMS
 };
 

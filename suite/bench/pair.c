@@ -3,13 +3,14 @@
 
 #include "cores.h"
 
-static kdz_handle create(struct kdz_point *point, const struct kdz_party *party)
+static kdz_handle create(struct kdz_point *point, const struct kdz_party *party, bool process)
 {
     struct kdz_thread_spec spec = {
         .name = party->name,
         .entry = party->entry,
         .arg = point,
         .rank = party->rank,
+        .process = process,
     };
     const kdz_status bound = kdz_core_for(party->core, &point->record, &spec.core);
     const kdz_handle thread = bound != KDZ_OK ? (kdz_handle)bound : kdz_thread_create(&spec);
@@ -25,8 +26,14 @@ static kdz_handle create(struct kdz_point *point, const struct kdz_party *party)
 void kdz_pair_run(struct kdz_point *point, const struct kdz_party *first,
                   const struct kdz_party *second)
 {
-    const kdz_handle thread_1 = create(point, first);
-    const kdz_handle thread_2 = thread_1 < 0 ? thread_1 : create(point, second);
+    kdz_pair_run_apart(point, first, false, second);
+}
+
+void kdz_pair_run_apart(struct kdz_point *point, const struct kdz_party *first, bool process,
+                        const struct kdz_party *second)
+{
+    const kdz_handle thread_1 = create(point, first, process);
+    const kdz_handle thread_2 = thread_1 < 0 ? thread_1 : create(point, second, false);
 
     /* Without the other nobody would ever wake the first: the record is lost, and it stays. */
     if (thread_2 >= 0) {
@@ -37,7 +44,7 @@ void kdz_pair_run(struct kdz_point *point, const struct kdz_party *first,
 
 void kdz_party_run(struct kdz_point *point, const struct kdz_party *party)
 {
-    const kdz_handle thread = create(point, party);
+    const kdz_handle thread = create(point, party, false);
 
     if (thread >= 0) {
         (void)kdz_thread_join(thread, KDZ_FOREVER);

@@ -19,6 +19,10 @@ struct kdz_party {
 void kdz_pair_run(struct kdz_point *point, const struct kdz_party *first,
                   const struct kdz_party *second);
 
+/* The same; the first has an address space of its own where `process` says so (see processes.h). */
+void kdz_pair_run_apart(struct kdz_point *point, const struct kdz_party *first, bool process,
+                        const struct kdz_party *second);
+
 /* Runs one thread alone, as above. */
 void kdz_party_run(struct kdz_point *point, const struct kdz_party *party);
 

@@ -11,6 +11,7 @@
 #ifndef KADENZ_KERNEL_H
 #define KADENZ_KERNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,7 +42,8 @@ typedef enum {
     KDZ_CAP_PRIORITY_INHERITANCE = 1u << 5, /* a waiter lends its rank to the owner */
     KDZ_CAP_INTERRUPT = 1u << 6,            /* kdz_irq_connect and the _from_isr calls */
     KDZ_CAP_AFFINITY = 1u << 7,             /* a thread can be bound to one core */
-    KDZ_CAP_SEM_MAXIMUM = 1u << 8           /* a give above a semaphore's maximum is refused */
+    KDZ_CAP_SEM_MAXIMUM = 1u << 8,          /* a give above a semaphore's maximum is refused */
+    KDZ_CAP_PROCESS = 1u << 9               /* a thread can have an address space of its own */
 } kdz_capability;
 
 uint32_t kdz_capabilities(void); /* the set, or-ed */
@@ -77,7 +79,18 @@ struct kdz_thread_spec {
     uint32_t stack_bytes; /* 0: the port's default. Never below the kernel's own minimum */
     uint8_t rank;
     uint8_t core; /* or KDZ_ANY_CORE */
+    /* Runs in an address space of its own, which begins as a copy of the creator's: create it
+     * before other threads, and after the objects it uses. It shares what is KDZ_SHARED, and
+     * nothing else. KDZ_UNSUPPORTED without KDZ_CAP_PROCESS. */
+    bool process;
 };
+
+/* Written in front of a variable that threads of several address spaces use:
+ *     KDZ_SHARED static struct { ... } state;
+ * A port with KDZ_CAP_PROCESS defines it for the whole build; elsewhere all memory is shared. */
+#ifndef KDZ_SHARED
+#define KDZ_SHARED
+#endif
 
 kdz_handle kdz_thread_create(const struct kdz_thread_spec *spec);
 /* Waits until the thread has returned from its entry, then frees its place in the pool. */
@@ -106,6 +119,7 @@ typedef enum {
     KDZ_CHANNEL_PIPE,           /* POSIX pipe */
     KDZ_CHANNEL_FIFO,           /* POSIX FIFO, named in a file system */
     KDZ_CHANNEL_MESSAGE_QUEUE,  /* POSIX message queue */
+    KDZ_CHANNEL_UNIX_SOCKET,    /* a connected pair of AF_UNIX sockets that keeps messages whole */
     KDZ_CHANNEL_KINDS
 } kdz_channel_kind;
 
@@ -132,6 +146,37 @@ kdz_handle kdz_mutex_create(void);
 kdz_status kdz_mutex_lock(kdz_handle mutex, uint32_t timeout_ticks);
 kdz_status kdz_mutex_unlock(kdz_handle mutex);
 void kdz_mutex_destroy(kdz_handle mutex);
+
+/* ---- notifications ---------------------------------------------------------------------------
+ * What wakes a thread without carrying bytes, again one table of four calls for each kind. Each
+ * counts: a notify before the wait is kept, and n of them let n waits through.
+ *
+ * The three mutexes have an owner, and are in the same table because a plan varies them the same
+ * way: `wait` locks, `notify` unlocks, by the owner alone. kdz_mutex_create is the lock that every
+ * port has; these are for ports on which the protocol of a lock can be chosen. */
+typedef enum {
+    KDZ_NOTIFY_EVENTFD,        /* Linux eventfd(2) that counts down by one */
+    KDZ_NOTIFY_FUTEX,          /* a word in memory and futex(2) */
+    KDZ_NOTIFY_SEMAPHORE,      /* POSIX semaphore */
+    KDZ_NOTIFY_SEMAPHORE_SYSV, /* System V semaphore */
+    KDZ_NOTIFY_CONDITION,      /* a condition variable, with its mutex and a count as predicate */
+    KDZ_NOTIFY_SIGNAL,         /* a queued real-time signal; one waiter, which waits once before the
+                                  first notify, if only with a time-out of 0 */
+    KDZ_NOTIFY_MUTEX_PLAIN,    /* a lock that lends no rank */
+    KDZ_NOTIFY_MUTEX_INHERIT,  /* a waiter lends its rank to the owner */
+    KDZ_NOTIFY_MUTEX_ROBUST,   /* plain, and freed when its owner ends without unlocking it */
+    KDZ_NOTIFY_KINDS
+} kdz_notify_kind;
+
+struct kdz_notify_ops {
+    /* `processes`: used by threads of several address spaces. Empty, or unlocked, at first. */
+    kdz_handle (*create)(bool processes);
+    kdz_status (*wait)(kdz_handle object, uint32_t timeout_ticks);
+    kdz_status (*notify)(kdz_handle object);
+    void (*destroy)(kdz_handle object);
+};
+
+const struct kdz_notify_ops *kdz_notify(kdz_notify_kind kind); /* NULL: n/a on this kernel */
 
 /* ---- interrupts ------------------------------------------------------------------------------
  * The port owns the entry of the board's software interrupt, calls the handler with a token, and
