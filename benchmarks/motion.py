@@ -330,9 +330,9 @@ def print_errors(errors: Errors, left_out: int) -> None:
     print("\nPublished: yoo2024, table 6, VisionFive 2, real drives. Ours: simulated drives.")
     if left_out:
         print(
-            f"This machine paused the application: {left_out} cycles are missing. The path waits"
-            " then and\nthe drives follow their last setpoint: largest errors show the machine, the"
-            " middle 99 % the\ncontrol."
+            f"This machine paused the application: {left_out} cycles are missing. The drives go on"
+            " along their\nline for up to ten of them, and the reference passes over their"
+            " setpoints."
         )
     if outside:
         print(f"Joints with position or velocity outside: {outside}.")

@@ -233,15 +233,30 @@ fn c25_cycles_that_begin_late_again_and_again_stop() {
     assert_eq!(cell.powered(), 0);
 }
 
-#[test]
-fn c26_left_out_cycles_are_counted_and_the_path_stays_continuous() {
-    let mut cell = Cell::new(&[]);
+/// Largest errors of a run in which the cell paused at full speed: degrees, degrees/s.
+fn errors_over_a_pause(cell: &mut Cell, pause_ms: u64) -> (f64, f64) {
     cell.run_until_fast();
-    cell.cycle_late_by(3 * MS + 100_000);
+    cell.cycle_late_by(pause_ms * MS + 100_000);
     assert_eq!(cell.run(20_000), Outcome::Done, "{:#?}", cell.events);
-    assert_eq!(cell.first(EventKind::Skipped).value, 3);
-    let jump = cell.cycles.iter().flat_map(|cycle| cycle.position_error_deg).fold(0.0, |m: f64, e| m.max(e.abs()));
-    assert!(jump < 1.0, "{jump} degrees");
+    assert_eq!(cell.first(EventKind::Skipped).value, pause_ms as i64);
+    let largest = |errors: &mut dyn Iterator<Item = f64>| errors.fold(0.0, |m: f64, e| m.max(e.abs()));
+    (
+        largest(&mut cell.cycles.iter().flat_map(|cycle| cycle.position_error_deg)),
+        largest(&mut cell.cycles.iter().flat_map(|cycle| cycle.velocity_error_deg_s)),
+    )
+}
+
+#[test]
+fn c26_left_out_cycles_are_counted_and_the_arm_is_where_it_would_be_without_them() {
+    // The drives go on along their line, the reference passes over the setpoints of the pause: as if there were none.
+    let (position, velocity) = errors_over_a_pause(&mut Cell::new(&[]), 3);
+    assert!(position < 0.2 && velocity < 1.0, "{position} degrees, {velocity} degrees/s");
+}
+
+#[test]
+fn c37_a_pause_longer_than_the_drives_go_on_for_costs_velocity_and_no_fault() {
+    let (position, velocity) = errors_over_a_pause(&mut Cell::new(&[]), 15);
+    assert!(position < 2.0 && velocity > 2.0, "{position} degrees, {velocity} degrees/s");
 }
 
 #[test]

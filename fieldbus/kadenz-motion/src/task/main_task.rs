@@ -92,6 +92,8 @@ pub struct MainTask<W: Wire> {
     stop_cycles: u64,
     planned_cycles: u64,
     buffer: Option<(Setpoints, usize)>,
+    /// Setpoints that time has used up and the queue has not given yet: the path is tied to time, not to cycles.
+    owed: u64,
     number: u64,
     point: Point<AXES>,
     way: Way,
@@ -136,6 +138,7 @@ impl<W: Wire> MainTask<W> {
             stop_cycles: layout.supervision.stop_cycles.into(),
             planned_cycles,
             buffer: None,
+            owed: 0,
             number: 0,
             point: Point::at_rest([0.0; AXES]),
             way: Way::Approach,
@@ -222,16 +225,31 @@ impl<W: Wire> MainTask<W> {
         log_into(&mut self.events, event);
     }
 
-    /// Takes the setpoint of this cycle and what the dynamic task has sent.
-    fn take_inputs(&mut self, now_ns: u64) {
+    /// The next setpoint of the path, with its number in the queue's message.
+    fn next_setpoint(&mut self) -> Option<(Setpoints, usize)> {
+        let (setpoints, index) =
+            self.buffer.take().or_else(|| self.queues.setpoints.receive().map(|setpoints| (setpoints, 0)))?;
+        if index == 0 {
+            self.buffer = Some((setpoints, 1));
+        }
+        Some((setpoints, index))
+    }
+
+    /// Takes the setpoint of this cycle and what the dynamic task has sent. Setpoints of cycles that were left out are
+    /// passed over, so that after a pause the reference is where it would have been without one.
+    fn take_inputs(&mut self, now_ns: u64, skipped: u32) {
         // Before the first setpoint the trajectory task has up to a period of its own to begin.
         if self.moving || self.cycle - self.phase_since > FIRST_SETPOINT_CYCLES {
             self.setpoint_age += 1;
         }
-        if self.buffer.is_none() {
-            self.buffer = self.queues.setpoints.receive().map(|setpoints| (setpoints, 0));
+        self.owed = if self.moving { self.owed + 1 + u64::from(skipped) } else { 1 };
+        let mut taken = None;
+        while self.owed > 0 {
+            let Some(next) = self.next_setpoint() else { break };
+            taken = Some(next);
+            self.owed -= 1;
         }
-        if let Some((setpoints, index)) = self.buffer.take() {
+        if let Some((setpoints, index)) = taken {
             self.point = setpoints.points[index];
             self.way = Way::from_code(setpoints.ways[index]);
             self.number = setpoints.number + index as u64;
@@ -242,9 +260,6 @@ impl<W: Wire> MainTask<W> {
                 if let Phase::Halting { stood: None } = self.phase {
                     self.phase = Phase::Halting { stood: Some(self.cycle) };
                 }
-            }
-            if index == 0 {
-                self.buffer = Some((setpoints, 1));
             }
         } else {
             // Hold: the last position, standing.
@@ -461,7 +476,7 @@ impl<W: Wire> Cyclic for MainTask<W> {
         self.sample = CycleSample { clock_difference_ns: u32::MAX, frame_ns: u32::MAX, ..CycleSample::default() };
         self.look_at_requests();
         if matches!(self.phase, Phase::Moving | Phase::Halting { .. }) {
-            self.take_inputs(self.bus.now_ns());
+            self.take_inputs(self.bus.now_ns(), release.skipped);
             self.open_window(&release);
         }
         self.write_outputs();

@@ -13,7 +13,7 @@ use crate::rt::{Receiver, Sender};
 use crate::AXES;
 
 /// Periods sent ahead when the path begins, so that main never waits for a task of lower priority.
-const AHEAD: usize = 2;
+const AHEAD: u64 = 2;
 
 /// What the path is made of.
 #[derive(Debug, Clone, Copy)]
@@ -53,6 +53,8 @@ pub struct TrajectoryTask {
     plan: PathPlan,
     path: Option<Path<AXES>>,
     number: u64,
+    /// Messages that time asks for and that are not sent yet.
+    due: u64,
     /// Refused because main has not caught up: sent first in the next period, so no point is ever lost.
     waiting: Option<Setpoints>,
     orders: Receiver<Order>,
@@ -74,7 +76,7 @@ impl TrajectoryTask {
     ) -> Self {
         let batch = Batch::default();
         let now_ns = crate::rt::now_ns;
-        Self { plan, path: None, number: 0, waiting: None, orders, setpoints, log, batch, shared, now_ns }
+        Self { plan, path: None, number: 0, due: 0, waiting: None, orders, setpoints, log, batch, shared, now_ns }
     }
 
     fn next(&mut self) -> Option<Setpoints> {
@@ -104,14 +106,12 @@ impl TrajectoryTask {
 }
 
 impl Cyclic for TrajectoryTask {
-    fn step(&mut self, _: Release) -> Flow {
+    fn step(&mut self, release: Release) -> Flow {
         while let Some(order) = self.orders.receive() {
             match order.kind {
                 Order::START => {
                     self.path = Some(self.plan.path(order.pose_rad));
-                    for _ in 0..AHEAD {
-                        self.send_next();
-                    }
+                    self.due = AHEAD;
                 }
                 _ => {
                     if let Some(path) = &mut self.path {
@@ -120,7 +120,13 @@ impl Cyclic for TrajectoryTask {
                 }
             }
         }
-        self.send_next();
+        if self.path.is_some() {
+            // Periods left out are made up for: main passes over the setpoints of cycles that it left out.
+            self.due += 1 + u64::from(release.skipped);
+        }
+        while self.due > 0 && self.send_next() {
+            self.due -= 1;
+        }
         if self.shared.over() {
             Flow::End
         } else {

@@ -201,12 +201,18 @@ impl Device {
         if !self.is_operational() {
             return;
         }
-        if let Some(bytes) = self.image.output_manager.and_then(|manager| self.esc.take_outputs(manager)) {
+        let bytes = self.image.output_manager.and_then(|manager| self.esc.take_outputs(manager));
+        let are_new = bytes.is_some();
+        if let Some(bytes) = bytes {
             self.image.unpack(bytes, &mut self.dictionary);
         }
         let period_ns = self.esc.clock.as_ref().filter(|clock| clock.runs_sync0()).map(Clock::sync0_ns);
         match &mut self.function {
-            Function::Drive(drive) => drive.take_setpoints(&self.dictionary, world_ns, period_ns),
+            Function::Drive(drive) => {
+                if are_new || !drive.extrapolate(world_ns) {
+                    drive.take_setpoints(&self.dictionary, world_ns, period_ns);
+                }
+            }
             Function::DigitalOutput(outputs) => outputs.update(&self.dictionary, world_ns),
             Function::AnalogOutput(outputs) => outputs.update(&self.dictionary),
             _ => {}

@@ -89,6 +89,8 @@ pub struct Drive {
     is_limited: bool,
     has_setpoints: bool,
     last_latch_ns: u64,
+    /// SYNC0 periods since the last new position.
+    missing: u32,
     error_code: u16,
     emergency: Option<Emergency>,
 }
@@ -114,6 +116,7 @@ impl Drive {
             is_limited: false,
             has_setpoints: false,
             last_latch_ns: 0,
+            missing: 0,
             error_code: 0,
             emergency: None,
         })
@@ -180,6 +183,31 @@ impl Drive {
         self.settings.rad(counts - self.shift)
     }
 
+    /// SYNC0 came and no new outputs had. True: the drive goes on along the line of the last two positions, or stays where
+    /// that has led to; false: it is not following positions.
+    pub(crate) fn extrapolate(&mut self, world_ns: u64) -> bool {
+        let follows = self.machine.state() == Power::OperationEnabled && self.mode == mode::CSP;
+        if !follows || self.settings.extrapolated_periods == 0 {
+            return false;
+        }
+        let step_rad = self.approach.to_rad - self.approach.from_rad;
+        let from_rad = self.arrived_rad(world_ns);
+        self.missing = self.missing.saturating_add(1);
+        let goes_on = self.missing <= self.settings.extrapolated_periods;
+        let to_rad = if goes_on { from_rad + step_rad } else { from_rad };
+        self.approach = Approach { from_rad, to_rad, passed_s: 0.0, period_s: self.approach.period_s };
+        true
+    }
+
+    /// Where the approach has come to at this latch; after a pause longer than its period it has arrived.
+    fn arrived_rad(&mut self, world_ns: u64) -> f64 {
+        let elapsed_s = world_ns.saturating_sub(self.last_latch_ns) as f64 * 1.0e-9;
+        self.last_latch_ns = world_ns;
+        let mut reached = self.approach;
+        reached.passed_s = reached.passed_s.max(elapsed_s.min(reached.period_s));
+        reached.position_rad()
+    }
+
     /// New outputs have arrived in the dictionary. `period_ns` is SYNC0's, where there is one.
     pub(crate) fn take_setpoints(&mut self, dictionary: &Dictionary, world_ns: u64, period_ns: Option<u32>) {
         self.has_setpoints = true;
@@ -199,12 +227,8 @@ impl Drive {
                 dictionary.get(self.handles.interpolation) as f64 * 10_f64.powi(exponent)
             }
         };
-        let elapsed_s = world_ns.saturating_sub(self.last_latch_ns) as f64 * 1.0e-9;
-        self.last_latch_ns = world_ns;
-        // Where the last approach has come to; after a pause longer than its period it has arrived.
-        let mut reached = self.approach;
-        reached.passed_s = reached.passed_s.max(elapsed_s.min(reached.period_s));
-        let from_rad = reached.position_rad();
+        let from_rad = self.arrived_rad(world_ns);
+        self.missing = 0;
         self.approach = Approach { from_rad, to_rad: target, passed_s: 0.0, period_s };
         if before != Power::OperationEnabled || self.mode != mode::CSP {
             // No movement from wherever the setpoint last was.

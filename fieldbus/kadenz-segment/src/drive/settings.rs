@@ -27,6 +27,8 @@ pub struct DriveSettings {
     pub following_timeout_ms: u16,
     /// Deceleration of quick stop and fault reaction, rad/s².
     pub quick_stop_rad_s2: f64,
+    /// SYNC0 periods without a new position for which the drive goes on at the velocity of the last two; then it holds.
+    pub extrapolated_periods: u32,
     /// Position at start, rad.
     pub start_rad: f64,
     /// Gains of the cascade.
@@ -47,6 +49,7 @@ impl Default for DriveSettings {
             following_window_rad: 0.05,
             following_timeout_ms: 10,
             quick_stop_rad_s2: 20.0,
+            extrapolated_periods: 0,
             start_rad: 0.0,
             gains: Gains::default(),
             plant: PlantSettings::default(),
