@@ -38,9 +38,11 @@ struct kdz_cases kdz_cases_semaphores(void);
 struct kdz_cases kdz_cases_mutexes(void);
 struct kdz_cases kdz_cases_interrupts(void);
 
-/* One case a kind of channel; `needs` cannot say it, so the reason "" means not applicable. */
+/* One case a kind of channel or notification; `needs` cannot say it, so the reason "" means not
+ * applicable. */
 #define KDZ_CASE_NOT_APPLICABLE ""
 struct kdz_cases kdz_cases_channels(void);
+struct kdz_cases kdz_cases_notifications(void);
 
 /* Keeps the first reason. */
 static inline void expect(const char **reason, bool holds, const char *otherwise)

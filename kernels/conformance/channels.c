@@ -138,6 +138,11 @@ static const char *message_queue(void)
     return kind(KDZ_CHANNEL_MESSAGE_QUEUE);
 }
 
+static const char *unix_socket(void)
+{
+    return kind(KDZ_CHANNEL_UNIX_SOCKET);
+}
+
 struct kdz_cases kdz_cases_channels(void)
 {
     static const struct kdz_case cases[] = {
@@ -147,6 +152,7 @@ struct kdz_cases kdz_cases_channels(void)
         {"a pipe keeps bytes and their order", 0, pipe_channel},
         {"a FIFO keeps bytes and their order", 0, fifo},
         {"a message queue keeps messages and their order", 0, message_queue},
+        {"a Unix socket keeps messages and their order", 0, unix_socket},
     };
     return (struct kdz_cases){cases, sizeof cases / sizeof cases[0]};
 }

@@ -79,7 +79,7 @@ static void run(struct kdz_cases cases, kdz_conform_report report)
         if (reason == NULL) {
             report(each->name, KDZ_CONFORM_PASS, "");
         } else if (reason[0] == '\0') {
-            report(each->name, KDZ_CONFORM_NOT_APPLICABLE, "the kernel has no such channel");
+            report(each->name, KDZ_CONFORM_NOT_APPLICABLE, "the kernel has nothing of this kind");
         } else {
             report(each->name, KDZ_CONFORM_FAIL, reason);
         }
@@ -93,5 +93,6 @@ void kdz_conformance(kdz_conform_report report)
     run(kdz_cases_semaphores(), report);
     run(kdz_cases_mutexes(), report);
     run(kdz_cases_channels(), report);
+    run(kdz_cases_notifications(), report);
     run(kdz_cases_interrupts(), report);
 }
