@@ -24,8 +24,8 @@ endif()
 target_compile_definitions(kadenz-suite PRIVATE
     _GNU_SOURCE
     KDZ_LINUX_BOARD="${KDZ_LINUX_BOARD}"
-    # Largest message of itc/: a write of up to PIPE_BUF = 4096 bytes is not split (pipe(7)).
-    KDZ_MESSAGE_BYTES_MAX=4096u
+    # Largest message of itc/. A channel that takes less says so: a pipe PIPE_BUF = 4096 (pipe(7)).
+    KDZ_MESSAGE_BYTES_MAX=65536u
     # One lane a CPU and what goes with its samples; the wire numbers lanes in one byte.
     KDZ_LANES_MAX=255
     # Whole frames, each with one write(2).

@@ -42,6 +42,21 @@ void kdz_pair_run_apart(struct kdz_point *point, const struct kdz_party *first, 
     }
 }
 
+void kdz_parties_run(struct kdz_point *point, const struct kdz_party *parties, size_t count)
+{
+    kdz_handle threads[KDZ_PARTIES_MAX];
+
+    for (size_t i = 0; i < count && i < KDZ_PARTIES_MAX; i++) {
+        threads[i] = create(point, &parties[i], false);
+        if (threads[i] < 0) {
+            return;
+        }
+    }
+    for (size_t i = 0; i < count && i < KDZ_PARTIES_MAX; i++) {
+        (void)kdz_thread_join(threads[i], KDZ_FOREVER);
+    }
+}
+
 void kdz_party_run(struct kdz_point *point, const struct kdz_party *party)
 {
     const kdz_handle thread = create(point, party, false);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two threads that do something with each other, or one alone.
+ * Threads that do something with each other, or one alone.
  */
 #ifndef KDZ_BENCH_PAIR_H
 #define KDZ_BENCH_PAIR_H
@@ -22,6 +22,11 @@ void kdz_pair_run(struct kdz_point *point, const struct kdz_party *first,
 /* The same; the first has an address space of its own where `process` says so (see processes.h). */
 void kdz_pair_run_apart(struct kdz_point *point, const struct kdz_party *first, bool process,
                         const struct kdz_party *second);
+
+/* Runs any number of them, up to KDZ_PARTIES_MAX. The last one leads: where one before it cannot be
+ * created, it never runs, and where it cannot be, the others stay. */
+#define KDZ_PARTIES_MAX 4u
+void kdz_parties_run(struct kdz_point *point, const struct kdz_party *parties, size_t count);
 
 /* Runs one thread alone, as above. */
 void kdz_party_run(struct kdz_point *point, const struct kdz_party *party);

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inversion.h"
+
+#include "kadenz/suite.h"
+
+#include "cores.h"
+#include "pair.h"
+
+#define CALIBRATION_LOOPS 20000u
+#define CALIBRATION_TRIES 5
+
+enum { LANE_WAIT, LANE_SECTION };
+
+static struct {
+    struct kdz_inversion how;
+    const struct kdz_notify_ops *plain; /* without inheritance; NULL: kdz_mutex inherits */
+    kdz_handle mutex;
+    kdz_handle start_high;
+    kdz_handle start_middle;
+    volatile bool end;
+    kdz_time begin;
+    volatile kdz_time got;
+    /* The proof: what each thread did, in counts, and what H saw of them. */
+    volatile bool owned;        /* L is in its section */
+    volatile uint32_t sections; /* L's finished sections */
+    volatile uint32_t middles;  /* M's finished works */
+    volatile uint32_t asked;    /* H's locks asked for */
+    volatile bool owned_when_asked;
+    volatile uint32_t sections_when_asked;
+    volatile uint32_t middles_when_asked;
+    volatile uint32_t sections_when_got;
+    volatile uint32_t middles_when_got;
+    volatile kdz_status status;
+    volatile uint32_t loop_low;
+    volatile uint32_t loop_middle;
+} v;
+
+/* The counter is volatile: the loop is what it was asked to be. */
+static void work(volatile uint32_t *loop, uint32_t loops)
+{
+    for (*loop = 0; *loop < loops; (*loop)++) {
+    }
+}
+
+uint32_t kdz_inversion_loops_a_us(void)
+{
+    const uint64_t hz = kdz_clock()->hz;
+    uint32_t best = UINT32_MAX;
+
+    for (int i = 0; i < CALIBRATION_TRIES; i++) {
+        const kdz_time begin = kdz_stamp(KDZ_BEGIN);
+        work(&v.loop_low, CALIBRATION_LOOPS);
+        const uint32_t span = kdz_span(begin, kdz_stamp(KDZ_END));
+
+        best = span < best ? span : best;
+    }
+    if (hz == 0 || best == 0) {
+        return 0;
+    }
+    return (uint32_t)((uint64_t)CALIBRATION_LOOPS * hz / ((uint64_t)best * 1000000u)) + 1u;
+}
+
+/* ---- the lock --------------------------------------------------------------------------------
+ */
+static void lock(void)
+{
+    (void)(v.plain != NULL ? v.plain->wait(v.mutex, KDZ_FOREVER)
+                           : kdz_mutex_lock(v.mutex, KDZ_FOREVER));
+}
+
+static void unlock(void)
+{
+    (void)(v.plain != NULL ? v.plain->notify(v.mutex) : kdz_mutex_unlock(v.mutex));
+}
+
+/* ---- the most urgent ------------------------------------------------------------------------- */
+static void note_asking(void)
+{
+    v.owned_when_asked = v.owned;
+    v.sections_when_asked = v.sections;
+    v.middles_when_asked = v.middles;
+    v.asked++;
+}
+
+static void note_got(kdz_status status)
+{
+    v.sections_when_got = v.sections;
+    v.middles_when_got = v.middles;
+    v.status = status;
+}
+
+/* A lock that inherits. */
+static void ask(void)
+{
+    const kdz_handle mutex = v.mutex;
+
+    const kdz_time begin = kdz_stamp(KDZ_BEGIN);
+    const kdz_status status = kdz_mutex_lock(mutex, KDZ_FOREVER);
+    v.got = kdz_stamp(KDZ_END);
+    note_got(status);
+    v.begin = begin;
+}
+
+static void ask_plain(void)
+{
+    const struct kdz_notify_ops *plain = v.plain;
+    const kdz_handle mutex = v.mutex;
+
+    const kdz_time begin = kdz_stamp(KDZ_BEGIN);
+    const kdz_status status = plain->wait(mutex, KDZ_FOREVER);
+    v.got = kdz_stamp(KDZ_END);
+    note_got(status);
+    v.begin = begin;
+}
+
+static void high(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        (void)kdz_sem_take(v.start_high, KDZ_FOREVER);
+        if (v.end) {
+            break;
+        }
+        (void)kdz_sem_give(v.start_middle); /* ready, and less urgent than this thread */
+        note_asking();
+        if (v.plain != NULL) {
+            ask_plain();
+        } else {
+            ask();
+        }
+        unlock();
+    }
+}
+
+/* ---- the one between ------------------------------------------------------------------------- */
+static void middle(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        (void)kdz_sem_take(v.start_middle, KDZ_FOREVER);
+        if (v.end) {
+            break;
+        }
+        work(&v.loop_middle, v.how.middle_loops);
+        v.middles++;
+    }
+}
+
+/* ---- the least urgent: it leads, because it runs when both others have come to rest ---------- */
+static void section(void)
+{
+    lock();
+    v.owned = true;
+    (void)kdz_sem_give(v.start_high); /* H preempts, asks, and waits */
+    work(&v.loop_low, v.how.section_loops);
+    v.sections++;
+    v.owned = false;
+    unlock(); /* H preempts */
+}
+
+static void prove(struct kdz_record *record, uint32_t turn)
+{
+    kdz_prove(record, v.asked == turn && v.owned_when_asked && v.sections_when_asked == turn - 1,
+              "the most urgent thread did not find the mutex owned: no inversion");
+    kdz_prove(record, v.middles_when_asked == turn - 1,
+              "the middle thread had run before the mutex was asked for");
+    kdz_prove(record, v.status == KDZ_OK && v.sections_when_got == turn,
+              "the most urgent thread got the mutex before the section was over");
+    kdz_prove(record, v.middles_when_got == (v.how.inherit ? turn - 1 : turn),
+              v.how.inherit ? "the middle thread ran while the more urgent one waited"
+                            : "the middle thread did not run while the more urgent one waited");
+    kdz_prove(record, v.middles == turn, "the middle thread did not do its work once");
+}
+
+static uint32_t section_alone(void)
+{
+    const kdz_time begin = kdz_stamp(KDZ_BEGIN);
+    work(&v.loop_low, v.how.section_loops);
+    const kdz_time end = kdz_stamp(KDZ_END);
+
+    return kdz_span(begin, end);
+}
+
+static void low(void *arg)
+{
+    struct kdz_point *point = (struct kdz_point *)arg;
+    struct kdz_record *record = &point->record;
+    uint32_t wake = kdz_tick_now();
+
+    for (uint32_t n = 0; n < point->samples && !kdz_stop_requested; n++) {
+        const uint32_t alone = v.how.time_section ? section_alone() : 0;
+
+        section();
+        /* Both others are more urgent: this runs when they wait again. */
+        prove(record, n + 1);
+        kdz_record_add(record, LANE_WAIT, kdz_span(v.begin, v.got));
+        if (v.how.time_section) {
+            kdz_record_add(record, LANE_SECTION, alone);
+        }
+        if (kdz_record_full(record, LANE_WAIT)) {
+            kdz_record_drain(record);
+            wake = kdz_tick_now();
+        }
+        if (v.how.period != 0 && kdz_delay_until(&wake, v.how.period) == KDZ_TIMEOUT) {
+            record->lane[LANE_WAIT].overrun++;
+            wake = kdz_tick_now();
+        }
+    }
+    v.end = true;
+    (void)kdz_sem_give(v.start_high);
+    (void)kdz_sem_give(v.start_middle);
+}
+
+/* ---- set-up ---------------------------------------------------------------------------------- */
+static kdz_status choose_lock(struct kdz_point *point)
+{
+    const bool lends = (kdz_capabilities() & KDZ_CAP_PRIORITY_INHERITANCE) != 0;
+
+    v.plain = NULL;
+    if (v.how.inherit && !lends) {
+        point->record.proof.reason = "the mutexes of this kernel do not lend ranks";
+        return KDZ_UNSUPPORTED;
+    }
+    if (!v.how.inherit && lends) {
+        v.plain = kdz_notify(KDZ_NOTIFY_MUTEX_PLAIN);
+        if (v.plain == NULL) {
+            point->record.proof.reason = "every mutex of this kernel lends its waiter's rank";
+            return KDZ_UNSUPPORTED;
+        }
+    }
+    v.mutex = v.plain != NULL ? v.plain->create(false) : kdz_mutex_create();
+    return v.mutex < 0 ? (kdz_status)v.mutex : KDZ_OK;
+}
+
+kdz_status kdz_inversion_setup(struct kdz_point *point, const struct kdz_inversion *how)
+{
+    kdz_status status;
+    uint8_t core;
+
+    v.how = *how;
+    v.mutex = v.start_high = v.start_middle = KDZ_FAILED;
+    v.end = v.owned = false;
+    v.sections = v.middles = v.asked = 0;
+    v.status = KDZ_FAILED;
+    if (how->rank_low >= how->rank_middle || how->rank_middle >= how->rank_high) {
+        point->record.proof.reason = "an inversion asks for rank_low < rank_middle < rank_high";
+        return KDZ_INVALID;
+    }
+    status = kdz_core_for(how->core, &point->record, &core);
+    if (status == KDZ_OK) {
+        status = choose_lock(point);
+    }
+    if (status != KDZ_OK) {
+        return status;
+    }
+    v.start_high = kdz_sem_create(KDZ_SEM_COUNTING, 1, 0);
+    if (v.start_high < 0) {
+        return (kdz_status)v.start_high;
+    }
+    v.start_middle = kdz_sem_create(KDZ_SEM_COUNTING, 1, 0);
+    return v.start_middle < 0 ? (kdz_status)v.start_middle : KDZ_OK;
+}
+
+void kdz_inversion_measure(struct kdz_point *point)
+{
+    const struct kdz_party parties[] = {
+        {"high", high, v.how.rank_high, v.how.core},
+        {"middle", middle, v.how.rank_middle, v.how.core},
+        {"low", low, v.how.rank_low, v.how.core},
+    };
+
+    kdz_parties_run(point, parties, sizeof parties / sizeof parties[0]);
+}
+
+void kdz_inversion_teardown(struct kdz_point *point)
+{
+    (void)point;
+    if (v.start_middle >= 0) {
+        kdz_sem_destroy(v.start_middle);
+    }
+    if (v.start_high >= 0) {
+        kdz_sem_destroy(v.start_high);
+    }
+    if (v.mutex >= 0) {
+        if (v.plain != NULL) {
+            v.plain->destroy(v.mutex);
+        } else {
+            kdz_mutex_destroy(v.mutex);
+        }
+    }
+}
