@@ -208,11 +208,7 @@ impl Device {
         }
         let period_ns = self.esc.clock.as_ref().filter(|clock| clock.runs_sync0()).map(Clock::sync0_ns);
         match &mut self.function {
-            Function::Drive(drive) => {
-                if are_new || !drive.extrapolate(world_ns) {
-                    drive.take_setpoints(&self.dictionary, world_ns, period_ns);
-                }
-            }
+            Function::Drive(drive) => drive.latch(&self.dictionary, world_ns, period_ns, are_new),
             Function::DigitalOutput(outputs) => outputs.update(&self.dictionary, world_ns),
             Function::AnalogOutput(outputs) => outputs.update(&self.dictionary),
             _ => {}

@@ -183,9 +183,16 @@ impl Drive {
         self.settings.rad(counts - self.shift)
     }
 
+    /// Outputs are latched: by SYNC0, or without it when they arrive. `are_new`: they were written since the last time.
+    pub(crate) fn latch(&mut self, dictionary: &Dictionary, world_ns: u64, period_ns: Option<u32>, are_new: bool) {
+        if are_new || !self.extrapolate(world_ns) {
+            self.take_setpoints(dictionary, world_ns, period_ns);
+        }
+    }
+
     /// SYNC0 came and no new outputs had. True: the drive goes on along the line of the last two positions, or stays where
     /// that has led to; false: it is not following positions.
-    pub(crate) fn extrapolate(&mut self, world_ns: u64) -> bool {
+    fn extrapolate(&mut self, world_ns: u64) -> bool {
         let follows = self.machine.state() == Power::OperationEnabled && self.mode == mode::CSP;
         if !follows || self.settings.extrapolated_periods == 0 {
             return false;
@@ -208,8 +215,8 @@ impl Drive {
         reached.position_rad()
     }
 
-    /// New outputs have arrived in the dictionary. `period_ns` is SYNC0's, where there is one.
-    pub(crate) fn take_setpoints(&mut self, dictionary: &Dictionary, world_ns: u64, period_ns: Option<u32>) {
+    /// What the dictionary asks for. `period_ns` is SYNC0's, where there is one.
+    fn take_setpoints(&mut self, dictionary: &Dictionary, world_ns: u64, period_ns: Option<u32>) {
         self.has_setpoints = true;
         let before = self.machine.state();
         if self.machine.command(dictionary.get(self.handles.controlword) as u16) {
