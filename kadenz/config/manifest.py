@@ -189,6 +189,42 @@ class LoadEntry(Model, kw_only=True):
     reason: str = ""  # why it is not verified
 
 
+class TuningItem(Model):
+    """One key of the tuning in force, for all things it changed alike."""
+
+    key: str  # "placement.interrupts"
+    what: str  # "/proc/sys/kernel/sched_rt_runtime_us", or "19 interrupts"
+    count: int
+    was: str
+    value: str
+    state: str  # "applied", or "failed: " and why
+
+
+class TuningEntry(Model):
+    """The tuning of this Linux that was in force while the run was measured."""
+
+    profile: str
+    title: str
+    sha256: str  # of the profile's file
+    cpus: str  # kept apart for real time, "" when none
+    applied: str  # ISO 8601, UTC
+    complete: bool  # false when it was only half applied, or partly taken back
+    items: list[TuningItem]
+    at_start: list[str]  # what was not as applied when the run began; empty: verified
+    at_end: list[str]  # the same when it ended
+
+
+class PreflightEntry(Model):
+    """One thing that was looked at on this Linux before a run."""
+
+    code: str  # stable, kebab-case; that of the warning where there is one
+    verdict: Literal["good", "finding", "unknown"]
+    effect: str  # of a finding on the figures, in words
+    invalidates: list[str]  # claims: "instruction-counts", "medians", "worst-cases"
+    message: str = ""  # what was found
+    tunings: list[str] = []  # profiles that take the finding away
+
+
 class CampaignEntry(Model):
     """What was asked for."""
 
@@ -218,3 +254,5 @@ class Manifest(Model):
     warnings: list[Warning]
     records: list[RecordEntry]
     loads: list[LoadEntry] = []
+    tuning: TuningEntry | None = None
+    preflight: list[PreflightEntry] = []  # tier `host`

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Linux machine a tuning reads and changes: files below a root, and the scheduler's calls.
+
+Tests replace the root by a folder and the scheduler's calls by files. Reading never fails: what is
+missing or unreadable is None. Writing raises OSError, which the caller reports item by item.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+CPU = "/sys/devices/system/cpu"
+# Flags of /proc/PID/stat, field 9 (include/linux/sched.h).
+_PF_KTHREAD = 0x00200000
+_PF_NO_SETAFFINITY = 0x04000000
+_PF_WQ_WORKER = 0x00000020
+_RESET_ON_FORK = 0x40000000  # SCHED_RESET_ON_FORK, which comes with a policy
+_POLICIES = {0: "other", 1: "fifo", 2: "rr", 3: "batch", 5: "idle", 6: "deadline"}
+
+
+@dataclass(frozen=True)
+class Task:
+    """A thread or process; `start` tells it from a later one with the same number."""
+
+    tid: int
+    name: str
+    start: int  # ticks since boot
+    kernel: bool
+    bound: bool  # the kernel refuses to change where it runs
+    worker: bool  # serves a workqueue, which decides where and how it runs
+
+
+class Machine:
+    """Reads and changes the machine below `root`."""
+
+    def __init__(self, root: Path = Path("/")) -> None:
+        self.root = root
+
+    def path(self, path: str) -> Path:
+        """Where a path of the machine is in reality."""
+        return self.root / path.lstrip("/")
+
+    def read(self, path: str) -> str | None:
+        """A file's text without surrounding blanks."""
+        try:
+            return self.path(path).read_text(errors="replace").strip("\0 \t\r\n")
+        except OSError:
+            return None
+
+    def write(self, path: str, text: str) -> None:
+        """One write of the text and a line feed: files of /proc and /sys take a value at once."""
+        number = os.open(self.path(path), os.O_WRONLY | os.O_TRUNC)
+        try:
+            os.write(number, f"{text}\n".encode())
+        finally:
+            os.close(number)
+
+    def exists(self, path: str) -> bool:
+        """Whether a path is there."""
+        return self.path(path).exists()
+
+    def glob(self, pattern: str) -> list[str]:
+        """Paths that match, in the order of the numbers in them."""
+        found = ["/" + str(p.relative_to(self.root)) for p in self.root.glob(pattern.lstrip("/"))]
+        return sorted(found, key=_by_numbers)
+
+    def make_folder(self, path: str) -> None:
+        """A control group is made as a folder."""
+        self.path(path).mkdir()
+
+    def remove_folder(self, path: str) -> None:
+        """A control group without tasks goes as a folder."""
+        self.path(path).rmdir()
+
+    def boot_id(self) -> str:
+        """Which boot this is; a new one has other values."""
+        return self.read("/proc/sys/kernel/random/boot_id") or ""
+
+    def online(self) -> frozenset[int]:
+        """Processors that are switched on."""
+        return parse_cpus(self.read(f"{CPU}/online") or "0")
+
+    # ---- tasks -----------------------------------------------------------------------------------
+    def task(self, tid: int) -> Task | None:
+        """A thread or process by its number, None when there is none."""
+        stat = self.read(f"/proc/{tid}/stat")
+        if stat is None or ")" not in stat:
+            return None
+        short, _, rest = stat.partition("(")[2].rpartition(")")
+        words = rest.split()
+        flags = int(words[6])
+        # /proc/PID/comm has a kernel thread's name in full, stat only its first 15 letters.
+        name = self.read(f"/proc/{tid}/comm") or short
+        kernel = bool(flags & _PF_KTHREAD)
+        return Task(
+            tid=tid,
+            name=name,
+            start=int(words[19]),
+            kernel=kernel,
+            bound=kernel and bool(flags & _PF_NO_SETAFFINITY),
+            worker=kernel and bool(flags & _PF_WQ_WORKER),
+        )
+
+    def tasks(self) -> list[Task]:
+        """Every process and kernel thread, by number."""
+        numbers = sorted(int(p.rpartition("/")[2]) for p in self.glob("/proc/[0-9]*"))
+        return [task for number in numbers if (task := self.task(number)) is not None]
+
+    def threads(self, pid: int) -> list[int]:
+        """Numbers of a process's threads."""
+        return [int(p.rpartition("/")[2]) for p in self.glob(f"/proc/{pid}/task/[0-9]*")]
+
+    def policy(self, tid: int) -> str:
+        """ "fifo:50", "other:0"; "+reset" behind it when children do not inherit it."""
+        number = os.sched_getscheduler(tid)
+        priority = os.sched_getparam(tid).sched_priority
+        reset = "+reset" if number & _RESET_ON_FORK else ""
+        return f"{_POLICIES.get(number & ~_RESET_ON_FORK, '?')}:{priority}{reset}"
+
+    def set_policy(self, tid: int, text: str) -> None:
+        """As `policy` gave it. The nice value of a thread stays as it is."""
+        plain = text.removesuffix("+reset")
+        name, _, priority = plain.partition(":")
+        number = next(n for n, known in _POLICIES.items() if known == name)
+        if plain != text:
+            number |= _RESET_ON_FORK
+        os.sched_setscheduler(tid, number, os.sched_param(int(priority)))
+
+    def affinity(self, tid: int) -> str:
+        """Where a thread may run, as a list."""
+        return show_cpus(frozenset(os.sched_getaffinity(tid)))
+
+    def set_affinity(self, tid: int, cpus: str) -> None:
+        """As `affinity` gave it."""
+        os.sched_setaffinity(tid, parse_cpus(cpus))
+
+
+def parse_cpus(text: str) -> frozenset[int]:
+    """{0, 1, 2, 6} of "0-2,6". Raises ValueError."""
+    found: set[int] = set()
+    for part in filter(None, text.strip().split(",")):
+        first, _, last = part.partition("-")
+        found.update(range(int(first), int(last or first) + 1))
+    return frozenset(found)
+
+
+def show_cpus(cpus: frozenset[int]) -> str:
+    """ "0-2,6" of {0, 1, 2, 6}."""
+    parts: list[tuple[int, int]] = []
+    for cpu in sorted(cpus):
+        if parts and parts[-1][1] == cpu - 1:
+            parts[-1] = (parts[-1][0], cpu)
+        else:
+            parts.append((cpu, cpu))
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in parts)
+
+
+def parse_mask(text: str) -> frozenset[int]:
+    """{0, 1} of "3"; groups of 32 processors are parted by commas, the highest first."""
+    bits = int(text.strip().replace(",", "") or "0", 16)
+    return frozenset(n for n in range(bits.bit_length()) if bits >> n & 1)
+
+
+def show_mask(cpus: frozenset[int]) -> str:
+    """ "3" of {0, 1}, in groups of 32 as the kernel writes and reads them."""
+    digits = f"{sum(1 << cpu for cpu in cpus):x}"
+    digits = digits.zfill(-(-len(digits) // 8) * 8) if len(digits) > 8 else digits
+    head = len(digits) % 8
+    groups = ([digits[:head]] if head else []) + [
+        digits[at : at + 8] for at in range(head, len(digits), 8)
+    ]
+    return ",".join(groups)
+
+
+def matches(name: str, pattern: str) -> bool:
+    """A glob as in a profile: case counts."""
+    return fnmatch.fnmatchcase(name, pattern)
+
+
+def _by_numbers(path: str) -> list[tuple[int, str]]:
+    return [(int(p), "") if p.isdigit() else (-1, p) for p in re.split(r"(\d+)", path)]

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of tunings do not wait for the disk: they end processes, not the machine."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda number: None)
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """In memory: some file systems write a file that is replaced by another at once."""
+    memory = Path("/dev/shm")
+    usable = memory.is_dir() and os.access(memory, os.W_OK)
+    with tempfile.TemporaryDirectory(dir=memory if usable else None) as folder:
+        yield Path(folder)

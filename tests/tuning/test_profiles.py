@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A profile held against a machine: what would change, what is so already, what is not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kadenz.condition.tuning_machine import CPU, parse_cpus, parse_mask, show_cpus, show_mask
+from kadenz.condition.tuning_plan import Item, Plan, make_plan
+from kadenz.config import house
+from kadenz.config.toml import parse_toml
+from kadenz.config.tuning import Tuning, removes
+from kadenz.errors import ConfigError, UsageError
+
+from . import machine as machines
+from .machine import FileMachine
+
+
+def plan_of(machine: FileMachine, name: str, cpus: str = "") -> Plan:
+    tuning, _ = house.read_tuning(name)
+    return make_plan(machine, name, tuning, cpus)
+
+
+def one(plan: Plan, key: str) -> Item:
+    (item,) = [item for item in plan.items if item.key == key]
+    return item
+
+
+def values(item: Item) -> dict[str, tuple[str, str]]:
+    return {change.what: (change.was, change.value) for change in item.changes}
+
+
+@pytest.mark.parametrize("name", sorted(house.tuning_files()))
+def test_every_profile_explains_all_it_would_change_and_changes_nothing(
+    name: str, tmp_path: Path
+) -> None:
+    machine = machines.make(tmp_path)
+    before = machine.snapshot()
+    plan = plan_of(machine, name)
+    assert plan.items
+    assert plan.changes()
+    for item in plan.items:
+        assert item.effect and item.risk
+        assert bool(item.missing) != bool(item.changes or item.as_wanted)
+    assert machine.snapshot() == before
+    assert machine.writes == 0
+
+
+def test_now_and_then_are_told_for_each_value(tmp_path: Path) -> None:
+    plan = plan_of(machines.make(tmp_path), "latency")
+    runtime = "/proc/sys/kernel/sched_rt_runtime_us"
+    assert values(one(plan, "scheduler.rt_runtime_us")) == {runtime: ("950000", "-1")}
+    huge = "/sys/kernel/mm/transparent_hugepage/enabled"
+    assert values(one(plan, "memory.transparent_hugepages")) == {huge: ("always", "never")}
+    assert one(plan, "scheduler.numa_balancing").as_wanted
+    idle = f"{CPU}/cpu0/cpuidle/state2/disable (C6, 133 us)"
+    assert values(one(plan, "processor.idle_above_us")) == {idle: ("0", "1")}
+    assert len(one(plan, "processor.governor").changes) == 2
+    assert plan.items[-1].key == "scheduler.rt_runtime_us"
+
+
+def test_what_a_machine_lacks_is_named(tmp_path: Path) -> None:
+    lacking: dict[str, str | None] = dict.fromkeys(
+        [p for p in machines.FILES if "cpufreq" in p or "cpuidle" in p or "ksm" in p]
+    )
+    plan = plan_of(machines.make(tmp_path, lacking, cgroups=0), "isolated")
+    assert "cpufreq/policy*" in one(plan, "processor.governor").missing
+    assert "no cpuidle" in one(plan, "processor.idle_above_us").missing
+    assert one(plan, "memory.same_page_merging").missing == "no /sys/kernel/mm/ksm/run"
+    assert "no cpuset controller" in one(plan, "placement.user_tasks").missing
+    assert "no kernel thread `rcub/*`" in one(plan, "thread rcub/*").missing
+
+
+def test_a_governor_the_driver_lacks_is_named(tmp_path: Path) -> None:
+    offers: dict[str, str | None] = {
+        f"{CPU}/cpufreq/policy{n}/scaling_available_governors": "powersave" for n in (0, 3)
+    }
+    plan = plan_of(machines.make(tmp_path, offers), "quiet")
+    assert one(plan, "processor.governor").missing == "the driver offers powersave"
+
+
+def test_everything_movable_leaves_the_processors_for_real_time(tmp_path: Path) -> None:
+    plan = plan_of(machines.make(tmp_path), "isolated")
+    assert plan.realtime == {3} and plan.housekeeping == {0, 1, 2}
+    assert values(one(plan, "placement.interrupts")) == {
+        "/proc/irq/24/smp_affinity_list (eth0)": ("0-3", "0-2"),
+        "/proc/irq/25/smp_affinity_list (nvme0q1)": ("3", "0-2"),
+    }
+    threads = {change.name for change in one(plan, "placement.kernel_threads").changes}
+    assert threads == {"kthreadd", "kswapd0", "rcu_preempt"}
+    masks = one(plan, "placement.workqueues").changes
+    assert [change.value for change in masks] == ["7", "7"]
+    moved = one(plan, "placement.user_tasks").changes
+    assert [c.name for c in moved if c.kind == "move"] == ["init", "sshd", "bash"]
+    narrowed = [(c.path, c.was, c.value) for c in moved if c.kind == "group-cpus"]
+    # The deeper group first: version 1 refuses a group that has more than the one above.
+    assert narrowed == [
+        (f"{machines.V1}/shop/inner/cpuset.cpus", "3", "0-2"),
+        (f"{machines.V1}/shop/cpuset.cpus", "2-3", "2"),
+    ]
+
+
+def test_unified_control_groups_are_narrowed_by_slice(tmp_path: Path) -> None:
+    moved = one(plan_of(machines.make(tmp_path, cgroups=2), "isolated"), "placement.user_tasks")
+    assert [(c.kind, c.value) for c in moved.changes[:3]] == [
+        ("controller", "+cpuset"),
+        ("group-cpus", "0-2"),
+        ("group", "0-2;"),
+    ]
+
+
+def test_other_processors_can_be_named(tmp_path: Path) -> None:
+    machine = machines.make(tmp_path)
+    assert plan_of(machine, "isolated", "1-2").housekeeping == {0, 3}
+    for wrong, words in (
+        ("4", "not on this machine"),
+        ("0-3", "no processor is left"),
+        ("a", "list"),
+    ):
+        with pytest.raises(ConfigError, match=words):
+            plan_of(machine, "isolated", wrong)
+
+
+def test_one_processor_is_too_few_to_keep_anything_apart(tmp_path: Path) -> None:
+    plan = plan_of(machines.make(tmp_path, {f"{CPU}/online": "0"}), "isolated")
+    assert one(plan, "placement.interrupts").missing.startswith("one processor")
+
+
+def test_irqbalance_is_named_because_it_would_undo_the_placement(tmp_path: Path) -> None:
+    machine = machines.make(tmp_path)
+    machines.add_task(machine, 200, "irqbalance", 0, "other:0", "0-3")
+    machine.path("/proc/200/cgroup").write_text("3:cpuset:/shop\n")
+    assert "irqbalance" in one(plan_of(machine, "isolated"), "placement.interrupts").note
+
+
+def test_the_cases_of_cereia2011_differ_in_the_timer_thread_alone(tmp_path: Path) -> None:
+    machine = machines.make(tmp_path)
+
+    def priorities(name: str) -> dict[str, str]:
+        return {change.name: change.value for change in plan_of(machine, name).changes()}
+
+    first, second = priorities("cereia2011-case1"), priorities("cereia2011-case2")
+    assert first["ktimers/0"] == "fifo:50"
+    assert second["ktimers/0"] == second["ktimers/3"] == "fifo:51"
+    assert set(first) == set(second)
+    assert {name for name in first if first[name] != second[name]} == {"ktimers/0", "ktimers/3"}
+    assert first["irq/25-nvme0q1"] == "fifo:50"
+    assert "irq/24-eth0" not in first  # it has 50 already
+
+
+def test_case_2_says_where_its_thread_does_not_exist(tmp_path: Path) -> None:
+    machine = machines.make(tmp_path)
+    for tid in (16, 17):
+        for name in ("stat", "comm"):
+            machine.path(f"/proc/{tid}/{name}").unlink()
+    items = [i for i in plan_of(machine, "cereia2011-case2").items if "ktimer" in i.key]
+    assert all("sirq_" in item.missing for item in items)
+    assert "case 2 is case 1" in items[-1].missing
+
+
+def test_a_later_rule_wins() -> None:
+    tuning, _ = house.read_tuning("cereia2011-case2")
+    assert [rule.priority for rule in tuning.thread if rule.match == "ktimer*/*"] == [50, 51]
+
+
+def test_an_unknown_key_is_an_error_with_the_nearest() -> None:
+    with pytest.raises(
+        ConfigError, match=r"p\.toml:3: unknown key `scheduler\.rt_runtime`"
+    ) as wrong:
+        parse_toml('title = "x"\n[scheduler]\nrt_runtime = 1\n', Tuning, "p.toml")
+    assert "rt_runtime_us" in wrong.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('title = "x"\n[[thread]]\nmatch = "a"\npolicy = "fifo"', "needs a `priority`"),
+        ('title = "x"\n[[thread]]\nmatch = "a"\npriority = 3', "needs `policy"),
+        ('title = "x"\n[[thread]]\nmatch = "a"', "neither"),
+        ('title = "x"\nbased_on = "own"', "based on itself"),
+        ('title = "x"\nbased_on = "nothing"', "no profile"),
+    ],
+)
+def test_a_profile_that_makes_no_sense_is_refused(
+    text: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "kadenz" / "tunings"
+    own.mkdir(parents=True)
+    (own / "own.toml").write_text(text)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    with pytest.raises(ConfigError, match=words):
+        house.read_tuning("own")
+
+
+def test_a_profile_of_ones_own_stands_on_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "own" / "kadenz" / "tunings"
+    own.mkdir(parents=True)
+    (own / "mine.toml").write_text(
+        'title = "mine"\nbased_on = "latency"\n[memory]\nswappiness = 1\n'
+        '[[interrupt]]\nmatch = "eth*"\ncpus = "3"\n'
+    )
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "own"))
+    plan = plan_of(machines.make(tmp_path / "machine"), "mine")
+    assert one(plan, "memory.swappiness").wanted == "1"
+    assert one(plan, "scheduler.rt_runtime_us").wanted == "-1"
+    assert [c.value for c in one(plan, "interrupt eth*").changes] == ["3"]
+
+
+def test_an_unknown_profile_is_answered_with_the_nearest() -> None:
+    with pytest.raises(UsageError, match="no tuning profile `isolatd`") as wrong:
+        house.read_tuning("isolatd")
+    assert "isolated" in wrong.value.remedy
+
+
+def test_the_findings_a_profile_takes_away_are_known() -> None:
+    assert removes(house.read_tuning("latency")[0]) >= {"rt-throttling", "governor", "huge-pages"}
+    assert "rt-throttling" not in removes(house.read_tuning("quiet")[0])
+    assert removes(house.read_tuning("cereia2011-case1")[0]) == set()
+
+
+@pytest.mark.parametrize("text", ["0", "0-2", "0,2-3", "0-1,31-33,64"])
+def test_lists_and_masks_of_processors_mean_the_same(text: str) -> None:
+    cpus = parse_cpus(text)
+    assert show_cpus(cpus) == text
+    assert parse_mask(show_mask(cpus)) == cpus
+
+
+def test_masks_are_written_in_groups_of_32() -> None:
+    assert show_mask(frozenset({0, 1})) == "3"
+    assert show_mask(frozenset({32})) == "00000001,00000000"
+    assert show_mask(frozenset()) == "0"
