@@ -8,6 +8,8 @@ how it is shown. What cannot be computed is absent, and `gaps` says why.
     units           what a figure is counted in, and of which clock class it is
     results         what comes out, as frozen dataclasses
     lanes, runs     one series; one run
+    outliers        the largest samples, and what the worst have in common
+    trace, kept_traces   who had the processor before a late wake-up, by the kernel's trace
     sweeps          the same benchmark over message sizes, with its fit
     batches         (batch - empty loop) / iterations
     differences     what differs between the configurations of runs

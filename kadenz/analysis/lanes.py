@@ -9,13 +9,12 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from kadenz.analysis.outliers import find_outliers
+from kadenz.analysis.outliers import Worst, find_outliers
 from kadenz.analysis.results import LaneResult
 from kadenz.config.manifest import LaneEntry
 from kadenz.stats.autocorrelation import autocorrelation
 from kadenz.stats.box import box
 from kadenz.stats.cold import cold_effect
-from kadenz.stats.common_causes import SHARE
 from kadenz.stats.effective import effective_size
 from kadenz.stats.envelope import envelope
 from kadenz.stats.errors import Undefined
@@ -49,14 +48,14 @@ def analyse_lane(
     tick_period_us: float | None = None,
     companions: Mapping[str, npt.NDArray[Any]] | None = None,
     drains: npt.ArrayLike = (),
-    worst_share: float = SHARE,
+    worst: Worst = Worst(),  # noqa: B008 (frozen)
 ) -> tuple[LaneResult, Ordered | None]:
     """Statistics of `samples` (taken,) in ticks, time order; the first `cold` are kept apart.
 
     Also returns the sorted warm samples, so that lanes can be pooled without sorting again. The
     periods, both in microseconds of the target's own time, are only used to name periodic
     outliers and to tell the time of maxima; `companions` (taken,) and `drains` (indices) to tell
-    what the worst `worst_share` of the samples have in common.
+    what the `worst` of the samples have in common.
     """
     first = min(cold, samples.size)
     kept = tuple(float(x) for x in samples[: min(first, COLD_SHOWN)])
@@ -101,7 +100,7 @@ def analyse_lane(
             drains=drains,
             period_us=sample_period_us,
             missed=entry.missed,
-            share=worst_share,
+            which=worst,
         ),
         gaps=gaps,
     )

@@ -17,6 +17,7 @@ from kadenz.stats.ordered import Ordered
 Samples = npt.NDArray[Any]
 
 MAXIMA = 10
+ALPHA = 0.05  # of a whole run: its lanes share it
 CYCLE, CPU = "cycle", "cpu"
 # Marks made here, from what a record says of its samples.
 START = "start"
@@ -45,6 +46,14 @@ MARKS = {
     AFTER_DRAIN: "came right after a drain of the storage",
     MIGRATION: "came right after a migration to another CPU",
 }
+
+
+@dataclass(frozen=True)
+class Worst:
+    """Which samples count as the worst, and how often a lane without a cause may show one."""
+
+    share: float = SHARE
+    alpha: float = ALPHA
 
 
 @dataclass(frozen=True)
@@ -79,9 +88,9 @@ def find_outliers(
     drains: npt.ArrayLike = (),
     period_us: float | None = None,
     missed: int = 0,
-    share: float = SHARE,
+    which: Worst,
 ) -> Outliers:
-    """The maxima of `warm` (n,), and what its worst `share` has in common.
+    """The maxima of `warm` (n,), and what `which` of its samples have in common.
 
     `companions` hold (n,) values each; "cycle" gives time and missed cycles, "cpu" the place and,
     where nobody counted them, migrations. `cold` samples were cut off before; `drains` are indices
@@ -95,7 +104,8 @@ def find_outliers(
             events,
             places=(CPU,),
             marks=_marks(warm.size, companions, np.asarray(drains, dtype=np.int64) - cold),
-            share=share,
+            share=which.share,
+            alpha=which.alpha,
             ordered=ordered,
         )
         reason = ""
@@ -164,9 +174,14 @@ def sentences(found: Outliers) -> list[str]:
             f"{causes.within:,} samples: they come in {bursts}"
         )
     if causes.every is not None:
-        said.append(f"they come every {causes.every:,.6g} samples")
+        said.append(f"they come every {causes.every:,.4g} samples")
     if said:
         return said
+    if causes.smallest_p >= causes.limit:
+        return [
+            f"nothing can be told: {causes.n:,} samples show no p below {causes.smallest_p:.2g}; "
+            f"with as many series as this run has, {causes.limit:.2g} is needed"
+        ]
     who = f"the worst {percent(causes.share)} ({causes.count:,} samples) from the others"
     if not found.recorded:
         return [
@@ -181,9 +196,11 @@ def sentences(found: Outliers) -> list[str]:
 
 def factor_words(factor: Factor, causes: CommonCauses) -> str:
     """ "28 of 60 of the worst 0.1 % had an involuntary switch; 0.4 % of the others did"."""
+    event = event_words(factor)
+    also = "were" if event.startswith("were") else "did"
     return (
         f"{factor.worst_with:,} of {factor.worst_n:,} of the worst {percent(causes.share)} "
-        f"{event_words(factor)}; {percent(factor.rest_share)} of the others did"
+        f"{event}; {percent(factor.rest_share)} of the others {also}"
     )
 
 
@@ -200,6 +217,31 @@ def event_words(factor: Factor) -> str:
     return f"had more than {factor.above:,.6g} {several}"
 
 
+def left_out_words(found: Outliers) -> str:
+    """What is recorded and could not tell anything, as a sentence; "" where nothing is left out."""
+    if found.causes is None or not found.causes.left_out:
+        return ""
+    parts = [f"{name} ({why})" for name, why in found.causes.left_out.items()]
+    return f"Left out: {', '.join(parts)}."
+
+
+def context_words(context: dict[str, int]) -> str:
+    """ "CPU 1, 2 interrupts, 1 page fault": what is not zero."""
+    words = [f"CPU {context[CPU]}"] if CPU in context else []
+    for name, value in context.items():
+        if name != CPU and value:
+            one, several = EVENTS.get(name, (name, name))
+            words.append(f"{value:,} {one.partition(' ')[2] if value == 1 else several}")
+    return ", ".join(words)
+
+
 def percent(share: float) -> str:
     """0.001 as "0.1 %", two significant digits; none as "none"."""
     return "none" if share == 0.0 else f"{100.0 * share:.2g} %" if share < 0.995 else "100 %"
+
+
+def odds(ratio: float) -> str:
+    """An odds ratio to two significant digits: "0.54", "13", "9,800"."""
+    if ratio < 1000.0:
+        return f"{ratio:.2g}" if ratio < 100.0 else f"{ratio:.0f}"
+    return f"{float(f'{ratio:.2g}'):,.0f}"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from kadenz.analysis.kept_traces import KeptTrace
 from kadenz.analysis.outliers import Outliers
 from kadenz.analysis.units import Unit
 from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry, Warning  # noqa: A004
@@ -166,6 +167,7 @@ class RunResult:
     records: tuple[RecordResult, ...]
     sweeps: tuple[Sweep, ...]
     warnings: tuple[Warning, ...]
+    traces: tuple[KeptTrace, ...] = ()
 
     @property
     def name(self) -> str:

@@ -4,31 +4,53 @@
 from __future__ import annotations
 
 from kadenz.analysis.batches import ITERATIONS, batch_lanes, batch_result
+from kadenz.analysis.kept_traces import kept_traces
 from kadenz.analysis.lanes import analyse_lane, merge
+from kadenz.analysis.outliers import ALPHA, Worst
 from kadenz.analysis.results import BatchResult, LaneResult, Pooled, RecordResult, RunResult
 from kadenz.analysis.sweeps import sweeps_of
 from kadenz.analysis.units import unit_of
 from kadenz.config.manifest import Manifest, RecordEntry, Warning  # noqa: A004
 from kadenz.stats.box import box
+from kadenz.stats.common_causes import SHARE
 from kadenz.stats.ordered import Ordered
 from kadenz.stats.percentiles import LEVELS
 from kadenz.stats.summary import summarize
 from kadenz.store import Run
 
 
-def analyse(run: Run) -> RunResult:
-    """Analyse every record of `run`. StoreError when a sample file is missing or damaged."""
-    records = [_record(run, entry) for entry in run.manifest.records]
+def analyse(run: Run, *, worst_share: float = SHARE) -> RunResult:
+    """Analyse every record of `run`. StoreError when a sample file is missing or damaged.
+
+    `worst_share` of the samples are asked what they have in common (`stats.common_causes`).
+    """
+    # A question asked of every lane is asked often: the lanes of a run share its false alarms.
+    lanes = sum(len(entry.series) for entry in run.manifest.records if not refusal(entry))
+    worst = Worst(worst_share, ALPHA / max(1, lanes))
+    records = [_record(run, entry, worst) for entry in run.manifest.records]
     return RunResult(
         path=run.path,
         manifest=run.manifest,
         records=tuple(records),
         sweeps=tuple(sweeps_of(run, records)),
         warnings=tuple(_warnings(run.manifest, records)),
+        traces=kept_traces(run.path, _largest_s(records)),
     )
 
 
-def _record(run: Run, entry: RecordEntry) -> RecordResult:
+def _largest_s(records: list[RecordResult]) -> float | None:
+    """The largest latency of periodic work, in seconds; None where the clock tells no time."""
+    found = [
+        lane.summary.max * record.unit.scale / 1e6
+        for record in records
+        if record.bench.startswith("cyclic/") and record.unit.key == "us"
+        for lane in record.lanes
+        if lane.summary is not None
+    ]
+    return max(found, default=None)
+
+
+def _record(run: Run, entry: RecordEntry, worst: Worst) -> RecordResult:
     unit = unit_of(entry.unit, run.manifest.clock)
     reason = refusal(entry)
     if reason:
@@ -45,6 +67,11 @@ def _record(run: Run, entry: RecordEntry) -> RecordResult:
             entry.cold,
             sample_period_us=float(period) if period else None,
             tick_period_us=1e6 / tick_hz if tick_hz and period else None,
+            companions={
+                kind: run.samples(entry, other) for kind, other in entry.companions(lane).items()
+            },
+            drains=entry.drains,
+            worst=worst,
         )
         lanes.append(result)
         if ordered is not None:

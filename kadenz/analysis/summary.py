@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from kadenz.analysis.kept_traces import KeptTrace
+from kadenz.analysis.outliers import Outliers, event_words, sentences
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
+from kadenz.stats.common_causes import Factor
 
 Row = dict[str, Any]
 
@@ -33,6 +36,13 @@ def run_summary(result: RunResult) -> Row:
         ],
         "records": [row for record in result.records for row in record_rows(record)],
         "sweeps": [sweep_row(result, number) for number in range(len(result.sweeps))],
+        "outliers": [
+            outliers_row(record, lane, lane.outliers)
+            for record in result.records
+            for lane in record.lanes
+            if lane.outliers is not None
+        ],
+        "traces": [trace_row(trace) for trace in result.traces],
     }
 
 
@@ -128,6 +138,89 @@ def sweep_row(result: RunResult, number: int) -> Row:
             row[f"{name}_low"] = sweep.unit.figure(estimate.low)
             row[f"{name}_high"] = sweep.unit.figure(estimate.high)
         row |= {"linear": sweep.fit.linear, "worst_size_bytes": sweep.fit.worst_size}
+    return row
+
+
+def outliers_row(record: RecordResult, lane: LaneResult, found: Outliers) -> Row:
+    """The largest samples of a lane, and what the worst ones have in common."""
+    unit, causes = record.unit, found.causes
+    row: Row = {
+        "record": record.entry.id,
+        "bench": record.bench,
+        "params": dict(record.params),
+        "lane": lane.name,
+        "unit": unit.key,
+        "clock_class": unit.clock_class,
+        "maxima": [
+            {
+                "value": unit.figure(one.value),
+                "sample": one.index,
+                "cycle": one.cycle,
+                "seconds": one.seconds,
+                "beside": one.context,
+            }
+            for one in found.maxima
+        ],
+        "recorded": list(found.recorded),
+        "in_common": sentences(found),
+        "reason": found.reason,
+    }
+    if causes is not None:
+        row |= {
+            "n": causes.n,
+            "worst_n": causes.count,
+            "worst_share": causes.share,
+            "threshold": unit.figure(causes.threshold),
+            "questions": causes.asked,
+            "left_out": dict(causes.left_out),
+            "clustered": causes.clustered,
+            "bursts": causes.bursts,
+            "every_samples": causes.every,
+            "smallest_p": causes.smallest_p,
+            "factors": [_factor(factor) for factor in causes.factors],
+        }
+    return row
+
+
+def _factor(factor: Factor) -> Row:
+    return {
+        "name": factor.name,
+        "event": event_words(factor),
+        "above": factor.above,
+        "place": factor.place,
+        "worst_with": factor.worst_with,
+        "worst_n": factor.worst_n,
+        "others_with": factor.rest_with,
+        "others_n": factor.rest_n,
+        "odds_ratio": factor.odds_ratio,
+        "odds_ratio_low": factor.low,
+        "odds_ratio_high": factor.high,
+        "fisher_p": factor.fisher_p,
+        "p_value": factor.p_value,
+        "in_common": factor.common,
+    }
+
+
+def trace_row(trace: KeptTrace) -> Row:
+    """Who had the processor before the wake-up that a kept trace is about."""
+    row: Row = {
+        "file": trace.file,
+        "lane": trace.lane,
+        "cycle": trace.cycle,
+        "said": trace.sentence,
+    }
+    if trace.blame is not None:
+        found = trace.blame
+        row |= {
+            "cpu": found.cpu,
+            "thread": found.thread,
+            "pid": found.pid,
+            "late_us": (found.ran - found.due) * 1e6,
+            "occupants": [
+                {"kind": o.kind, "name": o.name, "number": o.number, "us": o.seconds * 1e6}
+                for o in found.occupants
+            ],
+        }
     return row
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,10 +14,20 @@ _WIDTH_WITHOUT_TERMINAL = 180
 
 
 def console() -> Console:
-    """Standard output, wide enough for a table where it is not a terminal."""
+    """Standard output, as wide as its terminal or as COLUMNS says; wide where neither does."""
     from rich.console import Console
 
     screen = Console(highlight=False, soft_wrap=False)
-    if not screen.is_terminal:
+    if not screen.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
         screen.width = _WIDTH_WITHOUT_TERMINAL
     return screen
+
+
+def fits(screen: Console, table: object) -> bool:
+    """Whether a table can be printed without cutting a cell."""
+    from rich.measure import Measurement
+    from rich.table import Table
+
+    assert isinstance(table, Table)
+    unbounded = screen.options.update(width=10_000, max_width=10_000)
+    return Measurement.get(screen, unbounded, table).maximum <= screen.width

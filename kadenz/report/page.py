@@ -11,7 +11,7 @@ from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.units import CLASS_MEANING
 from kadenz.config.manifest import ClockClass
 from kadenz.published import PublishedFigure
-from kadenz.report import figures, labels, numbers, studies, tables
+from kadenz.report import figures, labels, numbers, outlier_tables, studies, tables
 from kadenz.report.svg.panel import Plot
 from kadenz.report.table import Table
 from kadenz.report.tables import Named
@@ -94,6 +94,8 @@ class Section:
     series: tuple[Plot, ...]
     fit: Table | None
     table: Table
+    common: Table | None = None  # what the worst samples have in common
+    maxima: Table | None = None
 
     @property
     def plots(self) -> tuple[Plot, ...]:
@@ -135,7 +137,7 @@ class Page:
         found: list[Table | None] = []
         for family in self.families:
             for section in family.sections:
-                found += [section.fit, section.table]
+                found += [section.fit, section.table, section.common, section.maxima]
         found += [*self.studies, self.clocks, self.differences, self.only_some]
         found += [self.accounting, *self.manifests]
         return [table for table in found if table is not None]
@@ -289,4 +291,6 @@ def _section(
         series=tuple(figures.time_series(bench, runs)) if detail == "full" else (),
         fit=tables.fits(bench, runs),
         table=tables.results(bench, runs),
+        common=outlier_tables.common(bench, runs),
+        maxima=outlier_tables.maxima(bench, runs),
     )

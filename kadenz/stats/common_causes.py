@@ -28,6 +28,7 @@ POSITION_PART = 0.1
 FEWEST_EVENTS = 6  # for a period
 SHIFTS, FEWEST_SHIFTS = 1999, 399
 LOOK_UPS = 4_000_000  # shifts times worst samples: longer series get fewer shifts
+FEWEST_WITH = 3  # of the worst: what two share is a coincidence, whatever its p
 PLACES = 64  # more places than this are not asked about one by one
 LEVELS = (0.5, 0.9, 0.99)
 
@@ -39,7 +40,8 @@ class Factor:
     The event is "`name` exceeded `above`" for a count, "`name` was `place`" for a place, "the
     sample is marked `name`" for a mark. `odds_ratio` in [`low`, `high`] (95 %). `fisher_p` is
     Fisher's exact one, for this question alone and independent samples; `p_value` is corrected for
-    all questions asked and for dependence; `common` = p_value below its limit.
+    all questions asked and for dependence; `common` = p_value below its limit, and at least three
+    of the worst samples with the event.
     """
 
     name: str
@@ -76,7 +78,7 @@ class CommonCauses:
     many were asked; `left_out[name]` says why a companion could not be asked about. `near` of the
     worst come within `within` samples of the one before (`clustered` if more than chance allows, in
     `bursts`); `every` is their period in samples, None if they have none. `smallest_p` is the least
-    `p_value` these data could have given.
+    `p_value` these data could have given; where it is not below `limit`, no event can be shown.
     """
 
     n: int
@@ -94,7 +96,7 @@ class CommonCauses:
     every: float | None
     periodic_p: float | None
     smallest_p: float
-    alpha: float
+    limit: float
 
     @property
     def share(self) -> float:
@@ -165,7 +167,8 @@ def common_causes(
     data = order(array) if ordered is None else ordered
     threshold, worst = _worst(array, data, share, fewest)
     left_out: dict[str, str] = {}
-    shifts = _shifts(array.size, worst.size, seed)
+    for_events = (1.0 - 2.0 * POSITION_PART) * alpha
+    shifts = _shifts(array.size, worst.size, for_events, seed)
     answers = [
         _Answer(
             question,
@@ -175,7 +178,7 @@ def common_causes(
         )
         for question, mask in _questions(companions, places, marks or {}, array.size, left_out)
     ]
-    factors = _factors(answers, array.size, worst.size, (1.0 - 2.0 * POSITION_PART) * alpha)
+    factors = _factors(answers, array.size, worst.size, for_events)
     within, near, p_clustered = _clusters(worst, array.size)
     every, p_periodic = _period(worst, array.size, POSITION_PART * alpha)
     return CommonCauses(
@@ -194,7 +197,7 @@ def common_causes(
         every=every,
         periodic_p=p_periodic,
         smallest_p=1.0 / (1 + shifts.size),
-        alpha=alpha,
+        limit=for_events,
     )
 
 
@@ -264,8 +267,10 @@ def _places(
         yield _Question(name, "place", place=int(place)), beside == place
 
 
-def _shifts(n: int, worst: int, seed: int) -> Indices:
-    wanted = min(SHIFTS, max(FEWEST_SHIFTS, LOOK_UPS // worst), n - 1)
+def _shifts(n: int, worst: int, alpha: float, seed: int) -> Indices:
+    """Distances, enough of them to show a p well below `alpha`."""
+    wanted = min(SHIFTS, max(FEWEST_SHIFTS, LOOK_UPS // worst))
+    wanted = min(n - 1, max(wanted, math.ceil(10.0 / alpha)))
     rng = np.random.default_rng(seed)
     if n - 1 <= 4 * wanted:
         return np.asarray(rng.permutation(n - 1)[:wanted] + 1, dtype=np.intp)
@@ -311,7 +316,7 @@ def _factors(answers: list[_Answer], n: int, worst: int, alpha: float) -> list[F
             high=high,
             fisher_p=single,
             p_value=p_value,
-            common=p_value < alpha,
+            common=p_value < alpha and own >= FEWEST_WITH,
         )
         known = best.get(question.name)
         if known is None or (factor.p_value, factor.fisher_p) < (known.p_value, known.fisher_p):

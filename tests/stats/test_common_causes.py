@@ -43,17 +43,16 @@ def latencies(rng: Rng, n: int, phi: float) -> Floats:
     return np.asarray(np.exp(0.5 * ar1(rng, n, phi)) * 1000.0)
 
 
-@pytest.mark.parametrize(("phi", "limit"), [(0.0, 0.05), (0.99, 0.05)])
-def test_no_cause_is_invented_in_series_without_one(phi: float, limit: float) -> None:
+def test_no_cause_is_invented_where_samples_and_companions_wander() -> None:
     """200 series, nominal 4 %; the margin is two standard errors."""
     rng = np.random.default_rng(8)
     invented = 0
     for number in range(200):
         made = common_causes(
-            latencies(rng, N, phi), companions(rng, N), places=("cpu",), seed=number
+            latencies(rng, N, 0.99), companions(rng, N), places=("cpu",), seed=number
         )
         invented += bool(made.common)
-    assert invented / 200 <= limit + 0.03
+    assert invented / 200 <= 0.05 + 0.03
 
 
 def test_nothing_at_all_is_said_of_independent_samples() -> None:

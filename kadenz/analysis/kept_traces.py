@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces that a run kept: the wake-up each is about, and who had the processor.
+
+A run that stops above a limit keeps the tail of the kernel's trace as `trace*.txt`. The thread that
+was late writes a mark of the form "… latency_ns=456789 lane=core0 cycle=123" into it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadenz.analysis.trace import Blame, Event, blame, marks, parse_trace
+from kadenz.errors import StoreError
+
+PATTERN = "trace*.txt"
+THREAD = "cyclic"  # the suite's name of a measuring thread, where no mark tells
+MOST_BYTES = 32 << 20  # of the end of a trace
+_PAIR = re.compile(r"(\w+)=(\S+)")
+
+
+@dataclass(frozen=True)
+class KeptTrace:
+    """One file of a run folder; `blame` is None where the trace does not show the wake-up."""
+
+    file: str
+    blame: Blame | None
+    lane: str = ""
+    cycle: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        """For a report."""
+        if self.blame is None:
+            return "the trace does not show the measuring thread begin to run"
+        where = ", ".join(
+            word
+            for word in (self.lane, "" if self.cycle is None else f"cycle {self.cycle:,}")
+            if word
+        )
+        return f"{where}: {self.blame.sentence}" if where else self.blame.sentence
+
+
+def kept_traces(folder: Path, largest_s: float | None) -> tuple[KeptTrace, ...]:
+    """Every trace in `folder`. `largest_s` is the largest latency measured, in seconds, which is
+    what a trace without a mark is about. StoreError when a file cannot be read."""
+    return tuple(_read(file, largest_s) for file in sorted(folder.glob(PATTERN)))
+
+
+def _read(file: Path, largest_s: float | None) -> KeptTrace:
+    try:
+        with file.open("rb") as source:
+            source.seek(max(0, file.stat().st_size - MOST_BYTES), os.SEEK_SET)
+            text = source.read().decode(errors="replace")
+    except OSError as error:
+        raise StoreError(
+            f"{file}: {error.strerror or error}", remedy="Copy the run again"
+        ) from None
+    events = parse_trace(text)
+    mark = next((one for one in reversed(marks(events)) if "latency_ns=" in one.text), None)
+    if mark is None:
+        return KeptTrace(file.name, blame(events, THREAD, latency_s=largest_s))
+    said = dict(_PAIR.findall(mark.text))
+    return KeptTrace(
+        file=file.name,
+        blame=_blame(events, mark, said),
+        lane=said.get("lane", ""),
+        cycle=_number(said, "cycle"),
+    )
+
+
+def _blame(events: list[Event], mark: Event, said: dict[str, str]) -> Blame | None:
+    due, latency = _number(said, "due_ns"), _number(said, "latency_ns")
+    return blame(
+        events,
+        _number(said, "pid") or mark.pid,
+        due_s=None if due is None else due / 1e9,
+        latency_s=None if latency is None else latency / 1e9,
+        until_s=mark.time,
+    )
+
+
+def _number(said: dict[str, str], key: str) -> int | None:
+    return int(said[key]) if said.get(key, "").isdigit() else None

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The largest samples of a run one by one, and what the worst have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kadenz.analysis import LaneResult, RecordResult, RunResult
+    from kadenz.analysis.outliers import Outliers
+
+
+def write_outliers(screen: Any, result: RunResult) -> None:
+    """One section for each lane that has samples."""
+    from rich.markup import escape
+
+    for record in result.records:
+        for lane in record.lanes:
+            if lane.outliers is not None:
+                _lane(screen, record, lane, lane.outliers)
+    for trace in result.traces:
+        screen.print(f"\n[bold]{escape(trace.file)}[/]: {escape(trace.sentence)}.")
+
+
+def _lane(screen: Any, record: RecordResult, lane: LaneResult, found: Outliers) -> None:
+    from rich.markup import escape
+    from rich.padding import Padding
+
+    from kadenz.analysis.outliers import left_out_words, sentences
+    from kadenz.report import labels
+
+    name = labels.lane(record, lane)
+    where = ", ".join(word for word in (labels.point(record), name) if word and word != "–")
+    title = f"[bold]{escape(record.bench)}[/]  {escape(where)}  [dim]{labels.unit(record.unit)}[/]"
+    screen.print()
+    screen.print(title)
+    if found.maxima:
+        screen.print(_maxima(record, found))
+    for sentence in sentences(found):
+        screen.print(Padding(escape(sentence[0].upper() + sentence[1:] + "."), (0, 0, 0, 2)))
+    if left_out_words(found):
+        screen.print(Padding(f"[dim]{escape(left_out_words(found))}[/]", (0, 0, 0, 2)))
+    causes = found.causes
+    if causes is not None and causes.common:
+        screen.print(_factors(found))
+
+
+def _maxima(record: RecordResult, found: Outliers) -> Any:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from kadenz.analysis.outliers import context_words
+    from kadenz.report import numbers
+
+    numbered = any(one.cycle is not None for one in found.maxima)
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table.add_column("  value", justify="right", no_wrap=True)
+    table.add_column("cycle" if numbered else "sample", justify="right", no_wrap=True)
+    if found.maxima[0].seconds is not None:
+        table.add_column("at", justify="right", no_wrap=True)
+    if found.recorded:
+        table.add_column("beside it")
+    for one in found.maxima:
+        at = [] if one.seconds is None else [f"{one.seconds:,.3f} s"]
+        beside = [escape(context_words(one.context))] if found.recorded else []
+        table.add_row(
+            f"  {numbers.figure(one.value, record.unit)}",
+            numbers.count(one.cycle if one.cycle is not None else one.index),
+            *at,
+            *beside,
+        )
+    return table
+
+
+def _factors(found: Outliers) -> Any:
+    from rich.table import Table
+
+    from kadenz.analysis.outliers import event_words, odds, percent
+
+    assert found.causes is not None
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table.add_column("  the sample")
+    for name in ("worst", "others", "odds", "95 %", "p"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for factor in found.causes.common:
+        table.add_row(
+            f"  {event_words(factor)}",
+            percent(factor.worst_share),
+            percent(factor.rest_share),
+            f"× {odds(factor.odds_ratio)}",
+            rf"\[{odds(factor.low)}, {odds(factor.high)}]",
+            f"{factor.p_value:.2g}",
+        )
+    return table

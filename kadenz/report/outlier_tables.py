@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of the worst samples: one by one, and what they have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kadenz.analysis.outliers import (
+    Outlier,
+    Outliers,
+    context_words,
+    event_words,
+    left_out_words,
+    odds,
+    percent,
+    sentences,
+)
+from kadenz.analysis.results import LaneResult, RecordResult
+from kadenz.report import labels
+from kadenz.report.table import Cell, Table, badge, figure, whole, words
+from kadenz.report.tables import Named
+from kadenz.stats.common_causes import Factor
+
+
+def common(bench: str, runs: Named) -> Table | None:
+    """What the worst samples of a benchmark have in common; None where nothing could be asked.
+
+    A row for each event that was asked about; the sentences are notes.
+    """
+    rows = []
+    notes = []
+    for label, record, lane, found in _lanes(bench, runs):
+        causes = found.causes
+        said = "; ".join(sentences(found))
+        silent = left_out_words(found)
+        notes.append(f"{_place(label, record, lane)}: {said}.{' ' + silent if silent else ''}")
+        factors = causes.factors if causes is not None else ()
+        rows += [_factor(label, record, lane, factor) for factor in factors]
+    notes += [
+        f"{label}: {trace.file}: {trace.sentence}."
+        for label, run in runs
+        if bench.startswith("cyclic/") and run.find(bench)
+        for trace in run.traces
+    ]
+    if not notes:
+        return None
+    return Table(
+        name=labels.slug("in-common", bench),
+        title=f"{bench}: what the worst samples have in common",
+        columns=(
+            "Target",
+            "Point",
+            "Lane",
+            "The sample",
+            "In common",
+            "Of the worst",
+            "Of the others",
+            "Odds ratio",
+            "95 % interval",
+            "p",
+        ),
+        rows=tuple(rows),
+        numeric=frozenset({5, 6, 7, 8, 9}),
+        notes=tuple(notes),
+    )
+
+
+def maxima(bench: str, runs: Named) -> Table | None:
+    """The largest samples of a benchmark, one by one; None where nothing is recorded beside any."""
+    rows = []
+    for label, record, lane, found in _lanes(bench, runs):
+        rows += [_maximum(label, record, lane, one) for one in found.maxima]
+    if not rows:
+        return None
+    return Table(
+        name=labels.slug("maxima", bench),
+        title=f"{bench}: the largest samples",
+        columns=(
+            "Target",
+            "Point",
+            "Lane",
+            "Value",
+            "Unit",
+            "Clock class",
+            "Cycle",
+            "Sample",
+            "At (s)",
+            "Beside it",
+        ),
+        rows=tuple(rows),
+        numeric=frozenset({3, 6, 7, 8}),
+        notes=("Cycle and sample count from 0; counts beside a sample are since the one before.",),
+    )
+
+
+def _factor(label: str, record: RecordResult, lane: LaneResult, one: Factor) -> tuple[Cell, ...]:
+    interval = f"[{odds(one.low)}, {odds(one.high)}]"
+    return (
+        words(label),
+        words(labels.point(record), "point"),
+        words(labels.lane(record, lane)),
+        words(event_words(one)),
+        words("yes" if one.common else "no"),
+        Cell(f"{one.worst_with:,} of {one.worst_n:,}", one.worst_share),
+        Cell(percent(one.rest_share), one.rest_share),
+        Cell(odds(one.odds_ratio), one.odds_ratio),
+        Cell(interval, interval, "interval"),
+        Cell(f"{one.p_value:.2g}", one.p_value),
+    )
+
+
+def _maximum(label: str, record: RecordResult, lane: LaneResult, one: Outlier) -> tuple[Cell, ...]:
+    return (
+        words(label),
+        words(labels.point(record), "point"),
+        words(labels.lane(record, lane)),
+        figure(one.value, record.unit),
+        words(record.unit.label),
+        badge(record.unit),
+        words("") if one.cycle is None else whole(one.cycle),
+        whole(one.index),
+        Cell("–") if one.seconds is None else Cell(f"{one.seconds:,.3f}", one.seconds),
+        words(context_words(one.context), "long"),
+    )
+
+
+def _lanes(bench: str, runs: Named) -> Iterator[tuple[str, RecordResult, LaneResult, Outliers]]:
+    """Lanes of a benchmark beside whose samples something is recorded."""
+    for label, run in runs:
+        for record in run.find(bench):
+            for lane in record.lanes:
+                if lane.outliers is not None and lane.outliers.recorded:
+                    yield label, record, lane, lane.outliers
+
+
+def _place(label: str, record: RecordResult, lane: LaneResult) -> str:
+    parts = (label, labels.point(record), labels.lane(record, lane))
+    return ", ".join(part for part in parts if part not in ("", "–"))
