@@ -3,7 +3,9 @@
 # An apt of our own: separate sources, lists and cache under the cache folder, the system's keys.
 # It can download and unpack; it never installs. Sourced after lib.sh.
 
-PRIVATE_APT="$CACHE/apt"
+PRIVATE_APT="${PRIVATE_APT:-$CACHE/apt}"
+# Whose packages are listed: this machine's, or those named ("amd64"; "arm64";).
+PRIVATE_APT_ARCHITECTURES="${PRIVATE_APT_ARCHITECTURES:-\"$(dpkg --print-architecture)\";}"
 
 private_apt() {
     local tool="$1"
@@ -67,6 +69,7 @@ Dir::Cache "$PRIVATE_APT/cache";
 Dir::Cache::pkgcache "";
 Dir::Cache::srcpkgcache "";
 Acquire::Languages "none";
+APT::Architectures { $PRIVATE_APT_ARCHITECTURES };
 APT::Sandbox::User "$(id -un)";
 CONF
     private_apt apt-get update -qq || die \

@@ -5,19 +5,25 @@
 # Where the system's QEMU is older (Debian 12: 7.2), Debian's backport is unpacked privately into
 # the cache: apt runs with its own lists and its own cache, nothing is installed and nothing of the
 # system is upgraded. Installing the backport properly would upgrade shared packages.
+#
+# Usage: setup-qemu.sh [guests]     guests: also the three emulators that Linux guests run in.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/private-apt.sh"
 
 NEEDED_QEMU=10 # plugin API v4 (read registers, memory values) and the machine olimex-stm32-h405
 EMULATORS=(qemu-system-arm qemu-system-riscv32)
 PACKAGES=(qemu-system-arm qemu-system-riscv)
+if [ "${1:-}" = guests ] || [ -x "$CACHE/qemu/tools/bin/qemu-system-x86_64" ]; then
+    EMULATORS+=(qemu-system-x86_64 qemu-system-aarch64 qemu-system-riscv64)
+    PACKAGES+=(qemu-system-x86)
+fi
 QEMU="$CACHE/qemu"
 
 version_of() {
     "$1" --version 2>/dev/null | sed -n '1s/^QEMU emulator version \([0-9.]*\).*/\1/p'
 }
 
-# usable DIR: both emulators are in DIR ("" searches PATH) and new enough.
+# usable DIR: all emulators are in DIR ("" searches PATH) and new enough.
 usable() {
     local name version
     for name in "${EMULATORS[@]}"; do
@@ -35,7 +41,8 @@ here="\$(dirname "\$(dirname "\$(readlink -f "\$0")")")"
 libs="\$here/root/usr/lib/$multiarch:\$here/root/lib/$multiarch"
 export LD_LIBRARY_PATH="\$libs\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}"
 export QEMU_MODULE_DIR="\$here/root/usr/lib/$multiarch/qemu"
-exec "\$here/root/usr/bin/$1" -L "\$here/root/usr/share/qemu" "\$@"
+share="\$here/root/usr/share"
+exec "\$here/root/usr/bin/$1" -L "\$share/qemu" -L "\$share/seabios" "\$@"
 WRAPPER
     chmod +x "$QEMU/new/bin/$1"
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The plan comes on standard input, frames go to standard output.
+ * The plan comes on standard input, frames go to standard output: a pipe, a file, or a serial line
+ * in raw mode.
  */
 #include "linux_board.h"
 
@@ -8,8 +9,10 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
 /* Exit codes of docs/reference/exit-codes.md. */
@@ -22,9 +25,15 @@ static struct {
     ssize_t next;
 } input;
 
+static bool serial_line;
+
 void linux_console_init(void)
 {
-    if (isatty(STDOUT_FILENO)) {
+    struct termios settings;
+
+    serial_line = tcgetattr(STDOUT_FILENO, &settings) == 0;
+    /* Raw: somebody prepared it for bytes. Output processing would put a CR before each LF. */
+    if (serial_line && (settings.c_oflag & OPOST) != 0) {
         (void)fprintf(stderr, "kadenz-suite: frames are binary and would go to this terminal. "
                               "Run it by `kadenz run`, or redirect its output.\n");
         _exit(EXIT_USAGE);
@@ -45,6 +54,9 @@ void kdz_console_write(const uint8_t *bytes, size_t count)
             bytes += written;
             count -= (size_t)written;
         }
+    }
+    if (serial_line) {
+        (void)tcdrain(STDOUT_FILENO); /* else its interrupts go on into the next measurement */
     }
 }
 

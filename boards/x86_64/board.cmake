@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# The program of boards/linux, complete in itself, for a Linux in an emulated x86_64 machine.
+set(KDZ_LINUX_BOARD x86_64)
+include(${CMAKE_CURRENT_LIST_DIR}/../linux/board.cmake)
+target_link_options(kadenz-suite PRIVATE -static)

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+# Debian's compiler for programs under Linux on x86_64.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR x86_64)
+set(CMAKE_C_COMPILER x86_64-linux-gnu-gcc)
+set(CMAKE_ASM_COMPILER x86_64-linux-gnu-gcc)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)

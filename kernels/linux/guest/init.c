@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The first program of a guest: mounts what the suite needs, starts load, runs the suite with
+ * /plan on its input and a serial line of its own for frames, and switches the machine off.
+ *
+ * The kernel's command line tells it, as variables of the environment (init(1) of the kernel's
+ * kernel-parameters.txt): KDZ_FRAMES=ttyS1, KDZ_LOAD=cpu,memory, KDZ_DISTURB=period_us:..,busy_us:..
+ * What it says goes to the console, each line behind "kadenz-init: ".
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define LOADS_MAX 8
+
+static const struct {
+    const char *type;
+    const char *where;
+} file_systems[] = {
+    {"devtmpfs", "/dev"}, {"proc", "/proc"},          {"sysfs", "/sys"},
+    {"tmpfs", "/tmp"},    {"mqueue", "/dev/mqueue"}, {"tmpfs", "/dev/shm"},
+};
+
+static struct {
+    pid_t pids[LOADS_MAX];
+    size_t count;
+} loads;
+
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void say(const char *format, ...)
+{
+    char line[256];
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    (void)dprintf(STDERR_FILENO, "kadenz-init: %s\n", line);
+}
+
+/* The end, also after a failure: the lab reads the console and knows why. */
+static _Noreturn void power_off(void)
+{
+    (void)tcdrain(STDERR_FILENO);
+    (void)reboot(RB_POWER_OFF);
+    for (;;) {
+        (void)pause(); /* a machine that cannot be switched off is ended by the lab */
+    }
+}
+
+static _Noreturn void fail(const char *what)
+{
+    say("failed: %s: %s", what, strerror(errno));
+    power_off();
+}
+
+static void mount_all(void)
+{
+    for (size_t i = 0; i < sizeof file_systems / sizeof file_systems[0]; i++) {
+        (void)mkdir(file_systems[i].where, 0755);
+        if (mount(file_systems[i].type, file_systems[i].where, file_systems[i].type, 0, NULL) != 0 &&
+            errno != EBUSY) {
+            say("no %s: %s", file_systems[i].type, strerror(errno)); /* a benchmark will say n/a */
+        }
+    }
+}
+
+/* Loads the planted disturbance; its parameters come with ':' for '=' because the kernel takes
+ * "a=b=c" apart at the wrong place. */
+static void plant(const char *wanted)
+{
+    char parameters[128];
+    int module = open("/disturbance.ko", O_RDONLY | O_CLOEXEC);
+
+    (void)snprintf(parameters, sizeof parameters, "%s", wanted);
+    for (char *c = parameters; *c != '\0'; c++) {
+        *c = *c == ':' ? '=' : (*c == ',' ? ' ' : *c);
+    }
+    if (module < 0 || syscall(SYS_finit_module, module, parameters, 0) != 0) {
+        fail("the disturbance was not planted");
+    }
+    (void)close(module);
+    say("planted: %s", parameters);
+}
+
+static pid_t start(const char *program, const char *argument, int input, int output)
+{
+    const pid_t child = fork();
+
+    if (child < 0) {
+        fail("fork");
+    }
+    if (child == 0) {
+        char *const arguments[] = {strdup(program), argument != NULL ? strdup(argument) : NULL,
+                                   NULL};
+        char *const nothing[] = {NULL};
+
+        if ((input >= 0 && dup2(input, STDIN_FILENO) < 0) ||
+            (output >= 0 && dup2(output, STDOUT_FILENO) < 0)) {
+            _exit(126);
+        }
+        (void)execve(program, arguments, nothing);
+        say("failed: %s does not start: %s", program, strerror(errno));
+        _exit(127);
+    }
+    return child;
+}
+
+static void start_loads(char *names)
+{
+    for (char *name = strtok(names, ","); name != NULL; name = strtok(NULL, ",")) {
+        if (loads.count == LOADS_MAX) {
+            errno = E2BIG;
+            fail("load");
+        }
+        loads.pids[loads.count++] = start("/load", name, -1, -1);
+    }
+}
+
+/* Each tells its rate when it is asked to end. */
+static void stop_loads(void)
+{
+    for (size_t i = 0; i < loads.count; i++) {
+        (void)kill(loads.pids[i], SIGTERM);
+        (void)waitpid(loads.pids[i], NULL, 0);
+    }
+}
+
+static int open_frames(const char *line)
+{
+    char path[64];
+    struct termios settings;
+    int descriptor;
+
+    (void)snprintf(path, sizeof path, "/dev/%s", line);
+    descriptor = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (descriptor < 0 || tcgetattr(descriptor, &settings) != 0) {
+        fail(path);
+    }
+    cfmakeraw(&settings);
+    settings.c_cflag |= CLOCAL;
+    (void)cfsetspeed(&settings, B115200);
+    if (tcsetattr(descriptor, TCSANOW, &settings) != 0) {
+        fail(path);
+    }
+    return descriptor;
+}
+
+static void run_suite(int frames)
+{
+    const int plan = open("/plan", O_RDONLY | O_CLOEXEC);
+    int status = 0;
+    pid_t suite;
+
+    if (plan < 0) {
+        fail("/plan");
+    }
+    suite = start("/suite", NULL, plan, frames);
+    while (waitpid(suite, &status, 0) < 0 && errno == EINTR) {
+    }
+    (void)tcdrain(frames);
+    if (WIFSIGNALED(status)) {
+        say("the suite was ended by signal %d", WTERMSIG(status));
+    } else {
+        say("the suite ended with %d", WEXITSTATUS(status));
+    }
+}
+
+int main(void)
+{
+    const char *const frames = getenv("KDZ_FRAMES");
+    const char *const disturbance = getenv("KDZ_DISTURB");
+    char *const load = getenv("KDZ_LOAD");
+
+    mount_all();
+    if (frames == NULL) {
+        errno = EINVAL;
+        fail("KDZ_FRAMES is not set");
+    }
+    if (disturbance != NULL) {
+        plant(disturbance);
+    }
+    if (load != NULL) {
+        start_loads(load);
+    }
+    run_suite(open_frames(frames));
+    stop_loads();
+    power_off();
+}

@@ -1,0 +1,245 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Linux kernels for guests, into the cache; nothing of them is ever installed on this machine.
+#
+#   <cache>/guests/<isa>/<version>-<rt|plain>/
+#     kernel           as QEMU's -kernel takes it
+#     release          what `uname -r` says in the guest
+#     origin           the Debian package and its version
+#     config           the kernel's configuration
+#     disturbance.ko   kernels/linux/disturbance for this very kernel
+#
+# x86_64 and aarch64: Debian's own kernels, 6.1 of Debian 12 and 6.12 of its backports, PREEMPT_RT
+# and plain. riscv64: Debian has no PREEMPT_RT kernel, so 6.12 is built from Debian's linux-source,
+# twice, with boards/riscv64/linux.config (Linux 6.12 lets riscv64 select it: arch/riscv/Kconfig).
+#
+# Usage: guest-kernels.sh [ISA...]     default: all three. What is there is left alone; remove
+#                                      <cache>/guests for newer ones.
+. "$(dirname "$0")/lib.sh"
+PRIVATE_APT="$CACHE/apt-guests"
+# shellcheck disable=SC2034  # read by private-apt.sh
+PRIVATE_APT_ARCHITECTURES='"amd64"; "arm64";'
+. "$(dirname "$0")/private-apt.sh"
+
+# Read once into a cache of apt's: a question then takes no second. (The lists here are read anew
+# only together with it.)
+private_apt() {
+    local tool="$1"
+    shift
+    APT_CONFIG="$PRIVATE_APT/apt.conf" "$tool" -o Dir::Cache::pkgcache=pkgcache.bin "$@"
+}
+
+GUESTS="$CACHE/guests"
+WORK="$GUESTS/work"
+SOURCE="$ROOT/kernels/linux/disturbance"
+JOBS="${JOBS:-$(nproc)}"
+HOST_ARCH="$(dpkg --print-architecture)"
+ISAS=("${@:-x86_64 aarch64 riscv64}")
+read -r -a ISAS <<<"${ISAS[*]}"
+
+MODULE_HASH="$(inputs_hash "$SOURCE/disturbance.c" "$SOURCE/Kbuild")"
+
+# complete ISA VERSION FLAVOUR: all of it is there, the module of the present source included.
+complete() {
+    local folder="$GUESTS/$1/$2-$3" wanted="$MODULE_HASH"
+    [ "$1" != riscv64 ] || wanted="$wanted $(inputs_hash "$ROOT/boards/riscv64/linux.config")"
+    [ -f "$folder/kernel" ] && [ "$(cat "$folder/made-from" 2>/dev/null)" = "$wanted" ]
+}
+
+# finish FOLDER ISA: a folder becomes visible when it is whole.
+finish() {
+    local to="$GUESTS/$2/$(basename "$1")" made="$MODULE_HASH"
+    [ "$2" != riscv64 ] || made="$made $(inputs_hash "$ROOT/boards/riscv64/linux.config")"
+    printf '%s\n' "$made" >"$1/made-from"
+    mkdir -p "$GUESTS/$2"
+    rm -rf "$to"
+    mv "$1" "$to"
+    say "$2: Linux $(cat "$to/release") is ready"
+}
+
+# field PACKAGE NAME: a field of a package, given as name:architecture=version.
+field() {
+    private_apt apt-cache show "$1" | sed -n "s/^$2: //p" | head -n 1
+}
+
+# candidate PACKAGE:ARCH SUITE: the newest version of a package in a suite.
+candidate() {
+    private_apt apt-cache madison "$1" |
+        awk -F' *[|] *' -v suite=" $2/" '(" " $3) ~ suite { print $2; exit }' | tr -d ' '
+}
+
+# dependency PACKAGE PATTERN: the first name among its dependencies that matches.
+dependency() {
+    field "$1" Depends | tr ',|' '\n\n' | sed 's/^ *//; s/ .*//' | grep -E -m 1 "$2"
+}
+
+# fetch FOLDER PACKAGE...: .deb files into a folder, checked against the signed lists.
+fetch() {
+    local folder="$1"
+    shift
+    mkdir -p "$folder"
+    (cd "$folder" && private_apt apt-get download --quiet=2 "$@" >&2) || die \
+        "Debian did not give $*" "Its message is above; try again later"
+}
+
+# build_module TREE ISA FOLDER: the planted disturbance against a kernel's headers. The type
+# information of modules (BTF) needs a further tool and nobody reads it here.
+build_module() {
+    local log="$3/module.log" build="$WORK/disturbance"
+    rm -rf "$build"
+    cp -r "$SOURCE" "$build"
+    make -s -C "$1" M="$build" CONFIG_DEBUG_INFO_BTF_MODULES= ${4:+"$4"} ${5:+"$5"} ${6:+"$6"} \
+        modules >"$log" 2>&1 || {
+        tail -n 20 "$log" >&2
+        die "the disturbance does not compile for $2" "The compiler's words are above"
+    }
+    cp "$build/disturbance.ko" "$3/disturbance.ko"
+    "$2-linux-gnu-strip" --strip-debug "$3/disturbance.ko"
+    rm -rf "$log" "$build"
+}
+
+# debian_kernel ISA DEBIAN-ARCH VERSION FLAVOUR SUITE
+debian_kernel() {
+    local isa="$1" arch="$2" version="$3" flavour="$4" suite="$5"
+    local rt="" meta image headers common kbuild package new debs root
+    [ "$flavour" = plain ] || rt=rt-
+    package="linux-image-$rt$arch:$arch"
+    meta="$(candidate "$package" "$suite")"
+    [ -n "$meta" ] || die "$suite has no package $package" \
+        "Debian changed its names: report this, with \`cat /etc/debian_version\`"
+    image="$(dependency "$package=$meta" '^linux-image-')"
+    headers="${image/linux-image-/linux-headers-}"
+    meta="$(candidate "$image:$arch" "$suite")"
+    say "$isa: fetching $image ($meta)"
+    new="$WORK/$version-$flavour" debs="$WORK/debs" root="$WORK/root"
+    rm -rf "$new" "$debs" "$root"
+    mkdir -p "$new" "$root"
+    common="$(dependency "$headers:$arch=$meta" '^linux-headers-.*-common')"
+    kbuild="$(dependency "$headers:$arch=$meta" '^linux-kbuild-')"
+    fetch "$debs" "$image:$arch=$meta" "$headers:$arch=$meta" "$common=$meta" \
+        "$kbuild:$HOST_ARCH=$meta"
+    dpkg-deb --fsys-tarfile "$debs/$image"_*.deb | tar -C "$root" -x ./boot
+    rm "$debs/$image"_*.deb
+    for package in "$debs"/*.deb; do dpkg-deb --extract "$package" "$root"; done
+    cp "$root"/boot/vmlinuz-* "$new/kernel"
+    cp "$root"/boot/config-* "$new/config"
+    printf '%s\n' "${image#linux-image-}" >"$new/release"
+    printf 'Debian %s %s\n' "$image" "$meta" >"$new/origin"
+    sed -i "s|/usr/src|$root/usr/src|" "$root"/usr/src/linux-headers-*/Makefile
+    build_module "$root/usr/src/$headers" "$isa" "$new"
+    rm -rf "$debs" "$root"
+    finish "$new" "$isa"
+}
+
+# make_riscv64 OUT TARGET...: make in the source tree, quietly, its end shown when it fails.
+make_riscv64() {
+    local out="$1"
+    shift
+    nice -n 10 make -s -j"$JOBS" -C "$SRC" O="$out" ARCH=riscv \
+        CROSS_COMPILE=riscv64-linux-gnu- KBUILD_BUILD_USER=kadenz KBUILD_BUILD_HOST=kadenz \
+        KBUILD_BUILD_TIMESTAMP=2026-01-01 KCONFIG_ALLCONFIG="$out/wanted" "$@" \
+        >"$out/log" 2>&1 || {
+        tail -n 20 "$out/log" >&2
+        die "Linux for riscv64 does not build" "The compiler's words are above"
+    }
+}
+
+# configure OUT FLAVOUR: every line of the wanted configuration holds, or it is an error.
+configure() {
+    local line
+    mkdir -p "$1"
+    cp "$ROOT/boards/riscv64/linux.config" "$1/wanted"
+    case "$2" in
+    rt) echo CONFIG_PREEMPT_RT=y >>"$1/wanted" ;;
+    plain) echo CONFIG_PREEMPT_VOLUNTARY=y >>"$1/wanted" ;; # as Debian's plain kernels start
+    esac
+    make_riscv64 "$1" allnoconfig
+    while read -r line; do
+        grep -qxF "$line" "$1/.config" || die "this source does not take $line for riscv64" \
+            "See arch/riscv/Kconfig in $SRC; PREEMPT_RT needs Linux 6.12 or newer"
+    done < <(grep '^CONFIG_' "$1/wanted")
+}
+
+riscv64_source() {
+    local package=linux-source-6.12 meta
+    meta="$(candidate "$package:$HOST_ARCH" bookworm-backports)"
+    [ -n "$meta" ] || die "bookworm-backports has no $package" "Report this"
+    say "riscv64: fetching $package ($meta), 150 MB"
+    rm -rf "$WORK"
+    fetch "$WORK/debs" "$package=$meta"
+    dpkg-deb --fsys-tarfile "$WORK"/debs/*.deb | tar -C "$WORK" -x --strip-components=4 \
+        "./usr/src/$package.tar.xz"
+    # Neither documentation nor the largest driver is needed; the latter's Kconfig is.
+    tar -C "$WORK" -x --xz -f "$WORK/$package.tar.xz" --exclude='*/drivers/gpu/drm/amd/include' \
+        --exclude='*/Documentation/*/*' --exclude='*/tools/testing'
+    rm -rf "$WORK/debs" "$WORK/$package.tar.xz"
+    SRC="$WORK/$package"
+    ORIGIN="Debian $package $meta, boards/riscv64/linux.config"
+}
+
+# watch_build OUT: tells how far a build is, for it takes minutes.
+watch_build() {
+    local out="$1" begun="$SECONDS"
+    while sleep 30; do
+        say "riscv64: $(find "$out" -name '*.o' 2>/dev/null | wc -l) objects of about 900" \
+            "after $((SECONDS - begun)) s"
+    done
+}
+
+riscv64_kernel() {
+    local flavour="$1" out="$WORK/out-$1" new="$WORK/6.12-$1" begun="$SECONDS" watcher
+    [ -n "${SRC:-}" ] || riscv64_source
+    configure "$out" "$flavour"
+    say "riscv64: building Linux 6.12 $flavour: about 5 minutes of two processors"
+    watch_build "$out" &
+    watcher=$!
+    # shellcheck disable=SC2064  # this very process
+    trap "kill $watcher 2>/dev/null || true" EXIT
+    make_riscv64 "$out" Image modules
+    kill "$watcher" 2>/dev/null || true
+    wait "$watcher" 2>/dev/null || true
+    trap - EXIT
+    say "riscv64: built in $((SECONDS - begun)) s"
+    mkdir -p "$new"
+    cp "$out/arch/riscv/boot/Image" "$new/kernel"
+    cp "$out/.config" "$new/config"
+    cp "$out/include/config/kernel.release" "$new/release"
+    printf '%s\n' "$ORIGIN" >"$new/origin"
+    build_module "$SRC" riscv64 "$new" O="$out" ARCH=riscv CROSS_COMPILE=riscv64-linux-gnu-
+    rm -rf "$out"
+    finish "$new" riscv64
+}
+
+missing=()
+for isa in "${ISAS[@]}"; do
+    case "$isa" in
+    x86_64) arch=amd64 ;;
+    aarch64) arch=arm64 ;;
+    riscv64) arch=riscv64 ;;
+    *) die "no guest is called $isa" "Name x86_64, aarch64 or riscv64" ;;
+    esac
+    for version in 6.12 6.1; do
+        if [ "$isa" = riscv64 ] && [ "$version" != 6.12 ]; then continue; fi
+        for flavour in rt plain; do
+            complete "$isa" "$version" "$flavour" || missing+=("$isa $arch $version $flavour")
+        done
+    done
+done
+if [ "${#missing[@]}" -eq 0 ]; then exit 0; fi
+
+# A lock of its own: this takes minutes, and another set-up need not wait for it.
+mkdir -p "$WORK"
+exec 9>"$GUESTS/lock"
+flock 9
+private_apt_update
+for line in "${missing[@]}"; do
+    read -r isa arch version flavour <<<"$line"
+    suite=bookworm
+    [ "$version" != 6.12 ] || suite=bookworm-backports
+    if [ "$isa" = riscv64 ]; then
+        riscv64_kernel "$flavour"
+    else
+        debian_kernel "$isa" "$arch" "$version" "$flavour" "$suite"
+    fi
+done
+rm -rf "$WORK"
