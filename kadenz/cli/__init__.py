@@ -17,6 +17,7 @@ from kadenz.errors import EXIT_FAILED, EXIT_USAGE, KadenzError
 # name -> (module:attribute, what `kadenz --help` says)
 _COMMANDS = {
     "doctor": ("kadenz.cli.doctor:doctor", "What this machine and each target can do."),
+    "tune": ("kadenz.cli.tune:tune", "Tune this Linux by a profile, verify it, take it back."),
     "list": ("kadenz.cli.list:list_", "Benchmarks, targets and campaigns there are."),
     "run": ("kadenz.cli.run:run", "Measure a campaign or benchmarks on targets."),
     "show": ("kadenz.cli.show:show", "Figures of one run."),

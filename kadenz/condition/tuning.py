@@ -183,7 +183,7 @@ def _make_one(machine: Machine, change: Change, writer: Writer) -> Step:
     except Gone:
         step.outcome, step.why = "failed", "it is no longer there"
     except OSError as error:
-        step.outcome, step.why = "failed", why(error)
+        step.outcome, step.why = "failed", why(error, change)
     writer.end(step.number, step.outcome, step.why)
     return step
 
@@ -273,7 +273,7 @@ def _take_one(machine: Machine, change: Change, others: Others) -> Taken:
     except Gone:
         return Taken(change, "gone")
     except OSError as error:
-        return Taken(change, "failed", why=why(error))
+        return Taken(change, "failed", why=why(error, change))
     if same(change, got, change.was):
         return Taken(change, "restored")
     return Taken(change, "failed", got, f"the kernel made {got} of it")

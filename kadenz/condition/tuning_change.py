@@ -8,6 +8,7 @@ text throughout, as the kernel shows them.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 from collections.abc import Callable
@@ -255,15 +256,21 @@ _DRIVERS: dict[Kind, _Driver] = {
 }
 
 
-def why(error: OSError) -> str:
+def why(error: OSError, change: Change) -> str:
     """An error of a single change, in words that say what stands behind it."""
     words = os.strerror(error.errno) if error.errno else str(error)
     hints = {
-        1: "no right to change it (a container, or not root)",
-        5: "the kernel manages it itself",
-        13: "no right to change it (not root)",
-        16: "somebody uses it",
-        30: "read-only here: a container shows it without the right to change it",
+        errno.EPERM: "no right to change it (a container, or not root)",
+        errno.EACCES: "no right to change it (not root)",
+        errno.EIO: "the kernel manages it itself",
+        errno.EINVAL: "the kernel refuses this value",
+        errno.EBUSY: "somebody uses it",
+        errno.EROFS: "read-only here: a container shows it without the right to change it",
     }
     hint = hints.get(error.errno or 0, "")
+    # A managed interrupt stays where the kernel put it (core-api/irq: IRQD_AFFINITY_MANAGED).
+    if change.path.startswith("/proc/irq/") and error.errno == errno.EPERM and os.geteuid() == 0:
+        hint = "the kernel manages this interrupt itself"
+    if change.path.endswith("/sched_rt_runtime_us") and error.errno == errno.EINVAL:
+        hint = "a control group has a larger budget (cpu.rt_runtime_us), or a deadline thread"
     return f"{words}: {hint}" if hint else words

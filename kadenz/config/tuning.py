@@ -114,13 +114,17 @@ class Tuning(FileModel, kw_only=True, frozen=True):
     sysctl: tuple[Sysctl, ...] = ()
 
     def over(self, base: Tuning) -> Tuning:
-        """This profile on top of `base`: tables by key, lists one after the other."""
+        """This profile on top of `base`: tables by key, rules after those of `base`.
+
+        Notes are its own where it has any: what is true of the base may not be true of it.
+        """
         changed: dict[str, Any] = {
             name: _over(getattr(self, name), getattr(base, name))
             for name in ("scheduler", "processor", "memory", "watchdog", "placement")
         }
-        for name in ("notes", "thread", "interrupt", "sysctl"):
+        for name in ("thread", "interrupt", "sysctl"):
             changed[name] = (*getattr(base, name), *getattr(self, name))
+        changed["notes"] = self.notes or base.notes
         return msgspec.structs.replace(self, **changed)
 
 

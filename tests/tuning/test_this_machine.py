@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The real thing: reversible values of this Linux, given back whatever a test does."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from kadenz.cli.tune import tune
+from kadenz.condition import tuning as tunings
+from kadenz.condition import tuning_cpuset
+from kadenz.condition.tuning_machine import Machine, Task, parse_cpus, show_cpus
+from kadenz.condition.tuning_plan import make_plan
+from kadenz.config.tuning import Placement, Tuning
+
+RUNTIME = Path("/proc/sys/kernel/sched_rt_runtime_us")
+THREAD = "ksoftirqd/0"
+
+
+def may_change() -> bool:
+    """Root, outside of a container that shows everything read-only, and no tuning in force."""
+    if os.geteuid() != 0 or not os.access(RUNTIME, os.W_OK):
+        return False
+    number = thread()
+    try:
+        os.sched_setscheduler(number, os.sched_getscheduler(number), os.sched_getparam(number))
+        RUNTIME.write_text(RUNTIME.read_text())
+    except OSError:
+        return False
+    return tunings.in_force(Machine()) is None
+
+
+def thread() -> int:
+    return next((t.tid for t in Machine().tasks() if t.kernel and t.name == THREAD), 0)
+
+
+@functools.cache
+def movable_interrupt() -> Path | None:
+    """An interrupt the kernel lets us move: it takes the value it has."""
+    for file in sorted(Path("/proc/irq").glob("*/smp_affinity_list")):
+        try:
+            file.write_text(file.read_text())
+        except OSError:
+            continue
+        if len(parse_cpus(file.read_text())) > 1:
+            return file
+    return None
+
+
+pytestmark = [
+    pytest.mark.linux,
+    pytest.mark.skipif(not may_change(), reason="this machine does not let us change its values"),
+]
+
+
+@pytest.fixture
+def values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+    """What is changed by the tests of this file, given back by hand after each."""
+    monkeypatch.setenv("KADENZ_STATE_DIR", str(tmp_path / "state"))
+    irq, before = movable_interrupt(), _now()
+    yield before
+    RUNTIME.write_text(before["runtime"])
+    Machine().set_policy(thread(), before["thread"])
+    if irq is not None:
+        irq.write_text(before["interrupt"])
+
+
+def _now() -> dict[str, str]:
+    irq = movable_interrupt()
+    return {
+        "runtime": RUNTIME.read_text().strip(),
+        "thread": Machine().policy(thread()),
+        "interrupt": irq.read_text().strip() if irq else "",
+    }
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> Path:
+    file = tmp_path / "try.toml"
+    text = 'title = "try"\n[scheduler]\nrt_runtime_us = -1\n'
+    text += f'[[thread]]\nmatch = "{THREAD}"\npolicy = "fifo"\npriority = 1\n'
+    irq = movable_interrupt()
+    names = [p.name for p in irq.parent.iterdir() if p.is_dir()] if irq else []
+    if names:
+        text += f'[[interrupt]]\nmatch = "{names[0]}"\ncpus = "0"\n'
+    file.write_text(text)
+    return file
+
+
+def kadenz(*arguments: str) -> Result:
+    return CliRunner().invoke(tune, list(arguments), standalone_mode=False)
+
+
+def test_a_profile_is_planned_applied_verified_and_taken_back(
+    values: dict[str, str], profile: Path
+) -> None:
+    answer = json.loads(kadenz("plan", str(profile), "--json").output)
+    assert {item["key"] for item in answer["items"]} >= {"scheduler.rt_runtime_us"}
+    assert _now() == values
+    assert kadenz("apply", str(profile)).return_value == 0
+    now = _now()
+    assert (now["runtime"], now["thread"]) == ("-1", "fifo:1")
+    assert now["interrupt"] in ("0", "")
+    assert kadenz("verify").return_value == 0
+    Machine().set_policy(thread(), "fifo:2")
+    changed = kadenz("verify")
+    assert changed.return_value == 1
+    assert f"priority of {THREAD}" in changed.output and "is fifo:2, not fifo:1" in changed.output
+    Machine().set_policy(thread(), "fifo:1")
+    assert kadenz("restore").return_value == 0
+    assert _now() == values
+
+
+def test_somebody_elses_value_is_told_and_decided_about(
+    values: dict[str, str], profile: Path
+) -> None:
+    assert kadenz("apply", str(profile)).return_value == 0
+    RUNTIME.write_text("970000")
+    refused = kadenz("restore")
+    assert refused.return_value == 1
+    assert "is 970000: somebody else changed it" in refused.output
+    assert "--changed-by-others keep|overwrite" in refused.output
+    assert {**_now(), "runtime": ""} == {**values, "runtime": ""}
+    assert RUNTIME.read_text().strip() == "970000"
+    assert kadenz("restore", "--changed-by-others", "overwrite").return_value == 0
+    assert _now() == values
+
+
+@pytest.mark.parametrize("step", [1, 2, 3])
+def test_kill_9_in_the_middle_of_apply_is_repaired_by_restore(
+    step: int, values: dict[str, str], profile: Path
+) -> None:
+    program = f"""
+import os, signal
+from kadenz.condition import tuning
+from kadenz.cli.tune import tune
+make, left = tuning.perform, {step}
+def perform(*arguments):
+    global left
+    make(*arguments)
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+tuning.perform = perform
+tune.main(["apply", {str(profile)!r}], standalone_mode=False)
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    if ended.returncode == 0:
+        pytest.skip("this machine has fewer things to change")
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    assert _now() != values
+    assert isinstance(kadenz("apply", str(profile)).exception, Exception)
+    assert kadenz("restore").return_value == 0
+    assert _now() == values
+
+
+class OnlyOurs(Machine):
+    """This machine, but the only program on it is the one the test started."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__()
+        self.ours = pid
+
+    def tasks(self) -> list[Task]:
+        return [task for task in super().tasks() if task.kernel or task.tid == self.ours]
+
+
+def test_a_program_is_kept_off_a_processor_and_set_free(tmp_path: Path) -> None:
+    """By the cpuset controller of this machine, in whichever version it is mounted."""
+    found = tuning_cpuset.find(Machine())
+    cpus = Machine().online()
+    if found is None or len(cpus) < 2:
+        pytest.skip("no cpuset controller, or one processor")
+    if found.version == 2 or Machine().glob(f"{found.mount}/*/cgroup.procs"):
+        pytest.skip("groups of other programs would be narrowed for the length of the test")
+    with subprocess.Popen(["sleep", "60"]) as program:
+        try:
+            machine = OnlyOurs(program.pid)
+            before = machine.affinity(program.pid)
+            tuning = Tuning(
+                title="apart", placement=Placement(realtime="last", user_tasks="housekeeping")
+            )
+            tunings.apply(machine, make_plan(machine, "apart", tuning), folder=tmp_path)
+            try:
+                assert machine.affinity(program.pid) == show_cpus(cpus - {max(cpus)})
+                child = subprocess.run(
+                    ["cat", "/proc/self/cgroup"], capture_output=True, text=True, check=True
+                )
+                assert tuning_cpuset.OUR_GROUP not in child.stdout
+            finally:
+                taken = tunings.restore(machine, folder=tmp_path)
+            assert {one.result for one in taken} <= {"restored", "already so"}
+            assert machine.affinity(program.pid) == before
+            assert not machine.exists(f"{found.mount}/{tuning_cpuset.OUR_GROUP}")
+        finally:
+            program.kill()
