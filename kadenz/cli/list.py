@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.option("--build", is_flag=True, help="Build the images that are missing, and ask them.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(name: str | None, build: bool, as_json: bool) -> None:
-    """List benchmarks with what they time, targets with what they lack, and campaigns.
+    """List benchmarks with what they time, targets with what they lack, campaigns and loads.
 
     What a target can measure its image says itself; images that were never built are asked after
     `--build`. With the name of a benchmark, that one in full.
@@ -51,6 +51,7 @@ def _the_one(name: str, benchmarks: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _everything(build: bool) -> dict[str, Any]:
+    from kadenz.condition import load
     from kadenz.config import house
     from kadenz.config.target_name import known_targets, parse_target
 
@@ -77,7 +78,22 @@ def _everything(build: bool) -> dict[str, Any]:
             {"name": name, "title": house.read_campaign(file).title, "file": str(file)}
             for name, file in house.campaign_files().items()
         ],
+        "loads": [
+            {"name": name, "title": load.title(name), "missing": _missing(name)}
+            for name in load.names()
+        ],
     }
+
+
+def _missing(load: str) -> str:
+    """Why a load cannot run here, "" when nothing is missing."""
+    from kadenz.condition.load import check_programs
+
+    try:
+        check_programs(load)
+    except KadenzError as error:
+        return str(error)
+    return ""
 
 
 def _catalog(text: str, build: bool) -> tuple[Catalog | None, str]:
@@ -145,6 +161,11 @@ def _write_overview(answer: dict[str, Any]) -> None:
     width = max((len(campaign["name"]) for campaign in answer["campaigns"]), default=0)
     for campaign in answer["campaigns"]:
         _line(f"  {campaign['name']:{width}}  {campaign['title']}")
+    _line("\nLoads beside a benchmark on this Linux (`kadenz run --load NAME`, joined by +)")
+    width = max(len(load["name"]) for load in answer["loads"])
+    for load in answer["loads"]:
+        missing = f" ({load['missing']})" if load["missing"] else ""
+        _line(f"  {load['name']:{width}}  {load['title']}{missing}")
     if answer["benchmarks"]:
         _line("\n`kadenz list BENCHMARK` shows one in full: end points, parameters, where not.")
 

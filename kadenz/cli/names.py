@@ -21,6 +21,18 @@ def complete_target(
         return []
 
 
+def complete_load(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Loads; behind a `+` those that can still be added."""
+    from kadenz.condition.load import ALL, NONE, names, title
+
+    given, plus, _ = incomplete.rpartition("+")
+    known = [name for name in names() if not plus or name not in (NONE, ALL, *given.split("+"))]
+    items = [CompletionItem(f"{given}{plus}{name}", help=title(name)) for name in known]
+    return [item for item in items if item.value.startswith(incomplete)]
+
+
 def complete_work(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:

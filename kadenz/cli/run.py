@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kadenz.cli.names import complete_target, complete_work
+from kadenz.cli.names import complete_load, complete_target, complete_work
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, KadenzError, UsageError
 
 if TYPE_CHECKING:
+    from kadenz.condition.load import Options
     from kadenz.config.campaign import Campaign
     from kadenz.config.manifest import CampaignEntry
     from kadenz.lab.measure import Result
@@ -92,6 +93,31 @@ _ADHOC_QUICK = 50
     is_flag=True,
     help="Measure this Linux with the processor's idle states on; stamps a warning.",
 )
+@click.option(
+    "--load",
+    "loads",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=complete_load,
+    help="Load beside the benchmarks: none, cpu, disk, cpu+disk …; `kadenz list` shows them. A run "
+    "for each; replaces the campaign's.",
+)
+@click.option(
+    "--load-workers", type=click.IntRange(min=1), help="Workers of each load. Default: its own."
+)
+@click.option(
+    "--load-cpus", metavar="LIST", help="Processors a load may use, as 0,2-3. Default: all."
+)
+@click.option(
+    "--load-scratch",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where a load's files go while it runs. Default: --output.",
+)
+@click.option(
+    "--allow-weak-load",
+    is_flag=True,
+    help="Measure although a load does not bite as it should; stamps a warning.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def run(
     work: tuple[str, ...],
@@ -107,6 +133,11 @@ def run(
     timeout_s: float,
     allow_no_realtime: bool,
     allow_idle_states: bool,
+    loads: tuple[str, ...],
+    load_workers: int | None,
+    load_cpus: str | None,
+    load_scratch: Path | None,
+    allow_weak_load: bool,
     as_json: bool,
 ) -> int:
     """Measure campaigns (by name or file) or single benchmarks.
@@ -129,9 +160,18 @@ def run(
         "timeout_s": timeout_s,
         "allow_no_realtime": allow_no_realtime,
         "allow_idle_states": allow_idle_states,
+        "loads": loads,
     }
     requests = [
-        Request(campaign=campaign, entry=entry, targets=_targets(campaign, targets), **common)
+        Request(
+            campaign=campaign,
+            entry=entry,
+            targets=_targets(campaign, targets),
+            load_options=_load_options(
+                campaign, load_workers, load_cpus, load_scratch, allow_weak_load
+            ),
+            **common,
+        )
         for campaign, entry in _campaigns(work, quick)
     ]
     results: list[Result | KadenzError] = []
@@ -183,6 +223,34 @@ def _targets(campaign: Campaign, wanted: Sequence[str]) -> list[Any]:
             "a benchmark alone has no target", remedy="Name one: --target kernel/board@tier"
         )
     return names
+
+
+def _load_options(
+    campaign: Campaign, workers: int | None, cpus: str | None, scratch: Path | None, weak: bool
+) -> Options:
+    """How loads run: as the command line says, else as the campaign does."""
+    from kadenz.condition.load import Options
+
+    return Options(
+        workers=workers or campaign.load.workers,
+        cpus=_processors(cpus) if cpus else campaign.load.cpus,
+        scratch=scratch,
+        allow_weak=weak,
+    )
+
+
+def _processors(text: str) -> list[int]:
+    """ "0,2-3" as [0, 2, 3]."""
+    found: set[int] = set()
+    for piece in text.split(","):
+        first, dash, last = piece.partition("-")
+        try:
+            found |= set(range(int(first), int(last if dash else first) + 1))
+        except ValueError:
+            raise UsageError(
+                f"--load-cpus {text}: not a list of processors", remedy="For example 0,2-3"
+            ) from None
+    return sorted(found)
 
 
 def _overrides(settings: Sequence[str]) -> dict[str, list[int]]:

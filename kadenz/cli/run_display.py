@@ -63,6 +63,10 @@ class LineDisplay(_Titles):
         self._planned[target], self._done[target] = len(points), 0
         self._say(target, f"measuring {len(points)} points")
 
+    def load(self, target: str, text: str) -> None:
+        """The load beside it starts, or bites."""
+        self._say(target, text)
+
     def closed(self, target: str, record: RecordEntry) -> None:
         """A record is complete."""
         self._done[target] = self._done.get(target, 0) + 1
@@ -128,9 +132,12 @@ class LiveDisplay(_Titles):
     def started(self, target: str, points: Sequence[Point]) -> None:
         """Measuring begins."""
         super().started(target, points)
-        if target not in self._tasks:
-            self.building(target)
+        self._take_over(target)
         self._bars.update(self._tasks[target], total=len(points), description="starting")
+
+    def load(self, target: str, text: str) -> None:
+        """The load beside it starts, or bites."""
+        self._bars.update(self._tasks[target], description=text)
 
     def opened(self, target: str, record: RecordEntry) -> None:
         """A record begins."""
@@ -157,6 +164,15 @@ class LiveDisplay(_Titles):
     def finished(self, target: str, folder: Path) -> None:
         """The run is on the disk."""
         self._bars.update(self._tasks[target], description=str(folder))
+
+    def _take_over(self, target: str) -> None:
+        """The first run of a target continues the bar of its image; others get one of their own."""
+        name = target.partition(",")[0]  # "posix/linux@host, load disk"
+        if target not in self._tasks and name in self._tasks:
+            self._tasks[target] = self._tasks.pop(name)
+            self._bars.update(self._tasks[target], target=target)
+        elif target not in self._tasks:
+            self.building(target)
 
     def _print(self, text: str) -> None:
         from rich.markup import escape

@@ -79,7 +79,7 @@ class RunningLoad:
         Raises LoadFailed when it does not start, ends, or does not bite within 20 s (unless weak
         loads are allowed), and when `stop` is set meanwhile.
         """
-        self._say(f"load {self.name}: measuring the machine without it")
+        self._say("measuring the machine without the load")
         before = counters.read(self._names, self._place)
         self._wait(stop)
         after = counters.read(self._names, self._place)
@@ -95,7 +95,7 @@ class RunningLoad:
             )
         self.entries = [self._entry(verdict) for verdict in verdicts]
         for entry in self.entries:
-            self._say(f"load {told(entry)}")
+            self._say(f"the load bites: {told(entry)}" if entry.verified else told(entry))
 
     def began(self) -> None:
         """The measurement begins."""
@@ -255,7 +255,7 @@ class RunningLoad:
     def _until_it_bites(self, stop: threading.Event) -> list[Verdict]:
         """Looks at windows of a second until every part bites in one; verdicts of the last."""
         verdicts: list[Verdict] = []
-        self._say(f"load {self.name}: started, waiting until it bites")
+        self._say("the load is started, waiting until it bites")
         for _ in range(_WINDOWS):
             before = self._read(own=True)
             self._wait(stop)

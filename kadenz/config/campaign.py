@@ -39,6 +39,13 @@ class Benchmark(FileModel, kw_only=True, frozen=True):
         return min(wanted, self.samples)
 
 
+class LoadSettings(FileModel, kw_only=True, frozen=True):
+    """The [load] table: how the campaign's loads run."""
+
+    workers: Annotated[int, msgspec.Meta(ge=0)] = 0  # of each part; 0: as the load decides
+    cpus: tuple[int, ...] = ()  # none: all
+
+
 class Campaign(FileModel, kw_only=True, frozen=True):
     """A campaign: campaigns/<name>.toml."""
 
@@ -49,4 +56,7 @@ class Campaign(FileModel, kw_only=True, frozen=True):
     conditions: dict[str, str] = msgspec.field(
         default_factory=dict
     )  # what is varied or held around the benchmarks, in words
+    # Loads beside the benchmarks, by name: one run for each, on targets of this Linux.
+    loads: list[str] = msgspec.field(default_factory=list)
+    load: LoadSettings = LoadSettings()
     benchmark: Annotated[list[Benchmark], msgspec.Meta(min_length=1)]

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import threading
 from collections.abc import Collection, Mapping, Sequence
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kadenz.build.image import Image, build_image
+from kadenz.condition.load import Options
 from kadenz.config import house, manifest
 from kadenz.config.campaign import Campaign
 from kadenz.config.manifest import CampaignEntry, HostEntry, Instrument
@@ -22,6 +24,7 @@ from kadenz.config.toml import did_you_mean
 from kadenz.errors import KadenzError, TargetFailed, UsageError
 from kadenz.lab import catalog as catalogs
 from kadenz.lab.choose import Allowance, check_instrument, check_tools, make_target
+from kadenz.lab.loads import check_loads, loads_of, stamps
 from kadenz.lab.measure import Job, Result, measure
 from kadenz.lab.plan import campaign_points, check_overrides, clock_points, concerns
 from kadenz.lab.progress import Progress
@@ -52,6 +55,8 @@ class Request:
     timeout_s: float = 30.0
     allow_no_realtime: bool = False
     allow_idle_states: bool = False
+    loads: Sequence[str] = ()  # one run a load; () : those of the campaign
+    load_options: Options = field(default_factory=Options)
 
 
 def prepare(request: Request, progress: Progress) -> list[Job]:
@@ -61,6 +66,10 @@ def prepare(request: Request, progress: Progress) -> list[Job]:
     for name in request.targets:
         check_instrument(name, request.instrument)
         check_tools(name)
+    loads = request.loads or request.campaign.loads
+    where = "--load" if request.loads else f"campaign {request.campaign.name}: `loads`"
+    check_loads(loads, request.load_options, where)
+    load_lists = {name: loads_of(name, loads) for name in request.targets}
     host = _host(request)
     images = {name: _image(name, request, progress) for name in request.targets}
     jobs = [_job(name, images[name], request, host) for name in request.targets]
@@ -84,7 +93,16 @@ def prepare(request: Request, progress: Progress) -> list[Job]:
             f"campaign {request.campaign.name} has nothing for these targets",
             remedy="See `kernels` and `targets` in the campaign's file",
         )
-    return wanted
+    return [
+        dataclasses.replace(
+            job,
+            load=load,
+            load_options=request.load_options,
+            warnings=[*job.warnings, *stamps(job.name, loads)],
+        )
+        for job in wanted
+        for load in load_lists[job.name]
+    ]
 
 
 def run(

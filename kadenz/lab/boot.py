@@ -111,6 +111,8 @@ class _Listener:
     def _heard(self, data: bytes) -> _End | None:
         self._heard_at = time.monotonic()
         self._feed(data)
+        # Storing what came may wait for a disk under load: that is not the target's silence.
+        self._heard_at = time.monotonic()
         if self._assembler.fault:
             self._hear_out()
             return _End(_fault(self._name, self._assembler))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from kadenz import __version__
 from kadenz.build.image import Image
+from kadenz.condition.load import Options
 from kadenz.config import house, manifest
 from kadenz.config.manifest import (
     SCHEMA_VERSION,
@@ -25,10 +26,12 @@ from kadenz.config.manifest import (
 )
 from kadenz.config.target_name import TargetName
 from kadenz.errors import KadenzError, WireDamaged
+from kadenz.lab import tuned
 from kadenz.lab.boot import Outcome, run_plan
 from kadenz.lab.catalog import Catalog
 from kadenz.lab.choose import clock_unit
 from kadenz.lab.clock import clock_entry, enter_measurements
+from kadenz.lab.loads import Beside
 from kadenz.lab.plan import Point, batches, plan_text
 from kadenz.lab.progress import Progress
 from kadenz.lab.session import Session
@@ -56,6 +59,14 @@ class Job:
     campaign: CampaignEntry
     conditions: dict[str, str]
     timeout_s: float
+    preflight: list[manifest.PreflightEntry] = field(default_factory=list)
+    load: str = ""  # beside it; "": nobody asked for any
+    load_options: Options = field(default_factory=Options)
+
+    @property
+    def label(self) -> str:
+        """The target, and the load beside it where one was asked for."""
+        return f"{self.name}, load {self.load}" if self.load else str(self.name)
 
 
 @dataclass
@@ -69,27 +80,38 @@ class Result:
 
 
 def measure(job: Job, output: Path, progress: Progress, stop: threading.Event) -> Result:
-    """Measures one target. Raises StoreError when the disk refuses; other failures are in Result.
+    """Measures one target. Raises StoreError when the disk refuses and LoadFailed when the load
+    beside it does not bite; other failures are in Result.
 
     A target that dies is started again with the points it has not reached, so that one bad
     benchmark does not cost the rest.
     """
-    name = str(job.name)
+    progress.started(job.label, job.points)
+    load = Beside(job.load, job.load_options, output, job.label, progress, stop)
+    with load:
+        return _measure(job, output, load)
+
+
+def _measure(job: Job, output: Path, load: Beside) -> Result:
+    name, progress = job.label, load.progress
     begun = time.monotonic()
     document = _manifest(job)
-    progress.started(name, job.points)
+    load.begin(document)
+    tuned.begin(document)
     failures: list[KadenzError] = []
     with RunWriter(output, document) as writer:
         session = Session(writer, name, job.points, job.catalog.benches, progress)
         session.scoped = job.instrument == "scope"
         _stamp_benchmark_notes(job, writer)
-        why = _all_points(job, session, writer, progress, stop, failures)
+        why = _all_points(job, session, writer, progress, load.stop, failures)
+        why = load.end(document, why, failures)
         enter_measurements(document, Run(writer.folder, document))
+        tuned.end(document)
         document.records.sort(key=lambda record: record.id)
         document.duration_s = round(time.monotonic() - begun, 3)
         folder = writer.finish(why)
     progress.finished(name, folder)
-    return Result(name, folder, document, failures)
+    return Result(str(job.name), folder, document, failures)
 
 
 def _stamp_benchmark_notes(job: Job, writer: RunWriter) -> None:
@@ -146,7 +168,7 @@ def _boot(
     failures: list[KadenzError],
 ) -> Outcome:
     """One execution of the image with these points."""
-    name = str(job.name)
+    name = job.label
     target = job.make()
     assembler = Assembler(session, expects_samples=not session.scoped)
     planned = {point.id: point for point in points}
@@ -220,6 +242,7 @@ def _manifest(job: Job) -> Manifest:
     hello, board = job.catalog.hello, house.board(job.name.board)
     tier: Tier = job.name.tier  # type: ignore[assignment]  # checked by parse_target
     suffix = "" if job.instrument == "counter" else f"-{job.instrument}"
+    suffix += f"-load-{job.load}" if job.load else ""
     return Manifest(
         schema_version=SCHEMA_VERSION,
         kadenz_version=__version__,
@@ -248,9 +271,10 @@ def _manifest(job: Job) -> Manifest:
         build=job.image.entry,
         host=job.host,
         emulator=job.make().emulator(),
-        conditions=dict(job.conditions),
+        conditions={**job.conditions, **({"load": job.load} if job.load else {})},
         warnings=list(job.warnings),
         records=[],
+        preflight=list(job.preflight),
     )
 
 
