@@ -115,6 +115,8 @@ static void ask_plain(void)
 
 static void high(void *unused)
 {
+    void (*const once)(void) = v.plain != NULL ? ask_plain : ask;
+
     (void)unused;
     for (;;) {
         (void)kdz_sem_take(v.start_high, KDZ_FOREVER);
@@ -123,11 +125,7 @@ static void high(void *unused)
         }
         (void)kdz_sem_give(v.start_middle); /* ready, and less urgent than this thread */
         note_asking();
-        if (v.plain != NULL) {
-            ask_plain();
-        } else {
-            ask();
-        }
+        once();
         unlock();
     }
 }

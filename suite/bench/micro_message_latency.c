@@ -10,7 +10,7 @@
  * sending" holds by itself (docs/explanation/micro.md).
  *
  * `channel` is a kdz_channel_kind: 0 queue, 1 stream buffer, 2 message buffer, 3 pipe, 4 FIFO,
- * 5 message queue. The study says queue.
+ * 5 message queue, 6 Unix socket. The study says queue.
  */
 #include "micro.h"
 

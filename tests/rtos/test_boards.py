@@ -42,6 +42,8 @@ micro/message-latency id=28 samples=2 iterations=1000 channel=2
 micro/message-latency-sampled id=29 samples=200
 irq/to-handler id=30 samples=100
 irq/to-task id=31 samples=100
+inversion/mutex id=32 samples=50 period_us=2000 section_us=50 middle_us=100
+rhealstone/deadlock-break id=33 samples=100 period_us=2000
 end
 """
 
@@ -58,7 +60,47 @@ def test_freertos_keeps_every_promise_of_the_contract(board: str) -> None:
         "a pipe keeps bytes and their order",
         "a FIFO keeps bytes and their order",
         "a message queue keeps messages and their order",
+        "a Unix socket keeps messages and their order",
+        "an eventfd counts and wakes",
+        "a futex counts and wakes",
+        "a POSIX semaphore counts and wakes",
+        "a System V semaphore counts and wakes",
+        "a condition variable counts and wakes",
+        "a queued signal counts and wakes",
+        "a plain mutex excludes and lends no rank",
+        "an inheriting mutex excludes and lends a rank",
+        "a robust mutex survives its owner",
+        "a process shares what is shared and nothing else",
     }
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_what_freertos_lacks_is_not_applicable_with_its_reason(board: str) -> None:
+    said = boot(
+        build(board),
+        board,
+        "itc/queue id=1 samples=3 processes=1\n"
+        "itc/futex-one-way id=2 samples=3\n"
+        "inversion/mutex id=3 samples=3 inheritance=0\nend\n",
+    )
+    assert [(e.record, e.status) for e in said.all(End)] == [(1, "n/a"), (2, "n/a"), (3, "n/a")]
+    apart, futex, plain = said.all(End)
+    assert "one address space" in apart.reason
+    assert "no such notification" in futex.reason
+    assert "every mutex" in plain.reason
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_an_inheriting_mutex_bounds_the_wait_by_the_section(board: str) -> None:
+    """Counted instructions: the wait is the section's work and the switches, and nothing of M's."""
+    said = boot(
+        build(board),
+        board,
+        "inversion/mutex id=1 samples=20 period_us=3000 section_us=100 middle_us=300\nend\n",
+    )
+    wait, section = said.values("inversion/mutex", 0), said.values("inversion/mutex", 1)
+    assert (wait > section).all()
+    assert (wait < section + section // 5).all()
 
 
 @pytest.mark.parametrize("board", BOARDS)

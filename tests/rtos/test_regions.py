@@ -48,6 +48,13 @@ REGIONS = [
     ("irq_to_handler", "handle", [ENTRY, STAMP]),
     ("irq_to_task", "raise", [STAMP, "kdz_board_irq_raise"]),
     ("irq_to_task", "wait", ["kdz_sem_take", STAMP]),
+    ("wake", "time_one_way", [STAMP, INDIRECT]),
+    ("wake", "time_round_trip", [STAMP, INDIRECT, INDIRECT, STAMP]),
+    ("wake", "task_2_one_way", [INDIRECT, STAMP]),
+    ("itc_mutex_kinds", "task_1", [STAMP, INDIRECT]),
+    ("itc_mutex_kinds", "task_2", [INDIRECT, STAMP]),
+    ("inversion", "ask", [STAMP, "kdz_mutex_lock", STAMP]),
+    ("inversion", "ask_plain", [STAMP, INDIRECT, STAMP]),
 ]
 
 
