@@ -19,5 +19,11 @@ given as None together with a `reason` where a table has to show the gap.
     marked          samples at known places (after a drain) against the others
     compare         two sides, one or several runs each: interval and verdict
     histogram, envelope   exact counts and exact thinning for plots
-    drift           clock-rate error by regression, drift by moving average
+    drift, trend    clock-rate error by regression, drift by moving average or median
+    cycles          which cycle an edge belongs to, where some are missing
+    disturbances    periodic ones by their period, several at once (comb, waves); sporadic ones
+    jitter          all of that about one series
+    gpd, clusters   the generalised Pareto distribution; which peaks are independent
+    tail            peaks over threshold: checked, and levels with intervals or a refusal
+    limit           how often a limit is exceeded, zero times included
 """

@@ -3,110 +3,180 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import scipy.fft
+from scipy.special import stdtrit
 
 from kadenz.stats.errors import Undefined
 from kadenz.stats.estimate import Estimate
 from kadenz.stats.resample import studentised_deviates
-from kadenz.stats.samples import Floats, as_samples
+from kadenz.stats.samples import Array, Floats, Ints, as_samples
+from kadenz.stats.trend import Method, moving_trend
 
 # cereia2011, section III: 16,000 adjacent edges, 16 s at a cycle of 1 ms.
 WINDOW = 16_000
+# Worth fewer independent edges than this, the bootstrap's interval of the rate falls below 93 % in
+# simulation, and the wider of it and the cosines' counts ...
+FEW_EFFECTIVE = 100.0
+# ... which use this many, two of them spent on offset and slope.
+COSINES = 8
+# Below this the rate itself wanders, and no interval from one run can tell.
+TOO_FEW_EFFECTIVE = 20.0
 
 
 @dataclass(frozen=True, eq=False)
 class Drift:
-    """Edge times taken apart: t[i] = offset + period * i + drift[i] + jitter[i].
+    """Edge times taken apart: t[i] = offset + period * cycle[i] + drift[i] + jitter[i].
 
     `period` Estimate in the unit of the times; `rate_error_ppm` Estimate of period / nominal - 1 in
-    parts per million (None without a nominal period); `drift` and `jitter` (n,), unit of the times;
-    `jitter_sd`, `jitter_range` (max - min).
+    parts per million (None without a nominal period). Three views, each (n,), unit of the times:
+    `raw` = t[i] - t[0] - nominal * cycle[i] (with the period found, where there is no nominal one),
+    `compensated` = raw less the regression line, `jitter` = compensated less `drift`, the part
+    removed. `cycles` (n,) or None where none is missing. `jitter_sd`, `jitter_range` (max - min).
+    `effective_n` is how many independent edges the compensated ones are worth; `reason` is set
+    where that is too few for the interval.
     """
 
     n: int
     period: Estimate
     rate_error_ppm: Estimate | None
+    raw: Floats
+    compensated: Floats
     drift: Floats
     jitter: Floats
     jitter_sd: float
     jitter_range: float
     window: int
+    method: Method = "mean"
+    cycles: Ints | None = None
+    effective_n: float = 0.0
+    reason: str = ""
 
 
 def separate_drift(
     times: npt.ArrayLike,
     *,
+    cycles: npt.ArrayLike | None = None,
     nominal_period: float | None = None,
     window: int | None = None,
+    method: Method = "mean",
     confidence: float = 0.95,
     replicates: int = 2000,
     seed: int = 1,
 ) -> Drift:
     """Take the edge times `times` (n,), ascending, n >= 32, apart into rate, drift and jitter.
 
-    Method (cereia2011): least squares of the edge times on their number gives the ratio of the two
-    clocks; what is left, averaged over `window` adjacent edges centred on each, is the drift of the
-    oscillators; the rest is jitter. The window defaults to the paper's 16,000 edges, or a quarter
-    of n if that is less; near the ends it is cut off, so no edge is lost. The interval of the
-    period allows for correlated residuals: their products with the regressor are resampled in
-    blocks (resample.py). Assumes no missing edge (a gap would become drift: split there), and
-    that software jitter is faster than the window; slower jitter is counted as drift.
+    Method (cereia2011): least squares of the edge times on their cycle number gives the ratio of
+    the two clocks; what is left, averaged over `window` adjacent cycles centred on each, is the
+    drift of the oscillators; the rest is jitter. The window defaults to the paper's 16,000 edges,
+    or a quarter of all cycles if that is less; trend.py says what happens at the ends, and what
+    `method` "median" does. `cycles` (n,), ascending integers, says which cycle each time belongs
+    to, where some were missed: a hole stays a hole (cycles.py finds the numbers where nobody wrote
+    them down); then times of one cycle may not ascend. The interval of the period allows for
+    correlated residuals: their products with the regressor are resampled in blocks (resample.py);
+    worth fewer than 100 independent edges, the wider of that and Student's t on the products'
+    first cosines (Mueller 2007; Lazarus, Lewis, Stock and Watson 2018) is taken. Assumes that
+    software jitter is faster than the window; slower jitter is counted as drift.
     """
     edges = as_samples(times, "drift", needed=32)
     n = edges.size
-    width = min(WINDOW, n // 4) if window is None else window
-    if not 1 <= width <= n:
-        raise Undefined("drift", f"a window of {width} edges for {n}. Choose 1 ... {n}")
+    numbers = _numbers(cycles, n)
+    span = n if numbers is None else int(numbers[-1]) + 1
+    width = min(WINDOW, span // 4) if window is None else window
+    if not 1 <= width <= span:
+        raise Undefined("drift", f"a window of {width} edges for {span}. Choose 1 ... {span}")
     if nominal_period is not None and nominal_period <= 0.0:
         raise Undefined("drift", f"nominal period {nominal_period} is not positive")
     # Relative to the first edge, subtracted in the samples' own type: u8 nanoseconds since an epoch
     # would lose digits as f8.
     relative = (edges - edges[0]).astype(np.float64)
-    if (np.diff(relative) <= 0.0).any():
+    if cycles is None and (np.diff(relative) <= 0.0).any():
         where = int(np.flatnonzero(np.diff(relative) <= 0.0)[0]) + 1
         raise Undefined("drift", f"edge {where} is not later than the one before it")
-    number = np.arange(n) - (n - 1) / 2.0
-    squares = n * (n * n - 1.0) / 12.0
+    place = np.arange(n, dtype=np.float64) if numbers is None else numbers.astype(np.float64)
     # Regress the departures from the mean period: small numbers, no cancellation.
-    rough = float(relative[-1]) / (n - 1)
-    departure = relative - rough * np.arange(n)
+    rough = float(relative[-1]) / (span - 1)
+    departure = relative - rough * place
+    number = place - place.mean()
+    squares = float(number @ number)
     slope = float(number @ departure) / squares
-    residual = departure - departure.mean() - slope * number
+    compensated = departure - departure.mean() - slope * number
     value = rough + slope
-    low, high = value, value
-    if residual.any():
-        # The slope's error is the sum of these products over `squares`; their mean is zero.
-        drawn = studentised_deviates(number * residual, replicates, np.random.default_rng(seed))
-        tail = (1.0 - confidence) / 2.0
-        low_t, high_t = np.quantile(drawn.t, (tail, 1.0 - tail))
-        unit = drawn.standard_error * n / squares
-        low, high = value - float(high_t) * unit, value - float(low_t) * unit
-    period = Estimate(value, low, high, confidence, low == high)
+    low, high, effective = _interval(number, compensated, squares, confidence, replicates, seed)
+    period = Estimate(value, value + low, value + high, confidence, low == high)
     rate = None
     if nominal_period is not None:
         ppm = [(end / nominal_period - 1.0) * 1e6 for end in (value, period.low, period.high)]
         rate = Estimate(ppm[0], ppm[1], ppm[2], confidence, period.zero_width)
-    drift = _moving_average(residual, width)
-    jitter = residual - drift
+    drift = moving_trend(compensated, numbers, width, method)
+    jitter = compensated - drift
     return Drift(
         n=n,
         period=period,
         rate_error_ppm=rate,
+        raw=relative - (value if nominal_period is None else nominal_period) * place,
+        compensated=compensated,
         drift=drift,
         jitter=jitter,
         jitter_sd=float(jitter.std(ddof=1)),
         jitter_range=float(jitter.max() - jitter.min()),
         window=width,
+        method=method,
+        cycles=numbers,
+        effective_n=effective,
+        reason=(
+            f"the compensated edges are worth only {effective:.0f} independent ones: the clocks' "
+            "rate itself wanders, and the interval of the rate may be too narrow"
+            if effective < TOO_FEW_EFFECTIVE
+            else ""
+        ),
     )
 
 
-def _moving_average(series: Floats, width: int) -> Floats:
-    """Centred means of `width` values, fewer near the ends."""
-    sums = np.concatenate(([0.0], np.cumsum(series)))
-    index = np.arange(series.size)
-    first = np.maximum(index - (width - 1) // 2, 0)
-    last = np.minimum(index + width // 2 + 1, series.size)
-    return np.asarray((sums[last] - sums[first]) / (last - first))
+def _numbers(cycles: npt.ArrayLike | None, n: int) -> Ints | None:
+    """Cycle numbers from 0; None where none is missing."""
+    if cycles is None:
+        return None
+    given = np.asarray(cycles)
+    if given.shape != (n,) or given.dtype.kind not in "iu":
+        raise Undefined("drift", f"{given.shape} cycle numbers of {given.dtype} for {n} times")
+    numbers = given.astype(np.int64)
+    if (np.diff(numbers) <= 0).any():
+        where = int(np.flatnonzero(np.diff(numbers) <= 0)[0]) + 1
+        raise Undefined("drift", f"cycle number {where} is not above the one before it")
+    numbers = numbers - numbers[0]
+    return None if int(numbers[-1]) == n - 1 else numbers
+
+
+def _interval(
+    number: Floats,
+    residual: Floats,
+    squares: float,
+    confidence: float,
+    replicates: int,
+    seed: int,
+) -> tuple[float, float, float]:
+    """Ends of the slope's interval relative to the slope, and what the residuals are worth."""
+    n = residual.size
+    # An exact line leaves rounding only.
+    if float(np.abs(residual).max()) == 0.0:
+        return 0.0, 0.0, float(n)
+    # The slope's error is the sum of these products over `squares`; their mean is zero.
+    products: Array = number * residual
+    drawn = studentised_deviates(products, replicates, np.random.default_rng(seed))
+    effective = n / drawn.cell / max(drawn.tau, 1.0)
+    tail = (1.0 - confidence) / 2.0
+    low_t, high_t = (float(t) for t in np.quantile(drawn.t, (tail, 1.0 - tail)))
+    unit = drawn.standard_error * n / squares
+    low, high = -high_t * unit, -low_t * unit
+    if effective < FEW_EFFECTIVE:
+        waves = scipy.fft.dct(products, type=2, norm="ortho")[1 : COSINES + 1]
+        free = COSINES - 2
+        error = math.sqrt(float(waves @ waves) / free * n) / squares
+        reach = float(stdtrit(free, 1.0 - tail)) * error
+        low, high = min(low, -reach), max(high, reach)
+    return min(low, 0.0), max(high, 0.0), effective

@@ -26,18 +26,32 @@ NEIGHBOURS = 64
 LOW_END = 1024
 
 
-def search(events: Indices, length: int, rate: float | None) -> tuple[float, float]:
+def spectrum(events: Indices, length: int) -> Array:
+    """Periodogram of the events `events` (m,) on an even grid of `length`, padded to a quick size:
+    ordinates of 0 ... 0.5 cycles a sample."""
+    mask = np.zeros(padded(length), dtype=np.float32)
+    mask[events] = 1.0
+    return np.asarray(np.abs(scipy.fft.rfft(mask)) ** 2)
+
+
+def padded(length: int) -> int:
+    """Length of the transform of a grid of `length`."""
+    return int(scipy.fft.next_fast_len(length, real=True))
+
+
+def search(
+    events: Indices, length: int, rate: float | None, power: Array | None = None
+) -> tuple[float, float]:
     """p-value over everything searched, and a conspicuous frequency in cycles a sample.
 
     `events` (m,) are places on an even grid of `length`; `rate` is the tick's in cycles a sample.
-    The periodogram of the events is divided by its local level; the largest ordinate is tested for
-    all that were searched, and the tick's lines on their own. The frequency may be a harmonic.
+    `power` is their `spectrum`, where the caller has it. It is divided by its local level; the
+    largest ordinate is tested for all that were searched, and the tick's lines on their own. The
+    frequency may be a harmonic.
     """
-    mask = np.zeros(scipy.fft.next_fast_len(length, real=True), dtype=np.float32)
-    mask[events] = 1.0
-    power: Array = np.abs(scipy.fft.rfft(mask)) ** 2
-    bins = mask.size
-    relative = power / _level(power, events.size)
+    power = spectrum(events, length) if power is None else power
+    bins = padded(length)
+    relative = power / local_level(power, 0.5 * events.size)
     relative[: FEWEST_CYCLES * bins // length + 1] = 0.0
     best = int(np.argmax(relative))
     p_all = _tail(float(relative[best]), relative.size)
@@ -70,8 +84,9 @@ def _lowest_peak(relative: Floats, best: int) -> int:
     return first + int(np.argmax(relative[first : first + 3]))
 
 
-def _level(power: Array, events: int) -> Floats:
-    """Local mean of the spectrum, from above: median / ln 2 of blocks, at least half of chance.
+def local_level(power: Array, least: float) -> Floats:
+    """Local mean of the spectrum, from above: median / ln 2 of blocks, at least `least` (for events
+    half of what chance gives).
 
     The largest of a block and its two neighbours, because clusters make the spectrum fall steeply;
     short blocks at its low end, where it falls most.
@@ -86,7 +101,7 @@ def _level(power: Array, events: int) -> Floats:
     around = np.concatenate((medians[:1], medians, medians[-1:]))
     medians = np.maximum(np.maximum(around[:-2], around[1:-1]), around[2:]) / math.log(2.0)
     lengths = np.repeat(sizes, [part.size for part in parts])
-    level: Floats = np.repeat(np.maximum(medians, 0.5 * events), lengths)
+    level: Floats = np.repeat(np.maximum(medians, least), lengths)
     # The short blocks cover `head` exactly or are all there is.
     return level[: power.size]
 

@@ -226,9 +226,14 @@ def _grid(
 def _limits(data: Ordered) -> tuple[float, float, float]:
     """Below what a sample is a fast outlier, the median, and above what it is a slow one."""
     median = data.median
-    mad = float(np.median(np.abs(data.values[:: max(1, data.n // 100_000)] - median)))
-    iqr = data.quantile(0.75) - data.quantile(0.25)
-    reach = DEVIATIONS * max(1.4826 * mad, iqr / 1.349)
+    reach = DEVIATIONS * robust_spread(data)
     fast = min(median - reach, data.quantile(LARGEST_SHARE))
     slow = max(median + reach, data.quantile(1.0 - LARGEST_SHARE))
     return fast, median, slow
+
+
+def robust_spread(data: Ordered) -> float:
+    """Standard deviation of normal samples with this MAD or IQR, the larger of both."""
+    mad = float(np.median(np.abs(data.values[:: max(1, data.n // 100_000)] - data.median)))
+    iqr = data.quantile(0.75) - data.quantile(0.25)
+    return max(1.4826 * mad, iqr / 1.349)

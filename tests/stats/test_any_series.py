@@ -17,11 +17,15 @@ from kadenz.stats.autocorrelation import autocorrelation
 from kadenz.stats.box import box
 from kadenz.stats.cold import cold_effect, suggest_cold
 from kadenz.stats.compare import compare
+from kadenz.stats.cycles import cycle_numbers
+from kadenz.stats.disturbances import find_disturbances
 from kadenz.stats.drift import separate_drift
 from kadenz.stats.effective import effective_size
 from kadenz.stats.envelope import envelope
 from kadenz.stats.errors import Undefined
 from kadenz.stats.histogram import histogram
+from kadenz.stats.jitter import take_apart
+from kadenz.stats.limit import limit_rate
 from kadenz.stats.marked import marked_effect
 from kadenz.stats.mean_interval import mean_interval
 from kadenz.stats.percentiles import percentiles
@@ -30,6 +34,7 @@ from kadenz.stats.prediction import maximum_bound, prediction_interval
 from kadenz.stats.samples import Array
 from kadenz.stats.size_fit import fit_size
 from kadenz.stats.summary import summarize
+from kadenz.stats.tail import fit_tail
 
 STATISTICS: dict[str, Callable[[Array], Any]] = {
     "summary": summarize,
@@ -50,6 +55,13 @@ STATISTICS: dict[str, Callable[[Array], Any]] = {
     "compare medians": lambda x: compare([x, x[::-1]], [x], replicates=50),
     "fit": lambda x: fit_size((1, 2, 4, 8), [x, x[::-1], x, x], replicates=50),
     "drift": lambda x: separate_drift(np.cumsum(np.abs(x.astype(np.float64)) + 1.0)),
+    "jitter": lambda x: take_apart(
+        np.arange(x.size) * 1e6 + x.astype(np.float64), nominal_period=1e6, cycles=np.arange(x.size)
+    ),
+    "cycles": lambda x: cycle_numbers(np.cumsum(np.abs(x.astype(np.float64)) + 1.0), 2.0),
+    "disturbances": find_disturbances,
+    "tail": lambda x: fit_tail(np.tile(x, 20)),
+    "limit": lambda x: limit_rate(x, float(x.max())),
 }
 LOG_OF_NOTHING = {"log_counts"}  # NaN for an empty cell, by definition
 

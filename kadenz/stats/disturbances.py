@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Disturbances of a cyclic task: periodic ones named by their period, the rest listed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import bdtrc, stdtrit
+
+from kadenz.stats.comb import search_comb
+from kadenz.stats.errors import Undefined
+from kadenz.stats.estimate import Estimate
+from kadenz.stats.event_period import (
+    FEWEST_PERIODS,
+    Indices,
+    fundamental,
+    in_phase,
+    line,
+    search,
+    spectrum,
+)
+from kadenz.stats.ordered import order
+from kadenz.stats.periodic import DEVIATIONS, LARGEST_SHARE, robust_spread
+from kadenz.stats.samples import Array, Floats, as_samples
+from kadenz.stats.waves import Wave, find_waves
+
+FEWEST_EVENTS = 6
+# Periods told at most, and sporadic disturbances listed at most.
+MOST = 8
+LISTED = 20
+# A group of events this surely periodic needs no search of its larger ones.
+SURE = 1e-9
+# How near a slot counts is chosen from the data among about so many widths.
+WIDTHS = 4.0
+# Samples off by no more than this many cycles are one event: a late wake-up delays the next ones.
+NEIGHBOURS = 2
+
+
+@dataclass(frozen=True)
+class Periodic:
+    """Short strikes at one period.
+
+    `every` Estimate of the period in cycles, with its 95 % interval from the strikes' places;
+    `first` cycle of the first slot; `amplitude` Estimate (median of the strikes' extremes from the
+    median of the series, with an interval of order statistics), `largest` the extreme one, both in
+    the unit of the samples and signed; `strikes` of `slots` slots were struck. `p_value` counts
+    everything searched.
+    """
+
+    every: Estimate
+    first: float
+    amplitude: Estimate
+    largest: float
+    strikes: int
+    slots: int
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Sporadic:
+    """One event of no period: `cycle` it began in, signed `size`, how many `cycles` it lasted."""
+
+    cycle: int
+    size: float
+    cycles: int
+
+
+@dataclass(frozen=True, eq=False)
+class Disturbances:
+    """`threshold` in the unit of the samples: what lies farther from the `median` is an event.
+
+    `events` of them; `periodic` trains of strikes, the surest first; `waves` smooth periodic
+    disturbances below the threshold; `sporadic` the largest of the rest, `sporadic_events` their
+    number; `sporadic_per_cycle` Estimate. `alpha`: at most this share of series without any period
+    gets a period named. `reason` is set where no period could have been told.
+    """
+
+    n: int
+    median: float
+    threshold: float
+    events: int
+    periodic: tuple[Periodic, ...]
+    waves: tuple[Wave, ...]
+    sporadic: tuple[Sporadic, ...]
+    sporadic_events: int
+    alpha: float
+    reason: str = ""
+
+
+def find_disturbances(
+    samples: npt.ArrayLike,
+    *,
+    cycles: npt.ArrayLike | None = None,
+    slowest: float | None = None,
+    alpha: float = 0.01,
+) -> Disturbances:
+    """Find what disturbs the jitter `samples` (n,), n >= 64, of the cycles `cycles` (n,) (None: of
+    every cycle).
+
+    Method: events lie 5 robust standard deviations (MAD and IQR) from the median, and in the outer
+    fifth; late and early ones are examined apart. A period is searched among all events, the larger
+    half, quarter, ... of them, so that rare large strikes are not lost among many small ones: once
+    by the largest line of the events' periodogram (event_period.py), once by all harmonics together
+    (comb.py). What is found is named, taken out, and the rest searched again, up to eight times.
+    `alpha` is shared by all searches of a round, so a series without a period gets one named with
+    at most that probability; simulated shares are in docs/explanation/jitter.md. Smooth periodic
+    disturbances below the threshold are lines in the spectrum of what is no event (waves.py), of
+    periods up to `slowest` cycles. A train needs six strikes and a period that comes round five
+    times; a period under five cycles, or drift of the period by more than a quarter of it over the
+    series, is not seen.
+    """
+    array = as_samples(samples, "disturbances", needed=64)
+    n = array.size
+    places = np.arange(n) if cycles is None else np.asarray(cycles)
+    if places.shape != (n,) or (np.diff(places) <= 0).any():
+        raise Undefined("disturbances", f"cycles are not {n} ascending numbers")
+    places = (places - places[0]).astype(np.intp)
+    length = int(places[-1]) + 1
+    data = order(array)
+    median = data.median
+    reach = DEVIATIONS * robust_spread(data)
+    late = max(median + reach, data.quantile(1.0 - LARGEST_SHARE))
+    early = min(median - reach, data.quantile(LARGEST_SHARE))
+    sides = [
+        _events(array, places, np.flatnonzero(array > late), median),
+        _events(array, places, np.flatnonzero(array < early), median),
+    ]
+    searched = max(1, sum(side.cycle.size >= FEWEST_EVENTS for side in sides))
+    periodic: list[Periodic] = []
+    rest: list[_Events] = []
+    for side in sides:
+        found, left = _trains(side, length, alpha / 2.0 / searched)
+        periodic += found
+        rest.append(left)
+    quiet = np.asarray(np.where((array > late) | (array < early), median, array), dtype=np.float64)
+    waves = find_waves(quiet - median, places, length, slowest, alpha / 2.0)
+    left = _join(rest)
+    largest = np.argsort(-np.abs(left.size))[:LISTED]
+    count = sum(side.cycle.size for side in sides)
+    return Disturbances(
+        n=n,
+        median=median,
+        threshold=reach,
+        events=count,
+        periodic=tuple(sorted(periodic, key=lambda one: one.p_value)),
+        waves=_not_of(waves, periodic, length),
+        sporadic=tuple(
+            Sporadic(int(left.cycle[i]), float(left.size[i]), int(left.lasted[i])) for i in largest
+        ),
+        sporadic_events=int(left.cycle.size),
+        alpha=alpha,
+        reason=(
+            f"{count} events: fewer than {FEWEST_EVENTS}, no period of strikes can be told"
+            if count < FEWEST_EVENTS
+            else ""
+        ),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Events:
+    """Runs of outliers: first cycle, extreme deviation from the median, cycles spanned."""
+
+    cycle: Indices
+    size: Floats
+    lasted: Indices
+
+    def only(self, chosen: npt.NDArray[np.bool_] | Indices) -> _Events:
+        return _Events(self.cycle[chosen], self.size[chosen], self.lasted[chosen])
+
+
+def _events(array: Array, places: Indices, found: Indices, median: float) -> _Events:
+    if found.size == 0:
+        return _Events(places[:0], np.zeros(0), places[:0])
+    where = places[found]
+    begins = np.flatnonzero(np.diff(where, prepend=-NEIGHBOURS - 1) > NEIGHBOURS)
+    off = array[found].astype(np.float64) - median
+    extreme = np.maximum.reduceat(np.abs(off), begins)
+    last = where[np.append(begins[1:], where.size) - 1]
+    return _Events(
+        where[begins], extreme * float(np.sign(off[0])), np.asarray(last - where[begins] + 1)
+    )
+
+
+def _join(sides: list[_Events]) -> _Events:
+    return _Events(
+        np.concatenate([side.cycle for side in sides]),
+        np.concatenate([side.size for side in sides]),
+        np.concatenate([side.lasted for side in sides]),
+    )
+
+
+def _trains(events: _Events, length: int, alpha: float) -> tuple[list[Periodic], _Events]:
+    """Periodic trains of strikes among `events`, and the events of none of them."""
+    found: list[Periodic] = []
+    while len(found) < MOST and events.cycle.size >= FEWEST_EVENTS:
+        best = _surest(events, length)
+        if best is None or best.p_value >= alpha:
+            break
+        struck = best.all_of(events)
+        found.append(_describe(events.only(struck), best, length))
+        events = events.only(~struck)
+    return found, events
+
+
+@dataclass(frozen=True, eq=False)
+class _Train:
+    """A line through strikes: slots at `first` + `every` * k, strikes within `near` of one."""
+
+    every: float
+    first: float
+    near: float
+    size: float  # typical, without sign
+    p_value: float
+
+    def all_of(self, events: _Events) -> npt.NDArray[np.bool_]:
+        """Which events belong: near a slot, and not far smaller, which would be chance."""
+        turns = (events.cycle - self.first) / self.every
+        off = np.abs(turns - np.round(turns)) * self.every
+        return np.asarray((off <= self.near) & (np.abs(events.size) > 0.25 * self.size))
+
+
+def _surest(events: _Events, length: int) -> _Train | None:
+    """The train that chance explains least; its p-value counts all groups searched."""
+    by_size = np.argsort(-np.abs(events.size), kind="stable")
+    best: _Train | None = None
+    count = events.cycle.size
+    searches = 2 * _groups(count)
+    while count >= FEWEST_EVENTS:
+        group = events.only(np.sort(by_size[:count]))
+        power = spectrum(group.cycle, length)
+        for p_value, frequency in (
+            search(group.cycle, length, None, power),
+            search_comb(power, count, length),
+        ):
+            train = _train(group, frequency, length, searches) if p_value < 0.5 else None
+            if train is not None and (best is None or train.p_value < best.p_value):
+                best = train
+        if best is not None and best.p_value < SURE:
+            break
+        count = _next(count)
+    return best
+
+
+def _next(count: int) -> int:
+    return count // (4 if count > 64 else 2)
+
+
+def _groups(count: int) -> int:
+    """How many groups of events are searched: all, a part of them, a part of these, ..."""
+    return 0 if count < FEWEST_EVENTS else 1 + _groups(_next(count))
+
+
+def _train(group: _Events, frequency: float, length: int, searches: int) -> _Train | None:
+    """The train at about `frequency`, or at the slowest fraction of it that explains as much."""
+    frequency = fundamental(group.cycle, frequency, length)
+    train = _through(group, frequency, length, searches)
+    if train is None:
+        return None
+    # Once more without the strays, which cut gaps up and hide how long the period is.
+    alone = group.only(train.all_of(group))
+    slower = fundamental(alone.cycle, 1.0 / train.every, length)
+    if slower < 0.75 * frequency and slower * length >= FEWEST_PERIODS:
+        better = _through(alone, slower, length, searches)
+        if better is not None:
+            chance = _chance(group, better.every, better.first, better.near, length)
+            train = replace(better, p_value=min(1.0, chance * searches))
+    return train
+
+
+def _through(group: _Events, frequency: float, length: int, searches: int) -> _Train | None:
+    if frequency * length < FEWEST_PERIODS:
+        return None
+    own = group.cycle[in_phase(group.cycle, frequency)]
+    every, first = line(own, frequency)
+    near = 0.0
+    # The frequency is known to a fraction of a turn over the series; its line is known better.
+    for _ in range(4):
+        turns = (group.cycle - first) / every
+        slot = np.round(turns)
+        off = np.abs(turns - slot) * every
+        typical = float(np.median(off[np.isin(group.cycle, own)]))
+        near = min(max(1.5, 4.0 * typical), 0.25 * every)
+        inside = off <= near
+        if np.unique(slot[inside]).size < FEWEST_EVENTS:
+            return None
+        own = group.cycle[inside]
+        centre = float(slot[inside].mean())
+        apart = slot[inside] - centre
+        every = float(apart @ own) / float(apart @ apart)
+        first = float(own.mean()) - every * centre
+    if every < 2.0 or length / every < FEWEST_PERIODS:
+        return None
+    chance = _chance(group, every, first, near, length)
+    size = float(np.median(np.abs(group.size[np.isin(group.cycle, own)])))
+    return _Train(every, first % every, near, size, min(1.0, chance * searches))
+
+
+def _chance(group: _Events, every: float, first: float, near: float, length: int) -> float:
+    """How likely events at random places would be as much in step, over all that was searched.
+
+    A share w of the cycles lies within `near` of a slot. Of m separate events the struck slots are
+    s; P(binomial(m - 1, w) >= s - 1), times the places the first slot could have had (anchored on
+    an event: m) and the frequencies that can be told apart at this w (phases may turn by w over the
+    series), whatever of them was looked at: a union bound, so the true probability is smaller.
+    """
+    share = min(1.0, (2.0 * near + 1.0) / every)
+    turns = (group.cycle - first) / every
+    slot = np.round(turns)
+    inside = np.abs(turns - slot) * every <= near
+    struck = np.unique(slot[inside]).size
+    # Events of one cluster are one: they would all be near the same slot.
+    cells = np.unique(np.floor(group.cycle[~inside] / (2.0 * near + 1.0))).size
+    events = struck + cells
+    tail = float(bdtrc(max(struck - 2, 0), events - 1, share)) if struck >= 2 else 1.0
+    frequencies = 0.5 * length / share
+    return float(min(1.0, tail * events * frequencies * WIDTHS))
+
+
+def _describe(train: _Events, of: _Train, length: int) -> Periodic:
+    """The train in figures: its period by a line through the strikes, its size by its median."""
+    every, first = of.every, of.first
+    slot = np.round((train.cycle - first) / every)
+    off = train.cycle - first - every * slot
+    centred = slot - slot.mean()
+    free = max(1, train.cycle.size - 2)
+    # A place is a whole cycle: at least the error of rounding.
+    spread = max(math.sqrt(float(off @ off) / free), math.sqrt(1.0 / 12.0))
+    reach = float(stdtrit(free, 0.975)) * spread / max(math.sqrt(float(centred @ centred)), 1.0)
+    slots = int((length - 1 - first) // every) + 1
+    sizes = order(train.size)
+    low, high = _median_ranks(train.size.size)
+    middle = sizes.rank((sizes.n + 1) // 2)
+    return Periodic(
+        every=Estimate(every, every - reach, every + reach, 0.95),
+        first=first,
+        amplitude=Estimate(middle, sizes.rank(low), sizes.rank(high), 0.95),
+        largest=float(train.size[np.argmax(np.abs(train.size))]),
+        strikes=int(np.unique(slot).size),
+        slots=max(slots, int(np.unique(slot).size)),
+        p_value=of.p_value,
+    )
+
+
+def _median_ranks(n: int) -> tuple[int, int]:
+    """Ranks of the order statistics around the median, at 95 % (binomial, normal limit)."""
+    low = max(1, math.floor((n + 1) / 2.0 - 0.98 * math.sqrt(n)))
+    return low, n + 1 - low
+
+
+def _not_of(waves: tuple[Wave, ...], trains: list[Periodic], length: int) -> tuple[Wave, ...]:
+    """Without what is a low harmonic of a train that was named: its weak strikes leave one."""
+
+    def of(wave: Wave, train: Periodic) -> bool:
+        times = train.every.value / wave.every
+        return round(times) <= 32 and abs(times - round(times)) < 2.0 * train.every.value / length
+
+    return tuple(wave for wave in waves if not any(of(wave, train) for train in trains))

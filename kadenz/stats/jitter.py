@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cyclic task's edges or wake-ups taken apart: clock, drift, disturbances, and what remains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kadenz.stats.disturbances import Disturbances, find_disturbances
+from kadenz.stats.drift import Drift, separate_drift
+from kadenz.stats.samples import Floats
+from kadenz.stats.summary import Summary, summarize
+from kadenz.stats.trend import moving_trend
+
+# A line in the spectrum slower than half a window is the drift's business.
+SLOWEST_WAVE = 0.5
+
+
+@dataclass(frozen=True)
+class Bias:
+    """What removing the drift by moving average did to the jitter, unit of the samples.
+
+    `mean` of the jitter, which post-processing alone may move from zero (cereia2011: 2 ns);
+    `moved` bounds how far the disturbances found moved the average anywhere: the jitter there is
+    off by as much the other way; `share` bounds by which share a disturbance is shown too small;
+    `from_median` is the largest distance of the average from the moving median, their constant
+    difference apart: large where disturbances leaked into the average.
+    """
+
+    mean: float
+    moved: float
+    share: float
+    from_median: float
+
+
+@dataclass(frozen=True, eq=False)
+class Jitter:
+    """Everything about one series; `median_drift` (n,) is the robust alternative to drift.drift."""
+
+    drift: Drift
+    median_drift: Floats
+    summary: Summary
+    disturbances: Disturbances
+    bias: Bias
+
+
+def take_apart(
+    times: npt.ArrayLike,
+    *,
+    nominal_period: float,
+    cycles: npt.ArrayLike | None = None,
+    window: int | None = None,
+    alpha: float = 0.01,
+    seed: int = 1,
+) -> Jitter:
+    """Take the times `times` (n,) of edges or wake-ups apart, n >= 64, in one unit of time.
+
+    Method: drift.py (rate by regression, drift by moving average over `window` cycles), the drift
+    again by moving median (trend.py), disturbances.py on what remains. `cycles` (n,) says which
+    cycle each belongs to where some were missed. The bias is bounded by the moving average of the
+    events' absolute deviations: what is below the event threshold is jitter by definition.
+    """
+    drift = separate_drift(
+        times, cycles=cycles, nominal_period=nominal_period, window=window, seed=seed
+    )
+    found = find_disturbances(
+        drift.jitter, cycles=drift.cycles, slowest=SLOWEST_WAVE * drift.window, alpha=alpha
+    )
+    robust = moving_trend(drift.compensated, drift.cycles, drift.window, "median")
+    return Jitter(
+        drift=drift,
+        median_drift=robust,
+        summary=summarize(drift.jitter),
+        disturbances=found,
+        bias=_bias(drift, robust, found),
+    )
+
+
+def _bias(drift: Drift, robust: Floats, found: Disturbances) -> Bias:
+    # From the median's line, which disturbances do not move: else what they did to the average
+    # would itself look like one.
+    off = drift.compensated - robust
+    off = np.abs(off - np.median(off))
+    outside = off > found.threshold
+    moved = share = 0.0
+    if outside.any():
+        # Windows of samples, not of cycles: a hole makes a window shorter, never fuller.
+        width = min(drift.window, drift.n)
+        half = max(1, width // 2)
+        sums = np.concatenate(([0.0], np.cumsum(np.where(outside, off, 0.0))))
+        counts = np.concatenate(([0], np.cumsum(outside)))
+        share = min(1.0, float((counts[width:] - counts[:-width]).max()) / width)
+        inside = float((sums[width:] - sums[:-width]).max()) / width
+        # The line at an end rests on half a window: weights of up to 4 / half there, 2 beyond.
+        head = 4.0 * sums[half] + 2.0 * (sums[width] - sums[half])
+        tail = sums[::-1]
+        foot = 4.0 * (tail[0] - tail[half]) + 2.0 * (tail[half] - tail[width])
+        moved = max(inside, float(head) / half, float(foot) / half)
+    apart = drift.drift - robust
+    return Bias(
+        mean=float(drift.jitter.mean()),
+        moved=moved,
+        share=share,
+        from_median=float(np.abs(apart - np.median(apart)).max()),
+    )
