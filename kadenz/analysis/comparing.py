@@ -3,27 +3,35 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from kadenz.analysis.batches import ITERATIONS, batch_lanes
 from kadenz.analysis.differences import Difference, differences
+from kadenz.analysis.matching import Key, Matched, SameRuns, load_of, match
 from kadenz.analysis.results import Samples
 from kadenz.analysis.runs import refusal
 from kadenz.analysis.units import Unit, unit_of
-from kadenz.config.manifest import ClockClass, Manifest, RecordEntry
+from kadenz.config.manifest import ClockClass, RecordEntry
 from kadenz.errors import UsageError
 from kadenz.stats.compare import Comparison, compare
 from kadenz.stats.errors import Undefined
+from kadenz.stats.holm import holm
 from kadenz.stats.ordered import order
+from kadenz.stats.replicate import LessLoop
 from kadenz.stats.samples import exact_mean
+from kadenz.stats.superiority import Superiority, superiority
 from kadenz.store import Run
 
 Outcome = Literal["better", "worse", "equivalent", "inconclusive", "not-comparable"]
+ALPHA = 0.05  # the chance that any change is called although there is none
+BATCH_LANE = "per iteration"
+Series = Samples | LessLoop
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +40,8 @@ class PointComparison:
 
     `figures` are both sides' values, each in its own of the two `units` (None where there is none).
     `comparison`, in those units, is None where none could be made or the clock classes differ;
-    `reason` says why.
+    `reason` says why. `effect` is the effect size of the whole point, whatever the statistic;
+    `p_together` the p-value of a change among all comparisons made at once.
     """
 
     target: str
@@ -46,11 +55,13 @@ class PointComparison:
     comparison: Comparison | None
     classes: tuple[ClockClass, ClockClass]
     reason: str = ""
+    effect: Superiority | None = None
+    p_together: float | None = None
 
 
 @dataclass(frozen=True)
 class Configurations:
-    """What differs between the runs of one target: `labels[i]` names the run of `values[i]`."""
+    """What differs between runs that are compared: `labels[i]` names the run of `values[i]`."""
 
     target: str
     labels: tuple[str, ...]
@@ -61,7 +72,7 @@ class Configurations:
 class SideBySide:
     """All points, what differs between the sides' configurations, and what only one side has."""
 
-    configurations: tuple[Configurations, ...]  # one a target
+    configurations: tuple[Configurations, ...]  # one for each target and load
     points: tuple[PointComparison, ...]
     only_baseline: tuple[str, ...]
     only_candidate: tuple[str, ...]
@@ -78,16 +89,6 @@ class SideBySide:
         return sum(point.outcome in ("inconclusive", "not-comparable") for point in self.points)
 
 
-@dataclass
-class _Runs:
-    """The same point in every run of a side."""
-
-    runs: list[tuple[Run, RecordEntry]] = field(default_factory=list)
-
-
-_Key = tuple[str, str, tuple[tuple[str, int], ...]]
-
-
 def compare_sides(
     baseline: Sequence[Run],
     candidate: Sequence[Run],
@@ -95,131 +96,139 @@ def compare_sides(
     statistics: Sequence[str | float] = ("median", 0.99),
     threshold: float = 0.05,
     across_classes: bool = False,
+    together: bool = True,
+    between_runs: float = 0.0,
 ) -> SideBySide:
-    """Compare every benchmark point both sides have. `statistics` as in `stats.compare`.
+    """Compare every benchmark point both sides have. `statistics` and `between_runs` as in `stats`.
 
-    Sides that share targets are matched target by target; sides with one target each, and not the
-    same, are matched as they are. Points of different clock classes are refused (UsageError)
-    unless `across_classes`; then both figures are shown, without a verdict.
+    Sides are matched as `matching.match` says. Points of different clock classes are refused
+    (UsageError) unless `across_classes`; then both figures are shown, without a verdict. With
+    `together` a change counts only where it stands among all comparisons made (Holm's adjustment),
+    so that the chance of any false alarm is 5 % whatever their number.
     """
-    across_targets = _across_targets(baseline, candidate)
-    sides = _points(baseline, across_targets), _points(candidate, across_targets)
+    matched = match(baseline, candidate)
     compared: list[PointComparison] = []
-    for key in sides[0]:
-        if key in sides[1]:
+    for key, left in matched.baseline.items():
+        right = matched.candidate.get(key)
+        if right is not None:
             compared += _compare_point(
-                key, sides[0][key], sides[1][key], statistics, threshold, across_classes
+                key, left, right, statistics, threshold, across_classes, between_runs
             )
+    if together:
+        compared = _all_together(compared)
     return SideBySide(
-        configurations=tuple(_configurations(baseline, candidate, across_targets)),
+        configurations=tuple(_configurations(baseline, candidate, matched)),
         points=tuple(compared),
-        only_baseline=tuple(_name(key) for key in sides[0] if key not in sides[1]),
-        only_candidate=tuple(_name(key) for key in sides[1] if key not in sides[0]),
+        only_baseline=tuple(k.name for k in matched.baseline if k not in matched.candidate),
+        only_candidate=tuple(k.name for k in matched.candidate if k not in matched.baseline),
         partial=tuple(r.path.name for r in (*baseline, *candidate) if r.manifest.partial),
     )
 
 
+def _all_together(points: list[PointComparison]) -> list[PointComparison]:
+    """Takes back what is apart from 1 on its own, but not among so many."""
+    asked = [i for i, point in enumerate(points) if _p_changed(point) is not None]
+    adjusted = holm([_p_changed(points[i]) or 0.0 for i in asked])
+    made = list(points)
+    for i, p in zip(asked, adjusted.tolist(), strict=True):
+        point = dataclasses.replace(points[i], p_together=p)
+        if point.outcome in ("better", "worse") and p > ALPHA:
+            point = dataclasses.replace(
+                point,
+                outcome="inconclusive",
+                reason=f"{point.outcome} on its own, but not among {len(asked)} comparisons: one "
+                f"like it is expected by chance in {100.0 * p:.0f} % of such calls. Measure longer",
+            )
+        made[i] = point
+    return made
+
+
+def _p_changed(point: PointComparison) -> float | None:
+    return point.comparison.p_changed if point.comparison is not None else None
+
+
 def _configurations(
-    baseline: Sequence[Run], candidate: Sequence[Run], across_targets: bool
+    baseline: Sequence[Run], candidate: Sequence[Run], matched: Matched
 ) -> list[Configurations]:
-    """Runs that are compared with each other, target by target, and where they are set apart."""
+    """Runs that are compared with each other, group by group, and where they are set apart."""
     groups: dict[str, list[tuple[str, Run]]] = {}
     for side, runs in (("A", baseline), ("B", candidate)):
         for run in runs:
-            target = "" if across_targets else _target(run.manifest)
-            groups.setdefault(target, []).append((f"{side} {run.path.name}", run))
+            group = matched.group_of(run.manifest)
+            groups.setdefault(group, []).append((f"{side} {run.path.name}", run))
     return [
         Configurations(
-            target=target,
-            labels=tuple(label for label, _ in group),
-            differences=tuple(differences([run.manifest for _, run in group])),
+            target=group,
+            labels=tuple(label for label, _ in members),
+            differences=tuple(differences([run.manifest for _, run in members])),
         )
-        for target, group in groups.items()
+        for group, members in groups.items()
     ]
 
 
-def _across_targets(baseline: Sequence[Run], candidate: Sequence[Run]) -> bool:
-    left = {_target(run.manifest) for run in baseline}
-    right = {_target(run.manifest) for run in candidate}
-    if left & right:
-        return False
-    if len(left) == len(right) == 1:
-        return True
-    raise UsageError(
-        f"the sides have no target in common: {', '.join(sorted(left))} against "
-        f"{', '.join(sorted(right))}",
-        remedy="Name runs of one target on each side, or runs of the same targets",
-    )
-
-
-def _target(manifest: Manifest) -> str:
-    return f"{manifest.target.name} ({manifest.target.instrument})"
-
-
-def _points(runs: Sequence[Run], across_targets: bool) -> dict[_Key, _Runs]:
-    found: dict[_Key, _Runs] = {}
-    for run in runs:
-        target = "" if across_targets else _target(run.manifest)
-        for entry in run.manifest.records:
-            if entry.status == "n/a":
-                continue
-            key = target, entry.bench, tuple(sorted(entry.params.items()))
-            found.setdefault(key, _Runs()).runs.append((run, entry))
-    return found
-
-
-def _name(key: _Key) -> str:
-    target, bench, params = key
-    words = " ".join(f"{k}={v}" for k, v in params)
-    return " ".join(word for word in (target, bench, words) if word)
-
-
 def _compare_point(
-    key: _Key,
-    left: _Runs,
-    right: _Runs,
+    key: Key,
+    left: SameRuns,
+    right: SameRuns,
     statistics: Sequence[str | float],
     threshold: float,
     across_classes: bool,
+    between_runs: float,
 ) -> list[PointComparison]:
-    target, bench, params = key
     units = [unit_of(entry.unit, run.manifest.clock) for run, entry in (*left.runs, *right.runs)]
     classes = units[0].clock_class, units[-1].clock_class
     different = len({unit.clock_class for unit in units}) > 1
     if different and not across_classes:
         raise UsageError(
-            f"{_name(key)}: clock class `{classes[0]}` against `{classes[1]}`: absolute figures of "
+            f"{key.name}: clock class `{classes[0]}` against `{classes[1]}`: absolute figures of "
             "different classes are not compared",
             remedy="Pass --across-classes to see both figures side by side, without a verdict",
         )
-    lanes = [lane.name for lane in left.runs[0][1].series]
+    first = left.runs[0][1]
+    lanes = [lane.name for lane in first.series]
     # The empty loop of a batch is no result.
-    if batch_lanes(left.runs[0][1]) is not None:
-        lanes = ["per iteration"]
+    if batch_lanes(first) is not None:
+        lanes = [BATCH_LANE]
     made = []
-    for number, lane in enumerate(lanes):
+    for lane in lanes:
+        sides, refused = _both(left, right, lane)
+        effect = None if refused or different else _effect(sides)
         for statistic in statistics:
-            verdict = _decide(left, right, number, statistic, threshold, different)
+            verdict = (
+                _Verdict("not-comparable", refused)
+                if refused
+                else _decide(left, right, sides, statistic, threshold, different, between_runs)
+            )
             made.append(
                 PointComparison(
-                    target=target or f"{_only_target(left)} → {_only_target(right)}",
-                    bench=bench,
-                    params=dict(params),
-                    lane=lane if len(left.runs[0][1].series) > 1 else "",
+                    target=key.group or _across(left, right),
+                    bench=key.bench,
+                    params=dict(key.params),
+                    lane=lane if len(first.series) > 1 else "",
                     units=(units[0], units[-1]),
-                    statistic=statistic if isinstance(statistic, str) else f"p{100 * statistic:g}",
+                    statistic=statistic_name(statistic),
                     outcome=verdict.outcome,
                     figures=verdict.figures,
                     comparison=verdict.comparison,
                     classes=classes,
                     reason=verdict.reason,
+                    effect=effect,
                 )
             )
     return made
 
 
-def _only_target(point: _Runs) -> str:
-    return point.runs[0][0].manifest.target.name
+def statistic_name(statistic: str | float) -> str:
+    """ "median", or "p99.9" for 0.999."""
+    return statistic if isinstance(statistic, str) else f"p{round(100.0 * statistic, 6):g}"
+
+
+def _across(left: SameRuns, right: SameRuns) -> str:
+    """Both sides' names, where they are of two targets, or of one under two loads."""
+    first, other = left.runs[0][0].manifest, right.runs[0][0].manifest
+    if first.target.name != other.target.name:
+        return f"{first.target.name} → {other.target.name}"
+    return f"{first.target.name}, load {load_of(first)} → {load_of(other)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,28 +240,31 @@ class _Verdict:
 
 
 def _decide(
-    left: _Runs,
-    right: _Runs,
-    lane: int,
+    left: SameRuns,
+    right: SameRuns,
+    sides: list[list[Series]],
     statistic: str | float,
     threshold: float,
     different: bool,
+    between_runs: float,
 ) -> _Verdict:
-    sides: list[list[Samples]] = []
-    for side in (left, right):
-        series, refused = _series(side, lane)
-        if refused:
-            return _Verdict("not-comparable", refused)
-        sides.append(series)
-    figures = _figure(sides[0], statistic), _figure(sides[1], statistic)
+    figures = figure_of(sides[0], statistic), figure_of(sides[1], statistic)
     if different:
         return _Verdict("not-comparable", "clock classes differ: no verdict", figures)
     same = _deterministic(left, right) and _identical(sides)
     try:
-        made = compare(sides[0], sides[1], statistic=statistic, threshold=threshold)
+        made = compare(
+            sides[0],
+            sides[1],
+            statistic=statistic,
+            threshold=threshold,
+            between_runs=0.0 if _deterministic(left, right) else between_runs,
+        )
     except Undefined as error:
         if same:
             return _Verdict("equivalent", "sample by sample the same", figures)
+        if _deterministic(left, right) and None not in figures:
+            return _exact(figures, threshold)
         return _Verdict("inconclusive", error.reason, figures)
     figures = made.baseline.value, made.candidate.value
     if same:
@@ -260,23 +272,76 @@ def _decide(
     return _Verdict(made.verdict, made.reason or made.caveat, figures, made)
 
 
-def _series(side: _Runs, lane: int) -> tuple[list[Samples], str]:
-    """The samples of every run of a side, or why there are none to compare."""
-    found: list[Samples] = []
-    for run, entry in side.runs:
-        refused = refusal(entry)
-        if not refused and lane >= len(entry.series):
-            refused = "it has fewer lanes"
-        if refused:
-            return [], f"{run.path.name}: {refused}"
-        found.append(_in_unit(run, entry, lane))
-    return found, ""
+def _exact(figures: tuple[float | None, float | None], threshold: float) -> _Verdict:
+    """Too few samples for an interval, of runs that repeat themselves: the figure is exact."""
+    base, cand = figures
+    if not base or not cand or min(base, cand) <= 0.0:
+        return _Verdict("inconclusive", "no relative change is defined", figures)
+    beyond = max(cand / base, base / cand) >= 1.0 + threshold
+    outcome: Outcome = ("worse" if cand > base else "better") if beyond else "equivalent"
+    return _Verdict(outcome, "exact for this plan: emulation repeats itself", figures)
 
 
-def _figure(runs: list[Samples], statistic: str | float) -> float | None:
+def _effect(sides: list[list[Series]]) -> Superiority | None:
+    """The effect size; None where a run has too few samples."""
+    try:
+        return superiority([_figures(run) for run in sides[0]], [_figures(run) for run in sides[1]])
+    except Undefined:
+        return None
+
+
+def _both(left: SameRuns, right: SameRuns, lane: str) -> tuple[list[list[Series]], str]:
+    """Every run's samples of a lane on both sides, or why there are none to compare."""
+    sides = []
+    for side in (left, right):
+        found: list[Series] = []
+        for run, entry in side.runs:
+            refused, series = series_of(run, entry, lane)
+            if refused or series is None:
+                return [], f"{run.path.name}: {refused}"
+            found.append(series)
+        sides.append(found)
+    return sides, ""
+
+
+def series_of(run: Run, entry: RecordEntry, lane: str) -> tuple[str, Series | None]:
+    """Warm samples of a lane in the unit of figures, or why there are none.
+
+    Clocks of different rate meet here and nowhere else. A batch is its total less the empty loop,
+    by iteration (mazzi2021, equation 1), the loop's repetitions beside it.
+    """
+    refused = refusal(entry)
+    if refused:
+        return refused, None
+    scale = unit_of(entry.unit, run.manifest.clock).scale
+    batch = batch_lanes(entry)
+    if lane == BATCH_LANE:
+        if batch is None:
+            return "it is no batch there", None
+        whole, loop = (run.samples(entry, entry.series[i])[entry.cold :] for i in batch)
+        if whole.size == 0 or loop.size == 0:
+            return "a batch without its empty loop: the total alone compares the loop as well", None
+        return "", LessLoop(whole, loop, entry.params[ITERATIONS] / scale)
+    known = {one.name: one for one in entry.series}
+    if lane not in known:
+        return f"it has no lane {lane}", None
+    warm = run.samples(entry, known[lane])[entry.cold :]
+    # Integers stay integers where nothing has to be scaled: stats count them exactly.
+    return "", warm if scale == 1.0 else np.asarray(warm * np.float64(scale))
+
+
+def _figures(run: Series) -> Samples:
+    """Samples as figures: of a batch, with the median of the empty loop taken off."""
+    if not isinstance(run, LessLoop):
+        return run
+    return np.asarray((np.asarray(run.samples) - np.median(np.asarray(run.loop))) / run.per)
+
+
+def figure_of(runs: Sequence[Series], statistic: str | float) -> float | None:
     """The statistic of a side, averaged over its runs; None where a run has too few samples."""
     found = []
-    for series in runs:
+    for run in runs:
+        series = _figures(run)
         if series.size == 0:
             return None
         if statistic == "mean":
@@ -291,36 +356,16 @@ def _figure(runs: list[Samples], statistic: str | float) -> float | None:
     return math.fsum(found) / len(found)
 
 
-def _deterministic(left: _Runs, right: _Runs) -> bool:
+def _deterministic(left: SameRuns, right: SameRuns) -> bool:
     """Emulation repeats itself (rule 8 of the method): what is equal once is equal always."""
-    return all(
-        run.manifest.target.tier in ("emulated", "rtl") for run, _ in (*left.runs, *right.runs)
-    )
+    return all(repeats_itself(run) for run, _ in (*left.runs, *right.runs))
 
 
-def _identical(sides: list[list[Samples]]) -> bool:
-    first = sides[0][0]
-    return all(np.array_equal(first, series) for side in sides for series in side)
+def repeats_itself(run: Run) -> bool:
+    """Two such runs are byte-identical."""
+    return run.manifest.target.tier in ("emulated", "rtl")
 
 
-def _in_unit(run: Run, entry: RecordEntry, lane: int) -> Samples:
-    """Warm samples in the record's unit: clocks of different rate meet here and nowhere else."""
-    unit = unit_of(entry.unit, run.manifest.clock)
-    warm = run.samples(entry, entry.series[lane])[entry.cold :]
-    lanes = batch_lanes(entry)
-    if lanes is not None and lane == lanes[0]:
-        return _per_iteration(run, entry, warm, lanes[1]) * np.float64(unit.scale)
-    # Integers stay integers where nothing has to be scaled: stats count them exactly.
-    return warm if unit.scale == 1.0 else np.asarray(warm * np.float64(unit.scale))
-
-
-def _per_iteration(run: Run, entry: RecordEntry, batch: Samples, empty_lane: int) -> Samples:
-    """Each repetition's (batch - empty) / iterations, in ticks (mazzi2021, equation 1).
-
-    `empty` is the median of the empty loops, as in `batch_result`; its own spread is left out of
-    the interval. Empty where no empty loop was measured: a raw total compares the loop as well.
-    """
-    empty = run.samples(entry, entry.series[empty_lane])[entry.cold :]
-    if empty.size == 0:
-        return np.empty(0, dtype=np.float64)
-    return np.asarray((batch - np.median(empty)) / entry.params[ITERATIONS], dtype=np.float64)
+def _identical(sides: list[list[Series]]) -> bool:
+    first = _figures(sides[0][0])
+    return all(np.array_equal(first, _figures(run)) for side in sides for run in side)

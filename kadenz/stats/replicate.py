@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,26 +17,60 @@ from kadenz.stats.resample import studentised_deviates
 from kadenz.stats.samples import Array, Floats, as_samples, exact_mean
 
 NEEDED = 10
+ONE_SIGMA = 0.6827  # of a normal distribution lies within one standard deviation
+
+
+@dataclass(frozen=True, eq=False)
+class LessLoop:
+    """Batches and the empty loop to take off: a run whose figure is (samples - loop) / per.
+
+    `samples` (b,) and `loop` (e,) are repetitions in one unit; the statistic is taken of the
+    batches, the median of the loops (mazzi2021, equation 1).
+    """
+
+    samples: npt.ArrayLike
+    loop: npt.ArrayLike
+    per: float
 
 
 @dataclass(frozen=True, eq=False)
 class Replicated:
     """A statistic and where it may lie: quantiles of `values` (B,) are its interval's ends.
 
-    `effective_n` is the number of independent samples behind it.
+    `stretched(k)` are replicates k times as far out in standard errors (of the level, where the
+    statistic is a quantile), k >= 0, infinite beyond the samples. `effective_n` is the number of
+    independent samples behind it, `limits` the smallest and largest sample of a quantile.
     """
 
     value: float
-    values: Floats
+    stretched: Callable[[float], Floats]
     standard_error: float
     constant: bool
     effective_n: float
+    limits: tuple[float, float] = (-math.inf, math.inf)
+
+    @property
+    def values(self) -> Floats:
+        """The replicates as they were drawn, none beyond the samples."""
+        return np.asarray(self.stretched(1.0).clip(*self.limits))
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """The ends at `confidence`; never beyond the value itself on either side."""
-        tail = (1.0 - confidence) / 2.0
-        low, high = np.quantile(self.values, (tail, 1.0 - tail))
-        return min(float(low), self.value), max(float(high), self.value)
+        low, high = ends(self.values, confidence)
+        return min(low, self.value), max(high, self.value)
+
+    def open_interval(self, confidence: float) -> tuple[float, float]:
+        """The same, an end infinite where it lies beyond all samples: they cannot tell it."""
+        low, high = ends(self.stretched(1.0), confidence)
+        return min(low, self.value), max(high, self.value)
+
+
+def ends(values: Floats, confidence: float) -> tuple[float, float]:
+    """The middle share `confidence` of `values` (B,), taken outwards; infinities allowed."""
+    last = values.size - 1
+    low = math.floor((1.0 - confidence) / 2.0 * last)
+    parted = np.partition(values, (low, last - low))
+    return float(parted[low]), float(parted[last - low])
 
 
 def level_of(statistic: str | float) -> float | None:
@@ -64,23 +100,80 @@ def replicate(
     level = level_of(statistic)
     array = as_samples(samples, f"interval of {statistic}", needed=NEEDED)
     if array.min() == array.max():
-        value = float(array[0])
-        return Replicated(value, np.full(replicates, value), 0.0, True, float(array.size))
+        return _constant(float(array[0]), replicates, array.size)
     if level is None:
         mean = exact_mean(array)
         drawn = studentised_deviates(array, replicates, rng)
-        values = mean - drawn.t * drawn.standard_error
         worth = array.size / drawn.cell / max(drawn.tau, 1.0)
-        return Replicated(mean, values, drawn.standard_error, False, worth)
+
+        def of_mean(factor: float) -> Floats:
+            return np.asarray(mean - factor * drawn.t * drawn.standard_error)
+
+        return Replicated(mean, of_mean, drawn.standard_error, False, worth)
     needed = needed_for_interval(level, 0.95)
     if array.size < needed:
         raise TooFew(f"interval of {statistic}", array.size, needed)
     data = order(array)
     value = data.median if statistic in ("median", 0.5) else data.quantile(level)
     drawn = studentised_deviates(_reached(array, data, level), replicates, rng)
-    values = _read_back(data, level + drawn.t * drawn.standard_error)
     worth = array.size / drawn.cell / max(drawn.tau, 1.0)
-    return Replicated(value, values, float(values.std()), False, worth)
+
+    def of_quantile(factor: float) -> Floats:
+        return _read_back(data, level + factor * drawn.t * drawn.standard_error)
+
+    limits = float(data.values[0]), float(data.values[-1])
+    error = _central_sd(of_quantile(1.0).clip(*limits))
+    return Replicated(value, of_quantile, error, False, worth, limits)
+
+
+def replicate_less_loop(
+    run: LessLoop, statistic: str | float, replicates: int, rng: np.random.Generator
+) -> Replicated:
+    """Replicates of (statistic of the batches - median of the loops) / per; at least 10 of each.
+
+    Method: both are replicated on their own and subtracted, so that the spread of the loop is in
+    the interval. Assumes that batches and loops are independent; a disturbance that both share
+    makes the interval wider than need be.
+    """
+    whole = replicate(run.samples, statistic, replicates, rng)
+    loop = replicate(run.loop, "median", replicates, rng)
+
+    def stretched(factor: float) -> Floats:
+        with np.errstate(invalid="ignore"):  # infinite on both sides: could be anything
+            return np.asarray((whole.stretched(factor) - loop.stretched(factor)) / run.per)
+
+    return Replicated(
+        (whole.value - loop.value) / run.per,
+        stretched,
+        math.hypot(whole.standard_error, loop.standard_error) / run.per,
+        whole.constant and loop.constant,
+        min(whole.effective_n, loop.effective_n),
+    )
+
+
+def varied_between_runs(of: Replicated, spread: float, rng: np.random.Generator) -> Replicated:
+    """The same with a known spread between runs added: a normal factor of relative sd `spread`."""
+    noise = rng.standard_normal(of.values.size)
+
+    def stretched(factor: float) -> Floats:
+        return np.asarray(of.stretched(factor) * np.exp(factor * spread * noise))
+
+    error = math.hypot(of.standard_error, spread * of.value)
+    return Replicated(of.value, stretched, error, False, of.effective_n)
+
+
+def _constant(value: float, replicates: int, n: int) -> Replicated:
+    values = np.full(replicates, value)
+    return Replicated(value, lambda _: values, 0.0, True, float(n))
+
+
+def _central_sd(values: Floats) -> float:
+    """The sd of normal `values` (B,), from half the width of their middle 68 %.
+
+    A few replicates of a high percentile far out in a heavy tail would otherwise be all of it.
+    """
+    low, high = ends(values, ONE_SIGMA)
+    return (high - low) / 2.0 or float(values.std())
 
 
 def _reached(array: Array, data: Ordered, level: float) -> Floats:
@@ -94,5 +187,9 @@ def _reached(array: Array, data: Ordered, level: float) -> Floats:
 
 
 def _read_back(data: Ordered, levels: Floats) -> Floats:
+    """The samples at `levels` (B,); infinite where a level is beyond all samples."""
     ranks = np.ceil(levels * data.n * (1.0 - 1e-12)).astype(np.int64)
-    return np.asarray(data.values.take(ranks - 1, mode="clip").astype(np.float64))
+    found = data.values.take(ranks - 1, mode="clip").astype(np.float64)
+    found[ranks > data.n] = np.inf
+    found[ranks < 1] = -np.inf
+    return np.asarray(found)

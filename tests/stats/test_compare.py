@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from kadenz.stats.compare import compare
 from kadenz.stats.errors import TooFew, Undefined
 from kadenz.stats.estimate import Estimate
+from kadenz.stats.replicate import LessLoop
 from kadenz.stats.samples import Floats
 
 from .coverage import coverage
@@ -103,14 +106,16 @@ def test_verdicts_say_what_changed() -> None:
     rng = np.random.default_rng(1)
     base = rng.lognormal(7, 0.1, 20_000)
 
-    def verdict(factor: float, **options: bool) -> str:
+    def verdict(factor: float, **options: Any) -> str:
         return compare([base], [factor * rng.lognormal(7, 0.1, 20_000)], **options).verdict
 
     assert verdict(1.2) == "worse"
     assert verdict(0.8) == "better"
     assert verdict(1.2, lower_is_better=False) == "better"
     assert verdict(1.0) == "equivalent"
-    assert verdict(1.05) == "inconclusive"
+    assert verdict(1.05) == "worse"  # a change as large as the threshold matters
+    assert verdict(1.03) == "equivalent"  # it is there, but it is less than matters
+    assert verdict(1.03, threshold=0.01) == "worse"
 
 
 def test_exchanging_the_sides_turns_the_verdict_round() -> None:
@@ -196,3 +201,99 @@ def test_a_percentile_needs_enough_samples() -> None:
         compare([np.arange(1, 300)], [np.arange(1, 300)], statistic="mode")
     with pytest.raises(Undefined, match="without runs"):
         compare([], [np.arange(1, 300)])
+
+
+def test_a_p_value_agrees_with_the_interval() -> None:
+    """Below 5 % exactly where the interval leaves 1 out, with one run a side and with several."""
+    rng = np.random.default_rng(6)
+    for number in range(24):
+        factor = 1.0 + 0.01 * rng.standard_normal()
+        count = 1 + 2 * (number % 2)
+        base = [np.exp(0.1 * ar1(rng, 2000, 0.5)) for _ in range(count)]
+        cand = [factor * np.exp(0.1 * ar1(rng, 2000, 0.5)) for _ in range(count)]
+        made = compare(base, cand, replicates=400, seed=number)
+        assert made.p_changed is not None
+        if abs(made.p_changed - 0.05) > 0.002:  # the search ends at 1/500 of the distance
+            assert (made.p_changed < 0.05) == (not ratio_of(made.ratio).covers(1.0))
+
+
+def test_p_values_of_no_change_are_spread_evenly() -> None:
+    values = []
+
+    def trial(rng: Rng, number: int) -> bool:
+        sides = [10.0 + ar1(rng, 1500, 0.5) for _ in range(2)]
+        made = compare(sides[:1], sides[1:], replicates=400, seed=number)
+        values.append(made.p_changed)
+        return True
+
+    coverage(trial, simulations=150)
+    found = np.array(values)
+    for level in (0.01, 0.05, 0.2, 0.5):
+        assert (found <= level).mean() <= level + 2.6 * np.sqrt(level * (1 - level) / 150) + 0.01
+
+
+def test_the_p_value_of_a_limit_is_that_of_the_limit() -> None:
+    rng = np.random.default_rng(7)
+    base, cand = rng.lognormal(7, 0.1, 20_000), 1.08 * rng.lognormal(7, 0.1, 20_000)
+    clear, close = compare([base], [cand]), compare([base], [cand], threshold=0.08)
+    assert clear.p_beyond is not None and clear.p_beyond < 1e-6
+    assert close.p_beyond is not None and close.p_beyond > 0.01
+    faster = compare([cand], [base])
+    assert faster.p_beyond == 1.0 and faster.p_changed is not None and faster.p_changed < 1e-6
+
+
+def test_a_spread_between_runs_that_is_told_keeps_one_run_a_side_honest() -> None:
+    told = untold = 0
+
+    def trial(rng: Rng, number: int) -> bool:
+        nonlocal told, untold
+        base, cand = ([runs(rng, 1, 3.0)[0]] for _ in range(2))
+        alone = compare(base, cand, statistic="mean", replicates=200, seed=number)
+        untold += not ratio_of(alone.ratio).covers(1.0)
+        made = compare(base, cand, statistic="mean", between_runs=0.03, replicates=400, seed=number)
+        told += not ratio_of(made.ratio).covers(1.0)
+        return "3 % was assumed" in made.caveat
+
+    assert coverage(trial, simulations=80) == 1.0
+    assert untold / 80 > 0.5
+    assert told / 80 <= 0.14
+
+
+def test_the_spread_between_runs_is_told() -> None:
+    rng = np.random.default_rng(8)
+    made = compare(runs(rng, 8, 3.0), runs(rng, 8, 3.0), statistic="mean")
+    assert made.between_runs == pytest.approx(0.03, rel=0.6)
+    one = rng.normal(100, 1, 100)
+    assert compare([one], [one]).between_runs is None
+
+
+def test_the_spread_of_the_empty_loop_is_in_the_interval_of_a_batch() -> None:
+    """Nine tenths of the spread is the loop's: without it the interval covers next to nothing."""
+    bare = 0
+
+    def trial(rng: Rng, number: int) -> bool:
+        nonlocal bare
+        sides = [
+            LessLoop(rng.normal(7e6, 1e3, 40), rng.normal(1e6, 9e3, 40), 50_000.0) for _ in range(2)
+        ]
+        without = [
+            (np.asarray(side.samples) - np.median(np.asarray(side.loop))) / side.per
+            for side in sides
+        ]
+        made = compare(sides[:1], sides[1:], replicates=400, seed=number)
+        bare += compare(without[:1], without[1:], replicates=400).difference.covers(0.0)
+        return made.difference.covers(0.0)
+
+    assert coverage(trial, simulations=300) >= 0.92
+    assert bare / 300 < 0.5
+
+
+def test_an_interval_that_leaves_the_samples_is_open() -> None:
+    """Bursts carry p99, and four of them do not tell where it may lie."""
+    rng = np.random.default_rng(9)
+    series = rng.normal(100, 1, 2000)
+    series[500:510] += 50
+    series[1500:1516] += 80
+    made = compare([series], [series[::-1].copy()], statistic=0.99)
+    assert made.baseline.high == np.inf
+    assert made.verdict == "inconclusive"

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""False alarms and power of `compare`: the tables of docs/performance.md.
+
+    python benchmarks/compare_power.py [--pairs 200] [--samples 20000] [--only NAME] [--jobs 2]
+
+Pairs of made-up sides, the same system twice (A/A) and one 5 % slower (A/B), for several kinds of
+noise, one run a side and several. A false alarm is a verdict `better` or `worse` on an A/A pair;
+found is a verdict `worse` on an A/B pair. Both with their exact 95 % intervals (Clopper and Pearson
+1934). The threshold is the command line's own, 5 %; within it an A/A pair is `equivalent`, so a
+column of its own says how often the interval of an A/A pair's ratio leaves out 1 (nominal 5 %).
+Exit code 1 when a line misses what it must hold: at most 5 % false alarms, at least 95 % found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy.signal import lfilter
+from scipy.stats import beta
+
+from kadenz.stats.compare import compare
+from kadenz.stats.holm import holm
+from kadenz.stats.samples import Floats
+
+Rng = np.random.Generator
+SHIFT = 1.05
+MOST_FALSE, LEAST_FOUND = 0.05, 0.95
+POINTS = 20  # of the many points in one call
+THRESHOLD_OF_MANY = 0.001  # so that no false alarm hides in `no difference within`
+
+
+def ar1(rng: Rng, n: int, phi: float) -> Floats:
+    noise = rng.standard_normal(n + 200) * math.sqrt(1.0 - phi * phi)
+    return np.asarray(lfilter([1.0], [1.0, -phi], noise)[200:], dtype=np.float64)
+
+
+def smooth(rng: Rng, n: int, level: float) -> Floats:
+    """Autocorrelation 0.9, sd a tenth of the level."""
+    return np.asarray(level * (1.0 + 0.1 * ar1(rng, n, 0.9)))
+
+
+def skewed(rng: Rng, n: int, level: float) -> Floats:
+    """Log-normal, sd of the logarithm 0.1, autocorrelation 0.9."""
+    return np.asarray(level * np.exp(0.1 * ar1(rng, n, 0.9)))
+
+
+def ticks(rng: Rng, n: int, level: float, tick: float = 1.0) -> Floats:
+    """The first through a clock whose ticks fall anywhere: 100 of them, or 20."""
+    return np.asarray(np.floor(smooth(rng, n, level) / tick + rng.random(n)))
+
+
+def bursts(rng: Rng, n: int, level: float, share: float = 0.001, length: int = 10) -> Floats:
+    """Skewed, and bursts of `length` samples in a row, `share` of all, with a Pareto tail of 2."""
+    series = skewed(rng, n, level)
+    for start in np.flatnonzero(rng.random(n) < share / length):
+        part = slice(start, start + 1 + rng.geometric(1.0 / length))
+        series[part] *= 2.0 + rng.pareto(2.0, series[part].size)
+    return series
+
+
+@dataclass(frozen=True)
+class Case:
+    """A line of the table. `required`: what decides the exit code."""
+
+    name: str
+    make: Callable[[Rng, int, float], Floats]
+    statistic: str | float
+    runs: int = 1
+    offset: float = 0.0  # relative sd of the level from run to run
+    told: float = 0.0  # what compare is told of it, --between-runs
+    level: float = 100.0
+    required: str = "both"  # "both", "false alarms" or "nothing"
+
+
+COARSE = partial(ticks, tick=5.0)
+# One sample in fifty is in a burst: p99 stands inside the Pareto tail of eight bursts a run.
+HEAVY = partial(bursts, share=0.02, length=50)
+NOISE = {
+    "autocorrelation 0.9": smooth,
+    "0.9, log-normal": skewed,
+    "0.9, ticks of 1 %": ticks,
+    "0.9, ticks of 5 %": COARSE,
+    "0.9, log-normal, bursts": bursts,
+}
+BOTH = ("median", 0.99)
+
+
+def must(noise: str, statistic: str | float) -> str:
+    """p99 between two ticks of 5 %, or next to bursts, is not known to 5 % after 20,000 samples."""
+    return "false alarms" if statistic != "median" and noise in list(NOISE)[3:] else "both"
+
+
+CASES = [
+    *(Case(name, make, s, 1, required=must(name, s)) for name, make in NOISE.items() for s in BOTH),
+    # The true median is between two ticks of 5 %: the change is as small as the clock's step.
+    Case("0.9, ticks of 5 %, on the edge", COARSE, "median", level=102.5, required="false alarms"),
+    *(Case("bursts that carry p99", HEAVY, 0.99, r, required="false alarms") for r in (1, 5)),
+    *(Case(name, make, s, 3, required=must(name, s)) for name, make in NOISE.items() for s in BOTH),
+    Case("0.9, runs differ by 1 %", skewed, "median", 1, 0.01, required="nothing"),
+    Case("0.9, runs differ by 1 %, told", skewed, "median", 1, 0.01, 0.01, required="false alarms"),
+    *(Case("0.9, runs differ by 1 %", skewed, s, 3, 0.01, required="false alarms") for s in BOTH),
+    *(Case("0.9, runs differ by 1 %", skewed, s, 5, 0.01) for s in BOTH),
+]
+
+
+def side(rng: Rng, case: Case, n: int, level: float) -> list[Floats]:
+    return [
+        case.make(rng, n, level * math.exp(case.offset * rng.standard_normal()))
+        for _ in range(case.runs)
+    ]
+
+
+def trial(case: Case, samples: int, number: int) -> tuple[str, bool, str]:
+    """On an A/A pair the verdict and whether 1 is outside its interval; the verdict on A/B."""
+    rng = np.random.default_rng([20261121, number])
+    said = []
+    for factor in (1.0, SHIFT):
+        levels = case.level, case.level * factor
+        pair = [side(rng, case, samples, level) for level in levels]
+        made = compare(*pair, statistic=case.statistic, between_runs=case.told, seed=number + 1)
+        said.append(made)
+    same, shifted = said
+    apart = same.ratio is not None and not same.ratio.covers(1.0)
+    return same.verdict, apart, shifted.verdict
+
+
+def rate(hits: int, of: int) -> str:
+    """A share with its exact 95 % interval."""
+    low = beta.ppf(0.025, hits, of - hits + 1) if hits else 0.0
+    high = beta.ppf(0.975, hits + 1, of - hits) if hits < of else 1.0
+    return f"{100 * hits / of:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def many_points(samples: int, number: int) -> tuple[bool, bool, int, int]:
+    """One A/A call over many points, and one in which a fifth of them are 5 % slower."""
+    rng = np.random.default_rng([20261122, number])
+    answers: list[tuple[bool, bool, int]] = []
+    for changed in (0, POINTS // 5):
+        made = [
+            compare(
+                [skewed(rng, samples, 100.0)],
+                [skewed(rng, samples, 100.0 * (SHIFT if i < changed else 1.0))],
+                threshold=THRESHOLD_OF_MANY,
+                seed=number + 1,
+            )
+            for i in range(POINTS)
+        ]
+        called = [one.verdict in ("better", "worse") for one in made]
+        kept = holm([one.p_changed or 0.0 for one in made]) <= 0.05
+        both = [c and bool(k) for c, k in zip(called, kept, strict=True)]
+        answers.append((any(called[changed:]), any(both[changed:]), sum(both[:changed])))
+    return answers[0][0], answers[0][1], answers[1][2], POINTS // 5
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pairs", type=int, default=200)
+    parser.add_argument("--samples", type=int, default=20_000)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", default="", help="lines whose name has this in it")
+    parser.add_argument("--calls", type=int, default=100, help="calls with many points")
+    options = parser.parse_args()
+    failed = []
+    print(f"{options.pairs} pairs a line, {options.samples:,} samples a run, a shift of 5 %\n")
+    print(
+        "| noise | statistic | runs a side | interval without 1 (A/A) | false alarms (A/A) "
+        "| 5 % found (A/B) | must hold |"
+    )
+    print("|---|---|---|---|---|---|---|")
+    with ProcessPoolExecutor(options.jobs) as pool:
+        for case in CASES:
+            if options.only not in case.name:
+                continue
+            said = list(
+                pool.map(partial(trial, case, options.samples), range(options.pairs), chunksize=10)
+            )
+            false = sum(pair[0] in ("better", "worse") for pair in said)
+            apart = sum(pair[1] for pair in said)
+            found = sum(pair[2] == "worse" for pair in said)
+            seldom, often = MOST_FALSE * options.pairs, LEAST_FOUND * options.pairs
+            holds = {
+                "both": false <= seldom and found >= often,
+                "false alarms": false <= seldom,
+                "nothing": True,
+            }[case.required]
+            if not holds:
+                failed.append(case)
+            name = case.statistic if isinstance(case.statistic, str) else "p99"
+            verdict = case.required if holds else f"{case.required}: FAILS"
+            print(
+                f"| {case.name} | {name} | {case.runs} | {rate(apart, options.pairs)} "
+                f"| {rate(false, options.pairs)} "
+                f"| {rate(found, options.pairs)} | {verdict} |",
+                flush=True,
+            )
+        if not options.only:
+            calls = list(pool.map(partial(many_points, options.samples), range(options.calls)))
+            bare, held = sum(c[0] for c in calls), sum(c[1] for c in calls)
+            found, of = sum(c[2] for c in calls), sum(c[3] for c in calls)
+            print(
+                f"\n{options.calls} calls with {POINTS} points each, {options.samples:,} "
+                "samples a run; a false alarm is any wrong verdict in a call"
+            )
+            print("\n| | calls with a false alarm | 5 % found at a point |\n|---|---|---|")
+            print(f"| each point on its own | {rate(bare, options.calls)} | |")
+            print(f"| all together (Holm) | {rate(held, options.calls)} | {rate(found, of)} |")
+    for case in failed:
+        print(f"FAILED: {case.name}, {case.statistic}, {case.runs} a side")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

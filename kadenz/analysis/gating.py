@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does a run pass: against a baseline that it may be so much worse than, and against limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from kadenz.analysis.batches import batch_lanes
+from kadenz.analysis.comparing import (
+    BATCH_LANE,
+    Configurations,
+    PointComparison,
+    Series,
+    compare_sides,
+    figure_of,
+    repeats_itself,
+    series_of,
+    statistic_name,
+)
+from kadenz.analysis.limits import Limit
+from kadenz.analysis.matching import Key, SameRuns, match
+from kadenz.analysis.units import unit_of
+from kadenz.config.manifest import ClockClass
+from kadenz.errors import UsageError
+from kadenz.stats.compare import estimate
+from kadenz.stats.errors import Undefined
+from kadenz.stats.holm import holm
+from kadenz.store import Run
+
+Outcome = Literal["pass", "fail", "inconclusive"]
+# One end of a 95 % interval: the interval shown lies wholly beyond the limit.
+ALPHA = 0.025
+
+
+@dataclass(frozen=True)
+class Check:
+    """One question to a run and its answer.
+
+    `asked` is the limit in words, `found` the figures in words, `reason` why there is no answer, or
+    what else is to be known.
+    """
+
+    target: str
+    bench: str
+    params: dict[str, int]
+    lane: str
+    statistic: str
+    unit: str
+    clock_class: ClockClass | None
+    asked: str
+    outcome: Outcome
+    found: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """All checks, and what differs between the configurations that were compared."""
+
+    checks: tuple[Check, ...]
+    configurations: tuple[Configurations, ...] = ()
+    new: tuple[str, ...] = ()  # points that have no baseline
+
+    def count(self, outcome: Outcome) -> int:
+        """How many checks ended so."""
+        return sum(check.outcome == outcome for check in self.checks)
+
+    @property
+    def outcome(self) -> Outcome:
+        """A failure outweighs what is undecided, and that a pass. No check at all is no pass."""
+        if self.count("fail"):
+            return "fail"
+        return "inconclusive" if self.count("inconclusive") or not self.checks else "pass"
+
+
+def gate(
+    runs: Sequence[Run],
+    baseline: Sequence[Run],
+    *,
+    max_worse: float = 0.05,
+    statistics: Sequence[str | float] = ("median", 0.99),
+    limits: Sequence[Limit] = (),
+    between_runs: float = 0.0,
+) -> Gate:
+    """Check `runs` against `baseline` (may be empty) and `limits`.
+
+    Against the baseline a point passes when the 95 % interval of its ratio ends at or below
+    1 + max_worse, fails when the interval lies wholly above it and does so among all points asked
+    (Holm's adjustment, so that the chance of any false failure is 2.5 %), else it is inconclusive.
+    What the baseline measured and `runs` did not is inconclusive, never a pass.
+    """
+    checks: list[Check] = []
+    configurations: tuple[Configurations, ...] = ()
+    new: tuple[str, ...] = ()
+    if baseline:
+        sides = compare_sides(
+            baseline,
+            runs,
+            statistics=statistics,
+            threshold=max_worse,
+            together=False,
+            between_runs=between_runs,
+        )
+        checks += _against(sides.points, max_worse)
+        checks += [_missing(name, max_worse) for name in sides.only_baseline]
+        configurations, new = sides.configurations, sides.only_candidate
+    for limit in limits:
+        checks += _limit(runs, limit, between_runs)
+    checks += [
+        _note("", run.path.name, "a complete run", f"partial: {run.manifest.partial_reason}")
+        for run in runs
+        if run.manifest.partial
+    ]
+    return Gate(tuple(checks), configurations, new)
+
+
+def _against(points: Sequence[PointComparison], max_worse: float) -> list[Check]:
+    asked = [i for i, p in enumerate(points) if p.comparison and p.comparison.p_beyond is not None]
+    p_values = [points[i].comparison.p_beyond or 0.0 for i in asked]  # type: ignore[union-attr]
+    together = dict(zip(asked, holm(p_values).tolist(), strict=True))
+    return [
+        _one_against(point, max_worse, together.get(i), len(asked))
+        for i, point in enumerate(points)
+    ]
+
+
+def _one_against(point: PointComparison, most: float, p: float | None, among: int) -> Check:
+    ratio = point.comparison.ratio if point.comparison is not None else None
+    base, cand = point.figures
+    found = f"{_text(base)} → {_text(cand)}"
+    outcome: Outcome = "inconclusive"
+    reason = point.reason
+    if ratio is not None:
+        found += f", {_share(ratio.value)} [{_share(ratio.low)}, {_share(ratio.high)}]"
+        if ratio.high <= (1.0 + most) * (1.0 + 1e-12):
+            outcome, reason = "pass", _caveat(point)
+        elif p is not None and p <= ALPHA:
+            outcome, reason = "fail", _caveat(point)
+        elif ratio.low > 1.0 + most:
+            reason = f"beyond the limit on its own, but not among {among} points. Measure longer"
+        else:
+            reason = "the interval holds the limit. Measure longer, or more runs a side"
+    elif point.outcome == "equivalent":
+        outcome = "pass"
+    elif point.outcome in ("better", "worse") and base and cand:  # exact figures
+        found += f", {_share(cand / base)}"
+        outcome = "fail" if cand > (1.0 + most) * base * (1.0 + 1e-12) else "pass"
+    return Check(
+        target=point.target,
+        bench=point.bench,
+        params=point.params,
+        lane=point.lane,
+        statistic=point.statistic,
+        unit=point.units[1].label,
+        clock_class=point.classes[1],
+        asked=f"at most {100.0 * most:g} % worse",
+        outcome=outcome,
+        found=found,
+        reason=reason,
+    )
+
+
+def _caveat(point: PointComparison) -> str:
+    return point.comparison.caveat if point.comparison is not None else ""
+
+
+def _missing(name: str, max_worse: float) -> Check:
+    return _note("", name, f"at most {100.0 * max_worse:g} % worse", "not measured in this run")
+
+
+def _note(target: str, name: str, asked: str, reason: str) -> Check:
+    return Check(target, name, {}, "", "", "", None, asked, "inconclusive", "", reason)
+
+
+def _limit(runs: Sequence[Run], limit: Limit, between_runs: float) -> list[Check]:
+    """The limit at every point it concerns. UsageError where it concerns none."""
+    points = {
+        key: same
+        for key, same in match(runs, runs).candidate.items()
+        if any(limit.concerns(entry) for _, entry in same.runs)
+    }
+    if not points:
+        known = sorted({e.bench for run in runs for e in run.manifest.records})
+        raise UsageError(
+            f"--limit {limit.text}: the run has no such point",
+            remedy=f"It measured {', '.join(known) or 'nothing'}",
+        )
+    checks = []
+    for key, same in points.items():
+        first = same.runs[0][1]
+        lanes = [BATCH_LANE] if batch_lanes(first) else [lane.name for lane in first.series]
+        checks += [_at(key, same, lane, len(lanes) > 1, limit, between_runs) for lane in lanes]
+    return checks
+
+
+def _at(
+    key: Key, same: SameRuns, lane: str, several: bool, limit: Limit, between_runs: float
+) -> Check:
+    run, entry = same.runs[0]
+    unit = unit_of(entry.unit, run.manifest.clock)
+    most = limit.within(unit)
+    series: list[Series] = []
+    refused = ""
+    for one, its in same.runs:
+        why, samples = series_of(one, its, lane)
+        if samples is None:
+            refused = f"{one.path.name}: {why}"
+        else:
+            series.append(samples)
+    if refused:
+        answer: tuple[Outcome, str, str] = "inconclusive", "", refused
+    elif limit.statistic == "max":
+        answer = _maximum(same, lane, series, most)
+    else:
+        answer = _estimated(same, series, limit.statistic, most, between_runs)
+    return Check(
+        target=key.group or run.manifest.target.name,
+        bench=key.bench,
+        params=dict(key.params),
+        lane=lane if several else "",
+        statistic=statistic_name(limit.statistic),
+        unit=unit.label,
+        clock_class=unit.clock_class,
+        asked=f"below {_text(most)} {unit.label}",
+        outcome=answer[0],
+        found=answer[1],
+        reason=answer[2],
+    )
+
+
+def _maximum(
+    same: SameRuns, lane: str, series: Sequence[Series], most: float
+) -> tuple[Outcome, str, str]:
+    """The observed maximum: a fact, not an estimate. A cycle that was missed has no latency."""
+    values = [np.asarray(one) for one in series if not hasattr(one, "loop")]
+    if len(values) < len(series) or not all(one.size for one in values):
+        return "inconclusive", "", "no samples that have a maximum"
+    highest = max(float(one.max()) for one in values)
+    n = sum(one.size for one in values)
+    missed = sum(one.missed for _, e in same.runs for one in e.series if one.name == lane)
+    found = f"{_text(highest)} of {n:,}"
+    if highest >= most:
+        over = sum(int((one >= most).sum()) for one in values)
+        return "fail", found, f"{over:,} of {n:,} samples reach the limit"
+    if missed:
+        return "inconclusive", found, f"{missed:,} samples were missed: nobody knows how late"
+    return (
+        "pass",
+        found,
+        f"none of {n:,} reached it: at most {100.0 * min(1.0, 3.0 / n):.2g} % of such executions "
+        "do (95 %, if independent)",
+    )
+
+
+def _estimated(
+    same: SameRuns,
+    series: Sequence[Series],
+    statistic: str | float,
+    most: float,
+    between_runs: float,
+) -> tuple[Outcome, str, str]:
+    figure = figure_of(series, statistic)
+    exact = all(repeats_itself(run) for run, _ in same.runs)
+    if exact and figure is not None:
+        return ("pass" if figure < most else "fail"), _text(figure), "emulation repeats itself"
+    try:
+        made = estimate(series, statistic=statistic, between_runs=between_runs)
+    except Undefined as error:
+        return "inconclusive", _text(figure), error.reason
+    found = f"{_text(made.value)} [{_text(made.low)}, {_text(made.high)}]"
+    if made.high < most:
+        return "pass", found, ""
+    if made.low >= most:
+        return "fail", found, ""
+    return "inconclusive", found, "the interval holds the limit. Measure longer, or more runs"
+
+
+def _text(value: float | None) -> str:
+    if value is None:
+        return "–"
+    if math.isinf(value):
+        return "…"
+    return f"{value:,.0f}" if value == int(value) or abs(value) >= 1e4 else f"{value:,.4g}"
+
+
+def _share(ratio: float) -> str:
+    return "…" if math.isinf(ratio) else f"{100.0 * (ratio - 1.0):+.3g} %"
