@@ -315,6 +315,20 @@ def describe(machine: Machine, folder: Path | None = None) -> TuningEntry | None
     )
 
 
+def way_out(machine: Machine, folder: Path | None = None) -> str:
+    """Where a program to be measured writes its number to run on every processor again.
+
+    "" when no tuning in force confines programs to the housekeeping processors.
+    """
+    there = in_force(machine, folder)
+    if there is None or there.stale:
+        return ""
+    for step in there.journal.steps:
+        if step.change.kind == "group" and step.outcome == "done":
+            return f"{step.change.path.rpartition('/')[0]}/cgroup.procs"
+    return ""
+
+
 def deviations(checks: Sequence[Check]) -> list[str]:
     """What is not as it was applied, in words; what failed at once was never in force."""
     return [

@@ -219,10 +219,11 @@ class PreflightEntry(Model):
 
     code: str  # stable, kebab-case; that of the warning where there is one
     verdict: Literal["good", "finding", "unknown"]
-    effect: str  # of a finding on the figures, in words
-    invalidates: list[str]  # claims: "instruction-counts", "medians", "worst-cases"
-    message: str = ""  # what was found
-    tunings: list[str] = []  # profiles that take the finding away
+    effect: str  # of such a finding on the figures of this Linux, in words
+    invalidates: list[str]  # claims a finding makes worthless: "medians", "worst-cases"
+    message: str = ""  # what was found, or why it is not known
+    remedy: str = ""
+    tunings: list[str] = []  # profiles that take the finding away: kadenz tune apply NAME
 
 
 class CampaignEntry(Model):

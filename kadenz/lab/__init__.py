@@ -18,7 +18,7 @@ from kadenz.build.image import Image, build_image
 from kadenz.condition.load import Options
 from kadenz.config import house, manifest
 from kadenz.config.campaign import Campaign
-from kadenz.config.manifest import CampaignEntry, HostEntry, Instrument
+from kadenz.config.manifest import CampaignEntry, Instrument
 from kadenz.config.target_name import TargetName
 from kadenz.config.toml import did_you_mean
 from kadenz.errors import KadenzError, TargetFailed, UsageError
@@ -29,6 +29,7 @@ from kadenz.lab.measure import Job, Result, measure
 from kadenz.lab.plan import campaign_points, check_overrides, clock_points, concerns
 from kadenz.lab.progress import Progress
 from kadenz.target.base import Target
+from kadenz.target.host_facts import Host
 
 # Warnings of the machine that mean: what the campaign asks for cannot be measured here as asked.
 _NO_RIGHT = {"no-sched-fifo", "rt-budget-zero", "no-mlock"}
@@ -157,9 +158,7 @@ def _image(name: TargetName, request: Request, progress: Progress) -> Image:
     )
 
 
-def _job(
-    name: TargetName, image: Image, request: Request, host: tuple[HostEntry, list[manifest.Warning]]
-) -> Job:
+def _job(name: TargetName, image: Image, request: Request, host: Host) -> Job:
     wanted: dict[Allowance, bool] = {
         "no-realtime": request.allow_no_realtime,
         "idle-states": request.allow_idle_states,
@@ -176,15 +175,16 @@ def _job(
         or catalogs.ask(make(_ASKING), str(name), image),
         points=[],
         make=make,
-        host=host[0],
-        warnings=host[1] if name.tier == "host" else [],
+        host=host.entry,
+        warnings=host.warnings if name.tier == "host" else [],
+        preflight=host.preflight if name.tier == "host" else [],
         campaign=request.entry,
         conditions=request.campaign.conditions,
         timeout_s=request.timeout_s,
     )
 
 
-def _host(request: Request) -> tuple[HostEntry, list[manifest.Warning]]:
+def _host(request: Request) -> Host:
     """This machine. Raises TargetFailed when a host target lacks the rights it needs."""
     from kadenz.target.host_facts import read_host
 
@@ -197,7 +197,7 @@ def _host(request: Request) -> tuple[HostEntry, list[manifest.Warning]]:
             remedy=f"{missing[0].remedy}. Or pass --allow-no-realtime, which stamps it",
         )
     warnings = [*host.warnings, *([_IDLE_STATES_ALLOWED] if request.allow_idle_states else [])]
-    return host.entry, warnings
+    return dataclasses.replace(host, warnings=warnings)
 
 
 def _check_names(campaign: Campaign, jobs: Sequence[Job]) -> None:

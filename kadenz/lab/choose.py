@@ -11,6 +11,7 @@ from kadenz.config import house
 from kadenz.config.board import Board, HostTier
 from kadenz.config.target_name import TargetName
 from kadenz.errors import UsageError
+from kadenz.lab import tuned
 from kadenz.target import tools
 from kadenz.target.base import Target
 from kadenz.target.process import ProcessTarget
@@ -39,7 +40,8 @@ def make_target(
     host = tiers.host or HostTier()
     words = {"no-realtime": host.no_realtime_argument, "idle-states": host.idle_states_argument}
     options = [words[allowance] for allowance in sorted(allowed) if words[allowance]]
-    return ProcessTarget([str(image.elf.path), *host.arguments, *options])
+    command = [str(image.elf.path), *host.arguments, *options]
+    return ProcessTarget(tuned.on_every_processor(command))
 
 
 def check_instrument(name: TargetName, instrument: str) -> None:

@@ -7,7 +7,7 @@ figures from an imperfect machine are figures, as long as they say so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kadenz.config import manifest
 from kadenz.target.host_limits import (
@@ -19,6 +19,8 @@ from kadenz.target.host_limits import (
     read_load,
     try_rights,
 )
+from kadenz.target.host_noise import read_noise
+from kadenz.target.host_preflight import preflight
 from kadenz.target.host_system import DEEP_IDLE_US, Files, System, read_system
 
 # Warnings that mean: a campaign cannot be measured on this Linux as it asks for.
@@ -38,10 +40,14 @@ _PRESSURE_PERCENT = 5.0
 
 @dataclass(frozen=True)
 class Host:
-    """This machine: its entry for the manifest, and the warnings that belong to its figures."""
+    """This machine: its entry for the manifest, and the warnings that belong to its figures.
+
+    `preflight` holds every check with its verdict, those behind the warnings among them.
+    """
 
     entry: manifest.HostEntry
     warnings: list[manifest.Warning]
+    preflight: list[manifest.PreflightEntry] = field(default_factory=list)
 
 
 def read_host(files: Files | None = None, rights: Rights | None = None) -> Host:
@@ -59,7 +65,8 @@ def read_host(files: Files | None = None, rights: Rights | None = None) -> Host:
         *_about_the_idle_states(system, rights),
         *_about_the_limits(limits),
     ]
-    return Host(_entry(system, limits, load, rights), warnings)
+    checks = preflight(system, limits, warnings, read_noise(files, system))
+    return Host(_entry(system, limits, load, rights), warnings, checks)
 
 
 def _entry(system: System, limits: Limits, load: Load, rights: Rights) -> manifest.HostEntry:

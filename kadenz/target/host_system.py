@@ -113,6 +113,7 @@ class System:
     clocksource: str
     parameters: str  # those of the kernel's command line that change latencies
     throttled: int  # how often the processors slowed down because of heat, since boot
+    frequency_ratio: float = 1.0  # highest to lowest frequency; 1 where it does not say
 
 
 def read_system(files: Files) -> System:
@@ -123,7 +124,7 @@ def read_system(files: Files) -> System:
         kernel=files.text("/proc/sys/kernel/osrelease"),
         preempt=_preempt(files),
         cpu=_cpu(cpuinfo, files),
-        cpus=_count(files.text("/sys/devices/system/cpu/online"))
+        cpus=count_cpus(files.text("/sys/devices/system/cpu/online"))
         or len(re.findall(r"^processor\s*:", cpuinfo, re.MULTILINE)),
         virtual=_virtual(cpuinfo, files),
         container=_container(files),
@@ -149,7 +150,15 @@ def read_system(files: Files) -> System:
                 "/sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/*_throttle_count"
             )
         ),
+        frequency_ratio=_frequency_ratio(files),
     )
+
+
+def _frequency_ratio(files: Files) -> float:
+    folder = "/sys/devices/system/cpu/cpu0/cpufreq"
+    highest = files.number(f"{folder}/cpuinfo_max_freq")
+    lowest = files.number(f"{folder}/cpuinfo_min_freq")
+    return highest / lowest if highest and lowest else 1.0
 
 
 def _parameters(command_line: str) -> str:
@@ -185,7 +194,7 @@ def _cpu(cpuinfo: str, files: Files) -> str:
     return files.text("/proc/device-tree/model")
 
 
-def _count(ranges: str) -> int:
+def count_cpus(ranges: str) -> int:
     """Number of processors in "0-3,6"."""
     total = 0
     for part in filter(None, ranges.split(",")):
