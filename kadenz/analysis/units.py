@@ -14,6 +14,9 @@ from kadenz.config.manifest import ClockClass, ClockEntry
 # Only these clocks run in the time of the world.
 TIME_CLASSES: tuple[ClockClass, ...] = ("hardware", "hosted")
 
+# Of a guest: so many instructions, each a fixed number of nanoseconds of its virtual time.
+VIRTUAL_NS = "virtual ns"
+
 CLASS_MEANING: dict[ClockClass, str] = {
     "hardware": "timestamps from silicon: figures are times of that chip",
     "cycle-exact": "cycles of a simulated core at register-transfer level",
@@ -45,6 +48,8 @@ def unit_of(record_unit: str, clock: ClockEntry) -> Unit:
         if record_unit == "ns" and kind in TIME_CLASSES:
             return Unit("µs", "us", 1e-3, kind, True)
         return Unit(record_unit, _key(record_unit), 1.0, kind, False)
+    if kind == "instruction" and clock.unit == VIRTUAL_NS:
+        return Unit(VIRTUAL_NS, _key(VIRTUAL_NS), 1.0, kind, False)
     if kind == "instruction":
         return Unit("instructions", "instructions", 1.0, kind, False)
     if kind in ("cycle-exact", "cycle-model"):

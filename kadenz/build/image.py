@@ -60,11 +60,11 @@ def build_image(
     if program:
         if extra_bench:
             raise UsageError(f"{target} is no image of the suite", remedy="Leave --bench out")
-        with _locked(folder):
+        with locked(folder):
             elf, entry = build_program(program)
             return Image(elf, folder, entry)
     options = _options(target, kernel, board, instrument, source, extra_bench)
-    with _locked(folder):
+    with locked(folder):
         _configure(folder, target, options)
         _cmake(["--build", str(folder), "--parallel", str(jobs)], target, "compile")
         return Image(Elf(_program(folder, target)), folder, _describe(folder, target, source))
@@ -73,7 +73,7 @@ def build_image(
 def _folder(
     target: TargetName, instrument: str, source: Source | None, extra: Sequence[Path]
 ) -> Path:
-    name = f"{target.kernel}-{target.board}-{instrument}"
+    name = f"{_port(target)}-{target.board}-{instrument}"
     other = [str(source.folder)] if source else []
     other += [str(file.resolve()) for file in extra]
     if other:  # an image of its own beside the stock one
@@ -90,14 +90,14 @@ def _options(
     extra: Sequence[Path],
 ) -> dict[str, str]:
     options = {
-        "KDZ_KERNEL": target.kernel,
+        "KDZ_KERNEL": _port(target),
         "KDZ_BOARD": target.board,
         "KDZ_INSTRUMENT": instrument,
         "CMAKE_EXPORT_COMPILE_COMMANDS": "ON",
     }
-    toolchain = house.root() / "arch" / board.arch / "toolchain.cmake"
-    _require_compiler(toolchain)
-    if toolchain.is_file():  # none: the compiler of this machine
+    toolchain = house.toolchain(target.board, board.arch)
+    require_compiler(target.board)
+    if toolchain is not None:  # none: the compiler of this machine
         options["CMAKE_TOOLCHAIN_FILE"] = str(toolchain)
     if source:
         options["KDZ_KERNEL_SOURCE"] = str(source.folder)
@@ -109,15 +109,19 @@ def _options(
     return options
 
 
-def _require_compiler(toolchain: Path) -> None:
-    """ToolMissing, with its remedy, before CMake says the same in fifty lines."""
+def require_compiler(board: str) -> Path:
+    """The board's compiler, or ToolMissing with its remedy, before CMake says so in fifty lines."""
     from kadenz.target import tools
 
-    text = toolchain.read_text() if toolchain.is_file() else ""
-    found = re.search(r"set\(CMAKE_C_COMPILER\s+(\S+?)\)", text)
-    name = found.group(1) if found else "gcc"
+    name = house.compiler(board, house.board(board).arch)
     if name in {need.name for need in tools.NEEDS}:
-        tools.require(name)
+        return tools.require(name)
+    return Path(name)
+
+
+def _port(target: TargetName) -> str:
+    """The folder of kernels/ whose code calls the target's kernel."""
+    return house.kernel(target.kernel).port or target.kernel
 
 
 def _configure(folder: Path, target: TargetName, options: dict[str, str]) -> None:
@@ -233,7 +237,7 @@ def _without_root(word: str) -> str:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """One build at a time in a folder; another kadenz waits."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:

@@ -118,6 +118,27 @@ _ADHOC_QUICK = 50
     is_flag=True,
     help="Measure although a load does not bite as it should; stamps a warning.",
 )
+@click.option(
+    "--guest-kernel",
+    "guest_kernels",
+    metavar="VERSION",
+    multiple=True,
+    help="Kernel of guests: 6.12, 6.1. A run for each; replaces the campaign's.",
+)
+@click.option(
+    "--guest-load",
+    "guest_loads",
+    metavar="NAME",
+    multiple=True,
+    help="Load inside guests: none, cpu, memory, syscalls, timers, or several, cpu+timers. A run "
+    "for each; replaces the campaign's.",
+)
+@click.option(
+    "--guest-disturbance",
+    metavar="period_us=N,busy_us=M",
+    default="",
+    help="Plant a kernel thread into guests that holds the processor for M µs every N µs.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def run(
     work: tuple[str, ...],
@@ -138,6 +159,9 @@ def run(
     load_cpus: str | None,
     load_scratch: Path | None,
     allow_weak_load: bool,
+    guest_kernels: tuple[str, ...],
+    guest_loads: tuple[str, ...],
+    guest_disturbance: str,
     as_json: bool,
 ) -> int:
     """Measure campaigns (by name or file) or single benchmarks.
@@ -149,6 +173,7 @@ def run(
     """
     from kadenz.lab import Request, prepare
     from kadenz.lab import run as measure_all
+    from kadenz.lab.guests import GuestChoice
 
     overrides = _overrides(settings)
     common: dict[str, Any] = {
@@ -161,6 +186,7 @@ def run(
         "allow_no_realtime": allow_no_realtime,
         "allow_idle_states": allow_idle_states,
         "loads": loads,
+        "guest": GuestChoice(guest_kernels, guest_loads, guest_disturbance),
     }
     requests = [
         Request(

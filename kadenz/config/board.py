@@ -48,6 +48,23 @@ class EmulatedTier(FileModel, kw_only=True, frozen=True):
     benchmark_notes: dict[str, str] = msgspec.field(default_factory=dict)
 
 
+class GuestTier(FileModel, kw_only=True, frozen=True):
+    """The image is the first work of a Linux that boots in QEMU, in virtual time."""
+
+    qemu: str  # "qemu-system-x86_64"
+    machine: str  # "q35"
+    cpu: str
+    memory_mib: Positive
+    # One instruction advances virtual time by 2**icount_shift ns (QEMU, -icount shift=N).
+    icount_shift: Annotated[int, msgspec.Meta(ge=0, le=10)]
+    console: str  # the kernel's words go to this line: "ttyS0"
+    frames: str  # and frames to this one: "ttyS1"
+    # A device that carries the second line, on the character device `frames`; empty: the machine's.
+    frames_device: str = ""
+    parameters: str = ""  # further words on the kernel's command line
+    clock_unit: str = "virtual ns"
+
+
 class BoardTier(FileModel, kw_only=True, frozen=True):
     """The image runs on silicon; frames come over a serial line."""
 
@@ -62,12 +79,13 @@ class Tiers(FileModel, kw_only=True, frozen=True):
     """One table for each way this board's image can execute."""
 
     host: HostTier | None = None
+    guest: GuestTier | None = None
     emulated: EmulatedTier | None = None
     board: BoardTier | None = None
 
     def names(self) -> list[str]:
         """Tiers that board.toml offers, in the order of their closeness to this machine."""
-        return [t for t in ("host", "emulated", "board") if getattr(self, t) is not None]
+        return [t for t in ("host", "guest", "emulated", "board") if getattr(self, t) is not None]
 
 
 class Board(FileModel, kw_only=True, frozen=True):

@@ -46,6 +46,13 @@ class LoadSettings(FileModel, kw_only=True, frozen=True):
     cpus: tuple[int, ...] = ()  # none: all
 
 
+class GuestSettings(FileModel, kw_only=True, frozen=True):
+    """The [guest] table: one run for each kernel and load, on targets of tier guest."""
+
+    kernels: tuple[str, ...] = ()  # versions; those a board does not have are left out
+    loads: tuple[str, ...] = ()  # inside the guest: "none", "cpu+timers"
+
+
 class Campaign(FileModel, kw_only=True, frozen=True):
     """A campaign: campaigns/<name>.toml."""
 
@@ -59,4 +66,5 @@ class Campaign(FileModel, kw_only=True, frozen=True):
     # Loads beside the benchmarks, by name: one run for each, on targets of this Linux.
     loads: list[str] = msgspec.field(default_factory=list)
     load: LoadSettings = LoadSettings()
+    guest: GuestSettings = GuestSettings()
     benchmark: Annotated[list[Benchmark], msgspec.Meta(min_length=1)]

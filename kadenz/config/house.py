@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
+
+import msgspec
 
 from kadenz.config.board import Board
 from kadenz.config.campaign import Campaign
@@ -47,7 +50,7 @@ def boards() -> dict[str, Board]:
 
 def kernels() -> dict[str, Kernel]:
     """Every kernel by its folder's name."""
-    return {n: read_toml(f, Kernel) for n, f in _parts("kernels", "kernel.toml")}
+    return {n: kernel(n) for n, _ in _parts("kernels", "kernel.toml")}
 
 
 def board(name: str) -> Board:
@@ -56,8 +59,30 @@ def board(name: str) -> Board:
 
 
 def kernel(name: str) -> Kernel:
-    """One kernel; UsageError with the nearest name when there is none."""
-    return read_toml(_part("kernels", "kernel.toml", name, "kernel"), Kernel)
+    """One kernel; UsageError with the nearest name when there is none.
+
+    What its port lacks, it lacks.
+    """
+    own = read_toml(_part("kernels", "kernel.toml", name, "kernel"), Kernel)
+    if not own.port:
+        return own
+    port = read_toml(_part("kernels", "kernel.toml", own.port, "kernel"), Kernel)
+    return msgspec.structs.replace(own, lacks={**port.lacks, **own.lacks})
+
+
+def toolchain(board: str, arch: str) -> Path | None:
+    """CMake's file for a board, its own before that of its arch; None: this machine's compiler."""
+    for folder in (root() / "boards" / board, root() / "arch" / arch):
+        if (folder / "toolchain.cmake").is_file():
+            return folder / "toolchain.cmake"
+    return None
+
+
+def compiler(board: str, arch: str) -> str:
+    """The C compiler that this file names: "riscv64-unknown-elf-gcc"."""
+    file = toolchain(board, arch)
+    found = re.search(r"set\(CMAKE_C_COMPILER\s+(\S+?)\s*\)", file.read_text() if file else "")
+    return found.group(1) if found else "gcc"
 
 
 def campaign_files() -> dict[str, Path]:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from kadenz.config.model import FileModel
@@ -29,10 +31,21 @@ class KernelSource(FileModel, kw_only=True, frozen=True):
     version_mark: VersionMark | None = None
 
 
+class GuestKernels(FileModel, kw_only=True, frozen=True):
+    """Kernels that boot in an emulated machine; `make guest-kernels` puts them into the cache."""
+
+    flavour: Literal["rt", "plain"]
+    # By board: versions there are, the default first.
+    versions: dict[str, tuple[str, ...]]
+
+
 class Kernel(FileModel, kw_only=True, frozen=True):
     """A kernel port: kernels/<name>/kernel.toml."""
 
     title: str  # "FreeRTOS"
+    # The folder of kernels/ whose code calls this kernel, with what it lacks; empty: its own.
+    port: str = ""
+    guest: GuestKernels | None = None
     boards: list[str]  # folders under boards/
     source: KernelSource | None = None  # None: the kernel is already there (Linux)
     lacks: dict[str, str] = msgspec.field(

@@ -10,7 +10,7 @@ from kadenz.config import house
 from kadenz.config.toml import did_you_mean
 from kadenz.errors import UsageError
 
-_NAME = re.compile(r"^(?P<kernel>[a-z0-9-]+)/(?P<board>[a-z0-9-]+)@(?P<tier>[a-z]+)$")
+_NAME = re.compile(r"^(?P<kernel>[a-z0-9-]+)/(?P<board>[a-z0-9_-]+)@(?P<tier>[a-z]+)$")
 
 
 class TargetName(NamedTuple):

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kadenz.build.guest import guest_folder
 from kadenz.build.image import Image, build_image
 from kadenz.condition.load import Options
 from kadenz.config import house, manifest
@@ -24,6 +25,14 @@ from kadenz.config.toml import did_you_mean
 from kadenz.errors import KadenzError, TargetFailed, UsageError
 from kadenz.lab import catalog as catalogs
 from kadenz.lab.choose import Allowance, check_instrument, check_tools, make_target
+from kadenz.lab.guests import (
+    BOOT_S,
+    Guest,
+    GuestChoice,
+    default_guest,
+    guest_image,
+    guests_of,
+)
 from kadenz.lab.loads import check_loads, loads_of, stamps
 from kadenz.lab.measure import Job, Result, measure
 from kadenz.lab.plan import campaign_points, check_overrides, clock_points, concerns
@@ -33,6 +42,8 @@ from kadenz.target.host_facts import Host
 
 # Warnings of the machine that mean: what the campaign asks for cannot be measured here as asked.
 _NO_RIGHT = {"no-sched-fifo", "rt-budget-zero", "no-mlock"}
+# Tiers in virtual time: what else this machine does changes nothing in them.
+_REPEATABLE = ("emulated", "guest")
 # Listing benchmarks measures nothing, so no right is needed for it.
 _ASKING: tuple[Allowance, ...] = ("no-realtime", "idle-states")
 _IDLE_STATES_ALLOWED = manifest.Warning(
@@ -58,6 +69,7 @@ class Request:
     allow_idle_states: bool = False
     loads: Sequence[str] = ()  # one run a load; () : those of the campaign
     load_options: Options = field(default_factory=Options)
+    guest: GuestChoice = field(default_factory=GuestChoice)
 
 
 def prepare(request: Request, progress: Progress) -> list[Job]:
@@ -72,8 +84,17 @@ def prepare(request: Request, progress: Progress) -> list[Job]:
     check_loads(loads, request.load_options, where)
     load_lists = {name: loads_of(name, loads) for name in request.targets}
     host = _host(request)
-    images = {name: _image(name, request, progress) for name in request.targets}
-    jobs = [_job(name, images[name], request, host) for name in request.targets]
+    variants = [
+        (name, guest)
+        for name in request.targets
+        for guest in guests_of(name, request.campaign.guest, request.guest)
+    ]
+    images = [_image(name, guest, request, progress) for name, guest in variants]
+    _ask_guests(variants, images)
+    jobs = [
+        _job(name, guest, image, request, host)
+        for (name, guest), image in zip(variants, images, strict=True)
+    ]
     _check_names(request.campaign, jobs)
     check_overrides(request.overrides, [job.catalog.benches for job in jobs])
     for job in jobs:
@@ -120,8 +141,8 @@ def run(
         except KadenzError as error:
             return error
 
-    beside = [job for job in jobs if job.name.tier == "emulated"]
-    alone = [job for job in jobs if job.name.tier != "emulated"]
+    beside = [job for job in jobs if job.name.tier in _REPEATABLE]
+    alone = [job for job in jobs if job.name.tier not in _REPEATABLE]
     done: dict[int, Result | KadenzError] = {}
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         for job, result in zip(beside, pool.map(one, beside), strict=True):
@@ -134,22 +155,28 @@ def run(
 
 def catalog_of(name: TargetName) -> catalogs.Catalog:
     """What a target's counter image can measure; builds and asks it when it is not known."""
-    image = build_image(name, "counter")
+    guest = default_guest(name) if name.tier == "guest" else None
+    image = guest_image(name, guest, ()) if guest else build_image(name, "counter")
     known = catalogs.remembered(image.folder, image.entry.elf_sha256)
     if known is not None:
         return known
-    target = make_target(name, "counter", image, port="", allowed=_ASKING)
-    return catalogs.ask(target, str(name), image)
+    target = make_target(name, "counter", image, port="", allowed=_ASKING, guest=guest)
+    return catalogs.ask(target, str(name), image, silence_s=_silence_s(guest))
 
 
 def remembered_catalog(name: TargetName) -> catalogs.Catalog | None:
     """The same as far as it is known without building; it may be of an older image."""
     folder = house.root() / "build" / f"{name.kernel}-{name.board}-counter"
+    guest = house.kernel(name.kernel).guest
+    if name.tier == "guest" and guest is not None:
+        folder = guest_folder(name, guest.versions[name.board][0])
     return catalogs.remembered(folder, None)
 
 
-def _image(name: TargetName, request: Request, progress: Progress) -> Image:
+def _image(name: TargetName, guest: Guest | None, request: Request, progress: Progress) -> Image:
     progress.building(str(name))
+    if guest is not None:
+        return guest_image(name, guest, request.extra_bench)
     return build_image(
         name,
         request.instrument,
@@ -158,17 +185,51 @@ def _image(name: TargetName, request: Request, progress: Progress) -> Image:
     )
 
 
-def _job(name: TargetName, image: Image, request: Request, host: Host) -> Job:
+def _ask_guests(
+    variants: Sequence[tuple[TargetName, Guest | None]], images: Sequence[Image]
+) -> None:
+    """The catalogs of guests that were not asked before, several boots beside each other."""
+    wanted = {
+        image.folder: (name, guest, image)
+        for (name, guest), image in zip(variants, images, strict=True)
+        if guest is not None and not _asked(guest, image)
+    }
+
+    def ask(one: tuple[TargetName, Guest, Image]) -> None:
+        name, guest, image = one
+        bare = dataclasses.replace(guest, load="", disturbance="")
+        target = make_target(name, "counter", image, port="", allowed=(), guest=bare)
+        catalogs.ask(target, str(name), image, silence_s=_silence_s(bare))
+
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        list(pool.map(ask, wanted.values()))
+
+
+def _asked(guest: Guest, image: Image) -> bool:
+    """Whether this image said what it can do, under this very kernel."""
+    known = catalogs.remembered(image.folder, image.entry.elf_sha256)
+    return known is not None and known.hello.kernel_version == guest.kernel.release
+
+
+def _silence_s(guest: Guest | None) -> float:
+    """How long a target may be silent before it lists its benchmarks."""
+    return BOOT_S if guest is not None else catalogs.SILENCE_S
+
+
+def _job(name: TargetName, guest: Guest | None, image: Image, request: Request, host: Host) -> Job:
     wanted: dict[Allowance, bool] = {
         "no-realtime": request.allow_no_realtime,
         "idle-states": request.allow_idle_states,
     }
 
     def make(allowed: Collection[Allowance] = tuple(a for a in wanted if wanted[a])) -> Target:
-        return make_target(name, request.instrument, image, port=request.port, allowed=allowed)
+        return make_target(
+            name, request.instrument, image, port=request.port, allowed=allowed, guest=guest
+        )
 
     return Job(
         name=name,
+        guest=guest,
         instrument=request.instrument,
         image=image,
         catalog=catalogs.remembered(image.folder, image.entry.elf_sha256)

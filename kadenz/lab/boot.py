@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kadenz.errors import TargetFailed
-from kadenz.target.base import Target
+from kadenz.target.base import KnowsItsEnd, Target
 from kadenz.wire.decoder import Decoder
 from kadenz.wire.messages import Fault
 from kadenz.wire.records import Assembler
@@ -106,7 +106,7 @@ class _Listener:
             return _End(_fault(self._name, self._assembler))
         if self._stop_until is not None:
             return _End(stopped=True)
-        return _End(_died(self._name, self._assembler))
+        return _End(_died(self._name, self._target, self._assembler))
 
     def _heard(self, data: bytes) -> _End | None:
         self._heard_at = time.monotonic()
@@ -156,7 +156,14 @@ def _where(assembler: Assembler) -> str:
     return f"in record {current.record}, {current.bench}"
 
 
-def _died(name: str, assembler: Assembler) -> TargetFailed:
+def _died(name: str, target: Target, assembler: Assembler) -> TargetFailed:
+    why = target.why_it_ended() if isinstance(target, KnowsItsEnd) else ""
+    if why:
+        return TargetFailed(
+            f"{name} ended {_where(assembler)}: {why}",
+            remedy="Its last words are above; the same run ends in the same way, so look again",
+            detail=_last_texts(assembler),
+        )
     return TargetFailed(
         f"{name} ended {_where(assembler)}, before it was done",
         remedy="Run that benchmark alone; an end without words is often a destroyed stack",

@@ -5,20 +5,18 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import Any
 
 import msgspec
-from numpy.typing import NDArray
 
 from kadenz.build.image import Image
 from kadenz.config import house
 from kadenz.errors import StoreError, TargetFailed, WireDamaged
 from kadenz.lab.boot import run_plan
 from kadenz.target.base import Target
-from kadenz.wire.messages import Begin, Bench, End, Hello
-from kadenz.wire.records import Assembler, Verdict
+from kadenz.wire.messages import Bench, Hello
+from kadenz.wire.records import Assembler, NoRecords
 
-_SILENCE_S = 20.0
+SILENCE_S = 20.0
 
 
 class Catalog(msgspec.Struct):
@@ -52,15 +50,15 @@ def all_remembered() -> list[Catalog]:
     return found
 
 
-def ask(target: Target, name: str, image: Image) -> Catalog:
+def ask(target: Target, name: str, image: Image, *, silence_s: float = SILENCE_S) -> Catalog:
     """Runs the plan `list`. Raises TargetFailed, or WireDamaged when the answer is not whole."""
-    assembler = Assembler(_NoRecords())
+    assembler = Assembler(NoRecords())
     outcome = run_plan(
         target,
         name,
         "list\nend\n",
         assembler,
-        silence_s=lambda: _SILENCE_S,
+        silence_s=lambda: silence_s,
         stop=threading.Event(),
     )
     if outcome.failure is not None:
@@ -86,16 +84,3 @@ def ask(target: Target, name: str, image: Image) -> Catalog:
 
 
 _FILE = "catalog.json"
-
-
-class _NoRecords:
-    """A sink for a plan that measures nothing."""
-
-    def opened(self, begin: Begin) -> None:
-        """Nothing is measured."""
-
-    def values(self, record: int, lane: int, values: NDArray[Any]) -> None:
-        """Nothing is measured."""
-
-    def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
-        """Nothing is measured."""

@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Literal
 
+from kadenz.build.guest import GuestImage
 from kadenz.build.image import Image
 from kadenz.config import house
 from kadenz.config.board import Board, HostTier
 from kadenz.config.target_name import TargetName
 from kadenz.errors import UsageError
 from kadenz.lab import tuned
+from kadenz.lab.guests import Guest, guest_target
 from kadenz.target import tools
 from kadenz.target.base import Target
 from kadenz.target.process import ProcessTarget
@@ -21,9 +23,17 @@ Allowance = Literal["no-realtime", "idle-states"]
 
 
 def make_target(
-    name: TargetName, instrument: str, image: Image, *, port: str, allowed: Collection[Allowance]
+    name: TargetName,
+    instrument: str,
+    image: Image,
+    *,
+    port: str,
+    allowed: Collection[Allowance],
+    guest: Guest | None = None,
 ) -> Target:
     """A fresh execution of `image`. `port` is a board's serial line; `allowed` concerns a host."""
+    if guest is not None and isinstance(image, GuestImage):
+        return guest_target(name, guest, image)
     tiers = house.board(name.board).tier
     if name.tier == "emulated" and tiers.emulated is not None:
         if instrument == "scope":
@@ -56,9 +66,10 @@ def check_instrument(name: TargetName, instrument: str) -> None:
 
 def check_tools(name: TargetName) -> None:
     """ToolMissing when the target's emulator is not there: told before anything is built."""
-    emulated = house.board(name.board).tier.emulated
-    if name.tier == "emulated" and emulated is not None:
-        tools.require(emulated.qemu)
+    tiers = house.board(name.board).tier
+    tier = {"emulated": tiers.emulated, "guest": tiers.guest}.get(name.tier)
+    if tier is not None:
+        tools.require(tier.qemu)
 
 
 def scoped(name: TargetName) -> bool:
@@ -70,6 +81,7 @@ def clock_unit(name: TargetName, board: Board) -> str:
     """What one tick of a target's clock is, as board.toml says."""
     tier = {
         "host": board.tier.host,
+        "guest": board.tier.guest,
         "emulated": board.tier.emulated,
         "board": board.tier.board,
     }[name.tier]

@@ -14,19 +14,20 @@ INSTRUCTION = "instruction"
 
 def clock_class(tier: Tier, virtual: str) -> ClockClass:
     """What a stamp means (design: words). A virtual or shared machine is never hardware."""
-    if tier == "emulated":
+    if tier in ("emulated", "guest"):
         return "instruction"
     if tier == "rtl":
         return "cycle-exact"
-    return "hosted" if virtual or tier == "guest" else "hardware"
+    return "hosted" if virtual else "hardware"
 
 
 def clock_entry(hello: Hello, tier: Tier, unit: str, virtual: str) -> ClockEntry:
-    """The clock as the target names it. Instructions have no rate: their hz is 0."""
+    """The clock as the target names it. Counted instructions have no rate: their hz is 0."""
+    kind = clock_class(tier, virtual)
     return ClockEntry(
-        clock_class=clock_class(tier, virtual),
+        clock_class=kind,
         name=hello.clock.name,
-        hz=0 if unit == INSTRUCTION else hello.clock.hz,
+        hz=0 if kind == INSTRUCTION else hello.clock.hz,
         bits=hello.clock.bits,
         unit=unit,
     )

@@ -31,12 +31,14 @@ from kadenz.lab.boot import Outcome, run_plan
 from kadenz.lab.catalog import Catalog
 from kadenz.lab.choose import clock_unit
 from kadenz.lab.clock import clock_entry, enter_measurements
+from kadenz.lab.guests import BOOT_S, SLOWDOWN, Guest
 from kadenz.lab.loads import Beside
 from kadenz.lab.plan import Point, batches, plan_text
 from kadenz.lab.progress import Progress
 from kadenz.lab.session import Session
 from kadenz.store import Run, RunWriter
 from kadenz.target.base import Target
+from kadenz.target.guest import GuestTarget
 from kadenz.target.scope import ScopeDamaged
 from kadenz.wire.records import Assembler
 
@@ -62,10 +64,13 @@ class Job:
     preflight: list[manifest.PreflightEntry] = field(default_factory=list)
     load: str = ""  # beside it; "": nobody asked for any
     load_options: Options = field(default_factory=Options)
+    guest: Guest | None = None  # the kernel and what runs inside, of a target of tier guest
 
     @property
     def label(self) -> str:
-        """The target, and the load beside it where one was asked for."""
+        """The target, its kernel where it has several, and the load where one was asked for."""
+        if self.guest is not None:
+            return f"{self.name}{self.guest.label}"
         return f"{self.name}, load {self.load}" if self.load else str(self.name)
 
 
@@ -177,12 +182,15 @@ def _boot(
         """The time-out, and twice what the current record needs when it is periodic."""
         begin = assembler.current
         point = planned.get(begin.record) if begin else None
+        boot_s, slowdown = (BOOT_S, SLOWDOWN) if job.guest is not None else (0.0, 2.0)
         if begin is None or point is None:
-            return job.timeout_s
+            return job.timeout_s + boot_s
         periods_us = [v for k, v in begin.params.items() if k in ("period_us", "interval_us")]
-        return job.timeout_s + 2e-6 * max(periods_us, default=0) * point.samples
+        return job.timeout_s + slowdown * 1e-6 * max(periods_us, default=0) * point.samples
 
     outcome = run_plan(target, name, plan_text(points), assembler, silence_s=silence_s, stop=stop)
+    if isinstance(target, GuestTarget) and not writer.manifest.loads:
+        writer.manifest.loads = target.loads
     if session.scoped:
         try:
             session.take_trace(getattr(target, "records", {}))
@@ -243,10 +251,16 @@ def _manifest(job: Job) -> Manifest:
     tier: Tier = job.name.tier  # type: ignore[assignment]  # checked by parse_target
     suffix = "" if job.instrument == "counter" else f"-{job.instrument}"
     suffix += f"-load-{job.load}" if job.load else ""
+    kernel, conditions = job.name.kernel, dict(job.conditions)
+    if job.load:
+        conditions["load"] = job.load
+    if job.guest is not None:
+        kernel, suffix = f"{kernel}-{job.guest.kernel.version}", suffix + job.guest.suffix
+        conditions |= job.guest.conditions
     return Manifest(
         schema_version=SCHEMA_VERSION,
         kadenz_version=__version__,
-        id=f"{now:%Y%m%d-%H%M%S}-{job.name.kernel}-{job.name.board}{suffix}",
+        id=f"{now:%Y%m%d-%H%M%S}-{kernel}-{job.name.board}{suffix}",
         created=now.isoformat(timespec="seconds"),
         duration_s=0.0,
         partial=False,
@@ -271,7 +285,7 @@ def _manifest(job: Job) -> Manifest:
         build=job.image.entry,
         host=job.host,
         emulator=job.make().emulator(),
-        conditions={**job.conditions, **({"load": job.load} if job.load else {})},
+        conditions=conditions,
         warnings=list(job.warnings),
         records=[],
         preflight=list(job.preflight),

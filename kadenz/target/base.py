@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 import signal
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from kadenz.config.manifest import EmulatorEntry
 
@@ -33,6 +33,14 @@ class Target(Protocol):
 
     def emulator(self) -> EmulatorEntry | None:
         """The emulator that executes the image, None on real machines."""
+
+
+@runtime_checkable
+class KnowsItsEnd(Protocol):
+    """A target that can tell why it ended by itself."""
+
+    def why_it_ended(self) -> str:
+        """In words; "" when it cannot tell this time."""
 
 
 def die_with_parent() -> Callable[[], None]:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from kadenz.config import house
 from kadenz.config.board import Board
-from kadenz.config.kernel import Kernel
+from kadenz.config.kernel import GuestKernels, Kernel
 from kadenz.config.target_name import TargetName, known_targets, parse_target
-from kadenz.errors import KadenzError
-from kadenz.target import tools
+from kadenz.errors import KadenzError, ToolMissing
+from kadenz.target import guest_kernel, tools
 from kadenz.target.tools import Need, Tool
 
 LookUp = Callable[[Need], Tool]
@@ -73,7 +73,7 @@ def _check(
     look_up: LookUp,
     of_host: Sequence[Missing],
 ) -> TargetCheck:
-    needs = [tools.need("cmake"), tools.need("ninja"), _compiler(board)]
+    needs = [tools.need("cmake"), tools.need("ninja"), _compiler(name.board, board)]
     if kernel.source is not None:
         needs.append(tools.need("cargo"))
     missing: list[Missing | None] = [_lacking(look_up(wanted)) for wanted in needs]
@@ -86,6 +86,11 @@ def _check(
         missing.append(_machine(emulator, board.tier.emulated.machine))
         for_scope.append(_plugin_header(emulator))
         note = "counts instructions, no time of a board"
+    guest = board.tier.guest
+    if name.tier == "guest" and guest is not None and kernel.guest is not None:
+        emulator = look_up(tools.need(guest.qemu))
+        missing += [_lacking(emulator), _machine(emulator, guest.machine)]
+        note = _guest_kernels(name.board, kernel.guest, missing)
     if name.tier == "board" and board.tier.board is not None:
         note = "" if board.tier.board.verified else "nobody has run the suite on the real board yet"
     return TargetCheck(
@@ -98,17 +103,13 @@ def _check(
     )
 
 
-def _compiler(board: Board) -> Need:
-    """The compiler that arch/<arch>/toolchain.cmake names; this machine's own without one."""
-    file = house.root() / "arch" / board.arch / "toolchain.cmake"
-    text = file.read_text() if file.is_file() else ""
-    found = re.search(r"set\(CMAKE_C_COMPILER\s+(\S+?)\s*\)", text)
-    if found is None:
-        return tools.need("gcc")
+def _compiler(name: str, board: Board) -> Need:
+    """The compiler of the board's tool chain; this machine's own without one."""
+    compiler = house.compiler(name, board.arch)
     try:
-        return tools.need(found.group(1))
+        return tools.need(compiler)
     except KeyError:
-        return Need(found.group(1), f"images for {board.title}", f"Install {found.group(1)}")
+        return Need(compiler, f"images for {board.title}", f"Install {compiler}")
 
 
 def _lacking(tool: Tool) -> Missing | None:
@@ -126,6 +127,18 @@ def _machine(emulator: Tool, machine: str) -> Missing | None:
     if re.search(rf"^{re.escape(name)}\s", answer.stdout, re.MULTILINE):
         return None
     return Missing(f"{emulator.path} has no machine {name}", emulator.need.remedy)
+
+
+def _guest_kernels(board: str, kernels: GuestKernels, missing: list[Missing | None]) -> str:
+    """Which kernels are there, in words. The default one missing means the target cannot run."""
+    found = []
+    for number, version in enumerate(kernels.versions.get(board, ())):
+        try:
+            found.append(guest_kernel.find(board, kernels, version).release)
+        except ToolMissing as error:
+            if number == 0:
+                missing.append(Missing(error.message, error.remedy))
+    return f"{', '.join(found)}; counts instructions, no latency of hardware"
 
 
 def _plugin_header(emulator: Tool) -> Missing | None:

@@ -49,6 +49,8 @@ _QEMU_REMEDY = (
     "or put QEMU 10 or newer into PATH"
 )
 
+_GUEST_REMEDY = "Run `make guest-kernels`: it brings compilers, emulators and kernels of guests"
+
 NEEDS: tuple[Need, ...] = (
     Need("cmake", "builds the suite", _apt("cmake"), (3, 25)),
     Need("ninja", "what CMake drives", _apt("ninja-build")),
@@ -73,6 +75,12 @@ NEEDS: tuple[Need, ...] = (
         "Run `make setup`, or install Rust with rustup: https://rustup.rs",
         (1, 78),  # reads version 4 of Cargo.lock
     ),
+    Need("x86_64-linux-gnu-gcc", "the suite for x86-64 guests", _GUEST_REMEDY, (12,)),
+    Need("aarch64-linux-gnu-gcc", "the suite for arm64 guests", _GUEST_REMEDY, (12,)),
+    Need("riscv64-linux-gnu-gcc", "the suite for riscv64 guests", _GUEST_REMEDY, (12,)),
+    Need("qemu-system-x86_64", "runs x86-64 guests", _GUEST_REMEDY, (10,)),
+    Need("qemu-system-aarch64", "runs arm64 guests", _GUEST_REMEDY, (10,)),
+    Need("qemu-system-riscv64", "runs riscv64 guests", _GUEST_REMEDY, (10,)),
     Need("qemu-system-riscv32", "emulates RISC-V boards", _QEMU_REMEDY, (10,)),
     Need("qemu-system-arm", "emulates Arm boards", _QEMU_REMEDY, (10,)),
 )

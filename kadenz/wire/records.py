@@ -49,6 +49,19 @@ class RecordSink(Protocol):
         """A record ended; `end` is None when the target's last word on it is missing."""
 
 
+class NoRecords:
+    """A sink for plans that measure nothing: `list`, `conformance`."""
+
+    def opened(self, begin: Begin) -> None:
+        """Nothing is measured."""
+
+    def values(self, record: int, lane: int, values: NDArray[Any]) -> None:
+        """Nothing is measured."""
+
+    def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
+        """Nothing is measured."""
+
+
 class _Open:
     """A record between BEGIN and END."""
 
