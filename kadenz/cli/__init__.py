@@ -19,6 +19,10 @@ _COMMANDS = {
     "doctor": ("kadenz.cli.doctor:doctor", "What this machine and each target can do."),
     "tune": ("kadenz.cli.tune:tune", "Tune this Linux by a profile, verify it, take it back."),
     "list": ("kadenz.cli.list:list_", "Benchmarks, targets and campaigns there are."),
+    "conformance": (
+        "kadenz.cli.conformance:conformance",
+        "Whether a kernel's port does what benchmarks rely on.",
+    ),
     "run": ("kadenz.cli.run:run", "Measure a campaign or benchmarks on targets."),
     "show": ("kadenz.cli.show:show", "Figures of one run."),
     "report": ("kadenz.cli.report:report", "One HTML page about runs."),

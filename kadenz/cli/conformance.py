@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kadenz conformance: whether the ports of kernels do what the suite relies on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kadenz.cli.names import complete_target
+from kadenz.errors import EXIT_FAILED, EXIT_PASS
+
+if TYPE_CHECKING:
+    from kadenz.lab.conformance import Conformance
+
+
+@click.command()
+@click.argument(
+    "targets", metavar="TARGET...", nargs=-1, required=True, shell_complete=complete_target
+)
+@click.option(
+    "--kernel-source",
+    type=click.Path(path_type=Path),
+    help="A tree of the kernel instead of the pinned one.",
+)
+@click.option("--port", default="", help="Serial port of a board, e.g. /dev/ttyUSB0.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(min=0.1),
+    default=30.0,
+    show_default=True,
+    help="Seconds of silence after which a target counts as hung.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON array on standard output.")
+def conformance(
+    targets: tuple[str, ...],
+    kernel_source: Path | None,
+    port: str,
+    timeout_s: float,
+    as_json: bool,
+) -> int:
+    """Run the conformance test on TARGETs: does the kernel's port do what benchmarks rely on?
+
+    Each case passes, fails, or is n/a because the kernel has no such thing. Exit code 0 when no
+    case failed, 1 when one did or the target did not come to its end.
+
+    \b
+    kadenz conformance freertos/stm32f4@emulated posix/linux@host
+    """
+    from kadenz.cli import show_error
+    from kadenz.config.target_name import parse_target
+    from kadenz.lab.conformance import conformance as ask
+
+    names = [parse_target(text) for text in dict.fromkeys(targets)]
+    answers = []
+    for name in names:
+        answers.append(ask(name, tree=kernel_source, port=port, silence_s=timeout_s))
+        if not as_json:
+            _write(answers[-1])
+    if as_json:
+        import msgspec
+
+        rows = msgspec.json.encode([_row(answer) for answer in answers])
+        click.echo(msgspec.json.format(rows, indent=1))
+    codes = [show_error(answer.failure) for answer in answers if answer.failure is not None]
+    codes += [EXIT_FAILED for answer in answers if not answer.conforms]
+    return max(codes, default=EXIT_PASS)
+
+
+def _write(answer: Conformance) -> None:
+    """A line a case, the reason below where there is one, and the counts."""
+    from rich.markup import escape
+    from rich.padding import Padding
+
+    from kadenz.cli.console import console
+
+    screen = console()
+    hello = answer.hello
+    kernel = f": {hello.kernel} {hello.kernel_version}, {hello.arch}" if hello is not None else ""
+    screen.print(f"[bold]{escape(answer.target)}[/]{escape(kernel)}")
+    colours = {"pass": "green", "fail": "bold red", "n/a": "dim"}
+    for case in answer.cases:
+        colour = colours[case.result]
+        screen.print(f"  [{colour}]{case.result:4}[/]  {escape(case.case)}")
+        if case.reason:
+            screen.print(Padding(f"[dim]{escape(case.reason)}[/]", (0, 0, 0, 8), expand=False))
+    screen.print(
+        f"  {answer.count('pass')} passed, {answer.count('fail')} failed, "
+        f"{answer.count('n/a')} not applicable"
+        + ("" if answer.failure is None else "; not come to its end")
+    )
+
+
+def _row(answer: Conformance) -> dict[str, Any]:
+    hello = answer.hello
+    return {
+        "target": answer.target,
+        "kernel": hello.kernel if hello else "",
+        "kernel_version": hello.kernel_version if hello else "",
+        "conforms": answer.conforms,
+        "passed": answer.count("pass"),
+        "failed": answer.count("fail"),
+        "not_applicable": answer.count("n/a"),
+        "cases": [
+            {"case": case.case, "result": case.result, "reason": case.reason}
+            for case in answer.cases
+        ],
+        "error": answer.failure.message if answer.failure else "",
+    }

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The conformance test of a port, asked of its image case by case."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadenz.build.image import build_image
+from kadenz.config.target_name import TargetName
+from kadenz.errors import KadenzError, TargetFailed, WireDamaged
+from kadenz.lab.boot import run_plan
+from kadenz.lab.choose import Allowance, check_tools, make_target
+from kadenz.target.base import Target
+from kadenz.wire.messages import Conform, Hello
+from kadenz.wire.records import Assembler, NoRecords
+
+# The test measures nothing: no right to real time is needed to run it.
+_ALLOWED: tuple[Allowance, ...] = ("no-realtime", "idle-states")
+PLAN = "conformance\nend\n"
+
+
+@dataclass(frozen=True)
+class Conformance:
+    """What one target answered. `failure` says why it did not come to its end, else None."""
+
+    target: str
+    hello: Hello | None
+    cases: tuple[Conform, ...]
+    failure: KadenzError | None
+
+    def count(self, result: str) -> int:
+        """How many cases ended as "pass", "fail" or "n/a"."""
+        return sum(case.result == result for case in self.cases)
+
+    @property
+    def conforms(self) -> bool:
+        """True when the test came to its end, no case failed and some passed."""
+        return self.failure is None and not self.count("fail") and self.count("pass") > 0
+
+
+def conformance(
+    name: TargetName,
+    *,
+    tree: Path | None = None,
+    extra: Sequence[Path] = (),
+    port: str = "",
+    silence_s: float = 30.0,
+    stop: threading.Event | None = None,
+) -> Conformance:
+    """Builds the image of `name` and runs its conformance test.
+
+    `tree` is a kernel's source tree instead of the pinned one, `extra` benchmarks built in. Raises
+    what building raises; what happens on the target is in the answer.
+    """
+    check_tools(name)
+    image = build_image(name, "counter", tree=tree, extra_bench=extra)
+
+    def make() -> Target:
+        return make_target(name, "counter", image, port=port, allowed=_ALLOWED)
+
+    return ask(make, str(name), silence_s=silence_s, stop=stop or threading.Event())
+
+
+def ask(
+    make: Callable[[], Target], name: str, *, silence_s: float, stop: threading.Event
+) -> Conformance:
+    """Runs the plan `conformance` once on a fresh execution."""
+    assembler = Assembler(NoRecords())
+    outcome = run_plan(make(), name, PLAN, assembler, silence_s=lambda: silence_s, stop=stop)
+    failure: KadenzError | None = outcome.failure
+    damage = [finding.message for finding in assembler.findings if finding.lost]
+    if failure is None and outcome.stopped:
+        failure = TargetFailed(f"{name}: stopped before its end", remedy="Run it again")
+    elif failure is None and damage:
+        failure = WireDamaged(
+            f"{name}: its answer arrived damaged: {damage[0]}",
+            remedy="Run again; if it stays, check the line",
+        )
+    elif failure is None and not assembler.conforms:
+        failure = TargetFailed(
+            f"{name} has no conformance test",
+            remedy="Only images of the suite hold it: `kadenz list` has the targets",
+        )
+    return Conformance(name, assembler.hello, tuple(assembler.conforms), failure)

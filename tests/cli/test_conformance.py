@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kadenz conformance, on real targets."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.test_command_line import kadenz
+
+
+@pytest.mark.emulated
+def test_conformance_lists_every_case_and_passes() -> None:
+    answer = kadenz("conformance", "freertos/stm32f4@emulated", COLUMNS="80")
+    assert answer.returncode == 0, answer.stderr
+    assert "  pass  a mutex excludes\n" in answer.stdout
+    assert "  n/a   a pipe keeps bytes and their order\n" in answer.stdout
+    assert " 0 failed, " in answer.stdout
+    assert max(map(len, answer.stdout.splitlines())) <= 80
+
+
+@pytest.mark.linux
+def test_conformance_as_json() -> None:
+    answer = kadenz("conformance", "posix/linux@host", "--json")
+    assert answer.returncode == 0, answer.stderr
+    (made,) = json.loads(answer.stdout)
+    assert made["conforms"] is True and made["failed"] == 0 and made["error"] == ""
+    assert made["passed"] == sum(case["result"] == "pass" for case in made["cases"]) > 20
+    assert all(case["reason"] for case in made["cases"] if case["result"] == "n/a")
+
+
+def test_an_unknown_target_is_a_usage_error() -> None:
+    answer = kadenz("conformance", "freertos/stm32f5@emulated")
+    assert answer.returncode == 2
+    assert "Did you mean `freertos/stm32f4@emulated`?" in answer.stderr
