@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from kadenz.analysis.jitter import jitter_row, tail_row
 from kadenz.analysis.kept_traces import KeptTrace
 from kadenz.analysis.outliers import Outliers, event_words, sentences
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
+from kadenz.analysis.rhealstone import rhealstone_of
 from kadenz.stats.common_causes import Factor
+from kadenz.stats.estimate import Estimate
 
 Row = dict[str, Any]
 
@@ -35,6 +38,7 @@ def run_summary(result: RunResult) -> Row:
             {"code": w.code, "message": w.message, "remedy": w.remedy} for w in result.warnings
         ],
         "records": [row for record in result.records for row in record_rows(record)],
+        "jitter": [row for record in result.records for row in jitter_rows(record)],
         "sweeps": [sweep_row(result, number) for number in range(len(result.sweeps))],
         "outliers": [
             outliers_row(record, lane, lane.outliers)
@@ -43,6 +47,7 @@ def run_summary(result: RunResult) -> Row:
             if lane.outliers is not None
         ],
         "traces": [trace_row(trace) for trace in result.traces],
+        "rhealstone": rhealstone_row(result),
     }
 
 
@@ -51,6 +56,23 @@ def record_rows(record: RecordResult) -> list[Row]:
     if not record.usable or not record.lanes:
         return [_base(record)]
     return [_base(record, lane) | _figures(record, lane) for lane in record.lanes]
+
+
+def jitter_rows(record: RecordResult) -> list[Row]:
+    """One row a lane that has its jitter or its tail taken apart; `gaps` where it should."""
+    return [
+        {
+            "record": record.entry.id,
+            "bench": record.bench,
+            "params": dict(record.params),
+            "lane": lane.name,
+            "jitter": jitter_row(lane.jitter, record.unit) if lane.jitter else None,
+            "tail": tail_row(lane.tail, record.unit) if lane.tail else None,
+            "gaps": {k: v for k, v in lane.gaps.items() if k in ("jitter", "tail")},
+        }
+        for lane in record.lanes
+        if record.usable and (lane.jitter or lane.tail or "jitter" in lane.gaps)
+    ]
 
 
 def _base(record: RecordResult, lane: LaneResult | None = None) -> Row:
@@ -139,6 +161,33 @@ def sweep_row(result: RunResult, number: int) -> Row:
             row[f"{name}_high"] = sweep.unit.figure(estimate.high)
         row |= {"linear": sweep.fit.linear, "worst_size_bytes": sweep.fit.worst_size}
     return row
+
+
+def rhealstone_row(result: RunResult) -> Row | None:
+    """Rhealstone's six parts and their mean; None where a run did not measure `rhealstone/`."""
+    found = rhealstone_of(result)
+    if found is None:
+        return None
+    row: Row = {
+        "unit": found.unit.key,
+        "clock_class": found.unit.clock_class,
+        "reason": found.reason,
+        "parts": [
+            {"name": part.name, "bench": part.bench, "reason": part.reason}
+            | _estimate(part.mean, found.unit.scale)
+            for part in found.parts
+        ],
+    }
+    row["mean"] = _estimate(found.figure.mean, found.unit.scale)
+    row["per_second"] = _estimate(found.per_second, 1.0)
+    return row
+
+
+def _estimate(made: Estimate | None, scale: float) -> Row:
+    """The three figures, absent ones None."""
+    ends = (None, None, None) if made is None else (made.value, made.low, made.high)
+    value, low, high = (None if end is None else end * scale for end in ends)
+    return {"value": value, "low": low, "high": high}
 
 
 def outliers_row(record: RecordResult, lane: LaneResult, found: Outliers) -> Row:

@@ -61,6 +61,7 @@ def show(runs: tuple[Path, ...], outliers: bool, worst: str, as_json: bool) -> N
         else:
             write_figures(screen, result)
             _write_fits(screen, result)
+            _write_rhealstone(screen, result)
         screen.print()
 
 
@@ -112,3 +113,22 @@ def _write_fits(screen: Any, result: RunResult) -> None:
                 f"{escape(numbers.interval(per_byte.low, per_byte.high, sweep.unit))} a byte, in "
                 f"{sweep.unit.label}" + ("" if sweep.fit.linear else "; not a line") + "[/]"
             )
+
+
+def _write_rhealstone(screen: Any, result: RunResult) -> None:
+    """The six parts, their mean and its inverse; what is missing where there is no figure."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from kadenz.report import rhealstone
+
+    made = rhealstone.table([("", result)])
+    if made is None:
+        return
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for at, name in enumerate(made.columns[1:], 1):
+        table.add_column(name, justify="right" if at in made.numeric else "left")
+    for row in made.rows:
+        table.add_row(*(escape(cell.text) for cell in row[1:]))
+    screen.print(f"[bold]{made.title}[/]")
+    screen.print(table)

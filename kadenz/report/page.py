@@ -11,7 +11,7 @@ from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.units import CLASS_MEANING
 from kadenz.config.manifest import ClockClass
 from kadenz.published import PublishedFigure
-from kadenz.report import figures, labels, numbers, outlier_tables, studies, tables
+from kadenz.report import figures, labels, numbers, outlier_tables, rhealstone, studies, tables
 from kadenz.report.svg.panel import Plot
 from kadenz.report.table import Table
 from kadenz.report.tables import Named
@@ -24,6 +24,8 @@ _FAMILIES = (
     ("itc", "Communication and synchronisation between tasks"),
     ("micro", "Task switching"),
     ("irq", "Interrupts"),
+    ("inversion", "Priority inversion"),
+    ("rhealstone", "Rhealstone's six"),
     ("cyclic", "Periodic work"),
     ("clock", "Clock benchmarks"),
 )
@@ -111,6 +113,7 @@ class Family:
     title: str
     overview: tuple[Plot, ...]
     sections: tuple[Section, ...]
+    summary: Table | None = None  # one figure of several benchmarks
 
 
 @dataclass(frozen=True)
@@ -136,6 +139,7 @@ class Page:
         """For export, in the order of the page."""
         found: list[Table | None] = []
         for family in self.families:
+            found.append(family.summary)
             for section in family.sections:
                 found += [section.fit, section.table, section.common, section.maxima]
         found += [*self.studies, self.clocks, self.differences, self.only_some]
@@ -256,6 +260,7 @@ def _families(runs: Named, published: Sequence[PublishedFigure], detail: Detail)
                     title=known.get(name, name),
                     overview=tuple(_overview(name, own, runs)),
                     sections=tuple(_section(bench, runs, published, detail) for bench in own),
+                    summary=rhealstone.table(runs) if name == "rhealstone" else None,
                 )
             )
     return families

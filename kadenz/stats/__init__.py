@@ -25,5 +25,6 @@ given as None together with a `reason` where a table has to show the gap.
     jitter          all of that about one series
     gpd, clusters   the generalised Pareto distribution; which peaks are independent
     tail            peaks over threshold: checked, and levels with intervals or a refusal
+    rhealstone      six times of a kernel as one figure
     limit           how often a limit is exceeded, zero times included
 """
