@@ -204,10 +204,14 @@ class _Watch(Progress):
             problem = self._load.record_ended(record.id)
             if problem and record.status == "failed" and self._load.ended:
                 record.reason = problem
-            elif problem and record.status == "ok" and not self._load.options.allow_weak:
+            elif problem and record.status == "ok" and self._counts(problem):
                 record.status, record.reason = "invalid", problem
         self._open = None
         self._progress.closed(target, record)
+
+    def _counts(self, problem: str) -> bool:
+        """A weak load may be allowed; one that is not there may not."""
+        return problem == self._load.ended or not self._load.options.allow_weak
 
     def note(self, target: str, text: str) -> None:
         self._progress.note(target, text)

@@ -36,9 +36,9 @@ def said(*parts: list[AnyMessage], done: bool = True) -> bytes:
     return on_the_line(messages)
 
 
-def run(folder: Path, boots: list[Scripted], points: int = 3) -> tuple[Result, Run]:
+def job(folder: Path, boots: list[Scripted], points: int = 3) -> Job:
     left: list[Target] = [Scripted([]), *boots]  # the first is asked for its emulator only
-    job = Job(
+    return Job(
         name=TargetName("freertos", "stm32f4", "emulated"),
         instrument="counter",
         image=Image(
@@ -64,7 +64,10 @@ def run(folder: Path, boots: list[Scripted], points: int = 3) -> tuple[Result, R
         conditions={},
         timeout_s=0.1,
     )
-    result = measure(job, folder / "runs", Progress(), threading.Event())
+
+
+def run(folder: Path, boots: list[Scripted], points: int = 3) -> tuple[Result, Run]:
+    result = measure(job(folder, boots, points), folder / "runs", Progress(), threading.Event())
     return result, read_run(result.folder)
 
 

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a load could leave behind on this machine, and a disk for it to work on."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from kadenz.condition.counters import device_of
+
+
+def on_a_disk(folder: Path) -> Path:
+    """The folder itself, or one of the checkout where temporary files are kept in memory."""
+    if device_of(folder)[1] not in ("tmpfs", "ramfs"):
+        return folder
+    other = Path(__file__).parents[2] / "build" / "tests" / folder.name
+    other.mkdir(parents=True, exist_ok=True)
+    return other
+
+
+def left_behind(scratch: Path, owner: int | None = None) -> list[str]:
+    """Processes that work below `scratch`, files there, control groups of the owner's loads."""
+    group = f"kadenz-load-{owner or os.getpid()}-"
+    found = [f"process {pid}" for pid in working_in(scratch)]
+    found += [str(path) for path in scratch.rglob(".kadenz-load-*")]
+    for folder, names, _ in os.walk("/sys/fs/cgroup"):
+        found += [f"{folder}/{name}" for name in names if name.startswith(group)]
+    return found
+
+
+def working_in(scratch: Path) -> list[int]:
+    """Processes whose working directory is a load's scratch folder, removed or not."""
+    found = []
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        try:
+            where = str(link.readlink())
+        except OSError:
+            continue
+        if where.startswith(f"{scratch}/") and "/.kadenz-load-" in where:
+            found.append(int(link.parent.name))
+    return found
+
+
+def shared() -> list[str]:
+    """Mounts, and everything of System V that outlives its process."""
+    files = [Path("/proc/self/mounts"), *sorted(Path("/proc/sysvipc").glob("*"))]
+    keys = []
+    for file in files:
+        lines = file.read_text().splitlines()
+        keys += [f"{file.name} {' '.join(line.split()[:2])}" for line in lines]
+    return keys
+
+
+def wait_for(what: Callable[[], object], seconds: float = 60.0) -> None:
+    until = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < until, "did not come in time"
+        time.sleep(0.02)

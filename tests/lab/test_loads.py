@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A load beside a run: which targets take one, and what its end means for the records."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from kadenz.condition import load as loads
+from kadenz.condition import running
+from kadenz.condition.load import Options
+from kadenz.condition.running import RunningLoad
+from kadenz.config.target_name import TargetName
+from kadenz.errors import LoadFailed, ToolMissing, UsageError
+from kadenz.lab.loads import check_loads, loads_of, stamps
+from kadenz.lab.measure import Result, measure
+from kadenz.lab.progress import Progress
+from kadenz.store import Run, read_run
+from tests.condition.machine import left_behind, wait_for, working_in
+from tests.lab.fake import Scripted
+from tests.lab.test_measure import job, record, said
+
+LINUX = TargetName("posix", "linux", "host")
+BOARD = TargetName("freertos", "stm32f4", "emulated")
+
+
+class Acting(Scripted):
+    """Does something before its last piece is heard."""
+
+    def __init__(self, pieces: list[bytes], act: Callable[[], None]) -> None:
+        super().__init__(pieces)
+        self._act = act
+        self._left = len(pieces)
+
+    def pieces_after(self, piece: None) -> None:
+        """Silence for ever behind the last piece."""
+        self._pieces.append(piece)
+
+    def read(self, timeout_s: float) -> bytes | None:
+        self._left -= 1
+        if self._left == 0:
+            self._act()
+        return super().read(timeout_s)
+
+
+def run(
+    folder: Path, target: Scripted, *, points: int = 1, load: str = "memory", weak: bool = True
+) -> tuple[Result, Run]:
+    """Measured under a load that need not be strong: how strong is not what is tested here."""
+    one = job(folder, [target], points)
+    one.load, one.load_options = load, Options(workers=1, allow_weak=weak)
+    result = measure(one, folder / "runs", Progress(), threading.Event())
+    return result, read_run(result.folder)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "_WINDOW_S", 0.2)
+    monkeypatch.setattr(running, "_WINDOWS", 3)
+
+
+def test_only_what_runs_on_this_linux_takes_a_load() -> None:
+    assert loads_of(LINUX, []) == loads_of(BOARD, []) == [""]
+    assert loads_of(LINUX, ["none", "disk", "disk"]) == ["none", "disk"]
+    assert loads_of(BOARD, ["disk", "none"]) == ["none"]
+    with pytest.raises(UsageError, match="`disk` runs on this Linux: freertos/stm32f4@emulated"):
+        loads_of(BOARD, ["disk"])
+    (stamp,) = stamps(BOARD, ["none", "disk"])
+    assert "measured without disk" in stamp.message
+    assert stamps(LINUX, ["disk"]) == stamps(BOARD, ["none"]) == []
+
+
+def test_a_mistake_is_told_before_anything_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match="campaign x: `loads`: no load `dsk`") as told:
+        check_loads(["none", "dsk"], Options(), "campaign x: `loads`")
+    assert told.value.remedy == "Did you mean `disk`?"
+    with pytest.raises(UsageError, match="processor 4095"):
+        check_loads(["memory"], Options(cpus=[4095]), "--load")
+    check_loads(["none"], Options(cpus=[4095]), "--load")
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    with pytest.raises(ToolMissing):
+        check_loads(["none", "cpu"], Options(), "--load")
+
+
+def test_a_load_stands_in_conditions_name_and_rates(tmp_path: Path) -> None:
+    result, kept = run(tmp_path, Scripted([said(record(10))]))
+    assert kept.manifest.conditions["load"] == "memory"
+    assert "-load-memory" in kept.path.name
+    (entry,) = kept.manifest.loads
+    assert (entry.name, entry.workers, entry.unit) == ("memory", 1, "MB/s moved")
+    assert result.failures == [] and kept.record(10).status == "ok"
+    assert left_behind(tmp_path) == []
+
+
+def test_no_load_is_a_condition_when_asked_for_and_else_not_touched(tmp_path: Path) -> None:
+    _, asked = run(tmp_path / "a", Scripted([said(record(10))]), load="none")
+    assert asked.manifest.conditions["load"] == "none"
+    assert "-load-none" in asked.path.name and asked.manifest.loads == []
+    _, plain = run(tmp_path / "b", Scripted([said(record(10))]), load="")
+    assert "load" not in plain.manifest.conditions and "load" not in plain.path.name
+
+
+def pieces(*frames_each: int) -> list[bytes]:
+    """Two records on the line, cut after so many frames."""
+    frames = [frame + b"\0" for frame in said(record(10), record(11)).split(b"\0")[:-1]]
+    cut, at = [], 0
+    for count in frames_each:
+        cut.append(b"".join(frames[at : at + count]))
+        at += count
+    return [*cut, b"".join(frames[at:])]
+
+
+@pytest.fixture
+def killer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Kills a worker of the load and waits until kadenz can know."""
+    made: list[RunningLoad] = []
+
+    class Remembered(RunningLoad):
+        def began(self) -> None:
+            made.append(self)
+            super().began()
+
+    def kill() -> None:
+        os.kill(working_in(tmp_path)[0], signal.SIGKILL)
+        wait_for(lambda: not made[0].alive())
+
+    monkeypatch.setattr("kadenz.lab.loads.RunningLoad", Remembered)
+    return kill
+
+
+ENDED = "load `memory` ended by itself, by signal 9"
+
+
+def test_a_record_whose_load_ended_is_invalid(tmp_path: Path, killer: Callable[[], None]) -> None:
+    result, kept = run(tmp_path, Acting(pieces(6), killer), points=2)
+    assert [(r.id, r.status) for r in kept.manifest.records] == [(10, "ok"), (11, "invalid")]
+    assert kept.record(11).reason == ENDED
+    assert kept.samples(kept.record(11)).size == 6  # kept all the same
+    assert [type(error) for error in result.failures] == [LoadFailed]
+    assert "load-ended" in [w.code for w in kept.manifest.warnings]
+    assert not kept.manifest.loads[0].verified
+    assert left_behind(tmp_path) == []
+
+
+def test_what_comes_after_the_end_of_a_load_is_not_measured(
+    tmp_path: Path, killer: Callable[[], None]
+) -> None:
+    first, second = pieces(5)[0], pieces(5, 1)[1]
+    target = Acting([first, second], killer)
+    target.pieces_after(None)  # and then it would go on measuring for long
+    result, kept = run(tmp_path, target, points=3)
+    assert [(r.id, r.status) for r in kept.manifest.records] == [(10, "ok"), (11, "failed")]
+    assert kept.record(11).reason == ENDED
+    assert kept.manifest.partial and kept.manifest.partial_reason == ENDED
+    assert target.asked_to_stop
+    assert [type(error) for error in result.failures] == [LoadFailed]
+
+
+def test_a_load_that_does_not_bite_costs_no_run_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    idle = msgspec.structs.replace(loads.kinds()["network"], program=["sleep", "9"], at_least=1e9)
+    table = {**loads.kinds(), "network": idle}
+    monkeypatch.setattr(loads, "kinds", lambda: table)
+    with pytest.raises(LoadFailed, match="does not bite"):
+        run(tmp_path, Scripted([said(record(10))]), load="network", weak=False)
+    assert list((tmp_path / "runs").iterdir()) == []
+
+    _, kept = run(tmp_path, Scripted([said(record(10))]), load="network", weak=True)
+    assert "weak-load" in [w.code for w in kept.manifest.warnings]
+    assert not kept.manifest.loads[0].verified
+    assert kept.record(10).status == "ok"
+
+
+def test_an_exception_while_measuring_ends_the_load(tmp_path: Path) -> None:
+    def fail() -> None:
+        assert working_in(tmp_path)
+        raise RuntimeError("a mistake")
+
+    with pytest.raises(RuntimeError):
+        run(tmp_path, Acting([said(record(10))], fail))
+    assert left_behind(tmp_path) == []
