@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 import click
 from rich.markup import escape
 
-from kadenz.errors import EXIT_FAILED
+from kadenz.errors import EXIT_FAILED, EXIT_INCONCLUSIVE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
     from rich.table import Table
 
+    from kadenz.config.manifest import PreflightEntry
     from kadenz.target.checkup import TargetCheck
     from kadenz.target.host_clock import ClockCheck
     from kadenz.target.host_facts import Host
@@ -22,11 +25,19 @@ if TYPE_CHECKING:
 
 
 @click.command()
+@click.option(
+    "--require",
+    "claim",
+    type=click.Choice(["medians", "worst-cases"]),
+    help="Exit with 1 when a finding makes this claim about this Linux worthless, with 4 when that "
+    "cannot be known.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object instead of tables.")
-def doctor(as_json: bool) -> None:
+def doctor(claim: str | None, as_json: bool) -> None:
     """What this machine and each target can do, what is missing, and how to get it.
 
-    Exits with 1 when no target can run.
+    The preflight tells what each finding does to the figures of this Linux, heaviest first, and
+    which tuning profile takes it away. Exits with 1 when no target can run.
     """
     from kadenz.target import tools
     from kadenz.target.checkup import Missing, check_targets
@@ -49,8 +60,20 @@ def doctor(as_json: bool) -> None:
         _write_json(host, clock, found, targets, ready)
     else:
         _write_tables(host, clock, found, targets)
-    if not ready:
-        sys.exit(EXIT_FAILED)
+    code = 0 if claim is None else _verdict(claim, host.preflight, clock)
+    if code and claim is not None and not as_json:
+        word = "cannot be known" if code == EXIT_INCONCLUSIVE else "are not to be relied on"
+        click.echo(f"error: {claim} of this Linux {word} here: see the preflight", err=True)
+    if not ready or code:
+        sys.exit(code if ready else EXIT_FAILED)
+
+
+def _verdict(claim: str, preflight: Sequence[PreflightEntry], clock: ClockCheck) -> int:
+    """Whether a claim about this Linux would stand: 0, 1 or 4."""
+    concerned = {entry.verdict for entry in preflight if claim in entry.invalidates}
+    if "finding" in concerned or clock.problems:
+        return EXIT_FAILED
+    return EXIT_INCONCLUSIVE if "unknown" in concerned else 0
 
 
 def _write_json(
@@ -65,6 +88,7 @@ def _write_json(
         "ready": ready,
         "host": host.entry,
         "warnings": host.warnings,
+        "preflight": host.preflight,
         "clock": clock,
         "tools": [
             {
@@ -100,6 +124,7 @@ def _write_tables(
 
     console = Console(highlight=False)
     _machine(console, host)
+    _preflight(console, host.preflight)
     _clock(console, clock)
     _tools(console, found)
     _targets(console, targets)
@@ -111,11 +136,28 @@ def _machine(console: Console, host: Host) -> None:
     console.print("[bold]This machine[/]")
     _say(console, f"{entry.cpu}, {entry.cpus} processors, {kind}")
     _say(console, f"{entry.os}, Linux {entry.kernel}, {entry.preempt}")
-    if not host.warnings:
+
+
+def _preflight(console: Console, preflight: Sequence[PreflightEntry]) -> None:
+    console.print("\n[bold]Preflight[/] for figures of this Linux, heaviest first")
+    for entry in preflight:
+        if entry.verdict == "finding":
+            worthless = f"[red]invalidates {' and '.join(entry.invalidates)}[/]: "
+            mark = "[red]✗[/]" if entry.invalidates else "[yellow]![/]"
+            _say(console, escape(entry.message), mark)
+            _say(console, (worthless if entry.invalidates else "") + escape(entry.effect))
+            profiles = f"kadenz tune apply {' | '.join(entry.tunings)}" if entry.tunings else ""
+            remedy = f". Or: {entry.remedy}" if profiles and entry.remedy else entry.remedy
+            _say(console, f"[dim]{escape(profiles + remedy)}[/]")
+    for entry in preflight:
+        if entry.verdict == "unknown":
+            _say(console, f"{entry.code}: not known: {escape(entry.message)}", "[dim]?[/]")
+    good = [entry.code for entry in preflight if entry.verdict == "good"]
+    if good:
+        _say(console, f"[dim]not found: {', '.join(good)}[/]", "[green]✓[/]")
+    if len(good) == len(preflight):
         _say(console, "nothing stands in the way of a measurement on it", "[green]✓[/]")
-    for warning in host.warnings:
-        _say(console, warning.message, "[yellow]![/]")
-        _say(console, f"[dim]{escape(warning.remedy)}[/]")
+    _say(console, "[dim]No effect on instruction counts of emulated and guest targets[/]")
 
 
 def _clock(console: Console, clock: ClockCheck) -> None:

@@ -68,6 +68,8 @@ def values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str
     monkeypatch.setenv("KADENZ_STATE_DIR", str(tmp_path / "state"))
     irq, before = movable_interrupt(), _now()
     yield before
+    if tunings.in_force(Machine()) is not None:
+        tunings.restore(Machine(), "overwrite")
     RUNTIME.write_text(before["runtime"])
     Machine().set_policy(thread(), before["thread"])
     if irq is not None:

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The preflight: what each finding does to figures, in the order of its weight, and what helps."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from kadenz.cli.doctor import doctor
+from kadenz.config import house, manifest
+from kadenz.config.tuning import removes
+from kadenz.target import host_facts
+from kadenz.target.host_limits import Rights
+from kadenz.target.host_preflight import _CHECKS, CODES
+from kadenz.target.host_system import Files
+
+from . import machine
+from .machine import ALL_RIGHTS, CPU
+
+Changes = dict[str, str | None]
+
+
+def found(root: Path, changes: Changes) -> list[manifest.PreflightEntry]:
+    entries = machine.host(root, changes).preflight
+    return [entry for entry in entries if entry.verdict == "finding"]
+
+
+def test_a_good_machine_has_no_finding_and_every_check_is_told(tmp_path: Path) -> None:
+    entries = machine.host(tmp_path, {"/sys/kernel/tracing/current_tracer": "nop"}).preflight
+    assert {entry.code for entry in entries} == CODES
+    assert {entry.verdict for entry in entries} == {"good"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "words"),
+    [
+        ({"/proc/sys/kernel/timer_migration": "1"}, "timer-migration", "another processor"),
+        (
+            {
+                "/proc/sys/kernel/numa_balancing": "1",
+                "/sys/devices/system/node/node0/cpulist": "0-1",
+                "/sys/devices/system/node/node1/cpulist": "2-3",
+            },
+            "numa-balancing",
+            "2 memory nodes",
+        ),
+        (
+            {"/sys/kernel/mm/transparent_hugepage/enabled": "[always] madvise never"},
+            "huge-pages",
+            "huge",
+        ),
+        ({"/sys/kernel/mm/ksm/run": "1"}, "page-merging", "KSM"),
+        (
+            {"/proc/sys/kernel/nmi_watchdog": "1", "/proc/sys/kernel/watchdog_thresh": "7"},
+            "nmi-watchdog",
+            "every 7 s",
+        ),
+        ({"/proc/sys/vm/stat_interval": "1"}, "stat-interval", "every second"),
+        ({"/proc/lockdep": "x"}, "lock-checking", "CONFIG_LOCKDEP"),
+        (
+            {
+                "/sys/kernel/tracing/current_tracer": "function",
+                "/sys/kernel/tracing/tracing_on": "1",
+            },
+            "tracing",
+            "`function`",
+        ),
+        ({f"{CPU}/isolated": ""}, "no-isolation", "no processor is kept apart"),
+        (
+            {"/proc/irq/24/smp_affinity_list": "0-3", "/proc/irq/25/smp_affinity_list": "1"},
+            "interrupts-everywhere",
+            "1 of 2 interrupts",
+        ),
+        (
+            {"/proc/77/stat": "77 (irqbalance) S 1 0 0 0 -1 0 " + "0 " * 30 + "0 0 0"},
+            "irqbalance",
+            "irqbalance runs",
+        ),
+        (
+            {"/proc/77/stat": "77 (robot ctl) S 1 0 0 0 -1 0 " + "0 " * 30 + "95 1 0"},
+            "rt-competitor",
+            "robot ctl (77) at 95",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) and "-" in value and " " not in value else "",
+)
+def test_a_disturbance_is_named_with_its_effect_and_its_remedy(
+    changes: Changes, code: str, words: str, tmp_path: Path
+) -> None:
+    (entry,) = found(tmp_path, changes)
+    assert entry.code == code
+    assert words in entry.message
+    assert entry.effect and entry.remedy
+
+
+def test_kernel_threads_and_low_priorities_are_no_competitors(tmp_path: Path) -> None:
+    low = "77 (x) S 1 0 0 0 -1 0 " + "0 " * 30 + "50 1 0"
+    kernel = "18 (migration/0) S 2 0 0 0 -1 69238880 " + "0 " * 30 + "99 1 0"
+    assert found(tmp_path, {"/proc/77/stat": low, "/proc/18/stat": kernel}) == []
+
+
+def test_findings_come_in_the_order_of_their_weight(tmp_path: Path) -> None:
+    changes: Changes = {
+        "/proc/sys/kernel/sched_rt_runtime_us": "950000",
+        "/proc/sys/vm/stat_interval": "1",
+        "/proc/cpuinfo": "model name\t: EPYC\nflags\t: fpu hypervisor\n",
+        f"{CPU}/cpu0/cpufreq/scaling_governor": "schedutil",
+        "/proc/pressure/cpu": "some avg10=31.50 avg60=0.00 avg300=0.00 total=1",
+    }
+    entries = found(tmp_path, changes)
+    assert [entry.code for entry in entries] == [
+        "competing-load",
+        "governor",
+        "virtual-machine",
+        "stat-interval",
+        "rt-throttling",
+    ]
+    assert [entry.invalidates for entry in entries[:3]] == [
+        ["medians", "worst-cases"],
+        ["medians"],
+        ["worst-cases"],
+    ]
+
+
+def test_an_effect_has_the_machines_own_number(tmp_path: Path) -> None:
+    changes: Changes = {
+        f"{CPU}/cpu0/cpuidle/state2/latency": "133",
+        f"{CPU}/cpu0/cpufreq/scaling_governor": "schedutil",
+        f"{CPU}/cpu0/cpufreq/cpuinfo_max_freq": "4000000",
+        f"{CPU}/cpu0/cpufreq/cpuinfo_min_freq": "800000",
+    }
+    files = machine.make(tmp_path, **changes)
+    entries = {e.code: e for e in host_facts.read_host(files, Rights("", "", "EACCES")).preflight}
+    assert "up to 133 us" in entries["idle-states"].effect
+    assert "up to 5.0 times slower" in entries["governor"].effect
+
+
+def test_the_profiles_that_take_a_finding_away_are_named_the_least_first(tmp_path: Path) -> None:
+    entries = {e.code: e for e in found(tmp_path, {"/proc/sys/kernel/timer_migration": "1"})}
+    assert entries["timer-migration"].tunings == ["quiet", "latency", "isolated"]
+    lacking = {e.code: e for e in found(tmp_path, {"/sys/kernel/realtime": None})}
+    assert all("not-preempt-rt" not in entry.tunings for entry in lacking.values())
+
+
+def test_every_finding_a_profile_says_to_take_away_is_one_of_the_preflight() -> None:
+    for name in house.tuning_files():
+        assert removes(house.read_tuning(name)[0]) <= CODES
+
+
+def test_what_cannot_be_read_is_unknown_not_good(tmp_path: Path) -> None:
+    entries = {e.code: e for e in host_facts.read_host(Files(tmp_path), ALL_RIGHTS).preflight}
+    for code in ("governor", "idle-states", "rt-throttling", "tracing"):
+        assert entries[code].verdict == "unknown"
+        assert entries[code].message
+
+
+def test_every_warning_of_the_machine_has_its_place_in_the_preflight() -> None:
+    """A warning without one would never be told by doctor."""
+    import re
+
+    source = Path(host_facts.__file__).read_text()
+    assert set(re.findall(r'code="([a-z-]+)"', source)) <= CODES
+    assert len({check.code for check in _CHECKS}) == len(_CHECKS)
+
+
+def doctor_on(
+    changes: Changes, arguments: list[str], root: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[int, str]:
+    host = machine.host(root, changes)
+    monkeypatch.setattr(host_facts, "read_host", lambda: host)
+    answer = CliRunner().invoke(doctor, arguments)
+    return answer.exit_code, answer.output
+
+
+@pytest.mark.parametrize(
+    ("changes", "claim", "code"),
+    [
+        ({}, "medians", 0),
+        ({f"{CPU}/cpu1/cpufreq/scaling_governor": "schedutil"}, "medians", 1),
+        ({f"{CPU}/cpu1/cpufreq/scaling_governor": "schedutil"}, "worst-cases", 0),
+        ({f"{CPU}/cpu0/cpufreq/scaling_governor": None}, "medians", 4),
+        ({"/proc/sys/kernel/sched_rt_runtime_us": "950000"}, "worst-cases", 0),
+    ],
+)
+def test_a_claim_can_be_required(
+    changes: Changes, claim: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole: Changes = {"/sys/kernel/tracing/current_tracer": "nop", **changes}
+    got, output = doctor_on(whole, ["--require", claim], tmp_path, monkeypatch)
+    assert got == code, output
+    assert doctor_on(whole, [], tmp_path / "plain", monkeypatch)[0] == 0
+
+
+def test_doctor_tells_effect_and_profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    changes: Changes = {f"{CPU}/cpu1/cpufreq/scaling_governor": "schedutil"}
+    _, output = doctor_on(changes, [], tmp_path, monkeypatch)
+    words = " ".join(output.split())
+    assert "invalidates medians: medians depend on how busy the processor was before" in words
+    assert "kadenz tune apply quiet | latency | isolated" in words
+    assert "No effect on instruction counts" in words
+    _, output = doctor_on(changes, ["--json"], tmp_path / "json", monkeypatch)
+    entries = json.loads(output)["preflight"]
+    assert entries[0]["code"] == "governor"
+    assert entries[0]["tunings"] == ["quiet", "latency", "isolated"]

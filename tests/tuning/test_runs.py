@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run of this machine carries the tuning in force; nobody has to say so."""
+
+from __future__ import annotations
+
+import errno
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from kadenz.condition import tuning as tunings
+from kadenz.condition.tuning_plan import make_plan
+from kadenz.config import house
+from kadenz.config.manifest import Manifest
+from kadenz.errors import TargetFailed
+from kadenz.lab import tuned
+from tests.store import manifests
+
+from . import machine as machines
+from .machine import FileMachine
+
+RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FileMachine:
+    monkeypatch.setenv("KADENZ_STATE_DIR", str(tmp_path / "state"))
+    return machines.make(tmp_path / "m")
+
+
+def apply(machine: FileMachine, name: str) -> None:
+    tunings.apply(machine, make_plan(machine, name, house.read_tuning(name)[0]))
+
+
+def run(tier: str = "host") -> Manifest:
+    document = manifests.manifest()
+    document.target.tier = tier  # type: ignore[assignment]
+    return document
+
+
+def codes(document: Manifest) -> list[str]:
+    return [warning.code for warning in document.warnings]
+
+
+def test_a_run_without_a_tuning_says_nothing(machine: FileMachine) -> None:
+    document = run()
+    tuned.begin(document, machine)
+    tuned.end(document, machine)
+    assert document.tuning is None
+    assert document.conditions == {}
+    assert document.warnings == []
+
+
+def test_the_tuning_in_force_is_a_condition_verified_at_both_ends(machine: FileMachine) -> None:
+    apply(machine, "latency")
+    document = run()
+    tuned.begin(document, machine)
+    tuned.end(document, machine)
+    assert document.conditions["tuning"] == "latency"
+    assert document.tuning is not None
+    assert document.tuning.at_start == document.tuning.at_end == []
+    keys = {item.key: item for item in document.tuning.items}
+    assert (keys["scheduler.rt_runtime_us"].was, keys["scheduler.rt_runtime_us"].value) == (
+        "950000",
+        "-1",
+    )
+    assert document.warnings == []
+    again = msgspec.json.decode(msgspec.json.encode(document), type=Manifest)
+    assert again.tuning == document.tuning
+
+
+@pytest.mark.parametrize("tier", ["guest", "emulated", "board"])
+def test_targets_elsewhere_do_not_carry_this_machines_tuning(
+    tier: str, machine: FileMachine
+) -> None:
+    apply(machine, "latency")
+    document = run(tier)
+    tuned.begin(document, machine)
+    tuned.end(document, machine)
+    assert document.tuning is None
+    assert document.conditions == {}
+
+
+def test_values_that_failed_are_part_of_the_condition(machine: FileMachine) -> None:
+    machine.refuse = {RUNTIME: errno.EROFS}
+    apply(machine, "latency")
+    document = run()
+    tuned.begin(document, machine)
+    assert document.conditions["tuning"].startswith("latency, without 1 of ")
+
+
+def test_a_tuning_that_does_not_hold_is_stamped(machine: FileMachine) -> None:
+    apply(machine, "latency")
+    machine.write(RUNTIME, "950000")
+    document = run()
+    tuned.begin(document, machine)
+    assert codes(document) == ["tuning-changed"]
+    assert RUNTIME in document.warnings[0].message
+    tuned.end(document, machine)
+    assert codes(document) == ["tuning-changed"]  # said once
+
+
+def test_a_tuning_that_goes_during_the_run_is_stamped(machine: FileMachine) -> None:
+    apply(machine, "latency")
+    document = run()
+    tuned.begin(document, machine)
+    tunings.restore(machine)
+    tuned.end(document, machine)
+    assert codes(document) == ["tuning-changed"]
+    assert "taken back" in document.warnings[0].message
+
+
+def test_a_tuning_that_comes_during_the_run_is_stamped(machine: FileMachine) -> None:
+    document = run()
+    tuned.begin(document, machine)
+    apply(machine, "latency")
+    tuned.end(document, machine)
+    assert codes(document) == ["tuning-changed"]
+
+
+def test_a_half_applied_tuning_is_stamped(machine: FileMachine, tmp_path: Path) -> None:
+    apply(machine, "latency")
+    file = tmp_path / "state" / "tuning" / "journal.jsonl"
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:-1]))
+    document = run()
+    tuned.begin(document, machine)
+    assert codes(document) == ["tuning-incomplete"]
+    assert document.conditions["tuning"] == "latency, half applied"
+
+
+def test_a_damaged_journal_does_not_stop_a_run(machine: FileMachine, tmp_path: Path) -> None:
+    apply(machine, "latency")
+    (tmp_path / "state" / "tuning" / "journal.jsonl").write_text("{\n")
+    document = run()
+    tuned.begin(document, machine)
+    tuned.end(document, machine)
+    assert set(codes(document)) == {"tuning-unknown"}
+    assert tuned.on_every_processor(["suite"], machine) == ["suite"]
+
+
+def test_the_suite_leaves_the_group_a_tuning_confines_programs_to(machine: FileMachine) -> None:
+    assert tuned.on_every_processor(["suite"], machine) == ["suite"]
+    apply(machine, "isolated")
+    command = tuned.on_every_processor(["/bin/sh", "-c", "echo $$ $0", "a b"], machine)
+    answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert answer[1:] == ["a", "b"]
+    # The number written to the top group is the program's own.
+    assert machine.path(f"{machines.V1}/cgroup.procs").read_text().strip() == answer[0]
+
+
+def test_without_the_right_to_leave_it_the_run_does_not_begin(
+    machine: FileMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apply(machine, "isolated")
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    with pytest.raises(TargetFailed, match="may not leave its group") as wrong:
+        tuned.on_every_processor(["suite"], machine)
+    assert "kadenz tune restore" in wrong.value.remedy
+
+
+def test_a_manifest_of_before_still_opens() -> None:
+    document = msgspec.json.decode(msgspec.json.encode(run()))
+    for key in ("tuning", "preflight"):
+        del document[key]
+    opened = msgspec.convert(document, Manifest)
+    assert opened.tuning is None
+    assert opened.preflight == []
