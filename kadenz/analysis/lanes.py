@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from kadenz.analysis.jitter import JitterResult, tail_of
 from kadenz.analysis.outliers import Worst, find_outliers
 from kadenz.analysis.results import LaneResult
 from kadenz.config.manifest import LaneEntry
@@ -49,13 +50,14 @@ def analyse_lane(
     companions: Mapping[str, npt.NDArray[Any]] | None = None,
     drains: npt.ArrayLike = (),
     worst: Worst = Worst(),  # noqa: B008 (frozen)
+    jitter: JitterResult | None = None,
 ) -> tuple[LaneResult, Ordered | None]:
     """Statistics of `samples` (taken,) in ticks, time order; the first `cold` are kept apart.
 
     Also returns the sorted warm samples, so that lanes can be pooled without sorting again. The
     periods, both in microseconds of the target's own time, are only used to name periodic
     outliers and to tell the time of maxima; `companions` (taken,) and `drains` (indices) to tell
-    what the `worst` of the samples have in common.
+    what the `worst` of the samples have in common. `jitter` is passed on.
     """
     first = min(cold, samples.size)
     kept = tuple(float(x) for x in samples[: min(first, COLD_SHOWN)])
@@ -102,6 +104,8 @@ def analyse_lane(
             missed=entry.missed,
             which=worst,
         ),
+        jitter=jitter,
+        tail=attempt("tail", lambda: tail_of(warm)),
         gaps=gaps,
     )
     return result, ordered

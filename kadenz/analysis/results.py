@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from kadenz.analysis.jitter import JitterResult
 from kadenz.analysis.kept_traces import KeptTrace
 from kadenz.analysis.outliers import Outliers
 from kadenz.analysis.units import Unit
@@ -24,6 +25,7 @@ from kadenz.stats.periodic import PeriodicOutliers
 from kadenz.stats.prediction import MaximumBound
 from kadenz.stats.size_fit import SizeFit
 from kadenz.stats.summary import Summary
+from kadenz.stats.tail import Tail
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,8 @@ class LaneResult:
     histogram: Histogram | None = None
     envelope: Envelope | None = None
     outliers: Outliers | None = None
+    jitter: JitterResult | None = None  # of edges and wake-ups
+    tail: Tail | None = None  # from 10,000 samples
     gaps: dict[str, str] = field(default_factory=dict)
 
     @property

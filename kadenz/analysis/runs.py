@@ -4,15 +4,24 @@
 from __future__ import annotations
 
 from kadenz.analysis.batches import ITERATIONS, batch_lanes, batch_result
+from kadenz.analysis.jitter import EDGES, JitterResult, jitter_of_record
 from kadenz.analysis.kept_traces import kept_traces
 from kadenz.analysis.lanes import analyse_lane, merge
 from kadenz.analysis.outliers import ALPHA, Worst
-from kadenz.analysis.results import BatchResult, LaneResult, Pooled, RecordResult, RunResult
+from kadenz.analysis.results import (
+    BatchResult,
+    LaneResult,
+    Pooled,
+    RecordResult,
+    RunResult,
+    Samples,
+)
 from kadenz.analysis.sweeps import sweeps_of
-from kadenz.analysis.units import unit_of
-from kadenz.config.manifest import Manifest, RecordEntry, Warning  # noqa: A004
+from kadenz.analysis.units import Unit, unit_of
+from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry, Warning  # noqa: A004
 from kadenz.stats.box import box
 from kadenz.stats.common_causes import SHARE
+from kadenz.stats.errors import Undefined
 from kadenz.stats.ordered import Ordered
 from kadenz.stats.percentiles import LEVELS
 from kadenz.stats.summary import summarize
@@ -61,10 +70,11 @@ def _record(run: Run, entry: RecordEntry, worst: Worst) -> RecordResult:
     period = entry.params.get("period_us")
     tick_hz = run.manifest.target.tick_hz
     for lane in entry.series:
+        samples, cold, jitter, gap = _jitter(run, entry, lane, unit)
         result, ordered = analyse_lane(
             lane,
-            run.samples(entry, lane),
-            entry.cold,
+            samples,
+            cold,
             sample_period_us=float(period) if period else None,
             tick_period_us=1e6 / tick_hz if tick_hz and period else None,
             companions={
@@ -72,7 +82,10 @@ def _record(run: Run, entry: RecordEntry, worst: Worst) -> RecordResult:
             },
             drains=entry.drains,
             worst=worst,
+            jitter=jitter,
         )
+        if gap:
+            result.gaps["jitter"] = gap
         lanes.append(result)
         if ordered is not None:
             sorted_lanes.append(ordered)
@@ -87,6 +100,33 @@ def _record(run: Run, entry: RecordEntry, worst: Worst) -> RecordResult:
         batch=batch,
         notes=tuple(_notes(entry)),
     )
+
+
+def _jitter(
+    run: Run, entry: RecordEntry, lane: LaneEntry, unit: Unit
+) -> tuple[Samples, int, JitterResult | None, str]:
+    """Samples to describe and how many are cold; their jitter, or why there is none.
+
+    Samples of edges are times: what is described is their jitter, which has no cold part.
+    """
+    samples = run.samples(entry, lane)
+    cycle = entry.companions(lane).get("cycle")
+    try:
+        found = jitter_of_record(
+            entry.bench,
+            samples,
+            entry.cold,
+            unit,
+            entry.params.get("period_us"),
+            lane.missed,
+            None if cycle is None else run.samples(entry, cycle),
+        )
+    except Undefined as error:
+        return samples[:0] if entry.bench == EDGES else samples, entry.cold, None, error.reason
+    if found is None:
+        return samples, entry.cold, None, ""
+    result, series = found
+    return (series, 0, result, "") if entry.bench == EDGES else (samples, entry.cold, result, "")
 
 
 def refusal(entry: RecordEntry) -> str:
@@ -115,6 +155,11 @@ def refusal(entry: RecordEntry) -> str:
 
 def _notes(entry: RecordEntry) -> list[str]:
     notes = []
+    if entry.bench == EDGES:
+        notes.append(
+            "figures are of the jitter: what is left of the edge times after the clocks' rate and "
+            "their drift"
+        )
     if entry.proof.checked == 0 and any(lane.taken for lane in entry.series):
         notes.append("nothing was proved: the benchmark made no check")
     missed = sum(lane.missed for lane in entry.series)

@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jitter of cyclic work: from edge times or wake-up latencies to the views a report shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from kadenz.analysis.units import Unit
+from kadenz.stats.cycles import cycle_numbers
+from kadenz.stats.disturbances import Disturbances
+from kadenz.stats.envelope import Envelope, envelope
+from kadenz.stats.errors import TooFew, Undefined
+from kadenz.stats.estimate import Estimate
+from kadenz.stats.jitter import Bias, Jitter, take_apart
+from kadenz.stats.samples import Floats
+from kadenz.stats.summary import Summary
+from kadenz.stats.tail import FEWEST as FEWEST_FOR_TAIL
+from kadenz.stats.tail import Tail, fit_tail
+
+# Records whose samples are times of edges; those whose samples are latencies of wake-ups.
+EDGES = "ethercat/edge-jitter"
+WAKEUPS = "cyclic/wakeup-latency"
+FEWEST = 1000
+VIEW_CELLS = 240
+# A tail for every point of a sweep costs more than it tells; these many samples are worth one.
+FEWEST_SHOWN_TAIL = max(FEWEST_FOR_TAIL, 10_000)
+
+View = Literal["raw", "compensated", "drift", "median drift", "jitter"]
+
+
+@dataclass(frozen=True, eq=False)
+class JitterResult:
+    """One series of cyclic work taken apart; all figures in the unit of the samples (ticks).
+
+    `views` are thinned without losing a peak; cell i lies between `seconds[i]` and the next.
+    `holes` cycles are missing between the first and the last one; `sd` by view.
+    """
+
+    source: Literal["edges", "wake-ups"]
+    n: int
+    holes: int
+    period_us: float
+    seconds: Floats  # (cells + 1,) from the first cycle
+    rate_error_ppm: Estimate
+    rate_reason: str
+    effective_n: float
+    window: int
+    summary: Summary
+    sd: dict[View, float]
+    views: dict[View, Envelope]
+    disturbances: Disturbances
+    bias: Bias
+    notes: tuple[str, ...] = ()
+
+    @property
+    def window_s(self) -> float:
+        """The window of the moving average, in seconds."""
+        return self.window * self.period_us * 1e-6
+
+    def at_s(self, cycle: float) -> float:
+        """When a cycle began, from the first one."""
+        return cycle * self.period_us * 1e-6
+
+
+def jitter_of_edges(
+    times: npt.NDArray[Any],
+    period_us: float,
+    tick_us: float,
+    *,
+    cycles: npt.NDArray[Any] | None = None,
+    missed: int = 0,
+    window: int | None = None,
+) -> tuple[JitterResult, Floats]:
+    """Edge times (n,) in ticks of `tick_us`, ascending; also the jitter itself (n,), in ticks.
+
+    `cycles` (n,) are their numbers where they were recorded; else, where some are `missed`, they
+    come from the times (stats.cycles). Undefined for fewer than 1000 edges.
+    """
+    if times.size < FEWEST:
+        raise TooFew("jitter", int(times.size), FEWEST)
+    notes = []
+    if cycles is None and missed:
+        cycles = cycle_numbers(times, period_us / tick_us)
+        notes.append(
+            "the numbers of the cycles with an edge were not recorded; they come from the times"
+        )
+    made = take_apart(times, nominal_period=period_us / tick_us, cycles=cycles, window=window)
+    return _result("edges", made, period_us, tuple(notes)), made.drift.jitter
+
+
+def jitter_of_wakeups(
+    latencies: npt.NDArray[Any],
+    period_us: float,
+    tick_us: float,
+    *,
+    cycles: npt.NDArray[Any] | None = None,
+    missed: int = 0,
+    window: int | None = None,
+) -> tuple[JitterResult, Floats]:
+    """Wake-up latencies (n,) in ticks of `tick_us`: a wake-up is at its due moment + latency.
+
+    Due moments are period * cycle by the same clock, so the rate error is that of the latency's
+    trend alone. `cycles` as above; without them missed cycles are closed up, and a note says so.
+    """
+    if latencies.size < FEWEST:
+        raise TooFew("jitter", int(latencies.size), FEWEST)
+    notes = []
+    if cycles is None and missed:
+        notes.append(
+            f"{missed:,} cycles were missed, and which is not recorded: the series is closed up, "
+            "so that periods are counted in cycles taken"
+        )
+    period = period_us / tick_us
+    numbers = np.arange(latencies.size) if cycles is None else cycles.astype(np.int64)
+    numbers = numbers - numbers[0]
+    times = numbers * period + latencies.astype(np.float64)
+    made = take_apart(times, nominal_period=period, cycles=numbers, window=window)
+    return _result("wake-ups", made, period_us, tuple(notes)), made.drift.jitter
+
+
+def _result(
+    source: Literal["edges", "wake-ups"], made: Jitter, period_us: float, notes: tuple[str, ...]
+) -> JitterResult:
+    drift = made.drift
+    series: dict[View, Floats] = {
+        "raw": drift.raw,
+        "compensated": drift.compensated,
+        "drift": drift.drift,
+        "median drift": made.median_drift,
+        "jitter": drift.jitter,
+    }
+    views = {name: envelope(values, cells=VIEW_CELLS) for name, values in series.items()}
+    first = views["jitter"].first
+    cycles = first if drift.cycles is None else drift.cycles[first]
+    span = drift.n if drift.cycles is None else int(drift.cycles[-1]) + 1
+    assert drift.rate_error_ppm is not None
+    return JitterResult(
+        source=source,
+        n=drift.n,
+        holes=span - drift.n,
+        period_us=period_us,
+        seconds=np.asarray(np.append(cycles, span) * period_us * 1e-6, dtype=np.float64),
+        rate_error_ppm=drift.rate_error_ppm,
+        rate_reason=drift.reason,
+        effective_n=drift.effective_n,
+        window=drift.window,
+        summary=made.summary,
+        sd={name: float(values.std(ddof=1)) for name, values in series.items()},
+        views=views,
+        disturbances=made.disturbances,
+        bias=made.bias,
+        notes=notes,
+    )
+
+
+def jitter_of_record(
+    bench: str,
+    samples: npt.NDArray[Any],
+    cold: int,
+    unit: Unit,
+    period_us: int | None,
+    missed: int,
+    cycles: npt.NDArray[Any] | None,
+) -> tuple[JitterResult, Floats] | None:
+    """The jitter of a lane of a record, None where the benchmark is of another kind.
+
+    Undefined where it should have one and cannot.
+    """
+    if bench not in (EDGES, WAKEUPS):
+        return None
+    if not unit.is_time or not period_us:
+        raise Undefined("jitter", f"the record counts {unit.label}, and no period in them is known")
+    take = jitter_of_edges if bench == EDGES else jitter_of_wakeups
+    return take(
+        samples[cold:],
+        float(period_us),
+        unit.scale,
+        cycles=None if cycles is None else cycles[cold:],
+        missed=missed,
+    )
+
+
+def tail_of(samples: npt.NDArray[Any]) -> Tail:
+    """The tail of samples (n,), from 10,000 on."""
+    if samples.size < FEWEST_SHOWN_TAIL:
+        raise TooFew("tail", int(samples.size), FEWEST_SHOWN_TAIL)
+    return fit_tail(samples)
+
+
+# ---- as rows ------------------------------------------------------------------------------------
+
+Row = dict[str, Any]
+
+
+def jitter_row(result: JitterResult, unit: Unit) -> Row:
+    """For machines; `unit` says what the figures are in, "every_s" and "at_s" are seconds."""
+    found, bias, summary = result.disturbances, result.bias, result.summary
+    rate = result.rate_error_ppm
+    return {
+        "source": result.source,
+        "n": result.n,
+        "missing_cycles": result.holes,
+        "period_us": result.period_us,
+        "rate_error_ppm": rate.value,
+        "rate_error_ppm_low": rate.low,
+        "rate_error_ppm_high": rate.high,
+        "rate_reason": result.rate_reason,
+        "window_cycles": result.window,
+        "mean": unit.figure(summary.mean),
+        "sd": None if summary.sd is None else unit.figure(summary.sd),
+        "min": unit.figure(summary.min),
+        "max": unit.figure(summary.max),
+        "sd_by_view": {name: unit.figure(value) for name, value in result.sd.items()},
+        "average_moved_at_most": unit.figure(bias.moved),
+        "average_from_median": unit.figure(bias.from_median),
+        "disturbances_shown_smaller_by": bias.share,
+        "event_threshold": unit.figure(found.threshold),
+        "events": found.events,
+        "periodic": [
+            {
+                "every_s": result.at_s(one.every.value),
+                "every_s_low": result.at_s(one.every.low),
+                "every_s_high": result.at_s(one.every.high),
+                "first_s": result.at_s(one.first),
+                "amplitude": unit.figure(one.amplitude.value),
+                "amplitude_low": unit.figure(one.amplitude.low),
+                "amplitude_high": unit.figure(one.amplitude.high),
+                "largest": unit.figure(one.largest),
+                "strikes": one.strikes,
+                "slots": one.slots,
+                "p_value": one.p_value,
+            }
+            for one in found.periodic
+        ],
+        "waves": [
+            {
+                "every_s": result.at_s(wave.every),
+                "amplitude": unit.figure(wave.amplitude),
+                "p_value": wave.p_value,
+            }
+            for wave in found.waves
+        ],
+        "sporadic_events": found.sporadic_events,
+        "sporadic_largest": [
+            {
+                "at_s": result.at_s(one.cycle),
+                "cycle": one.cycle,
+                "size": unit.figure(one.size),
+                "cycles": one.cycles,
+            }
+            for one in found.sporadic
+        ],
+        "unit": unit.key,
+        "clock_class": unit.clock_class,
+        "notes": [*result.notes, *([found.reason] if found.reason else [])],
+    }
+
+
+def tail_row(tail: Tail, unit: Unit) -> Row:
+    """For machines. `levels` is empty where `refusal` is not."""
+    return {
+        "n": tail.n,
+        "threshold": None if tail.chosen is None else unit.figure(tail.chosen.threshold),
+        "peaks": int(tail.peaks.size),
+        "extremal_index": None if tail.chosen is None else tail.chosen.extremal_index,
+        "shape": None if tail.shape is None else tail.shape.value,
+        "shape_low": None if tail.shape is None else tail.shape.low,
+        "shape_high": None if tail.shape is None else tail.shape.high,
+        "scale": None if tail.chosen is None else unit.figure(tail.chosen.fit.scale),
+        "checks": [
+            {"name": one.name, "p_value": one.p_value, "holds": one.holds} for one in tail.checks
+        ],
+        "levels": [
+            {
+                "once_in_samples": one.samples,
+                "level": unit.figure(one.level.value),
+                "low": unit.figure(one.level.low),
+                "high": unit.figure(one.level.high),
+            }
+            for one in tail.levels
+        ],
+        "thresholds_tried": [
+            {
+                "threshold": unit.figure(one.threshold),
+                "peaks": one.fit.n,
+                "shape": one.fit.shape,
+                "p_value": one.fit.p_value,
+            }
+            for one in tail.tried
+        ],
+        "refusal": tail.refusal,
+        "unit": unit.key,
+        "clock_class": unit.clock_class,
+    }
