@@ -303,7 +303,7 @@ def describe(machine: Machine, folder: Path | None = None) -> TuningEntry | None
     journal = there.journal
     checks = verify(machine, journal)
     return TuningEntry(
-        profile=journal.head.profile,
+        profile=short_name(journal.head.profile),
         title=journal.head.title,
         sha256=journal.head.sha256,
         cpus=journal.head.cpus,
@@ -313,6 +313,14 @@ def describe(machine: Machine, folder: Path | None = None) -> TuningEntry | None
         at_start=deviations(checks),
         at_end=[],
     )
+
+
+def short_name(profile: str) -> str:
+    """A profile's name; of a file of the user's own without its folder, which is nobody's business.
+
+    Runs are published; journals are not.
+    """
+    return Path(profile).stem if profile.endswith(".toml") else profile
 
 
 def way_out(machine: Machine, folder: Path | None = None) -> str:
@@ -342,11 +350,7 @@ def verified_at_end(machine: Machine, entry: TuningEntry, folder: Path | None = 
     """What is no longer as it was when the run began."""
     there = in_force(machine, folder)
     head = there.journal.head if there is not None and not there.stale else None
-    if (
-        there is None
-        or head is None
-        or (head.profile, head.applied) != (entry.profile, entry.applied)
-    ):
+    if there is None or head is None or head.applied != entry.applied:
         return ["the tuning was taken back, or replaced by another, while the run was measured"]
     if there.journal.restoring and entry.complete:
         return ["the tuning was partly taken back while the run was measured"]
@@ -367,8 +371,8 @@ def _items(checks: Sequence[Check]) -> list[TuningItem]:
 
 
 def what(checks: Sequence[Check]) -> str:
-    """The things of one line: the only one, or the kinds with their numbers."""
-    if len(checks) == 1:
+    """The things of one line: the only one, or the kinds with their numbers; programs unnamed."""
+    if len(checks) == 1 and checks[0].change.kind != "move":
         return checks[0].change.what
     return counted([check.change for check in checks])
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from kadenz.condition import tuning
 from kadenz.condition.tuning_machine import Machine
@@ -27,7 +26,7 @@ def begin(document: Manifest, machine: Machine | None = None) -> None:
         return
     failed = sum(item.count for item in entry.items if item.state != "applied")
     every = sum(item.count for item in entry.items)
-    name = Path(entry.profile).stem if entry.profile.endswith(".toml") else entry.profile
+    name = entry.profile
     missing = f", without {failed} of {every} values" if failed else ""
     document.conditions["tuning"] = name + missing + ("" if entry.complete else ", half applied")
     if not entry.complete:

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kadenz tune on the command line: what it shows, its exit codes, its completion."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from kadenz.cli import cli
+from kadenz.condition import tuning_machine
+from kadenz.config import house
+from kadenz.errors import KadenzError
+
+from . import machine as machines
+from .machine import FileMachine
+
+RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FileMachine:
+    """The commands' machine: one made of files."""
+    made = machines.make(tmp_path / "m")
+    monkeypatch.setenv("KADENZ_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setattr(tuning_machine, "Machine", lambda: made)
+    return made
+
+
+def kadenz(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["tune", *arguments], standalone_mode=False)
+
+
+def words(result: Result) -> str:
+    return " ".join(result.output.split())
+
+
+def test_list_names_every_profile_and_what_it_takes_away(machine: FileMachine) -> None:
+    text = words(kadenz("list"))
+    for name in house.tuning_files():
+        assert name in text
+    assert "takes away: " in text and "no tuning is in force" in text
+    answer = json.loads(kadenz("list", "--json").output)
+    assert {entry["name"] for entry in answer["profiles"]} == set(house.tuning_files())
+    assert answer["in_force"] is None
+
+
+def test_plan_shows_now_then_why_risk_and_what_is_missing(machine: FileMachine) -> None:
+    before = machine.snapshot()
+    text = words(kadenz("plan", "isolated"))
+    assert f"{RUNTIME}: 950000 → -1" in text
+    assert "1 interrupt" not in text and "interrupts" in text
+    assert "why: real-time threads are no longer stopped" in text
+    assert "risk: a real-time thread that never sleeps hangs its processor" in text
+    assert "This machine does not have thread rcub/*" in text
+    assert "Nothing was changed" in text
+    assert machine.snapshot() == before
+
+
+def test_the_whole_way_through(machine: FileMachine) -> None:
+    before = machine.snapshot()
+    assert kadenz("apply", "isolated", "--cpus", "2-3").return_value == 0
+    assert machine.read("/proc/irq/25/smp_affinity_list") == "0-1"
+    listed = json.loads(kadenz("list", "--json").output)["in_force"]
+    assert (listed["profile"], listed["cpus"], listed["complete"]) == ("isolated", "2-3", True)
+    held = kadenz("verify")
+    assert held.return_value == 0, held.output
+    machine.write(RUNTIME, "123")
+    changed = kadenz("verify", "--json")
+    assert changed.return_value == 1
+    answer = json.loads(changed.output)
+    assert answer["holds"] is False
+    assert [c["what"] for c in answer["checks"] if c["state"] == "changed"] == [RUNTIME]
+    refused = kadenz("restore")
+    assert refused.return_value == 1
+    assert "before the tuning it was 950000" in words(refused)
+    assert kadenz("restore", "--changed-by-others", "overwrite").return_value == 0
+    assert machine.snapshot() == before
+
+
+def test_verify_fails_where_nothing_is_in_force(machine: FileMachine) -> None:
+    wrong = kadenz("verify").exception
+    assert isinstance(wrong, KadenzError)
+    assert wrong.exit_code == 1
+
+
+def test_verify_names_what_appeared_since(machine: FileMachine) -> None:
+    kadenz("apply", "cereia2011-case1")
+    machines.add_task(machine, 300, "irq/30-eth1", machines.KTHREAD, "fifo:40", "0-3")
+    new = kadenz("verify")
+    assert new.return_value == 1
+    assert "irq/30-eth1 (300) appeared since, with fifo:40 instead of fifo:50" in words(new)
+
+
+def test_what_failed_is_told_and_the_exit_code_says_so(machine: FileMachine) -> None:
+    machine.refuse = {RUNTIME: 30}
+    half = kadenz("apply", "latency")
+    assert half.return_value == 1
+    assert f"{RUNTIME} stays 950000: Read-only file system" in words(half)
+    assert "kadenz tune restore" in words(half)
+
+
+def test_restore_after_a_reboot_says_that_there_is_nothing_to_give_back(
+    machine: FileMachine,
+) -> None:
+    kadenz("apply", "latency")
+    machine.path("/proc/sys/kernel/random/boot_id").write_text("another")
+    before = machine.snapshot()
+    assert "went with the reboot" in words(kadenz("list"))
+    after = kadenz("restore")
+    assert after.return_value == 0
+    assert "before the last reboot, which undid it" in words(after)
+    assert machine.snapshot() == before
+
+
+@pytest.mark.parametrize(
+    ("typed", "number", "offered"),
+    [
+        ("kadenz tu", 1, "tune"),
+        ("kadenz tune re", 2, "restore"),
+        ("kadenz tune apply cereia", 3, "cereia2011-case2"),
+        ("kadenz tune restore --changed-by-others o", 4, "overwrite"),
+        ("kadenz doctor --require m", 3, "medians"),
+    ],
+)
+def test_shells_complete_it(typed: str, number: int, offered: str) -> None:
+    answer = subprocess.run(
+        [sys.executable, "-c", "from kadenz.cli import cli; cli.main(prog_name='kadenz')"],
+        env={
+            **os.environ,
+            "_KADENZ_COMPLETE": "bash_complete",
+            "COMP_WORDS": typed,
+            "COMP_CWORD": str(number),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert offered in [line.partition(",")[2] for line in answer.stdout.splitlines()]
+
+
+def test_a_state_folder_that_cannot_be_written_is_named(
+    machine: FileMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = machine.snapshot()
+    monkeypatch.setenv("KADENZ_STATE_DIR", "/proc/nowhere")
+    wrong = kadenz("apply", "latency").exception
+    assert isinstance(wrong, KadenzError)
+    assert "KADENZ_STATE_DIR" in wrong.remedy
+    assert machine.snapshot() == before
