@@ -73,6 +73,10 @@ static void populate(uintptr_t from, uintptr_t to)
 #endif
 }
 
+/* Larger private mappings are reservations of address space, such as a sanitizer's shadow: filling
+ * them would fill the machine. */
+#define OWN_BYTES_MAX (64ul << 20)
+
 void posix_unshare_pages(void)
 {
     FILE *maps = fopen("/proc/self/maps", "re");
@@ -85,7 +89,7 @@ void posix_unshare_pages(void)
         char rights[5];
 
         if (sscanf(line, "%lx-%lx %4s", &from, &to, rights) == 3 && strncmp(rights, "rw", 2) == 0 &&
-            rights[3] == 'p') {
+            rights[3] == 'p' && to - from <= OWN_BYTES_MAX) {
             populate(from, to);
         }
     }
