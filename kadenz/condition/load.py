@@ -200,7 +200,8 @@ def _part(name: str, kind: LoadKind, options: Options, cpus: int, folder: Path) 
         settings["blocks"] = f"2 of {block // _MIB} MiB a worker"
         settings["last_level_cache"] = f"{cache_bytes // 1024} KiB" if cache_bytes else "unknown"
     if name in ("network", "interrupt"):
-        ports = _free_ports(workers + 1)
+        # Two loads at once look in different places: neither has opened its ports yet.
+        ports = _free_ports(workers + 1, _PORTS[:80] if name == "network" else _PORTS[80:])
         words["port"], words["other_port"] = ports, ports + workers
     processes = workers if kind.copies else 1
     more = []
@@ -281,13 +282,13 @@ def _meminfo(key: str) -> int:
     return 0
 
 
-def _free_ports(count: int) -> int:
+def _free_ports(count: int, firsts: range) -> int:
     """First of `count` ports of the loopback that nobody uses, neither TCP nor UDP."""
-    for first in _PORTS:
+    for first in firsts:
         if all(_is_free(port) for port in range(first, first + count)):
             return first
     raise LoadFailed(
-        f"load: no {count} free ports between {_PORTS.start} and {_PORTS.stop}",
+        f"load: no {count} free ports between {firsts.start} and {firsts.stop}",
         remedy="See what listens there: ss -lntu",
     )
 
