@@ -201,7 +201,7 @@ def _compare_point(
             )
             made.append(
                 PointComparison(
-                    target=key.group or _across(left, right),
+                    target=_title(key.group, left, right),
                     bench=key.bench,
                     params=dict(key.params),
                     lane=lane if len(first.series) > 1 else "",
@@ -223,12 +223,14 @@ def statistic_name(statistic: str | float) -> str:
     return statistic if isinstance(statistic, str) else f"p{round(100.0 * statistic, 6):g}"
 
 
-def _across(left: SameRuns, right: SameRuns) -> str:
-    """Both sides' names, where they are of two targets, or of one under two loads."""
+def _title(group: str, left: SameRuns, right: SameRuns) -> str:
+    """The target; both sides' names, where they are of two targets, or of one under two loads."""
     first, other = left.runs[0][0].manifest, right.runs[0][0].manifest
     if first.target.name != other.target.name:
         return f"{first.target.name} → {other.target.name}"
-    return f"{first.target.name}, load {load_of(first)} → {load_of(other)}"
+    loads = load_of(first), load_of(other)
+    across = "" if loads[0] == loads[1] else f", load {loads[0]} → {loads[1]}"
+    return (group or first.target.name) + across
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from kadenz.errors import EXIT_FAILED, EXIT_USAGE, KadenzError
 _COMMANDS = {
     "doctor": ("kadenz.cli.doctor:doctor", "What this machine and each target can do."),
     "tune": ("kadenz.cli.tune:tune", "Tune this Linux by a profile, verify it, take it back."),
-    "list": ("kadenz.cli.list:list_", "Benchmarks, targets and campaigns there are."),
+    "list": ("kadenz.cli.list:list_", "Benchmarks, targets, campaigns and loads there are."),
     "conformance": (
         "kadenz.cli.conformance:conformance",
         "Whether a kernel's port does what benchmarks rely on.",
@@ -27,6 +27,7 @@ _COMMANDS = {
     "show": ("kadenz.cli.show:show", "Figures of one run."),
     "report": ("kadenz.cli.report:report", "One HTML page about runs."),
     "compare": ("kadenz.cli.compare:compare", "What differs between two runs."),
+    "gate": ("kadenz.cli.gate:gate", "Whether a run passes: against a baseline, against limits."),
     "export": ("kadenz.cli.export:export", "Samples or figures for other programs."),
     "completion": ("kadenz.cli.completion:completion", "Completion for bash, zsh or fish."),
 }

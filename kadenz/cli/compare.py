@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from kadenz.analysis.comparing import Configurations, PointComparison, SideBySide
+    from kadenz.store import Run
 
 _COLOURS = {
     "better": "green",
@@ -27,7 +29,7 @@ _COLOURS = {
 
 @click.command()
 @click.argument("baseline", metavar="A", type=click.Path(path_type=Path))
-@click.argument("candidate", metavar="B", type=click.Path(path_type=Path))
+@click.argument("candidate", metavar="[B]", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--baseline",
     "more_baseline",
@@ -45,10 +47,17 @@ _COLOURS = {
     help="One more run on B's side; may be repeated.",
 )
 @click.option(
+    "--variant",
+    "variants",
+    metavar="NAME",
+    multiple=True,
+    help="Which two variants of the folder A to compare, where it holds more; twice.",
+)
+@click.option(
     "--threshold",
     default="5%",
     show_default=True,
-    help="Relative change that matters, e.g. 5% or 0.05.",
+    help="Smallest relative change that matters, e.g. 5% or 0.05.",
 )
 @click.option(
     "--statistic",
@@ -59,6 +68,17 @@ _COLOURS = {
     help="mean, median or a percentile such as p99.9; may be repeated.",
 )
 @click.option(
+    "--between-runs",
+    default="0%",
+    show_default=True,
+    help="A known spread (sd) from run to run, which one run a side cannot show.",
+)
+@click.option(
+    "--each",
+    is_flag=True,
+    help="Judge every point on its own: one in 20 unchanged points is then called a change.",
+)
+@click.option(
     "--across-classes",
     is_flag=True,
     help="Show figures of different clock classes side by side, without a verdict.",
@@ -66,32 +86,38 @@ _COLOURS = {
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def compare(
     baseline: Path,
-    candidate: Path,
+    candidate: Path | None,
     more_baseline: tuple[Path, ...],
     more_candidate: tuple[Path, ...],
+    variants: tuple[str, ...],
     threshold: str,
     statistics: tuple[str, ...],
+    between_runs: str,
+    each: bool,
     across_classes: bool,
     as_json: bool,
 ) -> int:
     """Compare run(s) B against run(s) A. A folder that holds several runs counts as all of them.
 
-    Several runs a side show the spread between runs, which one run cannot. Exit code 0: no point is
-    worse; 3: at least one is; 4: none is, but the data cannot decide every point.
+    Without B, A is a folder of `kadenz run --rounds`, and its two variants are the sides. Several
+    runs a side show the spread between runs, which one run cannot. Exit code 0: no point is worse;
+    3: at least one is; 4: none is, but the data cannot decide every point.
 
     \b
     kadenz compare runs/before runs/after --threshold 3%
+    kadenz compare runs/rounds --variant "load none" --variant "load disk"
     """
     from kadenz.analysis.comparing import compare_sides
-    from kadenz.cli.folders import find_runs
 
-    limit = _threshold(threshold)
+    limit, spread = share("--threshold", threshold), share("--between-runs", between_runs)
+    sides = _sides(baseline, candidate, more_baseline, more_candidate, variants)
     result = compare_sides(
-        find_runs([baseline, *more_baseline]),
-        find_runs([candidate, *more_candidate]),
-        statistics=[_statistic(name) for name in statistics],
+        *sides,
+        statistics=[statistic(name) for name in statistics],
         threshold=limit,
         across_classes=across_classes,
+        together=not each,
+        between_runs=spread,
     )
     if not result.points:
         raise UsageError(
@@ -112,17 +138,40 @@ def exit_code(result: SideBySide) -> int:
     return EXIT_INCONCLUSIVE if result.inconclusive else EXIT_PASS
 
 
-def _threshold(text: str) -> float:
+def _sides(
+    baseline: Path,
+    candidate: Path | None,
+    more_baseline: Sequence[Path],
+    more_candidate: Sequence[Path],
+    variants: Sequence[str],
+) -> tuple[list[Run], list[Run]]:
+    from kadenz.analysis.variants import two_variants
+    from kadenz.cli.folders import find_runs
+
+    if candidate is None and not more_candidate:
+        return two_variants(find_runs([baseline, *more_baseline]), variants)
+    if variants:
+        raise UsageError(
+            "--variant chooses the sides from one folder, and B names the other side",
+            remedy="Leave out B, or --variant",
+        )
+    others = [candidate, *more_candidate] if candidate is not None else list(more_candidate)
+    return find_runs([baseline, *more_baseline]), find_runs(others)
+
+
+def share(option: str, text: str) -> float:
+    """ "5%" or "0.05" as 0.05. UsageError for what is no share below 1."""
     try:
         value = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
     except ValueError:
         value = -1.0
     if not 0.0 <= value < 1.0:
-        raise UsageError(f"--threshold {text}: not a share", remedy="For example --threshold 5%")
+        raise UsageError(f"{option} {text}: not a share", remedy=f"For example {option} 5%")
     return value
 
 
-def _statistic(name: str) -> str | float:
+def statistic(name: str) -> str | float:
+    """ "median", "mean", or "p99.9" as 0.999."""
     if name in ("mean", "median"):
         return name
     try:
@@ -181,6 +230,13 @@ def _point(point: PointComparison) -> dict[str, Any]:
         row["change_high"] = None if made.ratio is None else made.ratio.high - 1.0
         row["detectable_change"] = made.detectable
         row["runs"] = [made.baseline_runs, made.candidate_runs]
+        row["p_changed"] = made.p_changed
+        row["p_together"] = point.p_together
+        row["between_runs"] = made.between_runs
+    effect = point.effect
+    row["superiority"] = None if effect is None else effect.value
+    row["superiority_low"] = None if effect is None else effect.low
+    row["superiority_high"] = None if effect is None else effect.high
     return row
 
 
@@ -196,19 +252,24 @@ def _print_text(result: SideBySide, threshold: float) -> None:
         name = f"{escape(made.target)}: " if made.target else ""
         if made.differences:
             screen.print(f"[bold]{name}the configurations differ[/]")
-            screen.print(_difference_table(made))
+            screen.print(difference_table(made))
         else:
             screen.print(f"{name}the configurations are the same")
     for target in dict.fromkeys(point.target for point in result.points):
         own = [point for point in result.points if point.target == target]
         screen.print(f"\n[bold]{escape(target)}[/]")
-        screen.print(_point_table(own))
+        screen.print(_point_table(own, threshold))
     for side, names in (("A", result.only_baseline), ("B", result.only_candidate)):
         if names:
             screen.print(f"[yellow]only in {side}[/] {escape('; '.join(names))}")
     for caveat in dict.fromkeys(p.comparison.caveat for p in result.points if p.comparison):
         if caveat:
             screen.print(f"[dim]{escape(caveat)}[/]")
+    spreads = [p.comparison.between_runs for p in result.points if p.comparison]
+    known = [spread for spread in spreads if spread is not None]
+    if known:
+        largest = 100.0 * max(known)
+        screen.print(f"[dim]runs of one side differ by up to {largest:.2g} % (sd of a figure)[/]")
     worse = result.regressions
     screen.print(
         f"\n{len(result.points)} comparisons at {100.0 * threshold:g} %: "
@@ -222,7 +283,8 @@ def _table() -> Table:
     return Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
 
 
-def _difference_table(made: Configurations) -> Table:
+def difference_table(made: Configurations) -> Table:
+    """What differs, a row a value, a column a run."""
     from rich.markup import escape
 
     table = _table()
@@ -234,7 +296,7 @@ def _difference_table(made: Configurations) -> Table:
     return table
 
 
-def _point_table(points: Sequence[PointComparison]) -> Table:
+def _point_table(points: Sequence[PointComparison], threshold: float) -> Table:
     from rich.markup import escape
 
     from kadenz.report import labels, numbers
@@ -244,6 +306,7 @@ def _point_table(points: Sequence[PointComparison]) -> Table:
         table.add_column(name, no_wrap=True)
     for name in ("A", "B", "change", "95 %"):
         table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("B > A", justify="right", no_wrap=True)
     table.add_column("unit · class", no_wrap=True)
     table.add_column("verdict")
     same = labels.constants_of(points)
@@ -256,20 +319,26 @@ def _point_table(points: Sequence[PointComparison]) -> Table:
             point.statistic,
             *(numbers.number(figure) for figure in point.figures),
             *(escape(text) for text in _change(point)),
+            _effect(point),
             " | ".join(dict.fromkeys(labels.unit(unit) for unit in point.units)),
-            _verdict(point),
+            _verdict(point, threshold),
         )
     return table
 
 
-def _verdict(point: PointComparison) -> str:
+def _verdict(point: PointComparison, threshold: float) -> str:
     """The outcome; where undecided, what these data could have shown, or why there is none."""
     from rich.markup import escape
 
     from kadenz.report.numbers import percent
 
-    words = f"[{_COLOURS[point.outcome]}]{point.outcome}[/]"
+    said: str = point.outcome
+    if said == "equivalent":
+        said = f"no difference within {100.0 * threshold:g} %"
+    words = f"[{_COLOURS[point.outcome]}]{said}[/]"
     made = point.comparison
+    if point.p_together is not None and point.outcome == "inconclusive" and "among" in point.reason:
+        return f"{words} {escape(point.reason)}"
     if point.outcome == "inconclusive" and made is not None and made.detectable is not None:
         return f"{words}, {percent(made.detectable).replace('+', '±')} would have been seen"
     if point.outcome in ("inconclusive", "not-comparable"):
@@ -277,11 +346,21 @@ def _verdict(point: PointComparison) -> str:
     return words
 
 
+def _effect(point: PointComparison) -> str:
+    """How often a sample of B exceeds one of A, and what that is called."""
+    effect = point.effect
+    return "" if effect is None else f"{100.0 * effect.value:.0f} % {effect.magnitude}"
+
+
 def _change(point: PointComparison) -> tuple[str, str]:
     """The relative change and its interval."""
-    from kadenz.report.numbers import percent
-
     ratio = point.comparison.ratio if point.comparison else None
     if ratio is None:
         return "", ""
-    return percent(ratio.value - 1.0), f"[{percent(ratio.low - 1.0)}, {percent(ratio.high - 1.0)}]"
+    return _share(ratio.value), f"[{_share(ratio.low)}, {_share(ratio.high)}]"
+
+
+def _share(ratio: float) -> str:
+    from kadenz.report.numbers import percent
+
+    return percent(ratio - 1.0) if math.isfinite(ratio) else "…"

@@ -257,3 +257,6 @@ class Manifest(Model):
     loads: list[LoadEntry] = []
     tuning: TuningEntry | None = None
     preflight: list[PreflightEntry] = []  # tier `host`
+    variant: str = ""  # `run --rounds`: what sets this run apart from the others, "load disk"
+    round: int = 0  # of the rounds, from 1; 0: the run is part of none
+    place: int = 0  # within its round, from 1

@@ -253,25 +253,25 @@ def _from_replicates(left: _Side, right: _Side, confidence: float) -> _Parts:
     gap = cand.value - base.value
     with np.errstate(invalid="ignore"):
         gaps = cand.stretched(1.0) - base.stretched(1.0)
-    low, high = _ends_of(gaps, confidence)
+    low, high = ends(gaps, confidence)
     difference = Estimate(gap, min(low, gap), max(high, gap), confidence, both)
     ratio = None
     if min(sides[0].low, base.value) > 0.0 and sides[1].low > 0.0:
         value = cand.value / base.value
-        low, high = _ends_of(_ratios(base, cand, 1.0), confidence)
+        low, high = ends(_ratios(base, cand, 1.0), confidence)
         ratio = Estimate(value, min(low, value), max(high, value), confidence, both)
     level = 1.0 - (1.0 - confidence) / 2.0
     normal = float(ndtri(level))
 
     def p_above(limit: float) -> float:
         def above(factor: float) -> bool:
-            return _ends_of(_ratios(base, cand, factor), confidence)[0] > limit
+            return ends(_ratios(base, cand, factor), confidence)[0] > limit
 
         return _p_value(above, cand.value > limit * base.value, normal)
 
     def p_below(limit: float) -> float:
         def below(factor: float) -> bool:
-            return _ends_of(_ratios(base, cand, factor), confidence)[1] < limit
+            return ends(_ratios(base, cand, factor), confidence)[1] < limit
 
         return _p_value(below, cand.value < limit * base.value, normal)
 
@@ -283,17 +283,6 @@ def _ratios(base: Replicated, cand: Replicated, factor: float) -> Floats:
     below = np.maximum(base.stretched(factor), 1e-6 * base.value)
     with np.errstate(invalid="ignore"):
         return np.asarray(cand.stretched(factor) / below)
-
-
-def _ends_of(values: Floats, confidence: float) -> tuple[float, float]:
-    """As `ends`; what is infinite on both sides could be anything."""
-    unknown = np.isnan(values)
-    if not unknown.any():
-        return ends(values, confidence)
-    return (
-        ends(np.where(unknown, -np.inf, values), confidence)[0],
-        ends(np.where(unknown, np.inf, values), confidence)[1],
-    )
 
 
 def _p_value(beyond: Callable[[float], bool], on_that_side: bool, normal: float) -> float:

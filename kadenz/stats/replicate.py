@@ -66,11 +66,20 @@ class Replicated:
 
 
 def ends(values: Floats, confidence: float) -> tuple[float, float]:
-    """The middle share `confidence` of `values` (B,), taken outwards; infinities allowed."""
+    """The middle share `confidence` of `values` (B,), taken outwards; infinities allowed.
+
+    NaN, infinity less infinity, could be anything: it counts as below the rest and as above.
+    """
     last = values.size - 1
     low = math.floor((1.0 - confidence) / 2.0 * last)
-    parted = np.partition(values, (low, last - low))
-    return float(parted[low]), float(parted[last - low])
+    unknown = np.isnan(values)
+    if not unknown.any():
+        parted = np.partition(values, (low, last - low))
+        return float(parted[low]), float(parted[last - low])
+    return (
+        float(np.partition(np.where(unknown, -np.inf, values), low)[low]),
+        float(np.partition(np.where(unknown, np.inf, values), last - low)[last - low]),
+    )
 
 
 def level_of(statistic: str | float) -> float | None:

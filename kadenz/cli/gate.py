@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kadenz gate: does a run pass, against a baseline and against limits. For CI."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kadenz.errors import (
+    EXIT_INCONCLUSIVE,
+    EXIT_PASS,
+    EXIT_REGRESSION,
+    StoreError,
+    UsageError,
+)
+
+if TYPE_CHECKING:
+    from kadenz.analysis.gating import Check, Gate
+
+_CODES = {"pass": EXIT_PASS, "fail": EXIT_REGRESSION, "inconclusive": EXIT_INCONCLUSIVE}
+_COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
+
+
+@click.command()
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--against",
+    metavar="BASELINE",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Run(s) that RUN is held against; may be repeated.",
+)
+@click.option(
+    "--max-worse",
+    default="5%",
+    show_default=True,
+    help="How much worse than the baseline a figure may be.",
+)
+@click.option(
+    "--limit",
+    "limits",
+    metavar="LIMIT",
+    multiple=True,
+    help="e.g. 'cyclic/wakeup-latency p99.9 < 100us' (or max, median, mean); may be repeated.",
+)
+@click.option(
+    "--statistic",
+    "statistics",
+    multiple=True,
+    default=("median", "p99"),
+    show_default=True,
+    help="What is held against the baseline; may be repeated.",
+)
+@click.option(
+    "--between-runs",
+    default="0%",
+    show_default=True,
+    help="A known spread (sd) from run to run, which one run a side cannot show.",
+)
+@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
+@click.option(
+    "--summary",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Append Markdown, e.g. to $GITHUB_STEP_SUMMARY.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def gate(
+    runs: tuple[Path, ...],
+    against: tuple[Path, ...],
+    max_worse: str,
+    limits: tuple[str, ...],
+    statistics: tuple[str, ...],
+    between_runs: str,
+    junit: Path | None,
+    summary: Path | None,
+    as_json: bool,
+) -> int:
+    """Pass or fail RUN: against a baseline, against limits, or both.
+
+    Exit code 0: every check passed; 3: at least one failed; 4: none failed, but the data cannot
+    decide every one (too few samples, a point that was not measured, a partial run). The files are
+    written before.
+
+    \b
+    kadenz gate runs/new --against runs/released --max-worse 5%
+    kadenz gate runs/new --limit 'cyclic/wakeup-latency max < 100us' --junit gate.xml
+    """
+    from kadenz.analysis.gating import gate as decide
+    from kadenz.analysis.limits import parse_limit
+    from kadenz.cli.compare import share, statistic
+    from kadenz.cli.folders import find_runs
+
+    if not against and not limits:
+        raise UsageError(
+            "nothing to hold the run against", remedy="Name a baseline with --against, or a --limit"
+        )
+    found = find_runs(runs)
+    answer = decide(
+        found,
+        find_runs(against),
+        max_worse=share("--max-worse", max_worse),
+        statistics=[statistic(name) for name in statistics],
+        limits=[parse_limit(text) for text in limits],
+        between_runs=share("--between-runs", between_runs),
+    )
+    name = ", ".join(run.path.name for run in found)
+    if junit is not None:
+        from kadenz.report.junit import junit as document
+
+        created = max(run.manifest.created for run in found)
+        _write(junit, document(answer, name=name, created=created), append=False)
+    if summary is not None:
+        from kadenz.report.gate_summary import gate_markdown
+
+        _write(summary, gate_markdown(answer, name=name).encode(), append=True)
+    if as_json:
+        _print_json(answer)
+    else:
+        _print_text(answer)
+    return _CODES[answer.outcome]
+
+
+def _write(file: Path, content: bytes, *, append: bool) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("ab" if append else "wb") as out:
+            out.write(content)
+    except OSError as error:
+        raise StoreError(
+            f"{file}: cannot be written: {error.strerror}", remedy="Name another file"
+        ) from None
+
+
+def _print_json(answer: Gate) -> None:
+    import msgspec
+
+    document = {
+        "outcome": answer.outcome,
+        "exit_code": _CODES[answer.outcome],
+        "differences": [
+            {
+                "target": made.target,
+                "group": one.group,
+                "key": one.key,
+                "values": dict(zip(made.labels, one.values, strict=True)),
+            }
+            for made in answer.configurations
+            for one in made.differences
+        ],
+        "checks": answer.checks,
+        "without_baseline": answer.new,
+    }
+    click.echo(msgspec.json.format(msgspec.json.encode(document), indent=1))
+
+
+def _print_text(answer: Gate) -> None:
+    """Differences first; what passed is a number, what did not is a line each."""
+    from rich.markup import escape
+
+    from kadenz.cli.compare import difference_table
+    from kadenz.cli.console import console
+
+    screen = console()
+    for made in answer.configurations:
+        where = f"{escape(made.target)}: " if made.target else ""
+        if made.differences:
+            screen.print(f"[bold]{where}the configurations differ[/]")
+            screen.print(difference_table(made))
+        else:
+            screen.print(f"{where}the configurations are the same")
+    for check in answer.checks:
+        if check.outcome != "pass":
+            screen.print(f"[{_COLOURS[check.outcome]}]{check.outcome}[/] {escape(_line(check))}")
+    if answer.new:
+        screen.print(f"[dim]without a baseline: {escape('; '.join(answer.new))}[/]")
+    screen.print(
+        f"\n[{_COLOURS[answer.outcome]}]{answer.outcome}[/]: {len(answer.checks)} checks, "
+        f"{answer.count('fail')} failed, {answer.count('inconclusive')} undecided"
+    )
+
+
+def _line(check: Check) -> str:
+    from kadenz.report import labels
+
+    where = [check.target, check.bench, labels.parameters(check.params), check.lane]
+    where += [check.statistic, f"asked {check.asked}"]
+    kind = f" {check.unit} ({check.clock_class})" if check.found and check.clock_class else ""
+    words = ", ".join(word for word in where if word)
+    return "; ".join(part for part in (words, check.found + kind, check.reason) if part)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A gate's answer as Markdown, for the summary page of a CI job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kadenz.analysis.comparing import Configurations
+from kadenz.analysis.gating import Check, Gate, Outcome
+from kadenz.report import labels
+
+_WORDS: dict[Outcome, str] = {
+    "pass": "passed",
+    "fail": "**failed**",
+    "inconclusive": "inconclusive",
+}
+
+
+def gate_markdown(gate: Gate, *, name: str) -> str:
+    """Verdict, differences of the configurations, what failed, what is undecided, what passed."""
+    counts = ", ".join(f"{gate.count(outcome)} {word}" for outcome, word in _WORDS.items())
+    lines = [f"## kadenz gate: {_cell(name)}: {_WORDS[gate.outcome]}", "", f"{counts}.", ""]
+    for made in gate.configurations:
+        lines += _differences(made)
+    for outcome in ("fail", "inconclusive"):
+        chosen = [check for check in gate.checks if check.outcome == outcome]
+        if chosen:
+            lines += [f"### {_WORDS[outcome].strip('*').capitalize()}", "", *_table(chosen), ""]
+    passed = [check for check in gate.checks if check.outcome == "pass"]
+    if passed:
+        lines += ["<details><summary>Passed</summary>", "", *_table(passed), "", "</details>", ""]
+    if gate.new:
+        lines += [f"Without a baseline: {_cell('; '.join(gate.new))}.", ""]
+    return "\n".join(lines)
+
+
+def _differences(made: Configurations) -> list[str]:
+    where = f"{_cell(made.target)}: " if made.target else ""
+    if not made.differences:
+        return [f"{where}the configurations are the same.", ""]
+    return [
+        f"{where}the configurations differ:",
+        "",
+        "| what | " + " | ".join(_cell(label) for label in made.labels) + " |",
+        "|---" * (len(made.labels) + 1) + "|",
+        *(
+            f"| {_cell(f'{one.group}: {one.key}')} | "
+            + " | ".join(_cell(value) for value in one.values)
+            + " |"
+            for one in made.differences
+        ),
+        "",
+    ]
+
+
+def _table(checks: Sequence[Check]) -> list[str]:
+    same = labels.constants_of(checks)
+    lines = [
+        "| target | benchmark | point | statistic | asked | found | unit · class | |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for check in checks:
+        own = {k: v for k, v in check.params.items() if k not in same[check.bench]}
+        point = ", ".join(word for word in (labels.parameters(own), check.lane) if word)
+        kind = " · ".join(word for word in (check.unit, check.clock_class or "") if word)
+        cells = (check.target, check.bench, point, check.statistic, check.asked, check.found)
+        lines.append("| " + " | ".join(_cell(cell) for cell in (*cells, kind, check.reason)) + " |")
+    return lines
+
+
+def _cell(text: str) -> str:
+    """Text that neither ends a cell nor begins a tag."""
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
+    return " ".join(escaped.split())

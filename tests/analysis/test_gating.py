@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What passes, what fails, and what must never pass by accident."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kadenz.analysis.gating import Gate, gate
+from kadenz.analysis.limits import parse_limit
+from kadenz.errors import UsageError
+from kadenz.store import Run, read_run
+from tests.synthetic import HIFIVE1, LINUX, Point, Samples, manifest, nanoseconds, write_run
+
+
+def run_of(
+    parent: Path, centre: float, seed: int = 1, *, bench: str = "itc/mutex", missed: int = 0
+) -> Run:
+    values = nanoseconds(centre, 4000, np.random.default_rng(seed))
+    point = Point(bench, {"all": values}, {"size_bytes": 4}, missed=missed)
+    return read_run(write_run(parent, manifest(LINUX), [point]))
+
+
+def against(tmp_path: Path, centre: float) -> Gate:
+    base = run_of(tmp_path, 3000)
+    return gate([run_of(tmp_path, centre, 2)], [base], max_worse=0.05, statistics=["median"])
+
+
+def limited(run: Run, *limits: str) -> Gate:
+    return gate([run], [], limits=[parse_limit(text) for text in limits])
+
+
+@pytest.mark.parametrize(
+    ("centre", "outcome"),
+    [(3000, "pass"), (2000, "pass"), (3090, "pass"), (3150, "inconclusive"), (3400, "fail")],
+)
+def test_against_a_baseline(tmp_path: Path, centre: float, outcome: str) -> None:
+    assert against(tmp_path, centre).outcome == outcome
+
+
+def test_one_failure_outweighs_the_rest(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+
+    def side(factor: float) -> Run:
+        points = [
+            Point(f"itc/p{i}", {"all": nanoseconds(3000 * (factor if i == 0 else 1), 4000, rng)})
+            for i in range(4)
+        ]
+        return read_run(write_run(tmp_path, manifest(LINUX), points))
+
+    made = gate([side(1.3)], [side(1.0)], statistics=["median"])
+    assert (made.outcome, made.count("fail"), made.count("pass")) == ("fail", 1, 3)
+
+
+def test_a_point_that_was_not_measured_is_no_pass(tmp_path: Path) -> None:
+    base = run_of(tmp_path, 3000), run_of(tmp_path, 3000, bench="itc/pipe")
+    made = gate([run_of(tmp_path, 3000, 2)], base, statistics=["median"])
+    assert made.outcome == "inconclusive"
+    assert any("not measured" in check.reason for check in made.checks)
+
+
+def test_a_partial_run_is_no_pass(tmp_path: Path) -> None:
+    run = run_of(tmp_path, 3000)
+    run.manifest.partial, run.manifest.partial_reason = True, "interrupted"
+    made = limited(run, "itc/mutex median < 1ms")
+    assert (made.outcome, made.count("pass")) == ("inconclusive", 1)
+
+
+def test_an_invalid_record_is_no_pass(tmp_path: Path) -> None:
+    run = run_of(tmp_path, 3000)
+    run.manifest.records[0].proof.failed = 3
+    assert limited(run, "itc/mutex median < 1ms").outcome == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("limit", "outcome"),
+    [
+        ("itc/mutex median < 100us", "pass"),
+        ("itc/* median<2.9us", "fail"),
+        ("itc/mutex median < 3000ns", "inconclusive"),
+        ("itc/mutex size_bytes=4 p99 < 0.1ms", "pass"),
+        ("itc/mutex max < 3us", "fail"),
+        ("itc/mutex max < 10s", "pass"),
+        ("itc/mutex p99.99 < 10s", "inconclusive"),  # 36,887 samples are needed
+    ],
+)
+def test_a_limit(tmp_path: Path, limit: str, outcome: str) -> None:
+    assert limited(run_of(tmp_path, 3000), limit).outcome == outcome
+
+
+def test_a_missed_cycle_has_no_maximum(tmp_path: Path) -> None:
+    made = limited(run_of(tmp_path, 3000, missed=1), "itc/mutex max < 10s")
+    assert made.outcome == "inconclusive"
+    assert "missed" in made.checks[0].reason
+
+
+def test_each_lane_is_held_to_the_limit(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    lanes: dict[str, Samples] = {
+        f"core{i}": nanoseconds(3000 + 5000 * i, 4000, rng) for i in (0, 1)
+    }
+    run = read_run(write_run(tmp_path, manifest(LINUX), [Point("cyclic/x", lanes)]))
+    made = limited(run, "cyclic/x median < 5us")
+    assert [(c.lane, c.outcome) for c in made.checks] == [("core0", "pass"), ("core1", "fail")]
+
+
+def test_emulation_is_exact(tmp_path: Path) -> None:
+    lanes: dict[str, Samples] = {"all": np.full(5, 120, np.uint32)}
+    run = read_run(write_run(tmp_path, manifest(HIFIVE1), [Point("micro/x", lanes)]))
+    assert limited(run, "micro/x median < 121 instructions").outcome == "pass"
+    assert limited(run, "micro/x median < 120 instructions").outcome == "fail"
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        "itc/mutex",
+        "itc/mutex median 100us",
+        "itc/mutex p100 < 5us",
+        "itc/mutex mode < 5us",
+        "itc/mutex median < 5",
+        "itc/mutex p9.9.9 < 5us",
+        "itc/mutex median < 5 parsecs",
+        "itc/mutx median < 5us",
+        "itc/mutex size_bytes=8 median < 5us",
+    ],
+)
+def test_a_limit_that_means_nothing_is_refused(tmp_path: Path, limit: str) -> None:
+    with pytest.raises(UsageError, match="--limit"):
+        limited(run_of(tmp_path, 3000), limit)
+
+
+def test_a_count_is_not_held_to_a_time(tmp_path: Path) -> None:
+    lanes: dict[str, Samples] = {"all": np.full(5, 120, np.uint32)}
+    run = read_run(write_run(tmp_path, manifest(HIFIVE1), [Point("micro/x", lanes)]))
+    with pytest.raises(UsageError, match="instructions"):
+        limited(run, "micro/x median < 5us")
+
+
+def test_a_false_failure_among_many_points_is_no_failure(tmp_path: Path) -> None:
+    """Every point stands at the limit itself: one in forty is beyond it on its own."""
+    rng = np.random.default_rng(0)
+    sides = [
+        read_run(
+            write_run(
+                tmp_path,
+                manifest(LINUX),
+                [Point(f"itc/p{i}", {"all": nanoseconds(centre, 300, rng)}) for i in range(40)],
+            )
+        )
+        for centre in (30_000, 31_500)
+    ]
+    made = gate([sides[1]], [sides[0]], max_worse=0.05, statistics=["median"])
+    assert made.outcome == "inconclusive"
+    assert any("on its own" in check.reason for check in made.checks)
