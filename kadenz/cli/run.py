@@ -50,7 +50,7 @@ _ADHOC_QUICK = 50
     "settings",
     metavar="KEY=VALUE",
     multiple=True,
-    help="A parameter, or `samples`; several values with commas make a sweep.",
+    help="A parameter, or `samples`, `seconds`, `cold`; values with commas make a sweep.",
 )
 @click.option(
     "--output",
@@ -291,8 +291,10 @@ def _overrides(settings: Sequence[str]) -> dict[str, list[int]]:
             raise UsageError(
                 f"--set {setting}: not KEY=NUMBER", remedy="For example --set size_bytes=60,120"
             )
-        if key == "samples" and (len(numbers) > 1 or numbers[0] < 1):
-            raise UsageError(f"--set {setting}: one positive number", remedy="--set samples=1000")
+        if key in ("samples", "seconds") and (len(numbers) > 1 or numbers[0] < 1):
+            raise UsageError(f"--set {setting}: one positive number", remedy=f"--set {key}=1000")
+        if key == "cold" and (len(numbers) > 1 or numbers[0] < 0):
+            raise UsageError(f"--set {setting}: one number", remedy="--set cold=10")
         found[key] = numbers
     return found
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,10 +40,12 @@ from kadenz.store import Run, RunWriter
 from kadenz.target.base import Target
 from kadenz.target.guest import GuestTarget
 from kadenz.target.scope import ScopeDamaged
+from kadenz.target.tracefs import traced
 from kadenz.wire.records import Assembler
 
 # Notes of a target that become warnings of the run; a chatty one would hide the others.
 _NOTES_MAX = 5
+_LANES_MAX = 64  # threads of cyclic/wakeup-latency
 
 
 @dataclass
@@ -141,7 +143,8 @@ def _all_points(
     """Every batch of the plan; "" or why the run is partial."""
     emulated = house.board(job.name.board).tier.emulated
     room = emulated.plan_bytes if job.name.tier == "emulated" and emulated else None
-    for batch in batches(job.points, room):
+    apart = [part for batch in batches(job.points, room) for part in _apart(job, batch)]
+    for batch in apart:
         left = batch
         while left:
             if stop.is_set():
@@ -161,6 +164,28 @@ def _all_points(
                     session.lost(point, "every frame of this record was lost")
                 left = []
     return ""
+
+
+def _may_stop(job: Job, points: Sequence[Point]) -> bool:
+    """Whether a sample above a limit ends one of the points and the kernel's trace with it."""
+    return job.name.tier == "host" and any(
+        point.params.get("stop_above_us") and point.params.get("trace", 1) for point in points
+    )
+
+
+def _apart(job: Job, points: Sequence[Point]) -> Iterator[list[Point]]:
+    """Points that may end with a trace have a program, and by that a trace, of their own."""
+    together: list[Point] = []
+    for point in points:
+        if not _may_stop(job, [point]):
+            together.append(point)
+            continue
+        if together:
+            yield together
+        yield [point]
+        together = []
+    if together:
+        yield together
 
 
 def _boot(
@@ -186,9 +211,16 @@ def _boot(
         if begin is None or point is None:
             return job.timeout_s + boot_s
         periods_us = [v for k, v in begin.params.items() if k in ("period_us", "interval_us")]
-        return job.timeout_s + slowdown * 1e-6 * max(periods_us, default=0) * point.samples
+        # Each thread's period lies so much above the last one's.
+        longest_us = max(periods_us, default=0) + begin.params.get("distance_us", 0) * _LANES_MAX
+        return job.timeout_s + slowdown * 1e-6 * longest_us * point.samples
 
-    outcome = run_plan(target, name, plan_text(points), assembler, silence_s=silence_s, stop=stop)
+    with traced(_may_stop(job, points)) as trace:
+        outcome = run_plan(
+            target, name, plan_text(points), assembler, silence_s=silence_s, stop=stop
+        )
+        if trace is not None:
+            trace.keep(writer.folder / f"trace-{points[0].id:05d}.txt")
     if isinstance(target, GuestTarget) and not writer.manifest.loads:
         writer.manifest.loads = target.loads
     if session.scoped:

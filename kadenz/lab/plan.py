@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -21,6 +21,9 @@ FIRST_POINT = 10
 CLOCK_SAMPLES = 1000
 CLOCK_SAMPLES_QUICK = 200
 SAMPLES_KEY = "samples"
+SECONDS_KEY = "seconds"  # as many samples as periods fit, where a benchmark has a period
+COLD_KEY = "cold"  # first samples kept apart
+PERIOD = "period_us"
 
 
 @dataclass(frozen=True)
@@ -57,9 +60,9 @@ def campaign_points(
 ) -> list[Point]:
     """The points of `campaign` on `target`, numbered the same on every target.
 
-    `overrides` replace a parameter's values (or `samples`) wherever a benchmark declares it. Raises
-    ConfigError for a benchmark or a parameter that the image does not know, or a value outside
-    its range.
+    `overrides` replace a parameter's values (or `samples`, `seconds`, `cold`) wherever a benchmark
+    declares it. Raises ConfigError for a benchmark or a parameter that the image does not know, or
+    a value outside its range.
     """
     known = {bench.name: bench for bench in catalog}
     points = []
@@ -78,8 +81,10 @@ def campaign_points(
                         remedy=did_you_mean(benchmark.name, list(known)),
                     )
                 _check(bench, params, where)
-                count = next(iter(overrides.get(SAMPLES_KEY, ())), benchmark.count(quick))
-                points.append(Point(number, benchmark.name, count, benchmark.cold, params))
+                asked = _seconds(bench, params, overrides)
+                count = asked or next(iter(overrides.get(SAMPLES_KEY, ())), benchmark.count(quick))
+                cold = next(iter(overrides.get(COLD_KEY, ())), benchmark.cold)
+                points.append(Point(number, benchmark.name, count, cold, params))
             number += 1
     return points
 
@@ -91,9 +96,12 @@ def clock_points(catalog: Iterable[Bench], *, quick: bool) -> list[Point]:
     return [Point(number, name, count) for number, name in enumerate(names[:FIRST_POINT])]
 
 
-def check_overrides(overrides: Iterable[str], catalogs: Iterable[Sequence[Bench]]) -> None:
-    """UsageError for a `--set` that no benchmark declares."""
-    known = {SAMPLES_KEY} | {p.name for c in catalogs for bench in c for p in bench.params}
+def check_overrides(overrides: Collection[str], catalogs: Iterable[Sequence[Bench]]) -> None:
+    """UsageError for a `--set` that no benchmark declares, and for two lengths at once."""
+    if SAMPLES_KEY in overrides and SECONDS_KEY in overrides:
+        raise UsageError("--set seconds and samples: two lengths", remedy="Set one of them")
+    known = {p.name for c in catalogs for bench in c for p in bench.params}
+    known |= {SAMPLES_KEY, SECONDS_KEY, COLD_KEY}
     for name in overrides:
         if name not in known:
             raise UsageError(
@@ -117,6 +125,16 @@ def batches(points: Sequence[Point], room_bytes: int | None) -> Iterator[list[Po
 def plan_text(points: Iterable[Point]) -> str:
     """The plan as a target reads it."""
     return "".join(f"{line}\n" for line in [*(p.line() for p in points), "end"])
+
+
+def _seconds(
+    bench: Bench, params: Mapping[str, int], overrides: Mapping[str, Sequence[int]]
+) -> int:
+    """Samples that take `seconds` at the point's period; 0 where that says nothing."""
+    wanted = next(iter(overrides.get(SECONDS_KEY, ())), 0)
+    initial = next((p.initial for p in bench.params if p.name == PERIOD), 0)
+    period_us = params.get(PERIOD, initial)
+    return -(-wanted * 1_000_000 // period_us) if wanted and period_us else 0
 
 
 def _check(bench: Bench, params: Mapping[str, int], where: str) -> None:

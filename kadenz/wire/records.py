@@ -200,7 +200,7 @@ class Assembler:
         if end.status == "invalid":
             return Verdict("invalid", end.reason or state.damage or "the target gives no reason")
         against = state.damage or self._accounting(state, end)
-        return Verdict("invalid", against) if against else Verdict("ok", "")
+        return Verdict("invalid", against) if against else Verdict("ok", end.reason)
 
     def _accounting(self, state: _Open, end: End) -> str:
         begin = state.begin

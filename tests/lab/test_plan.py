@@ -135,3 +135,22 @@ def test_batches_lose_nothing_and_fit_their_page(samples: list[int], room: int) 
         assert len(plan_text(piece).encode()) + 1 <= room  # with the ending zero
     for one, two in pairwise(pieces):
         assert len(plan_text([*one, two[0]]).encode()) + 1 > room  # none smaller than it had to be
+
+
+def test_seconds_are_as_many_samples_as_periods_fit() -> None:
+    found = points(STM32, overrides={"seconds": [3], "period_us": [1000, 7000]})
+    assert [point.samples for point in found] == [3000, 429] * 3
+    assert points(LINUX, overrides={"seconds": [2]})[0].samples == 200  # at the initial 10 ms
+
+
+def test_seconds_do_not_concern_what_has_no_period() -> None:
+    assert points(STM32, overrides={"seconds": [3], "period_us": [0]})[0].samples == 1000
+
+
+def test_two_lengths_at_once_are_refused() -> None:
+    with pytest.raises(UsageError, match="two lengths"):
+        check_overrides({"seconds": [1], "samples": [1]}, [CATALOG])
+
+
+def test_the_first_samples_to_keep_apart_can_be_set() -> None:
+    assert {point.cold for point in points(STM32, overrides={"cold": [7]})} == {7}

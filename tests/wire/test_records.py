@@ -65,6 +65,12 @@ def test_a_proven_and_accounted_record_is_ok() -> None:
     assert assembler.done is not None and assembler.findings == []
 
 
+def test_a_good_record_that_ended_early_keeps_its_reason() -> None:
+    early = msgspec.structs.replace(end(taken=3, missed=3), reason="ended by its limit")
+    kept, _ = assemble([hello(), begin(), samples([1, 2, 3]), early])
+    assert kept.verdicts[10] == Verdict("ok", "ended by its limit")
+
+
 def test_samples_behind_a_hole_are_not_moved_up() -> None:
     kept, _ = assemble(GOOD, without=2)
     assert kept.lanes == {(10, 0): []}

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernel's trace around a sample above the limit: kept, and gone from the machine afterwards.
+
+In a mount namespace of its own, because tracefs is often not mounted; the instances are the
+kernel's and would be seen outside.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kadenz.analysis.kept_traces import kept_traces
+from kadenz.config import house
+
+pytestmark = pytest.mark.linux
+
+MOUNT = 'mount -t tracefs nodev /sys/kernel/tracing && exec "$0" "$@"'
+
+
+def inside(*command: str | Path, **options: object) -> subprocess.Popen[str]:
+    """A command that sees tracefs in its usual place."""
+    environment = os.environ | {"PYTHONPATH": str(house.root())}
+    process: subprocess.Popen[str] = subprocess.Popen(
+        ["unshare", "-m", "sh", "-c", MOUNT, *map(str, command)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+        **options,  # type: ignore[call-overload]
+    )
+    return process
+
+
+def instances() -> set[str]:
+    with inside("ls", "/sys/kernel/tracing/instances") as process:
+        return set(process.communicate()[0].split())
+
+
+@pytest.fixture(autouse=True)
+def tracefs() -> None:
+    with inside("test", "-w", "/sys/kernel/tracing/instances") as process:
+        process.communicate()
+        if process.returncode != 0:
+            pytest.skip("no tracefs here, or no right to mount it")
+
+
+STOP = """
+import subprocess, sys
+from pathlib import Path
+from kadenz.target.tracefs import traced
+
+with traced(True) as trace:
+    assert trace is not None and not trace.stopped and not trace.keep(Path("early"))
+    subprocess.run([sys.argv[1]], input=sys.argv[2].encode(), stdout=subprocess.DEVNULL, check=True)
+    assert trace.stopped and trace.keep(Path("trace-00001.txt"))
+"""
+
+
+def test_the_trace_is_kept_and_shows_the_late_thread(program: Path, tmp_path: Path) -> None:
+    before = instances()
+    plan = "cyclic/wakeup-latency id=1 samples=100000 threads=1 core=0 stop_above_us=1\nend\n"
+    with inside(sys.executable, "-c", STOP, program, plan, cwd=tmp_path) as process:
+        process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert not (tmp_path / "early").exists()
+    (kept,) = kept_traces(tmp_path, None)
+    assert kept.lane == "thread0" and kept.cycle is not None
+    assert kept.blame is not None and kept.blame.thread == "cyclic"
+    assert instances() == before
+
+
+HOLD = """
+import time
+from kadenz.target.tracefs import traced
+
+with traced(True) as trace:
+    print(trace.folder.name, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_killed_lab_leaves_no_trace_running() -> None:
+    with inside(sys.executable, "-c", HOLD) as process:
+        assert process.stdout is not None
+        name = process.stdout.readline().strip()
+        assert name in instances()
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    until = time.monotonic() + 10
+    while name in instances() and time.monotonic() < until:
+        time.sleep(0.1)
+    assert name not in instances()
