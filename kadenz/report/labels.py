@@ -96,7 +96,8 @@ def constants(bench: str, runs: Sequence[RunResult]) -> dict[str, int]:
 
 def parameters(params: dict[str, int]) -> str:
     """ "every 10 ms, rank a 8"."""
-    return ", ".join(_parameter(name, value) for name, value in params.items())
+    words = (_parameter(name, value) for name, value in params.items())
+    return ", ".join(word for word in words if word)
 
 
 def point(record: RecordResult, *, hide: Collection[str] = ()) -> str:
@@ -105,10 +106,27 @@ def point(record: RecordResult, *, hide: Collection[str] = ()) -> str:
     for name, value in record.params.items():
         if name not in hide:
             words.append(_parameter(name, value))
-    return ", ".join(words) or "–"
+    return ", ".join(word for word in words if word) or "–"
+
+
+# Parameters of cyclic/ whose usual value goes without saying, and the words of the others.
+_WORDS: dict[str, dict[int, str]] = {
+    "threads": {0: ""},
+    "core": {255: ""},
+    "distance_us": {0: ""},
+    "phase_us": {0: ""},
+    "policy": {0: "", 1: "round robin", 2: "deadline", 3: "fair"},
+    "timer": {0: "", 1: "timer read", 2: "timer signals"},
+    "context": {0: "", 1: "cheap context", 2: "full context"},
+    "stop_above_us": {0: ""},
+    "trace": {0: "", 1: ""},
+}
 
 
 def _parameter(name: str, value: int) -> str:
+    """A parameter in words; "" for one that goes without saying."""
+    if value in _WORDS.get(name, {}):
+        return _WORDS[name][value]
     if name == "size_bytes":
         return f"{value:,} bytes"
     if name == "period_us":

@@ -43,6 +43,7 @@ struct kdz_cases kdz_cases_interrupts(void);
 #define KDZ_CASE_NOT_APPLICABLE ""
 struct kdz_cases kdz_cases_channels(void);
 struct kdz_cases kdz_cases_notifications(void);
+struct kdz_cases kdz_cases_periodic(void);
 
 /* Keeps the first reason. */
 static inline void expect(const char **reason, bool holds, const char *otherwise)

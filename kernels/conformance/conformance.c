@@ -90,6 +90,7 @@ void kdz_conformance(kdz_conform_report report)
 {
     run(kdz_cases_threads(), report);
     run(kdz_cases_time(), report);
+    run(kdz_cases_periodic(), report);
     run(kdz_cases_semaphores(), report);
     run(kdz_cases_mutexes(), report);
     run(kdz_cases_channels(), report);

@@ -33,7 +33,7 @@ kdz_handle kdz_thread_create(const struct kdz_thread_spec *spec)
     if (spec->rank < 1 || spec->rank > KDZ_RANK_MAX) {
         return KDZ_INVALID;
     }
-    if (spec->process) {
+    if (spec->process || spec->policy != KDZ_POLICY_FIFO) {
         return KDZ_UNSUPPORTED;
     }
     for (kdz_handle place = 0; place < THREADS_MAX; place++) {

@@ -34,6 +34,9 @@ void posix_claim_rights(void);
 #define POSIX_TICK_HZ 1000000u
 #define POSIX_TICK_NS 1000u
 
+/* A tick near now as a moment of CLOCK_MONOTONIC. */
+struct timespec posix_at_tick(uint32_t tick);
+
 /* Now plus a time-out, on `clock`. */
 struct timespec posix_deadline(clockid_t clock, uint32_t timeout_ticks);
 
@@ -50,6 +53,13 @@ void posix_all_but_faults(sigset_t *set);
 
 /* A new process says who it is from now on. */
 void posix_become(kdz_handle self, const char *name);
+
+/* ---- policy.c: policies other than SCHED_FIFO ------------------------------------------------ */
+/* Whether there is such a policy with such a period. */
+bool posix_policy_known(const struct kdz_thread_spec *spec);
+
+/* The calling thread takes it on. Explains what is denied. */
+kdz_status posix_policy_take(const struct kdz_thread_spec *spec);
 
 /* ---- processes.c: threads with an address space of their own --------------------------------- */
 /* Maps the section kdz_shared shared. Called first of all. */

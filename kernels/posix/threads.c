@@ -25,8 +25,9 @@ struct thread {
     bool process; /* a process of its own: processes.c */
     pthread_t id;
     sem_t go; /* its priority is set */
-    void (*entry)(void *);
-    void *arg;
+    struct kdz_thread_spec spec;
+    kdz_status policy; /* what came of a policy other than SCHED_FIFO */
+    sem_t policy_taken;
     char name[16]; /* Linux's own limit, pthread_setname_np(3) */
 };
 
@@ -38,6 +39,7 @@ static _Thread_local const char *self_name = "main";
 
 /* CPUs the program may use, as it was started: a thread that is bound asks in vain later. */
 static cpu_set_t allowed;
+static uint8_t core_of_cpu[CPU_SETSIZE]; /* KDZ_ANY_CORE: none */
 
 /* SCHED_FIFO priorities of the ranks. 8 and 7 are yoo2024's pair (section 4.1), 10 is the
  * priority of its cyclictest (section 4.2), 8, 7, 6 and 3 those of its robot's tasks (table 5). */
@@ -120,7 +122,14 @@ static void *begin(void *argument)
     posix_prefault_stack();
     while (sem_wait(&thread->go) != 0) {
     }
-    thread->entry(thread->arg);
+    if (thread->spec.policy != KDZ_POLICY_FIFO) {
+        thread->policy = posix_policy_take(&thread->spec);
+        (void)sem_post(&thread->policy_taken);
+        if (thread->policy != KDZ_OK) {
+            return NULL;
+        }
+    }
+    thread->spec.entry(thread->spec.arg);
     return NULL;
 }
 
@@ -199,19 +208,29 @@ static kdz_handle create(const struct kdz_thread_spec *spec, const pthread_attr_
         return place;
     }
     thread = &threads[place];
-    *thread = (struct thread){.used = true, .entry = spec->entry, .arg = spec->arg};
+    *thread = (struct thread){.used = true, .spec = *spec};
     (void)strncpy(thread->name, spec->name, sizeof thread->name - 1);
     posix_all_but_faults(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     (void)sem_init(&thread->go, 0, 0);
+    (void)sem_init(&thread->policy_taken, 0, 0);
     error = pthread_create(&thread->id, attributes, begin, thread);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error != 0) {
         thread->used = false;
         return (kdz_handle)posix_status(error);
     }
-    raise_to(thread, spec->rank);
     (void)pthread_setname_np(thread->id, thread->name);
+    raise_to(thread, spec->rank);
+    if (spec->policy != KDZ_POLICY_FIFO) {
+        while (sem_wait(&thread->policy_taken) != 0) {
+        }
+        if (thread->policy != KDZ_OK) {
+            (void)pthread_join(thread->id, NULL);
+            thread->used = false;
+            return (kdz_handle)thread->policy;
+        }
+    }
     return place;
 }
 
@@ -243,7 +262,7 @@ kdz_handle kdz_thread_create(const struct kdz_thread_spec *spec)
     kdz_handle handle;
     int error;
 
-    if (spec->rank < 1 || spec->rank > KDZ_RANK_MAX) {
+    if (spec->rank < 1 || spec->rank > KDZ_RANK_MAX || !posix_policy_known(spec)) {
         return KDZ_INVALID;
     }
     if (spec->process) {
@@ -323,15 +342,20 @@ void kdz_thread_yield(void)
 
 uint8_t kdz_thread_core(void)
 {
-    const size_t cpu = (size_t)sched_getcpu();
-    cpu_set_t one;
+    const int cpu = sched_getcpu();
 
-    for (uint8_t core = 0; core < kdz_board_cores(); core++) {
-        if (cpu_of_core(core, &one) && CPU_ISSET(cpu, &one)) {
-            return core;
-        }
+    return cpu >= 0 && cpu < CPU_SETSIZE ? core_of_cpu[cpu] : KDZ_ANY_CORE;
+}
+
+static void number_cores(void)
+{
+    uint8_t core = 0;
+
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        const bool one = CPU_ISSET(cpu, &allowed) && core < kdz_board_cores();
+
+        core_of_cpu[cpu] = one ? core++ : KDZ_ANY_CORE;
     }
-    return KDZ_ANY_CORE;
 }
 
 void kdz_kernel_start(void (*entry)(void *), void *arg)
@@ -341,6 +365,7 @@ void kdz_kernel_start(void (*entry)(void *), void *arg)
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
         kdz_fault(KDZ_FAULT_ASSERT, "sched_getaffinity fails: more than 1024 CPUs?", NULL, 0);
     }
+    number_cores();
     posix_claim_rights();
     /* The main thread is bound to core 0: there, as on a microcontroller, threads it creates do not
      * run before it waits. */

@@ -63,6 +63,11 @@ bool kdz_clock_at_tick(uint32_t tick, kdz_time *due)
     return true;
 }
 
+struct timespec posix_at_tick(uint32_t tick)
+{
+    return at_ns(unwrap(tick, ticks_now()) * POSIX_TICK_NS);
+}
+
 struct timespec posix_deadline(clockid_t clock, uint32_t timeout_ticks)
 {
     struct timespec now;

@@ -118,6 +118,25 @@ kdz_status kdz_delay_until(uint32_t *wake, uint32_t period_ticks)
     return KDZ_UNSUPPORTED;
 }
 
+/* ---- timers, context, trace -------------------------------------------------------------------
+ * NULL for what the kernel lacks. */
+const struct kdz_timer_ops *kdz_timer(kdz_timer_kind kind)
+{
+    (void)kind;
+    return NULL;
+}
+
+const struct kdz_context_ops *kdz_context(uint32_t level)
+{
+    (void)level;
+    return NULL;
+}
+
+const struct kdz_trace_ops *kdz_trace(void)
+{
+    return NULL;
+}
+
 /* ---- channels ---------------------------------------------------------------------------------
  */
 const struct kdz_channel_ops *kdz_channel(kdz_channel_kind kind)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How late a periodic thread wakes: one thread a core sleeps until absolute moments and compares
- * the moment it was to wake with the moment it did, as `cyclictest -m -S -p97 -i1000` does. What
- * cyclictest passes over is counted: a moment that was past before the thread could sleep is
- * missed, a wake-up later than the next moment is an overrun.
+ * How late a periodic thread wakes: threads sleep until absolute moments and compare the moment
+ * each was to wake with the moment it did, as `cyclictest -m -S -p97 -i1000` does. What cyclictest
+ * passes over is counted: a moment that was past before the thread could sleep is missed, a wake-up
+ * later than the next moment is an overrun. Beside each sample stands the number of its cycle, and
+ * what the kernel can tell of the thread: docs/explanation/wakeup-latency.md.
  */
 #include "kadenz/bench.h"
 
@@ -11,24 +12,59 @@
 #include "kadenz/suite.h"
 #include "period.h"
 
-enum param { PERIOD_US, RANK };
+enum param {
+    PERIOD_US,
+    RANK,
+    THREADS,
+    CORE,
+    DISTANCE_US,
+    PHASE_US,
+    POLICY,
+    TIMER,
+    CONTEXT,
+    STOP_ABOVE_US,
+    TRACE
+};
+
+#define UNBOUND KDZ_ANY_CORE
+#define SLEEP 0u /* value of TIMER; a timer's kind is one less than the value */
 
 static const struct kdz_param params[] = {
     [PERIOD_US] = {"period_us", 1000, 1, 10000000},
     /* Rank 10 is SCHED_FIFO 97 on Linux: yoo2024, section 4.2. */
     [RANK] = {"rank", 10, 1, KDZ_RANK_MAIN - 1u},
+    [THREADS] = {"threads", 0, 0, 64}, /* 0: one a core, bound to it */
+    [CORE] = {"core", UNBOUND, 0, UNBOUND},
+    [DISTANCE_US] = {"distance_us", 0, 0, 1000000}, /* each thread's period above the last one's */
+    [PHASE_US] = {"phase_us", 0, 0, 1000000},       /* each thread begins so much after the last */
+    [POLICY] = {"policy", KDZ_POLICY_FIFO, 0, KDZ_POLICIES - 1u},
+    [TIMER] = {"timer", SLEEP, 0, KDZ_TIMER_KINDS},
+    [CONTEXT] = {"context", 0, 0, KDZ_CONTEXT_LEVELS - 1u},
+    [STOP_ABOVE_US] = {"stop_above_us", 0, 0, 60000000}, /* 0: nothing stops it */
+    [TRACE] = {"trace", 1, 0, 1}, /* whether a stop freezes the kernel's trace */
 };
 
 #define LEAD_US 20000u /* from the go to the beginning of the first period: all sleep by then */
 
+/* One thread; what it writes while it measures is its own. */
+struct cyclic_thread {
+    kdz_handle handle;
+    struct kdz_proof proof; /* added up when all have ended */
+    uint32_t period;        /* in ticks */
+};
+
 static struct {
     struct kdz_point *point;
     kdz_handle go;
-    kdz_handle thread[KDZ_LANES_MAX];
-    struct kdz_proof proof[KDZ_LANES_MAX]; /* of each thread; added up when all have ended */
-    uint32_t period;
-    uint32_t start;        /* tick of the go */
-    volatile bool started; /* false: the go was given to end the threads */
+    struct cyclic_thread thread[KDZ_LANES_MAX];
+    const struct kdz_timer_ops *timer; /* NULL: sleeps */
+    const struct kdz_context_ops *context;
+    const struct kdz_trace_ops *trace; /* NULL: none is kept */
+    uint64_t limit;                    /* in ticks of the clock, 0: none */
+    uint32_t start;                    /* tick of the go */
+    volatile bool started;             /* false: the go was given to end the threads */
+    volatile uint32_t broken;          /* a sample was above the limit: all end */
+    volatile bool refused;             /* a thread could not get its timer or its context */
 } cyclic;
 
 static const char *unavailable(void)
@@ -40,6 +76,21 @@ static const char *unavailable(void)
                : "this kernel's port cannot tell when a tick was due";
 }
 
+static void shape(const struct kdz_point *point, struct kdz_shape *shape)
+{
+    const struct kdz_context_ops *context = kdz_context(KDZ_PARAM(point, CONTEXT));
+
+    if (KDZ_PARAM(point, THREADS) != 0) {
+        shape->lanes = KDZ_PARAM(point, THREADS);
+        shape->stem = "thread";
+    }
+    if (context != NULL) {
+        shape->companions = context->names;
+        shape->companion_count = context->count;
+    }
+}
+
+/* ---- one thread ------------------------------------------------------------------------------ */
 static void prove(struct kdz_proof *proof, bool holds, const char *reason)
 {
     proof->checked++;
@@ -48,99 +99,272 @@ static void prove(struct kdz_proof *proof, bool holds, const char *reason)
     }
 }
 
+/* A value of the clock in units of which `per_s` are a second. */
+static uint64_t in_units(uint64_t ticks, uint64_t per_s)
+{
+    const uint64_t hz = kdz_clock()->hz;
+
+    return ticks / hz * per_s + ticks % hz * per_s / hz;
+}
+
+static void stop_above(uint8_t lane, uint32_t cycle, kdz_time due, uint32_t span)
+{
+    struct kdz_breach *breach = &cyclic.point->record.breach;
+
+    if (__atomic_exchange_n(&cyclic.broken, 1u, __ATOMIC_ACQ_REL) != 0) {
+        return; /* another thread was first */
+    }
+    if (cyclic.trace != NULL) {
+        cyclic.trace->freeze(cyclic.point->record.lane[lane].name, cycle,
+                             in_units(due, 1000000000u), in_units(span, 1000000000u));
+        breach->trace = "the kernel's trace was stopped there";
+    }
+    breach->lane = lane;
+    breach->cycle = cycle;
+    breach->value_us = (uint32_t)in_units(span, 1000000u);
+    breach->limit_us = KDZ_PARAM(cyclic.point, STOP_ABOVE_US);
+    breach->happened = true;
+}
+
 /* Puts the sample of the wake-up that was due at tick `wake` and came at `woke` down. */
-static void enter(uint8_t core, uint32_t wake, kdz_time woke)
+static void enter(uint8_t lane, uint32_t cycle, uint32_t wake, kdz_time woke)
 {
     struct kdz_record *record = &cyclic.point->record;
-    const bool late = (int32_t)(kdz_tick_now() - (wake + cyclic.period)) >= 0;
+    struct cyclic_thread *own = &cyclic.thread[lane];
+    const bool late = (int32_t)(kdz_tick_now() - (wake + own->period)) >= 0;
     kdz_time due = 0;
     const bool told = kdz_clock_at_tick(wake, &due);
     const kdz_time span = (kdz_time)(woke - due);
 
-    prove(&cyclic.proof[core], told && span <= (kdz_time)-1 / 2, "a thread woke before its time");
-    prove(&cyclic.proof[core], kdz_board_cores() == 1 || kdz_thread_core() == core,
-          "a thread ran on another core than its own");
-    kdz_record_add(record, core, kdz_span(due, woke));
+    prove(&own->proof, told && span <= (kdz_time)-1 / 2, "a thread woke before its time");
+    if (KDZ_PARAM(cyclic.point, THREADS) == 0 || KDZ_PARAM(cyclic.point, CORE) != UNBOUND) {
+        const uint8_t core =
+            KDZ_PARAM(cyclic.point, THREADS) == 0 ? lane : (uint8_t)KDZ_PARAM(cyclic.point, CORE);
+
+        prove(&own->proof, kdz_board_cores() == 1 || kdz_thread_core() == core,
+              "a thread ran on another core than its own");
+    }
+    if (cyclic.limit != 0 && span > cyclic.limit) {
+        stop_above(lane, cycle, due, kdz_span(due, woke));
+    }
+    kdz_record_add(record, lane, kdz_span(due, woke));
     if (late) {
-        record->lane[core].overrun++;
+        record->lane[lane].overrun++;
+    }
+}
+
+/* What goes with the sample, read after it and outside of what is timed. */
+static void accompany(uint8_t lane, uint32_t cycle, kdz_handle context)
+{
+    struct kdz_record *record = &cyclic.point->record;
+    uint32_t values[KDZ_CONTEXT_MAX];
+
+    if (record->companion_count == 0) {
+        return;
+    }
+    kdz_record_accompany(record, lane, 0, cycle);
+    if (record->companion_count > 1) {
+        cyclic.context->read(context, values);
+    }
+    for (uint8_t i = 1; i < record->companion_count; i++) {
+        kdz_record_accompany(record, lane, i, values[i - 1]);
     }
 }
 
 /* Set-up allows a lane that is smaller than planned on a single core only. */
-static void drain(uint8_t core, uint32_t *wake)
+static void drain(uint8_t lane, uint32_t *wake, kdz_handle timer)
 {
-    if (kdz_record_full(&cyclic.point->record, core)) {
+    if (kdz_record_full(&cyclic.point->record, lane)) {
         kdz_record_drain(&cyclic.point->record);
         *wake = kdz_tick_now(); /* sending took its time: begin anew */
+        if (cyclic.timer != NULL) {
+            (void)cyclic.timer->start(timer, *wake + cyclic.thread[lane].period,
+                                      cyclic.thread[lane].period);
+        }
     }
 }
 
-static void periodic(void *core_number)
+static bool goes_on(void)
 {
-    const uint8_t core = (uint8_t)(uintptr_t)core_number;
-    struct kdz_lane *lane = &cyclic.point->record.lane[core];
+    return cyclic.started && cyclic.broken == 0 && !kdz_stop_requested && !cyclic.refused;
+}
+
+/* The cycles of a thread whose first period begins at tick `wake`. */
+static void cycles(uint8_t lane, uint32_t wake, kdz_handle timer, kdz_handle context)
+{
+    struct kdz_lane *series = &cyclic.point->record.lane[lane];
     const uint32_t samples = cyclic.point->samples;
-    const uint32_t period = cyclic.period;
-    uint32_t wake;
+    const uint32_t period = cyclic.thread[lane].period;
+    const struct kdz_timer_ops *ops = cyclic.timer;
 
-    (void)kdz_sem_take(cyclic.go, KDZ_FOREVER);
-    wake = cyclic.start;
-    (void)kdz_delay_until(&wake, kdz_period_ticks(LEAD_US));
-    for (uint32_t i = 0; cyclic.started && i < samples && !kdz_stop_requested; i++) {
-        const kdz_status slept = kdz_delay_until(&wake, period);
-        const kdz_time woke = kdz_stamp(KDZ_END);
+    for (uint32_t i = 0; i < samples && goes_on(); i++) {
+        kdz_status slept;
+        kdz_time woke;
 
-        if (slept != KDZ_OK) {
-            lane->missed++;
+        /* Each with its own stamp: a jump to a common one would be timed. */
+        if (ops == NULL) {
+            slept = kdz_delay_until(&wake, period);
+            woke = kdz_stamp(KDZ_END);
+        } else {
+            slept = ops->wait(timer, &wake, period);
+            woke = kdz_stamp(KDZ_END);
+            __asm__ volatile("" ::: "memory"); /* keeps the compiler from merging the two */
+        }
+        if (slept == KDZ_TIMEOUT) {
+            series->missed++;
             continue;
         }
-        enter(core, wake, woke);
+        if (slept != KDZ_OK) {
+            prove(&cyclic.thread[lane].proof, false, "a timer failed while it was waited for");
+            return;
+        }
+        enter(lane, i, wake, woke);
+        accompany(lane, i, context);
         if (i + 1 < samples) {
-            drain(core, &wake);
+            drain(lane, &wake, timer);
         }
     }
+}
+
+static void periodic(void *lane_number)
+{
+    const uint8_t lane = (uint8_t)(uintptr_t)lane_number;
+    const uint32_t period = cyclic.thread[lane].period;
+    const bool kept = cyclic.point->record.companion_count > 1;
+    const kdz_handle timer = cyclic.timer != NULL ? cyclic.timer->create() : 0;
+    const kdz_handle context = kept ? cyclic.context->open() : 0;
+    uint32_t wake;
+
+    if (timer < 0 || context < 0) {
+        cyclic.refused = true;
+    }
+    (void)kdz_sem_take(cyclic.go, KDZ_FOREVER);
+    wake = cyclic.start;
+    if (goes_on()) {
+        (void)kdz_delay_until(&wake,
+                              kdz_period_ticks(LEAD_US + KDZ_PARAM(cyclic.point, PHASE_US) * lane));
+        if (cyclic.timer == NULL || cyclic.timer->start(timer, wake + period, period) == KDZ_OK) {
+            cycles(lane, wake, timer, context);
+        }
+    }
+    if (cyclic.timer != NULL && timer >= 0) {
+        cyclic.timer->destroy(timer);
+    }
+    if (kept && context >= 0) {
+        cyclic.context->close(context);
+    }
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+static kdz_status refuse(struct kdz_point *point, kdz_status status, const char *reason)
+{
+    point->record.proof.reason = reason;
+    return status;
+}
+
+static kdz_status choose(struct kdz_point *point)
+{
+    const uint32_t kind = KDZ_PARAM(point, TIMER);
+    const uint32_t core = KDZ_PARAM(point, CORE);
+
+    if (core != UNBOUND && KDZ_PARAM(point, THREADS) == 0) {
+        return refuse(point, KDZ_INVALID,
+                      "`core` binds a number of threads: set `threads` as well");
+    }
+    if (core != UNBOUND && core >= kdz_board_cores()) {
+        return refuse(point, KDZ_INVALID, "`core` names a core that is not there");
+    }
+    if (core != UNBOUND && (kdz_capabilities() & KDZ_CAP_AFFINITY) == 0) {
+        return refuse(point, KDZ_UNSUPPORTED, "this kernel cannot bind a thread to a core");
+    }
+    cyclic.timer = kind == SLEEP ? NULL : kdz_timer((kdz_timer_kind)(kind - 1u));
+    if (kind != SLEEP && cyclic.timer == NULL) {
+        return refuse(point, KDZ_UNSUPPORTED, "this kernel has no such timer to wait for");
+    }
+    cyclic.context = kdz_context(KDZ_PARAM(point, CONTEXT));
+    if (cyclic.context == NULL && KDZ_PARAM(point, CONTEXT) != 0) {
+        return refuse(point, KDZ_UNSUPPORTED,
+                      "this kernel's port keeps no context beside a sample");
+    }
+    if (point->record.lane_count > 1 && point->record.lane[0].capacity < point->samples) {
+        return refuse(point, KDZ_NO_MEMORY,
+                      "the storage of each thread holds fewer samples than planned, and the others "
+                      "cannot be stopped to empty it: plan fewer, or less context");
+    }
+    return KDZ_OK;
+}
+
+static void open_trace(const struct kdz_point *point)
+{
+    const char *none;
+
+    cyclic.limit = (uint64_t)KDZ_PARAM(point, STOP_ABOVE_US) * kdz_clock()->hz / 1000000u;
+    cyclic.trace = cyclic.limit != 0 && KDZ_PARAM(point, TRACE) != 0 ? kdz_trace() : NULL;
+    none = cyclic.trace != NULL ? cyclic.trace->open() : NULL;
+    if (none != NULL) {
+        kdz_note(none);
+        cyclic.trace = NULL;
+        cyclic.point->record.breach.trace = "no trace was kept";
+    }
+}
+
+static kdz_status create(struct kdz_point *point, uint8_t lane)
+{
+    const bool apart = KDZ_PARAM(point, THREADS) == 0;
+    const uint32_t period_us =
+        KDZ_PARAM(point, PERIOD_US) + KDZ_PARAM(point, DISTANCE_US) * (uint32_t)lane;
+    const struct kdz_thread_spec spec = {
+        .name = "cyclic",
+        .entry = periodic,
+        .arg = (void *)(uintptr_t)lane,
+        .rank = (uint8_t)KDZ_PARAM(point, RANK),
+        .core = !apart                   ? (uint8_t)KDZ_PARAM(point, CORE)
+                : kdz_board_cores() == 1 ? KDZ_ANY_CORE
+                                         : lane,
+        .policy = (uint8_t)KDZ_PARAM(point, POLICY),
+        .period_us = period_us,
+    };
+
+    cyclic.thread[lane].period = kdz_period_ticks(period_us);
+    cyclic.thread[lane].handle = kdz_thread_create(&spec);
+    return cyclic.thread[lane].handle < 0 ? (kdz_status)cyclic.thread[lane].handle : KDZ_OK;
 }
 
 static kdz_status setup(struct kdz_point *point)
 {
-    const uint8_t cores = point->record.lane_count;
+    kdz_status status;
 
     cyclic.point = point;
-    cyclic.period = kdz_period_ticks(KDZ_PARAM(point, PERIOD_US));
-    cyclic.started = false;
-    for (uint8_t core = 0; core < cores; core++) {
-        cyclic.thread[core] = KDZ_FAILED;
-        cyclic.proof[core] = (struct kdz_proof){0, 0, ""};
+    cyclic.started = cyclic.refused = false;
+    cyclic.broken = 0;
+    cyclic.trace = NULL;
+    for (uint8_t lane = 0; lane < point->record.lane_count; lane++) {
+        cyclic.thread[lane] = (struct cyclic_thread){.handle = KDZ_FAILED, .proof = {0, 0, ""}};
     }
     cyclic.go = kdz_sem_create(KDZ_SEM_COUNTING, KDZ_LANES_MAX, 0);
     if (cyclic.go < 0) {
         return (kdz_status)cyclic.go;
     }
-    if (cores > 1 && point->record.lane[0].capacity < point->samples) {
-        point->record.proof.reason = "the storage of each core holds fewer samples than planned, "
-                                     "and the others cannot be stopped to empty it: plan fewer";
-        return KDZ_NO_MEMORY;
+    status = choose(point);
+    if (status != KDZ_OK) {
+        return status;
     }
-    for (uint8_t core = 0; core < cores; core++) {
-        const struct kdz_thread_spec spec = {
-            .name = "cyclic",
-            .entry = periodic,
-            .arg = (void *)(uintptr_t)core,
-            .rank = (uint8_t)KDZ_PARAM(point, RANK),
-            .core = cores > 1 ? core : KDZ_ANY_CORE,
-        };
-
-        cyclic.thread[core] = kdz_thread_create(&spec);
-        if (cyclic.thread[core] < 0) {
-            return (kdz_status)cyclic.thread[core];
+    open_trace(point);
+    for (uint8_t lane = 0; lane < point->record.lane_count; lane++) {
+        status = create(point, lane);
+        if (status == KDZ_UNSUPPORTED) {
+            return refuse(point, status, "this kernel has no such scheduling policy");
+        }
+        if (status != KDZ_OK) {
+            return status;
         }
     }
     return KDZ_OK;
 }
 
-static void release(uint8_t cores)
+static void release(uint8_t count)
 {
-    for (uint8_t core = 0; core < cores; core++) {
+    for (uint8_t lane = 0; lane < count; lane++) {
         (void)kdz_sem_give(cyclic.go);
     }
 }
@@ -152,30 +376,36 @@ static void measure(struct kdz_point *point)
     cyclic.start = kdz_tick_now();
     cyclic.started = true;
     release(record->lane_count);
-    for (uint8_t core = 0; core < record->lane_count; core++) {
-        (void)kdz_thread_join(cyclic.thread[core], KDZ_FOREVER);
-        cyclic.thread[core] = KDZ_FAILED;
-        record->proof.checked += cyclic.proof[core].checked;
+    for (uint8_t lane = 0; lane < record->lane_count; lane++) {
+        const struct kdz_proof *proof = &cyclic.thread[lane].proof;
+
+        (void)kdz_thread_join(cyclic.thread[lane].handle, KDZ_FOREVER);
+        cyclic.thread[lane].handle = KDZ_FAILED;
+        record->proof.checked += proof->checked;
         if (record->proof.failed == 0) {
-            record->proof.reason = cyclic.proof[core].reason;
+            record->proof.reason = proof->reason;
         }
-        record->proof.failed += cyclic.proof[core].failed;
+        record->proof.failed += proof->failed;
     }
+    kdz_prove(record, !cyclic.refused, "a thread got no timer or no context of its own");
 }
 
 static void teardown(struct kdz_point *point)
 {
-    const uint8_t cores = point->record.lane_count;
+    const uint8_t count = point->record.lane_count;
 
     if (cyclic.go < 0) {
         return;
     }
-    release(cores); /* those that a set-up which stopped half-way left waiting */
-    for (uint8_t core = 0; core < cores; core++) {
-        if (cyclic.thread[core] >= 0 &&
-            kdz_thread_join(cyclic.thread[core], 5u * kdz_tick_hz()) != KDZ_OK) {
+    release(count); /* those that a set-up which stopped half-way left waiting */
+    for (uint8_t lane = 0; lane < count; lane++) {
+        if (cyclic.thread[lane].handle >= 0 &&
+            kdz_thread_join(cyclic.thread[lane].handle, 5u * kdz_tick_hz()) != KDZ_OK) {
             kdz_fault(KDZ_FAULT_ASSERT, "a thread of cyclic/wakeup-latency did not end", NULL, 0);
         }
+    }
+    if (cyclic.trace != NULL) {
+        cyclic.trace->close();
     }
     kdz_sem_destroy(cyclic.go);
 }
@@ -189,6 +419,7 @@ static const struct kdz_bench cyclic_wakeup_latency = {
     .params = params,
     .param_count = sizeof params / sizeof params[0],
     .lane_count = 0,
+    .shape = shape,
     .self_timed = true,
     .unavailable = unavailable,
     .setup = setup,

@@ -84,6 +84,7 @@ const char *kdz_record_open(struct kdz_record *record, uint16_t id, const struct
     record->companion_count = shape->companion_count;
     record->companions = shape->companions;
     record->proof = (struct kdz_proof){0, 0, ""};
+    record->breach = (struct kdz_breach){0};
     recorder.drain_count = 0;
     recorder.span_overflow = false;
     if (series == 0 || series > KDZ_LANES_MAX || shape->lanes > KDZ_SAMPLE_LANES_MAX) {

@@ -105,8 +105,29 @@ static void finish(const char *status, const char *reason)
     run.records++;
 }
 
+/* "ended by its limit of 1000 us: core0 took 1234 us in cycle 567; the trace …". */
+static const char *why_ended(struct kdz_text room)
+{
+    const struct kdz_breach *breach = &point.record.breach;
+
+    kdz_text_add(&room, "ended by its limit of ");
+    kdz_text_add_number(&room, breach->limit_us);
+    kdz_text_add(&room, " us: ");
+    kdz_text_add(&room, point.record.lane[breach->lane].name);
+    kdz_text_add(&room, " took ");
+    kdz_text_add_number(&room, breach->value_us);
+    kdz_text_add(&room, " us in cycle ");
+    kdz_text_add_number(&room, breach->cycle);
+    if (breach->trace != NULL) {
+        kdz_text_add(&room, "; ");
+        kdz_text_add(&room, breach->trace);
+    }
+    return room.characters;
+}
+
 static void finish_measured(void)
 {
+    char words[160];
     const struct kdz_proof *proof = &point.record.proof;
     const uint32_t unaccounted = kdz_record_close(&point.record);
     uint32_t taken = 0;
@@ -134,6 +155,8 @@ static void finish_measured(void)
     } else if (proof->checked == 0) {
         status = "invalid";
         reason = "the benchmark proved nothing: no check was counted";
+    } else if (point.record.breach.happened) {
+        reason = why_ended(KDZ_TEXT_IN(words));
     } else if (unaccounted != 0 && kdz_stop_requested) {
         reason = "stopped on request before all was measured";
     } else if (unaccounted != 0) {

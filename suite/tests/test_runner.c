@@ -21,7 +21,8 @@ static enum {
     TOO_MANY,
     ALL_MISSED,
     TOO_LONG,
-    STOPPED
+    STOPPED,
+    BROKEN
 } behaviour;
 static kdz_status setup_status;
 static const char *unavailable_reason;
@@ -49,7 +50,11 @@ static void measure(struct kdz_point *point)
 
     measured++;
     open_mark = fake_mark;
-    if (behaviour == TOO_FEW || behaviour == STOPPED) {
+    if (behaviour == BROKEN) {
+        point->record.breach =
+            (struct kdz_breach){true, 0, 41, 1234, 1000, "the trace was stopped"};
+    }
+    if (behaviour == TOO_FEW || behaviour == STOPPED || behaviour == BROKEN) {
         kdz_stop_requested = behaviour == STOPPED;
         count--;
     } else if (behaviour == TOO_MANY) {
@@ -314,6 +319,15 @@ static void test_a_stop_keeps_what_was_measured(void **state)
     assert_int_equal(measured, 1);
 }
 
+static void test_a_sample_above_the_limit_ends_a_record_that_stays_good(void **state)
+{
+    (void)state;
+    behaviour = BROKEN;
+    run("fake/count id=1 samples=3\nend\n");
+    expect_end("ok", "ended by its limit of 1000 us: all took 1234 us in cycle 41; the trace was "
+                     "stopped");
+}
+
 static void test_no_room_for_a_lane_fails(void **state)
 {
     (void)state;
@@ -381,6 +395,7 @@ int main(void)
         cmocka_unit_test_setup(test_accounting_that_does_not_add_up_is_invalid, start),
         cmocka_unit_test_setup(test_a_span_that_does_not_fit_makes_the_record_invalid, start),
         cmocka_unit_test_setup(test_a_stop_keeps_what_was_measured, start),
+        cmocka_unit_test_setup(test_a_sample_above_the_limit_ends_a_record_that_stays_good, start),
         cmocka_unit_test_setup(test_no_room_for_a_lane_fails, start),
         cmocka_unit_test_setup(test_list_names_every_benchmark_and_why_not, start),
         cmocka_unit_test_setup(test_conformance_is_told_case_by_case, start),

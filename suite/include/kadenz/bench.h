@@ -19,7 +19,7 @@ struct kdz_param {
     uint32_t high;
 };
 
-#define KDZ_PARAMS_MAX 8
+#define KDZ_PARAMS_MAX 12
 
 /* What one point of a plan asks for. `value[i]` belongs to `bench->params[i]`. */
 struct kdz_point {

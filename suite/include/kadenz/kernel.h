@@ -72,6 +72,16 @@ void kdz_kernel_start(void (*entry)(void *), void *arg);
 #define KDZ_RANK_MAX 12u
 #define KDZ_RANK_MAIN 11u
 
+/* Who runs among threads that are ready. What a kernel lacks, kdz_thread_create refuses with
+ * KDZ_UNSUPPORTED. */
+typedef enum {
+    KDZ_POLICY_FIFO,        /* the most urgent rank, until it waits: what every port has */
+    KDZ_POLICY_ROUND_ROBIN, /* the same, and equals take turns by time */
+    KDZ_POLICY_DEADLINE,    /* the earliest deadline; ranks do not count */
+    KDZ_POLICY_FAIR,        /* shares of the processor, for work without deadlines */
+    KDZ_POLICIES
+} kdz_policy;
+
 struct kdz_thread_spec {
     const char *name;
     void (*entry)(void *arg); /* returns when its work is done; the port parks the thread then */
@@ -83,6 +93,8 @@ struct kdz_thread_spec {
      * before other threads, and after the objects it uses. It shares what is KDZ_SHARED, and
      * nothing else. KDZ_UNSUPPORTED without KDZ_CAP_PROCESS. */
     bool process;
+    uint8_t policy;     /* kdz_policy */
+    uint32_t period_us; /* under KDZ_POLICY_DEADLINE: of its work, which takes a tenth at most */
 };
 
 /* Written in front of a variable that threads of several address spaces use:
@@ -108,6 +120,54 @@ uint32_t kdz_tick_now(void); /* wraps at 32 bits */
 /* Sleeps until *wake + period and stores that in *wake. If that moment is past, returns at once
  * with KDZ_TIMEOUT and *wake advanced all the same, so that missed periods can be counted. */
 kdz_status kdz_delay_until(uint32_t *wake, uint32_t period_ticks);
+
+/* Other ways to wait for periodic moments: timers of the kernel that a thread waits for. */
+typedef enum {
+    KDZ_TIMER_FILE,   /* its expirations are read: Linux timerfd(2) */
+    KDZ_TIMER_SIGNAL, /* it sends a signal that is waited for: timer_create(2) */
+    KDZ_TIMER_KINDS
+} kdz_timer_kind;
+
+struct kdz_timer_ops {
+    kdz_handle (*create)(void); /* for the calling thread */
+    /* Expires at tick `first` and then every period. */
+    kdz_status (*start)(kdz_handle timer, uint32_t first, uint32_t period_ticks);
+    /* As kdz_delay_until: waits for the expiration at *wake + period, or tells at once that it is
+     * past. */
+    kdz_status (*wait)(kdz_handle timer, uint32_t *wake, uint32_t period_ticks);
+    void (*destroy)(kdz_handle timer);
+};
+
+const struct kdz_timer_ops *kdz_timer(kdz_timer_kind kind); /* NULL: n/a on this kernel */
+
+/* ---- context ---------------------------------------------------------------------------------
+ * What a kernel can tell of the thread that asks, to be kept beside each of its samples: where it
+ * ran, and what happened to it since it asked last. */
+#define KDZ_CONTEXT_LEVELS 3u /* 0 nothing, 1 what is cheap, 2 all */
+#define KDZ_CONTEXT_MAX 12u
+
+struct kdz_context_ops {
+    uint8_t count;
+    const char *const *names; /* the first is "cycle": the caller's own number, not read here */
+    kdz_handle (*open)(void); /* for the calling thread; the first reading */
+    void (*read)(kdz_handle context, uint32_t *values); /* count - 1 of them */
+    void (*close)(kdz_handle context);
+};
+
+/* NULL: the kernel cannot tell, or the target has no memory to keep anything beside samples. */
+const struct kdz_context_ops *kdz_context(uint32_t level);
+
+/* ---- trace -----------------------------------------------------------------------------------
+ * A record of what the kernel did last, which can be stopped when a sample shows that something
+ * went wrong. */
+struct kdz_trace_ops {
+    const char *(*open)(void); /* NULL, or why nothing can be kept: a sentence */
+    /* Marks the trace and stops it. Callable from any thread; the first one counts. */
+    void (*freeze)(const char *lane, uint32_t cycle, uint64_t due_ns, uint64_t latency_ns);
+    void (*close)(void);
+};
+
+const struct kdz_trace_ops *kdz_trace(void); /* NULL: n/a on this kernel */
 
 /* ---- channels --------------------------------------------------------------------------------
  * Every way to pass bytes has the same four calls, so a new kind does not change this header. The

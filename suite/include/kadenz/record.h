@@ -49,6 +49,16 @@ struct kdz_shape {
     uint8_t companion_count;       /* of each lane */
 };
 
+/* A sample above the limit that the plan sets, which ends the record. */
+struct kdz_breach {
+    bool happened;
+    uint8_t lane;
+    uint32_t cycle; /* from 0 */
+    uint32_t value_us;
+    uint32_t limit_us;
+    const char *trace; /* what became of the kernel's trace, a clause; NULL: nothing to say */
+};
+
 struct kdz_record {
     uint16_t id;
     uint8_t lane_count;                  /* series of samples */
@@ -56,6 +66,7 @@ struct kdz_record {
     struct kdz_proof proof;
     uint8_t companion_count;
     const char *const *companions;
+    struct kdz_breach breach;
 };
 
 /* How many series a record holds, companions included. */

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Scheduling policies other than SCHED_FIFO. A thread takes its own on: sched_setattr(2) has no
+ * wrapper in the C library, and pthread attributes know nothing of deadlines.
+ */
+#include "posix_port.h"
+
+#include "kadenz/suite.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SCHED_DEADLINE
+#define SCHED_DEADLINE 6
+#endif
+
+/* The first version of struct sched_attr, 48 bytes: sched_setattr(2). */
+struct attributes {
+    uint32_t size;
+    uint32_t policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime_ns;
+    uint64_t deadline_ns;
+    uint64_t period_ns;
+};
+
+/* Of the period a thread under SCHED_DEADLINE may use (kernel.h). */
+#define RUNTIME_SHARE 10u
+
+static struct attributes wanted(const struct kdz_thread_spec *spec)
+{
+    const uint64_t period_ns = (uint64_t)spec->period_us * 1000u;
+    struct attributes attributes = {.size = sizeof attributes};
+
+    switch (spec->policy) {
+    case KDZ_POLICY_DEADLINE:
+        attributes.policy = SCHED_DEADLINE;
+        attributes.runtime_ns = period_ns / RUNTIME_SHARE;
+        attributes.deadline_ns = attributes.period_ns = period_ns;
+        break;
+    case KDZ_POLICY_ROUND_ROBIN:
+        attributes.policy = SCHED_RR;
+        attributes.priority = (uint32_t)kdz_rank_native(spec->rank);
+        break;
+    default:
+        attributes.policy = SCHED_OTHER;
+        break;
+    }
+    return attributes;
+}
+
+bool posix_policy_known(const struct kdz_thread_spec *spec)
+{
+    if (spec->policy >= KDZ_POLICIES) {
+        return false;
+    }
+    /* The kernel takes nothing below 1024 ns as a runtime (sched_setattr(2)). */
+    if (spec->policy == KDZ_POLICY_DEADLINE && spec->period_us < 2u * RUNTIME_SHARE) {
+        kdz_explain(
+            "SCHED_DEADLINE with a tenth of the period as runtime takes periods from 20 us");
+        return false;
+    }
+    return true;
+}
+
+kdz_status posix_policy_take(const struct kdz_thread_spec *spec)
+{
+    const struct attributes attributes = wanted(spec);
+
+    if (spec->policy == KDZ_POLICY_ROUND_ROBIN && !posix_rights.realtime) {
+        return KDZ_OK; /* noted when the right was denied, as for SCHED_FIFO */
+    }
+    if (syscall(SYS_sched_setattr, 0, &attributes, 0u) == 0) {
+        return KDZ_OK;
+    }
+    if (spec->policy == KDZ_POLICY_DEADLINE && errno == EPERM) {
+        kdz_explain("SCHED_DEADLINE is denied: it needs CAP_SYS_NICE, and threads that may run on "
+                    "every CPU of the system (plan threads=N and no core)");
+        return KDZ_DENIED;
+    }
+    if (spec->policy == KDZ_POLICY_DEADLINE && errno == EBUSY) {
+        kdz_explain("SCHED_DEADLINE: no bandwidth left for so many threads "
+                    "(sched_rt_runtime_us): plan fewer");
+        return KDZ_NO_MEMORY;
+    }
+    return posix_status(errno);
+}

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cyclic/wakeup-latency on this Linux: threads, policies, timers, context, and the limit."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.posix.conftest import Run, Said, decode
+
+pytestmark = pytest.mark.linux
+
+BENCH = "cyclic/wakeup-latency id=1"
+POLICIES = {"FIFO": (0, 1), "RR": (1, 2), "DEADLINE": (2, 6), "OTHER": (3, 0)}  # plan, sched.h
+
+
+def measured(run: Run, params: str, samples: int = 200) -> Said:
+    said = run(f"{BENCH} samples={samples} {params}\nend\n")
+    (end,) = said.ends
+    assert (end.status, end.reason) == ("ok", ""), said.notes
+    return said
+
+
+def beside(said: Said, name: str) -> np.ndarray[Any, np.dtype[np.uint32]]:
+    return said.values(1, said.begins[0].lanes.index(name))
+
+
+@pytest.mark.parametrize("timer", [0, 1, 2])
+def test_cycles_have_holes_where_moments_were_missed(run: Run, timer: int) -> None:
+    """20 us is more than a general-purpose kernel always keeps, whatever the thread waits by."""
+    said = measured(run, f"threads=1 period_us=20 timer={timer}", samples=5000)
+    (lane,) = said.ends[0].lanes
+    cycle = beside(said, "thread0:cycle").astype(np.int64)
+    assert lane.taken + lane.missed == 5000
+    assert len(said.values(1)) == len(cycle) == lane.taken > 0
+    assert np.all(np.diff(cycle) >= 1)
+    assert cycle[0] >= 0 and cycle[-1] <= 4999
+    inside = int((np.diff(cycle) - 1).sum())
+    assert inside + int(cycle[0]) + 4999 - int(cycle[-1]) == lane.missed
+
+
+@pytest.mark.parametrize("timer", [0, 1, 2])
+def test_a_wake_up_is_never_before_its_moment(run: Run, timer: int) -> None:
+    said = measured(run, f"period_us=500 timer={timer}")
+    assert len(said.values(1)) + said.ends[0].lanes[0].missed == 200
+    assert said.ends[0].proof.failed == 0
+
+
+def scheduling(program: Path, plan: str) -> tuple[Said, set[int], set[int]]:
+    """What /proc says of the measuring threads while they sleep: policies and CPUs."""
+    policies: set[int] = set()
+    cpus: set[int] = set()
+    with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(plan.encode())
+        process.stdin.close()
+        until = time.monotonic() + 10
+        while time.monotonic() < until and not policies:
+            time.sleep(0.1)
+            for task in Path(f"/proc/{process.pid}/task").glob("*/stat"):
+                text = task.read_text()
+                fields = text.rpartition(")")[2].split()  # from the third on, proc(5)
+                if "(cyclic)" in text:
+                    cpus.add(int(fields[36]))
+                    policies.add(int(fields[38]))
+        return decode(process.stdout.read()), policies, cpus
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_threads_run_under_the_policy_asked_for(program: Path, policy: str) -> None:
+    asked, expected = POLICIES[policy]
+    plan = f"{BENCH} samples=25 period_us=20000 threads=2 policy={asked}\nend\n"
+    said, policies, _ = scheduling(program, plan)
+    (end,) = said.ends
+    if policy == "DEADLINE" and end.status == "failed":
+        assert "SCHED_DEADLINE" in end.reason  # a cpuset or a container: said, not passed over
+        pytest.skip(end.reason)
+    assert end.status == "ok"
+    assert policies == {expected}
+
+
+def test_threads_run_on_the_core_asked_for(program: Path, run: Run) -> None:
+    cores = run("end\n").hello.cores
+    plan = f"{BENCH} samples=25 period_us=20000 threads=3 core={cores - 1} context=1\nend\n"
+    said, _, cpus = scheduling(program, plan)
+    assert len(cpus) == 1
+    assert said.begins[0].lanes[:3] == ["thread0", "thread1", "thread2"]
+    for number in range(3):
+        assert set(map(int, beside(said, f"thread{number}:cpu"))) == cpus
+
+
+def test_a_deadline_thread_that_is_bound_is_refused_with_the_remedy(run: Run) -> None:
+    if run("end\n").hello.cores == 1:
+        pytest.skip("one CPU: nothing is bound")
+    (end,) = run(f"{BENCH} samples=5 policy=2\nend\n").ends
+    assert end.status == "failed"
+    assert "threads=N" in end.reason
+
+
+@pytest.mark.parametrize(
+    "params", ["core=0", "threads=2 core=200", "threads=1 policy=2 period_us=5"]
+)
+def test_what_cannot_be_is_refused_and_said(run: Run, params: str) -> None:
+    (end,) = run(f"{BENCH} samples=5 {params}\nend\n").ends
+    assert end.status == "failed" and end.reason
+
+
+def test_each_thread_has_its_own_period(run: Run) -> None:
+    begun = time.monotonic()
+    said = measured(run, "threads=2 period_us=1000 distance_us=19000", samples=50)
+    assert time.monotonic() - begun > 50 * 0.020  # the second thread's
+    assert [lane.taken + lane.missed for lane in said.ends[0].lanes] == [50, 50]
+
+
+def test_a_phase_is_no_latency(run: Run) -> None:
+    """Each thread begins 100 ms after the one before; nobody is late by that."""
+    begun = time.monotonic()
+    said = measured(run, "threads=3 phase_us=100000", samples=20)
+    assert time.monotonic() - begun > 0.2
+    assert all(np.median(said.values(1, lane)) < 50_000_000 for lane in range(3))
+
+
+def test_the_context_tells_what_happened_since_the_sample_before(run: Run) -> None:
+    said = measured(run, "threads=2 core=0 context=1")
+    for number in range(2):
+        name = f"thread{number}"
+        switches = beside(said, f"{name}:voluntary-switches")
+        assert len(switches) == len(said.values(1, number))
+        assert np.median(switches) == 1  # it sleeps once a cycle
+        assert not beside(said, f"{name}:migrations").any()  # it is bound
+
+
+def test_the_full_context_counts_interrupts_of_the_cpu(run: Run) -> None:
+    said = measured(run, "threads=1 core=0 context=2")
+    assert beside(said, "thread0:interrupts").sum() > 0
+    assert len(beside(said, "thread0:soft-interrupts")) == len(beside(said, "thread0:steal"))
+
+
+def test_without_context_only_the_cycle_stands_beside_a_sample(run: Run) -> None:
+    assert measured(run, "threads=1").begins[0].lanes == ["thread0", "thread0:cycle"]
+
+
+def test_a_sample_above_the_limit_ends_the_record_and_is_named(run: Run) -> None:
+    said = run(f"{BENCH} samples=100000 threads=2 stop_above_us=1 trace=0\nend\n")
+    (end,) = said.ends
+    assert end.status == "ok"
+    assert end.reason.startswith("ended by its limit of 1 us: thread")
+    lanes = said.begins[0].lanes
+    where, cycle = end.reason.split(": ")[1].split(" took ")[0], int(end.reason.split()[-1])
+    at = int(np.flatnonzero(beside(said, f"{where}:cycle") == cycle)[0])
+    assert said.values(1, lanes.index(where))[at] > 1000
+    for lane in end.lanes:
+        assert 0 < lane.taken + lane.missed == 100000
+    assert said.done
+
+
+def test_without_tracefs_a_stop_says_that_no_trace_is_kept(run: Run) -> None:
+    plan = f"{BENCH} samples=1000 threads=1 stop_above_us=1\nend\n"
+    said = run(plan, env={"KADENZ_TRACE": "/nonexistent"})
+    assert said.ends[0].reason.endswith("; no trace was kept")
+    assert "tracefs" in said.notes
+
+
+def test_a_stop_marks_the_trace_and_ends_it(run: Run, tmp_path: Path) -> None:
+    for name in ("trace_marker", "tracing_on"):
+        (tmp_path / name).write_text("")
+    plan = f"{BENCH} samples=1000 threads=1 stop_above_us=1\nend\n"
+    said = run(plan, env={"KADENZ_TRACE": str(tmp_path)})
+    assert said.ends[0].reason.endswith("; the kernel's trace was stopped there")
+    assert (tmp_path / "tracing_on").read_text() == "0"
+    words = (tmp_path / "trace_marker").read_text().split()
+    told = dict(word.split("=") for word in words if "=" in word)
+    at = int(np.flatnonzero(beside(said, "thread0:cycle") == int(told["cycle"]))[0])
+    assert said.values(1)[at] == int(told["latency_ns"]) > 1000
+    assert told["lane"] == "thread0" and int(told["due_ns"]) > 0 and int(told["pid"]) > 0
