@@ -11,7 +11,17 @@ from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.units import CLASS_MEANING
 from kadenz.config.manifest import ClockClass
 from kadenz.published import PublishedFigure
-from kadenz.report import figures, labels, numbers, outlier_tables, rhealstone, studies, tables
+from kadenz.report import (
+    cereia2011,
+    figures,
+    jitter,
+    labels,
+    numbers,
+    outlier_tables,
+    rhealstone,
+    studies,
+    tables,
+)
 from kadenz.report.svg.panel import Plot
 from kadenz.report.table import Table
 from kadenz.report.tables import Named
@@ -98,11 +108,17 @@ class Section:
     table: Table
     common: Table | None = None  # what the worst samples have in common
     maxima: Table | None = None
+    jitter: tuple[Plot, ...] = ()
+    jitter_tables: tuple[Table, ...] = ()
+    tails: tuple[Plot, ...] = ()
+    tail_table: Table | None = None
 
     @property
     def plots(self) -> tuple[Plot, ...]:
         """All of them."""
-        return self.responses + self.boxes + self.histograms + self.series
+        return (
+            self.responses + self.boxes + self.histograms + self.series + self.jitter + self.tails
+        )
 
 
 @dataclass(frozen=True)
@@ -127,6 +143,7 @@ class Page:
     notices: tuple[Notice, ...]
     families: tuple[Family, ...]
     studies: tuple[Table, ...]
+    study_plots: tuple[Plot, ...]
     clocks: Table
     accounting: Table
     differences: Table | None
@@ -142,6 +159,7 @@ class Page:
             found.append(family.summary)
             for section in family.sections:
                 found += [section.fit, section.table, section.common, section.maxima]
+                found += [*section.jitter_tables, section.tail_table]
         found += [*self.studies, self.clocks, self.differences, self.only_some]
         found += [self.accounting, *self.manifests]
         return [table for table in found if table is not None]
@@ -154,7 +172,7 @@ class Page:
             for family in self.families
             for plots in (family.overview, *(section.plots for section in family.sections))
             for plot in plots
-        ]
+        ] + list(self.study_plots)
 
 
 def build(
@@ -176,6 +194,7 @@ def build(
         notices=tuple(_notices(named)),
         families=tuple(_families(named, published, detail)),
         studies=tuple(studies.tables(published, named)),
+        study_plots=tuple(cereia2011.plots(named)) if detail in DETAILS[:2] else (),
         clocks=tables.clocks(named),
         accounting=tables.accounting(named),
         differences=tables.differing(named, disagreeing=True),
@@ -298,4 +317,10 @@ def _section(
         table=tables.results(bench, runs),
         common=outlier_tables.common(bench, runs),
         maxima=outlier_tables.maxima(bench, runs),
+        jitter=tuple(jitter.plots(bench, runs)) if detail in ("full", "no time series") else (),
+        jitter_tables=tuple(
+            one for one in (jitter.table(bench, runs), jitter.disturbances(bench, runs)) if one
+        ),
+        tails=tuple(jitter.tails(bench, runs)) if detail == "full" else (),
+        tail_table=jitter.tail_table(bench, runs),
     )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.published import PublishedFigure, family_of, matches, same_benchmark
-from kadenz.report import labels, numbers
+from kadenz.report import cereia2011, labels, numbers
 from kadenz.report.table import Cell, Table, badge, figure, words
 from kadenz.report.tables import Named
 from kadenz.stats.summary import Summary
@@ -50,6 +50,7 @@ def tables(figures: Sequence[PublishedFigure], runs: Named) -> list[Table]:
         _yoo_table_3(figures, runs),
         _yoo_table_4(figures, runs),
         _mazzi_table_4(figures, runs),
+        cereia2011.table(figures, runs),
         _other_points(figures, runs),
     )
     return [table for table in made if table is not None]
@@ -292,7 +293,12 @@ def _ways(run: RunResult) -> list[tuple[str, _Take]]:
     ]
 
 
-_IN_LAYOUTS = {("yoo2024", "Table 3"), ("yoo2024", "Table 4"), ("mazzi2021", "Table 4")}
+_IN_LAYOUTS = {
+    ("yoo2024", "Table 3"),
+    ("yoo2024", "Table 4"),
+    ("mazzi2021", "Table 4"),
+    (cereia2011.PAPER, cereia2011.TABLE),
+}
 
 
 def _other_points(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:

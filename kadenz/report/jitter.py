@@ -1,0 +1,447 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The jitter part of a report: what was taken apart, drawn and in figures; and the tail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from kadenz.analysis.jitter import JitterResult, View
+from kadenz.analysis.results import LaneResult, RecordResult, RunResult
+from kadenz.analysis.units import Unit
+from kadenz.report import labels, numbers
+from kadenz.report.svg.levels import Level, levels
+from kadenz.report.svg.panel import Plot
+from kadenz.report.svg.trace import Overlay, trace
+from kadenz.report.table import Cell, Table, badge, figure, whole, words
+from kadenz.stats.estimate import Estimate
+from kadenz.stats.tail import Tail
+
+Named = Sequence[tuple[str, RunResult]]
+SPORADIC_SHOWN = 5
+
+
+def _lanes(bench: str, runs: Named) -> Iterator[tuple[int, str, RecordResult, LaneResult]]:
+    for colour, (label, run) in enumerate(runs):
+        for record in run.records:
+            if record.bench == bench and record.usable:
+                for lane in record.lanes:
+                    yield colour, label, record, lane
+
+
+def plots(bench: str, runs: Named) -> list[Plot]:
+    """Every view of every lane that has its jitter taken apart."""
+    found = []
+    for colour, label, record, lane in _lanes(bench, runs):
+        if lane.jitter is not None:
+            where = " ".join(part for part in (label, labels.lane(record, lane)) if part)
+            found += views(where, bench, lane.jitter, record.unit, colour)
+    return found
+
+
+def tails(bench: str, runs: Named) -> list[Plot]:
+    """Peaks and levels of the lanes with a tail."""
+    found = []
+    for colour, label, record, lane in _lanes(bench, runs):
+        # Of a sweep the table says enough.
+        swept = "size_bytes" in record.params
+        if lane.tail is not None and lane.tail.peaks.size and not swept:
+            where = " ".join(part for part in (label, labels.lane(record, lane)) if part)
+            found.append(tail_plot(where, bench, lane.tail, record.unit, colour))
+    return found
+
+
+def views(label: str, bench: str, of: JitterResult, unit: Unit, colour: int) -> list[Plot]:
+    """Raw (edges only), compensated with the drift through it, the drift alone, what is left."""
+    average = Overlay(
+        of.views["drift"].bands[1] * unit.scale,
+        f"moving average, {numbers.number(of.window_s)} s",
+    )
+    median = Overlay(of.views["median drift"].bands[1] * unit.scale, "moving median", dashed=True)
+    made = []
+    if of.source == "edges":
+        rate = of.rate_error_ppm
+        made.append(
+            trace(
+                of.views["raw"],
+                of.seconds,
+                unit.scale,
+                heading=label,
+                subheading=f"edges from nominal, {labels.unit(unit)}; "
+                f"{numbers.number(rate.value)} ppm",
+                name=labels.slug("jitter-raw", bench, label),
+                colour=colour,
+                unit=unit.label,
+            )
+        )
+    made.append(
+        trace(
+            of.views["compensated"],
+            of.seconds,
+            unit.scale,
+            heading=label,
+            subheading=f"clock rate compensated, {labels.unit(unit)}",
+            name=labels.slug("jitter-compensated", bench, label),
+            colour=colour,
+            unit=unit.label,
+            overlays=(average,),
+        )
+    )
+    made.append(
+        trace(
+            None,
+            of.seconds,
+            unit.scale,
+            heading=label,
+            subheading=f"the drift that is removed, {labels.unit(unit)}",
+            name=labels.slug("jitter-drift", bench, label),
+            colour=colour,
+            unit=unit.label,
+            overlays=(average, median),
+        )
+    )
+    made.append(remaining(label, bench, of, unit, colour))
+    return made
+
+
+def remaining(
+    label: str,
+    bench: str,
+    of: JitterResult,
+    unit: Unit,
+    colour: int,
+    *,
+    view: View = "jitter",
+    subheading: str = "",
+    limits: tuple[float, float] | None = None,
+    name: str = "jitter",
+) -> Plot:
+    """What is left, with the strikes of the surest period marked."""
+    moments: list[float] = []
+    said = ""
+    if of.disturbances.periodic and view == "jitter":
+        one = of.disturbances.periodic[0]
+        slots = one.first + one.every.value * np.arange(one.slots)
+        if one.slots <= 60:
+            moments = [
+                of.at_s(float(slot)) for slot in slots if of.at_s(float(slot)) <= of.seconds[-1]
+            ]
+            said = f"every {numbers.number(of.at_s(one.every.value))} s"
+    return trace(
+        of.views[view],
+        of.seconds,
+        unit.scale,
+        heading=label,
+        subheading=subheading or f"jitter: what remains, {labels.unit(unit)}",
+        name=labels.slug(name, bench, label),
+        colour=colour,
+        unit=unit.label,
+        ticks_at=moments,
+        ticks_words=said,
+        limits=limits,
+    )
+
+
+def tail_plot(label: str, bench: str, tail: Tail, unit: Unit, colour: int) -> Plot:
+    """Peaks, fit and levels."""
+    chosen = tail.chosen
+    curve = []
+    if chosen is not None and not tail.refusal:
+        for share in np.geomspace(1.0, 100.0 * tail.peaks.size, 80):
+            level = unit.figure(chosen.threshold + chosen.fit.level(float(share)))
+            curve.append((float(share) * tail.n / tail.peaks.size, level))
+    return levels(
+        tail.peaks * unit.scale,
+        curve,
+        [Level(one.samples, _shown(one.level, unit)) for one in tail.levels],
+        tail.n,
+        heading=label,
+        subheading=f"tail, {labels.unit(unit)}" + ("; not extrapolated" if tail.refusal else ""),
+        unit=unit.label,
+        name=labels.slug("tail", bench, label),
+        colour=colour,
+    )
+
+
+def _shown(of: Estimate, unit: Unit) -> Estimate:
+    return Estimate(unit.figure(of.value), unit.figure(of.low), unit.figure(of.high), of.confidence)
+
+
+# ---- tables -------------------------------------------------------------------------------------
+
+
+def table(bench: str, runs: Named) -> Table | None:
+    """One row a lane: rate, spread by view, what is left, and the bias of taking the drift out."""
+    rows: list[tuple[Cell, ...]] = []
+    notes: dict[str, None] = {}
+    for _, label, record, lane in _lanes(bench, runs):
+        if lane.jitter is None:
+            if "jitter" in lane.gaps:
+                notes[f"{label}: no jitter: {lane.gaps['jitter']}."] = None
+            continue
+        rows.append(_row(label, labels.lane(record, lane), lane.jitter, record.unit))
+        for note in remarks(lane.jitter, record.unit):
+            notes[f"{label}{', ' + lane.name if len(record.lanes) > 1 else ''}: {note}."] = None
+    if not rows and not notes:
+        return None
+    return Table(
+        name=labels.slug("jitter", bench),
+        title=f"{bench}: clock, drift and jitter",
+        columns=(
+            "Target",
+            "Lane",
+            "n",
+            "Cycles missing",
+            "Rate error, ppm",
+            "95 % interval",
+            "Sd compensated",
+            "Sd of drift",
+            "Mean",
+            "Sd",
+            "Min",
+            "Max",
+            "Average moved at most",
+            "Average from median",
+            "Unit",
+            "Clock class",
+        ),
+        rows=tuple(rows),
+        numeric=frozenset(range(2, 14)),
+        notes=tuple(notes),
+    )
+
+
+def _row(label: str, lane: str, of: JitterResult, unit: Unit) -> tuple[Cell, ...]:
+    rate, summary = of.rate_error_ppm, of.summary
+    ends = f"[{numbers.number(rate.low)}, {numbers.number(rate.high)}]"
+    return (
+        words(label),
+        words(lane),
+        whole(of.n),
+        whole(of.holes),
+        Cell(numbers.number(rate.value), rate.value),
+        Cell(ends, ends, "interval"),
+        figure(of.sd["compensated"], unit),
+        figure(of.sd["drift"], unit),
+        figure(summary.mean, unit),
+        figure(summary.sd, unit),
+        figure(summary.min, unit),
+        figure(summary.max, unit),
+        figure(of.bias.moved, unit),
+        figure(of.bias.from_median, unit),
+        words(unit.label),
+        badge(unit),
+    )
+
+
+def remarks(of: JitterResult, unit: Unit) -> list[str]:
+    """What must be said beside the figures."""
+    found = [
+        f"drift is the moving average over {of.window:,} cycles ({numbers.number(of.window_s)} s); "
+        "slower jitter counts as drift, and a disturbance is shown smaller by up to "
+        f"{numbers.percent(of.bias.share).lstrip('+')}"
+    ]
+    if of.rate_reason:
+        found.append(of.rate_reason)
+    found += list(of.notes)
+    if of.disturbances.reason:
+        found.append(of.disturbances.reason)
+    if of.bias.from_median > 0.5 * unit_free_sd(of):
+        found.append(
+            f"the average is up to {numbers.figure(of.bias.from_median, unit)} {unit.label} from "
+            "the moving median: disturbances leaked into it"
+        )
+    return found
+
+
+def unit_free_sd(of: JitterResult) -> float:
+    """The sd of what remains, 0 for one sample."""
+    return of.summary.sd or 0.0
+
+
+def disturbances(bench: str, runs: Named) -> Table | None:
+    """Periodic disturbances, then the largest sporadic ones."""
+    rows: list[tuple[Cell, ...]] = []
+    notes = []
+    for _, label, record, lane in _lanes(bench, runs):
+        if lane.jitter is None:
+            continue
+        where = " ".join(part for part in (label, labels.lane(record, lane)) if part)
+        rows += disturbance_rows(where, lane.jitter, record.unit)
+        rest = lane.jitter.disturbances.sporadic_events - SPORADIC_SHOWN
+        if rest > 0:
+            notes.append(f"{where}: {rest:,} smaller sporadic events are not listed.")
+    if not rows:
+        return None
+    return Table(
+        name=labels.slug("disturbances", bench),
+        title=f"{bench}: what disturbs it",
+        columns=(
+            "Target",
+            "Kind",
+            "Every, s",
+            "95 % interval of the period",
+            "At, s",
+            "Amplitude",
+            "95 % interval",
+            "Largest",
+            "Strikes",
+            "False alarm p",
+            "Unit",
+        ),
+        rows=tuple(rows),
+        numeric=frozenset({2, 3, 4, 5, 6, 7, 9}),
+        notes=(
+            "Amplitudes are from the median of the jitter. p: how often a series without a period "
+            "would show one as clear, over everything searched.",
+            *notes,
+        ),
+    )
+
+
+def disturbance_rows(where: str, of: JitterResult, unit: Unit) -> list[tuple[Cell, ...]]:
+    """Trains, waves, and the largest sporadic events."""
+    none = Cell(numbers.ABSENT)
+    rows: list[tuple[Cell, ...]] = []
+    for one in of.disturbances.periodic:
+        rows.append(  # noqa: PERF401
+            (
+                words(where),
+                words("periodic"),
+                _plain(of.at_s(one.every.value)),
+                _span(of.at_s(one.every.low), of.at_s(one.every.high)),
+                _plain(of.at_s(one.first)),
+                figure(one.amplitude.value, unit),
+                _span(unit.figure(one.amplitude.low), unit.figure(one.amplitude.high)),
+                figure(one.largest, unit),
+                words(f"{one.strikes:,} of {one.slots:,}"),
+                Cell(chance(one.p_value), one.p_value),
+                words(unit.label),
+            )
+        )
+    for wave in of.disturbances.waves:
+        rows.append(  # noqa: PERF401
+            (
+                words(where),
+                words("wave"),
+                _plain(of.at_s(wave.every)),
+                none,
+                none,
+                figure(wave.amplitude, unit),
+                none,
+                none,
+                none,
+                Cell(chance(wave.p_value), wave.p_value),
+                words(unit.label),
+            )
+        )
+    for event in of.disturbances.sporadic[:SPORADIC_SHOWN]:
+        lasted = "1 cycle" if event.cycles == 1 else f"{event.cycles:,} cycles"
+        rows.append(
+            (
+                words(where),
+                words("sporadic"),
+                none,
+                none,
+                _plain(of.at_s(event.cycle)),
+                figure(event.size, unit),
+                none,
+                none,
+                words(lasted),
+                none,
+                words(unit.label),
+            )
+        )
+    return rows
+
+
+def chance(p_value: float) -> str:
+    """ "2.1e-07" for people; "< 1e-99" where it says nothing more."""
+    if p_value < 1e-99:
+        return "< 1e-99"
+    return f"{p_value:.2g}"
+
+
+def _plain(value: float) -> Cell:
+    return Cell(f"{value:,.6g}", value)
+
+
+def _span(low: float, high: float) -> Cell:
+    text = f"[{low:,.6g}, {high:,.6g}]"
+    return Cell(text, text, "interval")
+
+
+def tail_table(bench: str, runs: Named) -> Table | None:
+    """One row a lane with a tail: the fit and its levels, or why there are none."""
+    rows: list[tuple[Cell, ...]] = []
+    notes = []
+    for _, label, record, lane in _lanes(bench, runs):
+        if lane.tail is None:
+            continue
+        where = " ".join(part for part in (label, labels.lane(record, lane)) if part)
+        rows.append(_tail_row(where, labels.point(record), lane.tail, record.unit))
+        if lane.tail.refusal:
+            notes.append(f"{where}: not extrapolated: {lane.tail.refusal}.")
+    if not rows:
+        return None
+    return Table(
+        name=labels.slug("tail", bench),
+        title=f"{bench}: the tail, by peaks over a threshold",
+        columns=(
+            "Target",
+            "Point",
+            "n",
+            "Threshold",
+            "Peaks",
+            "Shape",
+            "95 % interval of shape",
+            "Fit p",
+            "Once in n",
+            "95 %",
+            "Once in 10 n",
+            "95 % ",
+            "Once in 100 n",
+            "95 %  ",
+            "Unit",
+            "Clock class",
+        ),
+        rows=tuple(rows),
+        numeric=frozenset(range(2, 14)),
+        notes=(
+            "A level is no worst case: it assumes that nothing happens later which did not happen "
+            "while measuring.",
+            *notes,
+        ),
+    )
+
+
+def _tail_row(where: str, point: str, tail: Tail, unit: Unit) -> tuple[Cell, ...]:
+    chosen, shape = tail.chosen, tail.shape
+    cells: list[Cell] = []
+    for number in range(3):
+        if tail.levels:
+            level = tail.levels[number].level
+            cells += [
+                figure(level.value, unit),
+                Cell(numbers.interval(level.low, level.high, unit), None, "interval"),
+            ]
+        else:
+            cells += [Cell("refused", "refused"), Cell("")]
+    return (
+        words(where),
+        words(point, "point"),
+        whole(tail.n),
+        figure(None if chosen is None else chosen.threshold, unit),
+        whole(int(tail.peaks.size)),
+        Cell(numbers.ABSENT) if shape is None else Cell(f"{shape.value:+.3f}", shape.value),
+        Cell("")
+        if shape is None
+        else Cell(f"[{shape.low:+.2f}, {shape.high:+.2f}]", None, "interval"),
+        Cell(numbers.ABSENT)
+        if chosen is None
+        else Cell(chance(chosen.fit.p_value), chosen.fit.p_value),
+        *cells,
+        words(unit.label),
+        badge(unit),
+    )

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A tail: peaks as measured, the fit through them, and the levels it leads to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kadenz.report import numbers
+from kadenz.report.svg.element import el, line, path, text, title
+from kadenz.report.svg.panel import Panel, Plot
+from kadenz.report.svg.scale import linear, logarithmic
+from kadenz.report.svg.style import series as colour_of
+from kadenz.stats.estimate import Estimate
+from kadenz.stats.samples import Floats
+
+SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Level:
+    """Once in `samples`, in the unit shown."""
+
+    samples: float
+    level: Estimate
+
+
+def levels(
+    peaks: Floats,
+    curve: list[tuple[float, float]],
+    found: list[Level],
+    n: int,
+    *,
+    heading: str,
+    subheading: str,
+    unit: str,
+    name: str,
+    colour: int,
+) -> Plot:
+    """`peaks` (c,) ascending, in the unit shown, of `n` samples; `curve` (once in samples, level)
+    of the fit, empty where there is none; `found` levels with their intervals."""
+    number = colour_of(colour)
+    panel = Panel(heading, subheading, height=220.0)
+    # The r-th largest of c peaks was reached once in n / (r - 0.44) samples (Gringorten 1963).
+    rank = np.arange(peaks.size, 0, -1)
+    once = n / (rank - 0.44)
+    shown = np.unique(
+        np.append(np.arange(0, peaks.size, max(1, peaks.size // SHOWN)), range(-20, 0)) % peaks.size
+    )
+    rightmost = max([float(once[-1]), *(one.samples for one in found)])
+    tops = [float(peaks[-1]), *(one.level.high for one in found), *(v for _, v in curve)]
+    x = logarithmic(float(once[0]), rightmost * 1.3, panel.left, panel.right - 4, count=6)
+    y = linear(float(peaks[0]), max(tops), panel.bottom, panel.top)
+    panel.y_axis(y)
+    if curve:
+        panel.add(path([(x(a), y(b)) for a, b in curve], "fit"))
+    for place in shown:
+        panel.add(
+            el(
+                "circle",
+                cx=x(float(once[place])),
+                cy=y(float(peaks[place])),
+                r=1.8,
+                class_=f"d{number}",
+            )
+        )
+    for one in found:
+        at = x(one.samples)
+        words = (
+            f"once in {one.samples:,.0f} samples: {numbers.number(one.level.value)}, "
+            f"{numbers.number(one.level.low)} to {numbers.number(one.level.high)} {unit}"
+        )
+        panel.add(
+            line(at, y(one.level.low), at, y(one.level.high), "mark"),
+            el("circle", title(words), cx=at, cy=y(one.level.value), r=3.0, class_=f"o{number}"),
+            text(
+                at - 6, y(one.level.value) - 6, numbers.number(one.level.value), "v", anchor="end"
+            ),
+        )
+    panel.x_axis(x, "expected once in so many samples")
+    described = "; ".join(
+        f"once in {one.samples:,.0f}: {numbers.number(one.level.value)}" for one in found
+    )
+    return panel.finish(
+        name,
+        f"{peaks.size:,} peaks from {numbers.number(float(peaks[0]))} to "
+        f"{numbers.number(float(peaks[-1]))} {unit}; {described or 'not extrapolated'}.",
+    )

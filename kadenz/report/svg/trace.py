@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A series over seconds, with what was taken out of it drawn through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kadenz.report import numbers
+from kadenz.report.svg.element import line, path, text
+from kadenz.report.svg.panel import Panel, Plot
+from kadenz.report.svg.scale import Scale, linear
+from kadenz.report.svg.style import series as colour_of
+from kadenz.stats.envelope import Envelope
+from kadenz.stats.samples import Floats
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """A line through the middle of each cell; `dashed` for a second one."""
+
+    values: Floats  # (cells,) in the unit shown
+    words: str
+    dashed: bool = False
+
+
+def trace(
+    of: Envelope | None,
+    seconds: Floats,
+    scale: float,
+    *,
+    heading: str,
+    subheading: str,
+    name: str,
+    colour: int,
+    unit: str,
+    overlays: Sequence[Overlay] = (),
+    ticks_at: Sequence[float] = (),
+    ticks_words: str = "",
+    limits: tuple[float, float] | None = None,
+) -> Plot:
+    """Extremes and quartiles of `of` (None: overlays only) over `seconds` (cells + 1,).
+
+    `ticks_at` are moments marked at the upper edge, named `ticks_words`. `limits` of the y axis are
+    for plots that are to be compared. A single far extreme keeps its place: the band goes there.
+    """
+    number = colour_of(colour)
+    panel = Panel(heading, subheading, height=210.0, above=18.0 if ticks_at or overlays else 8.0)
+    lows = [float(one.values.min()) for one in overlays]
+    highs = [float(one.values.max()) for one in overlays]
+    if of is not None:
+        lows.append(float(of.low.min()) * scale)
+        highs.append(float(of.high.max()) * scale)
+    low, high = limits or (min(lows), max(highs))
+    x = linear(0.0, float(seconds[-1]), panel.left, panel.right - 4, nice=False)
+    y = linear(low, high, panel.bottom, panel.top)
+    panel.y_axis(y)
+    middle = [float(at) for at in (seconds[:-1] + seconds[1:]) / 2.0]
+    if of is not None:
+        _bands(panel, of, scale, [x(one) for one in middle], y, number)
+    for overlay in overlays:
+        points = [(x(at), y(float(v))) for at, v in zip(middle, overlay.values, strict=True)]
+        panel.add(path(points, "fit" if overlay.dashed else "mark"))
+    _legend(panel, overlays)
+    for at in ticks_at:
+        panel.add(line(x(at), panel.top - 6, x(at), panel.top - 1, "cold"))
+    if ticks_at:
+        panel.add(text(panel.right, panel.top - 9, ticks_words, "coldt", anchor="end"))
+    panel.x_axis(x, "seconds")
+    return panel.finish(
+        name,
+        f"Over {numbers.number(float(seconds[-1]))} s, from {numbers.number(low)} to "
+        f"{numbers.number(high)} {unit}"
+        + "".join(f"; {overlay.words} drawn through" for overlay in overlays)
+        + (f"; {ticks_words}" if ticks_words else "")
+        + ".",
+    )
+
+
+def _bands(
+    panel: Panel, of: Envelope, scale: float, centres: list[float], y: Scale, number: int
+) -> None:
+    for lower, upper, class_ in (
+        (of.low, of.high, f"b{number}"),
+        (of.bands[0], of.bands[2], f"b{number}"),
+    ):
+        top = [(at, y(float(v) * scale)) for at, v in zip(centres, upper, strict=True)]
+        base = [(at, y(float(v) * scale)) for at, v in zip(centres, lower, strict=True)]
+        if len(top) > 1:
+            panel.add(path(top + base[::-1], class_, close=True))
+    median = [(at, y(float(v) * scale)) for at, v in zip(centres, of.bands[1], strict=True)]
+    panel.add(path(median, f"l{number}"))
+
+
+def _legend(panel: Panel, overlays: Sequence[Overlay]) -> None:
+    at = panel.left
+    for overlay in overlays:
+        up = panel.top - 10.0
+        panel.add(
+            path([(at, up), (at + 18, up)], "fit" if overlay.dashed else "mark"),
+            text(at + 22, up + 3.5, overlay.words, "v"),
+        )
+        at += 30.0 + 6.2 * len(overlay.words)
