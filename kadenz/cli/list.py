@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kadenz.cli.names import complete_benchmark
 from kadenz.errors import KadenzError, UsageError
 
 if TYPE_CHECKING:
+    from kadenz.config.board import Board
     from kadenz.lab.catalog import Catalog
 
 
 @click.command("list")
-@click.argument("name", required=False, metavar="[BENCHMARK]")
+@click.argument("name", required=False, metavar="[BENCHMARK]", shell_complete=complete_benchmark)
 @click.option("--build", is_flag=True, help="Build the images that are missing, and ask them.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(name: str | None, build: bool, as_json: bool) -> None:
@@ -69,6 +71,7 @@ def _everything(build: bool) -> dict[str, Any]:
                 "title": f"{house.kernel(name.kernel).title} on {board.title}",
                 "instruments": list(board.instruments) if name.tier == "emulated" else ["counter"],
                 "image": "built" if catalog else problem,
+                "verified": _verified(name.tier, board),
             }
         )
     return {
@@ -83,6 +86,11 @@ def _everything(build: bool) -> dict[str, Any]:
             for name in load.names()
         ],
     }
+
+
+def _verified(tier: str, board: Board) -> bool:
+    """False for a real board on which nobody has run the suite yet."""
+    return tier != "board" or board.tier.board is None or board.tier.board.verified
 
 
 def _missing(load: str) -> str:
@@ -134,7 +142,9 @@ def _write_overview(answer: dict[str, Any]) -> None:
     targets = answer["targets"]
     marks = {
         target["name"]: chr(ord("a") + number)
-        for number, target in enumerate(t for t in targets if t["image"] == "built")
+        for number, target in enumerate(
+            t for t in targets if t["image"] == "built" and t["verified"]
+        )
     }
     if answer["benchmarks"]:
         _line("Benchmarks: runs on (letters of the targets below), what it times")
@@ -154,9 +164,11 @@ def _write_overview(answer: dict[str, Any]) -> None:
     _line("\nTargets")
     width = max((len(target["name"]) for target in targets), default=0)
     for target in targets:
-        image = "" if target["image"] == "built" else f" ({target['image']})"
+        state = [] if target["image"] == "built" else [target["image"]]
+        state += [] if target["verified"] else ["not verified on silicon"]
+        said = f"({'; '.join(state)}) " if state else ""
         mark = marks.get(target["name"], " ")
-        _line(f"  {mark} {target['name']:{width}}  {target['title']}{image}")
+        _line(f"  {mark} {target['name']:{width}}  {said}{target['title']}")
     _line("\nCampaigns")
     width = max((len(campaign["name"]) for campaign in answer["campaigns"]), default=0)
     for campaign in answer["campaigns"]:

@@ -52,6 +52,16 @@ def complete_work(
     return items or [CompletionItem(incomplete, type="file")]  # a campaign file of the user's own
 
 
+def complete_benchmark(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Benchmarks of the images that were built and of the campaigns."""
+    try:
+        return [CompletionItem(n) for n in known_benchmarks() if n.startswith(incomplete)]
+    except KadenzError:
+        return []
+
+
 def known_benchmarks() -> list[str]:
     """Names of the benchmarks that the images built so far hold, and those campaigns name."""
     from kadenz.config import house

@@ -11,6 +11,8 @@ import click
 
 from kadenz.errors import KadenzError
 
+_UNITS = {"us": "µs"}  # names of members hold no such letter
+
 
 def write_json(folders: Sequence[Path], errors: Sequence[KadenzError]) -> None:
     """One object: runs as `kadenz show --json` has them, and errors."""
@@ -33,19 +35,19 @@ def write_json(folders: Sequence[Path], errors: Sequence[KadenzError]) -> None:
 
 def write_tables(folders: Sequence[Path]) -> None:
     """One table a run: accounting, median, p99, maximum, and what they count."""
-    from rich.console import Console
+    from kadenz.cli.console import console
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = 140  # a log has no width of its own
+    screen = console()
     for folder in folders:
         summary = _summary(folder)
-        console.print(_table(summary))
+        screen.print(_table(summary))
+        if _missing_p99(summary):
+            screen.print(f"[dim]{_plain(_missing_p99(summary))}[/]")
         for warning in summary["warnings"]:
-            console.print(f"[yellow]warning[/] {_plain(warning['message'])}")
+            screen.print(f"[yellow]warning[/] {_plain(warning['message'])}")
         if summary["partial"]:
-            console.print(f"[red]partial[/] {_plain(summary['partial_reason'])}")
-        console.print(f"[dim]run folder[/] {_plain(folder)}\n", soft_wrap=True)
+            screen.print(f"[red]partial[/] {_plain(summary['partial_reason'])}")
+        screen.print(f"[dim]run folder[/] {_plain(folder)}\n", soft_wrap=True)
 
 
 def _summary(folder: Path) -> dict[str, Any]:
@@ -56,11 +58,25 @@ def _summary(folder: Path) -> dict[str, Any]:
     return run_summary(analyse(read_run(folder)))
 
 
+def _missing_p99(summary: dict[str, Any]) -> str:
+    """Why figures of p99 are not there; "" where all are."""
+    gaps = [
+        row["gaps"]["p99"]
+        for row in summary["records"]
+        if row.get("p99") is None and "p99" in row.get("gaps", {})
+    ]
+    if not gaps:
+        return ""
+    many = f" at {len(gaps)} points" if len(gaps) > 1 else ""
+    return f"no p99{many}: {gaps[0]}. Measure more samples, e.g. without --quick"
+
+
 def _table(summary: dict[str, Any]) -> Any:
     from rich.table import Table
 
     title = f"{summary['target']}: {summary['kernel']}, clock {summary['clock']} "
     title += f"({summary['clock_class']}), {summary['instrument']}"
+    title += f", load {summary['conditions']['load']}" if summary["loads"] else ""
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     table.add_column("benchmark")
     for name in ("taken", "missed", "median", "p99", "max"):
@@ -82,7 +98,7 @@ def _table(summary: dict[str, Any]) -> Any:
             str(row["taken"]),
             str(row["missed"]),
             *figures,
-            row["unit"] if any(figures) else "",
+            _UNITS.get(row["unit"], row["unit"]) if any(figures) else "",
             _plain(status),
         )
     return table

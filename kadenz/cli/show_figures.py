@@ -91,7 +91,7 @@ def _stacked(rows: list[_Row]) -> Any:
 
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     table.add_column("  point")
-    for name in ("n", "median", "p99", "max"):
+    for name in ("n", r"median \[95 %]", r"p99 \[95 %]", "max"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         n, median, of_median, p99, of_p99, most = (escape(cell) for cell in row.figures)

@@ -37,9 +37,13 @@ def _lane(screen: Any, record: RecordResult, lane: LaneResult, found: Outliers) 
     if found.maxima:
         screen.print(_maxima(record, found))
     for sentence in sentences(found):
-        screen.print(Padding(escape(sentence[0].upper() + sentence[1:] + "."), (0, 0, 0, 2), expand=False))
+        screen.print(
+            Padding(escape(sentence[0].upper() + sentence[1:] + "."), (0, 0, 0, 2), expand=False)
+        )
     if left_out_words(found):
-        screen.print(Padding(f"[dim]{escape(left_out_words(found))}[/]", (0, 0, 0, 2), expand=False))
+        screen.print(
+            Padding(f"[dim]{escape(left_out_words(found))}[/]", (0, 0, 0, 2), expand=False)
+        )
     causes = found.causes
     if causes is not None and causes.common:
         screen.print(_factors(found))

@@ -37,13 +37,15 @@ def run_plan(
     *,
     silence_s: Callable[[], float],
     stop: threading.Event,
+    symbol_at: Callable[[int], str] = lambda address: "",
 ) -> Outcome:
     """Runs `plan` and feeds `assembler`; `silence_s` is how long the target may be silent now.
 
+    `symbol_at` names the function at an address of the image, "" where there is none.
     What was measured until a failure is in the assembler's sink by then; records still open are
     closed with the reason.
     """
-    listener = _Listener(target, name, assembler, silence_s, stop)
+    listener = _Listener(target, name, assembler, silence_s, stop, symbol_at)
     end = _End()
     try:
         target.open(plan)
@@ -80,6 +82,7 @@ class _Listener:
         assembler: Assembler,
         silence_s: Callable[[], float],
         stop: threading.Event,
+        symbol_at: Callable[[int], str],
     ) -> None:
         self.decoder = Decoder()
         self._target = target
@@ -87,6 +90,7 @@ class _Listener:
         self._assembler = assembler
         self._silence_s = silence_s
         self._stop = stop
+        self._symbol_at = symbol_at
         self._heard_at = time.monotonic()
         self._stop_until: float | None = None  # set once the target was asked to stop
 
@@ -103,7 +107,7 @@ class _Listener:
 
     def _ended(self) -> _End:
         if self._assembler.fault:
-            return _End(_fault(self._name, self._assembler))
+            return _End(_fault(self._name, self._assembler, self._symbol_at))
         if self._stop_until is not None:
             return _End(stopped=True)
         return _End(_died(self._name, self._target, self._assembler))
@@ -115,7 +119,7 @@ class _Listener:
         self._heard_at = time.monotonic()
         if self._assembler.fault:
             self._hear_out()
-            return _End(_fault(self._name, self._assembler))
+            return _End(_fault(self._name, self._assembler, self._symbol_at))
         if self._assembler.restarted:
             return _End(_restarted(self._name, self._assembler))
         if self._assembler.done:
@@ -188,20 +192,26 @@ def _hung(name: str, target: Target, assembler: Assembler, silent_s: float) -> T
     )
 
 
-def _fault(name: str, assembler: Assembler) -> TargetFailed:
+def _fault(name: str, assembler: Assembler, symbol_at: Callable[[int], str]) -> TargetFailed:
     fault = assembler.fault
     assert fault is not None
     thread = f" in thread {fault.thread}" if fault.thread else ""
     return TargetFailed(
         f"{name} died {_where(assembler)}: {fault.kind}{thread}: {fault.message}",
         remedy=_FAULT_REMEDIES.get(fault.kind, "Run the benchmark alone to narrow it down"),
-        detail="\n".join(part for part in (_registers(fault), _last_texts(assembler)) if part),
+        detail="\n".join(
+            part for part in (_registers(fault, symbol_at), _last_texts(assembler)) if part
+        ),
     )
 
 
-def _registers(fault: Fault) -> str:
-    words = [f"{name} {value & 0xFFFFFFFFFFFFFFFF:08x}" for name, value in fault.registers.items()]
-    return "\n".join("  ".join(words[i : i + 4]) for i in range(0, len(words), 4))
+def _registers(fault: Fault, symbol_at: Callable[[int], str]) -> str:
+    """All of them, four a line; then the functions that some of them point into."""
+    values = {name: value & 0xFFFFFFFFFFFFFFFF for name, value in fault.registers.items()}
+    words = [f"{name} {value:08x}" for name, value in values.items()]
+    lines = ["  ".join(words[i : i + 4]) for i in range(0, len(words), 4)]
+    symbols = {name: symbol_at(value) for name, value in values.items()}
+    return "\n".join(lines + [f"{name} is in {place}" for name, place in symbols.items() if place])
 
 
 def _last_texts(assembler: Assembler) -> str:
@@ -213,5 +223,5 @@ _FAULT_REMEDIES = {
     "stack-overflow": "The thread needs a larger stack: raise stack_bytes in its benchmark",
     "out-of-memory": "The image needs more memory than the board has: fewer or smaller objects",
     "denied": "The message names the right; with --allow-… the figures carry a warning instead",
-    "exception": "The registers are above; addr2line -e names the line of the program counter",
+    "exception": "Registers and the functions they point into are above; addr2line -e names lines",
 }

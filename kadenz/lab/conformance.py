@@ -61,15 +61,34 @@ def conformance(
     def make() -> Target:
         return make_target(name, "counter", image, port=port, allowed=_ALLOWED)
 
-    return ask(make, str(name), silence_s=silence_s, stop=stop or threading.Event())
+    return ask(
+        make,
+        str(name),
+        silence_s=silence_s,
+        stop=stop or threading.Event(),
+        symbol_at=image.elf.symbol_at,
+    )
 
 
 def ask(
-    make: Callable[[], Target], name: str, *, silence_s: float, stop: threading.Event
+    make: Callable[[], Target],
+    name: str,
+    *,
+    silence_s: float,
+    stop: threading.Event,
+    symbol_at: Callable[[int], str] = lambda address: "",
 ) -> Conformance:
     """Runs the plan `conformance` once on a fresh execution."""
     assembler = Assembler(NoRecords())
-    outcome = run_plan(make(), name, PLAN, assembler, silence_s=lambda: silence_s, stop=stop)
+    outcome = run_plan(
+        make(),
+        name,
+        PLAN,
+        assembler,
+        silence_s=lambda: silence_s,
+        stop=stop,
+        symbol_at=symbol_at,
+    )
     failure: KadenzError | None = outcome.failure
     damage = [finding.message for finding in assembler.findings if finding.lost]
     if failure is None and outcome.stopped:

@@ -217,7 +217,13 @@ def _boot(
 
     with traced(_may_stop(job, points)) as trace:
         outcome = run_plan(
-            target, name, plan_text(points), assembler, silence_s=silence_s, stop=stop
+            target,
+            name,
+            plan_text(points),
+            assembler,
+            silence_s=silence_s,
+            stop=stop,
+            symbol_at=job.image.elf.symbol_at,
         )
         if trace is not None:
             trace.keep(writer.folder / f"trace-{points[0].id:05d}.txt")

@@ -19,12 +19,17 @@
 
 struct posix_rights posix_rights;
 
-/* A right that is denied: the end, or a note that stays with the run. */
+/* A right that is denied: the end, with the option that would allow it, or a note that stays with
+ * the run and advises nothing that was done already. */
 static void denied(bool allowed, char *sentence, size_t size, const char *what, int error,
-                   const char *remedy)
+                   const char *remedy, const char *option)
 {
-    (void)snprintf(sentence, size, "%s: %s. %s", what, strerror(error), remedy);
-    if (!allowed) {
+    if (allowed) {
+        (void)snprintf(sentence, size, "%s: %s; measured all the same. %s", what, strerror(error),
+                       remedy);
+    } else {
+        (void)snprintf(sentence, size, "%s: %s. %s, or pass %s", what, strerror(error), remedy,
+                       option);
         kdz_fault(KDZ_FAULT_DENIED, sentence, NULL, 0);
     }
     kdz_note(sentence);
@@ -62,7 +67,7 @@ static void lock_memory(void)
         return;
     }
     denied(posix_rights.allow_no_realtime, sentence, sizeof sentence, "cannot lock memory", error,
-           "Run as root, or raise `ulimit -l` to unlimited (memlock in limits.conf), or pass "
+           "Run as root, or raise `ulimit -l` to unlimited (memlock in limits.conf)",
            "--allow-no-realtime");
 }
 
@@ -85,7 +90,7 @@ static void hold_idle_states_off(void)
     }
     denied(posix_rights.allow_no_realtime, sentence, sizeof sentence,
            "cannot hold idle states off by /dev/cpu_dma_latency", errno,
-           "Run as root, or make it writable for you, or pass --allow-idle-states");
+           "Run as root, or make it writable for you", "--allow-idle-states");
 }
 
 /* Why SCHED_FIFO is denied to somebody who has the right: a control group with no real-time budget
@@ -118,9 +123,9 @@ static void become_realtime(void)
         posix_rights.allow_no_realtime, sentence, sizeof sentence, "SCHED_FIFO is denied", errno,
         group_has_no_budget()
             ? "The control group has no real-time budget: write 950000 to its cpu.rt_runtime_us, "
-              "or move to the root group, or pass --allow-no-realtime"
-            : "Run as root, or grant it (rtprio 99 in limits.conf, or CAP_SYS_NICE), or pass "
-              "--allow-no-realtime");
+              "or move to the root group"
+            : "Run as root, or grant it (rtprio 99 in limits.conf, or CAP_SYS_NICE)",
+        "--allow-no-realtime");
 }
 
 void posix_claim_rights(void)

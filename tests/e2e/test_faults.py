@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 
 import pytest
@@ -93,16 +94,21 @@ def test_an_assert_shows_its_place_and_registers(faults: Faults, board: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("board", "word", "register"),
-    [(BOARDS[0], "breakpoint", "mepc"), (BOARDS[1], "undefined instruction", "cfsr")],
+    ("board", "word", "register", "counter"),
+    [
+        (BOARDS[0], "breakpoint", "mepc", "mepc"),
+        (BOARDS[1], "undefined instruction", "cfsr", "pc"),
+    ],
 )
 def test_an_exception_shows_its_kind_and_registers(
-    faults: Faults, board: str, word: str, register: str
+    faults: Faults, board: str, word: str, register: str, counter: str
 ) -> None:
     status, reason = faults.reason(board, "fault/exception")
     assert status == "failed"
     assert word in reason
     assert f"{register} " in faults.answer.stderr
+    detail = (faults.runs[board].path / "console.txt").read_text()
+    assert re.search(rf"^{counter} is in \w+\+0x", detail, re.MULTILINE)
 
 
 @pytest.mark.parametrize("board", BOARDS)

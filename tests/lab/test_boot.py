@@ -28,7 +28,15 @@ def boot(
     stop = threading.Event()
     if stopped:
         stop.set()
-    outcome = run_plan(target, "t", "end\n", assembler, silence_s=lambda: silence_s, stop=stop)
+    outcome = run_plan(
+        target,
+        "t",
+        "end\n",
+        assembler,
+        silence_s=lambda: silence_s,
+        stop=stop,
+        symbol_at={0x1234: "vListInsert+0x12"}.get,  # type: ignore[arg-type]
+    )
     assert target.closed == 1
     return outcome, assembler, kept
 
@@ -90,7 +98,8 @@ def test_a_fault_is_told_with_registers_thread_and_remedy(kind: str, hint: str) 
     outcome, _, _ = boot(Scripted([on_the_line([*RECORD[:2], fault]), None]))
     told = failure(outcome)
     assert f"t died in record 10, itc/queue: {kind} in thread A: why" in told.message
-    assert "pc 00001234  sp ffffffff" in told.detail
+    assert "pc 00001234  sp ffffffff\npc is in vListInsert+0x12" in told.detail
+    assert "sp is in" not in told.detail
     assert hint in told.remedy
 
 

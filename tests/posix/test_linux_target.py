@@ -147,6 +147,8 @@ def test_without_rights_but_allowed_it_measures_and_says_so(run: Run) -> None:
     assert said.hello.settings["idle_states"] == "as the system has them"
     for what in ("cannot lock memory", "SCHED_FIFO is denied", "/dev/cpu_dma_latency"):
         assert what in said.notes
+    # What was passed is not advised again.
+    assert "measured all the same" in said.notes and "pass --allow" not in said.notes
     # Ranks that do not hold are not claimed.
     assert "priority-inheritance" not in said.hello.capabilities
 

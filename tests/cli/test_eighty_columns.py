@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people read fits 80 columns with nothing cut, and says why a figure is missing."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from kadenz.cli import cli
+from kadenz.cli.run_summary import write_tables
+from tests.cli.test_command_line import complete, kadenz
+from tests.synthetic import HIFIVE1, LINUX, board_points, linux_points, manifest, write_run
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    rng = np.random.default_rng(1)
+    write_run(folder, manifest(LINUX), linux_points(rng, 300))
+    write_run(folder, manifest(HIFIVE1), board_points(rng, 60))
+    return folder
+
+
+def show(runs: Path, columns: int) -> str:
+    answer = CliRunner().invoke(cli, ["show", str(runs)], env={"COLUMNS": str(columns)})
+    assert answer.exception is None or answer.exit_code == 0, answer.exception
+    return answer.stdout
+
+
+def figures(text: str) -> set[str]:
+    """Numbers and ends of intervals."""
+    return set(re.findall(r"\d[\d,.]*\d|\d", text))
+
+
+def test_show_fits_80_columns_and_cuts_no_figure(runs: Path) -> None:
+    narrow, wide = show(runs, 80), show(runs, 250)
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert figures(wide) <= figures(narrow)
+    assert "n/a: no pipes here" in narrow and "3 missed, 2 overrun" in narrow
+
+
+def test_show_repeats_no_heading_where_the_table_fits(runs: Path) -> None:
+    rows = [line for line in show(runs, 250).splitlines() if line.startswith("itc/pipe ")]
+    assert len(rows) == 7  # six sizes on one target, n/a on the other
+
+
+def test_show_says_why_p99_is_missing(runs: Path) -> None:
+    text = re.sub(r"\s+", " ", show(runs, 80))
+    assert "no p99 at 35 points: not enough samples: 57, 100 needed" in text
+
+
+def test_the_summary_of_a_run_says_why_p99_is_missing(
+    runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    write_tables(sorted(path for path in runs.iterdir() if "hifive1" in path.name))
+    assert "no p99 at 35 points: not enough samples: 57, 100 needed" in capsys.readouterr().out
+    write_tables(sorted(path for path in runs.iterdir() if "linux" in path.name))
+    assert "no p99" not in capsys.readouterr().out
+
+
+def test_list_marks_boards_that_nobody_has_measured() -> None:
+    lines = kadenz("list").stdout.splitlines()
+    (board,) = [line for line in lines if " freertos/stm32f4@board " in line]
+    assert "not verified on silicon" in board
+    assert board.startswith("    freertos")  # no letter: nothing was measured there
+    assert not any("not verified" in line for line in lines if "@emulated" in line)
+
+
+def test_the_name_after_list_is_completed() -> None:
+    assert "itc/queue" in complete("kadenz list itc/q")
