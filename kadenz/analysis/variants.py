@@ -20,7 +20,14 @@ def two_variants(runs: Sequence[Run], wanted: Sequence[str] = ()) -> tuple[list[
     ordered = sorted(runs, key=lambda run: (run.manifest.round, run.manifest.place))
     for run in ordered:
         if run.manifest.variant and not run.manifest.partial:
-            rounds.setdefault(run.manifest.variant, {})[run.manifest.round] = run
+            own = rounds.setdefault(run.manifest.variant, {})
+            twin = own.setdefault(run.manifest.round, run)
+            if twin is not run and twin.manifest.campaign == run.manifest.campaign:
+                raise UsageError(
+                    f"{twin.path.name} and {run.path.name} are both round {run.manifest.round} of "
+                    f"{run.manifest.variant}: the folder holds several calls of `kadenz run`",
+                    remedy="Name the folder of one call",
+                )
     names = list(wanted) or list(rounds)
     known = ", ".join(f'"{name}"' for name in rounds)
     if not rounds:

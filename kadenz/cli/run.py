@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,8 +65,15 @@ _ADHOC_QUICK = 50
 )
 @click.option(
     "--kernel-source",
-    type=click.Path(path_type=Path),
-    help="A tree of the kernel instead of the pinned one.",
+    "kernel_sources",
+    metavar="DIR|pinned",
+    multiple=True,
+    help="A tree of the kernel instead of the pinned one; may be repeated, a run for each.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    help="Measure every variant (target, load, tree) so often, interleaved, for `compare`.",
 )
 @click.option(
     "--bench",
@@ -148,7 +156,8 @@ def run(
     settings: tuple[str, ...],
     output: Path,
     report: Path | None,
-    kernel_source: Path | None,
+    kernel_sources: tuple[str, ...],
+    rounds: int | None,
     extra_bench: tuple[Path, ...],
     port: str,
     timeout_s: float,
@@ -170,15 +179,16 @@ def run(
     kadenz run demo
     kadenz run yoo2024 --target freertos/stm32f4@emulated --quick
     kadenz run itc/queue --target posix/linux@host --set size_bytes=4,64,1024
+    kadenz run linux-ipc --load none --load disk --rounds 5
     """
     from kadenz.lab import Request, prepare
     from kadenz.lab import run as measure_all
     from kadenz.lab.guests import GuestChoice
+    from kadenz.lab.rounds import interleaved
 
     overrides = _overrides(settings)
     common: dict[str, Any] = {
         "instrument": instrument,
-        "kernel_source": kernel_source,
         "extra_bench": extra_bench,
         "overrides": overrides,
         "port": port,
@@ -200,13 +210,35 @@ def run(
         )
         for campaign, entry in _campaigns(work, quick)
     ]
+    sources = [None if text == "pinned" else Path(text) for text in kernel_sources] or [None]
+    folder = _rounds_folder(output) if rounds else output
     results: list[Result | KadenzError] = []
     with _stoppable() as stop, _display(as_json) as display:
         for request in requests:
             if not stop.is_set():
-                jobs = prepare(request, display)
-                results += measure_all(jobs, output, display, stop)
-    return _conclude(results, report, as_json, stopped=stop.is_set())
+                jobs = [
+                    job
+                    for source in sources
+                    for job in prepare(replace(request, kernel_source=source), display)
+                ]
+                jobs = interleaved(jobs, rounds) if rounds else jobs
+                results += measure_all(jobs, folder, display, stop)
+    code = _conclude(results, report, as_json, stopped=stop.is_set())
+    if rounds and results:
+        click.echo(f"the rounds are in {folder}: kadenz compare {folder}", err=True)
+    return code
+
+
+def _rounds_folder(output: Path) -> Path:
+    """A folder for the runs of this call alone: compare takes its sides from it."""
+    from datetime import UTC, datetime
+
+    name = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-rounds"
+    for number in range(1, 1000):
+        folder = output / (name if number == 1 else f"{name}-{number}")
+        if not folder.exists():
+            return folder
+    raise UsageError(f"{output}/{name}: no free name", remedy="Name another folder with --output")
 
 
 def _campaigns(work: Sequence[str], quick: bool) -> Iterator[tuple[Campaign, CampaignEntry]]:

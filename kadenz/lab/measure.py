@@ -67,13 +67,17 @@ class Job:
     load: str = ""  # beside it; "": nobody asked for any
     load_options: Options = field(default_factory=Options)
     guest: Guest | None = None  # the kernel and what runs inside, of a target of tier guest
+    variant: str = ""  # of interleaved rounds (rounds.py), as are the next two; "": of none
+    round: int = 0
+    place: int = 0
 
     @property
     def label(self) -> str:
-        """The target, its kernel where it has several, and the load where one was asked for."""
+        """The target, its kernel where it has several, the load and the round where asked for."""
+        turn = f", round {self.round}" if self.round else ""
         if self.guest is not None:
-            return f"{self.name}{self.guest.label}"
-        return f"{self.name}, load {self.load}" if self.load else str(self.name)
+            return f"{self.name}{self.guest.label}{turn}"
+        return (f"{self.name}, load {self.load}" if self.load else str(self.name)) + turn
 
 
 @dataclass
@@ -295,6 +299,7 @@ def _manifest(job: Job) -> Manifest:
     if job.guest is not None:
         kernel, suffix = f"{kernel}-{job.guest.kernel.version}", suffix + job.guest.suffix
         conditions |= job.guest.conditions
+    suffix += f"-round-{job.round}" if job.round else ""
     return Manifest(
         schema_version=SCHEMA_VERSION,
         kadenz_version=__version__,
@@ -327,6 +332,9 @@ def _manifest(job: Job) -> Manifest:
         warnings=list(job.warnings),
         records=[],
         preflight=list(job.preflight),
+        variant=job.variant,
+        round=job.round,
+        place=job.place,
     )
 
 

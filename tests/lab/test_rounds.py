@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rounds: the order, what is stamped, what Ctrl-C leaves."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from pathlib import Path
+
+import pytest
+
+from kadenz.analysis.variants import two_variants
+from kadenz.config.manifest import RecordEntry
+from kadenz.config.target_name import TargetName
+from kadenz.errors import KadenzError, UsageError
+from kadenz.lab import run
+from kadenz.lab.measure import Job
+from kadenz.lab.progress import Progress
+from kadenz.lab.rounds import interleaved
+from kadenz.store import read_run
+from tests.lab.fake import Scripted
+from tests.lab.test_measure import job, record, said
+
+HOST = TargetName("posix", "linux", "host")
+WHOLE = said(record(10), record(11), record(12))
+
+
+def host_job(folder: Path, load: str = "", runs: int = 1) -> Job:
+    boots = [script for _ in range(runs) for script in (Scripted([WHOLE]), Scripted([]))]
+    return dataclasses.replace(job(folder, boots[:-1]), name=HOST, load=load)
+
+
+def order(jobs: list[Job]) -> str:
+    return " ".join(f"{one.variant.removeprefix('load ')}{one.round}" for one in jobs)
+
+
+def test_the_order_turns_round_each_time(tmp_path: Path) -> None:
+    jobs = [host_job(tmp_path, load) for load in ("a", "b", "c")]
+    made = interleaved(jobs, 3)
+    assert order(made) == "a1 b1 c1 c2 b2 a2 a3 b3 c3"
+    assert [one.place for one in made] == [1, 2, 3] * 3
+
+
+def test_over_an_even_number_of_rounds_all_have_the_same_mean_place(tmp_path: Path) -> None:
+    made = interleaved([host_job(tmp_path, load) for load in "abcd"], 4)
+    places: dict[str, list[int]] = {}
+    for index, one in enumerate(made):
+        places.setdefault(one.variant, []).append(index)
+    assert len({sum(found) for found in places.values()}) == 1
+
+
+def test_only_what_is_not_alike_names_a_variant(tmp_path: Path) -> None:
+    one = host_job(tmp_path, "none")
+    assert [j.variant for j in interleaved([one], 2)] == [str(HOST)] * 2
+    assert {j.variant for j in interleaved([one, host_job(tmp_path, "disk")], 1)} == {
+        "load none",
+        "load disk",
+    }
+
+
+def test_what_repeats_itself_is_measured_once(tmp_path: Path) -> None:
+    emulated = job(tmp_path, [Scripted([])])
+    made = interleaved([emulated, host_job(tmp_path)], 3)
+    assert [one.name.tier for one in made] == ["emulated", "host", "host", "host"]
+
+
+def test_the_same_variant_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="two variants"):
+        interleaved([host_job(tmp_path), host_job(tmp_path)], 2)
+
+
+class StopIn(Progress):
+    """Ctrl-C while a record of this round is measured."""
+
+    def __init__(self, number: int, stop: threading.Event) -> None:
+        self.number, self.stop = number, stop
+
+    def opened(self, target: str, record: RecordEntry) -> None:
+        if f"round {self.number}" in target:
+            self.stop.set()
+
+
+def test_ctrl_c_keeps_the_complete_rounds_and_compare_takes_them(tmp_path: Path) -> None:
+    sides = [host_job(tmp_path, runs=5), dataclasses.replace(host_job(tmp_path, runs=5))]
+    sides[1] = dataclasses.replace(sides[1], name=TargetName("other", "linux", "host"))
+    stop = threading.Event()
+    made = run(interleaved(sides, 4), tmp_path / "out", StopIn(3, stop), stop)
+    assert not any(isinstance(result, KadenzError) for result in made)
+    runs = [read_run(folder) for folder in sorted((tmp_path / "out").iterdir())]
+    assert len(runs) == 5  # of round 3 the first, and then no more
+    left, right = two_variants(runs)
+    assert [one.manifest.round for one in left] == [1, 2] == [one.manifest.round for one in right]
