@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our Linux figures beside rt-tests': cyclictest, pmqtest, ptsematest, interleaved A B A B.
+"""Our Linux figures beside rt-tests': cyclictest, pmqtest, ptsematest, svsematest, interleaved.
 
     .venv/bin/python benchmarks/linux_vs_rt_tests.py [--seconds 20] [--rounds 3] [--cpu 0]
 
@@ -100,7 +100,7 @@ def cyclictest(seconds: int) -> tuple[float, str]:
 
 
 def receiver_mean(command: list[str]) -> tuple[float, str]:
-    """pmqtest and ptsematest: `avg` of the only receiver, from their JSON."""
+    """pmqtest, ptsematest and svsematest: `avg` of the only receiver, from their JSON."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         _run([*command, f"--json={file.name}"])
         thread = json.loads(Path(file.name).read_text())["thread"]["0"]
@@ -121,7 +121,8 @@ def pairs(program: Path, seconds: int, cpu: int) -> list[Pair]:
     """What is compared with what."""
     count = seconds * 1_000_000 // PERIOD_US
     common = f"id=1 samples={count} period_us={PERIOD_US}"
-    one_way = f"size_bytes=8 rank_a=8 rank_b=8 core_a={cpu} core_b={cpu}"
+    equals = f"rank_a=8 rank_b=8 core_a={cpu} core_b={cpu}"
+    one_way = f"size_bytes=8 {equals}"
     peer_options = ["-p95", f"-a{cpu}", f"-i{PERIOD_US}", f"-D{seconds}", "-q"]
 
     # 0.2 s at most: a SCHED_FIFO thread that never sleeps is throttled after 0.95 s.
@@ -169,6 +170,27 @@ def pairs(program: Path, seconds: int, cpu: int) -> list[Pair]:
             0.15,
             mean_of("itc/semaphore-counting-to-higher", f"{common} core={cpu}"),
             lambda: receiver_mean(ptsematest),
+        ),
+        Pair(
+            "itc/mutex-plain-one-way, equal ranks : ptsematest",
+            "mean",
+            0.15,
+            mean_of("itc/mutex-plain-one-way", f"{common} {equals}"),
+            lambda: receiver_mean(ptsematest),
+        ),
+        Pair(
+            "itc/semaphore-sysv-one-way, threads : svsematest",
+            "mean",
+            0.15,
+            mean_of("itc/semaphore-sysv-one-way", f"{common} {equals}"),
+            lambda: receiver_mean(["svsematest", *peer_options]),
+        ),
+        Pair(
+            "itc/semaphore-sysv-one-way, processes : svsematest --fork",
+            "mean",
+            0.15,
+            mean_of("itc/semaphore-sysv-one-way", f"{common} {equals} processes=1"),
+            lambda: receiver_mean(["svsematest", "--fork", *peer_options]),
         ),
     ]
 

@@ -78,6 +78,7 @@ const struct kdz_setting *kdz_kernel_settings(size_t *count)
     static char source[64];
     static char queue_messages[32];
     static char queue_bytes[32];
+    static char socket_bytes[32];
     static struct kdz_setting settings[] = {
         {"policy", NULL},
         {"priorities_of_ranks_1_to_12", ranks},
@@ -94,6 +95,8 @@ const struct kdz_setting *kdz_kernel_settings(size_t *count)
         {"clock_source", source},
         {"mqueue_msg_max", queue_messages},
         {"mqueue_msgsize_max", queue_bytes},
+        {"unix_socket", "SOCK_SEQPACKET"},
+        {"net_core_wmem_max", socket_bytes},
         {"mutex_protocol", "PTHREAD_PRIO_INHERIT"},
         {"tick", "1 us of CLOCK_MONOTONIC, absolute sleeps"},
     };
@@ -117,6 +120,7 @@ const struct kdz_setting *kdz_kernel_settings(size_t *count)
                   sizeof source);
         read_line("/proc/sys/fs/mqueue/msg_max", queue_messages, sizeof queue_messages);
         read_line("/proc/sys/fs/mqueue/msgsize_max", queue_bytes, sizeof queue_bytes);
+        read_line("/proc/sys/net/core/wmem_max", socket_bytes, sizeof socket_bytes);
     }
     *count = sizeof settings / sizeof settings[0];
     return settings;
