@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tools setup-demo demo test lint format benchmark clean
+.PHONY: help setup setup-tools setup-demo guest-kernels demo test lint format benchmark clean
 
 # How many things to build and test at once.
 JOBS ?= $(shell nproc)
@@ -27,6 +27,12 @@ setup-demo: setup-tools ## what measuring needs: packages, QEMU, Rust, Python
 
 setup: setup-tools ## all of it: also what the tests need
 	@scripts/setup-python.sh dev,parquet
+
+guest-kernels: ## Linux kernels of three ISAs for targets of tier guest, into the cache
+	@scripts/setup-debian.sh
+	@scripts/setup-debian.sh scripts/debian-packages-guests.txt
+	@scripts/setup-qemu.sh guests
+	@scripts/guest-kernels.sh
 
 # ---- the two commands ----------------------------------------------------------------------------
 demo: setup-demo ## FreeRTOS on two boards and this Linux, one report: reports/demo.html

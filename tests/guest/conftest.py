@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One boot of a guest where its kernel is in the cache; else the test is skipped and says so."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from kadenz.config import house
+from kadenz.config.board import GuestTier
+from kadenz.config.campaign import Benchmark, Campaign, GuestSettings
+from kadenz.config.manifest import CampaignEntry
+from kadenz.config.target_name import TargetName, parse_target
+from kadenz.errors import KadenzError, ToolMissing
+from kadenz.lab import Request, prepare, run
+from kadenz.lab.guests import Guest, GuestChoice, guest_image, guests_of
+from kadenz.lab.measure import Result
+from kadenz.lab.progress import Progress
+from kadenz.target import tools
+from kadenz.target.guest import GuestTarget
+
+CYCLIC = Benchmark(name="cyclic/wakeup-latency", samples=300, cold=10, params={"period_us": 1000})
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A guest that can be booted here, and its parts."""
+
+    name: TargetName
+    guest: Guest
+    tier: GuestTier
+
+    def target(self, initrd: bytes, *, parameters: str = "") -> GuestTarget:
+        """A boot with an archive of its own, the plan left out."""
+        tier = msgspec.structs.replace(
+            self.tier, parameters=f"{self.tier.parameters} {parameters}".strip()
+        )
+        return GuestTarget(tier, self.guest.kernel, lambda _: initrd)
+
+    def initrd(self) -> bytes:
+        """The stock archive."""
+        return guest_image(self.name, self.guest, ()).initrd.read_bytes()
+
+
+def machine(text: str) -> Machine:
+    """The guest of a target's name; skips where its kernel, emulator or compiler is missing."""
+    name = parse_target(text)
+    board = house.board(name.board)
+    assert board.tier.guest is not None
+    try:
+        guest = guests_of(name, GuestSettings(), GuestChoice())[0]
+        tools.require(board.tier.guest.qemu)
+        tools.require(house.compiler(name.board, board.arch))
+    except ToolMissing as error:
+        pytest.skip(f"SKIPPED, nothing was tested: {error.message}. {error.remedy}")
+    assert guest is not None
+    return Machine(name, guest, board.tier.guest)
+
+
+def measured(
+    text: str, output: Path, *, samples: int = 300, load: str = "", disturbance: str = ""
+) -> Result:
+    """One run of cyclic/wakeup-latency on a guest. Raises the first failure there was."""
+    found = machine(text)
+    benchmark = msgspec.structs.replace(CYCLIC, samples=samples)
+    request = Request(
+        campaign=Campaign(name="t", title="t", targets=[text], benchmark=[benchmark]),
+        entry=CampaignEntry(name="t", file="", sha256="", quick=False),
+        targets=[found.name],
+        guest=GuestChoice(loads=(load,) if load else (), disturbance=disturbance),
+    )
+    (result,) = run(prepare(request, Progress()), output, Progress(), threading.Event())
+    if isinstance(result, KadenzError):
+        raise result
+    if result.failures:
+        raise result.failures[0]
+    return result

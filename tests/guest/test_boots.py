@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A guest repeats itself to the byte, says what ran in it, and shows a planted regression."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from kadenz.lab.measure import Result
+from tests.guest.conftest import measured
+
+BUSY_US = 200
+FAST = "linux-rt/riscv64@guest"  # boots in 2 s
+
+
+def bytes_of(result: Result) -> dict[str, bytes]:
+    """The samples of a run by file."""
+    return {file.name: file.read_bytes() for file in sorted(result.folder.glob("**/*.npy"))}
+
+
+def wakeups(result: Result) -> NDArray[np.int64]:
+    """Samples of cyclic/wakeup-latency without the cold ones."""
+    (record,) = [r for r in result.manifest.records if r.bench.startswith("cyclic/")]
+    assert record.status == "ok", record.reason
+    lane = next(lane for lane in record.lanes if lane.companion_of == "")
+    assert lane.planned == lane.taken + lane.missed
+    values: NDArray[np.uint32] = np.load(result.folder / lane.file)
+    return values[record.cold :].astype(np.int64)
+
+
+@pytest.mark.parametrize(
+    "target", ["linux-rt/x86_64@guest", "linux-rt/aarch64@guest", "linux/riscv64@guest"]
+)
+def test_two_runs_of_a_guest_are_byte_identical(target: str, tmp_path: Path) -> None:
+    first = measured(target, tmp_path / "a", samples=200)
+    again = measured(target, tmp_path / "b", samples=200)
+    assert bytes_of(first), "no samples: nothing was compared"
+    assert bytes_of(first) == bytes_of(again)
+    assert first.manifest.clock.clock_class == "instruction"
+    assert first.manifest.clock.unit == "virtual ns" and first.manifest.clock.hz == 0
+    rt = target.startswith("linux-rt/")
+    assert (first.manifest.target.settings["preempt"] == "PREEMPT_RT") == rt
+    assert first.manifest.build is not None
+    assert first.manifest.build.kernel_source.startswith("Debian linux-")
+
+
+def test_a_load_inside_runs_is_told_and_repeats_itself(tmp_path: Path) -> None:
+    idle = measured(FAST, tmp_path / "idle", load="none")
+    first = measured(FAST, tmp_path / "a", load="cpu+timers")
+    again = measured(FAST, tmp_path / "b", load="cpu+timers")
+    assert bytes_of(first) == bytes_of(again) != bytes_of(idle)
+    assert idle.manifest.loads == []
+    rates = {load.name: load.rate for load in first.manifest.loads}
+    # A timer of 10 kHz expires 10,000 times a second of the guest's clock, whatever the machine.
+    assert rates["timers"] == pytest.approx(10_000, rel=0.02)
+    assert rates["cpu"] > 0
+    assert first.manifest.conditions["load"] == "cpu+timers"
+
+
+def test_a_planted_regression_is_found_with_its_size(tmp_path: Path) -> None:
+    # The thread's period is 1 µs longer than the benchmark's: within 1000 samples its work meets a
+    # wake-up in every phase, and the largest shift is its length.
+    before = wakeups(measured(FAST, tmp_path / "before", samples=1100))
+    after = wakeups(
+        measured(
+            FAST,
+            tmp_path / "after",
+            samples=1100,
+            disturbance=f"period_us=1001,busy_us={BUSY_US}",
+        )
+    )
+    shift_us = (after.max() - before.max()) / 1000.0
+    # The wake-up's own interrupt is served while the thread works, and its switch follows: the
+    # shift is the length of the work within a few microseconds of path, here 2 % of it.
+    assert shift_us == pytest.approx(BUSY_US, rel=0.05)
+    assert abs(float(np.median(after) - np.median(before))) < 5_000

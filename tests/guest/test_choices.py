@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be chosen of a guest, and what is told when it cannot be had."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kadenz.analysis.units import unit_of
+from kadenz.build.cpio import File, Node, archive
+from kadenz.config import house
+from kadenz.config.campaign import GuestSettings
+from kadenz.config.manifest import ClockEntry
+from kadenz.config.target_name import known_targets, parse_target
+from kadenz.errors import ToolMissing, UsageError
+from kadenz.lab.clock import clock_class
+from kadenz.lab.guests import GuestChoice, guests_of
+from kadenz.target.checkup import check_targets
+
+RT = parse_target("linux-rt/x86_64@guest")
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache with kernels of x86_64 that nobody can boot, and no others."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for version in ("6.12", "6.1"):
+        folder = tmp_path / "kadenz" / "guests" / "x86_64" / f"{version}-rt"
+        folder.mkdir(parents=True)
+        for name in ("kernel", "release", "origin", "disturbance.ko"):
+            (folder / name).write_text(f"{version}.9-rt\n")
+    return tmp_path
+
+
+def test_three_isas_have_a_preempt_rt_and_a_plain_kernel() -> None:
+    guests = {name for name in known_targets() if name.endswith("@guest")}
+    assert guests == {
+        f"{kernel}/{board}@guest"
+        for kernel in ("linux", "linux-rt")
+        for board in ("x86_64", "aarch64", "riscv64")
+    }
+    for name in guests:
+        kernel = house.kernel(parse_target(name).kernel)
+        assert kernel.guest is not None and kernel.guest.versions[parse_target(name).board]
+        assert "interrupt" in kernel.lacks  # with its port
+
+
+def test_a_missing_kernel_names_make_guest_kernels(cache: Path) -> None:
+    with pytest.raises(ToolMissing, match="no plain kernel 6.12 for x86_64") as told:
+        guests_of(parse_target("linux/x86_64@guest"), GuestSettings(), GuestChoice())
+    assert "make guest-kernels" in told.value.remedy
+
+
+def test_doctor_lists_guests_and_how_to_get_their_kernels(cache: Path) -> None:
+    checks = {check.name: check for check in check_targets()}
+    riscv64 = checks["linux-rt/riscv64@guest"]
+    assert not riscv64.ready
+    assert any("make guest-kernels" in missing.remedy for missing in riscv64.missing)
+    x86_64 = checks["linux-rt/x86_64@guest"]
+    assert "6.12.9-rt, 6.1.9-rt" in x86_64.note
+    assert not any("kernel" in missing.problem for missing in x86_64.missing)
+
+
+def test_versions_and_loads_are_variants_and_the_first_version_is_the_default(cache: Path) -> None:
+    (only,) = guests_of(RT, GuestSettings(), GuestChoice())
+    assert only is not None and (only.kernel.version, only.load) == ("6.12", "")
+    wanted = GuestSettings(kernels=("6.12", "6.1"), loads=("none", "cpu"))
+    found = guests_of(RT, wanted, GuestChoice())
+    assert [(g.kernel.version, g.load) for g in found if g] == [
+        ("6.12", "none"),
+        ("6.12", "cpu"),
+        ("6.1", "none"),
+        ("6.1", "cpu"),
+    ]
+    (one,) = guests_of(RT, wanted, GuestChoice(kernels=("6.1",), loads=("none",)))
+    assert one is not None and one.kernel.version == "6.1"
+
+
+@pytest.mark.parametrize(
+    ("choice", "words"),
+    [
+        (GuestChoice(kernels=("5.10",)), "--guest-kernel 5.10"),
+        (GuestChoice(loads=("cpu+disk",)), "there is no `disk`"),
+        (GuestChoice(disturbance="busy_us=5"), "period_us=N,busy_us=M"),
+        (GuestChoice(disturbance="period_us=10,busy_us=10"), "M below N"),
+    ],
+)
+def test_what_a_guest_does_not_have_is_a_usage_error(
+    cache: Path, choice: GuestChoice, words: str
+) -> None:
+    with pytest.raises(UsageError, match=words.replace("+", r"\+")) as told:
+        guests_of(RT, GuestSettings(), choice)
+    assert told.value.remedy
+
+
+def test_a_guest_counts_instructions_and_never_claims_a_time() -> None:
+    assert clock_class("guest", "") == clock_class("guest", "kvm") == "instruction"
+    clock = ClockEntry(
+        clock_class="instruction", name="clock_monotonic", hz=0, bits=64, unit="virtual ns"
+    )
+    unit = unit_of("ticks", clock)
+    assert unit.label == "virtual ns" and not unit.is_time and unit.clock_class == "instruction"
+
+
+def test_an_archive_holds_what_was_put_in_and_nothing_of_this_machine() -> None:
+    made = archive({"dev": None, "dev/console": Node(5, 1), "init": File(b"abcde", 0o755)})
+    assert made == archive({"dev": None, "dev/console": Node(5, 1), "init": File(b"abcde", 0o755)})
+    assert _read(made) == {
+        "dev": (0o040755, b""),
+        "dev/console": (0o020600, b""),
+        "init": (0o100755, b"abcde"),
+    }
+
+
+def _read(made: bytes) -> dict[str, tuple[int, bytes]]:
+    """As the kernel reads `newc` (init/initramfs.c): fields of 8 digits, parts of 4 bytes."""
+    found: dict[str, tuple[int, bytes]] = {}
+    at = 0
+    while True:
+        assert at % 4 == 0 and made[at : at + 6] == b"070701"
+        fields = [int(made[at + 6 + 8 * n : at + 14 + 8 * n], 16) for n in range(13)]
+        mode, size, name_size, time = fields[1], fields[6], fields[11], fields[5]
+        assert time == 0 and fields[2] == fields[3] == 0
+        name = made[at + 110 : at + 110 + name_size - 1].decode()
+        at += (110 + name_size + 3) // 4 * 4
+        if name == "TRAILER!!!":
+            return found
+        found[name] = (mode, made[at : at + size])
+        at += (size + 3) // 4 * 4

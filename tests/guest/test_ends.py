@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""However a guest ends, the end is named and its last words are kept."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kadenz.build.cpio import File, archive
+from kadenz.config import house
+from kadenz.errors import TargetFailed
+from kadenz.lab.boot import run_plan
+from kadenz.target.guest import GuestTarget
+from kadenz.wire.records import Assembler, NoRecords
+from tests.guest.conftest import Machine, machine
+
+FAST = "linux-rt/riscv64@guest"
+PLAN = archive({"plan": File(b"list\nend\n")})
+
+
+@pytest.fixture
+def guest() -> Machine:
+    return machine(FAST)
+
+
+def end_of(target: GuestTarget, *, silence_s: float = 60.0) -> TargetFailed:
+    outcome = run_plan(
+        target,
+        FAST,
+        "",
+        Assembler(NoRecords()),
+        silence_s=lambda: silence_s,
+        stop=threading.Event(),
+    )
+    assert outcome.failure is not None
+    return outcome.failure
+
+
+def test_a_kernel_panic_is_recognised_with_its_last_lines(guest: Machine) -> None:
+    told = end_of(guest.target(b"", parameters="rdinit=/none init=/none"))
+    assert "its kernel panicked: " in told.message
+    assert "Kernel panic - not syncing" in told.detail
+    assert told.remedy
+
+
+def test_a_killed_emulator_is_named(guest: Machine) -> None:
+    target: Any = guest.target(guest.initrd() + PLAN)
+
+    def kill() -> None:
+        while target._process is None:
+            time.sleep(0.01)
+        os.kill(target._process.pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    told = end_of(target)
+    killer.join()
+    assert "ended before it said anything" in told.message
+    assert "ended by signal 9" in told.detail
+
+
+def test_a_guest_that_hangs_shows_its_console_and_registers(guest: Machine, tmp_path: Path) -> None:
+    source = tmp_path / "hang.c"
+    source.write_text(
+        "#include <unistd.h>\n"
+        'int main(void) { (void)!write(2, "I wait\\n", 7); for (;;) { pause(); } }\n'
+    )
+    compiler = house.compiler(guest.name.board, house.board(guest.name.board).arch)
+    subprocess.run([compiler, "-static", source, "-o", tmp_path / "hang"], check=True)
+    hang = archive({"suite": File((tmp_path / "hang").read_bytes(), 0o755)})
+    told = end_of(guest.target(guest.initrd() + PLAN + hang), silence_s=15.0)
+    assert "hangs before it said anything" in told.message
+    assert "I wait" in told.detail
+    assert "pc " in told.detail
+
+
+def test_a_suite_that_does_not_start_is_told(guest: Machine) -> None:
+    broken = archive({"suite": File(b"not a program", 0o755)})
+    told = end_of(guest.target(guest.initrd() + PLAN + broken))
+    assert "/suite does not start" in f"{told.message} {told.detail}"
+
+
+def test_nothing_of_a_guest_is_left_behind(guest: Machine) -> None:
+    target: Any = guest.target(b"", parameters="rdinit=/none init=/none")
+    end_of(target)
+    assert not target._folder.exists()
