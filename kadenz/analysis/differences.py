@@ -45,6 +45,13 @@ def configuration(manifest: Manifest) -> dict[tuple[str, str], str]:
     }
     found |= {("setting", key): value for key, value in target.settings.items()}
     found |= {("condition", key): value for key, value in manifest.conditions.items()}
+    for load in manifest.loads:
+        found |= {
+            ("load", f"{load.name} workers"): str(load.workers),
+            ("load", f"{load.name} processors"): ", ".join(map(str, load.cpus)),
+            ("load", f"{load.name} verified"): "yes" if load.verified else "no",
+        }
+        found |= {("load", f"{load.name} {key}"): text for key, text in load.settings.items()}
     if build is not None:
         found |= {
             ("build", "compiler"): _compiler(build),

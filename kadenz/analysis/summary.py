@@ -32,6 +32,18 @@ def run_summary(result: RunResult) -> Row:
         "instrument": manifest.target.instrument,
         "clock": manifest.clock.name,
         "clock_class": manifest.clock.clock_class,
+        "conditions": dict(manifest.conditions),
+        "loads": [
+            {
+                "name": load.name,
+                "workers": load.workers,
+                "unit": load.unit,
+                "idle_rate": load.idle_rate,
+                "rate": load.rate,
+                "verified": load.verified,
+            }
+            for load in manifest.loads
+        ],
         "partial": manifest.partial,
         "partial_reason": manifest.partial_reason,
         "warnings": [

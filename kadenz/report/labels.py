@@ -9,6 +9,7 @@ from typing import Protocol
 
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.analysis.units import Unit
+from kadenz.report.loads import load_of
 
 CLASS_WORDS = {
     "hardware": "hardware",
@@ -27,6 +28,7 @@ def run_labels(runs: Sequence[RunResult]) -> list[str]:
     names = [run.name + (" (partial)" if run.manifest.partial else "") for run in runs]
     manifests = [run.manifest for run in runs]
     for words in (
+        [f"load {load_of(manifest)}" for manifest in manifests],
         [manifest.target.instrument for manifest in manifests],
         [manifest.campaign.name for manifest in manifests],
     ):

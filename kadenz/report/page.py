@@ -16,6 +16,7 @@ from kadenz.report import (
     figures,
     jitter,
     labels,
+    loads,
     numbers,
     outlier_tables,
     rhealstone,
@@ -145,6 +146,7 @@ class Page:
     studies: tuple[Table, ...]
     study_plots: tuple[Plot, ...]
     clocks: Table
+    loads: Table | None
     accounting: Table
     differences: Table | None
     only_some: Table | None
@@ -160,7 +162,7 @@ class Page:
             for section in family.sections:
                 found += [section.fit, section.table, section.common, section.maxima]
                 found += [*section.jitter_tables, section.tail_table]
-        found += [*self.studies, self.clocks, self.differences, self.only_some]
+        found += [*self.studies, self.clocks, self.loads, self.differences, self.only_some]
         found += [self.accounting, *self.manifests]
         return [table for table in found if table is not None]
 
@@ -196,6 +198,7 @@ def build(
         studies=tuple(studies.tables(published, named)),
         study_plots=tuple(cereia2011.plots(named)) if detail in DETAILS[:2] else (),
         clocks=tables.clocks(named),
+        loads=loads.table(named),
         accounting=tables.accounting(named),
         differences=tables.differing(named, disagreeing=True),
         only_some=tables.differing(named, disagreeing=False),

@@ -9,6 +9,7 @@ from kadenz.analysis.differences import differences
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.config.manifest import Distribution
 from kadenz.report import labels, numbers
+from kadenz.report.loads import told
 from kadenz.report.table import Cell, Table, badge, figure, whole, words
 from kadenz.stats.percentiles import Percentile
 
@@ -419,6 +420,8 @@ def manifest(label: str, run: RunResult) -> Table:
     ]
     rows += [(f"setting {key}", value) for key, value in target.settings.items()]
     rows += [(f"condition {key}", value) for key, value in made.conditions.items()]
+    for load in made.loads:
+        rows += [(f"load {load.name}", told(load)), ("its command", " ".join(load.command))]
     if made.build is not None:
         build = made.build
         rows += [

@@ -27,7 +27,8 @@ def left_behind(scratch: Path, owner: int | None = None) -> list[str]:
     found += [str(path) for path in scratch.rglob(".kadenz-load-*")]
     for folder, names, _ in os.walk("/sys/fs/cgroup"):
         found += [f"{folder}/{name}" for name in names if name.startswith(group)]
-    return found
+    mounts = Path("/proc/self/mounts").read_text().splitlines()
+    return found + [f"mount {line}" for line in mounts if str(scratch) in line]
 
 
 def working_in(scratch: Path) -> list[int]:
@@ -41,16 +42,6 @@ def working_in(scratch: Path) -> list[int]:
         if where.startswith(f"{scratch}/") and "/.kadenz-load-" in where:
             found.append(int(link.parent.name))
     return found
-
-
-def shared() -> list[str]:
-    """Mounts, and everything of System V that outlives its process."""
-    files = [Path("/proc/self/mounts"), *sorted(Path("/proc/sysvipc").glob("*"))]
-    keys = []
-    for file in files:
-        lines = file.read_text().splitlines()
-        keys += [f"{file.name} {' '.join(line.split()[:2])}" for line in lines]
-    return keys
 
 
 def wait_for(what: Callable[[], object], seconds: float = 60.0) -> None:

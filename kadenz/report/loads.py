@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loads beside runs: what ran, how much it did, and how much the machine did without it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kadenz.analysis.results import RunResult
+from kadenz.config.manifest import LoadEntry, Manifest
+from kadenz.report.table import Cell, Table, words
+
+_NONE = "none"
+
+
+def load_of(manifest: Manifest) -> str:
+    """The load's name as it was asked for; "none" where nobody spoke of one."""
+    return manifest.conditions.get("load") or _NONE
+
+
+def told(entry: LoadEntry) -> str:
+    """ "disk: 141 MB/s written (idle 1.38)"."""
+    text = f"{entry.name}: {_number(entry.rate)} {entry.unit} (idle {_number(entry.idle_rate)})"
+    return text if entry.verified else f"{text}; not verified: {entry.reason}"
+
+
+def table(runs: Sequence[tuple[str, RunResult]]) -> Table | None:
+    """Every load of every run by its label; None where no run had any."""
+    rows = [
+        (
+            words(label),
+            words(entry.name),
+            words(entry.title),
+            Cell(str(entry.workers), entry.workers),
+            words(", ".join(map(str, entry.cpus))),
+            words(", ".join(f"{key.replace('_', ' ')} {v}" for key, v in entry.settings.items())),
+            _cell(entry.idle_rate),
+            _cell(entry.rate_before),
+            _cell(entry.rate),
+            _cell(min(entry.record_rates.values())) if entry.record_rates else words(""),
+            words(entry.unit),
+            _cell(entry.cpu_percent),
+            Cell("yes", "yes") if entry.verified else Cell(f"no: {entry.reason}", "no", "warn"),
+        )
+        for label, run in runs
+        for entry in run.manifest.loads
+    ]
+    if not rows:
+        return None
+    return Table(
+        name="loads",
+        title="Loads beside the measurements",
+        columns=(
+            "Run",
+            "Load",
+            "What it does",
+            "Workers",
+            "Processors",
+            "Settings",
+            "Idle machine",
+            "Before",
+            "While measuring",
+            "Least in a record",
+            "Unit",
+            "% of CPU time",
+            "Verified",
+        ),
+        rows=tuple(rows),
+        numeric=frozenset({3, 6, 7, 8, 9, 11}),
+        notes=tuple(
+            dict.fromkeys(
+                f"{entry.name}: {entry.counter}" for _, run in runs for entry in run.manifest.loads
+            )
+        ),
+    )
+
+
+def _cell(value: float) -> Cell:
+    return Cell(_number(value), value)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

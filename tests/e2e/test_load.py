@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kadenz run --load` with the real stress-ng: measured, shown, and nothing left in any case."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from kadenz.store import Run, read_run
+from tests.condition.machine import left_behind, on_a_disk, wait_for, working_in
+from tests.e2e.conftest import BOARDS, KADENZ, LINUX, kadenz
+
+pytestmark = [
+    pytest.mark.linux,
+    pytest.mark.skipif(shutil.which("stress-ng") is None, reason="stress-ng is not installed"),
+]
+WAKE_UP = "cyclic/wakeup-latency"
+Start = Callable[[Path, str], "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts a long run under a load; it is ended with the test."""
+    started: list[subprocess.Popen[str]] = []
+
+    def one(folder: Path, load: str) -> subprocess.Popen[str]:
+        started.append(_start(folder, load, 200_000))
+        return started[-1]
+
+    yield one
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def _start(folder: Path, load: str, samples: int) -> subprocess.Popen[str]:
+    command = [KADENZ, "run", WAKE_UP, "--target", LINUX, "--output", str(folder), "--load", load]
+    return subprocess.Popen(
+        [*command, "--set", f"samples={samples}", "--allow-weak-load"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def measuring(process: subprocess.Popen[str], folder: Path) -> None:
+    """Waits until the load bites and the clock was measured: then comes the long record."""
+
+    def begun() -> bool:
+        return any(folder.glob("*.partial/samples/*clock-resolution*.npy"))
+
+    wait_for(lambda: begun() or process.poll() is not None, 120)
+    assert process.poll() is None, process.communicate()[1]
+    time.sleep(1.0)
+
+
+def only_run(folder: Path) -> Run:
+    (file,) = folder.glob("*/run.json")
+    return read_run(file.parent)
+
+
+def test_a_campaign_is_measured_under_each_of_its_loads(tmp_path: Path) -> None:
+    output = on_a_disk(tmp_path) / "runs"
+    file = tmp_path / "loads.toml"
+    file.write_text(
+        f'name = "loads"\ntitle = "loads"\ntargets = ["{LINUX}"]\n'
+        f'loads = ["none", "interrupt+paging"]\n[conditions]\nload = "words"\n[load]\nworkers = 1\n'
+        f'[[benchmark]]\nname = "{WAKE_UP}"\nsamples = 1200\n'
+    )
+    answer = kadenz("run", file, "--output", output)
+    assert answer.returncode == 0, answer.stderr
+    assert "the load bites: interrupt: " in answer.stderr
+    runs = {run.manifest.conditions["load"]: run for run in map(read_run, output.iterdir())}
+    assert set(runs) == {"none", "interrupt+paging"}
+    assert runs["none"].manifest.loads == []
+    entries = {entry.name: entry for entry in runs["interrupt+paging"].manifest.loads}
+    assert set(entries) == {"interrupt", "paging"}
+    for entry in entries.values():
+        assert entry.verified, entry.reason
+        assert entry.workers == 1
+        assert entry.rate > 2 * entry.idle_rate and entry.rate >= entry.least
+        assert set(entry.record_rates) >= {10}
+    assert entries["paging"].settings["pages"] and entries["interrupt"].command[0] == "stress-ng"
+    assert left_behind(output) == []
+
+    shown = kadenz("show", *(run.path for run in runs.values())).stdout
+    assert "load interrupt+paging" in shown and "load none" in shown
+    compared = kadenz("compare", *(runs[name].path for name in ("none", "interrupt+paging")))
+    assert "interrupt+paging" in compared.stdout
+
+
+def test_nothing_is_left_when_kadenz_is_killed_under_load(start: Start, tmp_path: Path) -> None:
+    """SIGKILL, while all kinds of load run: seven programs of three makers."""
+    folder = on_a_disk(tmp_path)
+    process = start(folder, "all+io")
+    measuring(process, folder)
+    names = {Path(f"/proc/{pid}/comm").read_text().strip() for pid in working_in(folder)}
+    assert {"dd", "sh"} & names and any(name.startswith("stress-ng") for name in names), names
+    assert any(name.startswith("python") for name in names)
+    process.kill()
+    process.communicate()
+    wait_for(lambda: left_behind(folder, process.pid) == [], 60)
+    assert read_run(next(folder.glob("*.partial"))).manifest.loads != []
+
+
+def test_ctrl_c_ends_the_load_and_keeps_the_run(start: Start, tmp_path: Path) -> None:
+    folder = on_a_disk(tmp_path)
+    process = start(folder, "cpu")
+    measuring(process, folder)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1 and "Traceback" not in errors
+    assert left_behind(folder, process.pid) == []
+    run = only_run(folder)
+    assert run.manifest.partial_reason == "interrupted (Ctrl-C)"
+    assert run.manifest.conditions["load"] == "cpu"
+
+
+def test_a_load_that_dies_half_way_ends_the_run_and_is_told(start: Start, tmp_path: Path) -> None:
+    folder = on_a_disk(tmp_path)
+    process = start(folder, "cpu")
+    measuring(process, folder)
+    for pid in working_in(folder):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "load `cpu` ended by itself" in errors
+    run = only_run(folder)
+    assert run.manifest.partial and "load `cpu` ended" in run.manifest.partial_reason
+    record = run.manifest.records[-1]
+    assert record.status in ("failed", "invalid") and "load `cpu` ended" in record.reason
+    assert left_behind(folder, process.pid) == []
+
+
+def test_a_target_that_feels_no_load_is_told(tmp_path: Path) -> None:
+    answer = kadenz(
+        "run", "itc/queue", "--target", BOARDS[1], "--load", "disk", "--output", tmp_path
+    )
+    assert answer.returncode == 2
+    assert "runs on this Linux: freertos/stm32f4@emulated does not feel it" in answer.stderr
+    answer = kadenz("run", "itc/queue", "--target", LINUX, "--load", "dsik", "--output", tmp_path)
+    assert answer.returncode == 2
+    assert "Did you mean `disk`?" in answer.stderr

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A load stands beside every figure measured under it, and between runs it is a difference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from kadenz.analysis import analyse
+from kadenz.analysis.differences import differences
+from kadenz.analysis.results import RunResult
+from kadenz.analysis.summary import run_summary
+from kadenz.config.manifest import LoadEntry
+from kadenz.report import labels, loads, tables
+from kadenz.report.table import Cell
+from kadenz.store import read_run
+from tests.synthetic import LINUX, Point, manifest, nanoseconds, write_run
+
+DISK = LoadEntry(
+    name="disk",
+    title="files",
+    workers=2,
+    command=["stress-ng", "--hdd", "2"],
+    cpus=[0, 1],
+    settings={"size": "128 MiB a worker"},
+    counter="/proc/diskstats",
+    unit="MB/s written",
+    idle_rate=0.5,
+    rate=141.0,
+    rate_before=150.0,
+    least=1.0,
+    record_rates={10: 120.0, 11: 140.0},
+    cpu_percent=7.0,
+    verified=True,
+)
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> list[RunResult]:
+    """The same measurement without load, under one, and under a weaker one."""
+    weak = msgspec.structs.replace(DISK, verified=False, reason="too little", workers=1, rate=0.1)
+    found = []
+    for number, entries in enumerate(([], [DISK], [weak])):
+        values = nanoseconds(5000.0, 300, np.random.default_rng(number))
+        point = Point("itc/pipe", {"all": values}, {"size_bytes": 4})
+        run = read_run(write_run(tmp_path / str(number), manifest(LINUX), [point]))
+        run.manifest.conditions["load"] = "disk" if entries else "none"
+        run.manifest.loads = list(entries)
+        found.append(analyse(run))
+    return found
+
+
+def test_runs_of_several_loads_are_told_apart_by_their_load(runs: list[RunResult]) -> None:
+    none, disk = labels.run_labels(runs[:2])
+    assert none.endswith("(load none)") and disk.endswith("(load disk)")
+    bench = runs[0].records[-1].bench
+    rows = tables.results(bench, list(zip([none, disk], runs[:2], strict=True))).rows
+    assert {row[0].text for row in rows} == {none, disk}
+    assert "load" not in labels.run_labels(runs[:1])[0]
+
+
+def test_the_report_shows_what_each_load_did(runs: list[RunResult]) -> None:
+    assert loads.table([("a", runs[0])]) is None
+    table = loads.table([("a", runs[0]), ("b", runs[1]), ("c", runs[2])])
+    assert table is not None
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    assert [row["Run"].text for row in rows] == ["b", "c"]
+    figures = ("Idle machine", "Before", "While measuring", "Least in a record")
+    assert [rows[0][name].raw for name in figures] == [0.5, 150.0, 141.0, 120.0]
+    assert [row["Verified"].text for row in rows] == ["yes", "no: too little"]
+    assert any("141 MB/s written (idle 0.5)" in cell.text for cell in _cells(runs[1]))
+
+
+def _cells(run: RunResult) -> list[Cell]:
+    return [cell for row in tables.manifest("x", run).rows for cell in row]
+
+
+def test_a_load_is_a_difference_between_runs(runs: list[RunResult]) -> None:
+    found = {(d.group, d.key): d.values for d in differences([r.manifest for r in runs])}
+    assert found["condition", "load"] == ("none", "disk", "disk")
+    assert found["load", "disk workers"] == ("–", "2", "1")
+    assert found["load", "disk verified"] == ("–", "yes", "no")
+
+
+def test_machines_read_it_too(runs: list[RunResult]) -> None:
+    summary = run_summary(runs[1])
+    assert summary["conditions"]["load"] == "disk"
+    assert summary["loads"][0] == {
+        "name": "disk",
+        "workers": 2,
+        "unit": "MB/s written",
+        "idle_rate": 0.5,
+        "rate": 141.0,
+        "verified": True,
+    }
