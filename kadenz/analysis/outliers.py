@@ -37,7 +37,7 @@ EVENTS = {
     "faults": ("a page fault", "page faults"),
     "page-faults": ("a page fault", "page faults"),
     "major-faults": ("a page fault that waited for a disk", "page faults that waited for a disk"),
-    "steal": ("time stolen by the hypervisor", "jiffies stolen by the hypervisor"),
+    "steal": ("a jiffy stolen by the hypervisor", "jiffies stolen by the hypervisor"),
     "smi": ("a system management interrupt", "system management interrupts"),
 }
 MARKS = {

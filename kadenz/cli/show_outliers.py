@@ -11,10 +11,11 @@ if TYPE_CHECKING:
 
 
 def write_outliers(screen: Any, result: RunResult) -> None:
-    """One section for each lane that has samples."""
+    """One section for each lane that has samples; the clock's own only where there is no other."""
     from rich.markup import escape
 
-    for record in result.records:
+    records = [record for record in result.records if not record.bench.startswith("clock/")]
+    for record in records or result.records:
         for lane in record.lanes:
             if lane.outliers is not None:
                 _lane(screen, record, lane, lane.outliers)

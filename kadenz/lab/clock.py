@@ -7,6 +7,7 @@ import numpy as np
 
 from kadenz.config.manifest import ClockClass, ClockEntry, Distribution, Manifest, RecordEntry, Tier
 from kadenz.store import Run
+from kadenz.target.host_clock import RateOverRun
 from kadenz.wire.messages import Hello
 
 INSTRUCTION = "instruction"
@@ -31,6 +32,20 @@ def clock_entry(hello: Hello, tier: Tier, unit: str, virtual: str) -> ClockEntry
         bits=hello.clock.bits,
         unit=unit,
     )
+
+
+def checks_rate(entry: ClockEntry, tier: str) -> bool:
+    """Whether this machine can compare the target's clock with another one of its own."""
+    return tier == "host" and entry.name == "clock_monotonic"
+
+
+def enter_rate(clock: ClockEntry, check: RateOverRun) -> None:
+    """Fills in what the clock ran against during the run, and how far it was off."""
+    rate, seconds = check.end()
+    clock.checked_against = (
+        f"{rate.against} over {seconds:,.0f} s, ± {rate.uncertainty_ppm:.2g} ppm"
+    )
+    clock.rate_error_ppm = round(rate.ppm, 6)
 
 
 def enter_measurements(manifest: Manifest, run: Run) -> None:

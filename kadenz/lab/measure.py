@@ -30,7 +30,7 @@ from kadenz.lab import tuned
 from kadenz.lab.boot import Outcome, run_plan
 from kadenz.lab.catalog import Catalog
 from kadenz.lab.choose import clock_unit
-from kadenz.lab.clock import clock_entry, enter_measurements
+from kadenz.lab.clock import checks_rate, clock_entry, enter_measurements, enter_rate
 from kadenz.lab.guests import BOOT_S, SLOWDOWN, Guest
 from kadenz.lab.loads import Beside
 from kadenz.lab.plan import Point, batches, plan_text
@@ -39,6 +39,7 @@ from kadenz.lab.session import Session
 from kadenz.store import Run, RunWriter
 from kadenz.target.base import Target
 from kadenz.target.guest import GuestTarget
+from kadenz.target.host_clock import RateOverRun
 from kadenz.target.scope import ScopeDamaged
 from kadenz.target.tracefs import traced
 from kadenz.wire.records import Assembler
@@ -109,6 +110,7 @@ def _measure(job: Job, output: Path, load: Beside) -> Result:
     document = _manifest(job)
     load.begin(document)
     tuned.begin(document)
+    rate = RateOverRun() if checks_rate(document.clock, job.name.tier) else None
     failures: list[KadenzError] = []
     with RunWriter(output, document) as writer:
         session = Session(writer, name, job.points, job.catalog.benches, progress)
@@ -117,6 +119,8 @@ def _measure(job: Job, output: Path, load: Beside) -> Result:
         why = _all_points(job, session, writer, progress, load.stop, failures)
         why = load.end(document, why, failures)
         enter_measurements(document, Run(writer.folder, document))
+        if rate is not None:
+            enter_rate(document.clock, rate)
         tuned.end(document)
         document.records.sort(key=lambda record: record.id)
         document.duration_s = round(time.monotonic() - begun, 3)

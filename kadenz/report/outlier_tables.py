@@ -66,7 +66,7 @@ def common(bench: str, runs: Named) -> Table | None:
 
 
 def maxima(bench: str, runs: Named) -> Table | None:
-    """The largest samples of a benchmark, one by one; None where nothing is recorded beside any."""
+    """The largest samples of a benchmark, one by one; None where no lane has companions."""
     rows = []
     for label, record, lane, found in _lanes(bench, runs):
         rows += [_maximum(label, record, lane, one) for one in found.maxima]
@@ -89,7 +89,10 @@ def maxima(bench: str, runs: Named) -> Table | None:
         ),
         rows=tuple(rows),
         numeric=frozenset({3, 6, 7, 8}),
-        notes=("Cycle and sample count from 0; counts beside a sample are since the one before.",),
+        notes=(
+            "Cycle and sample count from 0. Counts beside a sample are since the one before, which "
+            "is longer ago for a late one: some interrupts more may be its effect.",
+        ),
     )
 
 
@@ -129,8 +132,13 @@ def _lanes(bench: str, runs: Named) -> Iterator[tuple[str, RecordResult, LaneRes
     for label, run in runs:
         for record in run.find(bench):
             for lane in record.lanes:
-                if lane.outliers is not None and lane.outliers.recorded:
-                    yield label, record, lane, lane.outliers
+                found = lane.outliers
+                if found is not None and (found.recorded or _numbered(found)):
+                    yield label, record, lane, found
+
+
+def _numbered(found: Outliers) -> bool:
+    return any(one.cycle is not None for one in found.maxima)
 
 
 def _place(label: str, record: RecordResult, lane: LaneResult) -> str:

@@ -23,6 +23,7 @@ _STEERING_PPM = 500.0
 _COARSE_NS = 1000
 
 Read = Callable[[int], int]  # clock id -> ns
+Pair = tuple[float, int, int]  # this clock, the other one, and the width of the bracket, in ns
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,21 @@ def check_clock(
     )
 
 
+class RateOverRun:
+    """The rate of CLOCK_MONOTONIC over a whole run: two glances at another clock, a millisecond
+    each. The longer the run, the better it is known."""
+
+    def __init__(self, read: Read = time.clock_gettime_ns) -> None:
+        self._read = read
+        self._first = _closest_pair(read, time.CLOCK_MONOTONIC_RAW)
+
+    def end(self) -> tuple[Rate, float]:
+        """The rate since the beginning, and how many seconds that was."""
+        second = _closest_pair(self._read, time.CLOCK_MONOTONIC_RAW)
+        rate = Rate("CLOCK_MONOTONIC_RAW", *_between(self._first, second, resolution_ns=1))
+        return rate, (second[1] - self._first[1]) / 1e9
+
+
 def _steps(read: Read, readings: int) -> tuple[list[int], float]:
     """Differences of successive readings, and the time one reading takes."""
     seen = [read(MONOTONIC) for _ in range(readings + 1)]
@@ -129,16 +145,20 @@ def _rate(
     first = _closest_pair(read, clock)
     while read(MONOTONIC) - first[0] < span_ns:
         sleep(0.01)
-    second = _closest_pair(read, clock)
+    return _between(first, _closest_pair(read, clock), resolution_ns=resolution_ns)
+
+
+def _between(first: Pair, second: Pair, *, resolution_ns: int) -> tuple[float, float]:
+    """Rate and uncertainty in ppm from two pairs of readings."""
     span = second[1] - first[1]
     drift = (second[0] - first[0]) - span
     doubt = (first[2] + second[2]) / 2 + resolution_ns
     return drift / span * 1e6, doubt / span * 1e6
 
 
-def _closest_pair(read: Read, clock: int) -> tuple[float, int, int]:
+def _closest_pair(read: Read, clock: int) -> Pair:
     """Monotonic time at a reading of `clock`, that reading, and the width of the bracket, in ns."""
-    best: tuple[float, int, int] | None = None
+    best: Pair | None = None
     for _ in range(_ENDS):
         before = read(MONOTONIC)
         other = read(clock)

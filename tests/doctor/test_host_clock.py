@@ -6,7 +6,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from kadenz.target.host_clock import ClockCheck, check_clock
+import pytest
+
+from kadenz.config.manifest import ClockEntry
+from kadenz.lab.clock import checks_rate, enter_rate
+from kadenz.target.host_clock import ClockCheck, RateOverRun, check_clock
 
 
 class Clock:
@@ -118,3 +122,34 @@ def test_the_machine_at_hand_can_be_checked() -> None:
     assert found.read_cost_ns > 0
     assert found.processors >= 1
     assert [rate.against for rate in found.rates] == ["CLOCK_MONOTONIC_RAW", "CLOCK_BOOTTIME"]
+
+
+def test_the_rate_over_a_run_is_known_the_better_the_longer_it_is() -> None:
+    doubts = []
+    for seconds in (1.0, 100.0):
+        clock = Clock(rate_ppm=40.0)
+        over = RateOverRun(clock.read)
+        clock.sleep(seconds)
+        rate, lasted = over.end()
+        assert rate.ppm == pytest.approx(40.0, abs=rate.uncertainty_ppm)
+        assert lasted == pytest.approx(seconds, rel=0.01)
+        doubts.append(rate.uncertainty_ppm)
+    assert doubts[1] < doubts[0] / 50
+
+
+def test_a_run_says_what_its_clock_ran_against() -> None:
+    entry = ClockEntry(clock_class="hosted", name="clock_monotonic", hz=10**9, bits=64, unit="ns")
+    clock = Clock(rate_ppm=-3.0)
+    over = RateOverRun(clock.read)
+    clock.sleep(20.0)
+    enter_rate(entry, over)
+    assert entry.checked_against.startswith("CLOCK_MONOTONIC_RAW over 20 s, ± 0.0")
+    assert entry.rate_error_ppm == pytest.approx(-3.0, abs=0.01)
+
+
+def test_only_a_clock_of_this_machine_is_compared_with_another_of_this_machine() -> None:
+    entry = ClockEntry(clock_class="instruction", name="mcycle", hz=0, bits=32, unit="instruction")
+    assert not checks_rate(entry, "emulated")
+    entry.name = "clock_monotonic"
+    assert checks_rate(entry, "host")
+    assert not checks_rate(entry, "guest")
