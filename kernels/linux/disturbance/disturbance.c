@@ -26,38 +26,38 @@ static struct task_struct *thread;
 
 static int disturb(void *unused)
 {
-	ktime_t next = ktime_add_us(ktime_get(), period_us);
+    ktime_t next = ktime_add_us(ktime_get(), period_us);
 
-	while (!kthread_should_stop()) {
-		ktime_t end;
+    while (!kthread_should_stop()) {
+        ktime_t end;
 
-		set_current_state(TASK_INTERRUPTIBLE);
-		schedule_hrtimeout(&next, HRTIMER_MODE_ABS);
-		preempt_disable();
-		end = ktime_add_us(ktime_get(), busy_us);
-		while (ktime_before(ktime_get(), end))
-			cpu_relax();
-		preempt_enable();
-		next = ktime_add_us(next, period_us);
-	}
-	return 0;
+        set_current_state(TASK_INTERRUPTIBLE);
+        schedule_hrtimeout(&next, HRTIMER_MODE_ABS);
+        preempt_disable();
+        end = ktime_add_us(ktime_get(), busy_us);
+        while (ktime_before(ktime_get(), end))
+            cpu_relax();
+        preempt_enable();
+        next = ktime_add_us(next, period_us);
+    }
+    return 0;
 }
 
 static int __init disturbance_init(void)
 {
-	if (period_us == 0 || busy_us >= period_us)
-		return -EINVAL;
-	thread = kthread_create(disturb, NULL, "kdz-disturbance");
-	if (IS_ERR(thread))
-		return PTR_ERR(thread);
-	sched_set_fifo(thread);
-	wake_up_process(thread);
-	return 0;
+    if (period_us == 0 || busy_us >= period_us)
+        return -EINVAL;
+    thread = kthread_create(disturb, NULL, "kdz-disturbance");
+    if (IS_ERR(thread))
+        return PTR_ERR(thread);
+    sched_set_fifo(thread);
+    wake_up_process(thread);
+    return 0;
 }
 
 static void __exit disturbance_exit(void)
 {
-	kthread_stop(thread);
+    kthread_stop(thread);
 }
 
 module_init(disturbance_init);

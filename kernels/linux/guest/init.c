@@ -4,8 +4,9 @@
  * /plan on its input and a serial line of its own for frames, and switches the machine off.
  *
  * The kernel's command line tells it, as variables of the environment (init(1) of the kernel's
- * kernel-parameters.txt): KDZ_FRAMES=ttyS1, KDZ_LOAD=cpu,memory, KDZ_DISTURB=period_us:..,busy_us:..
- * What it says goes to the console, each line behind "kadenz-init: ".
+ * kernel-parameters.txt): KDZ_FRAMES=ttyS1, KDZ_LOAD=cpu,memory,
+ * KDZ_DISTURB=period_us:..,busy_us:.. What it says goes to the console, each line behind
+ * "kadenz-init: ".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,7 @@ static const struct {
     const char *type;
     const char *where;
 } file_systems[] = {
-    {"devtmpfs", "/dev"}, {"proc", "/proc"},          {"sysfs", "/sys"},
+    {"devtmpfs", "/dev"}, {"proc", "/proc"},         {"sysfs", "/sys"},
     {"tmpfs", "/tmp"},    {"mqueue", "/dev/mqueue"}, {"tmpfs", "/dev/shm"},
 };
 
@@ -70,7 +71,8 @@ static void mount_all(void)
 {
     for (size_t i = 0; i < sizeof file_systems / sizeof file_systems[0]; i++) {
         (void)mkdir(file_systems[i].where, 0755);
-        if (mount(file_systems[i].type, file_systems[i].where, file_systems[i].type, 0, NULL) != 0 &&
+        if (mount(file_systems[i].type, file_systems[i].where, file_systems[i].type, 0, NULL) !=
+                0 &&
             errno != EBUSY) {
             say("no %s: %s", file_systems[i].type, strerror(errno)); /* a benchmark will say n/a */
         }

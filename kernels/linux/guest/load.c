@@ -125,9 +125,8 @@ int main(int count, char **arguments)
             }
             done += more;
         }
-        (void)dprintf(STDERR_FILENO, "kadenz-load: %s %s %llu %llu\n", kinds[i].name,
-                      kinds[i].unit, (unsigned long long)done,
-                      (unsigned long long)(now_ns() - begin));
+        (void)dprintf(STDERR_FILENO, "kadenz-load: %s %s %llu %llu\n", kinds[i].name, kinds[i].unit,
+                      (unsigned long long)done, (unsigned long long)(now_ns() - begin));
         return 0;
     }
     (void)dprintf(STDERR_FILENO, "kadenz-load: no such load\n");
