@@ -190,14 +190,20 @@ class RunningLoad:
         }
 
     def _launch(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", supervisor.__file__],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            start_new_session=True,  # Ctrl-C is for the lab, which then ends the load
-        )
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", supervisor.__file__],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                start_new_session=True,  # Ctrl-C is for the lab, which then ends the load
+            )
+        except OSError as error:
+            raise LoadFailed(
+                f"load `{self.name}`: {sys.executable} does not start: {error.strerror}",
+                remedy="Its supervisor is a program in Python: see that this user may execute it",
+            ) from None
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(self._spec).encode() + b"\n")
         answer = self._hear(_START_S)

@@ -78,6 +78,13 @@ def _cells(run: RunResult) -> list[Cell]:
     return [cell for row in tables.manifest("x", run).rows for cell in row]
 
 
+def test_a_line_says_the_load_of_a_run(runs: list[RunResult]) -> None:
+    assert loads.line(runs[0].manifest) == "load none"
+    assert loads.line(runs[1].manifest) == "load disk: 141 MB/s written (idle 0.5)"
+    runs[1].manifest.conditions["load"] = "all"
+    assert loads.line(runs[1].manifest) == "load all: disk: 141 MB/s written (idle 0.5)"
+
+
 def test_a_load_is_a_difference_between_runs(runs: list[RunResult]) -> None:
     found = {(d.group, d.key): d.values for d in differences([r.manifest for r in runs])}
     assert found["condition", "load"] == ("none", "disk", "disk")
