@@ -25,6 +25,8 @@ from kadenz.stats.tail import Tail, fit_tail
 EDGES = "ethercat/edge-jitter"
 WAKEUPS = "cyclic/wakeup-latency"
 FEWEST = 1000
+# Times whose median distance is farther from the period are in another unit, or no edges.
+FARTHEST = 0.2
 VIEW_CELLS = 240
 # A tail for every point of a sweep costs more than it tells; these many samples are worth one.
 FEWEST_SHOWN_TAIL = max(FEWEST_FOR_TAIL, 10_000)
@@ -82,6 +84,12 @@ def jitter_of_edges(
     """
     if times.size < FEWEST:
         raise TooFew("jitter", int(times.size), FEWEST)
+    apart = float(np.median(np.diff(times.astype(np.float64)))) * tick_us
+    if not abs(apart / period_us - 1.0) < FARTHEST:
+        raise Undefined(
+            "jitter",
+            f"edges come every {apart:.6g} µs, which is not the period of {period_us:g} µs",
+        )
     notes = []
     if cycles is None and missed:
         cycles = cycle_numbers(times, period_us / tick_us)

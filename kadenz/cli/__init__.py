@@ -28,6 +28,7 @@ _COMMANDS = {
     "report": ("kadenz.cli.report:report", "One HTML page about runs."),
     "compare": ("kadenz.cli.compare:compare", "What differs between two runs."),
     "gate": ("kadenz.cli.gate:gate", "Whether a run passes: against a baseline, against limits."),
+    "jitter": ("kadenz.cli.jitter:jitter", "Clock, drift and jitter of any time series."),
     "export": ("kadenz.cli.export:export", "Samples or figures for other programs."),
     "completion": ("kadenz.cli.completion:completion", "Completion for bash, zsh or fish."),
 }

@@ -51,6 +51,7 @@ def show(runs: tuple[Path, ...], outliers: bool, worst: str, as_json: bool) -> N
         return
     from kadenz.cli.console import console
     from kadenz.cli.show_figures import write_figures
+    from kadenz.cli.show_jitter import write_jitter
     from kadenz.cli.show_outliers import write_outliers
 
     screen = console()
@@ -60,6 +61,7 @@ def show(runs: tuple[Path, ...], outliers: bool, worst: str, as_json: bool) -> N
             write_outliers(screen, result)
         else:
             write_figures(screen, result)
+            write_jitter(screen, result)
             _write_fits(screen, result)
             _write_rhealstone(screen, result)
         screen.print()

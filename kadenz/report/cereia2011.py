@@ -90,9 +90,9 @@ def table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
             "average of 16,000 edges; shorter series take a quarter of their length.",
             "Published: real terminals, one core, 2011. Ours: simulated terminals on this machine, "
             "whose class says what the figures can claim. Compare the shape, never the size.",
-            "A run under PREEMPT_RT stands with “hrtimer thread at 52” where its conditions name a "
-            "tuning, else with “all IRQ threads at 51”. Kernels of today have no routing cache, and "
-            "threads for timers only under PREEMPT_RT.",
+            "A run under PREEMPT_RT stands with “hrtimer thread at 52” where its conditions name "
+            "a tuning, else with “all IRQ threads at 51”. Kernels of today have no routing "
+            "cache.",
             *(
                 ()
                 if lanes[0][3].bench == EDGES

@@ -250,7 +250,7 @@ def remarks(of: JitterResult, unit: Unit) -> list[str]:
     if of.bias.from_median > 0.5 * unit_free_sd(of):
         found.append(
             f"the average is up to {numbers.figure(of.bias.from_median, unit)} {unit.label} from "
-            "the moving median: disturbances leaked into it"
+            "the moving median: disturbances, or bends of the drift, are in one and not the other"
         )
     return found
 

@@ -34,13 +34,18 @@ def write_page(build: Callable[[Detail], Page], output: Path) -> Page:
         html = render(page)
         if len(html.encode()) <= MAX_BYTES:
             break
-    _write(output, html)
+    write_text(output, html)
     return page
 
 
 def render(page: Page) -> str:
     """HTML with everything inside: no file, no network, no script needed to read it."""
-    return _environment().get_template("report.html.j2").render(page=page)
+    return render_template("report.html.j2", page=page)
+
+
+def render_template(name: str, **values: object) -> str:
+    """A template of kadenz/report/templates with the style inside."""
+    return _environment().get_template(name).render(**values)
 
 
 def write_figures(page: Page, folder: Path) -> list[Path]:
@@ -48,7 +53,7 @@ def write_figures(page: Page, folder: Path) -> list[Path]:
     written = []
     for plot in page.all_plots:
         file = folder / f"{plot.name}.svg"
-        _write(file, standalone(plot))
+        write_text(file, standalone(plot))
         written.append(file)
     return written
 
@@ -58,14 +63,15 @@ def write_tables(page: Page, folder: Path) -> list[Path]:
     written = []
     for table in page.all_tables:
         file = folder / f"{table.name}.csv"
-        _write(file, to_csv(table))
+        write_text(file, to_csv(table))
         written.append(file)
     everything = folder / "tables.md"
-    _write(everything, f"# {page.title}\n\n" + join(page.all_tables))
+    write_text(everything, f"# {page.title}\n\n" + join(page.all_tables))
     return [*written, everything]
 
 
-def _write(file: Path, text: str) -> None:
+def write_text(file: Path, text: str) -> None:
+    """Write a file and the folders it needs. StoreError when that cannot be done."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("w", encoding="utf-8", newline="") as out:

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kadenz jitter: any time series of edges or latencies taken apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from kadenz.config.manifest import ClockClass
+from kadenz.errors import UsageError
+
+_TO_US = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
+
+
+@click.command()
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--period-us", type=float, required=True, help="The nominal period.")
+@click.option(
+    "--kind",
+    type=click.Choice(["edges", "latencies"]),
+    default="edges",
+    show_default=True,
+    help="Times of edges or wake-ups; or how late each cycle was.",
+)
+@click.option(
+    "--unit",
+    type=click.Choice(list(_TO_US)),
+    default="ns",
+    show_default=True,
+    help="What the values are in.",
+)
+@click.option("--column", default="", help="Column with the values: name or number from 0.")
+@click.option("--cycles", default="", help="Column with cycle numbers, where cycles were missed.")
+@click.option("--window", type=int, help="Cycles of the moving average. Default: 16,000.")
+@click.option("--limit", type=float, help="How often is this jitter (in --unit) exceeded?")
+@click.option(
+    "--clock-class",
+    type=click.Choice(list(get_args(ClockClass))),
+    default="hosted",
+    show_default=True,
+    help="What the clock of the values can claim.",
+)
+@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Also write a page.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def jitter(
+    file: Path,
+    period_us: float,
+    kind: str,
+    unit: str,
+    column: str,
+    cycles: str,
+    window: int | None,
+    limit: float | None,
+    clock_class: ClockClass,
+    html: Path | None,
+    as_json: bool,
+) -> None:
+    """Take the times in FILE (.npy, or text with columns) apart: clock rate, drift, jitter.
+
+    \b
+    kadenz jitter edges.npy --period-us 1000 --html edges.html
+    kadenz jitter log.csv --column late_us --kind latencies --unit us --cycles cycle --period-us 500
+    """
+    from kadenz.analysis.jitter import (
+        jitter_of_edges,
+        jitter_of_wakeups,
+        jitter_row,
+        tail_of,
+        tail_row,
+    )
+    from kadenz.analysis.series_file import read_series
+    from kadenz.analysis.units import Unit
+    from kadenz.report.jitter_words import jitter_lines, tail_lines
+    from kadenz.stats.errors import Undefined
+    from kadenz.stats.limit import limit_rate
+
+    if not period_us > 0.0:
+        raise UsageError(f"--period-us {period_us:g}: not positive", remedy="1 kHz is 1000")
+    scale = _TO_US[unit]
+    shown = Unit("µs", "us", scale, clock_class, is_time=clock_class in ("hardware", "hosted"))
+    values, numbers = read_series(file, column=column, cycles=cycles)
+    take = jitter_of_edges if kind == "edges" else jitter_of_wakeups
+    missed = (
+        1 if kind == "edges" and numbers is None and _has_holes(values, period_us / scale) else 0
+    )
+    try:
+        result, series = take(
+            values, period_us, scale, cycles=numbers, missed=missed, window=window
+        )
+    except Undefined as error:
+        raise UsageError(f"{file}: {error}", remedy=_remedy(kind, unit)) from None
+    tail, no_tail = None, ""
+    try:
+        tail = tail_of(series)
+    except Undefined as error:
+        no_tail = error.reason
+    rate = None if limit is None else limit_rate(series, limit)
+    if as_json:
+        import msgspec
+
+        row: dict[str, object] = {"file": str(file), "jitter": jitter_row(result, shown)}
+        row |= {"tail": tail_row(tail, shown) if tail else None, "no_tail": no_tail}
+        if rate is not None:
+            row["limit"] = msgspec.to_builtins(rate) | {"unit": unit, "sentence": rate.sentence}
+        click.echo(msgspec.json.format(msgspec.json.encode(row), indent=1))
+    else:
+        lines = jitter_lines(result, shown)
+        lines += tail_lines(tail, shown) if tail else [f"tail        none: {no_tail}"]
+        if rate is not None:
+            lines.append(f"limit       {rate.sentence} {unit}")
+        click.echo("\n".join(lines))
+    if html is not None:
+        from kadenz.report.jitter_page import write_jitter_page
+
+        write_jitter_page(html, file.name, result, tail, shown, rate.sentence if rate else "")
+        click.echo(f"{html}: {html.stat().st_size / 1000:,.0f} kB", err=as_json)
+
+
+def _has_holes(times: object, period: float) -> bool:
+    """Whether some cycle has no edge: more time than edges."""
+    import numpy as np
+
+    edges = np.asarray(times)
+    if edges.size < 2:
+        return False
+    return bool(round(float(edges[-1] - edges[0]) / period) > 1.002 * (edges.size - 1)) or bool(
+        (np.diff(edges.astype(np.float64)) > 1.5 * period).any()
+    )
+
+
+def _remedy(kind: str, unit: str) -> str:
+    if kind == "edges":
+        return (
+            f"Values are taken for times of edges in {unit}: see --unit; "
+            "`--kind latencies` where each says how late its cycle was"
+        )
+    return f"Values are taken for latencies in {unit}: see --unit, --cycles"

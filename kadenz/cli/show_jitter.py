@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The jitter part of `kadenz show`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kadenz.analysis import RunResult
+
+
+def write_jitter(screen: Any, result: RunResult) -> None:
+    """Clock, drift, disturbances and tail of every lane that has them, a few lines each."""
+    from rich.markup import escape
+
+    from kadenz.report import labels
+    from kadenz.report.jitter_words import jitter_lines, tail_lines
+
+    for record in result.records:
+        for lane in record.lanes:
+            if not record.usable or lane.jitter is None:
+                if record.usable and "jitter" in lane.gaps:
+                    screen.print(
+                        f"[dim]{record.bench}: no jitter: {escape(lane.gaps['jitter'])}[/]"
+                    )
+                continue
+            name = f"{record.bench} {labels.lane(record, lane)}".strip()
+            screen.print(f"\n[bold]{escape(name)}[/]: jitter")
+            tail = [] if lane.tail is None else tail_lines(lane.tail, record.unit)
+            for line in jitter_lines(lane.jitter, record.unit) + tail:
+                screen.print(f"  {escape(line)}", soft_wrap=True)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jitter and tail in sentences, for a terminal."""
+
+from __future__ import annotations
+
+from kadenz.analysis.jitter import JitterResult
+from kadenz.analysis.units import Unit
+from kadenz.report import numbers
+from kadenz.report.jitter import SPORADIC_SHOWN, chance, remarks
+from kadenz.stats.tail import Tail
+
+
+def jitter_lines(of: JitterResult, unit: Unit) -> list[str]:
+    """What was taken apart, from the clock to the disturbances; figures in `unit`."""
+    rate, summary, found, bias = of.rate_error_ppm, of.summary, of.disturbances, of.bias
+
+    def show(ticks: float | None) -> str:
+        return numbers.figure(ticks, unit)
+
+    missing = f"{of.holes:,} cycles missing" if of.holes else "no cycle missing"
+    period = f"{of.period_us / 1000:g} ms" if of.period_us >= 1000 else f"{of.period_us:g} µs"
+    lines = [
+        f"{of.n:,} {of.source}, every {period}, {missing}; figures in {unit.label}",
+        f"clock rate  {rate.value:+.6g} ppm [{rate.low:.6g}, {rate.high:.6g}]",
+        f"drift       sd {show(of.sd['drift'])}, taken out by moving average; it is at most "
+        f"{show(bias.moved)} off because of disturbances, {show(bias.from_median)} from the median",
+        f"jitter      sd {show(summary.sd)}, {show(summary.min)} to {show(summary.max)}, mean "
+        f"{show(summary.mean)}",
+    ]
+    for one in found.periodic:
+        low, high = unit.figure(one.amplitude.low), unit.figure(one.amplitude.high)
+        lines.append(
+            f"periodic    every {of.at_s(one.every.value):,.6g} s "
+            f"[{of.at_s(one.every.low):,.6g}, {of.at_s(one.every.high):,.6g}], "
+            f"{show(one.amplitude.value)} [{numbers.number(low)}, {numbers.number(high)}], largest "
+            f"{show(one.largest)}, {one.strikes:,} of {one.slots:,} slots, "
+            f"p {chance(one.p_value)}"
+        )
+    for wave in found.waves:
+        lines.append(  # noqa: PERF401
+            f"wave        every {of.at_s(wave.every):,.6g} s, {show(wave.amplitude)}, "
+            f"p {chance(wave.p_value)}"
+        )
+    if not found.periodic and not found.waves:
+        lines.append("periodic    none that chance would not show as clear")
+    lines.append(
+        f"sporadic    {found.sporadic_events:,} events beyond {show(found.threshold)} from the "
+        "median" + (", the largest:" if found.sporadic else "")
+    )
+    lines += [
+        f"            {show(event.size)} at {of.at_s(event.cycle):,.6g} s (cycle {event.cycle:,})"
+        for event in found.sporadic[:SPORADIC_SHOWN]
+    ]
+    return lines + [f"note        {note}" for note in remarks(of, unit)]
+
+
+def tail_lines(tail: Tail, unit: Unit) -> list[str]:
+    """The fit, its checks, and the levels or the refusal."""
+    lines = []
+    if tail.chosen is not None and tail.shape is not None:
+        chosen, shape = tail.chosen, tail.shape
+        lines.append(
+            f"tail        {tail.peaks.size:,} separate peaks above "
+            f"{numbers.figure(chosen.threshold, unit)}, shape {shape.value:+.3f} "
+            f"[{shape.low:+.2f}, {shape.high:+.2f}], fit p {chance(chosen.fit.p_value)}"
+        )
+    else:
+        lines.append("tail        not fitted" if tail.tried else "tail")
+    lines += [
+        f"            {'holds' if check.holds else 'FAILS'}: {check.sentence}"
+        for check in tail.checks
+    ]
+    for one in tail.levels:
+        level = one.level
+        lines.append(
+            f"            once in {one.samples:,.0f} samples: {numbers.figure(level.value, unit)} "
+            f"{numbers.interval(level.low, level.high, unit)}"
+        )
+    if tail.refusal:
+        lines.append(f"            not extrapolated: {tail.refusal}")
+    return lines

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jitter through the reading path: edge times and wake-ups of a run, and files of a user's own."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from kadenz.analysis import RunResult, analyse
+from kadenz.analysis.series_file import read_series
+from kadenz.analysis.summary import run_summary
+from kadenz.config.manifest import LaneEntry
+from kadenz.errors import UsageError
+from kadenz.store import read_run
+from tests.synthetic import HIFIVE1, LINUX, Point, Samples, instructions, manifest, write_run
+
+INDY7 = {**LINUX, "name": "posix/indy7@host", "board": "indy7", "title": "Six-axis cell"}
+N = 20_000
+
+
+def edges(seed: int, n: int = N, ppm: float = 200.0) -> Samples:
+    """ns: rate error, jitter of 600 ns, a flush of 160 µs every 2 s."""
+    rng = np.random.default_rng(seed)
+    number = np.arange(n)
+    late = rng.normal(0.0, 600.0, n)
+    late[1_000::2_000] += 160_000.0
+    times = number * 1e6 * (1.0 + ppm * 1e-6) + late
+    return np.asarray(times - times[0])
+
+
+def edge_run(folder: Path, times: Samples, missed: int = 0) -> RunResult:
+    point = Point(
+        "ethercat/edge-jitter",
+        {"rising": times},
+        {"period_us": 1000, "n": times.size + missed},
+        unit="ns",
+        missed=missed,
+    )
+    return analyse(read_run(write_run(folder, manifest(INDY7), [point])))
+
+
+def test_edge_times_are_described_by_their_jitter(tmp_path: Path) -> None:
+    result = edge_run(tmp_path, edges(1))
+    record = result.records[0]
+    lane = record.main
+    assert lane is not None and lane.jitter is not None and lane.summary is not None
+    assert lane.jitter.rate_error_ppm.covers(200.0)
+    # Nanoseconds; the median of times would be 10 s.
+    assert abs(lane.summary.median) < 500.0
+    assert 150e3 < lane.summary.max < 165e3
+    assert any("what is left of the edge times" in note for note in record.notes)
+    (row,) = run_summary(result)["jitter"]
+    (train,) = row["jitter"]["periodic"]
+    assert train["every_s"] == pytest.approx(2.0, abs=1e-3)
+    assert train["amplitude"] == pytest.approx(160.0, abs=1.0)
+    assert (row["jitter"]["unit"], row["jitter"]["clock_class"]) == ("us", "hosted")
+    assert msgspec.json.encode(row)
+
+
+def test_lost_edges_leave_holes(tmp_path: Path) -> None:
+    keep = np.random.default_rng(2).random(N) > 0.03
+    keep[0] = keep[-1] = True
+    times = edges(2)[keep]
+    lane = edge_run(tmp_path, times, missed=int(N - keep.sum())).records[0].main
+    assert lane is not None and lane.jitter is not None
+    assert lane.jitter.holes == N - keep.sum()
+    assert lane.jitter.rate_error_ppm.value == pytest.approx(200.0, abs=0.5)
+    assert lane.jitter.disturbances.periodic[0].every.covers(2_000.0)
+    assert "come from the times" in lane.jitter.notes[0]
+
+
+def latencies(seed: int) -> tuple[Samples, Samples]:
+    """Latencies in ns with 30 µs more every 500 cycles, and the cycles that were not missed."""
+    rng = np.random.default_rng(seed)
+    late = 4_000.0 + rng.gamma(3.0, 800.0, N)
+    late[99::500] += 30_000.0
+    kept = np.flatnonzero(rng.random(N) > 0.05)
+    return late[kept].astype(np.uint32), kept
+
+
+def test_wakeups_are_where_they_were_due_plus_their_latency(tmp_path: Path) -> None:
+    late, kept = latencies(3)
+    point = Point(
+        "cyclic/wakeup-latency",
+        {"core0": late, "core0:cycle": kept.astype(np.uint32)},
+        {"period_us": 1000},
+        missed=N - kept.size,
+    )
+    folder = write_run(tmp_path, manifest(LINUX), [point])
+    run = read_run(folder)
+    lanes = run.manifest.records[0].lanes
+    assert isinstance(lanes[1], LaneEntry)
+    lanes[1].companion_of = "core0"
+    lane = analyse(run).records[0].main
+    assert lane is not None and lane.jitter is not None
+    assert lane.jitter.disturbances.periodic[0].every.covers(500.0)
+    assert lane.jitter.holes == int(kept[-1] - kept[0]) + 1 - kept.size
+    assert abs(lane.jitter.rate_error_ppm.value) < 0.1
+    # The figures of the record stay those of the latency.
+    assert lane.summary is not None and lane.summary.min > 3_000.0
+
+
+def test_missed_cycles_nobody_recorded_are_said_to_be_closed_up(tmp_path: Path) -> None:
+    late, kept = latencies(4)
+    point = Point(
+        "cyclic/wakeup-latency", {"core0": late}, {"period_us": 1000}, missed=N - kept.size
+    )
+    lane = analyse(read_run(write_run(tmp_path, manifest(LINUX), [point]))).records[0].main
+    assert lane is not None and lane.jitter is not None
+    assert "closed up" in lane.jitter.notes[0]
+
+
+def test_instructions_have_no_jitter_in_time_and_say_so(tmp_path: Path) -> None:
+    values = instructions(900, 3_000, np.random.default_rng(5))
+    point = Point("cyclic/wakeup-latency", {"core0": values}, {"period_us": 1000})
+    result = analyse(read_run(write_run(tmp_path, manifest(HIFIVE1), [point])))
+    lane = result.records[0].main
+    assert lane is not None and lane.jitter is None
+    assert "counts instructions" in lane.gaps["jitter"]
+
+
+def test_edges_of_another_period_are_no_edges(tmp_path: Path) -> None:
+    record = edge_run(tmp_path, edges(6) * 3.0).records[0]
+    assert record.main is None
+    assert "not the period" in record.lanes[0].gaps["jitter"]
+
+
+def test_long_records_have_a_tail(tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    values = (1_000.0 + rng.exponential(300.0, 30_000)).astype(np.uint32)
+    point = Point("itc/mutex", {"all": values}, {"period_us": 1000})
+    short = dataclasses.replace(point, bench="itc/pipe", lanes={"all": values[:3_000]})
+    result = analyse(read_run(write_run(tmp_path, manifest(LINUX), [point, short])))
+    lane = result.records[0].main
+    assert lane is not None and lane.tail is not None and not lane.tail.refusal
+    (row,) = run_summary(result)["jitter"]
+    truth = 1.0 + 0.3 * np.log(300_000.0)
+    level = row["tail"]["levels"][1]
+    assert level["low"] < truth < level["high"]
+
+
+# ---- files -------------------------------------------------------------------------------------
+
+
+def test_columns_are_found_by_name_and_number(tmp_path: Path) -> None:
+    file = tmp_path / "log.csv"
+    file.write_text("# made by hand\ncycle; late\n0; 5.5\n2; 6\n\n3; 7 # the last\n")
+    values, cycles = read_series(file, column="late", cycles="cycle")
+    assert values.tolist() == [5.5, 6.0, 7.0] and cycles is not None
+    assert cycles.tolist() == [0, 2, 3]
+    assert read_series(file, column="1")[0].tolist() == [5.5, 6.0, 7.0]
+    (tmp_path / "one.txt").write_text("1767225600000000001\n1767225600001000000\n")
+    assert read_series(tmp_path / "one.txt")[0].tolist() == [
+        1767225600000000001,
+        1767225600001000000,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.csv", "", "empty"),
+        ("a.csv", "1,2\n3\n", "line 2: 1 columns"),
+        ("a.csv", "t\n1\nx\n", "value 1 .* no finite"),
+        ("a.npy", "no array", "not a .npy file"),
+    ],
+)
+def test_a_bad_file_is_named_with_its_place(
+    tmp_path: Path, name: str, text: str, said: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(UsageError, match=said):
+        read_series(tmp_path / name)
+
+
+def test_what_is_not_there_is_said(tmp_path: Path) -> None:
+    np.save(tmp_path / "cube.npy", np.zeros((2, 2, 2)))
+    np.save(tmp_path / "words.npy", np.array(["a", "b"]))
+    np.save(tmp_path / "two.npy", np.array([[1.0, 5.0], [1.0, 6.0]]))
+    for path, said in (
+        (tmp_path / "none.npy", "no such file"),
+        (tmp_path, "a folder"),
+        (tmp_path / "cube.npy", "3 dimensions"),
+        (tmp_path / "words.npy", "not numbers"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            read_series(path)
+    with pytest.raises(UsageError, match="ascending"):
+        read_series(tmp_path / "two.npy", column="1", cycles="0")
+    with pytest.raises(UsageError, match="no column 7") as error:
+        read_series(tmp_path / "two.npy", column="7")
+    assert "0 to 1" in error.value.remedy

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The jitter part: on the page, in `show`, and as a command of its own."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kadenz import published
+from kadenz.analysis import analyse
+from kadenz.errors import UsageError
+from kadenz.report import page as pages
+from kadenz.report.render import render
+from kadenz.store import read_run
+from tests.analysis.test_jitter import INDY7, edges
+from tests.report.test_commands import answer
+from tests.report.test_page import Html
+from tests.synthetic import Point, manifest, write_run
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Without and with a load."""
+    folder = tmp_path_factory.mktemp("runs")
+    made = []
+    for number, load in enumerate(("none", "disk")):
+        entry = manifest(INDY7, id=f"20261121-10300{number}-posix-indy7-{load}")
+        entry.conditions = {"load": load}
+        entry.campaign.name = "cereia2011"
+        times = edges(number, 12_000)
+        point = Point(
+            "ethercat/edge-jitter",
+            {"rising": times},
+            {"period_us": 1000, "n": times.size},
+            unit="ns",
+        )
+        made.append(write_run(folder, entry, [point]))
+    return made
+
+
+@pytest.fixture(scope="module")
+def page(runs: list[Path]) -> pages.Page:
+    return pages.build(
+        [analyse(read_run(run)) for run in runs],
+        published.load(),
+        title="Edges",
+        created="2026-11-21T10:30:00Z",
+        version="0.1.0",
+    )
+
+
+def test_every_view_and_the_part_removed_are_drawn(page: pages.Page) -> None:
+    names = [plot.name for plot in page.all_plots]
+    for view in ("jitter-raw", "jitter-compensated", "jitter-drift", "jitter-ethercat", "tail"):
+        assert sum(name.startswith(view) for name in names) == 2, view
+    assert len(set(names)) == len(names)
+    for plot in page.all_plots:
+        ET.fromstring(plot.svg)
+        assert "nan" not in plot.svg
+
+
+def test_the_study_s_figures_are_redrawn_with_our_runs(page: pages.Page) -> None:
+    drawn = [plot.name for plot in page.study_plots]
+    assert [name.split("-ethercat")[0] for name in drawn] == [
+        "cereia2011-figure-2-none",
+        "cereia2011-figure-3-none",
+        "cereia2011-figure-4-disk",
+        "cereia2011-figure-5-none",
+        "cereia2011-figure-5-disk",
+    ]
+
+
+def test_table_1_stands_beside_ours_and_gaps_are_said(page: pages.Page) -> None:
+    html = Html(render(page))
+    rows = html.tables["cereia2011-table-1"][1:]
+    assert len([row for row in rows if row[0] == "published"]) == 6
+    ours = [row for row in rows if row[0] == "ours"]
+    measured = [row for row in ours if "not measured" not in row[1]]
+    assert [row[3] for row in measured] == ["none", "disk"]
+    assert len([row for row in ours if "PREEMPT_RT here" in row[1]]) == 4
+    assert (rows[0][0], rows[0][6], rows[0][8]) == ("published", "5.724", "1,434")
+
+
+def test_a_period_is_named_in_the_table_and_on_the_screen(
+    page: pages.Page, runs: list[Path]
+) -> None:
+    rows = Html(render(page)).tables["disturbances-ethercat-edge-jitter"][1:]
+    periods = [row for row in rows if row[1] == "periodic"]
+    assert [float(row[2]) for row in periods] == [2.0, 2.0]
+    shown = answer("show", runs[0])
+    assert "periodic    every 2 s" in shown and "clock rate" in shown
+    assert json.loads(answer("show", runs[0], "--json"))[0]["jitter"][0]["jitter"]["n"] == 12_000
+
+
+# ---- kadenz jitter -----------------------------------------------------------------------------
+
+
+def test_a_series_of_one_s_own_is_taken_apart(tmp_path: Path) -> None:
+    np.save(tmp_path / "mine.npy", edges(5, 12_000))
+    said = answer(
+        "jitter", tmp_path / "mine.npy", "--period-us", "1000", "--limit", "200000",
+        "--html", tmp_path / "mine.html",
+    )  # fmt: skip
+    assert "every 2 s" in said and "0 of 12,000 samples" in said and "rule of three" in said
+    html = (tmp_path / "mine.html").read_text()
+    assert html.count("<svg") >= 4 and "http" not in html.replace("http://www.w3.org", "")
+    Html(html)
+    row = json.loads(answer("jitter", tmp_path / "mine.npy", "--period-us", "1000", "--json"))
+    assert row["jitter"]["rate_error_ppm"] == pytest.approx(200.0, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--period-us", "0"), "not positive"),
+        (("--period-us", "1000", "--unit", "us"), "not the period"),
+        (("--period-us", "1000", "--window", "50000"), "window of 50000"),
+    ],
+)
+def test_what_cannot_be_is_an_error_of_usage(
+    tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    np.save(tmp_path / "mine.npy", edges(6, 3_000))
+    with pytest.raises(UsageError, match=said):
+        answer("jitter", tmp_path / "mine.npy", *arguments)
