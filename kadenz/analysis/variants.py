@@ -8,43 +8,65 @@ from collections.abc import Sequence
 from kadenz.errors import UsageError
 from kadenz.store import Run
 
+_Place = tuple[str, str, int]  # campaign, target ("" where targets are the sides), round
+
 
 def two_variants(runs: Sequence[Run], wanted: Sequence[str] = ()) -> tuple[list[Run], list[Run]]:
-    """The runs of two variants (baseline, candidate), each in the order of its rounds.
+    """The runs of two variants (baseline, candidate), each in the order they were measured.
 
-    `wanted` names them; () takes both of a folder with two, the first of the first round as the
-    baseline. A round that one of them lacks is left out, so that both met the same machine, and so
-    are partial runs. UsageError where two sides cannot be told.
+    What was varied beside the target (load, kernel tree) makes the sides, and each target is then
+    in both; where nothing else was varied the targets are the sides. `wanted` names two variants,
+    or parts of their names; () takes both where there are two, the first measured as the baseline.
+    What one of them lacks in a round is left out, so that both met the same machine, and so are
+    partial runs. UsageError where two sides cannot be told.
     """
-    rounds: dict[str, dict[int, Run]] = {}
-    ordered = sorted(runs, key=lambda run: (run.manifest.round, run.manifest.place))
-    for run in ordered:
-        if run.manifest.variant and not run.manifest.partial:
-            own = rounds.setdefault(run.manifest.variant, {})
-            twin = own.setdefault(run.manifest.round, run)
-            if twin is not run and twin.manifest.campaign == run.manifest.campaign:
-                raise UsageError(
-                    f"{twin.path.name} and {run.path.name} are both round {run.manifest.round} of "
-                    f"{run.manifest.variant}: the folder holds several calls of `kadenz run`",
-                    remedy="Name the folder of one call",
-                )
-    names = list(wanted) or list(rounds)
-    known = ", ".join(f'"{name}"' for name in rounds)
-    if not rounds:
+    stamped = [run for run in runs if run.manifest.variant and not run.manifest.partial]
+    if not stamped:
         raise UsageError(
             "A alone is no comparison: no complete run in it belongs to a variant",
             remedy="Name B as well, or measure with `kadenz run --rounds N`",
         )
-    missing = [name for name in names if name not in rounds]
-    if missing:
-        raise UsageError(f'no variant "{missing[0]}"', remedy=f"There are {known}")
-    if len(names) != 2 or len(set(names)) != 2:
-        raise UsageError(
-            f"{len(set(names))} variants, and a comparison has two sides",
-            remedy=f"Name two with --variant: {known}",
-        )
-    left, right = (rounds[name] for name in names)
-    both = [number for number in left if number in right]
+    by_target = not any(_beside_target(run) for run in stamped)
+    sides: dict[str, dict[_Place, Run]] = {}
+    for run in sorted(stamped, key=lambda one: (one.manifest.round, one.manifest.place)):
+        made = run.manifest
+        name = made.variant if by_target else _beside_target(run)
+        place = made.campaign.name, "" if by_target else made.target.name, made.round
+        twin = sides.setdefault(name, {}).setdefault(place, run)
+        if twin is not run:
+            raise UsageError(
+                f"{twin.path.name} and {run.path.name} are both round {made.round} of "
+                f"{made.variant}: the folder holds several calls of `kadenz run`",
+                remedy="Name the folder of one call",
+            )
+    left, right = (sides[name] for name in _two(list(sides), wanted))
+    both = [place for place in left if place in right]
     if not both:
         raise UsageError("no round is complete for both variants", remedy="Measure again")
-    return [left[number] for number in both], [right[number] for number in both]
+    return [left[place] for place in both], [right[place] for place in both]
+
+
+def _beside_target(run: Run) -> str:
+    """The variant without the target's name."""
+    return run.manifest.variant.removeprefix(run.manifest.target.name).removeprefix(", ")
+
+
+def _two(names: list[str], wanted: Sequence[str]) -> list[str]:
+    known = ", ".join(f'"{name}"' for name in names)
+    chosen = []
+    for word in wanted:
+        found = [name for name in names if name == word] or [n for n in names if word in n]
+        if len(found) != 1:
+            raise UsageError(
+                f'no variant "{word}"' if not found else f'"{word}" is part of several variants',
+                remedy=f"There are {known}",
+            )
+        chosen += found
+    chosen = chosen if wanted else names
+    if len(chosen) != 2 or chosen[0] == chosen[1]:
+        raise UsageError(
+            f"{len(set(chosen))} variant{'s' if len(set(chosen)) > 1 else ''}, and a comparison "
+            "has two sides",
+            remedy=f"Name two with --variant: {known}",
+        )
+    return chosen

@@ -56,6 +56,24 @@ def test_more_than_two_have_to_be_named(tmp_path: Path) -> None:
         two_variants(runs, ("A", "D"))
 
 
+def test_two_loads_on_two_targets_are_two_sides(tmp_path: Path) -> None:
+    runs = []
+    for place, (target, load) in enumerate([(t, v) for v in "AB" for t in ("x@host", "y@host")], 1):
+        made = run_of(tmp_path, f"{target}, load {load}", 1, place)
+        made.manifest.target.name = target
+        runs.append(made)
+    left, right = two_variants(runs)
+    assert [run.manifest.variant for run in left] == ["x@host, load A", "y@host, load A"]
+    assert two_variants(runs, ("load B", "load A"))[0] == right
+    with pytest.raises(UsageError, match="part of several"):
+        two_variants(runs, ("load", "load B"))
+
+
+def test_several_calls_in_one_folder_are_not_mixed(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="several calls"):
+        two_variants([*rounds(tmp_path), *rounds(tmp_path)])
+
+
 def test_a_folder_without_variants_is_no_comparison(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no comparison"):
         two_variants([run_of(tmp_path, "", 0, 0)])
