@@ -81,7 +81,7 @@ def _share(text: str) -> float:
 def _write_head(screen: Any, result: RunResult) -> None:
     from rich.markup import escape
 
-    from kadenz.report import labels, numbers
+    from kadenz.report import labels, loads, numbers
 
     manifest, clock = result.manifest, result.manifest.clock
     screen.print(f"[bold]{escape(manifest.id)}[/]")
@@ -90,6 +90,8 @@ def _write_head(screen: Any, result: RunResult) -> None:
         f"{manifest.target.tier}, {manifest.target.instrument}; clock {clock.name} of class "
         f"[bold]{clock.clock_class}[/]"
     )
+    if loads.line(manifest):
+        screen.print(escape(loads.line(manifest)))
     if clock.read_cost is not None:
         cost = numbers.figure(clock.read_cost.median, result.unit)
         screen.print(
