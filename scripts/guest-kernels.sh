@@ -48,7 +48,8 @@ complete() {
 
 # finish FOLDER ISA: a folder becomes visible when it is whole.
 finish() {
-    local to="$GUESTS/$2/$(basename "$1")" made="$MODULE_HASH"
+    local to made="$MODULE_HASH"
+    to="$GUESTS/$2/$(basename "$1")"
     [ "$2" != riscv64 ] || made="$made $(inputs_hash "$ROOT/boards/riscv64/linux.config")"
     printf '%s\n' "$made" >"$1/made-from"
     mkdir -p "$GUESTS/$2"
@@ -70,7 +71,7 @@ candidate() {
 
 # dependency PACKAGE PATTERN: the first name among its dependencies that matches.
 dependency() {
-    field "$1" Depends | tr ',|' '\n\n' | sed 's/^ *//; s/ .*//' | grep -E -m 1 "$2"
+    field "$1" Depends | tr ',|' '\n' | sed 's/^ *//; s/ .*//' | grep -E -m 1 "$2"
 }
 
 # fetch FOLDER PACKAGE...: .deb files into a folder, checked against the signed lists.
@@ -82,19 +83,19 @@ fetch() {
         "Debian did not give $*" "Its message is above; try again later"
 }
 
-# build_module TREE ISA FOLDER: the planted disturbance against a kernel's headers. The type
-# information of modules (BTF) needs a further tool and nobody reads it here.
+# build_module TREE ISA FOLDER VARIABLE=VALUE...: the planted disturbance against a kernel's headers.
+# The type information of modules (BTF) needs a further tool and nobody reads it here.
 build_module() {
-    local log="$3/module.log" build="$WORK/disturbance"
+    local tree="$1" isa="$2" folder="$3" log="$3/module.log" build="$WORK/disturbance"
+    shift 3
     rm -rf "$build"
     cp -r "$SOURCE" "$build"
-    make -s -C "$1" M="$build" CONFIG_DEBUG_INFO_BTF_MODULES= ${4:+"$4"} ${5:+"$5"} ${6:+"$6"} \
-        modules >"$log" 2>&1 || {
+    make -s -C "$tree" M="$build" CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules >"$log" 2>&1 || {
         tail -n 20 "$log" >&2
-        die "the disturbance does not compile for $2" "The compiler's words are above"
+        die "the disturbance does not compile for $isa" "The compiler's words are above"
     }
-    cp "$build/disturbance.ko" "$3/disturbance.ko"
-    "$2-linux-gnu-strip" --strip-debug "$3/disturbance.ko"
+    cp "$build/disturbance.ko" "$folder/disturbance.ko"
+    "$isa-linux-gnu-strip" --strip-debug "$folder/disturbance.ko"
     rm -rf "$log" "$build"
 }
 
@@ -126,7 +127,7 @@ debian_kernel() {
     printf '%s\n' "${image#linux-image-}" >"$new/release"
     printf 'Debian %s %s\n' "$image" "$meta" >"$new/origin"
     sed -i "s|/usr/src|$root/usr/src|" "$root"/usr/src/linux-headers-*/Makefile
-    build_module "$root/usr/src/$headers" "$isa" "$new"
+    build_module "$root/usr/src/$headers" "$isa" "$new" CROSS_COMPILE="$isa-linux-gnu-"
     rm -rf "$debs" "$root"
     finish "$new" "$isa"
 }
