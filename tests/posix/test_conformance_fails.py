@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The conformance cases of notifications must be able to fail: known defects are found out."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kadenz.config import house
+from kadenz.target.tools import require
+from tests.posix.conftest import decode
+
+MUTANT = Path(__file__).parent / "targets" / "mutant.c"
+
+pytestmark = pytest.mark.linux
+
+
+def build() -> Path:
+    """An image in a folder of its own."""
+    folder = house.root() / "build" / "tests" / "posix-linux-counter-mutant"
+    cmake = str(require("cmake"))
+    for command in (
+        [
+            *(cmake, "-S", str(house.root() / "suite"), "-B", str(folder), "-G", "Ninja"),
+            *("-DKDZ_KERNEL=posix", "-DKDZ_BOARD=linux", "-DKDZ_INSTRUMENT=counter"),
+            f"-DKDZ_EXTRA_BENCH={MUTANT}",
+            "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--wrap=kdz_notify",
+        ],
+        [cmake, "--build", str(folder), "--parallel", "2"],
+    ):
+        answer = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert answer.returncode == 0, answer.stdout + answer.stderr
+    return folder / "kadenz-suite"
+
+
+def test_notifications_with_defects_fail_where_they_are_and_nowhere_else() -> None:
+    answer = subprocess.run(
+        [build()], input=b"conformance\nend\n", capture_output=True, timeout=60, check=False
+    )
+    said = decode(answer.stdout, answer.returncode, answer.stderr.decode())
+    failed = {case.case: case.reason for case in said.cases if case.result == "fail"}
+    assert set(failed) == {
+        "an eventfd counts and wakes",
+        "a plain mutex excludes and lends no rank",
+        "a robust mutex survives its owner",
+    }
+    assert "lost" in failed["an eventfd counts and wakes"]
+    assert "lent" in failed["a plain mutex excludes and lends no rank"]
