@@ -187,7 +187,8 @@ def jitter_of_record(
         samples[cold:],
         float(period_us),
         unit.scale,
-        cycles=None if cycles is None else cycles[cold:],
+        # Motion programs write every lane as f8.
+        cycles=None if cycles is None else cycles[cold:].astype(np.int64),
         missed=missed,
     )
 

@@ -12,9 +12,9 @@ from kadenz.stats.samples import Array, Floats, Ints
 
 Method = Literal["mean", "median"]
 
-# The moving median is taken eight times a window, with straight lines between: the slow part is
+# The moving median is taken four times a window, with straight lines between: the slow part is
 # slower than the window, or it would not be slow.
-MEDIANS_A_WINDOW = 8
+MEDIANS_A_WINDOW = 4
 
 
 def moving_trend(series: Floats, cycles: Ints | None, window: int, method: Method) -> Floats:
@@ -91,7 +91,9 @@ def _median(series: Floats, cycles: Ints | None, width: int) -> Floats:
     knots: list[float] = []
     values: list[float] = []
     for centre in inner:
-        low, high = np.searchsorted(places, (centre - half, centre + half))
+        # Whole bounds: others would make numpy copy all places to floats, each time.
+        ends = np.array((centre - half, centre + half)).astype(places.dtype)
+        low, high = (int(end) for end in np.searchsorted(places, ends))
         if high - low >= 1:
             # Beside a hole the window is lopsided: its median speaks of its middle sample.
             at = float(places[(low + high) // 2])
