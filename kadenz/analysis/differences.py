@@ -62,7 +62,7 @@ def configuration(manifest: Manifest) -> dict[tuple[str, str], str]:
     if manifest.emulator is not None:
         emulator = manifest.emulator
         found[("emulator", "version")] = f"{emulator.name} {emulator.version}"
-    if target.tier in ("host", "guest"):
+    if target.tier == "host":  # a guest sees nothing of the machine around it
         host = manifest.host
         found |= {
             ("host", "kernel"): host.kernel,

@@ -32,7 +32,9 @@ def make_target(
     guest: Guest | None = None,
 ) -> Target:
     """A fresh execution of `image`. `port` is a board's serial line; `allowed` concerns a host."""
-    if guest is not None and isinstance(image, GuestImage):
+    if name.tier == "guest":
+        if guest is None or not isinstance(image, GuestImage):
+            raise TypeError(f"{name}: a guest needs its kernel and its archive")
         return guest_target(name, guest, image)
     tiers = house.board(name.board).tier
     if name.tier == "emulated" and tiers.emulated is not None:

@@ -13,6 +13,7 @@ from kadenz.config.target_name import TargetName
 from kadenz.errors import KadenzError, TargetFailed, WireDamaged
 from kadenz.lab.boot import run_plan
 from kadenz.lab.choose import Allowance, check_tools, make_target
+from kadenz.lab.guests import BOOT_S, default_guest, guest_image
 from kadenz.target.base import Target
 from kadenz.wire.messages import Conform, Hello
 from kadenz.wire.records import Assembler, NoRecords
@@ -56,15 +57,20 @@ def conformance(
     what building raises; what happens on the target is in the answer.
     """
     check_tools(name)
-    image = build_image(name, "counter", tree=tree, extra_bench=extra)
+    guest = default_guest(name) if name.tier == "guest" else None
+    image = (
+        guest_image(name, guest, extra)
+        if guest is not None
+        else build_image(name, "counter", tree=tree, extra_bench=extra)
+    )
 
     def make() -> Target:
-        return make_target(name, "counter", image, port=port, allowed=_ALLOWED)
+        return make_target(name, "counter", image, port=port, allowed=_ALLOWED, guest=guest)
 
     return ask(
         make,
         str(name),
-        silence_s=silence_s,
+        silence_s=silence_s + (BOOT_S if guest is not None else 0.0),
         stop=stop or threading.Event(),
         symbol_at=image.elf.symbol_at,
     )

@@ -13,7 +13,7 @@ from kadenz.target import tools
 _FILES = ("kernel", "release", "origin", "disturbance.ko")
 REMEDY = (
     "Run `make guest-kernels`: it unpacks Debian's kernels into the cache and builds riscv64's "
-    "(minutes, once); nothing is installed"
+    "(minutes, once), ~/.cache/kadenz/guests; nothing is installed"
 )
 
 
@@ -33,7 +33,7 @@ def find(board: str, kernels: GuestKernels, version: str) -> GuestKernel:
     folder = tools.cache_dir() / "guests" / board / f"{version}-{kernels.flavour}"
     if not all((folder / name).is_file() for name in _FILES):
         kind = "PREEMPT_RT kernel" if kernels.flavour == "rt" else "plain kernel"
-        raise ToolMissing(f"no {kind} {version} for {board} guests in {folder}", remedy=REMEDY)
+        raise ToolMissing(f"no {kind} {version} for {board} guests", remedy=REMEDY)
     return GuestKernel(
         version=version,
         release=(folder / "release").read_text().strip(),

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from kadenz.config.target_name import parse_target
+from kadenz.lab.conformance import conformance
 from kadenz.lab.measure import Result
-from tests.guest.conftest import measured
+from tests.guest.conftest import machine, measured
 
 BUSY_US = 200
 FAST = "linux-rt/riscv64@guest"  # boots in 2 s
@@ -58,6 +60,13 @@ def test_a_load_inside_runs_is_told_and_repeats_itself(tmp_path: Path) -> None:
     assert rates["timers"] == pytest.approx(10_000, rel=0.02)
     assert rates["cpu"] > 0
     assert first.manifest.conditions["load"] == "cpu+timers"
+
+
+def test_the_port_conforms_inside_a_guest() -> None:
+    machine(FAST)
+    answer = conformance(parse_target(FAST))
+    assert answer.conforms, answer.failure
+    assert answer.hello is not None and answer.hello.arch == "riscv64"
 
 
 def test_a_planted_regression_is_found_with_its_size(tmp_path: Path) -> None:
