@@ -63,7 +63,7 @@ class LineDisplay(_Titles):
         self._planned[target], self._done[target] = len(points), 0
         self._say(target, f"measuring {len(points)} points")
 
-    def load(self, target: str, text: str) -> None:
+    def load(self, target: str, text: str, *, lasting: bool = False) -> None:
         """The load beside it starts, or bites."""
         self._say(target, text)
 
@@ -135,9 +135,11 @@ class LiveDisplay(_Titles):
         self._take_over(target)
         self._bars.update(self._tasks[target], total=len(points), description="starting")
 
-    def load(self, target: str, text: str) -> None:
+    def load(self, target: str, text: str, *, lasting: bool = False) -> None:
         """The load beside it starts, or bites."""
         self._bars.update(self._tasks[target], description=text)
+        if lasting:
+            self._print(f"{target}: {text}")
 
     def opened(self, target: str, record: RecordEntry) -> None:
         """A record begins."""

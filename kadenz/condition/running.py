@@ -94,8 +94,6 @@ class RunningLoad:
                 "--allow-weak-load, which stamps it",
             )
         self.entries = [self._entry(verdict) for verdict in verdicts]
-        for entry in self.entries:
-            self._say(f"the load bites: {told(entry)}" if entry.verified else told(entry))
 
     def began(self) -> None:
         """The measurement begins."""

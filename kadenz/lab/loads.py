@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from kadenz.condition.load import NONE, Options, check_programs, chosen_cpus, parts_of
-from kadenz.condition.running import RunningLoad
+from kadenz.condition.running import RunningLoad, told
 from kadenz.config.manifest import Manifest, RecordEntry
 from kadenz.config.manifest import Warning as Stamp
 from kadenz.config.target_name import TargetName
@@ -86,6 +86,7 @@ class Beside:
         self.progress = progress
         self.stop = stop
         self._user = stop
+        self._target = target
         self._load: RunningLoad | None = None
         if load not in ("", NONE):
             self._load = RunningLoad(
@@ -138,6 +139,9 @@ class Beside:
         if self._load is not None:
             try:
                 self._load.start(self._user)
+                for entry in self._load.entries:
+                    text = f"the load bites: {told(entry)}" if entry.verified else told(entry)
+                    self.progress.load(self._target, text, lasting=True)
             except BaseException:
                 self._load.close()
                 raise
@@ -188,8 +192,8 @@ class _Watch(Progress):
     def started(self, target: str, points: Sequence[Point]) -> None:
         self._progress.started(target, points)
 
-    def load(self, target: str, text: str) -> None:
-        self._progress.load(target, text)
+    def load(self, target: str, text: str, *, lasting: bool = False) -> None:
+        self._progress.load(target, text, lasting=lasting)
 
     def opened(self, target: str, record: RecordEntry) -> None:
         self._open = record.id

@@ -19,8 +19,8 @@ class Progress:
     def started(self, target: str, points: Sequence[Point]) -> None:
         """A target begins to measure these points."""
 
-    def load(self, target: str, text: str) -> None:
-        """What the load beside a target does: that it starts, its rate."""
+    def load(self, target: str, text: str, *, lasting: bool = False) -> None:
+        """What the load beside a target does: that it starts, and (`lasting`) its rate."""
 
     def opened(self, target: str, record: RecordEntry) -> None:
         """A record begins."""

@@ -63,7 +63,11 @@ def test_a_load_that_bites_is_entered_with_its_rates(
         assert entry.cpu_percent > 1.0
         assert working_in(here)
     assert left_behind(here) == []
-    assert any("MB/s moved (idle 0)" in text for text in said)
+    assert "MB/s moved (idle 0)" in running.told(entry)
+    assert said == [
+        "measuring the machine without the load",
+        "the load is started, waiting until it bites",
+    ]
 
 
 def test_a_load_that_does_not_bite_is_an_error(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
