@@ -152,7 +152,7 @@ def analyse(folder: Path) -> None:
     from kadenz.stats.ordered import order
     from kadenz.stats.percentiles import percentiles
     from kadenz.stats.periodic import find_periodic
-    from kadenz.stats.prediction import maximum_bound, prediction_interval
+    from kadenz.stats.prediction import maximum_bound
     from kadenz.stats.summary import summarize
     from kadenz.store import read_run
 
@@ -172,7 +172,6 @@ def analyse(folder: Path) -> None:
         summary = timed("summary", summarize, warm, ordered=ordered)
         timed("box", box, ordered)
         tails = timed("percentiles", percentiles, warm, ordered=ordered)
-        timed("prediction", prediction_interval, ordered, side="upper")
         bound = timed("maximum", maximum_bound, warm, ordered=ordered)
         timed("autocorrelation", autocorrelation, warm)
         worth = timed("effective size", effective_size, warm)

@@ -15,11 +15,12 @@ from kadenz.analysis.results import LaneResult
 from kadenz.config.manifest import LaneEntry
 from kadenz.stats.autocorrelation import autocorrelation
 from kadenz.stats.box import box
-from kadenz.stats.cold import cold_effect
+from kadenz.stats.cold import cold_effect, suggest_cold
 from kadenz.stats.effective import effective_size
 from kadenz.stats.envelope import envelope
 from kadenz.stats.errors import Undefined
 from kadenz.stats.histogram import Histogram, histogram
+from kadenz.stats.marked import marked_effect
 from kadenz.stats.mean_interval import mean_interval
 from kadenz.stats.ordered import Ordered, order
 from kadenz.stats.percentiles import percentiles
@@ -34,6 +35,8 @@ ENVELOPE_CELLS = 240
 HISTOGRAM_CELLS = 96
 CELLS_BY_CUBE_ROOT = 4.0
 COLD_SHOWN = 64
+# A run has dozens of lanes, and a suggestion on each would be one too many somewhere at 1 %.
+SUGGESTION_ALPHA = 0.002
 # A maximum this far above the median makes linear cells useless: all but the tail falls into one.
 LOG_FROM = 12.0
 
@@ -56,8 +59,9 @@ def analyse_lane(
 
     Also returns the sorted warm samples, so that lanes can be pooled without sorting again. The
     periods, both in microseconds of the target's own time, are only used to name periodic
-    outliers and to tell the time of maxima; `companions` (taken,) and `drains` (indices) to tell
-    what the `worst` of the samples have in common. `jitter` is passed on.
+    outliers and to tell the time of maxima; `companions` (taken,) and `drains` (indices of samples
+    that follow a drain of the storage) to tell what the `worst` of the samples have in common.
+    `jitter` is passed on.
     """
     first = min(cold, samples.size)
     kept = tuple(float(x) for x in samples[: min(first, COLD_SHOWN)])
@@ -75,6 +79,8 @@ def analyse_lane(
             return None
 
     ordered = order(warm)
+    marks = np.asarray(drains, dtype=np.int64) - first
+    marks = marks[(marks >= 0) & (marks < warm.size)]
     lag = attempt("lag1", lambda: autocorrelation(warm, 1))
     result = LaneResult(
         entry=entry,
@@ -87,6 +93,10 @@ def analyse_lane(
         lag1=None if lag is None or lag.constant else float(lag.rho[1]),
         maximum=attempt("maximum", lambda: maximum_bound(warm, ordered=ordered)),
         cold_effect=attempt("cold_effect", lambda: cold_effect(samples, first)) if first else None,
+        cold_suggested=suggest_cold(samples, alpha=SUGGESTION_ALPHA),
+        drain_effect=attempt("drain_effect", lambda: marked_effect(warm, marks))
+        if marks.size
+        else None,
         periodic=attempt(
             "periodic",
             lambda: find_periodic(warm, sample_period=sample_period_us, tick_period=tick_period_us),

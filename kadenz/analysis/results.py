@@ -19,6 +19,7 @@ from kadenz.stats.cold import ColdEffect
 from kadenz.stats.effective import EffectiveSize
 from kadenz.stats.envelope import Envelope
 from kadenz.stats.histogram import Histogram
+from kadenz.stats.marked import MarkedEffect
 from kadenz.stats.mean_interval import MeanInterval
 from kadenz.stats.percentiles import Percentile
 from kadenz.stats.periodic import PeriodicOutliers
@@ -46,6 +47,8 @@ class LaneResult:
     lag1: float | None = None  # autocorrelation of neighbours
     maximum: MaximumBound | None = None
     cold_effect: ColdEffect | None = None
+    cold_suggested: int = 0  # how many first samples look cold; 0: none stands out
+    drain_effect: MarkedEffect | None = None  # the samples after a drain against the others
     periodic: PeriodicOutliers | None = None
     box: Box | None = None
     histogram: Histogram | None = None

@@ -78,9 +78,11 @@ def _record(run: Run, entry: RecordEntry, worst: Worst) -> RecordResult:
             sample_period_us=float(period) if period else None,
             tick_period_us=1e6 / tick_hz if tick_hz and period else None,
             companions={
-                kind: run.samples(entry, other) for kind, other in entry.companions(lane).items()
+                kind: run.samples(entry, other)
+                for kind, other in entry.companions(lane).items()
+                if other.taken == samples.size  # what is described of edges is no sample of theirs
             },
-            drains=entry.drains,
+            drains=entry.drains if lane is entry.series[0] else (),  # they count its samples
             worst=worst,
             jitter=jitter,
         )

@@ -137,6 +137,12 @@ def _figures(record: RecordResult, lane: LaneResult) -> Row:
     if lane.effective is not None:
         figures |= {"effective_n": lane.effective.effective_n, "tau": lane.effective.tau}
     figures["lag1"] = lane.lag1
+    figures["cold_suggested"] = lane.cold_suggested
+    if lane.drain_effect is not None:
+        figures |= {
+            "drain_difference": unit.figure(lane.drain_effect.difference),
+            "drain_p_value": lane.drain_effect.p_value,
+        }
     if lane.periodic is not None and lane.periodic.periodic:
         figures |= {
             "outliers_every": lane.periodic.every,

@@ -179,6 +179,21 @@ def _remarks(record: RecordResult) -> list[str]:
                 f"{where}the first {which}, kept apart, took {more} {unit.label} {way} than the "
                 "median of the others"
             )
+        if lane.cold_suggested > record.entry.cold:
+            found.append(
+                f"{where}the first {lane.cold_suggested:,} samples look cold and "
+                f"{record.entry.cold:,} are kept apart; `cold = {lane.cold_suggested}` in the "
+                "campaign would part them all"
+            )
+        drain = lane.drain_effect
+        if drain is not None and drain.differs and drain.difference:
+            more = numbers.figure(abs(drain.difference), unit)
+            way = "more" if drain.difference > 0 else "less"
+            found.append(
+                f"{where}the {drain.marked_n:,} samples right after a drain of the target's "
+                f"storage took {more} {unit.label} {way} than the others "
+                f"(medians, p = {drain.p_value:.2g})"
+            )
         if lane.effective is not None and lane.effective.tau > 2.0:
             found.append(
                 f"{where}neighbouring samples depend on each other: {lane.effective.n:,} samples "

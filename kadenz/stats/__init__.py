@@ -9,7 +9,7 @@ given as None together with a `reason` where a table has to show the gap.
     ordered         sort once, share everywhere
     summary, box    n, mean, sd, extremes, median; quartiles and whiskers
     percentiles     p50 ... p99.99 with order-statistic intervals
-    prediction      what future executions will do; what the observed maximum is worth
+    prediction      how often the observed maximum may still be exceeded
     autocorrelation, effective   dependence, and how many independent samples it leaves
     mean_interval   moving-block bootstrap interval for the mean (resample, block_length)
     cold            first executions apart: split, test, suggestion

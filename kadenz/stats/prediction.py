@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What future executions will do, from the order statistics of past ones."""
+"""How often future executions may exceed the observed maximum."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy.typing as npt
 
@@ -39,23 +38,6 @@ class MaximumBound:
         )
 
 
-@dataclass(frozen=True)
-class PredictionInterval:
-    """The next execution falls into [low, high] with probability `attained` >= `coverage`.
-
-    For `side` "upper" `low` is None by intention. What n does not allow is None with a `reason`.
-    """
-
-    n: int
-    low: float | None
-    high: float | None
-    coverage: float
-    attained: float | None
-    side: str
-    needed: int
-    reason: str = ""
-
-
 def maximum_bound(
     samples: npt.ArrayLike,
     *,
@@ -87,39 +69,4 @@ def maximum_bound(
         maximum=data.rank(data.n),
         confidence=confidence,
         exceed_fraction=-math.expm1(math.log1p(-confidence) / worth),
-    )
-
-
-def prediction_interval(
-    samples: npt.ArrayLike | Ordered,
-    *,
-    coverage: float = 0.95,
-    side: Literal["both", "upper"] = "both",
-) -> PredictionInterval:
-    """Where one further execution will fall, from `samples` (n,) in any order.
-
-    Method: among n + 1 exchangeable values the next one lies between X_(r) and X_(s) with
-    probability at least (s - r)/(n + 1) (Wilks 1941), whatever the distribution, ties included; r
-    and s leave equal tails, or nothing below for `side` "upper". Minimum n: 2/(1 - coverage) - 1
-    ("both"), 1/(1 - coverage) - 1 ("upper"). Assumes exchangeability; for dependent stationary
-    samples it speaks of an execution far from the measured ones.
-    """
-    if not 0.0 < coverage < 1.0:
-        raise Undefined("prediction interval", f"coverage {coverage} is outside 0 ... 1")
-    data = order(samples)
-    n = data.n
-    tails = 2 if side == "both" else 1
-    needed = math.ceil(round(tails / (1.0 - coverage), 6)) - 1
-    outside = math.floor(round((n + 1) * (1.0 - coverage) / tails, 6))
-    if outside < 1:
-        reason = f"not enough samples: {n:,}, {needed:,} needed"
-        return PredictionInterval(n, None, None, coverage, None, side, needed, reason)
-    return PredictionInterval(
-        n=n,
-        low=data.rank(outside) if side == "both" else None,
-        high=data.rank(n + 1 - outside),
-        coverage=coverage,
-        attained=1.0 - tails * outside / (n + 1),
-        side=side,
-        needed=needed,
     )

@@ -30,7 +30,7 @@ from kadenz.stats.marked import marked_effect
 from kadenz.stats.mean_interval import mean_interval
 from kadenz.stats.percentiles import percentiles
 from kadenz.stats.periodic import find_periodic
-from kadenz.stats.prediction import maximum_bound, prediction_interval
+from kadenz.stats.prediction import maximum_bound
 from kadenz.stats.samples import Array
 from kadenz.stats.size_fit import fit_size
 from kadenz.stats.summary import summarize
@@ -41,7 +41,6 @@ STATISTICS: dict[str, Callable[[Array], Any]] = {
     "box": box,
     "percentiles": percentiles,
     "maximum": maximum_bound,
-    "prediction": prediction_interval,
     "autocorrelation": autocorrelation,
     "effective": effective_size,
     "mean": lambda x: mean_interval(x, replicates=50),
