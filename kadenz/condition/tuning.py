@@ -18,6 +18,7 @@ from typing import Literal
 from kadenz.condition.tuning_change import (
     Change,
     Gone,
+    between,
     current,
     give_back_masks,
     ours_alone,
@@ -284,7 +285,8 @@ def _leave(machine: Machine, change: Change, now: str, others: Others) -> Taken 
     if same(change, now, change.was):
         give_back_masks(machine, change)
         return Taken(change, "already so")
-    if same(change, now, change.value) or ours_alone(change) or others == "overwrite":
+    ours = same(change, now, change.value) or between(change, now) or ours_alone(change)
+    if ours or others == "overwrite":
         return None
     if change.kind == "move" or others == "keep":  # its owner moved a process on
         return Taken(change, "kept", now)

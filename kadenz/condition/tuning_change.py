@@ -53,6 +53,9 @@ class Change(msgspec.Struct, kw_only=True, frozen=True):
     start: int = 0
     name: str = ""
     threads: list[ThreadMask] = []
+    # Of an interrupt: where it really arrived, one of `was`. Of a group: the list that means the
+    # same as an empty `was`.
+    inside: str = ""
 
     @property
     def what(self) -> str:
@@ -65,7 +68,8 @@ class Change(msgspec.Struct, kw_only=True, frozen=True):
     @property
     def identity(self) -> tuple[str, str, int, int]:
         """Two changes with the same identity concern the same value."""
-        return (self.kind, self.path, self.tid, self.start)
+        kind = self.kind if self.tid or self.kind in ("group", "controller") else "file"
+        return (kind, self.path, self.tid, self.start)
 
 
 class Gone(Exception):
@@ -87,13 +91,20 @@ def same(change: Change, one: str, other: str) -> bool:
     if one == other:
         return True
     try:
-        if change.kind in ("cpus", "affinity", "group-cpus"):
+        if change.kind == "group-cpus":
+            return parse_cpus(one or change.inside) == parse_cpus(other or change.inside)
+        if change.kind in ("cpus", "affinity"):
             return bool(one and other) and parse_cpus(one) == parse_cpus(other)
         if change.kind == "mask":
             return parse_mask(one) == parse_mask(other)
     except ValueError:
         return False
     return False
+
+
+def between(change: Change, now: str) -> bool:
+    """Whether a value is one that taking the change back passes through."""
+    return change.kind == "cpus" and bool(change.inside) and same(change, now, change.inside)
 
 
 def ours_alone(change: Change) -> bool:
@@ -119,6 +130,15 @@ def _write_text(machine: Machine, change: Change, value: str) -> None:
     if not machine.exists(change.path):
         raise Gone
     machine.write(change.path, value)
+
+
+def _write_cpus(machine: Machine, change: Change, value: str) -> None:
+    # The kernel lets an interrupt stay on a processor that the new list holds. Without the first
+    # write all of them would stay where the tuning sent them.
+    if value == change.was and change.inside:
+        with contextlib.suppress(OSError):
+            _write_text(machine, change, change.inside)
+    _write_text(machine, change, value)
 
 
 # ---- threads -------------------------------------------------------------------------------------
@@ -211,7 +231,13 @@ def _write_move(machine: Machine, change: Change, value: str) -> None:
 
 
 def _write_group_cpus(machine: Machine, change: Change, value: str) -> None:
-    _write_text(machine, change, value)
+    try:
+        _write_text(machine, change, value)
+    except OSError as error:
+        # A group with programs cannot be emptied again: every processor means the same.
+        if value or error.errno != errno.ENOSPC or not change.inside:
+            raise
+        _write_text(machine, change, change.inside)
     if value == change.was:
         give_back_masks(machine, change)
 
@@ -244,7 +270,7 @@ class _Driver:
 
 _DRIVERS: dict[Kind, _Driver] = {
     "text": _Driver(_read_text, _write_text),
-    "cpus": _Driver(_read_text, _write_text),
+    "cpus": _Driver(_read_text, _write_cpus),
     "mask": _Driver(_read_text, _write_text),
     "choice": _Driver(_read_choice, _write_text),
     "policy": _Driver(_read_policy, _write_policy),

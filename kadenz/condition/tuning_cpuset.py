@@ -108,6 +108,7 @@ def _narrow(
             path=path,
             was=was,
             value=cpus,
+            inside=show_cpus(machine.online()),
             threads=_masks(machine, pids, parse_cpus(was) or machine.online()),
         )
     ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -74,7 +74,26 @@ def make_plan(machine: Machine, profile: str, tuning: Tuning, cpus: str = "") ->
     ]
     # Without throttling a mistake in what follows could not be repaired: it is switched off last.
     items.sort(key=lambda item: item.key == "scheduler.rt_runtime_us")
-    return Plan(profile, tuning, realtime, housekeeping, tuple(items))
+    return Plan(profile, tuning, realtime, housekeeping, tuple(_last_word(items)))
+
+
+def _last_word(items: Sequence[Item]) -> list[Item]:
+    """Where two keys concern the same value the later one decides."""
+    decided: set[tuple[str, str, int, int]] = set()
+    kept = []
+    for item in reversed(items):
+        kept.append(_without(item, decided))
+        decided |= {change.identity for change in (*item.changes, *item.as_wanted)}
+    return kept[::-1]
+
+
+def _without(item: Item, decided: set[tuple[str, str, int, int]]) -> Item:
+    """The item without values that a later key decides."""
+    changes = tuple(c for c in item.changes if c.identity not in decided)
+    as_wanted = tuple(c for c in item.as_wanted if c.identity not in decided)
+    gone = bool(item.changes or item.as_wanted) and not (changes or as_wanted)
+    missing = "a later rule of the profile decides" if gone else item.missing
+    return replace(item, changes=changes, as_wanted=as_wanted, missing=missing)
 
 
 def _realtime(machine: Machine, text: str, asked: str) -> frozenset[int]:
@@ -301,8 +320,20 @@ def _interrupt(
     if not text:
         return None
     value = _away(parse_cpus(text), realtime, housekeeping)
-    names = ", ".join(_devices(machine, number))
-    return Change(key=key, kind="cpus", path=path, was="", value=value, name=names)
+    return _arrives(machine, key, number, value)
+
+
+def _arrives(machine: Machine, key: str, number: str, cpus: str) -> Change:
+    folder = f"/proc/irq/{number}"
+    return Change(
+        key=key,
+        kind="cpus",
+        path=f"{folder}/smp_affinity_list",
+        was="",
+        value=cpus,
+        name=", ".join(_devices(machine, number)),
+        inside=machine.read(f"{folder}/effective_affinity_list") or "",
+    )
 
 
 def _devices(machine: Machine, number: str) -> list[str]:
@@ -322,12 +353,7 @@ def _interrupt_rules(
             if fnmatch.filter(names, rule.match) and not any(
                 fnmatch.filter(names, m) for m in later
             ):
-                path = f"/proc/irq/{number}/smp_affinity_list"
-                changes.append(
-                    Change(
-                        key=key, kind="cpus", path=path, was="", value=cpus, name=", ".join(names)
-                    )
-                )
+                changes.append(_arrives(machine, key, number, cpus))
         missing = f"no interrupt of a device `{rule.match}`"
         if not cpus:
             changes, missing = [], "the profile names no processors for real time: say --cpus"

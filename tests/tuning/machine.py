@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -59,6 +61,7 @@ FILES = {
     f"{CPU}/cpu0/cpuidle/state2/disable": "0",
     "/proc/irq/default_smp_affinity": "f",
     "/proc/irq/24/smp_affinity_list": EVERYWHERE,
+    "/proc/irq/24/effective_affinity_list": "3",
     "/proc/irq/24/eth0/name": "",
     "/proc/irq/25/smp_affinity_list": "3",
     "/proc/irq/25/nvme0q1/name": "",
@@ -121,11 +124,26 @@ class FileMachine(Machine):
             words = [f"[{w}]" if w == text else w for w in ("always", "madvise", "never")]
             self._put(path, " ".join(words))
         else:
+            if path.endswith("/cpuset.cpus") and not text:
+                self._must_be_empty(path)
             self._put(path, text)
+            if re.fullmatch(r"/proc/irq/\d+/smp_affinity_list", path):
+                self._deliver(path.rpartition("/")[0], parse_cpus(text))
             if path.endswith("/cpuset.cpus"):
                 folder = path.rpartition("/")[0]
                 for pid in self.path(f"{folder}/cgroup.procs").read_text().split():
                     self._forget(int(pid), text or EVERYWHERE)
+
+    def _must_be_empty(self, path: str) -> None:
+        """As kernels have it in both versions (seen under 6.1 and 6.12)."""
+        if self.path(f"{path.rpartition('/')[0]}/cgroup.procs").read_text().split():
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    def _deliver(self, folder: str, cpus: frozenset[int]) -> None:
+        """An interrupt stays where it is as long as it may, and goes to the first one else."""
+        effective = self.path(f"{folder}/effective_affinity_list")
+        if effective.exists() and not parse_cpus(effective.read_text()) <= cpus:
+            effective.write_text(f"{min(cpus)}\n")
 
     def _put(self, path: str, text: str) -> None:
         assert self.path(path).is_file(), path

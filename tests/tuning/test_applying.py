@@ -343,6 +343,31 @@ def test_what_is_started_meanwhile_is_confined_and_set_free(tmp_path: Path) -> N
     assert "400" in machine.path(f"{machines.V1}/cgroup.procs").read_text().split()
 
 
+def test_an_interrupt_arrives_again_where_it_did(tmp_path: Path) -> None:
+    """Not only its list is given back: else all of them stay where the tuning sent them."""
+    machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
+    effective = "/proc/irq/24/effective_affinity_list"
+    assert machine.read(effective) == "3"
+    tunings.apply(machine, plan_of(machine, "isolated"), folder=state)
+    assert machine.read(effective) == "0"
+    tunings.restore(machine, folder=state)
+    assert machine.read(effective) == "3"
+
+
+def test_a_slice_that_had_the_controller_before_gets_every_processor_again(tmp_path: Path) -> None:
+    """A kernel does not empty the list of a group with programs: all of them means the same."""
+    machine, state = machines.make(tmp_path / "m", cgroups=2), tmp_path / "state"
+    machine.write(f"{machines.V2}/cgroup.subtree_control", "+cpuset")
+    cpus = f"{machines.V2}/system.slice/cpuset.cpus"
+    assert machine.read(cpus) == ""
+    tunings.apply(machine, plan_of(machine, "isolated"), folder=state)
+    assert machine.read(cpus) == "0-2"
+    taken = tunings.restore(machine, folder=state)
+    assert {one.result for one in taken} <= {"restored", "already so"}
+    assert machine.read(cpus) == "0-3"
+    assert machine.affinity(102) == "2"
+
+
 def test_an_affinity_the_kernel_forgot_is_given_back(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     machines.add_task(machine, 102, "database", 0, "other:0", "3")

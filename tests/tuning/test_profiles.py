@@ -11,7 +11,7 @@ from kadenz.condition.tuning_machine import CPU, parse_cpus, parse_mask, show_cp
 from kadenz.condition.tuning_plan import Item, Plan, make_plan
 from kadenz.config import house
 from kadenz.config.toml import parse_toml
-from kadenz.config.tuning import Tuning, removes
+from kadenz.config.tuning import InterruptRule, Tuning, removes
 from kadenz.errors import ConfigError, UsageError
 
 from . import machine as machines
@@ -207,6 +207,14 @@ def test_a_profile_of_ones_own_stands_on_another(
     plan = plan_of(machines.make(tmp_path / "machine"), "mine")
     assert one(plan, "memory.swappiness").wanted == "1"
     assert one(plan, "scheduler.rt_runtime_us").wanted == "-1"
+    assert [c.value for c in one(plan, "interrupt eth*").changes] == ["3"]
+
+
+def test_a_rule_for_one_interrupt_comes_before_the_placement_of_all(tmp_path: Path) -> None:
+    tuning, _ = house.read_tuning("isolated")
+    own = Tuning(title="own", interrupt=(InterruptRule(match="eth*", cpus="realtime"),))
+    plan = make_plan(machines.make(tmp_path), "own", own.over(tuning))
+    assert [c.name for c in one(plan, "placement.interrupts").changes] == ["nvme0q1"]
     assert [c.value for c in one(plan, "interrupt eth*").changes] == ["3"]
 
 
