@@ -82,6 +82,8 @@ def _lowest(high: Array, relative: Floats, best: int, first: int) -> int:
 
 def _fine(power: Array, centre: int) -> float:
     """The place of a peak between two ordinates (from the two largest amplitudes)."""
+    if centre + 1 >= power.size:  # the fastest there is: nothing beyond it to weigh
+        return float(centre)
     left, middle, right = (math.sqrt(float(power[i])) for i in (centre - 1, centre, centre + 1))
     if middle <= 0.0:
         return float(centre)
