@@ -31,6 +31,7 @@ from kadenz.store import Run
 Outcome = Literal["better", "worse", "equivalent", "inconclusive", "not-comparable"]
 ALPHA = 0.05  # the chance that any change is called although there is none
 BATCH_LANE = "per iteration"
+SAME = "sample by sample the same"
 Series = Samples | LessLoop
 
 
@@ -264,13 +265,13 @@ def _decide(
         )
     except Undefined as error:
         if same:
-            return _Verdict("equivalent", "sample by sample the same", figures)
+            return _Verdict("equivalent", SAME, figures)
         if _deterministic(left, right) and None not in figures:
             return _exact(figures, threshold)
         return _Verdict("inconclusive", error.reason, figures)
     figures = made.baseline.value, made.candidate.value
     if same:
-        return _Verdict("equivalent", "sample by sample the same", figures, made)
+        return _Verdict("equivalent", SAME, figures, made)
     return _Verdict(made.verdict, made.reason or made.caveat, figures, made)
 
 
@@ -365,7 +366,7 @@ def _deterministic(left: SameRuns, right: SameRuns) -> bool:
 
 def repeats_itself(run: Run) -> bool:
     """Two such runs are byte-identical."""
-    return run.manifest.target.tier in ("emulated", "rtl")
+    return run.manifest.target.tier in ("emulated", "rtl", "guest")
 
 
 def _identical(sides: list[list[Series]]) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from kadenz.analysis.batches import batch_lanes
 from kadenz.analysis.comparing import (
     BATCH_LANE,
+    SAME,
     Configurations,
     PointComparison,
     Series,
@@ -35,6 +36,8 @@ from kadenz.store import Run
 Outcome = Literal["pass", "fail", "inconclusive"]
 # One end of a 95 % interval: the interval shown lies wholly beyond the limit.
 ALPHA = 0.025
+# Measured with every run, asked for by nobody: what its clock is worth.
+_CLOCK = "clock/"
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,8 @@ def gate(
     Against the baseline a point passes when the 95 % interval of its ratio ends at or below
     1 + max_worse, fails when the interval lies wholly above it and does so among all points asked
     (Holm's adjustment, so that the chance of any false failure is 2.5 %), else it is inconclusive.
-    What the baseline measured and `runs` did not is inconclusive, never a pass.
+    What the baseline measured and `runs` did not is inconclusive, never a pass. The clock's own
+    figures are not held against the baseline, unless there are no others.
     """
     checks: list[Check] = []
     configurations: tuple[Configurations, ...] = ()
@@ -106,7 +110,8 @@ def gate(
             together=False,
             between_runs=between_runs,
         )
-        checks += _against(sides.points, max_worse)
+        points = [p for p in sides.points if not p.bench.startswith(_CLOCK)] or sides.points
+        checks += _against(points, max_worse)
         checks += [_missing(name, max_worse) for name in sides.only_baseline]
         configurations, new = sides.configurations, sides.only_candidate
     for limit in limits:
@@ -135,7 +140,9 @@ def _one_against(point: PointComparison, most: float, p: float | None, among: in
     found = f"{_text(base)} → {_text(cand)}"
     outcome: Outcome = "inconclusive"
     reason = point.reason
-    if ratio is not None:
+    if point.reason == SAME:
+        outcome = "pass"
+    elif ratio is not None:
         found += f", {_share(ratio.value)} [{_share(ratio.low)}, {_share(ratio.high)}]"
         if ratio.high <= (1.0 + most) * (1.0 + 1e-12):
             outcome, reason = "pass", _caveat(point)

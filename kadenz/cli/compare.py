@@ -262,8 +262,14 @@ def _print_text(result: SideBySide, threshold: float) -> None:
     for side, names in (("A", result.only_baseline), ("B", result.only_candidate)):
         if names:
             screen.print(f"[yellow]only in {side}[/] {escape('; '.join(names))}")
+    repeat = all("instruction" in point.classes for point in result.points)
     for caveat in dict.fromkeys(p.comparison.caveat for p in result.points if p.comparison):
-        if caveat:
+        if caveat and caveat.startswith("one run a side: the spread") and not repeat:
+            screen.print(
+                f"[yellow]warning[/] {escape(caveat)}. A verdict is about these two runs; use "
+                "`kadenz run --rounds`, or tell it with --between-runs"
+            )
+        elif caveat:
             screen.print(f"[dim]{escape(caveat)}[/]")
     spreads = [p.comparison.between_runs for p in result.points if p.comparison]
     known = [spread for spread in spreads if spread is not None]

@@ -106,6 +106,36 @@ def test_each_lane_is_held_to_the_limit(tmp_path: Path) -> None:
     assert [(c.lane, c.outcome) for c in made.checks] == [("core0", "pass"), ("core1", "fail")]
 
 
+def test_what_is_the_same_to_the_byte_passes_also_in_the_tail(tmp_path: Path) -> None:
+    values = np.full(1000, 9, np.uint32)
+    values[::105] = 132  # whether p99 is 9 or 132 hangs on one sample
+    sides = [
+        read_run(write_run(tmp_path, manifest(HIFIVE1), [Point("a/b", {"all": values})]))
+        for _ in range(2)
+    ]
+    assert gate(sides[:1], sides[1:]).outcome == "pass"
+
+
+def test_the_clock_of_a_run_is_not_what_is_judged(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    sides = [
+        read_run(
+            write_run(
+                tmp_path,
+                manifest(LINUX),
+                [
+                    Point("clock/read-cost", {"all": nanoseconds(cost, 2000, rng)}),
+                    Point("itc/mutex", {"all": nanoseconds(3000, 4000, rng)}),
+                ],
+            )
+        )
+        for cost in (30, 60)
+    ]
+    made = gate(sides[1:], sides[:1], statistics=["median"])
+    assert [check.bench for check in made.checks] == ["itc/mutex"]
+    assert made.outcome == "pass"
+
+
 def test_emulation_is_exact(tmp_path: Path) -> None:
     lanes: dict[str, Samples] = {"all": np.full(5, 120, np.uint32)}
     run = read_run(write_run(tmp_path, manifest(HIFIVE1), [Point("micro/x", lanes)]))
