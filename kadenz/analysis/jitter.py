@@ -74,13 +74,13 @@ def jitter_of_edges(
     tick_us: float,
     *,
     cycles: npt.NDArray[Any] | None = None,
-    missed: int = 0,
     window: int | None = None,
 ) -> tuple[JitterResult, Floats]:
     """Edge times (n,) in ticks of `tick_us`, ascending; also the jitter itself (n,), in ticks.
 
-    `cycles` (n,) are their numbers where they were recorded; else, where some are `missed`, they
-    come from the times (stats.cycles). Undefined for fewer than 1000 edges.
+    `cycles` (n,) are their numbers where they were recorded; where there are gaps and no numbers,
+    or numbers that do not fit them, they come from the times (stats.cycles). Undefined for fewer
+    than 1000 edges, and for edges that do not come at the period.
     """
     if times.size < FEWEST:
         raise TooFew("jitter", int(times.size), FEWEST)
@@ -90,14 +90,31 @@ def jitter_of_edges(
             "jitter",
             f"edges come every {apart:.6g} µs, which is not the period of {period_us:g} µs",
         )
-    notes = []
-    if cycles is None and missed:
-        cycles = cycle_numbers(times, period_us / tick_us)
-        notes.append(
-            "the numbers of the cycles with an edge were not recorded; they come from the times"
-        )
+    cycles, notes = _edge_cycles(times, period_us / tick_us, cycles)
     made = take_apart(times, nominal_period=period_us / tick_us, cycles=cycles, window=window)
-    return _result("edges", made, period_us, tuple(notes)), made.drift.jitter
+    return _result("edges", made, period_us, notes), made.drift.jitter
+
+
+def _edge_cycles(
+    times: npt.NDArray[Any], period: float, recorded: npt.NDArray[Any] | None
+) -> tuple[npt.NDArray[Any] | None, tuple[str, ...]]:
+    """Cycle numbers of edges, None where none is missing, and what to say about them.
+
+    A program that was kept from running leaves whole periods out, and may number its edges all the
+    same. What the times say counts where the two disagree about how many cycles there were.
+    """
+    if not (np.diff(times.astype(np.float64)) > 1.5 * period).any():
+        return recorded, ()
+    found = cycle_numbers(times, period)
+    if recorded is not None and int(recorded[-1]) - int(recorded[0]) == int(found[-1]):
+        return recorded, ()
+    holes = int(found[-1]) + 1 - found.size
+    if not holes and recorded is None:
+        return None, ()
+    which = "were not recorded" if recorded is None else "that were recorded leave some out"
+    return found, (
+        f"{holes:,} cycles have no edge; the numbers of cycles {which}, these come from the times",
+    )
 
 
 def jitter_of_wakeups(
@@ -182,15 +199,12 @@ def jitter_of_record(
         return None
     if not unit.is_time or not period_us:
         raise Undefined("jitter", f"the record counts {unit.label}, and no period in them is known")
-    take = jitter_of_edges if bench == EDGES else jitter_of_wakeups
-    return take(
-        samples[cold:],
-        float(period_us),
-        unit.scale,
-        # Motion programs write every lane as f8.
-        cycles=None if cycles is None else cycles[cold:].astype(np.int64),
-        missed=missed,
-    )
+    # Motion programs write every lane as f8.
+    numbers = None if cycles is None else cycles[cold:].astype(np.int64)
+    warm = samples[cold:]
+    if bench == EDGES:
+        return jitter_of_edges(warm, float(period_us), unit.scale, cycles=numbers)
+    return jitter_of_wakeups(warm, float(period_us), unit.scale, cycles=numbers, missed=missed)
 
 
 def tail_of(samples: npt.NDArray[Any]) -> Tail:

@@ -82,13 +82,8 @@ def jitter(
     shown = Unit("µs", "us", scale, clock_class, is_time=clock_class in ("hardware", "hosted"))
     values, numbers = read_series(file, column=column, cycles=cycles)
     take = jitter_of_edges if kind == "edges" else jitter_of_wakeups
-    missed = (
-        1 if kind == "edges" and numbers is None and _has_holes(values, period_us / scale) else 0
-    )
     try:
-        result, series = take(
-            values, period_us, scale, cycles=numbers, missed=missed, window=window
-        )
+        result, series = take(values, period_us, scale, cycles=numbers, window=window)
     except Undefined as error:
         raise UsageError(f"{file}: {error}", remedy=_remedy(kind, unit)) from None
     tail, no_tail = None, ""
@@ -116,18 +111,6 @@ def jitter(
 
         write_jitter_page(html, file.name, result, tail, shown, rate.sentence if rate else "")
         click.echo(f"{html}: {html.stat().st_size / 1000:,.0f} kB", err=as_json)
-
-
-def _has_holes(times: object, period: float) -> bool:
-    """Whether some cycle has no edge: more time than edges."""
-    import numpy as np
-
-    edges = np.asarray(times)
-    if edges.size < 2:
-        return False
-    return bool(round(float(edges[-1] - edges[0]) / period) > 1.002 * (edges.size - 1)) or bool(
-        (np.diff(edges.astype(np.float64)) > 1.5 * period).any()
-    )
 
 
 def _remedy(kind: str, unit: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from kadenz.analysis import RunResult, analyse
+from kadenz.analysis.jitter import jitter_of_edges
 from kadenz.analysis.series_file import read_series
 from kadenz.analysis.summary import run_summary
 from kadenz.config.manifest import LaneEntry
@@ -71,6 +72,25 @@ def test_lost_edges_leave_holes(tmp_path: Path) -> None:
     assert lane.jitter.rate_error_ppm.value == pytest.approx(200.0, abs=0.5)
     assert lane.jitter.disturbances.periodic[0].every.covers(2_000.0)
     assert "come from the times" in lane.jitter.notes[0]
+
+
+def test_cycles_left_out_by_a_program_that_counts_on_are_holes() -> None:
+    """It was kept from running for 40 periods, and numbers its edges as if nothing had been."""
+    times = edges(9)
+    times[12_000:] += 40e6 * 1.0002
+    made, _ = jitter_of_edges(times, 1000.0, 1e-3, cycles=np.arange(N))
+    assert made.holes == 40 and "leave some out" in made.notes[0]
+    assert made.rate_error_ppm.covers(200.0)
+
+
+def test_an_edge_later_than_the_next_cycle_is_no_hole() -> None:
+    """As with the standard kernel of cereia2011: 1434 us at a period of 1 ms."""
+    times = edges(10)
+    times[5_500] += 1.434e6
+    times[5_501] = times[5_500] + 10e3
+    made, _ = jitter_of_edges(times, 1000.0, 1e-3)
+    assert made.holes == 0
+    assert made.summary.max == pytest.approx(1.434e6, rel=0.01)
 
 
 def latencies(seed: int) -> tuple[Samples, Samples]:
