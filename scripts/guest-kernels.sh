@@ -18,6 +18,8 @@
 . "$(dirname "$0")/lib.sh"
 PRIVATE_APT="$CACHE/apt-guests"
 # shellcheck disable=SC2034  # read by private-apt.sh
+PRIVATE_APT_WHAT="kernels of guests"
+# shellcheck disable=SC2034  # read by private-apt.sh
 PRIVATE_APT_ARCHITECTURES='"amd64"; "arm64";'
 . "$(dirname "$0")/private-apt.sh"
 

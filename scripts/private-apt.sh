@@ -3,6 +3,7 @@
 # An apt of our own: separate sources, lists and cache under the cache folder, the system's keys.
 # It can download and unpack; it never installs. Sourced after lib.sh.
 
+PRIVATE_APT_WHAT="${PRIVATE_APT_WHAT:-backported tools}" # for messages
 PRIVATE_APT="${PRIVATE_APT:-$CACHE/apt}"
 # Whose packages are listed: this machine's, or those named ("amd64"; "arm64";).
 PRIVATE_APT_ARCHITECTURES="${PRIVATE_APT_ARCHITECTURES:-\"$(dpkg --print-architecture)\";}"
@@ -32,8 +33,8 @@ private_apt_sources() {
     [ -n "$(repository Debian)$(repository Ubuntu)" ] || as_root apt-get update -qq
     debian="${KADENZ_DEBIAN_MIRROR:-$(repository Debian)}"
     [ -n "$debian" ] || die \
-        "this system's package sources name no Debian mirror, and QEMU $NEEDED_QEMU comes from Debian's backports" \
-        "Name one: KADENZ_DEBIAN_MIRROR=URL make setup; or install QEMU $NEEDED_QEMU or newer into PATH"
+        "this system's package sources name no Debian mirror, and $PRIVATE_APT_WHAT come from Debian" \
+        "Name one: KADENZ_DEBIAN_MIRROR=URL make …${NEEDED_QEMU:+; or install QEMU $NEEDED_QEMU or newer into PATH}"
     echo "deb [signed-by=$keyring] $debian bookworm main"
     echo "deb [signed-by=$keyring] $debian bookworm-backports main"
     echo "deb-src [signed-by=$keyring] $debian bookworm-backports main"
