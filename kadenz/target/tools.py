@@ -83,6 +83,7 @@ NEEDS: tuple[Need, ...] = (
     Need("qemu-system-riscv64", "runs riscv64 guests", _GUEST_REMEDY, (10,)),
     Need("qemu-system-riscv32", "emulates RISC-V boards", _QEMU_REMEDY, (10,)),
     Need("qemu-system-arm", "emulates Arm boards", _QEMU_REMEDY, (10,)),
+    Need("stress-ng", "load beside a measurement", _apt("stress-ng")),
 )
 
 
