@@ -189,7 +189,11 @@ def _summary_rows(run: Run) -> list[Row]:
             flat |= row["params"]
             flat |= {f"native_{name}": rank for name, rank in row["ranks"].items()}
             flat["gaps"] = "; ".join(f"{k}: {v}" for k, v in row.get("gaps", {}).items())
-            head = {"target": run.manifest.target.name, "partial": run.manifest.partial}
+            head = {
+                "target": run.manifest.target.name,
+                "load": run.manifest.conditions.get("load", ""),
+                "partial": run.manifest.partial,
+            }
             rows.append(head | flat)
     return rows
 
@@ -214,6 +218,7 @@ def to_json(run: Run, out: TextIO, *, summary: bool = False) -> None:
         "target": manifest.target.name,
         "clock": manifest.clock.name,
         "clock_class": manifest.clock.clock_class,
+        "conditions": manifest.conditions,
         "partial": manifest.partial,
     }
     out.write(json.dumps(head, ensure_ascii=False)[:-1] + ', "series": [')

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 
 import msgspec
@@ -15,8 +17,9 @@ from kadenz.analysis.results import RunResult
 from kadenz.analysis.summary import run_summary
 from kadenz.config.manifest import LoadEntry
 from kadenz.report import labels, loads, tables
+from kadenz.report.export import to_csv
 from kadenz.report.table import Cell
-from kadenz.store import read_run
+from kadenz.store import Run, read_run
 from tests.synthetic import LINUX, Point, manifest, nanoseconds, write_run
 
 DISK = LoadEntry(
@@ -93,6 +96,9 @@ def test_a_load_is_a_difference_between_runs(runs: list[RunResult]) -> None:
 
 
 def test_machines_read_it_too(runs: list[RunResult]) -> None:
+    out = io.StringIO()
+    to_csv(Run(runs[1].path, runs[1].manifest), out, summary=True)
+    assert {row["load"] for row in csv.DictReader(io.StringIO(out.getvalue()))} == {"disk"}
     summary = run_summary(runs[1])
     assert summary["conditions"]["load"] == "disk"
     assert summary["loads"][0] == {
