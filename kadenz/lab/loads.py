@@ -33,11 +33,14 @@ def loads_of(target: TargetName, wanted: Sequence[str]) -> list[str]:
     loads = list(dict.fromkeys(wanted))
     if target.tier == "host":
         return loads
+    inside = target.tier == "guest"  # it has loads of its own, and conditions that name them
     if NONE in loads:
-        return [NONE]
+        return [""] if inside else [NONE]
     raise UsageError(
         f"load `{loads[0]}` runs on this Linux: {target} does not feel it (tier {target.tier})",
-        remedy="Name a target of tier host with --target, or measure the others with --load none",
+        remedy="Loads inside a guest are named with --guest-load"
+        if inside
+        else "Name a target of tier host with --target, or measure the others with --load none",
     )
 
 

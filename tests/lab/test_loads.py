@@ -71,6 +71,11 @@ def test_only_what_runs_on_this_linux_takes_a_load() -> None:
     assert loads_of(BOARD, ["disk", "none"]) == ["none"]
     with pytest.raises(UsageError, match="`disk` runs on this Linux: freertos/stm32f4@emulated"):
         loads_of(BOARD, ["disk"])
+    guest = TargetName("linux-rt", "x86_64", "guest")
+    assert loads_of(guest, ["none", "disk"]) == [""]
+    with pytest.raises(UsageError) as told:
+        loads_of(guest, ["disk"])
+    assert "--guest-load" in told.value.remedy
     (stamp,) = stamps(BOARD, ["none", "disk"])
     assert "measured without disk" in stamp.message
     assert stamps(LINUX, ["disk"]) == stamps(BOARD, ["none"]) == []
