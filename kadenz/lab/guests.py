@@ -55,6 +55,11 @@ class Guest:
         return f" ({self.kernel.version}{load}{', disturbed' if self.disturbance else ''})"
 
     @property
+    def loads(self) -> tuple[str, ...]:
+        """The parts of its load."""
+        return tuple(self.load.split("+")) if self.load not in ("", NONE) else ()
+
+    @property
     def conditions(self) -> dict[str, str]:
         """For the manifest."""
         found = {"guest kernel": self.kernel.origin}

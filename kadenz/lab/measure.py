@@ -235,8 +235,8 @@ def _boot(
         )
         if trace is not None:
             trace.keep(writer.folder / f"trace-{points[0].id:05d}.txt")
-    if isinstance(target, GuestTarget) and not writer.manifest.loads:
-        writer.manifest.loads = target.loads
+    if isinstance(target, GuestTarget) and not outcome.stopped:
+        _enter_guest_loads(job, target, writer)
     if session.scoped:
         try:
             session.take_trace(getattr(target, "records", {}))
@@ -255,6 +255,17 @@ def _boot(
         writer.say(outcome.said)
     _report_findings(assembler, outcome, name, writer, failures)
     return outcome
+
+
+def _enter_guest_loads(job: Job, target: GuestTarget, writer: RunWriter) -> None:
+    """What the loads inside a guest told of themselves; a warning for each that told nothing."""
+    if not writer.manifest.loads:
+        writer.manifest.loads = target.loads
+    told = {load.name for load in target.loads if load.verified}
+    wanted = job.guest.loads if job.guest is not None else ()
+    for name in wanted:
+        if name not in told:
+            _warn(writer, "load-not-verified", f"the load `{name}` inside the guest told no rate")
 
 
 def _report_findings(

@@ -26,7 +26,7 @@ LOADS = {
     "syscalls": "one byte through a pipe and back out, without end",
     "timers": "an interrupt and a wake-up every 100 µs",
 }
-_POWER_OFF_S = 20.0  # after its last frame, for the loads' rates and the end
+_POWER_OFF_S = 60.0  # after its last frame, for the loads' rates and the end
 _LINES = 30  # of its console, in an error
 _LOAD = re.compile(r"^kadenz-load: (\w+) (\w+) (\d+) (\d+)\s*$", re.MULTILINE)
 _PANIC = re.compile(r"Kernel panic - not syncing: (.*)")
