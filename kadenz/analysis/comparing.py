@@ -255,6 +255,7 @@ def _decide(
     if different:
         return _Verdict("not-comparable", "clock classes differ: no verdict", figures)
     same = _deterministic(left, right) and _identical(sides)
+    made: Comparison | None
     try:
         made = compare(
             sides[0],
@@ -264,22 +265,24 @@ def _decide(
             between_runs=0.0 if _deterministic(left, right) else between_runs,
         )
     except Undefined as error:
-        if same:
-            return _Verdict("equivalent", SAME, figures)
-        if _deterministic(left, right) and None not in figures:
-            return _exact(figures, threshold)
-        return _Verdict("inconclusive", error.reason, figures)
-    figures = made.baseline.value, made.candidate.value
+        made, why = None, error.reason
+    else:
+        figures = made.baseline.value, made.candidate.value
+        why = made.reason or made.caveat
     if same:
         return _Verdict("equivalent", SAME, figures, made)
-    return _Verdict(made.verdict, made.reason or made.caveat, figures, made)
+    if _deterministic(left, right) and (made is None or not made.decidable):
+        return _exact(figures, threshold, why)
+    return _Verdict(made.verdict if made is not None else "inconclusive", why, figures, made)
 
 
-def _exact(figures: tuple[float | None, float | None], threshold: float) -> _Verdict:
+def _exact(
+    figures: tuple[float | None, float | None], threshold: float, otherwise: str
+) -> _Verdict:
     """Too few samples for an interval, of runs that repeat themselves: the figure is exact."""
     base, cand = figures
     if not base or not cand or min(base, cand) <= 0.0:
-        return _Verdict("inconclusive", "no relative change is defined", figures)
+        return _Verdict("inconclusive", otherwise, figures)
     beyond = max(cand / base, base / cand) >= 1.0 + threshold
     outcome: Outcome = ("worse" if cand > base else "better") if beyond else "equivalent"
     return _Verdict(outcome, "exact for this plan: emulation repeats itself", figures)

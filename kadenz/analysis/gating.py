@@ -144,7 +144,9 @@ def _one_against(point: PointComparison, most: float, p: float | None, among: in
         outcome = "pass"
     elif ratio is not None:
         found += f", {_share(ratio.value)} [{_share(ratio.low)}, {_share(ratio.high)}]"
-        if ratio.high <= (1.0 + most) * (1.0 + 1e-12):
+        if point.comparison is not None and not point.comparison.decidable:
+            pass
+        elif ratio.high <= (1.0 + most) * (1.0 + 1e-12):
             outcome, reason = "pass", _caveat(point)
         elif p is not None and p <= ALPHA:
             outcome, reason = "fail", _caveat(point)
@@ -296,4 +298,4 @@ def _text(value: float | None) -> str:
 
 
 def _share(ratio: float) -> str:
-    return "…" if math.isinf(ratio) else f"{100.0 * (ratio - 1.0):+.3g} %"
+    return "…" if not 0.0 < ratio < math.inf else f"{100.0 * (ratio - 1.0):+.3g} %"

@@ -343,8 +343,11 @@ def _verdict(point: PointComparison, threshold: float) -> str:
         said = f"no difference within {100.0 * threshold:g} %"
     words = f"[{_COLOURS[point.outcome]}]{said}[/]"
     made = point.comparison
-    if point.p_together is not None and point.outcome == "inconclusive" and "among" in point.reason:
-        return f"{words} {escape(point.reason)}"
+    if point.outcome == "inconclusive" and made is not None and made.verdict != "inconclusive":
+        p = f", p {point.p_together:.2g}" if point.p_together is not None else ""
+        return f"{words}: {made.verdict} alone, not among so many{p}"
+    if point.outcome == "inconclusive" and made is not None and not made.decidable:
+        return f"{words}: {escape(made.reason.partition(',')[0])}"
     if point.outcome == "inconclusive" and made is not None and made.detectable is not None:
         return f"{words}, {percent(made.detectable).replace('+', '±')} would have been seen"
     if point.outcome in ("inconclusive", "not-comparable"):
@@ -369,4 +372,4 @@ def _change(point: PointComparison) -> tuple[str, str]:
 def _share(ratio: float) -> str:
     from kadenz.report.numbers import percent
 
-    return percent(ratio - 1.0) if math.isfinite(ratio) else "…"
+    return percent(ratio - 1.0) if 0.0 < ratio < math.inf else "…"

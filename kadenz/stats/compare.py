@@ -41,7 +41,8 @@ class Comparison:
     one of "the candidate is at most `threshold` worse" (None without a ratio). `detectable` is the
     smallest relative change these data would have shown with 80 % power (None where no ratio
     exists). `between_runs` is the relative sd between the runs of a side, the larger of the sides
-    (None with one run a side). `reason` explains an inconclusive verdict, `caveat` what the
+    (None with one run a side). Not `decidable` is what is worth too few independent samples for its
+    intervals to hold. `reason` explains an inconclusive verdict, `caveat` what the
     intervals leave out.
     """
 
@@ -58,6 +59,7 @@ class Comparison:
     baseline_runs: int
     candidate_runs: int
     between_runs: float | None = None
+    decidable: bool = True
     reason: str = ""
     caveat: str = ""
 
@@ -123,7 +125,8 @@ def compare(
     Verdict, from the ratio's interval: "equivalent" when it lies wholly inside the band
     1/(1 + threshold) ... 1 + threshold, whose ends are outside (a change as large as `threshold`
     matters); else "worse" when it lies wholly above 1 ("better" unless `lower_is_better`), the
-    contrary below; else "inconclusive".
+    contrary below; else "inconclusive". With one run a side also "inconclusive" where a side is
+    worth less than 30 independent samples.
     """
     if threshold < 0.0 or not 0.0 < confidence < 1.0 or between_runs < 0.0:
         raise Undefined(
@@ -138,6 +141,14 @@ def compare(
     parts = (_from_replicates if alone else _from_runs)(base, cand, confidence)
     ratio = parts.ratio
     verdict, reason = _verdict(parts.difference, ratio, threshold, lower_is_better)
+    worth = min(base.runs[0].effective_n, cand.runs[0].effective_n)
+    decidable = not alone or worth >= FEW_EFFECTIVE or (base.constant and cand.constant)
+    if not decidable and verdict != "inconclusive":
+        verdict = "inconclusive"
+        reason = (
+            f"a side is worth only {worth:.0f} independent samples, and an interval can be trusted "
+            f"from {FEW_EFFECTIVE:.0f} on. Measure longer, or more runs"
+        )
     above, below = (
         (parts.p_above, parts.p_below)
         if lower_is_better
@@ -161,6 +172,7 @@ def compare(
         baseline_runs=base.count,
         candidate_runs=cand.count,
         between_runs=None if alone else _relative_spread(base, cand),
+        decidable=decidable,
         reason=reason,
         caveat=_caveat(base, cand, between_runs),
     )
@@ -215,15 +227,11 @@ def _caveat(base: _Side, cand: _Side, between_runs: float) -> str:
     if base.constant and cand.constant:
         return "neither side varies: the intervals have no width and say nothing of other runs"
     if base.count == cand.count == 1:
-        said = (
+        return (
             f"one run a side: a spread between runs of {100.0 * between_runs:g} % was assumed"
             if between_runs
             else "one run a side: the spread between runs is not known and not included"
         )
-        worth = min(base.runs[0].effective_n, cand.runs[0].effective_n)
-        if worth < FEW_EFFECTIVE:
-            said += f"; a side is worth only {worth:.0f} independent samples"
-        return said
     if min(base.count, cand.count) == 1:
         return "one side has a single run: its spread between runs is taken from the other side"
     return ""
