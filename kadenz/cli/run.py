@@ -118,7 +118,7 @@ _ADHOC_QUICK = 50
 )
 @click.option(
     "--load-scratch",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Where a load's files go while it runs. Default: --output.",
 )
 @click.option(

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,12 +59,18 @@ class RunningLoad:
         self.entries: list[LoadEntry] = []
         self._say = say
         parent = (options.scratch or scratch).resolve()
-        parent.mkdir(parents=True, exist_ok=True)
-        sweep(parent)
-        own = f"{os.getpid()}-{_started(os.getpid())}-{time.monotonic_ns()}"
+        own = f"{_where()}-{os.getpid()}-{_started(os.getpid())}-{time.monotonic_ns()}"
         self.folder = parent / f"{FOLDER}{own}"
-        self._parts = parts(name, options, self.folder)
-        self._place = Place(self.cpus, self.folder, counters.device_of(parent)[0])
+        try:
+            parent.mkdir(parents=True, exist_ok=True)
+            sweep(parent)
+            self._parts = parts(name, options, self.folder)
+            self._place = Place(self.cpus, self.folder, counters.device_of(parent)[0])
+        except OSError as error:
+            raise LoadFailed(
+                f"load `{name}`: {parent}: {error.strerror}",
+                remedy="Name a folder this user may write to with --load-scratch",
+            ) from None
         self._names = {part.kind.counter for part in self._parts}
         self._spec = self._specification(own)
         self._process: subprocess.Popen[bytes] | None = None
@@ -342,11 +349,20 @@ def sweep(parent: Path) -> None:
     """Removes scratch folders whose kadenz and supervisor were both killed at once."""
     for folder in parent.glob(f"{FOLDER}*"):
         own = folder.name.removeprefix(FOLDER)
-        pid, _, rest = own.partition("-")
-        alive = not pid.isdigit() or _started(int(pid)) == rest.partition("-")[0]
+        where, _, rest = own.partition("-")
+        pid, _, rest = rest.partition("-")
+        if where != _where() or not pid.isdigit():
+            continue
+        alive = _started(int(pid)) == rest.partition("-")[0]
         if not alive and not _in_use(folder):
             groups = memory_groups(f"{PREFIX}{own}", 0)
             supervisor.remove({"folder": str(folder), "groups": groups})
+
+
+def _where() -> str:
+    """This machine and its processes: another container or host may share the folder."""
+    space = Path("/proc/self/ns/pid").stat().st_ino
+    return f"{zlib.crc32(f'{os.uname().nodename} {space}'.encode()):08x}"
 
 
 def _started(pid: int) -> str:

@@ -22,11 +22,13 @@ def on_a_disk(folder: Path) -> Path:
 
 def left_behind(scratch: Path, owner: int | None = None) -> list[str]:
     """Processes that work below `scratch`, files there, control groups of the owner's loads."""
-    group = f"kadenz-load-{owner or os.getpid()}-"
+    mine = f"-{owner or os.getpid()}-"
     found = [f"process {pid}" for pid in working_in(scratch)]
     found += [str(path) for path in scratch.rglob(".kadenz-load-*")]
     for folder, names, _ in os.walk("/sys/fs/cgroup"):
-        found += [f"{folder}/{name}" for name in names if name.startswith(group)]
+        found += [
+            f"{folder}/{name}" for name in names if name.startswith("kadenz-load-") and mine in name
+        ]
     mounts = Path("/proc/self/mounts").read_text().splitlines()
     return found + [f"mount {line}" for line in mounts if str(scratch) in line]
 

@@ -153,6 +153,13 @@ def test_what_a_killed_supervisor_leaves_is_removed(here: Path) -> None:
     assert left_behind(here) == []
 
 
+def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(LoadFailed, match="file/below: Not a directory") as told:
+        started("memory", tmp_path / "file" / "below")
+    assert "--load-scratch" in told.value.remedy
+
+
 def test_ctrl_c_ends_the_start(here: Path) -> None:
     stop = threading.Event()
     stop.set()
@@ -162,10 +169,11 @@ def test_ctrl_c_ends_the_start(here: Path) -> None:
 
 def test_what_kadenz_and_its_supervisor_left_is_swept_by_the_next(here: Path) -> None:
     """Both killed at once: nobody was there to clean up."""
-    dead = here / ".kadenz-load-999999999-1-2"
-    foreign = here / ".kadenz-load-x"
-    alive = here / f".kadenz-load-{os.getpid()}-{running._started(os.getpid())}-3"
-    reused = here / f".kadenz-load-{os.getpid()}-1-4"  # the number of a process that began since
+    where, pid = running._where(), os.getpid()
+    dead = here / f".kadenz-load-{where}-999999999-1-2"
+    foreign = here / ".kadenz-load-01234567-999999999-1-2"  # of another machine or container
+    alive = here / f".kadenz-load-{where}-{pid}-{running._started(pid)}-3"
+    reused = here / f".kadenz-load-{where}-{pid}-1-4"  # a number given to a later process
     for folder in (dead, foreign, alive, reused):
         folder.mkdir()
         (folder / "file").touch()

@@ -67,15 +67,14 @@ def here(tmp_path: Path) -> Iterator[Path]:
     supervisor.kill(working_in(tmp_path))
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_nothing_is_left_when_the_owner_is_killed(here: Path, number: int) -> None:
+def test_nothing_is_left_when_the_owner_is_killed(here: Path) -> None:
     what = spec(here, ["sh", "-c", STUBBORN], ["sh", "-c", STUBBORN], grouped=True)
     process, pid, answer = owner(what)
     assert answer["event"] == "started"
     wait_for(lambda: len(working_in(here)) >= 6)
     wait_for(lambda: any(here.glob(".kadenz-load-*/file")))
     assert answer["group"] == "" or Path(answer["group"]).is_dir()
-    os.kill(process.pid, number)
+    process.kill()
     process.wait()
     wait_for(lambda: left_behind(here) == [], 20)
     wait_for(lambda: not Path(f"/proc/{pid}").exists(), 20)
