@@ -35,12 +35,18 @@ def write_json(folders: Sequence[Path], errors: Sequence[KadenzError]) -> None:
 
 def write_tables(folders: Sequence[Path]) -> None:
     """One table a run: accounting, median, p99, maximum, and what they count."""
-    from kadenz.cli.console import console
+    from kadenz.cli.console import console, fits
 
     screen = console()
     for folder in folders:
         summary = _summary(folder)
-        screen.print(_table(summary))
+        table = _table(summary)
+        if fits(screen, table):
+            screen.print(table)
+        else:
+            screen.print(_narrow(summary))
+            for note in _notes(summary):
+                screen.print(_plain(note))
         if _missing_p99(summary):
             screen.print(f"[dim]{_plain(_missing_p99(summary))}[/]")
         for warning in summary["warnings"]:
@@ -63,7 +69,9 @@ def _missing_p99(summary: dict[str, Any]) -> str:
     gaps = [
         row["gaps"]["p99"]
         for row in summary["records"]
-        if row.get("p99") is None and "p99" in row.get("gaps", {})
+        if row.get("p99") is None
+        and "p99" in row.get("gaps", {})
+        and not row["params"].get("iterations")  # a batch is timed once: no percentile is missing
     ]
     if not gaps:
         return ""
@@ -71,37 +79,86 @@ def _missing_p99(summary: dict[str, Any]) -> str:
     return f"no p99{many}: {gaps[0]}. Measure more samples, e.g. without --quick"
 
 
+def _title(summary: dict[str, Any]) -> str:
+    load = f", load {summary['conditions']['load']}" if summary["loads"] else ""
+    return (
+        f"{summary['target']}: {summary['kernel']}, clock {summary['clock']} "
+        f"({summary['clock_class']}), {summary['instrument']}{load}"
+    )
+
+
 def _table(summary: dict[str, Any]) -> Any:
     from rich.table import Table
 
-    title = f"{summary['target']}: {summary['kernel']}, clock {summary['clock']} "
-    title += f"({summary['clock_class']}), {summary['instrument']}"
-    title += f", load {summary['conditions']['load']}" if summary["loads"] else ""
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    table = Table(
+        title=_title(summary), title_justify="left", title_style="bold", box=None, pad_edge=False
+    )
     table.add_column("benchmark")
     for name in ("taken", "missed", "median", "p99", "max"):
         table.add_column(name, justify="right")
     table.add_column("unit")
     table.add_column("status")
+    for row, name in _named(summary):
+        status = row["status"] if not row["reason"] else f"{row['status']}: {row['reason']}"
+        if row.get("per_iteration") is not None:
+            status += f", {_number(row['per_iteration'])} an iteration"
+        table.add_row(_plain(name), *_figures(row), _unit(row), _plain(status))
+    return table
+
+
+def _narrow(summary: dict[str, Any]) -> Any:
+    """The same for a terminal too small: what is said in words stands below, nothing is cut."""
+    from rich.table import Table
+
+    units = sorted({_unit(row) for row, _ in _named(summary)} - {""})
+    title = _title(summary) + (f"; in {units[0]}" if len(units) == 1 else "")
+    table = Table(title=title, title_justify="left", title_style="bold", box=None)
+    table.padding, table.pad_edge = (0, 1, 0, 0), False
+    table.add_column("benchmark", overflow="fold")
+    for name in ("taken", "missed", "median", "p99", "max"):
+        table.add_column(name, justify="right", no_wrap=True)
+    if len(units) > 1:
+        table.add_column("unit", no_wrap=True)
+    table.add_column("status", no_wrap=True)
+    for row, name in _named(summary):
+        unit = [_unit(row)] if len(units) > 1 else []
+        table.add_row(_plain(name), *_figures(row), *unit, _plain(row["status"]))
+    return table
+
+
+def _notes(summary: dict[str, Any]) -> list[str]:
+    """What the wide table says in its column of the status."""
+    found = []
+    for row, name in _named(summary):
+        if row["reason"]:
+            found.append(f"{name}: {row['status']}: {row['reason']}")
+        if row.get("per_iteration") is not None:
+            each = f"{_number(row['per_iteration'])} {_unit(row)} an iteration"
+            found.append(f"{name}: {each}, less the empty loop")
+    return found
+
+
+def _named(summary: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
+    """Rows, each with benchmark, the parameters that differ, and its lane."""
     swept = swept_params([(row["bench"], row["params"]) for row in summary["records"]])
+    found = []
     for row in summary["records"]:
         words = [row["bench"]]
         words += [f"{k}={v}" for k, v in row["params"].items() if (row["bench"], k) in swept]
         if row["lane"] not in ("", "all"):
             words.append(row["lane"])
-        figures = [_number(row.get(name)) for name in ("median", "p99", "max")]
-        status = row["status"] if not row["reason"] else f"{row['status']}: {row['reason']}"
-        if row.get("per_iteration") is not None:
-            status += f", {_number(row['per_iteration'])} an iteration"
-        table.add_row(
-            _plain(" ".join(words)),
-            str(row["taken"]),
-            str(row["missed"]),
-            *figures,
-            _UNITS.get(row["unit"], row["unit"]) if any(figures) else "",
-            _plain(status),
-        )
-    return table
+        found.append((row, " ".join(words)))
+    return found
+
+
+def _figures(row: dict[str, Any]) -> list[str]:
+    figures = [_number(row.get(name)) for name in ("median", "p99", "max")]
+    return [str(row["taken"]), str(row["missed"]), *figures]
+
+
+def _unit(row: dict[str, Any]) -> str:
+    """ "µs"; "" where there are no figures."""
+    return _UNITS.get(row["unit"], row["unit"]) if row.get("median") is not None else ""
 
 
 def swept_params(points: Sequence[tuple[str, dict[str, int]]]) -> set[tuple[str, str]]:

@@ -156,7 +156,12 @@ def _lane_row(record: RecordResult, lane: LaneResult, where: str) -> _Row:
 
 def _gaps(result: RunResult) -> list[str]:
     """Why percentiles are missing, each reason once."""
-    lanes = [lane for record in result.records if record.usable for lane in record.lanes]
+    lanes = [
+        lane
+        for record in result.records
+        if record.usable and record.batch is None  # a batch is timed once: nothing is missing
+        for lane in record.lanes
+    ]
     missing = [lane.percentile("p99") for lane in lanes if lane.summary is not None]
     without = [p for p in missing if p is not None and p.value is None]
     if not without:

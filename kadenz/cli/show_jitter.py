@@ -28,4 +28,17 @@ def write_jitter(screen: Any, result: RunResult) -> None:
             screen.print(f"\n[bold]{escape(name)}[/]: jitter")
             tail = [] if lane.tail is None else tail_lines(lane.tail, record.unit)
             for line in jitter_lines(lane.jitter, record.unit) + tail:
-                screen.print(f"  {escape(line)}", soft_wrap=True)
+                screen.print(escape(_wrapped(line, screen.width)), soft_wrap=True)
+
+
+def _wrapped(line: str, width: int) -> str:
+    """Indented by two; what goes on stands below the words behind the line's name."""
+    import textwrap
+
+    return textwrap.fill(
+        line,
+        width=width,
+        initial_indent="  ",
+        subsequent_indent=" " * 14,
+        break_on_hyphens=False,
+    )

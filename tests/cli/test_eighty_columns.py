@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from kadenz.cli import cli
 from kadenz.cli.run_summary import write_tables
 from tests.cli.test_command_line import complete, kadenz
-from tests.synthetic import HIFIVE1, LINUX, board_points, linux_points, manifest, write_run
+from tests.synthetic import HIFIVE1, LINUX, Point, board_points, linux_points, manifest, write_run
 
 
 @pytest.fixture(scope="module")
@@ -73,3 +73,28 @@ def test_list_marks_boards_that_nobody_has_measured() -> None:
 
 def test_the_name_after_list_is_completed() -> None:
     assert "itc/queue" in complete("kadenz list itc/q")
+
+
+def test_the_summary_of_a_run_fits_80_columns_and_cuts_no_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(2)
+    points = board_points(rng, 300)
+    batch = {
+        "batch": np.array([34_950_816, 34_950_816], np.uint32),
+        "empty-loop": np.array([300_055, 300_055], np.uint32),
+    }
+    points.append(Point("micro/semaphore-shuffle", batch, {"iterations": 50_000}))
+    run = write_run(tmp_path, manifest(HIFIVE1), points)
+    monkeypatch.setenv("COLUMNS", "80")
+    write_tables([run])
+    text = capsys.readouterr().out
+    table, _, _ = text.partition("run folder")  # a path is one word
+    assert max(map(len, table.splitlines())) <= 80
+    assert "…" not in text
+    for bench in ("itc/semaphore-counting", "micro/semaphore-shuffle batch", "34,950,816"):
+        assert bench in text
+    said = " ".join(text.split())
+    assert "693.02 instructions an iteration, less the empty loop" in said
+    assert "itc/pipe: n/a: no pipes here" in said
+    assert "no p99" not in said  # a batch is timed once

@@ -200,3 +200,15 @@ def test_words_and_lines_can_be_told_from_the_ground(theme: str) -> None:
     for name in ("--ink", "--muted", "--alarm", *(f"--s{i}" for i in range(1, 6))):
         # 4.5:1 for text (WCAG 2.1, 1.4.3); the series colours are text too, in labels and badges.
         assert contrast(colours[name], colours["--paper"]) >= 4.5, name
+
+
+def test_words_above_a_plot_end_where_the_plot_does() -> None:
+    long = "number of samples, of 283; rank 10, full context, stop above 3,000 µs, timer 2"
+    panel = Panel("posix/linux@host (single) #1, load paging, core0 and more", long)
+    made = panel.finish("name", "")
+    shown = [
+        element.text or "" for element in ET.fromstring(made.svg).iter() if "text" in element.tag
+    ]
+    assert shown[0].endswith("…") and len(shown[0]) <= 44
+    assert shown[1] == "number of samples, of 283; rank 10, full context, stop…"
+    assert long in made.svg  # the title says it all

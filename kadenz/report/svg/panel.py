@@ -13,6 +13,8 @@ from kadenz.report.svg.style import STANDALONE
 
 WIDTH = 340.0
 HEADING = 38.0  # two lines of words above the plot
+# What fits into WIDTH of 13-px bold and of 11-px letters; the whole words stay in the title.
+HEADING_LETTERS, SUBHEADING_LETTERS = 44, 58
 LABEL_PITCH = 12.0  # least distance of two lines of 11-px text
 
 
@@ -95,8 +97,8 @@ class Panel:
             "svg",
             title(words),
             el("desc", escape(description)),
-            text(0, 13, self.heading, "h"),
-            text(0, 29, self.subheading),
+            text(0, 13, _fitted(self.heading, HEADING_LETTERS), "h"),
+            text(0, 29, _fitted(self.subheading, SUBHEADING_LETTERS)),
             *self.parts,
             class_="plot",
             viewBox=f"0 0 {WIDTH:g} {self.height:g}",
@@ -105,6 +107,14 @@ class Panel:
             xmlns="http://www.w3.org/2000/svg",
         )
         return Plot(name, self.heading, description, svg)
+
+
+def _fitted(words: str, letters: int) -> str:
+    """`words` cut at a blank, with "…", where they are longer than the plot is wide."""
+    if len(words) <= letters:
+        return words
+    head = words[: letters - 1]
+    return (head.rpartition(" ")[0] or head).rstrip(",;·(") + "…"
 
 
 def standalone(plot: Plot) -> str:
