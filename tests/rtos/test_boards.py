@@ -71,6 +71,12 @@ def test_freertos_keeps_every_promise_of_the_contract(board: str) -> None:
         "an inheriting mutex excludes and lends a rank",
         "a robust mutex survives its owner",
         "a process shares what is shared and nothing else",
+        "a context is as long as announced",
+        "a deadline thread runs",
+        "a fair thread runs",
+        "a round-robin thread runs",
+        "a timer that is read keeps its period",
+        "a timer that signals keeps its period",
     }
 
 
