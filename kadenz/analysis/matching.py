@@ -107,4 +107,11 @@ def _points(runs: Sequence[Run], group_of: Callable[[Manifest], str]) -> dict[Ke
                 params = tuple(sorted(entry.params.items()))
                 key = Key(group_of(run.manifest), entry.bench, params)
                 found.setdefault(key, SameRuns()).runs.append((run, entry))
+    for key, same in found.items():
+        variants = sorted({run.manifest.variant for run, _ in same.runs} - {""})
+        if len(variants) > 1:
+            raise UsageError(
+                f"{key.name}: one side has runs of {len(variants)} variants: {', '.join(variants)}",
+                remedy="Name the run folders of one of them",
+            )
     return found

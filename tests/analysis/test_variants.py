@@ -69,6 +69,12 @@ def test_two_loads_on_two_targets_are_two_sides(tmp_path: Path) -> None:
         two_variants(runs, ("load", "load B"))
 
 
+def test_variants_are_not_taken_for_runs_of_one_system(tmp_path: Path) -> None:
+    runs = rounds(tmp_path)
+    with pytest.raises(UsageError, match="2 variants: A, B"):
+        compare_sides(runs, runs)
+
+
 def test_several_calls_in_one_folder_are_not_mixed(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="several calls"):
         two_variants([*rounds(tmp_path), *rounds(tmp_path)])
