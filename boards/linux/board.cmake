@@ -28,6 +28,8 @@ target_compile_definitions(kadenz-suite PRIVATE
     KDZ_MESSAGE_BYTES_MAX=65536u
     # One lane a CPU and what goes with its samples; the wire numbers lanes in one byte.
     KDZ_LANES_MAX=255
+    # A cache line, of two where a processor fetches pairs of them.
+    KDZ_APART=__attribute__\(\(aligned\(128\)\)\)
     # Whole frames, each with one write(2).
     KDZ_SAMPLES_BODY_BYTES=4096u
     KDZ_WIRE_BUFFER_BYTES=8192u)

@@ -40,6 +40,9 @@ static struct timespec at_ns(uint64_t ns)
     };
 }
 
+/* The moment this thread waited for last, in 64-bit ticks: what its next question is about. */
+static _Thread_local uint64_t last_due;
+
 kdz_status kdz_delay_until(uint32_t *wake, uint32_t period_ticks)
 {
     const uint64_t now = ticks_now();
@@ -47,7 +50,7 @@ kdz_status kdz_delay_until(uint32_t *wake, uint32_t period_ticks)
     struct timespec until;
 
     *wake += period_ticks;
-    due = unwrap(*wake, now);
+    due = last_due = unwrap(*wake, now);
     if (due <= now) {
         return KDZ_TIMEOUT;
     }
@@ -59,7 +62,7 @@ kdz_status kdz_delay_until(uint32_t *wake, uint32_t period_ticks)
 
 bool kdz_clock_at_tick(uint32_t tick, kdz_time *due)
 {
-    *due = unwrap(tick, ticks_now()) * POSIX_TICK_NS;
+    *due = (tick == (uint32_t)last_due ? last_due : unwrap(tick, ticks_now())) * POSIX_TICK_NS;
     return true;
 }
 

@@ -22,6 +22,13 @@
 #define KDZ_LANES_MAX 2 /* the board's build raises it: one lane a core for cyclic/ */
 #endif
 
+/* Behind a structure that one thread writes while threads on other cores write its neighbours: a
+ * board with caches makes it `__attribute__((aligned(…)))` of a cache line, so that they do not
+ * take it from one another. */
+#ifndef KDZ_APART
+#define KDZ_APART
+#endif
+
 /* One series inside a record: a thread of cyclic/, or the batch and its empty loop. */
 struct kdz_lane {
     const char *name;
@@ -32,7 +39,7 @@ struct kdz_lane {
     uint32_t planned;
     uint32_t missed;  /* planned, never measured: a period that was skipped, a time-out */
     uint32_t overrun; /* measured, but longer than the period; counted within taken */
-};
+} KDZ_APART;
 
 struct kdz_proof {
     uint32_t checked;

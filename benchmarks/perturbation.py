@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What measuring costs the machine: our wake-up latency beside cyclictest at equal settings.
+
+    .venv/bin/python benchmarks/perturbation.py [--seconds 20] [--rounds 3]
+
+One SCHED_FIFO thread of priority 97 a CPU, every millisecond. The sides take turns: without
+context, cyclictest, cheap context, full context, and back. After each round the first two run in
+the same seconds on the same CPUs: a busy machine then takes as much from the one as from the other.
+Needs root (or the right to SCHED_FIFO and to lock memory) and the package rt-tests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import platform
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kadenz.build.image import build_image
+from kadenz.config.target_name import parse_target
+from kadenz.wire.decoder import Decoder
+from kadenz.wire.messages import Begin, End, companion
+from kadenz.wire.records import Assembler, Verdict
+
+PERIOD_US = 1000
+CYCLICTEST = ["cyclictest", "-m", "-S", "-p97", f"-i{PERIOD_US}", "-d0", "-q", "-N", "-h999999"]
+SIDES = ("context 0", "cyclictest", "context 1", "context 2")
+# Away from the start of a program and from its end, where ours hands its samples over.
+MARGIN_S = 1.0
+
+
+@dataclass
+class Turn:
+    """One run of one side."""
+
+    median_us: float
+    busy: float  # processor time while measuring, as a share of one CPU
+    whole_s: float  # processor time of the process from its start to its end
+    reading_s: float = 0.0  # processor time of the lab for its frames
+    samples: int = 0
+    words: str = ""
+
+
+@dataclass
+class Side:
+    """All turns of a side."""
+
+    turns: list[Turn] = field(default_factory=list)
+
+    def middle(self, what: str) -> float:
+        """The median of a figure over the turns."""
+        return float(np.median([getattr(turn, what) for turn in self.turns]))
+
+    def each(self, what: str, scale: float = 1.0, digits: int = 2) -> str:
+        """The figure of every turn, in their order."""
+        return " ".join(f"{scale * getattr(turn, what):.{digits}f}" for turn in self.turns)
+
+
+class Kept:
+    """A sink that keeps the samples of the lanes, as the lab's store would."""
+
+    def __init__(self) -> None:
+        self.lanes: list[str] = []
+        self.values_of: dict[str, list[NDArray[np.uint32]]] = {}
+        self.end: End | None = None
+        self.verdict = Verdict("failed", "no record")
+
+    def opened(self, begin: Begin) -> None:
+        """Notes the names of the lanes."""
+        self.lanes = begin.lanes
+
+    def values(self, record: int, lane: int, values: NDArray[np.uint32]) -> None:
+        """Keeps a copy."""
+        self.values_of.setdefault(self.lanes[lane], []).append(values.copy())
+
+    def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
+        """Notes how it ended."""
+        self.end, self.verdict = end, verdict
+
+    def samples(self) -> NDArray[np.uint32]:
+        """Samples of all lanes, in ns."""
+        lanes = [values for name, values in self.values_of.items() if not companion(name)[0]]
+        return np.concatenate([part for values in lanes for part in values])
+
+
+def processor_ns(pid: int) -> int:
+    """Processor time of all threads of a process so far (schedstat, first number)."""
+    total = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(OSError):
+            total += int((task / "schedstat").read_text().split()[0])
+    return total
+
+
+@dataclass
+class Job:
+    """A program to run, and what its standard input is."""
+
+    command: Sequence[str]
+    plan: str = ""
+
+
+@dataclass
+class Cost:
+    """What a program wrote, its busy share while measuring, and its whole processor time."""
+
+    stream: bytes
+    busy: float
+    whole_s: float
+
+
+def run(jobs: Sequence[Job], seconds: int) -> list[Cost]:
+    """Runs programs side by side, each for so many seconds."""
+    with contextlib.ExitStack() as stack:
+        files = [stack.enter_context(tempfile.TemporaryFile()) for _ in jobs]
+        processes = [_start(job, file) for job, file in zip(jobs, files, strict=True)]
+        time.sleep(MARGIN_S)
+        marks = [[(time.monotonic_ns(), processor_ns(one.pid)) for one in processes]]
+        time.sleep(seconds - 2 * MARGIN_S)
+        marks.append([(time.monotonic_ns(), processor_ns(one.pid)) for one in processes])
+        costs = []
+        for number, (process, file) in enumerate(zip(processes, files, strict=True)):
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode != 0:
+                sys.exit(f"{' '.join(jobs[number].command)} ended with {process.returncode}")
+            (began, before), (ended, after) = marks[0][number], marks[1][number]
+            file.seek(0)
+            whole_s = usage.ru_utime + usage.ru_stime
+            costs.append(Cost(file.read(), (after - before) / (ended - began), whole_s))
+        return costs
+
+
+def _start(job: Job, out: IO[bytes]) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(
+        job.command, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.DEVNULL
+    )
+    assert process.stdin is not None
+    process.stdin.write(job.plan.encode())
+    process.stdin.close()
+    return process
+
+
+def our_job(program: Path, seconds: int, context: int) -> Job:
+    """A record of ours."""
+    samples = seconds * 1_000_000 // PERIOD_US
+    line = f"cyclic/wakeup-latency id=1 samples={samples} period_us={PERIOD_US} context={context}"
+    return Job([str(program)], f"{line}\nend\n")
+
+
+def our_turn(cost: Cost) -> Turn:
+    """Figures of a record; the lab's own reading and checking is timed apart."""
+    stream = cost.stream
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    kept = Kept()
+    assembler, decoder = Assembler(kept), Decoder()
+    for start in range(0, len(stream), 1 << 18):
+        for item in decoder.feed(stream[start : start + (1 << 18)]):
+            assembler.take(item)
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    if kept.end is None or kept.verdict.status != "ok":
+        sys.exit(f"cyclic/wakeup-latency: {kept.verdict.reason}")
+    lanes = kept.end.lanes
+    return Turn(
+        median_us=float(np.median(kept.samples())) / 1e3,
+        busy=cost.busy,
+        whole_s=cost.whole_s,
+        reading_s=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+        samples=sum(lane.taken for lane in lanes),
+        words=f"{sum(lane.missed for lane in lanes)} missed",
+    )
+
+
+def peer_turn(cost: Cost) -> Turn:
+    """The median over all threads, from the histogram in nanoseconds."""
+    answer = cost.stream.decode()
+    rows = np.array(
+        [line.split() for line in answer.splitlines() if re.match(r"\d", line)], dtype=np.int64
+    )
+    counts = rows[:, 1:].sum(axis=1)
+    over = re.search(r"Histogram Overflows: ([\d ]+)", answer)
+    total = int(counts.sum()) + (sum(map(int, over.group(1).split())) if over else 0)
+    median_ns = rows[np.searchsorted(np.cumsum(counts), total / 2), 0]
+    return Turn(
+        float(median_ns) / 1e3, cost.busy, cost.whole_s, samples=total, words="missed: not told"
+    )
+
+
+def table(sides: dict[str, Side], cpus: int) -> list[str]:
+    """Rows of Markdown."""
+    peer, bare = sides["cyclictest"], sides["context 0"]
+    rows = [
+        "| side | CPU while measuring, % of one | of cyclictest's | µs of CPU a sample "
+        "| whole process, s | median, µs | of cyclictest's | the lab's reading, s |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, side in sides.items():
+        busy, median = side.middle("busy"), side.middle("median_us")
+        a_sample = busy * PERIOD_US / cpus
+        more = f" (+{(busy - bare.middle('busy')) * PERIOD_US / cpus:.2f})"
+        rows.append(
+            f"| {name} | {100 * busy:.3f} ({side.each('busy', 100)}) "
+            f"| {busy / peer.middle('busy'):.3f} "
+            f"| {a_sample:.2f}{more if name in ('context 1', 'context 2') else ''} "
+            f"| {side.middle('whole_s'):.3f} "
+            f"| {median:.2f} ({side.each('median_us')}) "
+            f"| {median / peer.middle('median_us'):.3f} "
+            f"| {side.middle('reading_s'):.3f} |"
+        )
+    return rows
+
+
+def main() -> int:
+    """Runs all turns and prints the table; 1 when what the project promises does not hold."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=int, default=20, help="of each turn (default 20)")
+    parser.add_argument("--rounds", type=int, default=3, help="turns of each side (default 3)")
+    arguments = parser.parse_args()
+    program = build_image(parse_target("posix/linux@host"), "counter").elf.path
+    seconds = arguments.seconds
+    peer_job = Job([*CYCLICTEST, f"-D{seconds}"])
+    sides = {name: Side() for name in SIDES}
+    pair = {name: Side() for name in SIDES[:2]}
+    for number in range(arguments.rounds):
+        for name in SIDES if number % 2 == 0 else reversed(SIDES):
+            peer = name == SIDES[1]
+            job = peer_job if peer else our_job(program, seconds, int(name.split()[1]))
+            (cost,) = run([job], seconds)
+            sides[name].turns.append(peer_turn(cost) if peer else our_turn(cost))
+        bare, other = run([our_job(program, seconds, 0), peer_job], seconds)
+        pair[SIDES[0]].turns.append(our_turn(bare))
+        pair[SIDES[1]].turns.append(peer_turn(other))
+    cpus = len(os.sched_getaffinity(0))
+    print(f"{platform.release()} {platform.version()}, {platform.machine()}, {cpus} CPUs")
+    print(f"{arguments.rounds} turns of {seconds} s each; load {os.getloadavg()[0]:.1f}\n")
+    print("Taking turns:\n")
+    print("\n".join(table(sides, cpus)))
+    print("\nIn the same seconds, side by side on the same CPUs:\n")
+    print("\n".join(table(pair, cpus)) + "\n")
+    for name, side in sides.items():
+        print(f"{name}: " + ", ".join(f"{t.samples} samples, {t.words}" for t in side.turns))
+    bare, peer = pair[SIDES[0]], pair[SIDES[1]]
+    less = bare.middle("busy") <= peer.middle("busy")
+    near = abs(sides[SIDES[0]].middle("median_us") / sides[SIDES[1]].middle("median_us") - 1) <= 0.1
+    print(f"\nCPU at most that of cyclictest, side by side: {'yes' if less else 'NO'}")
+    print(f"median within 10 % of cyclictest's, taking turns: {'yes' if near else 'NO'}")
+    return 0 if less and near else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
