@@ -8,6 +8,8 @@ until the user says otherwise.
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -45,6 +47,7 @@ from kadenz.errors import KadenzError
 
 # Threads and tasks that were born while the profile was applied are caught in later rounds.
 _ROUNDS = 3
+_NEXT_INTERRUPT_S = 0.1
 Others = Literal["", "keep", "overwrite"]
 State = Literal["holds", "changed", "gone", "failed", "new"]
 Told = Callable[[Step], None]
@@ -248,6 +251,7 @@ def _take_back(machine: Machine, folder: Path, others: Others) -> list[Taken]:
         return []
     writer = Writer(folder)
     taken = []
+    _send_back(machine, journal)
     for step in reversed(journal.steps):
         if step.outcome == "restored":
             continue
@@ -259,6 +263,24 @@ def _take_back(machine: Machine, folder: Path, others: Others) -> list[Taken]:
     if not any(one.result in ("changed by others", "failed") for one in taken):
         put_away(folder)
     return taken
+
+
+def _send_back(machine: Machine, journal: Journal) -> None:
+    """Interrupts first to the processor they arrived on, while their lists are still to be widened.
+
+    The kernel lets an interrupt stay on any processor of its list: without this all of them would
+    stay where the tuning sent them. Many controllers move an interrupt only when the next one
+    comes; rare ones may come too late for it.
+    """
+    sent = False
+    for change in (step.change for step in journal.steps if step.outcome != "restored"):
+        if change.kind == "cpus" and change.inside and not same(change, change.was, change.value):
+            with contextlib.suppress(Gone, OSError):
+                if same(change, current(machine, change), change.value):
+                    perform(machine, change, change.inside)
+                    sent = True
+    if sent:
+        time.sleep(_NEXT_INTERRUPT_S)
 
 
 def _take_one(machine: Machine, change: Change, others: Others) -> Taken:

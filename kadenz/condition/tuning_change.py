@@ -132,15 +132,6 @@ def _write_text(machine: Machine, change: Change, value: str) -> None:
     machine.write(change.path, value)
 
 
-def _write_cpus(machine: Machine, change: Change, value: str) -> None:
-    # The kernel lets an interrupt stay on a processor that the new list holds. Without the first
-    # write all of them would stay where the tuning sent them.
-    if value == change.was and change.inside:
-        with contextlib.suppress(OSError):
-            _write_text(machine, change, change.inside)
-    _write_text(machine, change, value)
-
-
 # ---- threads -------------------------------------------------------------------------------------
 def _alive(machine: Machine, change: Change) -> None:
     task = machine.task(change.tid)
@@ -270,7 +261,7 @@ class _Driver:
 
 _DRIVERS: dict[Kind, _Driver] = {
     "text": _Driver(_read_text, _write_text),
-    "cpus": _Driver(_read_text, _write_cpus),
+    "cpus": _Driver(_read_text, _write_text),
     "mask": _Driver(_read_text, _write_text),
     "choice": _Driver(_read_choice, _write_text),
     "policy": _Driver(_read_policy, _write_policy),
