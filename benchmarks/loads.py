@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each load does here, how soon it bites, and how soon nothing of it is left.
+
+The last column: after SIGKILL to the process that started it, as after `kill -9` of kadenz.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from kadenz.condition.load import Options, names
+from kadenz.condition.running import RunningLoad, number
+from kadenz.errors import LoadFailed
+
+
+def left(folder: Path) -> bool:
+    """Whether a process works in a scratch folder below, or one is still there."""
+    if any(folder.iterdir()):
+        return True
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        try:
+            if str(link.readlink()).startswith(str(folder)):
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def gone(folder: Path) -> float:
+    """Seconds until nothing is left."""
+    begun = time.monotonic()
+    while left(folder):
+        time.sleep(0.01)
+    return time.monotonic() - begun
+
+
+def killed(name: str, folder: Path) -> float:
+    """Seconds until nothing is left after SIGKILL of the load's owner."""
+    ready, told = os.pipe()
+    owner = os.fork()
+    if owner == 0:
+        with RunningLoad(name, Options(allow_weak=True), folder, lambda _: None) as load:
+            load.start(threading.Event())
+            os.write(told, b"x")
+            time.sleep(600)
+        os._exit(0)
+    os.read(ready, 1)
+    os.kill(owner, signal.SIGKILL)
+    os.waitpid(owner, 0)
+    os.close(ready)
+    os.close(told)
+    return gone(folder)
+
+
+def main() -> None:
+    """Prints one row a load."""
+    print("| load | idle machine | under load | unit | its CPU | bites after | ended in | killed |")
+    print("|---|---|---|---|---|---|---|---|")
+    for name in sys.argv[1:] or names()[1:]:
+        with tempfile.TemporaryDirectory(dir=".") as text:
+            folder = Path(text).resolve()
+            begun = time.monotonic()
+            load = RunningLoad(name, Options(allow_weak=True), folder, lambda _: None)
+            try:
+                load.start(threading.Event())
+            except LoadFailed as error:
+                load.close()
+                print(f"| {name} | {error.message} |", flush=True)
+                continue
+            after = time.monotonic() - begun
+            ending = time.monotonic()
+            load.close()
+            ended = time.monotonic() - ending
+            assert not left(folder)
+            dead = killed(name, folder)
+        for entry in load.entries:
+            weak = "" if entry.verified else " (weak)"
+            who = name if name == entry.name else f"{name}: {entry.name}"
+            print(
+                f"| {who} | {number(entry.idle_rate)} | {number(entry.rate)}{weak} | {entry.unit} "
+                f"| {entry.cpu_percent:.0f} % | {after:.1f} s | {ended:.2f} s | {dead:.2f} s |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
