@@ -115,6 +115,28 @@ def test_a_process_is_a_process(program: Path, processes: int) -> None:
             assert f"Tgid:\t{child}\n" in Path(f"/proc/{child}/status").read_text()
 
 
+def page_faults(stat: Path) -> tuple[str, str]:
+    """Minor and major ones since the start: fields 10 and 12 of proc(5)'s stat."""
+    fields = stat.read_text().rsplit(")", 1)[1].split()
+    return fields[7], fields[9]
+
+
+@REALTIME
+@pytest.mark.skipif(
+    tuple(int(part) for part in os.uname().release.split(".")[:2]) < (5, 14),
+    reason="MADV_POPULATE_WRITE came with Linux 5.14",
+)
+def test_no_page_is_copied_while_a_process_is_measured(program: Path) -> None:
+    """A fork leaves pages to be copied at the next write: none is left to a sample."""
+    plan = "itc/futex-one-way id=1 samples=100000 period_us=1000 processes=1\n"
+    with measuring(program, plan) as process:
+        (child,) = children(process.pid)
+        tasks = [Path(f"/proc/{child}/stat"), *Path(f"/proc/{process.pid}/task").glob("*/stat")]
+        before = [page_faults(task) for task in tasks]
+        time.sleep(0.4)
+        assert [page_faults(task) for task in tasks] == before
+
+
 @REALTIME
 def test_a_process_that_is_killed_ends_the_run_with_a_reason(program: Path) -> None:
     plan = "itc/unix-socket id=1 samples=100000 period_us=1000 processes=1\n"
