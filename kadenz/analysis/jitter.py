@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -28,6 +29,8 @@ FEWEST = 1000
 # Times whose median distance is farther from the period are in another unit, or no edges.
 FARTHEST = 0.2
 VIEW_CELLS = 240
+# A report on hours of wake-ups stays quick: half a second for each million and lane.
+MOST_WAKEUPS = 2_000_000
 # A tail for every point of a sweep costs more than it tells; these many samples are worth one.
 FEWEST_SHOWN_TAIL = max(FEWEST_FOR_TAIL, 10_000)
 
@@ -204,7 +207,18 @@ def jitter_of_record(
     warm = samples[cold:]
     if bench == EDGES:
         return jitter_of_edges(warm, float(period_us), unit.scale, cycles=numbers)
-    return jitter_of_wakeups(warm, float(period_us), unit.scale, cycles=numbers, missed=missed)
+    whole = warm.size
+    result, series = jitter_of_wakeups(
+        warm[:MOST_WAKEUPS],
+        float(period_us),
+        unit.scale,
+        cycles=None if numbers is None else numbers[:MOST_WAKEUPS],
+        missed=missed,
+    )
+    if whole > MOST_WAKEUPS:
+        note = f"taken apart are the first {MOST_WAKEUPS:,} of {whole:,}; `kadenz jitter` takes all"
+        result = dataclasses.replace(result, notes=(note, *result.notes))
+    return result, series
 
 
 def tail_of(samples: npt.NDArray[Any]) -> Tail:

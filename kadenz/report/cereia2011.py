@@ -221,7 +221,7 @@ def _plot(
         record.unit,
         colour,
         view="compensated" if view == "compensated" else "jitter",
-        subheading=f"{which} of the study: {what}, {said}, {labels.unit(record.unit)}",
+        subheading=f"as {which}: {what}, {said}, {labels.unit(record.unit)}",
         limits=limits,
         name=f"cereia2011-{which}-{load}",
     )
