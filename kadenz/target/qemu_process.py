@@ -27,12 +27,21 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_FOLDER = "kadenz-qemu-"  # then the process that made it
 _READ_BYTES = 1 << 18
 _GRACE_S = 2.0  # between asking QEMU to end and ending it
 _EXIT_S = 0.3  # for an image that ends QEMU by itself
 _POLL_S = 0.01
 _LOOKS = 5  # at a target that hangs
 _BETWEEN_LOOKS_S = 0.005
+
+
+def sweep() -> None:
+    """Removes folders that a killed kadenz left; its QEMU died with it (`die_with_parent`)."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}[0-9]*-*"):
+        process = folder.name.removeprefix(_FOLDER).partition("-")[0]
+        if not Path("/proc", process).exists():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 class QemuProcess:
@@ -49,7 +58,8 @@ class QemuProcess:
     @cached_property
     def _folder(self) -> Path:
         """A folder of this execution, made when it is first needed."""
-        return Path(tempfile.mkdtemp(prefix="kadenz-"))
+        sweep()
+        return Path(tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-"))
 
     def _start(self) -> None:
         """Starts QEMU; the file `serial` of the folder becomes what the target says."""

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -91,3 +94,41 @@ def test_nothing_of_a_guest_is_left_behind(guest: Machine) -> None:
     target: Any = guest.target(b"", parameters="rdinit=/none init=/none")
     end_of(target)
     assert not target._folder.exists()
+
+
+def test_kill_nine_of_kadenz_leaves_no_machine_and_no_folder(
+    guest: Machine, tmp_path: Path
+) -> None:
+    guest.initrd()  # built beforehand
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    command = [str(Path(sys.executable).with_name("kadenz")), "run", "cyclic/wakeup-latency"]
+    command += ["--target", FAST, "--set", "samples=100000", "--output", str(tmp_path / "runs")]
+    kadenz = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(scratch)})
+    wait_until(lambda: machines(scratch) > 0, "no machine was started")
+    kadenz.kill()
+    kadenz.wait()
+    wait_until(lambda: machines(scratch) == 0, "a machine outlived kadenz")
+    assert list(scratch.iterdir())
+    subprocess.run(
+        [sys.executable, "-c", "from kadenz.target.qemu_process import sweep; sweep()"],
+        env={**os.environ, "TMPDIR": str(scratch)},
+        check=True,
+    )
+    assert not list(scratch.iterdir())
+
+
+def machines(folder: Path) -> int:
+    """Processes that have a file of the folder on their command line."""
+    found = 0
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            found += f"{folder}/".encode() in (process / "cmdline").read_bytes()
+    return found
+
+
+def wait_until(true: Callable[[], bool], otherwise: str) -> None:
+    end = time.monotonic() + 120
+    while not true():
+        assert time.monotonic() < end, otherwise
+        time.sleep(0.1)
