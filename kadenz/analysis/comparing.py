@@ -15,7 +15,7 @@ from kadenz.analysis.batches import ITERATIONS, batch_lanes
 from kadenz.analysis.differences import Difference, differences
 from kadenz.analysis.matching import Key, Matched, SameRuns, load_of, match
 from kadenz.analysis.results import Samples
-from kadenz.analysis.runs import refusal
+from kadenz.analysis.runs import described, refusal
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.config.manifest import ClockClass, RecordEntry
 from kadenz.errors import UsageError
@@ -331,7 +331,7 @@ def series_of(run: Run, entry: RecordEntry, lane: str) -> tuple[str, Series | No
     known = {one.name: one for one in entry.series}
     if lane not in known:
         return f"it has no lane {lane}", None
-    warm = run.samples(entry, known[lane])[entry.cold :]
+    warm = described(run, entry, known[lane])
     # Integers stay integers where nothing has to be scaled: stats count them exactly.
     return "", warm if scale == 1.0 else np.asarray(warm * np.float64(scale))
 

@@ -131,6 +131,14 @@ def _jitter(
     return (series, 0, result, "") if entry.bench == EDGES else (samples, entry.cold, result, "")
 
 
+def described(run: Run, entry: RecordEntry, lane: LaneEntry) -> Samples:
+    """The warm samples that a lane's figures describe: of edges, which are times, their jitter."""
+    if entry.bench != EDGES:
+        return run.samples(entry, lane)[entry.cold :]
+    samples, cold, _, _ = _jitter(run, entry, lane, unit_of(entry.unit, run.manifest.clock))
+    return samples[cold:]
+
+
 def refusal(entry: RecordEntry) -> str:
     """Why a record gives no figures; "" when it gives some."""
     if entry.status != "ok":
