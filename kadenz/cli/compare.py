@@ -258,7 +258,7 @@ def _print_text(result: SideBySide, threshold: float) -> None:
     for target in dict.fromkeys(point.target for point in result.points):
         own = [point for point in result.points if point.target == target]
         screen.print(f"\n[bold]{escape(target)}[/]")
-        screen.print(_point_table(own, threshold))
+        _print_points(screen, own, threshold)
     for side, names in (("A", result.only_baseline), ("B", result.only_candidate)):
         if names:
             screen.print(f"[yellow]only in {side}[/] {escape('; '.join(names))}")
@@ -332,6 +332,46 @@ def _point_table(points: Sequence[PointComparison], threshold: float) -> Table:
     return table
 
 
+def _print_points(screen: Any, points: Sequence[PointComparison], threshold: float) -> None:
+    from kadenz.cli.console import fits
+
+    table = _point_table(points, threshold)
+    if fits(screen, table):
+        screen.print(table)
+    else:
+        _write_points(screen, points, threshold)
+
+
+def _write_points(screen: Any, points: Sequence[PointComparison], threshold: float) -> None:
+    """The same for a terminal too small: two lines a statistic below each point's heading."""
+    from itertools import groupby
+
+    from rich.markup import escape
+    from rich.padding import Padding
+
+    from kadenz.report import labels, numbers
+
+    same = labels.constants_of(points)
+
+    def heading(point: PointComparison) -> str:
+        own = {k: v for k, v in point.params.items() if k not in same[point.bench]}
+        where = ", ".join(part for part in (labels.parameters(own), point.lane) if part)
+        units = " | ".join(dict.fromkeys(labels.unit(unit) for unit in point.units))
+        return f"[bold]{escape(point.bench)}[/]  {escape(where)}  [dim]{escape(units)}[/]"
+
+    screen.print("[dim]A → B, change with its 95 % interval, how often B exceeds A[/]")
+    for words, group in groupby(points, key=heading):
+        screen.print(words)
+        for point in group:
+            before, after = (numbers.number(figure) for figure in point.figures)
+            change, interval = (escape(text) for text in _change(point))
+            effect = _effect(point)
+            parts = [change, interval, f"B > A {effect}" if effect else ""]
+            said = "  ".join(part for part in parts if part)
+            screen.print(Padding(f"{point.statistic:7} {before} → {after}  {said}", (0, 0, 0, 2)))
+            screen.print(Padding(_verdict(point, threshold), (0, 0, 0, 10)))
+
+
 def _verdict(point: PointComparison, threshold: float) -> str:
     """The outcome; where undecided, what these data could have shown, or why there is none."""
     from rich.markup import escape
@@ -351,7 +391,7 @@ def _verdict(point: PointComparison, threshold: float) -> str:
     if point.outcome == "inconclusive" and made is not None and made.detectable is not None:
         return f"{words}, {percent(made.detectable).replace('+', '±')} would have been seen"
     if point.outcome in ("inconclusive", "not-comparable"):
-        return f"{words} {escape(point.reason)}"
+        return f"{words}: {escape(point.reason)}"
     return words
 
 

@@ -76,6 +76,7 @@ class Card:
     clock_class: ClockClass
     meaning: str
     unit: str
+    name: str  # of the run, where another card has the same board and kernel; else ""
     headlines: tuple[Headline, ...]
     measured: str
     partial: str
@@ -192,7 +193,7 @@ def build(
         title=title,
         created=created[:16].replace("T", " ") + " UTC",
         version=version,
-        cards=tuple(_card(label, run, i) for i, (label, run) in enumerate(named)),
+        cards=_cards(named),
         notices=tuple(_notices(named)),
         families=tuple(_families(named, published, detail)),
         studies=tuple(studies.tables(published, named)),
@@ -207,7 +208,16 @@ def build(
     )
 
 
-def _card(label: str, run: RunResult, colour: int) -> Card:
+def _cards(named: Named) -> tuple[Card, ...]:
+    """A card a run; those that look the same bear the run's name, as it is in the tables."""
+    heads = [(labels.board(run), labels.kernel(run)) for _, run in named]
+    return tuple(
+        _card(label, run, number, label if heads.count(heads[number]) > 1 else "")
+        for number, (label, run) in enumerate(named)
+    )
+
+
+def _card(label: str, run: RunResult, colour: int, name: str) -> Card:
     manifest, unit = run.manifest, run.unit
     good = sum(record.usable for record in run.records)
     absent = sum(record.entry.status == "n/a" for record in run.records)
@@ -226,6 +236,7 @@ def _card(label: str, run: RunResult, colour: int) -> Card:
         clock_class=manifest.clock.clock_class,
         meaning=CLASS_MEANING[manifest.clock.clock_class],
         unit=unit.label,
+        name=name,
         headlines=tuple(_headlines(run)),
         measured=measured,
         partial=manifest.partial_reason or "stopped early" if manifest.partial else "",

@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from kadenz.analysis import analyse
 from kadenz.cli import cli
 from kadenz.cli.run_summary import write_tables
+from kadenz.report import page as pages
+from kadenz.store import read_run
 from tests.cli.test_command_line import complete, kadenz
 from tests.synthetic import HIFIVE1, LINUX, Point, board_points, linux_points, manifest, write_run
 
@@ -98,3 +101,37 @@ def test_the_summary_of_a_run_fits_80_columns_and_cuts_no_name(
     assert "693.02 instructions an iteration, less the empty loop" in said
     assert "itc/pipe: n/a: no pipes here" in said
     assert "no p99" not in said  # a batch is timed once
+
+
+def test_compare_fits_80_columns_and_cuts_no_figure(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    sides = [
+        write_run(tmp_path, manifest(LINUX, id=f"side-{side}"), linux_points(rng, 400))
+        for side in "ab"
+    ]
+
+    def text(columns: int) -> str:
+        answer = CliRunner().invoke(
+            cli, ["compare", *map(str, sides)], env={"COLUMNS": str(columns)}
+        )
+        return answer.stdout
+
+    narrow, wide = text(80), text(300)
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert figures(wide) <= figures(narrow)
+    for bench in ("itc/semaphore-counting", "cyclic/wakeup-latency"):
+        assert bench in narrow
+
+
+def test_cards_that_look_the_same_bear_the_name_of_their_run(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    made = [
+        analyse(read_run(write_run(tmp_path, manifest(target, id=name), linux_points(rng, 60))))
+        for target, name in ((LINUX, "one"), (LINUX, "two"), (HIFIVE1, "three"))
+    ]
+    built = pages.build(made, [], title="t", created="2026-11-21T10:30", version="0")
+    assert [card.name for card in built.cards] == [
+        "posix/linux@host #1",
+        "posix/linux@host #2",
+        "",
+    ]
