@@ -38,7 +38,7 @@ from kadenz.lab.progress import Progress
 from kadenz.lab.session import Session
 from kadenz.store import Run, RunWriter
 from kadenz.target.base import Target
-from kadenz.target.guest import GuestTarget
+from kadenz.target.guest import NOT_SETTLED, GuestTarget
 from kadenz.target.host_clock import RateOverRun
 from kadenz.target.scope import ScopeDamaged
 from kadenz.target.tracefs import traced
@@ -258,9 +258,15 @@ def _boot(
 
 
 def _enter_guest_loads(job: Job, target: GuestTarget, writer: RunWriter) -> None:
-    """What the loads inside a guest told of themselves; a warning for each that told nothing."""
+    """What loads inside a guest told of themselves; warnings where that, or quiet, is missing."""
     if not writer.manifest.loads:
         writer.manifest.loads = target.loads
+    if NOT_SETTLED in target.console:
+        _warn(
+            writer,
+            "guest-not-settled",
+            "the kernel was still busy with work of its boot when the measurement began",
+        )
     told = {load.name for load in target.loads if load.verified}
     wanted = job.guest.loads if job.guest is not None else ()
     for name in wanted:

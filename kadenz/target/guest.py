@@ -29,6 +29,8 @@ LOADS = {
 _POWER_OFF_S = 60.0  # after its last frame, for the loads' rates and the end
 _LINES = 30  # of its console, in an error
 _LOAD = re.compile(r"^kadenz-load: (\w+) (\w+) (\d+) (\d+)\s*$", re.MULTILINE)
+_OWN = re.compile(r"^kadenz-.*$", re.MULTILINE)
+NOT_SETTLED = "kadenz-init: not settled"  # kernels/linux/guest/init.c
 _PANIC = re.compile(r"Kernel panic - not syncing: (.*)")
 _FAILED = re.compile(r"kadenz-init: failed: (.*)")
 
@@ -56,7 +58,7 @@ class GuestTarget(QemuProcess):
         self._load = load
         self._disturbance = disturbance
         self._given_up = False
-        self._console = ""
+        self.console = ""  # once it is closed
         self.loads: list[LoadEntry] = []  # once it is closed
 
     def open(self, plan: str) -> None:
@@ -88,16 +90,17 @@ class GuestTarget(QemuProcess):
         return "\n".join([self._last_lines(), registers, self._said()]).strip()
 
     def close(self) -> str:
-        """Waits for the end of the machine, or ends it; its console when it did not end well."""
+        """Waits for the end of the machine, or ends it; what init said, or the end of its console."""
         if self._process is not None and not self._given_up:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_POWER_OFF_S)
         ended_itself = self._process is not None and self._process.poll() == 0
-        self._console = self._read_console()
-        self.loads = [_entry(*found) for found in _LOAD.findall(self._console)]
+        self.console = self._read_console()
+        self.loads = [_entry(*found) for found in _LOAD.findall(self.console)]
         said = super().close()
-        well = ended_itself and "kadenz-init: the suite ended with 0" in self._console
-        return said if well else "\n".join([said, self._last_lines()]).strip()
+        well = ended_itself and "kadenz-init: the suite ended with 0" in self.console
+        words = "\n".join(_OWN.findall(self.console)) if well else self._last_lines()
+        return f"{said}\n{words}".strip()
 
     def _command(self, folder: Path | None) -> list[str]:
         tier = self._tier
@@ -134,7 +137,7 @@ class GuestTarget(QemuProcess):
         if "_folder" in self.__dict__:
             with contextlib.suppress(OSError):
                 return (self._folder / "console").read_text(errors="replace").replace("\r", "")
-        return self._console
+        return self.console
 
     def _last_lines(self) -> str:
         return "\n".join(self._read_console().splitlines()[-_LINES:])
