@@ -90,7 +90,7 @@ class GuestTarget(QemuProcess):
         return "\n".join([self._last_lines(), registers, self._said()]).strip()
 
     def close(self) -> str:
-        """Waits for the end of the machine, or ends it; what init said, or the end of its console."""
+        """Waits for the machine to end, or ends it; what init said, or its last lines."""
         if self._process is not None and not self._given_up:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_POWER_OFF_S)
