@@ -183,7 +183,7 @@ def table(bench: str, runs: Named) -> Table | None:
         rows.append(_row(label, labels.lane(record, lane), lane.jitter, record.unit))
         for note in remarks(lane.jitter, record.unit):
             notes[f"{label}{', ' + lane.name if len(record.lanes) > 1 else ''}: {note}."] = None
-    if not rows and not notes:
+    if not rows:  # e.g. counted instructions: `show` says why
         return None
     return Table(
         name=labels.slug("jitter", bench),
