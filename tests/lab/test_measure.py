@@ -130,7 +130,7 @@ def test_a_chatty_target_does_not_hide_other_warnings(tmp_path: Path) -> None:
         ("rtl", "kvm", "cycle-exact"),
         ("host", "kvm", "hosted"),
         ("host", "", "hardware"),
-        ("guest", "", "hosted"),
+        ("guest", "kvm", "instruction"),
         ("board", "", "hardware"),
     ],
 )
