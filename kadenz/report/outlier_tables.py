@@ -29,13 +29,18 @@ def common(bench: str, runs: Named) -> Table | None:
     """
     rows = []
     notes = []
+    same = labels.constants(bench, [run for _, run in runs])
     for label, record, lane, found in _lanes(bench, runs):
         causes = found.causes
         said = "; ".join(sentences(found))
         silent = left_out_words(found)
-        notes.append(f"{_place(label, record, lane)}: {said}.{' ' + silent if silent else ''}")
+        place = _place(label, labels.point(record, hide=same), record, lane)
+        notes.append(f"{place}: {said}.{' ' + silent if silent else ''}")
         factors = causes.factors if causes is not None else ()
-        rows += [_factor(label, record, lane, factor) for factor in factors]
+        rows += [
+            _factor(label, labels.point(record, hide=same), record, lane, factor)
+            for factor in factors
+        ]
     notes += [
         f"{label}: {trace.file}: {trace.sentence}."
         for label, run in runs
@@ -68,8 +73,12 @@ def common(bench: str, runs: Named) -> Table | None:
 def maxima(bench: str, runs: Named) -> Table | None:
     """The largest samples of a benchmark, one by one; None where no lane has companions."""
     rows = []
+    same = labels.constants(bench, [run for _, run in runs])
     for label, record, lane, found in _lanes(bench, runs):
-        rows += [_maximum(label, record, lane, one) for one in found.maxima]
+        rows += [
+            _maximum(label, labels.point(record, hide=same), record, lane, one)
+            for one in found.maxima
+        ]
     if not rows:
         return None
     return Table(
@@ -96,11 +105,13 @@ def maxima(bench: str, runs: Named) -> Table | None:
     )
 
 
-def _factor(label: str, record: RecordResult, lane: LaneResult, one: Factor) -> tuple[Cell, ...]:
+def _factor(
+    label: str, where: str, record: RecordResult, lane: LaneResult, one: Factor
+) -> tuple[Cell, ...]:
     interval = f"[{odds(one.low)}, {odds(one.high)}]"
     return (
         words(label),
-        words(labels.point(record), "point"),
+        words(where, "point"),
         words(labels.lane(record, lane)),
         words(event_words(one)),
         words("yes" if one.common else "no"),
@@ -112,10 +123,12 @@ def _factor(label: str, record: RecordResult, lane: LaneResult, one: Factor) -> 
     )
 
 
-def _maximum(label: str, record: RecordResult, lane: LaneResult, one: Outlier) -> tuple[Cell, ...]:
+def _maximum(
+    label: str, where: str, record: RecordResult, lane: LaneResult, one: Outlier
+) -> tuple[Cell, ...]:
     return (
         words(label),
-        words(labels.point(record), "point"),
+        words(where, "point"),
         words(labels.lane(record, lane)),
         figure(one.value, record.unit),
         words(record.unit.label),
@@ -141,6 +154,6 @@ def _numbered(found: Outliers) -> bool:
     return any(one.cycle is not None for one in found.maxima)
 
 
-def _place(label: str, record: RecordResult, lane: LaneResult) -> str:
-    parts = (label, labels.point(record), labels.lane(record, lane))
+def _place(label: str, where: str, record: RecordResult, lane: LaneResult) -> str:
+    parts = (label, where, labels.lane(record, lane))
     return ", ".join(part for part in parts if part not in ("", "–"))

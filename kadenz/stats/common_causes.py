@@ -38,7 +38,8 @@ class Factor:
     """One question: how often the event was beside the worst samples, and beside the others.
 
     The event is "`name` exceeded `above`" for a count, "`name` was `place`" for a place, "the
-    sample is marked `name`" for a mark. `odds_ratio` in [`low`, `high`] (95 %). `fisher_p` is
+    sample is marked `name`" for a mark. `odds_ratio` in [`low`, `high`] (95 %), 0 where none
+    of the worst has the event. `fisher_p` is
     Fisher's exact one, for this question alone and independent samples; `p_value` is corrected for
     all questions asked and for dependence; `common` = p_value below its limit, and at least three
     of the worst samples with the event.
@@ -353,6 +354,8 @@ def _odds(answer: _Answer, worst: int, n: int) -> tuple[float, float, float]:
     inflation = max(1.0, float(answer.shifted.var()) / chance) if chance > 0.0 else 1.0
     log = math.log(a * d / (b * c))
     reach = float(ndtri(0.975)) * math.sqrt(inflation * (1 / a + 1 / b + 1 / c + 1 / d))
+    if own == 0:  # the 1/2 would make something of nothing
+        return 0.0, 0.0, math.exp(log + reach)
     return math.exp(log), math.exp(log - reach), math.exp(log + reach)
 
 

@@ -121,6 +121,14 @@ def test_the_counts_of_the_table_add_up() -> None:
     assert factor.worst_with + factor.rest_with == event.sum()
 
 
+def test_an_event_that_none_of_the_worst_has_makes_no_odds() -> None:
+    event = np.zeros(N, dtype=bool)
+    event[123] = True
+    factor = common_causes(np.arange(N), {"event": event}).factors[0]
+    assert (factor.worst_with, factor.odds_ratio, factor.low) == (0, 0.0, 0.0)
+    assert factor.high > 1.0 and not factor.common
+
+
 def test_fishers_p_is_the_exact_one() -> None:
     """scipy's own, by another way."""
     from scipy.stats import fisher_exact
