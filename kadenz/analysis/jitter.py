@@ -11,12 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from kadenz.analysis.units import Unit
+from kadenz.errors import UsageError
 from kadenz.stats.cycles import cycle_numbers
 from kadenz.stats.disturbances import Disturbances
 from kadenz.stats.envelope import Envelope, envelope
 from kadenz.stats.errors import TooFew, Undefined
 from kadenz.stats.estimate import Estimate
 from kadenz.stats.jitter import Bias, Jitter, take_apart
+from kadenz.stats.limit import LimitRate, limit_rate
 from kadenz.stats.samples import Floats
 from kadenz.stats.summary import Summary
 from kadenz.stats.tail import FEWEST as FEWEST_FOR_TAIL
@@ -219,6 +221,45 @@ def jitter_of_record(
         note = f"taken apart are the first {MOST_WAKEUPS:,} of {whole:,}; `kadenz jitter` takes all"
         result = dataclasses.replace(result, notes=(note, *result.notes))
     return result, series
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesResult:
+    """A series of a user's own: `tail` None where `no_tail` says why; `limit` where asked for."""
+
+    jitter: JitterResult
+    tail: Tail | None
+    no_tail: str
+    limit: LimitRate | None
+
+
+def analyse_series(
+    values: npt.NDArray[Any],
+    kind: Literal["edges", "latencies"],
+    period_us: float,
+    tick_us: float,
+    *,
+    cycles: npt.NDArray[Any] | None = None,
+    window: int | None = None,
+    limit: float | None = None,
+) -> SeriesResult:
+    """Take times or latencies (n,), in units of `tick_us`, apart. UsageError where none can be."""
+    take = jitter_of_edges if kind == "edges" else jitter_of_wakeups
+    try:
+        result, series = take(values, period_us, tick_us, cycles=cycles, window=window)
+    except Undefined as error:
+        raise UsageError(
+            str(error),
+            remedy="Values are taken for times of edges, each later than the one before: see "
+            "--unit; `--kind latencies` where each says how late its cycle was"
+            if kind == "edges"
+            else "Values are taken for latencies: see --unit and --cycles",
+        ) from None
+    rate = None if limit is None else limit_rate(series, limit)
+    try:
+        return SeriesResult(result, tail_of(series), "", rate)
+    except Undefined as error:
+        return SeriesResult(result, None, error.reason, rate)
 
 
 def tail_of(samples: npt.NDArray[Any]) -> Tail:

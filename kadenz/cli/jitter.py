@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import get_args
+from typing import Literal, get_args
 
 import click
 
@@ -47,7 +47,7 @@ _TO_US = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 def jitter(
     file: Path,
     period_us: float,
-    kind: str,
+    kind: Literal["edges", "latencies"],
     unit: str,
     column: str,
     cycles: str,
@@ -63,46 +63,34 @@ def jitter(
     kadenz jitter edges.npy --period-us 1000 --html edges.html
     kadenz jitter log.csv --column late_us --kind latencies --unit us --cycles cycle --period-us 500
     """
-    from kadenz.analysis.jitter import (
-        jitter_of_edges,
-        jitter_of_wakeups,
-        jitter_row,
-        tail_of,
-        tail_row,
-    )
+    from kadenz.analysis.jitter import analyse_series, jitter_row, tail_row
     from kadenz.analysis.series_file import read_series
     from kadenz.analysis.units import Unit
     from kadenz.report.jitter_words import jitter_lines, tail_lines
-    from kadenz.stats.errors import Undefined
-    from kadenz.stats.limit import limit_rate
 
     if not period_us > 0.0:
         raise UsageError(f"--period-us {period_us:g}: not positive", remedy="1 kHz is 1000")
     scale = _TO_US[unit]
     shown = Unit("µs", "us", scale, clock_class, is_time=clock_class in ("hardware", "hosted"))
     values, numbers = read_series(file, column=column, cycles=cycles)
-    take = jitter_of_edges if kind == "edges" else jitter_of_wakeups
     try:
-        result, series = take(values, period_us, scale, cycles=numbers, window=window)
-    except Undefined as error:
-        raise UsageError(f"{file}: {error}", remedy=_remedy(kind, unit)) from None
-    tail, no_tail = None, ""
-    try:
-        tail = tail_of(series)
-    except Undefined as error:
-        no_tail = error.reason
-    rate = None if limit is None else limit_rate(series, limit)
+        found = analyse_series(
+            values, kind, period_us, scale, cycles=numbers, window=window, limit=limit
+        )
+    except UsageError as error:
+        raise UsageError(f"{file}: {error.message}", remedy=error.remedy) from None
+    result, tail, rate = found.jitter, found.tail, found.limit
     if as_json:
         import msgspec
 
         row: dict[str, object] = {"file": str(file), "jitter": jitter_row(result, shown)}
-        row |= {"tail": tail_row(tail, shown) if tail else None, "no_tail": no_tail}
+        row |= {"tail": tail_row(tail, shown) if tail else None, "no_tail": found.no_tail}
         if rate is not None:
             row["limit"] = msgspec.to_builtins(rate) | {"unit": unit, "sentence": rate.sentence}
         click.echo(msgspec.json.format(msgspec.json.encode(row), indent=1))
     else:
         lines = jitter_lines(result, shown)
-        lines += tail_lines(tail, shown) if tail else [f"tail        none: {no_tail}"]
+        lines += tail_lines(tail, shown) if tail else [f"tail        none: {found.no_tail}"]
         if rate is not None:
             lines.append(f"limit       {rate.sentence} {unit}")
         click.echo("\n".join(lines))
@@ -111,12 +99,3 @@ def jitter(
 
         write_jitter_page(html, file.name, result, tail, shown, rate.sentence if rate else "")
         click.echo(f"{html}: {html.stat().st_size / 1000:,.0f} kB", err=as_json)
-
-
-def _remedy(kind: str, unit: str) -> str:
-    if kind == "edges":
-        return (
-            f"Values are taken for times of edges in {unit}: see --unit; "
-            "`--kind latencies` where each says how late its cycle was"
-        )
-    return f"Values are taken for latencies in {unit}: see --unit, --cycles"
