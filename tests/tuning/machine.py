@@ -135,7 +135,7 @@ class FileMachine(Machine):
                     self._forget(int(pid), text or EVERYWHERE)
 
     def _must_be_empty(self, path: str) -> None:
-        """As kernels have it in both versions (seen under 6.1 and 6.12)."""
+        """As kernels have it (seen under 6.1, version 2)."""
         if self.path(f"{path.rpartition('/')[0]}/cgroup.procs").read_text().split():
             raise OSError(errno.ENOSPC, "No space left on device")
 
