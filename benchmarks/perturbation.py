@@ -239,10 +239,10 @@ def main() -> int:
     pair = {name: Side() for name in SIDES[:2]}
     for number in range(arguments.rounds):
         for name in SIDES if number % 2 == 0 else reversed(SIDES):
-            peer = name == SIDES[1]
-            job = peer_job if peer else our_job(program, seconds, int(name.split()[1]))
+            theirs = name == SIDES[1]
+            job = peer_job if theirs else our_job(program, seconds, int(name.split()[1]))
             (cost,) = run([job], seconds)
-            sides[name].turns.append(peer_turn(cost) if peer else our_turn(cost))
+            sides[name].turns.append(peer_turn(cost) if theirs else our_turn(cost))
     for number in range(arguments.pairs):
         jobs = [our_job(program, seconds, 0), peer_job]
         first = number % 2  # whoever starts first, has the earlier phase more often
