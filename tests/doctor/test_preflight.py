@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from click.testing import CliRunner
 from kadenz.cli.doctor import doctor
 from kadenz.config import house, manifest
 from kadenz.config.tuning import removes
-from kadenz.target import host_facts
+from kadenz.target import checkup, host_clock, host_facts, tools
+from kadenz.target.checkup import TargetCheck
 from kadenz.target.host_limits import Rights
 from kadenz.target.host_preflight import _CHECKS, CODES
 from kadenz.target.host_system import Files
@@ -21,6 +23,7 @@ from . import machine
 from .machine import ALL_RIGHTS, CPU
 
 Changes = dict[str, str | None]
+CLOCK = host_clock.check_clock(span_ns=1, readings=1000)
 
 
 def found(root: Path, changes: Changes) -> list[manifest.PreflightEntry]:
@@ -171,6 +174,12 @@ def doctor_on(
 ) -> tuple[int, str]:
     host = machine.host(root, changes)
     monkeypatch.setattr(host_facts, "read_host", lambda: host)
+    # Only the preflight is asked about: neither compilers nor half a second of the clock.
+    ready = TargetCheck("posix/linux@host", "this Linux", ("counter",), (), (), "")
+    monkeypatch.setattr(checkup, "check_targets", lambda *arguments: [ready])
+    clock = replace(CLOCK, problems=())
+    monkeypatch.setattr(host_clock, "check_clock", lambda: clock)
+    monkeypatch.setattr(tools, "NEEDS", ())
     answer = CliRunner().invoke(doctor, arguments)
     return answer.exit_code, answer.output
 
