@@ -173,7 +173,7 @@ def complete(words: str, shell: str = "bash") -> list[str]:
 def test_completion_knows_commands_targets_campaigns_and_benchmarks() -> None:
     assert complete("kadenz re") == ["report"]
     assert "posix/linux@host" in complete("kadenz run --target posix")
-    assert complete("kadenz run yoo") == ["yoo2024"]
+    assert "yoo2024" in complete("kadenz run yoo")
     assert "itc/queue" in complete("kadenz run itc/q")
     assert "--kernel-source" in complete("kadenz run --kern")
 
