@@ -170,7 +170,7 @@ riscv64_source() {
     say "riscv64: fetching $package ($meta), 150 MB"
     rm -rf "$WORK"
     fetch "$WORK/debs" "$package=$meta"
-    dpkg-deb --fsys-tarfile "$WORK"/debs/*.deb | tar -C "$WORK" -x --strip-components=4 \
+    dpkg-deb --fsys-tarfile "$WORK"/debs/*.deb | tar -C "$WORK" -x --strip-components=3 \
         "./usr/src/$package.tar.xz"
     # Neither documentation nor the largest driver is needed; the latter's Kconfig is.
     tar -C "$WORK" -x --xz -f "$WORK/$package.tar.xz" --exclude='*/drivers/gpu/drm/amd/include' \
@@ -193,7 +193,7 @@ riscv64_kernel() {
     local flavour="$1" out="$WORK/out-$1" new="$WORK/6.12-$1" begun="$SECONDS" watcher
     [ -n "${SRC:-}" ] || riscv64_source
     configure "$out" "$flavour"
-    say "riscv64: building Linux 6.12 $flavour: about 5 minutes of two processors"
+    say "riscv64: building Linux 6.12 $flavour: several minutes of two processors"
     watch_build "$out" &
     watcher=$!
     # shellcheck disable=SC2064  # this very process
