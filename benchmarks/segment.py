@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulated EtherCAT segment costs: a frame in process, and 10 kHz over a veth pair.
+"""What the simulated EtherCAT segment costs: a frame in process beside the network stack's own pass
+of such a frame, and 10 kHz over a veth pair.
 
 Run as root: `python benchmarks/segment.py [--seconds 10]`. Prints Markdown for docs/performance.md.
 In the second part SOEM (pysoem) brings the ring to OP with clocks and cycles every 100 us; a cycle
@@ -126,6 +127,12 @@ def main() -> int:
     if os.geteuid() != 0:
         print("The veth part needs root", file=sys.stderr)
         return 1
+    with veth_pair() as ends:
+        print(
+            cargo(
+                "bench", "--quiet", "-j2", "-p", "kadenz-segment", "--bench", "stack", "--", *ends
+            )
+        )
     target = Path(os.environ.get("CARGO_TARGET_DIR", str(FIELDBUS / "target")))
     over_veth(target / "release" / "kadenz-segment", arguments.seconds)
     return 0

@@ -63,6 +63,9 @@ pub struct CommonArgs {
     /// No SCHED_FIFO and no locked memory: a trial without privileges, whose figures mean little.
     #[arg(long)]
     pub no_realtime: bool,
+    /// Leave the processor's idle states on; without it /dev/cpu_dma_latency is held at 0 while the program runs.
+    #[arg(long)]
+    pub allow_idle_states: bool,
     /// A fault of the simulated ring, for example lose-frame@cycle=1000,count=3; may be given again.
     #[arg(long, value_name = "FAULT")]
     pub fault: Vec<String>,

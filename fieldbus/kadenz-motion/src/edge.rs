@@ -46,36 +46,46 @@ pub struct EdgeReport {
     pub missed: u64,
 }
 
-/// Counts edges and keeps their times. Pure.
+/// Numbers edges and keeps their times. Pure.
 #[derive(Debug)]
 struct Collector {
     wanted: u64,
     last: Option<(u16, u64)>,
     first_ns: u64,
-    /// Rising edges since the first, itself included.
+    first_pulse: u64,
+    /// Pulses since the first, itself included.
     seen: u64,
     times_ns: Vec<f64>,
+    /// Of each time: which pulse of the train it is, from 0. Pulses that were missed leave holes.
+    numbers: Vec<f64>,
+    /// Times that changed although the terminal had counted no edge.
+    uncounted: u64,
 }
 
 impl Collector {
     fn new(wanted: u64) -> Self {
-        Self { wanted, last: None, first_ns: 0, seen: 0, times_ns: Vec::with_capacity(wanted as usize) }
+        let room = wanted as usize;
+        let (times_ns, numbers) = (Vec::with_capacity(room), Vec::with_capacity(room));
+        Self { wanted, last: None, first_ns: 0, first_pulse: 0, seen: 0, times_ns, numbers, uncounted: 0 }
     }
 
-    /// What the terminal says: its counter of edges of both directions, and the time of the last rising one.
-    fn see(&mut self, count: u16, rising_ns: u64) {
+    /// What the terminal says in the answer of a cycle: its counter of edges of both directions, and the time of the
+    /// last rising one. The output is set in even cycles, and the answer of the next one is the first that can know.
+    fn see(&mut self, count: u16, rising_ns: u64, cycle: u64) {
         let Some((last_count, last_rising)) = self.last.replace((count, rising_ns)) else { return };
         if rising_ns == last_rising || self.done() {
             return;
         }
+        let pulse = cycle.saturating_sub(1) / 2;
         if self.times_ns.is_empty() {
-            self.first_ns = rising_ns;
-            self.seen = 1;
-        } else {
-            // Both directions alternate: between two looks at rising edges every second edge was rising.
-            self.seen += u64::from(count.wrapping_sub(last_count)).div_ceil(2).max(1);
+            (self.first_ns, self.first_pulse) = (rising_ns, pulse);
         }
-        self.times_ns.push((rising_ns - self.first_ns) as f64);
+        self.uncounted += u64::from(count == last_count);
+        self.seen = pulse - self.first_pulse + 1;
+        if self.seen <= self.wanted {
+            self.times_ns.push((rising_ns - self.first_ns) as f64);
+            self.numbers.push((self.seen - 1) as f64);
+        }
     }
 
     fn done(&self) -> bool {
@@ -115,7 +125,7 @@ impl<W: Wire> Cyclic for EdgeTask<W> {
                 Some((count, rising))
             });
             if let Some((count, rising)) = read.flatten() {
-                self.collector.see(count, rising);
+                self.collector.see(count, rising, self.cycle);
             }
         }
         self.idle = if self.collector.seen > before { 0 } else { self.idle + 1 };
@@ -146,7 +156,7 @@ pub fn edge<W: Wire, O: Write>(
         record,
         bench: EDGE_JITTER.into(),
         planned: options.edges,
-        lanes: vec!["rising".into()],
+        lanes: vec!["rising".into(), "rising:cycle".into()],
         dtype: Dtype::F8,
         unit: "ns".into(),
         params: [("period_us".to_owned(), 1000), ("n".to_owned(), options.edges as i64)].into(),
@@ -210,10 +220,26 @@ fn close<O: Write>(
     let mut column = Column::new(record, 0, planned, collector.times_ns.len());
     collector.times_ns.iter().for_each(|time| column.push(*time));
     column.flush(writer)?;
+    let mut numbers = Column::new(record, 1, planned, collector.numbers.len());
+    collector.numbers.iter().for_each(|number| numbers.push(*number));
+    numbers.flush(writer)?;
     let lane = column.end();
     // Each time belongs to an edge the terminal counted.
-    let proof = Proof { checked: lane.taken, ..Proof::default() };
-    let status = if reason.is_empty() { Status::Ok } else { Status::Failed };
+    let proof = Proof {
+        checked: lane.taken,
+        failed: collector.uncounted,
+        reason: if collector.uncounted > 0 {
+            "a time changed although no edge was counted".into()
+        } else {
+            String::new()
+        },
+    };
+    let status = match (reason.is_empty(), collector.uncounted) {
+        (true, 0) => Status::Ok,
+        (true, _) => Status::Invalid,
+        (false, _) => Status::Failed,
+    };
+    let reason = if status == Status::Invalid { &proof.reason } else { reason };
     writer.end(&End { record, status, reason: reason.into(), lanes: vec![lane], proof, drains: vec![] })?;
     Ok(EdgeReport { taken: lane.taken, missed: lane.missed })
 }
@@ -225,20 +251,44 @@ mod tests {
     #[test]
     fn every_rising_edge_is_taken_once() {
         let mut collector = Collector::new(3);
-        for (count, rising) in [(7, 0), (8, 1000), (9, 1000), (10, 2010), (11, 2010), (12, 2995), (13, 2995)] {
-            collector.see(count, rising);
+        // Set in cycles 10, 12 and 14, known one cycle later and still in the one after.
+        for (count, rising, cycle) in
+            [(7, 0, 10), (8, 1000, 11), (9, 1000, 12), (10, 2010, 13), (11, 2010, 14), (12, 2995, 15), (13, 2995, 16)]
+        {
+            collector.see(count, rising, cycle);
         }
-        assert_eq!(collector.times_ns, [0.0, 1010.0, 1995.0]);
-        assert!(collector.done());
+        assert_eq!(
+            (collector.times_ns.as_slice(), collector.numbers.as_slice()),
+            (&[0.0, 1010.0, 1995.0][..], &[0.0, 1.0, 2.0][..])
+        );
+        assert!(collector.done() && collector.uncounted == 0);
     }
 
     #[test]
-    fn an_edge_between_two_looks_is_counted_as_missed() {
+    fn an_answer_that_was_lost_does_not_change_the_number_of_an_edge() {
         let mut collector = Collector::new(10);
-        // The counter wraps, and two rising edges pass unseen between the third and fourth look.
-        for (count, rising) in [(65_533, 0), (65_534, 1000), (65_535, 1000), (4, 4000)] {
-            collector.see(count, rising);
+        for (count, rising, cycle) in [(7, 0, 10), (8, 1000, 11), (11, 2010, 14)] {
+            collector.see(count, rising, cycle);
         }
-        assert_eq!((collector.seen, collector.times_ns.len()), (4, 2));
+        assert_eq!(collector.numbers, [0.0, 1.0]);
+    }
+
+    #[test]
+    fn pulses_of_cycles_that_were_left_out_are_holes() {
+        let mut collector = Collector::new(10);
+        // Cycles 12 to 17 did not take place: the pulses of 12, 14 and 16 were never made. The counter wraps.
+        for (count, rising, cycle) in [(65_534, 0, 10), (65_535, 1000, 11), (0, 5003, 19)] {
+            collector.see(count, rising, cycle);
+        }
+        assert_eq!((collector.seen, collector.numbers.as_slice()), (5, &[0.0, 4.0][..]));
+    }
+
+    #[test]
+    fn a_time_without_an_edge_is_no_proof() {
+        let mut collector = Collector::new(10);
+        for (count, rising, cycle) in [(7, 0, 10), (7, 1000, 11)] {
+            collector.see(count, rising, cycle);
+        }
+        assert_eq!(collector.uncounted, 1);
     }
 }

@@ -14,6 +14,7 @@ use kadenz_motion::error::MotionError;
 use kadenz_motion::layout::Layout;
 use kadenz_motion::plan::Plan;
 use kadenz_motion::record::{hello, MotionRecords, Wanted};
+use kadenz_motion::rt::IdleStatesOff;
 use kadenz_motion::run::{cycles_for, motion, settings, RunOptions};
 use kadenz_motion::simulation::{indy7_ring, indy7_segment, simulate, InProcess, RingOptions, RingProcess, Time};
 use kadenz_motion::task::StopCategory;
@@ -85,11 +86,27 @@ fn processor(common: &CommonArgs) -> Option<usize> {
     common.cpu.or_else(last)
 }
 
+/// Holds idle states off unless that was not wanted; where the system refuses, says so and goes on.
+fn idle_states_off(common: &CommonArgs) -> Option<Arc<IdleStatesOff>> {
+    if common.allow_idle_states || common.no_realtime {
+        return None;
+    }
+    let held = IdleStatesOff::hold();
+    if let Err(error) = &held {
+        tracing::warn!(
+            "cannot hold /dev/cpu_dma_latency: {error}. Wake-ups include leaving idle states; run as root, or pass \
+             --allow-idle-states"
+        );
+    }
+    held.ok().map(Arc::new)
+}
+
 /// Options of a motion run.
 fn options(common: &CommonArgs, transport: String) -> RunOptions {
     RunOptions {
         cpu: processor(common),
         realtime: !common.no_realtime,
+        idle_states_off: idle_states_off(common),
         on_interrupt: StopCategory::One,
         provoke_panic_at: None,
         transport,
@@ -140,7 +157,8 @@ fn edge_run(arguments: &EdgeArgs) -> Result<ExitCode, MotionError> {
     speak(common);
     let (wire, ring, transport) = open(&arguments.bus, common)?;
     let mut writer = Writer::new(output)?;
-    writer.hello(&hello(settings(&options(common, transport))))?;
+    let options = options(common, transport);
+    writer.hello(&hello(settings(&options)))?;
     let (report, writer) = edge(wire, &layout, &edge_options(common, arguments.edges), writer, 1)?;
     writer.done()?;
     drop(ring);

@@ -14,7 +14,7 @@ use crate::interrupt;
 use crate::layout::Layout;
 use crate::record::{MotionRecords, RunEnd};
 use crate::robot::DRIVE_TRAINS;
-use crate::rt::{self, Queue, RealtimeError};
+use crate::rt::{self, IdleStatesOff, Queue, RealtimeError};
 use crate::task::{
     run as run_task, Cyclic, DynamicsTask, LogQueues, LogTask, MainQueues, MainTask, Outcome, PathPlan, Shared,
     StopCategory, Task, TrajectoryTask,
@@ -27,6 +27,8 @@ pub struct RunOptions {
     pub cpu: Option<usize>,
     /// SCHED_FIFO and locked memory.
     pub realtime: bool,
+    /// What holds the processor's idle states off, and nothing where they stay on.
+    pub idle_states_off: Option<Arc<IdleStatesOff>>,
     /// What the first SIGINT does.
     pub on_interrupt: StopCategory,
     /// Proof: the main task panics in this cycle.
@@ -82,6 +84,8 @@ pub fn settings(options: &RunOptions) -> kadenz_record::Map<String> {
     let mut settings = MotionRecords::settings();
     settings.insert("transport".into(), options.transport.clone());
     settings.insert("scheduling".into(), if options.realtime { "SCHED_FIFO" } else { "SCHED_OTHER" }.into());
+    let idle_states = if options.idle_states_off.is_some() { "off: /dev/cpu_dma_latency held at 0" } else { "on" };
+    settings.insert("idle_states".into(), idle_states.into());
     settings.insert("cpu".into(), options.cpu.map_or_else(|| "any".into(), |cpu| cpu.to_string()));
     settings
 }

@@ -35,6 +35,7 @@ fn the_cyclic_paths_of_all_tasks_allocate_nothing_in_a_whole_run() {
     let options = RunOptions {
         cpu: None,
         realtime: false,
+        idle_states_off: None,
         on_interrupt: StopCategory::One,
         provoke_panic_at: None,
         transport: "test".into(),

@@ -3,10 +3,12 @@
 
 mod clock;
 mod cyclic;
+mod idle;
 mod queue;
 mod thread;
 
 pub use clock::{cpu_time_ns, now_ns, sleep_until_ns};
 pub use cyclic::{in_cyclic_path, outside_cyclic_path, CyclicPath};
+pub use idle::IdleStatesOff;
 pub use queue::{Message, Queue, QueueError, Receiver, Sender};
 pub use thread::{become_realtime, lock_memory, pin_to_cpu, RealtimeError};
