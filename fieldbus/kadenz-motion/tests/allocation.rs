@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use kadenz_motion::layout::Layout;
 use kadenz_motion::record::{MotionRecords, Wanted};
 use kadenz_motion::rt::CyclicPath;
-use kadenz_motion::run::{motion, RunOptions};
+use kadenz_motion::run::{motion, RunOptions, RunReport};
 use kadenz_motion::simulation::{indy7_ring, indy7_segment, InProcess, Time};
 use kadenz_motion::task::{Outcome, StopCategory};
 use kadenz_record::Writer;
@@ -23,9 +23,26 @@ fn the_cyclic_paths_of_all_tasks_allocate_nothing_in_a_whole_run() {
     drop(inside);
     assert_eq!((counting::count() - before, *allocated), (1, 7));
 
+    // Without real-time priorities a busy machine may pause a run for longer than the drives' watchdogs wait; then the
+    // way to power-off was counted, and the run is made again.
+    let mut longest = 0;
+    for _ in 0..10 {
+        let (report, allocations) = one_run();
+        assert_eq!(allocations, 0, "{report:?}");
+        longest = longest.max(report.cycles);
+        if report.outcome == Outcome::Done {
+            break;
+        }
+        assert!(report.without_power, "{report:?}");
+    }
+    assert!(longest > 5000, "no run came to its end: {longest} cycles at most");
+}
+
+/// A motion on the ring in this process, and what was allocated inside cyclic paths during it.
+fn one_run() -> (RunReport, usize) {
     let segment = Arc::new(Mutex::new(indy7_segment(&indy7_ring().unwrap()).unwrap()));
     let wire = InProcess::new(segment, Time::Real);
-    // On a busy machine without real-time priorities cycles come late; that must not stop the run.
+    // Cycles that come late must not stop the run.
     let mut layout = Layout::load(None).unwrap();
     layout.supervision.late_cycles = u32::MAX;
     layout.supervision.skipped_cycles = u32::MAX;
@@ -44,11 +61,5 @@ fn the_cyclic_paths_of_all_tasks_allocate_nothing_in_a_whole_run() {
     let writer = Writer::new(std::io::sink()).unwrap();
     let before = counting::count();
     let (report, _) = motion(wire, &layout, &options, writer, records).unwrap();
-    let during = counting::count() - before;
-    assert!(report.cycles > 5000, "{report:?}");
-    assert_eq!(during, 0, "{report:?}");
-    if let Outcome::Faulted { cause, .. } = report.outcome {
-        // A drive may dislike a late setpoint; then the way to power-off was counted too.
-        assert!(report.without_power, "{cause}");
-    }
+    (report, counting::count() - before)
 }
