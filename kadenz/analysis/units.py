@@ -48,15 +48,11 @@ def unit_of(record_unit: str, clock: ClockEntry) -> Unit:
         if record_unit == "ns" and kind in TIME_CLASSES:
             return Unit("µs", "us", 1e-3, kind, True)
         return Unit(record_unit, _key(record_unit), 1.0, kind, False)
-    if kind == "instruction" and clock.unit == VIRTUAL_NS:
-        return Unit(VIRTUAL_NS, _key(VIRTUAL_NS), 1.0, kind, False)
-    if kind == "instruction":
-        return Unit("instructions", "instructions", 1.0, kind, False)
-    if kind in ("cycle-exact", "cycle-model"):
-        return Unit("cycles", "cycles", 1.0, kind, False)
-    if clock.hz > 0:
+    if kind in TIME_CLASSES and clock.hz > 0:
         return Unit("µs", "us", 1e6 / clock.hz, kind, True)
-    return Unit(clock.unit or "ticks", _key(clock.unit or "ticks"), 1.0, kind, False)
+    counted = {"instruction": "instructions", "cycle-exact": "cycles", "cycle-model": "cycles"}
+    label = VIRTUAL_NS if clock.unit == VIRTUAL_NS else counted.get(kind, clock.unit or "ticks")
+    return Unit(label, _key(label), 1.0, kind, False)
 
 
 def _key(text: str) -> str:
