@@ -39,7 +39,7 @@ fn the_cyclic_paths_of_all_tasks_allocate_nothing_in_a_whole_run() {
 }
 
 /// A motion on the ring in this process, and what was allocated inside cyclic paths during it.
-fn one_run() -> (RunReport, usize) {
+fn one_run() -> (RunReport, u64) {
     let segment = Arc::new(Mutex::new(indy7_segment(&indy7_ring().unwrap()).unwrap()));
     let wire = InProcess::new(segment, Time::Real);
     // Cycles that come late must not stop the run.
