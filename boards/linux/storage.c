@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Room for samples: a quarter of the machine's memory as address space. What a record needs is
- * touched, and by that locked, when it opens (core/record.c); the rest costs nothing. Mapped shared:
- * a process that a benchmark creates shares it, and a fork() leaves no page of it to be copied at
- * the next sample.
+ * touched, and by that locked, when it opens (core/record.c); the rest costs nothing. Mapped
+ * shared: a process that a benchmark creates shares it, and a fork() leaves no page of it to be
+ * copied at the next sample.
  */
 #include "kadenz/board.h"
 #include "kadenz/fault.h"
