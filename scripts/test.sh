@@ -43,7 +43,7 @@ rust_tests() {
 }
 
 step ctest '[0-9]+% tests passed' c_tests
-step pytest '[0-9]+ (passed|failed|error)' .venv/bin/pytest
+step pytest '[0-9]+ (passed|failed|error)' .venv/bin/pytest -rs # skipped: named with the reason
 step cargo '^cargo: ' rust_tests
 
 printf '\n== closing lines\n'
