@@ -194,7 +194,9 @@ def test_a_full_storage_is_drained_and_every_sample_arrives(board: str) -> None:
 
 def test_the_reference_page_lists_every_benchmark_with_its_end_points() -> None:
     page = (house.root() / "docs" / "reference" / "benchmarks.md").read_text()
-    rows = {line.split("|")[1].strip(" `"): line for line in page.splitlines() if "| `" in line}
+    # Of two tables that name a benchmark the first has its end points.
+    lines = reversed([line for line in page.splitlines() if "| `" in line])
+    rows = {line.split("|")[1].strip(" `"): line for line in lines}
     for bench in boot(build("stm32f4"), "stm32f4", "list\nend\n").all(Bench):
         row = rows[bench.name]
         cells = [cell.strip() for cell in row.split("|")]
