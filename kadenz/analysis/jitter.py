@@ -202,18 +202,19 @@ def jitter_of_record(
     """
     if bench not in (EDGES, WAKEUPS):
         return None
-    if not unit.is_time or not period_us:
+    tick_us = unit.tick_us
+    if tick_us is None or not period_us:
         raise Undefined("jitter", f"the record counts {unit.label}, and no period in them is known")
     # Motion programs write every lane as f8.
     numbers = None if cycles is None else cycles[cold:].astype(np.int64)
     warm = samples[cold:]
     if bench == EDGES:
-        return jitter_of_edges(warm, float(period_us), unit.scale, cycles=numbers)
+        return jitter_of_edges(warm, float(period_us), tick_us, cycles=numbers)
     whole = warm.size
     result, series = jitter_of_wakeups(
         warm[:MOST_WAKEUPS],
         float(period_us),
-        unit.scale,
+        tick_us,
         cycles=None if numbers is None else numbers[:MOST_WAKEUPS],
         missed=missed,
     )

@@ -36,6 +36,17 @@ class Unit:
     clock_class: ClockClass
     is_time: bool
 
+    @property
+    def tick_us(self) -> float | None:
+        """A tick in µs of the target's own time, in which its periods are set.
+
+        A guest's time is virtual: a period of 1000 µs is 1,000,000 virtual ns there, and no time
+        of the world. None where a target has no such time.
+        """
+        if self.label == VIRTUAL_NS:
+            return 1e-3
+        return self.scale if self.is_time else None
+
     def figure(self, ticks: float) -> float:
         """A number of ticks in this unit."""
         return ticks * self.scale

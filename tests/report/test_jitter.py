@@ -7,19 +7,24 @@ import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
 from kadenz import published
 from kadenz.analysis import analyse
+from kadenz.analysis.units import VIRTUAL_NS
 from kadenz.errors import UsageError
+from kadenz.report import cereia2011
 from kadenz.report import page as pages
 from kadenz.report.render import render
 from kadenz.store import read_run
 from tests.analysis.test_jitter import INDY7, edges
 from tests.report.test_commands import answer
 from tests.report.test_page import Html
-from tests.synthetic import Point, manifest, write_run
+from tests.synthetic import EMULATED_CLOCK, LINUX, Point, manifest, write_run
+
+VIRTUAL_CLOCK = msgspec.structs.replace(EMULATED_CLOCK, unit=VIRTUAL_NS)
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +88,23 @@ def test_table_1_stands_beside_ours_and_gaps_are_said(page: pages.Page) -> None:
     assert [row[3] for row in measured] == ["none", "disk"]
     assert len([row for row in ours if "PREEMPT_RT here" in row[1]]) == 4
     assert (rows[0][0], rows[0][6], rows[0][8]) == ("published", "5.724", "1,434")
+
+
+def test_a_guest_under_preempt_rt_fills_the_row_of_the_patched_kernel(
+    runs: list[Path], tmp_path: Path
+) -> None:
+    entry = manifest(LINUX, settings={"preempt": "PREEMPT_RT"}, clock=VIRTUAL_CLOCK)
+    entry.campaign.name = "cereia2011-guest"
+    latencies = np.random.default_rng(3).integers(9_000, 12_000, 5_000).astype(np.uint32)
+    point = Point("cyclic/wakeup-latency", {"core0": latencies}, {"period_us": 1000})
+    results = [analyse(read_run(run)) for run in (*runs, write_run(tmp_path, entry, [point]))]
+    table = cereia2011.table(published.load(), [(str(n), run) for n, run in enumerate(results)])
+    assert table is not None
+    rows = [[cell.text for cell in row] for row in table.rows if row[0].text == "ours"]
+    (guest,) = [row for row in rows if row[9] == "virtual ns"]
+    assert (guest[3], guest[4], guest[10]) == ("none", "5,000", "instruction")
+    assert abs(float(guest[6]) - 866.0) < 30.0  # (12000 - 9000) / sqrt(12)
+    assert len([row for row in rows if "PREEMPT_RT here" in row[1]]) == 3
 
 
 def test_a_period_is_named_in_the_table_and_on_the_screen(
