@@ -42,9 +42,33 @@ rust_tests() {
     return "$status"
 }
 
+# The simulations of the statistics need one processor and nothing else of the machine for several
+# minutes; most other tests wait for targets. So they run beside each other.
+BESIDE="$LOGS/stats-beside"
+rm -f "$BESIDE.code"
+(
+    code=0
+    nice -n 10 .venv/bin/pytest tests/stats >"$BESIDE.log" 2>&1 || code=$?
+    echo "$code" >"$BESIDE.code"
+) &
+simulations=$!
+trap 'pkill -P "$simulations" 2>/dev/null || true' EXIT
+
+# In a pipeline, whose shell is not the parent of the simulations: it looks instead of waiting.
+simulation_tests() {
+    while kill -0 "$simulations" 2>/dev/null && [ ! -f "$BESIDE.code" ]; do
+        sleep 1
+    done
+    cat "$BESIDE.log"
+    return "$(cat "$BESIDE.code" 2>/dev/null || echo 1)"
+}
+
+PYTEST_CLOSING='[0-9]+ (passed|failed|error)'
 step ctest '[0-9]+% tests passed' c_tests
-step pytest '[0-9]+ (passed|failed|error)' .venv/bin/pytest -rs # skipped: named with the reason
+# -rs: what is skipped is named with the reason.
+step pytest "$PYTEST_CLOSING" .venv/bin/pytest -rs --ignore=tests/stats
 step cargo '^cargo: ' rust_tests
+step stats "$PYTEST_CLOSING" simulation_tests
 
 printf '\n== closing lines\n'
 printf '%s\n' "${summary[@]}"

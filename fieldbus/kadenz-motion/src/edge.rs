@@ -3,7 +3,9 @@
 //! and the time of each rising edge as an input terminal stamps it with a clock of its own.
 
 use std::io::Write;
+use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
 use std::sync::Arc;
+use std::time::Duration;
 
 use kadenz_record::{Begin, Dtype, End, Proof, RecordError, Status, Writer};
 
@@ -46,46 +48,51 @@ pub struct EdgeReport {
     pub missed: u64,
 }
 
-/// Numbers edges and keeps their times. Pure.
+/// Edges that may wait for the thread that writes them: 16 s of them.
+const ROOM: usize = 1 << 14;
+/// How often that thread looks.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// A rising edge.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Edge {
+    /// By the terminal's clock, from the first, ns.
+    time_ns: f64,
+    /// Which pulse of the train it is, from 0. Pulses that were missed leave holes.
+    number: f64,
+}
+
+/// Numbers edges. Pure.
 #[derive(Debug)]
 struct Collector {
     wanted: u64,
     last: Option<(u16, u64)>,
-    first_ns: u64,
-    first_pulse: u64,
+    /// Time and pulse of the first edge.
+    first: Option<(u64, u64)>,
     /// Pulses since the first, itself included.
     seen: u64,
-    times_ns: Vec<f64>,
-    /// Of each time: which pulse of the train it is, from 0. Pulses that were missed leave holes.
-    numbers: Vec<f64>,
     /// Times that changed although the terminal had counted no edge.
     uncounted: u64,
 }
 
 impl Collector {
     fn new(wanted: u64) -> Self {
-        let room = wanted as usize;
-        let (times_ns, numbers) = (Vec::with_capacity(room), Vec::with_capacity(room));
-        Self { wanted, last: None, first_ns: 0, first_pulse: 0, seen: 0, times_ns, numbers, uncounted: 0 }
+        Self { wanted, last: None, first: None, seen: 0, uncounted: 0 }
     }
 
     /// What the terminal says in the answer of a cycle: its counter of edges of both directions, and the time of the
     /// last rising one. The output is set in even cycles, and the answer of the next one is the first that can know.
-    fn see(&mut self, count: u16, rising_ns: u64, cycle: u64) {
-        let Some((last_count, last_rising)) = self.last.replace((count, rising_ns)) else { return };
+    fn see(&mut self, count: u16, rising_ns: u64, cycle: u64) -> Option<Edge> {
+        let (last_count, last_rising) = self.last.replace((count, rising_ns))?;
         if rising_ns == last_rising || self.done() {
-            return;
+            return None;
         }
         let pulse = cycle.saturating_sub(1) / 2;
-        if self.times_ns.is_empty() {
-            (self.first_ns, self.first_pulse) = (rising_ns, pulse);
-        }
+        let (first_ns, first_pulse) = *self.first.get_or_insert((rising_ns, pulse));
         self.uncounted += u64::from(count == last_count);
-        self.seen = pulse - self.first_pulse + 1;
-        if self.seen <= self.wanted {
-            self.times_ns.push((rising_ns - self.first_ns) as f64);
-            self.numbers.push((self.seen - 1) as f64);
-        }
+        self.seen = pulse - first_pulse + 1;
+        let edge = Edge { time_ns: (rising_ns - first_ns) as f64, number: (self.seen - 1) as f64 };
+        (self.seen <= self.wanted).then_some(edge)
     }
 
     fn done(&self) -> bool {
@@ -97,6 +104,9 @@ struct EdgeTask<W: Wire> {
     bus: Bus<W>,
     terminals: EdgeLayout,
     collector: Collector,
+    edges: SyncSender<Edge>,
+    /// Edges that found no room: the writer has been kept away for longer than the room lasts.
+    refused: u64,
     shared: Arc<Shared>,
     cycle: u64,
     operational: bool,
@@ -125,7 +135,10 @@ impl<W: Wire> Cyclic for EdgeTask<W> {
                 Some((count, rising))
             });
             if let Some((count, rising)) = read.flatten() {
-                self.collector.see(count, rising, self.cycle);
+                if let Some(edge) = self.collector.see(count, rising, self.cycle) {
+                    // Neither waits nor allocates; nobody ever waits at the other end.
+                    self.refused += u64::from(self.edges.try_send(edge).is_err());
+                }
             }
         }
         self.idle = if self.collector.seen > before { 0 } else { self.idle + 1 };
@@ -162,16 +175,22 @@ pub fn edge<W: Wire, O: Write>(
         params: [("period_us".to_owned(), 1000), ("n".to_owned(), options.edges as i64)].into(),
         ranks: [("priority".to_owned(), Task::Main.priority().into())].into(),
     })?;
+    // Whoever listens knows from now on how long it will take.
+    writer.flush()?;
     let shared = Arc::new(Shared::default());
     interrupt::stops(&shared, StopCategory::Zero);
     if let Some(cpu) = options.cpu {
         rt::pin_to_cpu(cpu)?;
     }
     let bus = Bus::bring_up(wire, layout, &[])?;
+    let (sender, edges) = sync_channel(ROOM);
+    let mut lanes = Lanes::new(record, options.edges);
     let mut task = EdgeTask {
         bus,
         terminals,
         collector: Collector::new(options.edges),
+        edges: sender,
+        refused: 0,
         shared: Arc::clone(&shared),
         cycle: 0,
         operational: false,
@@ -189,13 +208,26 @@ pub fn edge<W: Wire, O: Write>(
             run_task(Task::Main, HALF_PERIOD_NS, &mut task, rt::now_ns() + HALF_PERIOD_NS, &shared);
             Ok(())
         };
-        match scope.spawn(run).join() {
+        let cyclic = scope.spawn(run);
+        let mut written = Ok(());
+        while !cyclic.is_finished() {
+            std::thread::sleep(LOOK);
+            if written.is_ok() {
+                written = lanes.take(&edges, &mut writer);
+                if written.is_err() {
+                    shared.request_stop(StopCategory::Zero);
+                }
+            }
+        }
+        written?;
+        match cyclic.join() {
             Ok(result) => result,
             Err(_) => Ok(()), // caught inside and reported below
         }
     })?;
+    lanes.take(&edges, &mut writer)?;
     let panicked = shared.panicked(Task::Main);
-    let EdgeTask { bus, collector, broken, operational, .. } = task;
+    let EdgeTask { bus, collector, refused, broken, operational, .. } = task;
     if let Err(error) = bus.leave() {
         tracing::warn!("{error}");
     }
@@ -206,89 +238,104 @@ pub fn edge<W: Wire, O: Write>(
         (.., true) => "",
         _ => "stopped by request",
     };
-    let report = close(&mut writer, record, options.edges, &collector, reason)?;
+    if refused > 0 {
+        writer.text(&format!("{refused} edges could not be written down in time and are missed"))?;
+    }
+    let report = lanes.close(&mut writer, &collector, reason)?;
     Ok((report, writer))
 }
 
-fn close<O: Write>(
-    writer: &mut Writer<O>,
+/// The lanes of the record: times, and beside each the number of its pulse.
+struct Lanes {
     record: u16,
-    planned: u64,
-    collector: &Collector,
-    reason: &str,
-) -> Result<EdgeReport, RecordError> {
-    let mut column = Column::new(record, 0, planned, collector.times_ns.len());
-    collector.times_ns.iter().for_each(|time| column.push(*time));
-    column.flush(writer)?;
-    let mut numbers = Column::new(record, 1, planned, collector.numbers.len());
-    collector.numbers.iter().for_each(|number| numbers.push(*number));
-    numbers.flush(writer)?;
-    let lane = column.end();
-    // Each time belongs to an edge the terminal counted.
-    let proof = Proof {
-        checked: lane.taken,
-        failed: collector.uncounted,
-        reason: if collector.uncounted > 0 {
-            "a time changed although no edge was counted".into()
-        } else {
-            String::new()
-        },
-    };
-    let status = match (reason.is_empty(), collector.uncounted) {
-        (true, 0) => Status::Ok,
-        (true, _) => Status::Invalid,
-        (false, _) => Status::Failed,
-    };
-    let reason = if status == Status::Invalid { &proof.reason } else { reason };
-    writer.end(&End { record, status, reason: reason.into(), lanes: vec![lane], proof, drains: vec![] })?;
-    Ok(EdgeReport { taken: lane.taken, missed: lane.missed })
+    times: Column<f64>,
+    numbers: Column<f64>,
+}
+
+impl Lanes {
+    fn new(record: u16, planned: u64) -> Self {
+        let column = |lane| Column::new(record, lane, planned, ROOM);
+        Self { record, times: column(0), numbers: column(1) }
+    }
+
+    /// Writes what waits.
+    fn take<O: Write>(&mut self, edges: &Receiver<Edge>, writer: &mut Writer<O>) -> Result<(), RecordError> {
+        for edge in edges.try_iter() {
+            self.times.push(edge.time_ns);
+            self.numbers.push(edge.number);
+        }
+        self.times.flush(writer)?;
+        self.numbers.flush(writer)?;
+        writer.flush()
+    }
+
+    fn close<O: Write>(
+        &self,
+        writer: &mut Writer<O>,
+        collector: &Collector,
+        reason: &str,
+    ) -> Result<EdgeReport, RecordError> {
+        let (record, lane) = (self.record, self.times.end());
+        // Each time belongs to an edge the terminal counted.
+        let proof = Proof {
+            checked: lane.taken,
+            failed: collector.uncounted,
+            reason: if collector.uncounted > 0 {
+                "a time changed although no edge was counted".into()
+            } else {
+                String::new()
+            },
+        };
+        let status = match (reason.is_empty(), collector.uncounted) {
+            (true, 0) => Status::Ok,
+            (true, _) => Status::Invalid,
+            (false, _) => Status::Failed,
+        };
+        let reason = if status == Status::Invalid { &proof.reason } else { reason };
+        writer.end(&End { record, status, reason: reason.into(), lanes: vec![lane], proof, drains: vec![] })?;
+        Ok(EdgeReport { taken: lane.taken, missed: lane.missed })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Edges that were taken of what the terminal said: its count, the time, the cycle.
+    fn taken(collector: &mut Collector, said: &[(u16, u64, u64)]) -> Vec<(f64, f64)> {
+        let edges = said.iter().filter_map(|(count, rising, cycle)| collector.see(*count, *rising, *cycle));
+        edges.map(|edge| (edge.time_ns, edge.number)).collect()
+    }
+
     #[test]
     fn every_rising_edge_is_taken_once() {
         let mut collector = Collector::new(3);
         // Set in cycles 10, 12 and 14, known one cycle later and still in the one after.
-        for (count, rising, cycle) in
-            [(7, 0, 10), (8, 1000, 11), (9, 1000, 12), (10, 2010, 13), (11, 2010, 14), (12, 2995, 15), (13, 2995, 16)]
-        {
-            collector.see(count, rising, cycle);
-        }
-        assert_eq!(
-            (collector.times_ns.as_slice(), collector.numbers.as_slice()),
-            (&[0.0, 1010.0, 1995.0][..], &[0.0, 1.0, 2.0][..])
-        );
+        let said =
+            [(7, 0, 10), (8, 1000, 11), (9, 1000, 12), (10, 2010, 13), (11, 2010, 14), (12, 2995, 15), (13, 2995, 16)];
+        assert_eq!(taken(&mut collector, &said), [(0.0, 0.0), (1010.0, 1.0), (1995.0, 2.0)]);
         assert!(collector.done() && collector.uncounted == 0);
     }
 
     #[test]
     fn an_answer_that_was_lost_does_not_change_the_number_of_an_edge() {
-        let mut collector = Collector::new(10);
-        for (count, rising, cycle) in [(7, 0, 10), (8, 1000, 11), (11, 2010, 14)] {
-            collector.see(count, rising, cycle);
-        }
-        assert_eq!(collector.numbers, [0.0, 1.0]);
+        let said = [(7, 0, 10), (8, 1000, 11), (11, 2010, 14)];
+        assert_eq!(taken(&mut Collector::new(10), &said), [(0.0, 0.0), (1010.0, 1.0)]);
     }
 
     #[test]
     fn pulses_of_cycles_that_were_left_out_are_holes() {
         let mut collector = Collector::new(10);
         // Cycles 12 to 17 did not take place: the pulses of 12, 14 and 16 were never made. The counter wraps.
-        for (count, rising, cycle) in [(65_534, 0, 10), (65_535, 1000, 11), (0, 5003, 19)] {
-            collector.see(count, rising, cycle);
-        }
-        assert_eq!((collector.seen, collector.numbers.as_slice()), (5, &[0.0, 4.0][..]));
+        let said = [(65_534, 0, 10), (65_535, 1000, 11), (0, 5003, 19)];
+        assert_eq!(taken(&mut collector, &said), [(0.0, 0.0), (4003.0, 4.0)]);
+        assert_eq!(collector.seen, 5);
     }
 
     #[test]
     fn a_time_without_an_edge_is_no_proof() {
         let mut collector = Collector::new(10);
-        for (count, rising, cycle) in [(7, 0, 10), (7, 1000, 11)] {
-            collector.see(count, rising, cycle);
-        }
+        taken(&mut collector, &[(7, 0, 10), (7, 1000, 11)]);
         assert_eq!(collector.uncounted, 1);
     }
 }
