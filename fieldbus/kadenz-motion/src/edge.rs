@@ -81,13 +81,12 @@ impl Collector {
     }
 
     /// What the terminal says in the answer of a cycle: its counter of edges of both directions, and the time of the
-    /// last rising one. The output is set in even cycles, and the answer of the next one is the first that can know.
-    fn see(&mut self, count: u16, rising_ns: u64, cycle: u64) -> Option<Edge> {
+    /// last rising one. `pulse` is the one that was made last before that cycle: its own the answer cannot know yet.
+    fn see(&mut self, count: u16, rising_ns: u64, pulse: u64) -> Option<Edge> {
         let (last_count, last_rising) = self.last.replace((count, rising_ns))?;
         if rising_ns == last_rising || self.done() {
             return None;
         }
-        let pulse = cycle.saturating_sub(1) / 2;
         let (first_ns, first_pulse) = *self.first.get_or_insert((rising_ns, pulse));
         self.uncounted += u64::from(count == last_count);
         self.seen = pulse - first_pulse + 1;
@@ -109,6 +108,8 @@ struct EdgeTask<W: Wire> {
     refused: u64,
     shared: Arc<Shared>,
     cycle: u64,
+    /// The pulse made last: half the number of the cycle that set the output.
+    pulse: u64,
     operational: bool,
     idle: u64,
     broken: bool,
@@ -135,11 +136,14 @@ impl<W: Wire> Cyclic for EdgeTask<W> {
                 Some((count, rising))
             });
             if let Some((count, rising)) = read.flatten() {
-                if let Some(edge) = self.collector.see(count, rising, self.cycle) {
+                if let Some(edge) = self.collector.see(count, rising, self.pulse) {
                     // Neither waits nor allocates; nobody ever waits at the other end.
                     self.refused += u64::from(self.edges.try_send(edge).is_err());
                 }
             }
+        }
+        if high {
+            self.pulse = self.cycle / 2;
         }
         self.idle = if self.collector.seen > before { 0 } else { self.idle + 1 };
         self.broken = self.idle > if self.operational { PATIENCE } else { START_CYCLES };
@@ -193,6 +197,7 @@ pub fn edge<W: Wire, O: Write>(
         refused: 0,
         shared: Arc::clone(&shared),
         cycle: 0,
+        pulse: 0,
         operational: false,
         idle: 0,
         broken: false,
@@ -301,41 +306,41 @@ impl Lanes {
 mod tests {
     use super::*;
 
-    /// Edges that were taken of what the terminal said: its count, the time, the cycle.
+    /// Edges that were taken of what the terminal said: its count, the time, the pulse made last before.
     fn taken(collector: &mut Collector, said: &[(u16, u64, u64)]) -> Vec<(f64, f64)> {
-        let edges = said.iter().filter_map(|(count, rising, cycle)| collector.see(*count, *rising, *cycle));
+        let edges = said.iter().filter_map(|(count, rising, pulse)| collector.see(*count, *rising, *pulse));
         edges.map(|edge| (edge.time_ns, edge.number)).collect()
     }
 
     #[test]
     fn every_rising_edge_is_taken_once() {
         let mut collector = Collector::new(3);
-        // Set in cycles 10, 12 and 14, known one cycle later and still in the one after.
-        let said =
-            [(7, 0, 10), (8, 1000, 11), (9, 1000, 12), (10, 2010, 13), (11, 2010, 14), (12, 2995, 15), (13, 2995, 16)];
+        // Known one cycle after its pulse, and still in the one after that.
+        let said = [(7, 0, 4), (8, 1000, 5), (9, 1000, 5), (10, 2010, 6), (11, 2010, 6), (12, 2995, 7), (13, 2995, 7)];
         assert_eq!(taken(&mut collector, &said), [(0.0, 0.0), (1010.0, 1.0), (1995.0, 2.0)]);
         assert!(collector.done() && collector.uncounted == 0);
     }
 
     #[test]
     fn an_answer_that_was_lost_does_not_change_the_number_of_an_edge() {
-        let said = [(7, 0, 10), (8, 1000, 11), (11, 2010, 14)];
-        assert_eq!(taken(&mut Collector::new(10), &said), [(0.0, 0.0), (1010.0, 1.0)]);
+        // The second edge is known in the cycle of the third pulse, which is not made before its frame has left.
+        let said = [(7, 0, 4), (8, 1000, 5), (11, 2010, 6), (12, 3001, 7)];
+        assert_eq!(taken(&mut Collector::new(10), &said), [(0.0, 0.0), (1010.0, 1.0), (2001.0, 2.0)]);
     }
 
     #[test]
-    fn pulses_of_cycles_that_were_left_out_are_holes() {
+    fn a_pause_behind_a_pulse_leaves_its_number_and_makes_holes_behind_it() {
         let mut collector = Collector::new(10);
-        // Cycles 12 to 17 did not take place: the pulses of 12, 14 and 16 were never made. The counter wraps.
-        let said = [(65_534, 0, 10), (65_535, 1000, 11), (0, 5003, 19)];
-        assert_eq!(taken(&mut collector, &said), [(0.0, 0.0), (4003.0, 4.0)]);
+        // The machine pauses after pulse 6: its edge is known late, the next pulse is 9. The counter wraps.
+        let said = [(65_533, 0, 4), (65_534, 1000, 5), (65_535, 2000, 6), (0, 2000, 6), (1, 5003, 9)];
+        assert_eq!(taken(&mut collector, &said), [(0.0, 0.0), (1000.0, 1.0), (4003.0, 4.0)]);
         assert_eq!(collector.seen, 5);
     }
 
     #[test]
     fn a_time_without_an_edge_is_no_proof() {
         let mut collector = Collector::new(10);
-        taken(&mut collector, &[(7, 0, 10), (7, 1000, 11)]);
+        taken(&mut collector, &[(7, 0, 4), (7, 1000, 5)]);
         assert_eq!(collector.uncounted, 1);
     }
 }
