@@ -67,6 +67,10 @@ pub struct Cycle {
     pub period_us: u32,
     /// SYNC0 after the frame has passed, µs.
     pub sync0_after_us: u32,
+    /// Cycles for which the drives go on by themselves when no setpoint comes. After a pause the path passes over as
+    /// many setpoints, and waits for the rest of it; 0: the drives hold at once.
+    #[serde(default)]
+    pub drives_go_on_cycles: u32,
 }
 
 /// The default motion.

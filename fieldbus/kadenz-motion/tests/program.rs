@@ -4,6 +4,7 @@
 
 use std::io::Read;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use kadenz_record::{read, Message, Status};
@@ -13,8 +14,9 @@ fn program() -> Command {
 }
 
 /// Making interfaces and real-time threads takes root. Without it these scenarios cannot run, which is not the same as
-/// passing.
-fn need_root() {
+/// passing. Their tasks all run on the last processor: one program at a time, or they starve each other.
+fn alone_as_root() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
     // SAFETY: takes no arguments.
     let root = unsafe { libc::geteuid() } == 0;
     assert!(
@@ -22,6 +24,7 @@ fn need_root() {
         "this scenario needs root. Run `sudo -E cargo test -p kadenz-motion --test program`, or leave it out in sight \
          with `-- --skip p01 --skip p02 --skip p03 --skip p04`"
     );
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -61,7 +64,7 @@ const ALL_OFF: &str = "0 drives with power at the end";
 
 #[test]
 fn p01_sigint_brakes_and_switches_off() {
-    need_root();
+    let _alone = alone_as_root();
     let child = on_veth(&[]);
     std::thread::sleep(Duration::from_secs(4));
     signal(&child, libc::SIGINT);
@@ -73,7 +76,7 @@ fn p01_sigint_brakes_and_switches_off() {
 
 #[test]
 fn p02_a_killed_master_leaves_no_drive_enabled() {
-    need_root();
+    let _alone = alone_as_root();
     let child = on_veth(&[]);
     std::thread::sleep(Duration::from_secs(4));
     signal(&child, libc::SIGKILL);
@@ -84,7 +87,7 @@ fn p02_a_killed_master_leaves_no_drive_enabled() {
 
 #[test]
 fn p03_a_panic_in_the_main_task_is_caught_and_switches_off() {
-    need_root();
+    let _alone = alone_as_root();
     let (code, said) = last_words(on_veth(&["--provoke-panic-at", "2000"]));
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("task 1 panicked: power off"), "{said}");
@@ -93,7 +96,7 @@ fn p03_a_panic_in_the_main_task_is_caught_and_switches_off() {
 
 #[test]
 fn p04_a_pulled_cable_is_named_and_leaves_no_drive_enabled() {
-    need_root();
+    let _alone = alone_as_root();
     let (code, said) = last_words(on_veth(&["--fault", "lose-frame@cycle=2400,count=1000000"]));
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("no answer to the frame, 5 in a row: quick stop"), "{said}");

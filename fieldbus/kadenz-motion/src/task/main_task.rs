@@ -90,6 +90,7 @@ pub struct MainTask<W: Wire> {
     period_ns: u64,
     sync0_after_ns: u64,
     stop_cycles: u64,
+    drives_go_on: u32,
     planned_cycles: u64,
     buffer: Option<(Setpoints, usize)>,
     /// Setpoints that time has used up and the queue has not given yet: the path is tied to time, not to cycles.
@@ -136,6 +137,7 @@ impl<W: Wire> MainTask<W> {
             period_ns: layout.period_ns(),
             sync0_after_ns: u64::from(layout.cycle.sync0_after_us) * 1000,
             stop_cycles: layout.supervision.stop_cycles.into(),
+            drives_go_on: layout.cycle.drives_go_on_cycles,
             planned_cycles,
             buffer: None,
             owed: 0,
@@ -242,7 +244,9 @@ impl<W: Wire> MainTask<W> {
         if self.moving || self.cycle - self.phase_since > FIRST_SETPOINT_CYCLES {
             self.setpoint_age += 1;
         }
-        self.owed = if self.moving { self.owed + 1 + u64::from(skipped) } else { 1 };
+        // Where the drives have held, the path waits: a setpoint further ahead would be a jump.
+        let passed_over = u64::from(skipped.min(self.drives_go_on));
+        self.owed = if self.moving { (self.owed + 1 + passed_over).min(1 + u64::from(self.drives_go_on)) } else { 1 };
         let mut taken = None;
         while self.owed > 0 {
             let Some(next) = self.next_setpoint() else { break };

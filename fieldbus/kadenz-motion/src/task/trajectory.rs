@@ -23,6 +23,8 @@ pub struct PathPlan {
     limits: [Limits; AXES],
     rest_s: f64,
     stop_s: f64,
+    /// Most periods of this task that are made up for after a pause.
+    made_up: u64,
 }
 
 impl PathPlan {
@@ -31,7 +33,9 @@ impl PathPlan {
         let low_rad = [layout.motion.low_deg.to_radians(); AXES];
         let high_rad = [layout.motion.high_deg.to_radians(); AXES];
         let limits = std::array::from_fn(|k| layout.axis[k].limits());
-        let mut plan = Self { low_rad, high_rad, limits, rest_s: layout.motion.rest_s, stop_s: layout.motion.stop_s };
+        let made_up = u64::from(layout.cycle.drives_go_on_cycles) / 2;
+        let mut plan =
+            Self { low_rad, high_rad, limits, rest_s: layout.motion.rest_s, stop_s: layout.motion.stop_s, made_up };
         let way_s = plan.path(low_rad).way_s();
         let period_s = Task::Log.period_ms() as f64 / 1000.0;
         plan.rest_s += (way_s / period_s - 1e-9).ceil() * period_s - way_s;
@@ -122,7 +126,7 @@ impl Cyclic for TrajectoryTask {
         }
         if self.path.is_some() {
             // Periods left out are made up for: main passes over the setpoints of cycles that it left out.
-            self.due += 1 + u64::from(release.skipped);
+            self.due = (self.due + 1 + u64::from(release.skipped)).min(AHEAD + 1 + self.plan.made_up);
         }
         while self.due > 0 && self.send_next() {
             self.due -= 1;
