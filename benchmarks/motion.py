@@ -331,7 +331,7 @@ def print_errors(errors: Errors, left_out: int) -> None:
     if left_out:
         print(
             f"This machine paused the application: {left_out} cycles are missing. The drives go on"
-            " along their\nline for up to ten of them, and the reference passes over their"
+            " along their\nline for up to ten in a row, and the reference passes over as many"
             " setpoints."
         )
     if outside:
