@@ -125,8 +125,9 @@ impl Cyclic for TrajectoryTask {
             }
         }
         if self.path.is_some() {
-            // Periods left out are made up for: main passes over the setpoints of cycles that it left out.
-            self.due = (self.due + 1 + u64::from(release.skipped)).min(AHEAD + 1 + self.plan.made_up);
+            // Main passes over the setpoints of as many left-out cycles, so that the queue stays as full as it was.
+            let made_up = u64::from(release.skipped).min(self.plan.made_up);
+            self.due = (self.due + 1 + made_up).min(AHEAD + 1 + self.plan.made_up);
         }
         while self.due > 0 && self.send_next() {
             self.due -= 1;
