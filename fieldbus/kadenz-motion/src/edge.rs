@@ -7,9 +7,9 @@ use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
 use std::sync::Arc;
 use std::time::Duration;
 
-use kadenz_record::{Begin, Dtype, End, Proof, RecordError, Status, Writer};
+use kadenz_record::{Begin, Dtype, End, EndLane, Proof, RecordError, Status, Writer};
 
-use crate::bus::{Bus, Wire};
+use crate::bus::{Answer, Bus, Wire};
 use crate::error::MotionError;
 use crate::interrupt;
 use crate::layout::{EdgeLayout, Layout};
@@ -26,7 +26,9 @@ const HALF_PERIOD_NS: u64 = 500_000;
 /// Cycles until the ring must be in OP.
 const START_CYCLES: u64 = 10_000;
 /// Cycles without an answer, or without an edge, before it gives up.
-const PATIENCE: u64 = 2_000;
+const PATIENCE: u64 = 4_000;
+/// Cycles a device is given to come back into OP before it is asked again.
+const ASK_AGAIN: u64 = 1_000;
 
 /// What can be chosen.
 #[derive(Debug, Clone)]
@@ -46,6 +48,8 @@ pub struct EdgeReport {
     pub taken: u64,
     /// Edges without: not made, or stamped while no frame came through.
     pub missed: u64,
+    /// Times the ring left OP and was led back: no frame had come for as long as its watchdogs wait.
+    pub led_back: u64,
 }
 
 /// Edges that may wait for the thread that writes them: 16 s of them.
@@ -111,22 +115,42 @@ struct EdgeTask<W: Wire> {
     /// The pulse made last: half the number of the cycle that set the output.
     pulse: u64,
     operational: bool,
+    /// Every device was in OP in the last answer: only then an output makes a pulse.
+    all_op: bool,
+    /// The device asked back last, and in which cycle.
+    asked: Option<(u16, u64)>,
+    led_back: u64,
     idle: u64,
     broken: bool,
+}
+
+impl<W: Wire> EdgeTask<W> {
+    /// A pause of this machine lets the watchdogs of the devices run out; they wait in SAFE-OP for their master.
+    fn keep_operational(&mut self, answer: &Answer, deadline_ns: u64) {
+        let Exchange::Answered { not_in_op, .. } = answer.exchange else { return };
+        self.led_back += u64::from(!self.all_op && answer.all_op && self.operational);
+        (self.all_op, self.operational) = (answer.all_op, self.operational || answer.all_op);
+        let Some((device, state)) = not_in_op.filter(|_| self.operational) else { return };
+        if !self.asked.is_some_and(|(asked, cycle)| asked == device && self.cycle - cycle < ASK_AGAIN) {
+            self.asked = Some((device, self.cycle));
+            self.bus.ask_back(device, state, deadline_ns);
+        }
+    }
 }
 
 impl<W: Wire> Cyclic for EdgeTask<W> {
     fn step(&mut self, release: Release) -> Flow {
         self.cycle += 1 + u64::from(release.skipped);
-        let high = self.operational && self.cycle % 2 == 0;
+        let high = self.all_op && self.cycle % 2 == 0;
         self.bus.outputs(self.terminals.output_device, |bytes| {
             if let Some(first) = bytes.first_mut() {
                 *first = u8::from(high);
             }
         });
-        let answer = self.bus.exchange(release.start_ns + HALF_PERIOD_NS * 3 / 4);
+        let deadline_ns = release.start_ns + HALF_PERIOD_NS * 3 / 4;
+        let answer = self.bus.exchange(deadline_ns);
         let answered = matches!(answer.exchange, Exchange::Answered { .. });
-        self.operational |= answer.all_op;
+        self.keep_operational(&answer, deadline_ns);
         let before = self.collector.seen;
         if answered && self.operational {
             let (count_at, rising_at) = (self.terminals.count_byte, self.terminals.rising_byte);
@@ -199,6 +223,9 @@ pub fn edge<W: Wire, O: Write>(
         cycle: 0,
         pulse: 0,
         operational: false,
+        all_op: false,
+        asked: None,
+        led_back: 0,
         idle: 0,
         broken: false,
     };
@@ -232,21 +259,25 @@ pub fn edge<W: Wire, O: Write>(
     })?;
     lanes.take(&edges, &mut writer)?;
     let panicked = shared.panicked(Task::Main);
-    let EdgeTask { bus, collector, refused, broken, operational, .. } = task;
+    let EdgeTask { bus, collector, refused, led_back, broken, operational, .. } = task;
     if let Err(error) = bus.leave() {
         tracing::warn!("{error}");
     }
     let reason = match (panicked, broken, operational, collector.done()) {
         (true, ..) => "the cyclic task panicked",
         (_, true, false, _) => "the ring did not reach OP within 5 s",
-        (_, true, ..) => "no edge arrived for a second: is the output wired to the input?",
+        (_, true, ..) => "no edge arrived for 2 s: is the output wired to the input?",
         (.., true) => "",
         _ => "stopped by request",
     };
     if refused > 0 {
         writer.text(&format!("{refused} edges could not be written down in time and are missed"))?;
     }
-    let report = lanes.close(&mut writer, &collector, reason)?;
+    if led_back > 0 {
+        writer.text(&format!("the ring left OP for want of frames and was led back: {led_back} times"))?;
+    }
+    let lane = lanes.close(&mut writer, &collector, reason)?;
+    let report = EdgeReport { taken: lane.taken, missed: lane.missed, led_back };
     Ok((report, writer))
 }
 
@@ -279,7 +310,7 @@ impl Lanes {
         writer: &mut Writer<O>,
         collector: &Collector,
         reason: &str,
-    ) -> Result<EdgeReport, RecordError> {
+    ) -> Result<EndLane, RecordError> {
         let (record, lane) = (self.record, self.times.end());
         // Each time belongs to an edge the terminal counted.
         let proof = Proof {
@@ -298,7 +329,7 @@ impl Lanes {
         };
         let reason = if status == Status::Invalid { &proof.reason } else { reason };
         writer.end(&End { record, status, reason: reason.into(), lanes: vec![lane], proof, drains: vec![] })?;
-        Ok(EdgeReport { taken: lane.taken, missed: lane.missed })
+        Ok(lane)
     }
 }
 

@@ -162,7 +162,7 @@ fn edge_run(arguments: &EdgeArgs) -> Result<ExitCode, MotionError> {
     let (report, writer) = edge(wire, &layout, &edge_options(common, arguments.edges), writer, 1)?;
     writer.done()?;
     drop(ring);
-    tracing::info!(taken = report.taken, missed = report.missed, "edges");
+    tracing::info!(taken = report.taken, missed = report.missed, led_back = report.led_back, "edges");
     Ok(if report.missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -20,6 +20,11 @@ const FRAME_BYTES: usize = PduStorage::element_size(IMAGE_MAX_BYTES);
 /// Difference between a device's copy of the system time and the reference, sign and magnitude (ETG.1000.4 table 60).
 const DC_DIFFERENCE: u16 = 0x092C;
 
+/// AL control: the state a device shall go to, and whether an error is acknowledged (ETG.1000.6, table 10).
+const AL_CONTROL: u16 = 0x0120;
+const ACKNOWLEDGE: u16 = 0x10;
+const OP: u16 = 0x08;
+
 /// What an exchange brought.
 #[derive(Debug, Clone, Copy)]
 pub struct Answer {
@@ -161,6 +166,22 @@ impl<W: Wire> Bus<W> {
         let work = AssertUnwindSafe(|| self.pump.run(read, Patience::Until(deadline_ns)));
         let value = catch_unwind(work).ok()?.ok()?.ok()?;
         Some(value & 0x7FFF_FFFF)
+    }
+
+    /// Asks a device that left OP, as its watchdog makes it when no frame comes, back into it: acknowledges its error in
+    /// the state it is in, then requests OP. The answer is the state in one of the next exchanges.
+    pub fn ask_back(&mut self, device: u16, state: u8, deadline_ns: u64) {
+        let Ok(address) = self.ring.subdevice(self.master, device.into()).map(|device| device.configured_address())
+        else {
+            return;
+        };
+        let control = |value: u16| Command::fpwr(address, AL_CONTROL).ignore_wkc().send(self.master, value);
+        let ask = async {
+            control(u16::from(state) | ACKNOWLEDGE).await?;
+            control(OP).await
+        };
+        // A request that is lost is repeated by whoever still sees the device outside OP.
+        let _ = catch_unwind(AssertUnwindSafe(|| self.pump.run(ask, Patience::Until(deadline_ns))));
     }
 
     /// Leads the ring back to PRE-OP. For a bus that answers; one that does not is left to its watchdogs.

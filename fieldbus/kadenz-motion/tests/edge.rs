@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The edge workload on the simulated ring, in real time: numbered scenarios e01 on.
+
+use std::sync::{Arc, Mutex};
+
+use kadenz_motion::edge::{edge, EdgeOptions, EdgeReport};
+use kadenz_motion::layout::Layout;
+use kadenz_motion::simulation::{indy7_ring, indy7_segment, InProcess, Time};
+use kadenz_record::{read, Message, Status, Values, Writer};
+use kadenz_segment::fault::Fault;
+
+/// Clock of the input terminal of the simulated ring against this machine's.
+const RATE_PPM: f64 = 37.0;
+/// A pulse is made this much early or late at most, on a machine that other tests share, ns.
+const LATE_NS: f64 = 400_000.0;
+
+struct Run {
+    report: EdgeReport,
+    status: Status,
+    texts: Vec<String>,
+    /// Time and number of each edge.
+    edges: Vec<(f64, f64)>,
+}
+
+fn run(edges: u64, faults: &[&str]) -> Run {
+    let mut segment = indy7_segment(&indy7_ring().unwrap()).unwrap();
+    segment.add_faults(faults.iter().map(|text| Fault::from_argument(text).unwrap())).unwrap();
+    let wire = InProcess::new(Arc::new(Mutex::new(segment)), Time::Real);
+    let options = EdgeOptions { edges, cpu: None, realtime: false };
+    let writer = Writer::new(Vec::new()).unwrap();
+    let (report, writer) = edge(wire, &Layout::load(None).unwrap(), &options, writer, 1).unwrap();
+    let reading = read(&writer.done().unwrap());
+    assert!(reading.findings.is_empty(), "{:?}", reading.findings);
+    let mut lanes = [Vec::new(), Vec::new()];
+    let (mut status, mut texts) = (None, Vec::new());
+    for message in reading.messages {
+        match message {
+            Message::Samples(samples) => match samples.values {
+                Values::F8(values) => lanes[usize::from(samples.lane)].extend(values),
+                other => panic!("{other:?} are no edges"),
+            },
+            Message::End(end) => status = Some(end.status),
+            Message::Text(text) => texts.push(text),
+            _ => {}
+        }
+    }
+    let [times, numbers] = lanes;
+    assert_eq!((times.len() as u64, numbers.len()), (report.taken, times.len()));
+    Run { report, status: status.unwrap(), texts, edges: times.into_iter().zip(numbers).collect() }
+}
+
+/// Each edge has the number of its own pulse: that of the millisecond in which it came. How early the first one was is
+/// unknown, so the middle of all is the yardstick.
+fn numbers_agree_with_times(edges: &[(f64, f64)]) {
+    let mut lateness: Vec<f64> =
+        edges.iter().map(|(time_ns, number)| time_ns / (1.0 + RATE_PPM * 1e-6) - number * 1e6).collect();
+    let at: Vec<f64> = lateness.clone();
+    lateness.sort_by(f64::total_cmp);
+    let middle = lateness[lateness.len() / 2];
+    let wrong = at.iter().filter(|late| (**late - middle).abs() > LATE_NS).count();
+    assert!(wrong * 100 <= edges.len(), "{wrong} of {} edges are not where their number says", edges.len());
+    assert!(edges.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1));
+}
+
+#[test]
+fn e01_every_pulse_of_a_healthy_ring_has_its_edge_and_number() {
+    let run = run(1_000, &[]);
+    assert_eq!((run.status, run.report.taken + run.report.missed), (Status::Ok, 1_000));
+    assert_eq!(run.report.led_back, 0);
+    numbers_agree_with_times(&run.edges);
+}
+
+#[test]
+fn e02_a_ring_whose_watchdogs_ran_out_is_led_back_and_what_it_missed_is_counted() {
+    // 400 cycles are 200 ms: twice as long as the devices wait.
+    let run = run(2_000, &["lose-frame@cycle=1500,count=400"]);
+    assert_eq!((run.status, run.report.taken + run.report.missed), (Status::Ok, 2_000));
+    assert_eq!(run.report.led_back, 1);
+    assert!((200..600).contains(&run.report.missed), "{:?}", run.report);
+    assert!(run.texts.iter().any(|text| text.contains("led back: 1 times")), "{:?}", run.texts);
+    numbers_agree_with_times(&run.edges);
+}
+
+#[test]
+fn e03_answers_that_are_lost_cost_the_edges_they_carried_and_no_number() {
+    let run = run(1_000, &["lose-return@cycle=600,count=21"]);
+    assert_eq!((run.status, run.report.taken + run.report.missed), (Status::Ok, 1_000));
+    assert!((8..40).contains(&run.report.missed), "{:?}", run.report);
+    numbers_agree_with_times(&run.edges);
+}
+
+#[test]
+fn e04_a_ring_that_never_answers_again_ends_the_record_with_a_reason() {
+    let run = run(2_000, &["lose-frame@cycle=1500,count=100000"]);
+    assert_eq!(run.status, Status::Failed);
+    assert!(run.report.taken > 100 && run.report.missed > 1_000, "{:?}", run.report);
+    numbers_agree_with_times(&run.edges);
+}
