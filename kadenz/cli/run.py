@@ -142,6 +142,14 @@ _ADHOC_QUICK = 50
     "for each; replaces the campaign's.",
 )
 @click.option(
+    "--guest-tuning",
+    "guest_tunings",
+    metavar="NAME",
+    multiple=True,
+    help="Profile of tunings/ for kernel threads of guests, or none. A run for each; replaces the "
+    "campaign's.",
+)
+@click.option(
     "--guest-disturbance",
     metavar="period_us=N,busy_us=M",
     default="",
@@ -170,6 +178,7 @@ def run(
     allow_weak_load: bool,
     guest_kernels: tuple[str, ...],
     guest_loads: tuple[str, ...],
+    guest_tunings: tuple[str, ...],
     guest_disturbance: str,
     as_json: bool,
 ) -> int:
@@ -196,7 +205,7 @@ def run(
         "allow_no_realtime": allow_no_realtime,
         "allow_idle_states": allow_idle_states,
         "loads": loads,
-        "guest": GuestChoice(guest_kernels, guest_loads, guest_disturbance),
+        "guest": GuestChoice(guest_kernels, guest_loads, guest_tunings, guest_disturbance),
     }
     requests = [
         Request(

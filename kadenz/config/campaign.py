@@ -47,10 +47,13 @@ class LoadSettings(FileModel, kw_only=True, frozen=True):
 
 
 class GuestSettings(FileModel, kw_only=True, frozen=True):
-    """The [guest] table: one run for each kernel and load, on targets of tier guest."""
+    """The [guest] table: one run for each kernel, load and tuning, on targets of tier guest."""
 
     kernels: tuple[str, ...] = ()  # versions; those a board does not have are left out
     loads: tuple[str, ...] = ()  # inside the guest: "none", "cpu+timers"
+    # Profiles of tunings/ that set threads alone, or "none"; of kernels with PREEMPT_RT only,
+    # where interrupts have threads: others are measured once.
+    tunings: tuple[str, ...] = ()
 
 
 class Campaign(FileModel, kw_only=True, frozen=True):

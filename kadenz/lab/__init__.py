@@ -197,7 +197,7 @@ def _ask_guests(
 
     def ask(one: tuple[TargetName, Guest, Image]) -> None:
         name, guest, image = one
-        bare = dataclasses.replace(guest, load="", disturbance="")
+        bare = dataclasses.replace(guest, load="", tuning="", disturbance="")
         target = make_target(name, "counter", image, port="", allowed=(), guest=bare)
         catalogs.ask(target, str(name), image, silence_s=_silence_s(bare))
 

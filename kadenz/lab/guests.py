@@ -13,6 +13,7 @@ from kadenz.config.campaign import GuestSettings
 from kadenz.config.kernel import GuestKernels
 from kadenz.config.target_name import TargetName
 from kadenz.config.toml import did_you_mean
+from kadenz.config.tuning import Tuning
 from kadenz.errors import UsageError
 from kadenz.target import guest_kernel
 from kadenz.target.guest import LOADS, GuestTarget
@@ -22,6 +23,7 @@ NONE = "none"
 # An emulated second costs several of this machine, and a boot is silent for as long.
 BOOT_S = 180.0
 SLOWDOWN = 30.0
+_POLICIES = ("fifo", "rr", "other")
 _DISTURBANCE = ("period_us", "busy_us")
 
 
@@ -31,6 +33,7 @@ class GuestChoice:
 
     kernels: tuple[str, ...] = ()
     loads: tuple[str, ...] = ()
+    tunings: tuple[str, ...] = ()  # profiles of tunings/
     disturbance: str = ""  # "period_us=1001,busy_us=50"
 
 
@@ -40,19 +43,23 @@ class Guest:
 
     kernel: GuestKernel
     load: str = ""  # "" where nobody asked for any
+    tuning: str = ""  # a profile of tunings/, "" for none
     disturbance: str = ""
 
     @property
     def suffix(self) -> str:
         """For the names of run folders."""
         load = f"-load-{self.load}" if self.load else ""
-        return load + ("-disturbed" if self.disturbance else "")
+        tuning = f"-{self.tuning}" if self.tuning else ""
+        return load + tuning + ("-disturbed" if self.disturbance else "")
 
     @property
     def label(self) -> str:
         """Behind the target's name."""
         load = f", load {self.load}" if self.load else ""
-        return f" ({self.kernel.version}{load}{', disturbed' if self.disturbance else ''})"
+        tuning = f", {self.tuning}" if self.tuning else ""
+        disturbed = ", disturbed" if self.disturbance else ""
+        return f" ({self.kernel.version}{load}{tuning}{disturbed})"
 
     @property
     def loads(self) -> tuple[str, ...]:
@@ -65,6 +72,8 @@ class Guest:
         found = {"guest kernel": self.kernel.origin}
         if self.load:
             found["load"] = self.load
+        if self.tuning:
+            found["tuning"] = self.tuning
         if self.disturbance:
             found["disturbance"] = self.disturbance
         return found
@@ -87,11 +96,45 @@ def guests_of(name: TargetName, wanted: GuestSettings, choice: GuestChoice) -> l
     versions = _versions(name, kernels, wanted, choice)
     found = [guest_kernel.find(name.board, kernels, version) for version in versions]
     plain = "" if not choice.loads and not wanted.loads else NONE
+    tunings = choice.tunings or (wanted.tunings if kernels.flavour == "rt" else ()) or (NONE,)
+    for tuning in tunings:
+        thread_rules(tuning)
     return [
-        Guest(kernel, load if load != NONE else plain, disturbance)
+        Guest(
+            kernel,
+            load if load != NONE else plain,
+            tuning if tuning != NONE else "",
+            disturbance,
+        )
         for kernel in found
         for load in loads
+        for tuning in tunings
     ]
+
+
+def thread_rules(tuning: str) -> tuple[str, ...]:
+    """The rules of a profile for threads, as kernels/linux/guest/init.c wants them.
+
+    UsageError for a profile with anything else: a guest lives for one run, and what a run
+    finds is the kernel's own, so values, processors and interrupts have nothing to act on.
+    """
+    if tuning in ("", NONE):
+        return ()
+    profile, _ = house.read_tuning(tuning)
+    bare = Tuning(
+        title=profile.title,
+        based_on=profile.based_on,
+        study=profile.study,
+        notes=profile.notes,
+        thread=profile.thread,
+    )
+    if profile != bare or any(rule.cpus or rule.policy not in _POLICIES for rule in bare.thread):
+        raise UsageError(
+            f"tuning `{tuning}` does more than give kernel threads a policy, which is all that can "
+            "be tuned in a guest",
+            remedy="Use cereia2011-case1 or cereia2011-case2, or a profile with [[thread]] alone",
+        )
+    return tuple(f"{rule.match}:{rule.policy}:{rule.priority or 0}" for rule in profile.thread)
 
 
 def guest_image(name: TargetName, guest: Guest, extra_bench: Sequence[Path]) -> GuestImage:
@@ -118,7 +161,14 @@ def guest_target(name: TargetName, guest: Guest, image: GuestImage) -> GuestTarg
         return image.initrd.read_bytes() + plan_archive(plan)
 
     load = "" if guest.load == NONE else guest.load
-    return GuestTarget(tier, guest.kernel, pack, load=load, disturbance=guest.disturbance)
+    return GuestTarget(
+        tier,
+        guest.kernel,
+        pack,
+        load=load,
+        threads=thread_rules(guest.tuning),
+        disturbance=guest.disturbance,
+    )
 
 
 def _versions(

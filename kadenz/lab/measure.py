@@ -267,6 +267,12 @@ def _enter_guest_loads(job: Job, target: GuestTarget, writer: RunWriter) -> None
             "guest-not-settled",
             "the kernel was still busy with work of its boot when the measurement began",
         )
+    for glob in target.without_thread:
+        _warn(
+            writer,
+            "tuning-without-thread",
+            f"no thread of the guest's kernel is called `{glob}`: that rule did nothing",
+        )
     told = {load.name for load in target.loads if load.verified}
     wanted = job.guest.loads if job.guest is not None else ()
     for name in wanted:

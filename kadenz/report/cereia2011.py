@@ -183,7 +183,8 @@ def _measured(
 
 def _absent(kernel: str, load: str) -> tuple[Cell, ...]:
     rt = "rt27" in kernel
-    why = "not measured: no run under PREEMPT_RT here" if rt else "not measured"
+    tuned = " tuned as cereia2011-case2" if "hrtimer thread" in kernel else ""
+    why = f"not measured: no run under PREEMPT_RT{tuned} here" if rt else "not measured"
     return (
         words("ours", "ours"),
         words(why, "status na"),

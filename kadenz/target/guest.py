@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kadenz.config.board import GuestTier
@@ -29,6 +29,7 @@ LOADS = {
 _POWER_OFF_S = 60.0  # after its last frame, for the loads' rates and the end
 _LINES = 30  # of its console, in an error
 _LOAD = re.compile(r"^kadenz-load: (\w+) (\w+) (\d+) (\d+)\s*$", re.MULTILINE)
+_WITHOUT = re.compile(r"^kadenz-init: threads (\S+): 0 set", re.MULTILINE)
 _OWN = re.compile(r"^kadenz-.*$", re.MULTILINE)
 NOT_SETTLED = "kadenz-init: not settled"  # kernels/linux/guest/init.c
 _PANIC = re.compile(r"Kernel panic - not syncing: (.*)")
@@ -39,6 +40,7 @@ class GuestTarget(QemuProcess):
     """One boot of a kernel with the suite as its work.
 
     `pack` makes the initial RAM disk for a plan; `load` names loads inside, joined by `+`;
+    `threads` are rules for threads of its kernel, `irq/*:fifo:50`, the later above the earlier;
     `disturbance` is what the module kernels/linux/disturbance is told, "" for none.
     """
 
@@ -49,6 +51,7 @@ class GuestTarget(QemuProcess):
         pack: Callable[[str], bytes],
         *,
         load: str = "",
+        threads: Sequence[str] = (),
         disturbance: str = "",
     ) -> None:
         super().__init__(tier.qemu)
@@ -56,10 +59,12 @@ class GuestTarget(QemuProcess):
         self._kernel = kernel
         self._pack = pack
         self._load = load
+        self._threads = threads
         self._disturbance = disturbance
         self._given_up = False
         self.console = ""  # once it is closed
         self.loads: list[LoadEntry] = []  # once it is closed
+        self.without_thread: list[str] = []  # globs that no thread of its kernel has; once closed
 
     def open(self, plan: str) -> None:
         """Boots the kernel with the plan in its initial RAM disk."""
@@ -97,6 +102,7 @@ class GuestTarget(QemuProcess):
         ended_itself = self._process is not None and self._process.poll() == 0
         self.console = self._read_console()
         self.loads = [_entry(*found) for found in _LOAD.findall(self.console)]
+        self.without_thread = _WITHOUT.findall(self.console)
         said = super().close()
         well = ended_itself and "kadenz-init: the suite ended with 0" in self.console
         words = "\n".join(_OWN.findall(self.console)) if well else self._last_lines()
@@ -129,6 +135,8 @@ class GuestTarget(QemuProcess):
         words.append(f"KDZ_FRAMES={self._tier.frames}")
         if self._load:
             words.append(f"KDZ_LOAD={self._load.replace('+', ',')}")
+        if self._threads:
+            words.append(f"KDZ_THREADS={','.join(self._threads)}")
         if self._disturbance:
             words.append(f"KDZ_DISTURB={self._disturbance.replace('=', ':')}")
         return " ".join(words)

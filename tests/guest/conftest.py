@@ -62,16 +62,28 @@ def machine(text: str) -> Machine:
 
 
 def measured(
-    text: str, output: Path, *, samples: int = 300, load: str = "", disturbance: str = ""
+    text: str,
+    output: Path,
+    *,
+    samples: int = 300,
+    timer: int = 0,
+    load: str = "",
+    tuning: str = "",
+    disturbance: str = "",
 ) -> Result:
     """One run of cyclic/wakeup-latency on a guest. Raises the first failure there was."""
     found = machine(text)
-    benchmark = msgspec.structs.replace(CYCLIC, samples=samples)
+    params = {**CYCLIC.params, "timer": timer}
+    benchmark = msgspec.structs.replace(CYCLIC, samples=samples, params=params)
     request = Request(
         campaign=Campaign(name="t", title="t", targets=[text], benchmark=[benchmark]),
         entry=CampaignEntry(name="t", file="", sha256="", quick=False),
         targets=[found.name],
-        guest=GuestChoice(loads=(load,) if load else (), disturbance=disturbance),
+        guest=GuestChoice(
+            loads=(load,) if load else (),
+            tunings=(tuning,) if tuning else (),
+            disturbance=disturbance,
+        ),
     )
     (result,) = run(prepare(request, Progress()), output, Progress(), threading.Event())
     if isinstance(result, KadenzError):

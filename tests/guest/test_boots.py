@@ -62,6 +62,39 @@ def test_a_load_inside_runs_is_told_and_repeats_itself(tmp_path: Path) -> None:
     assert first.manifest.conditions["load"] == "cpu+timers"
 
 
+def test_a_tuning_of_kernel_threads_is_in_force_inside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A timer of timerfd expires in the thread ktimers/0 of Debian's PREEMPT_RT. With the study's
+    # priority it runs at once; as an ordinary thread it shares the processor with the load.
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    own = tmp_path / "config" / "kadenz" / "tunings"
+    own.mkdir(parents=True)
+    (own / "ordinary.toml").write_text(
+        'title = "ordinary timers"\n[[thread]]\nmatch = "ktimer*/*"\npolicy = "other"\n'
+    )
+    worst = {}
+    for tuning in ("cereia2011-case2", "ordinary"):
+        result = measured(
+            "linux-rt/x86_64@guest", tmp_path / tuning, timer=1, load="cpu", tuning=tuning
+        )
+        worst[tuning] = wakeups(result).max()
+        assert result.manifest.conditions["tuning"] == tuning
+        assert tuning in result.folder.name
+        said = (result.folder / "console.txt").read_text()
+        priority = 51 if tuning == "cereia2011-case2" else 0
+        assert (
+            f"threads ktimer*/*: 1 set to policy {int(priority > 0)}, priority {priority}" in said
+        )
+    assert worst["ordinary"] > 10 * worst["cereia2011-case2"], worst
+
+
+def test_a_rule_without_a_thread_is_a_warning(tmp_path: Path) -> None:
+    result = measured("linux/riscv64@guest", tmp_path, tuning="cereia2011-case2")
+    told = [w.message for w in result.manifest.warnings if w.code == "tuning-without-thread"]
+    assert any("`ktimer*/*`" in text for text in told), told
+
+
 def test_the_port_conforms_inside_a_guest() -> None:
     machine(FAST)
     answer = conformance(parse_target(FAST))

@@ -15,7 +15,7 @@ from kadenz.config.manifest import ClockEntry
 from kadenz.config.target_name import known_targets, parse_target
 from kadenz.errors import ToolMissing, UsageError
 from kadenz.lab.clock import clock_class
-from kadenz.lab.guests import GuestChoice, guests_of
+from kadenz.lab.guests import GuestChoice, guests_of, thread_rules
 from kadenz.target.checkup import check_targets
 
 RT = parse_target("linux-rt/x86_64@guest")
@@ -77,9 +77,29 @@ def test_versions_and_loads_are_variants_and_the_first_version_is_the_default(ca
     assert one is not None and one.kernel.version == "6.1"
 
 
+def test_the_studys_priorities_are_variants_of_preempt_rt_alone(cache: Path) -> None:
+    wanted = GuestSettings(tunings=("cereia2011-case1", "cereia2011-case2"))
+    found = [g for g in guests_of(RT, wanted, GuestChoice()) if g]
+    assert [g.conditions["tuning"] for g in found] == list(wanted.tunings)
+    assert len({g.suffix for g in found}) == len({g.label for g in found}) == 2
+    plain = cache / "kadenz" / "guests" / "x86_64"
+    (plain / "6.12-rt").rename(plain / "6.12-plain")
+    (one,) = guests_of(parse_target("linux/x86_64@guest"), wanted, GuestChoice())
+    assert one is not None and "tuning" not in one.conditions
+
+
+def test_a_later_rule_for_a_thread_is_the_last_to_be_made() -> None:
+    rules = thread_rules("cereia2011-case2")
+    assert rules[0] == "irq/*:fifo:50" and rules[-1] == "ktimer*/*:fifo:51"
+    assert rules[:-1] == thread_rules("cereia2011-case1")
+    assert thread_rules("none") == ()
+
+
 @pytest.mark.parametrize(
     ("choice", "words"),
     [
+        (GuestChoice(tunings=("isolated",)), "more than give kernel threads a policy"),
+        (GuestChoice(tunings=("cereia2011-case3",)), "no tuning profile `cereia2011-case3`"),
         (GuestChoice(kernels=("5.10",)), "--guest-kernel 5.10"),
         (GuestChoice(loads=("cpu+disk",)), "there is no `disk`"),
         (GuestChoice(disturbance="busy_us=5"), "period_us=N,busy_us=M"),

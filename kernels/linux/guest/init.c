@@ -4,12 +4,15 @@
  * /plan on its input and a serial line of its own for frames, and switches the machine off.
  *
  * The kernel's command line tells it, as variables of the environment (init(1) of the kernel's
- * kernel-parameters.txt): KDZ_FRAMES=ttyS1, KDZ_LOAD=cpu,memory,
- * KDZ_DISTURB=period_us:..,busy_us:.. What it says goes to the console, each line behind
- * "kadenz-init: ".
+ * kernel-parameters.txt): KDZ_FRAMES=ttyS1, KDZ_LOAD=cpu,memory, KDZ_THREADS=rcuc*:fifo:50,..
+ * with a glob, a policy and a priority a rule, KDZ_DISTURB=period_us:..,busy_us:.. What it says
+ * goes to the console, each line behind "kadenz-init: ".
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -176,6 +179,86 @@ static void settle(void)
     say("not settled: the kernel is busy with something else");
 }
 
+static int policy_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        int policy;
+    } policies[] = {{"fifo", SCHED_FIFO}, {"rr", SCHED_RR}, {"other", SCHED_OTHER}};
+
+    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
+        if (strcmp(name, policies[i].name) == 0) {
+            return policies[i].policy;
+        }
+    }
+    errno = EINVAL;
+    fail(name);
+}
+
+/* Whether the thread with this number has a name that matches: comm of proc(5). */
+static int is_named(const char *number, const char *glob)
+{
+    char path[300];
+    char name[64] = "";
+    FILE *file;
+
+    (void)snprintf(path, sizeof path, "/proc/%s/comm", number);
+    file = fopen(path, "re");
+    if (file == NULL) {
+        return 0; /* it has ended */
+    }
+    if (fgets(name, sizeof name, file) != NULL) {
+        name[strcspn(name, "\n")] = '\0';
+    }
+    (void)fclose(file);
+    return fnmatch(glob, name, 0) == 0;
+}
+
+/* One rule of a tuning, for every thread of the kernel that is there: each is a process of its
+ * own. A later rule wins. */
+static void set_threads(const char *glob, int policy, int priority)
+{
+    const struct sched_param wanted = {.sched_priority = priority};
+    DIR *processes = opendir("/proc");
+    int count = 0;
+
+    if (processes == NULL) {
+        fail("/proc");
+    }
+    for (struct dirent *entry = readdir(processes); entry != NULL; entry = readdir(processes)) {
+        const pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+
+        if (thread <= 1 || !is_named(entry->d_name, glob)) {
+            continue;
+        }
+        if (sched_setscheduler(thread, policy, &wanted) != 0) {
+            fail(glob);
+        }
+        count++;
+    }
+    (void)closedir(processes);
+    say("threads %s: %d set to policy %d, priority %d", glob, count, policy, priority);
+}
+
+static void tune(char *rules)
+{
+    char *rest = NULL;
+
+    for (char *rule = strtok_r(rules, ",", &rest); rule != NULL;
+         rule = strtok_r(NULL, ",", &rest)) {
+        char *parts = NULL;
+        const char *const glob = strtok_r(rule, ":", &parts);
+        const char *const policy = strtok_r(NULL, ":", &parts);
+        const char *const priority = strtok_r(NULL, ":", &parts);
+
+        if (glob == NULL || policy == NULL || priority == NULL) {
+            errno = EINVAL;
+            fail("KDZ_THREADS");
+        }
+        set_threads(glob, policy_of(policy), (int)strtol(priority, NULL, 10));
+    }
+}
+
 static int open_frames(const char *line)
 {
     char path[64];
@@ -221,6 +304,8 @@ int main(void)
     const char *const frames = getenv("KDZ_FRAMES");
     const char *const disturbance = getenv("KDZ_DISTURB");
     char *const load = getenv("KDZ_LOAD");
+    char *const threads = getenv("KDZ_THREADS");
+    int descriptor;
 
     mount_all();
     if (frames == NULL) {
@@ -234,7 +319,11 @@ int main(void)
     if (load != NULL) {
         start_loads(load);
     }
-    run_suite(open_frames(frames));
+    descriptor = open_frames(frames);
+    if (threads != NULL) {
+        tune(threads); /* the thread of the line's interrupt is there since it was opened */
+    }
+    run_suite(descriptor);
     stop_loads();
     power_off();
 }
