@@ -99,8 +99,8 @@ impl Ring {
 
     /// One visited device with the times of the visit.
     #[inline]
-    pub(crate) fn visited(&mut self, order: usize) -> Option<(&mut Device, Visit)> {
-        let visit = *self.topology.visits().get(order)?;
+    pub(crate) fn visited(&mut self, order: usize) -> Option<(&mut Device, &Visit)> {
+        let visit = self.topology.visits().get(order)?;
         Some((self.devices.get_mut(visit.device)?, visit))
     }
 

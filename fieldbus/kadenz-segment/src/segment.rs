@@ -229,13 +229,13 @@ fn work(ring: &mut Ring, command: Command, datagram: &mut Datagram<'_>, now_ns: 
 }
 
 #[inline]
-fn meet(ring: &mut Ring, order: usize, now_ns: u64) -> Option<(&mut Device, Arrival)> {
+fn meet(ring: &mut Ring, order: usize, now_ns: u64) -> Option<(&mut Device, Arrival<'_>)> {
     let (device, visit) = ring.visited(order)?;
     if device.is_deaf {
         return None;
     }
-    let ports_ns = visit.ports_ns.map(|port| port.map(|after| now_ns.saturating_add(after)));
-    Some((device, Arrival { world_ns: now_ns.saturating_add(visit.enters_ns), ports_ns }))
+    let world_ns = now_ns.saturating_add(visit.enters_ns);
+    Some((device, Arrival { world_ns, sent_ns: now_ns, ports_after_ns: &visit.ports_ns }))
 }
 
 /// Reads, writes or both at one device. Gives the step of the working counter.
@@ -245,7 +245,7 @@ fn exchange<const OR: bool>(
     command: Command,
     offset: u16,
     data: &mut [u8],
-    arrival: &Arrival,
+    arrival: &Arrival<'_>,
 ) -> u16 {
     let (reads, writes) = (command.reads(), command.writes());
     if !(reads && writes) {

@@ -95,10 +95,12 @@ impl Image {
 fn take(bytes: &[u8], at_bit: usize, bits: usize) -> u64 {
     let mut value = 0;
     if at_bit % 8 == 0 && bits % 8 == 0 {
-        for index in (0..(bits / 8).min(8)).rev() {
-            value = value << 8 | u64::from(bytes.get(at_bit / 8 + index).copied().unwrap_or(0));
-        }
-        return value;
+        // What lies behind the end of the data is read as 0.
+        let mut raw = [0; 8];
+        let places = bytes.get(at_bit / 8..).unwrap_or_default();
+        let length = (bits / 8).min(raw.len()).min(places.len());
+        raw[..length].copy_from_slice(&places[..length]);
+        return u64::from_le_bytes(raw);
     }
     for index in 0..bits.min(64) {
         let bit = bytes.get((at_bit + index) / 8).map_or(0, |byte| byte >> ((at_bit + index) % 8) & 1);
@@ -109,8 +111,10 @@ fn take(bytes: &[u8], at_bit: usize, bits: usize) -> u64 {
 
 fn put(bytes: &mut [u8], at_bit: usize, bits: usize, value: u64) {
     if at_bit % 8 == 0 && bits % 8 == 0 {
-        let places = bytes.iter_mut().skip(at_bit / 8).take(bits / 8);
-        places.zip(value.to_le_bytes()).for_each(|(to, from)| *to = from);
+        let raw = value.to_le_bytes();
+        let places = bytes.get_mut(at_bit / 8..).unwrap_or_default();
+        let length = (bits / 8).min(raw.len()).min(places.len());
+        places[..length].copy_from_slice(&raw[..length]);
         return;
     }
     for index in 0..bits.min(64) {

@@ -39,6 +39,14 @@ struct Sync {
     start_was_past: bool,
 }
 
+/// The largest whole number that is not above `value`, of some hours in ns at most. `f64::floor` is a call of a function
+/// where the processor is not known to have an instruction for it, and every clock needs it several times a frame.
+#[inline]
+fn floor(value: f64) -> i64 {
+    let whole = value as i64;
+    whole - i64::from(whole as f64 > value)
+}
+
 impl Clock {
     /// A clock whose oscillator is `ppm` off and which showed `power_on_ns` at world time 0.
     pub fn new(ppm: f64, power_on_ns: u64) -> Self {
@@ -70,8 +78,8 @@ impl Clock {
         let elapsed = world_ns.wrapping_sub(self.base_world_ns) as i64;
         // The whole part in integers: a double holds nanoseconds since a boot, but not since the year 2000.
         let extra = elapsed as f64 * (self.rate() - 1.0) + self.base_fraction;
-        let whole = extra.floor();
-        (self.base_local_ns.wrapping_add_signed(elapsed).wrapping_add_signed(whole as i64), extra - whole)
+        let whole = floor(extra);
+        (self.base_local_ns.wrapping_add_signed(elapsed).wrapping_add_signed(whole), extra - whole as f64)
     }
 
     /// Local time, ns.
@@ -112,7 +120,8 @@ impl Clock {
 
     /// Takes the reference's time. `depth` is the filter depth of 0x0934: gains fall by half a step.
     pub(super) fn follow(&mut self, reference: u32, world_ns: u64, depth: u8) {
-        let here = self.system_ns(world_ns).wrapping_sub(u64::from(self.delay_ns)) as u32;
+        let (local_ns, fraction) = self.local(world_ns);
+        let here = local_ns.wrapping_add(self.offset_ns).wrapping_sub(u64::from(self.delay_ns)) as u32;
         let difference = f64::from(here.wrapping_sub(reference) as i32);
         self.mean_difference_ns += (difference - self.mean_difference_ns) / 4.0;
         let Some(last) = self.last_follow_ns.replace(world_ns) else { return };
@@ -123,15 +132,15 @@ impl Clock {
         // Proportional and integral; 0.8·kp² damps the pair of poles well inside the unit circle for all depths.
         let kp = (4.0 / f64::from(1_u32 << depth.min(15))).min(0.5);
         let limit = elapsed / 10.0;
-        self.rebase(world_ns);
+        self.base_world_ns = world_ns;
         if difference.abs() < limit {
             let steered = self.steering - 0.8 * kp * kp * difference / elapsed;
             self.steering = steered.clamp(-LARGEST_STEERING, LARGEST_STEERING);
         }
-        let correction = -(kp * difference).clamp(-limit, limit) + self.base_fraction;
-        let whole = correction.floor();
-        self.base_local_ns = self.base_local_ns.wrapping_add_signed(whole as i64);
-        self.base_fraction = correction - whole;
+        let correction = -(kp * difference).clamp(-limit, limit) + fraction;
+        let whole = floor(correction);
+        self.base_local_ns = local_ns.wrapping_add_signed(whole);
+        self.base_fraction = correction - whole as f64;
     }
 
     /// Register 0x092C: magnitude, and bit 31 when this clock is behind the reference.
@@ -277,6 +286,13 @@ mod tests {
         // Between two updates it runs on at the learned rate.
         let apart = clock.system_ns(world + 1_000_000) as i64 - reference.system_ns(world + 1_000_000) as i64;
         assert!(apart.abs() <= 3, "{apart} ns apart after a free cycle");
+    }
+
+    #[test]
+    fn the_whole_part_is_that_of_the_library() {
+        for value in [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 2.999_999, -2.999_999, 1e15 + 0.5, -1e15 - 0.5] {
+            assert_eq!(floor(value), f64::floor(value) as i64, "{value}");
+        }
     }
 
     #[test]

@@ -98,7 +98,7 @@ fn set_bit(bytes: &mut [u8], index: usize, value: bool) {
 
 /// Memory to frame. True if anything was read.
 #[inline]
-pub(super) fn read(esc: &mut Esc, route: &Route, start: u32, data: &mut [u8], arrival: &Arrival) -> bool {
+pub(super) fn read(esc: &mut Esc, route: &Route, start: u32, data: &mut [u8], arrival: &Arrival<'_>) -> bool {
     let Some(overlap) = route.overlap(start, data.len()) else { return false };
     let Some(part) = data.get_mut(overlap.at..overlap.at + overlap.length) else { return false };
     if route.aligned() {
@@ -125,7 +125,7 @@ pub(super) fn read(esc: &mut Esc, route: &Route, start: u32, data: &mut [u8], ar
 
 /// Frame to memory. True if anything was written.
 #[inline]
-pub(super) fn write(esc: &mut Esc, route: &Route, start: u32, data: &[u8], arrival: &Arrival) -> bool {
+pub(super) fn write(esc: &mut Esc, route: &Route, start: u32, data: &[u8], arrival: &Arrival<'_>) -> bool {
     let Some(overlap) = route.overlap(start, data.len()) else { return false };
     let Some(part) = data.get(overlap.at..overlap.at + overlap.length) else { return false };
     if route.aligned() {

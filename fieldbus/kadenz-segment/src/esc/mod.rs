@@ -21,12 +21,21 @@ use watchdog::Watchdog;
 pub const MEMORY_END: usize = 0x3000;
 
 /// Where and when a frame meets a device.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Arrival {
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival<'a> {
     /// World time at which the frame's first bit reaches port 0, ns.
     pub world_ns: u64,
-    /// World time of arrival at each port on this passage; `None` for a port without a link.
-    pub ports_ns: [Option<u64>; 4],
+    /// World time at which it left the master, ns.
+    pub sent_ns: u64,
+    /// From there to its arrival at each port on this passage, ns; `None` for a port without a link.
+    pub ports_after_ns: &'a [Option<u64>; 4],
+}
+
+impl Default for Arrival<'_> {
+    /// At once, and at no port.
+    fn default() -> Self {
+        Self { world_ns: 0, sent_ns: 0, ports_after_ns: &[None; 4] }
+    }
 }
 
 /// What the controller tells the device's application. Flags stay until the application clears them.
@@ -157,10 +166,10 @@ impl Esc {
 
     /// The master reads `data.len()` bytes at `address`; `OR` merges them into `data`. True if anything was read.
     #[inline]
-    pub fn read<const OR: bool>(&mut self, address: u16, data: &mut [u8], arrival: &Arrival) -> bool {
+    pub fn read<const OR: bool>(&mut self, address: u16, data: &mut [u8], arrival: &Arrival<'_>) -> bool {
         let (mut address, mut data, mut worked) = (usize::from(address), data, false);
         while !data.is_empty() {
-            let manager = self.managers.iter().position(|manager| manager.covers(address));
+            let manager = self.manager_of(address);
             let end = match manager {
                 Some(index) => self.managers.get(index).map_or(MEMORY_END, SyncManager::end),
                 None if address < MEMORY_START => MEMORY_START,
@@ -182,6 +191,15 @@ impl Esc {
         worked
     }
 
+    /// The sync manager that guards an address. None guards registers, which most commands of a cycle are for.
+    #[inline]
+    fn manager_of(&self, address: usize) -> Option<usize> {
+        if address < MEMORY_START {
+            return None;
+        }
+        self.managers.iter().position(|manager| manager.covers(address))
+    }
+
     fn next_manager(&self, address: usize) -> usize {
         let starts = self.managers.iter().filter(|manager| manager.enabled()).map(SyncManager::start);
         starts.filter(|start| *start > address).min().unwrap_or(MEMORY_END)
@@ -198,7 +216,7 @@ impl Esc {
         true
     }
 
-    fn read_registers<const OR: bool>(&mut self, address: usize, data: &mut [u8], arrival: &Arrival) -> bool {
+    fn read_registers<const OR: bool>(&mut self, address: usize, data: &mut [u8], arrival: &Arrival<'_>) -> bool {
         let end = address + data.len();
         let overlaps = |start: usize, length: usize| address < start + length && end > start;
         // What changes with every frame is written into memory only when somebody looks.
@@ -233,16 +251,16 @@ impl Esc {
 
     /// The master writes `data` at `address`. True if anything was written.
     #[inline]
-    pub fn write(&mut self, address: u16, data: &[u8], arrival: &Arrival) -> bool {
+    pub fn write(&mut self, address: u16, data: &[u8], arrival: &Arrival<'_>) -> bool {
         self.write_masked(address, data, 0xFF, 0xFF, arrival)
     }
 
     /// As [`Esc::write`], with the bits of the first and last byte that are meant (a bit-wise FMMU).
     #[inline]
-    pub fn write_masked(&mut self, address: u16, data: &[u8], first: u8, last: u8, arrival: &Arrival) -> bool {
+    pub fn write_masked(&mut self, address: u16, data: &[u8], first: u8, last: u8, arrival: &Arrival<'_>) -> bool {
         let (mut address, mut rest, mut first, mut worked) = (usize::from(address), data, first, false);
         while !rest.is_empty() {
-            let manager = self.managers.iter().position(|manager| manager.covers(address));
+            let manager = self.manager_of(address);
             let end = match manager {
                 Some(index) => self.managers.get(index).map_or(MEMORY_END, SyncManager::end),
                 None if address < MEMORY_START => MEMORY_START,
@@ -284,7 +302,14 @@ impl Esc {
     }
 
     #[inline]
-    fn write_managed(&mut self, index: usize, address: usize, data: &[u8], masks: (u8, u8), arrival: &Arrival) -> bool {
+    fn write_managed(
+        &mut self,
+        index: usize,
+        address: usize,
+        data: &[u8],
+        masks: (u8, u8),
+        arrival: &Arrival<'_>,
+    ) -> bool {
         let Some(manager) = self.managers.get_mut(index) else { return false };
         let Some(place) = manager.open_write(address) else { return false };
         if !self.copy_in(place, data, masks) {
@@ -300,7 +325,7 @@ impl Esc {
         true
     }
 
-    fn write_registers(&mut self, address: usize, data: &[u8], masks: (u8, u8), arrival: &Arrival) -> bool {
+    fn write_registers(&mut self, address: usize, data: &[u8], masks: (u8, u8), arrival: &Arrival<'_>) -> bool {
         if address == at::SYSTEM_TIME && masks == (0xFF, 0xFF) && (4..=8).contains(&data.len()) {
             // Every device, every cycle: the reference's time goes to the loop and nowhere else.
             self.follow_reference(address, data, arrival);
@@ -330,7 +355,7 @@ impl Esc {
         worked
     }
 
-    fn carry_out(&mut self, effects: u32, address: usize, data: &[u8], arrival: &Arrival) {
+    fn carry_out(&mut self, effects: u32, address: usize, data: &[u8], arrival: &Arrival<'_>) {
         let is = |effect: Effect| effects & 1 << effect as u8 != 0;
         if is(Effect::SystemTime) {
             self.follow_reference(address, data, arrival);
@@ -438,7 +463,14 @@ impl Esc {
 
     /// Carries process data between a frame's logical address space and memory. Gives (read, written).
     #[inline]
-    pub fn logical(&mut self, start: u32, data: &mut [u8], read: bool, write: bool, arrival: &Arrival) -> (bool, bool) {
+    pub fn logical(
+        &mut self,
+        start: u32,
+        data: &mut [u8],
+        read: bool,
+        write: bool,
+        arrival: &Arrival<'_>,
+    ) -> (bool, bool) {
         let (mut has_read, mut has_written) = (false, false);
         // On the wire each byte is taken before it is replaced: first all writes, then all reads.
         if write {
@@ -461,17 +493,18 @@ impl Esc {
         self.clock.as_ref().map(|clock| clock.system_ns(world_ns))
     }
 
-    fn latch_ports(&mut self, arrival: &Arrival) {
+    fn latch_ports(&mut self, arrival: &Arrival<'_>) {
         let Some(clock) = &self.clock else { return };
-        let (local, receive) =
-            (arrival.ports_ns.map(|port| port.map(|ns| clock.local_ns(ns))), clock.local_ns(arrival.world_ns));
+        let at_port = |after: u64| clock.local_ns(arrival.sent_ns.saturating_add(after));
+        let local = arrival.ports_after_ns.map(|port| port.map(at_port));
+        let receive = clock.local_ns(arrival.world_ns);
         for (port, time) in local.into_iter().enumerate() {
             self.set(at::PORT_TIMES + 4 * port, &(time.unwrap_or(0) as u32).to_le_bytes());
         }
         self.set(at::RECEIVE_TIME, &receive.to_le_bytes());
     }
 
-    fn follow_reference(&mut self, address: usize, data: &[u8], arrival: &Arrival) {
+    fn follow_reference(&mut self, address: usize, data: &[u8], arrival: &Arrival<'_>) {
         let depth = self.memory[at::FILTER] & 0x0F;
         // The clock compares the low 32 bits; a write that misses their first byte is no reference.
         let Some(reference) = at::SYSTEM_TIME
