@@ -56,9 +56,9 @@ def test_coverage_holds_when_samples_are_averaged_over_cells_first() -> None:
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_coverage_holds_at_every_length(kind: Kind, n: int) -> None:
     def trial(rng: np.random.Generator, number: int) -> bool:
-        return mean_interval(kind.make(rng, n), seed=number).covers(kind.mean)
+        return mean_interval(kind.make(rng, n), replicates=400, seed=number).covers(kind.mean)
 
-    assert 0.92 <= coverage(trial, simulations=2000) <= 0.98
+    assert 0.92 <= coverage(trial, simulations=800) <= 0.98
 
 
 def test_resampling_cells_is_resampling_blocks_that_begin_at_their_borders() -> None:
