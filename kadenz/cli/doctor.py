@@ -127,7 +127,7 @@ def _write_tables(
     _preflight(console, host.preflight)
     _clock(console, clock)
     _tools(console, found)
-    _targets(console, targets)
+    show_targets(console, targets)
 
 
 def _machine(console: Console, host: Host) -> None:
@@ -198,7 +198,8 @@ def _tools(console: Console, found: list[Tool]) -> None:
             _say(console, f"[dim]{tool.need.name}: {escape(tool.need.remedy)}[/]")
 
 
-def _targets(console: Console, targets: list[TargetCheck]) -> None:
+def show_targets(console: Console, targets: list[TargetCheck]) -> None:
+    """A line or more for each target: ready or not, for what, and what it lacks."""
     console.print("\n[bold]Targets[/]")
     table = _table()
     remedies: dict[str, None] = {}
@@ -234,7 +235,7 @@ def _table() -> Table:
     table.add_column()
     table.add_column(no_wrap=True)
     table.add_column()
-    table.add_column(style="dim")
+    table.add_column(style="dim", overflow="fold")  # a version longer than the column
     return table
 
 

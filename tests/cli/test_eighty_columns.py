@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from kadenz.analysis import analyse
-from kadenz.cli import cli
+from kadenz.cli import cli, doctor
 from kadenz.cli.run_summary import write_tables
 from kadenz.report import page as pages
 from kadenz.store import read_run
+from kadenz.target.checkup import TargetCheck
 from tests.cli.test_command_line import complete, kadenz
 from tests.synthetic import HIFIVE1, LINUX, Point, board_points, linux_points, manifest, write_run
 
@@ -135,3 +138,13 @@ def test_cards_that_look_the_same_bear_the_name_of_their_run(tmp_path: Path) -> 
         "posix/linux@host #2",
         "",
     ]
+
+
+def test_doctor_folds_a_version_that_is_longer_than_its_column() -> None:
+    version = "6.12.95+deb12-rt-arm64-of-somebody-else"
+    check = TargetCheck("linux-rt/aarch64@guest", "Linux", ("counter",), (), (), f"{version}; more")
+    console = Console(width=80, file=io.StringIO(), force_terminal=False)
+    doctor.show_targets(console, [check])
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "…" not in text and all(len(line) <= 80 for line in text.splitlines())
+    assert version in "".join(text.split())
