@@ -135,6 +135,7 @@ def _histogram(
 def boxes(name: str, benches: Sequence[str], runs: Named) -> list[Plot]:
     """One panel a run with a row for every point and lane of `benches`."""
     plots = []
+    same = {bench: labels.constants(bench, [run for _, run in runs]) for bench in benches}
     for colour, (label, run) in enumerate(runs):
         rows = []
         units = set()
@@ -148,7 +149,7 @@ def boxes(name: str, benches: Sequence[str], runs: Named) -> list[Plot]:
                     units.add(record.unit)
                     rows.append(
                         box_plots.Row(
-                            label=_row_label(benches, record, lane),
+                            label=_row_label(benches, record, lane, same[bench]),
                             box=lane.box,
                             low=record.unit.figure(lane.summary.min),
                             high=record.unit.figure(lane.summary.max),
@@ -172,12 +173,18 @@ def boxes(name: str, benches: Sequence[str], runs: Named) -> list[Plot]:
     return plots
 
 
-def _row_label(benches: Sequence[str], record: RecordResult, lane: LaneResult) -> str:
+def _row_label(
+    benches: Sequence[str], record: RecordResult, lane: LaneResult, hide: Collection[str]
+) -> str:
+    """What tells a row from its neighbours: benchmark, size, parameters that vary, lane."""
     parts = []
     if len(benches) > 1:
         parts.append(record.bench.rpartition("/")[2])
     if "size_bytes" in record.params:
         parts.append(f"{record.params['size_bytes']:,} B")
+    varied = {k: v for k, v in record.params.items() if k not in (*hide, "size_bytes")}
+    if words := labels.parameters(varied):
+        parts.append(words)
     if len(record.lanes) > 1:
         parts.append(lane.name)
     return " ".join(parts) or record.bench.rpartition("/")[2]

@@ -254,8 +254,23 @@ fn exchange<const OR: bool>(
         }
         return u16::from(device.esc.write(offset, data, arrival));
     }
-    // Both: memory takes what came, the frame what was there. Longest datagram: 11 bits of length.
-    let mut incoming = [0_u8; 2048];
+    // The reference's time in every frame is 8 bytes; the longest datagram has 11 bits of length.
+    if data.len() <= 8 {
+        both::<OR, 8>(device, offset, data, arrival)
+    } else {
+        both::<OR, 2048>(device, offset, data, arrival)
+    }
+}
+
+/// Memory takes what came, the frame what was there.
+#[inline]
+fn both<const OR: bool, const MOST: usize>(
+    device: &mut Device,
+    offset: u16,
+    data: &mut [u8],
+    arrival: &Arrival<'_>,
+) -> u16 {
+    let mut incoming = [0_u8; MOST];
     let Some(incoming) = incoming.get_mut(..data.len()) else { return 0 };
     incoming.copy_from_slice(data);
     let read = device.esc.read::<OR>(offset, data, arrival);

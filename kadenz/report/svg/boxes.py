@@ -14,6 +14,7 @@ from kadenz.report.svg.style import series
 from kadenz.stats.box import Box
 
 ROW = 25.0
+LABEL_PX, LABELS_PX = 6.8, 185.0  # a character's width at most, and that of all labels
 LOG_FROM = 8.0
 
 
@@ -33,8 +34,8 @@ def boxes(
 ) -> Plot:
     """Tukey's box for every row; the thin line goes to the extremes, a ring marks the largest."""
     colour = series(colour)
-    labels = min(max(6.8 * max(len(row.label) for row in rows) + 12.0, 60.0), 185.0)
-    panel = Panel(heading, subheading, left=labels, right=288.0)
+    labels = max(LABEL_PX * max(len(row.label) for row in rows) + 12.0, 60.0)
+    panel = Panel(heading, subheading, left=min(labels, LABELS_PX), right=278.0)
     panel.height = panel.top + ROW * len(rows) + 8.0 + panel.below
     low, high = min(row.low for row in rows), max(row.high for row in rows)
     x = choose(low, high, panel.left + 4, panel.right - 4, log=low > 0 and high > LOG_FROM * low)
@@ -51,6 +52,12 @@ def boxes(
     return panel.finish(name, f"Box plots in {unit}. {described}.")
 
 
+def _fitting(label: str) -> str:
+    """As much of a label as there is room for; the whole one is in the row's title."""
+    most = int((LABELS_PX - 12.0) / LABEL_PX)
+    return label if len(label) <= most else f"{label[: most - 1]}…"
+
+
 def _row(panel: Panel, x: Scale, row: Row, y: float, colour: int, unit: str) -> None:
     box, scale = row.box, row.scale
     q1, median, q3 = x(box.q1 * scale), x(box.median * scale), x(box.q3 * scale)
@@ -63,7 +70,7 @@ def _row(panel: Panel, x: Scale, row: Row, y: float, colour: int, unit: str) -> 
     )
     whisker_low, whisker_high = x(box.low_whisker * scale), x(box.high_whisker * scale)
     panel.add(
-        text(panel.left - 8, y + 3.8, row.label, "v", anchor="end"),
+        text(panel.left - 8, y + 3.8, _fitting(row.label), "v", anchor="end"),
         line(x(row.low), y, x(row.high), y, "axis"),
         line(whisker_low, y, whisker_high, y, f"l{colour}"),
         line(whisker_low, y - 3, whisker_low, y + 3, f"l{colour}"),

@@ -11,6 +11,17 @@ const LONGEST_BACKLOG: u64 = 64;
 /// Largest steering of the rate: oscillators are within 100 ppm, drift faults within some more.
 const LARGEST_STEERING: f64 = 1.0e-3;
 
+/// Proportional gain by filter depth: 4 / 2^depth, a half at most.
+const GAINS: [f64; 16] = {
+    let mut gains = [0.5; 16];
+    let mut depth = 4;
+    while depth < 16 {
+        gains[depth] = gains[depth - 1] / 2.0;
+        depth += 1;
+    }
+    gains
+};
+
 /// A local clock.
 #[derive(Debug, Clone)]
 pub struct Clock {
@@ -130,7 +141,7 @@ impl Clock {
             return;
         }
         // Proportional and integral; 0.8·kp² damps the pair of poles well inside the unit circle for all depths.
-        let kp = (4.0 / f64::from(1_u32 << depth.min(15))).min(0.5);
+        let kp = GAINS[usize::from(depth & 15)];
         let limit = elapsed / 10.0;
         self.base_world_ns = world_ns;
         if difference.abs() < limit {

@@ -252,6 +252,11 @@ impl Esc {
     /// The master writes `data` at `address`. True if anything was written.
     #[inline]
     pub fn write(&mut self, address: u16, data: &[u8], arrival: &Arrival<'_>) -> bool {
+        if address == at::SYSTEM_TIME as u16 && (4..=8).contains(&data.len()) {
+            // Every device, every cycle: the reference's time goes to the loop and nowhere else.
+            self.follow_reference(address.into(), data, arrival);
+            return true;
+        }
         self.write_masked(address, data, 0xFF, 0xFF, arrival)
     }
 
@@ -326,11 +331,6 @@ impl Esc {
     }
 
     fn write_registers(&mut self, address: usize, data: &[u8], masks: (u8, u8), arrival: &Arrival<'_>) -> bool {
-        if address == at::SYSTEM_TIME && masks == (0xFF, 0xFF) && (4..=8).contains(&data.len()) {
-            // Every device, every cycle: the reference's time goes to the loop and nowhere else.
-            self.follow_reference(address, data, arrival);
-            return true;
-        }
         let last = data.len() - 1;
         let mut worked = false;
         let mut effects = 0_u32;
