@@ -235,6 +235,9 @@ def _boot(
         )
         if trace is not None:
             trace.keep(writer.folder / f"trace-{points[0].id:05d}.txt")
+    if assembler.hello is not None:
+        # The catalog may have been asked with fewer rights: what was measured is what counts.
+        writer.manifest.target.settings = assembler.hello.settings
     if isinstance(target, GuestTarget) and not outcome.stopped:
         _enter_guest_loads(job, target, writer)
     if session.scoped:

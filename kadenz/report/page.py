@@ -22,6 +22,7 @@ from kadenz.report import (
     rhealstone,
     studies,
     tables,
+    yoo2024,
 )
 from kadenz.report.svg.panel import Plot
 from kadenz.report.table import Table
@@ -51,6 +52,14 @@ _HEADLINES = (
     ("cyclic/wakeup-latency", "wake-up latency"),
 )
 _HEADLINES_SHOWN = 6
+
+
+@dataclass(frozen=True)
+class StudyPlots:
+    """Figures of a study, redrawn."""
+
+    title: str
+    plots: tuple[Plot, ...]
 
 
 @dataclass(frozen=True)
@@ -145,7 +154,7 @@ class Page:
     notices: tuple[Notice, ...]
     families: tuple[Family, ...]
     studies: tuple[Table, ...]
-    study_plots: tuple[Plot, ...]
+    study_plots: tuple[StudyPlots, ...]
     clocks: Table
     loads: Table | None
     accounting: Table
@@ -175,7 +184,7 @@ class Page:
             for family in self.families
             for plots in (family.overview, *(section.plots for section in family.sections))
             for plot in plots
-        ] + list(self.study_plots)
+        ] + [plot for study in self.study_plots for plot in study.plots]
 
 
 def build(
@@ -197,7 +206,7 @@ def build(
         notices=tuple(_notices(named)),
         families=tuple(_families(named, published, detail)),
         studies=tuple(studies.tables(published, named)),
-        study_plots=tuple(cereia2011.plots(named)) if detail in DETAILS[:2] else (),
+        study_plots=_study_plots(named) if detail in DETAILS[:2] else (),
         clocks=tables.clocks(named),
         loads=loads.table(named),
         accounting=tables.accounting(named),
@@ -206,6 +215,16 @@ def build(
         manifests=tuple(tables.manifest(label, run) for label, run in named),
         left_out="" if detail == "full" else detail,
     )
+
+
+def _study_plots(named: Named) -> tuple[StudyPlots, ...]:
+    every = (
+        StudyPlots("Figure 15 of Yoo and Choi 2024", tuple(yoo2024.plots(named))),
+        StudyPlots(
+            "Figures 2 to 5 of Cereia, Bertolotti and Scanzio 2011", tuple(cereia2011.plots(named))
+        ),
+    )
+    return tuple(study for study in every if study.plots)
 
 
 def _cards(named: Named) -> tuple[Card, ...]:

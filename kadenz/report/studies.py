@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.published import PublishedFigure, family_of, matches, same_benchmark
-from kadenz.report import cereia2011, labels, numbers
+from kadenz.report import cereia2011, labels, numbers, yoo2024
 from kadenz.report.table import Cell, Table, badge, figure, words
 from kadenz.report.tables import Named
 from kadenz.stats.summary import Summary
@@ -49,6 +49,7 @@ def tables(figures: Sequence[PublishedFigure], runs: Named) -> list[Table]:
     made = (
         _yoo_table_3(figures, runs),
         _yoo_table_4(figures, runs),
+        yoo2024.table(figures, runs),
         _mazzi_table_4(figures, runs),
         cereia2011.table(figures, runs),
         _other_points(figures, runs),
@@ -297,6 +298,7 @@ _IN_LAYOUTS = {
     ("yoo2024", "Table 3"),
     ("yoo2024", "Table 4"),
     ("mazzi2021", "Table 4"),
+    (yoo2024.PAPER, yoo2024.FIGURE),
     (cereia2011.PAPER, cereia2011.TABLE),
 }
 

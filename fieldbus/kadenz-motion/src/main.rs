@@ -133,7 +133,7 @@ fn run(arguments: &RunArgs) -> Result<ExitCode, MotionError> {
         ..options(common, transport)
     };
     let mut writer = Writer::new(output)?;
-    writer.hello(&hello(settings(&options)))?;
+    writer.hello(&hello(settings(&options, &layout)))?;
     let records = MotionRecords::new(Wanted::everything(cycles_for(&layout, seconds)));
     let (report, writer) = motion(wire, &layout, &options, writer, records)?;
     writer.done()?;
@@ -158,7 +158,7 @@ fn edge_run(arguments: &EdgeArgs) -> Result<ExitCode, MotionError> {
     let (wire, ring, transport) = open(&arguments.bus, common)?;
     let mut writer = Writer::new(output)?;
     let options = options(common, transport);
-    writer.hello(&hello(settings(&options)))?;
+    writer.hello(&hello(settings(&options, &layout)))?;
     let (report, writer) = edge(wire, &layout, &edge_options(common, arguments.edges), writer, 1)?;
     writer.done()?;
     drop(ring);
@@ -180,7 +180,7 @@ fn lab(arguments: &LabArgs) -> Result<ExitCode, MotionError> {
     let transport = bus.interface.as_ref().map_or("segment behind veth".to_owned(), |name| format!("interface {name}"));
     let options = options(common, transport);
     let mut writer = Writer::new(output)?;
-    writer.hello(&hello(settings(&options)))?;
+    writer.hello(&hello(settings(&options, &layout)))?;
     plan.list(&mut writer)?;
     plan.refuse_unknown(&mut writer)?;
     plan.measure_clock(&mut writer)?;

@@ -80,8 +80,9 @@ pub fn cycles_for(layout: &Layout, duration_s: f64) -> u64 {
 }
 
 /// What changes figures, for the first frame.
-pub fn settings(options: &RunOptions) -> kadenz_record::Map<String> {
+pub fn settings(options: &RunOptions, layout: &Layout) -> kadenz_record::Map<String> {
     let mut settings = MotionRecords::settings();
+    settings.insert("cycles_of_a_way".into(), PathPlan::new(layout).way_cycles().to_string());
     settings.insert("transport".into(), options.transport.clone());
     settings.insert("scheduling".into(), if options.realtime { "SCHED_FIFO" } else { "SCHED_OTHER" }.into());
     let idle_states = if options.idle_states_off.is_some() { "off: /dev/cpu_dma_latency held at 0" } else { "on" };

@@ -37,7 +37,7 @@ kinds! {
     /// A cycle began too late.
     Late = 4, "began {} ns late, {} allowed";
     /// Cycles that did not take place.
-    Skipped = 5, "{} cycles did not take place";
+    Skipped = 5, "cycles that did not take place: {}";
     /// Distributed clocks are apart.
     ClockDifference = 6, "distributed clocks differ by {} ns, {} allowed";
     /// An axis does not follow.

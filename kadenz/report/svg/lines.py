@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several series over one axis of time, a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kadenz.report import numbers
+from kadenz.report.svg.element import el, path, title
+from kadenz.report.svg.panel import Panel, Plot
+from kadenz.report.svg.scale import linear
+from kadenz.report.svg.style import series as colour_of
+
+
+@dataclass(frozen=True)
+class Line:
+    """A series by name: (time, value) in the units shown, in order of time."""
+
+    name: str
+    points: Sequence[tuple[float, float]]
+
+
+def lines(
+    series: Sequence[Line], *, heading: str, subheading: str, axis: str, unit: str, name: str
+) -> Plot:
+    """Each line in a colour of its own; its name and its extremes are its title."""
+    panel = Panel(heading, subheading, height=220.0)
+    values = [value for one in series for _, value in one.points]
+    last = max(at for one in series for at, _ in one.points)
+    x = linear(0.0, last, panel.left, panel.right - 4, nice=False)
+    y = linear(min(values), max(values), panel.bottom, panel.top)
+    panel.y_axis(y)
+    described = []
+    for number, one in enumerate(series):
+        own = [value for _, value in one.points]
+        words = f"{one.name}: {numbers.number(min(own))} to {numbers.number(max(own))} {unit}"
+        described.append(words)
+        drawn = path([(x(at), y(value)) for at, value in one.points], f"l{colour_of(number)}")
+        panel.add(el("g", drawn, title(words)))
+    panel.x_axis(x, axis)
+    return panel.finish(name, "; ".join(described) + ".")

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The robot through the lab: real tasks, a real master, the simulated ring behind veth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.e2e.conftest import kadenz, runs_in
+
+INDY7 = "posix/indy7@host"
+AXES = 6
+
+
+@pytest.mark.linux
+def test_the_motion_campaign_records_tasks_errors_and_how_it_was_scheduled(tmp_path: Path) -> None:
+    answer = kadenz("run", "motion", "--quick", "--output", tmp_path / "runs")
+    assert answer.returncode == 0, answer.stderr
+    run = runs_in(tmp_path / "runs")[INDY7]
+    settings = run.manifest.target.settings
+    # Of the run itself: the catalog is asked without real-time priority.
+    assert settings["scheduling"].startswith("SCHED_FIFO"), settings
+    assert settings["idle_states"].startswith("off"), settings
+    records = run.manifest.records
+    assert all(record.status == "ok" for record in records), [r.reason for r in records]
+    assert len([r for r in records if r.bench == "motion/response-time"]) == 4
+    for bench, limit in (("motion/position-error", 2.0), ("motion/velocity-error", 14.0)):
+        own = [r for r in records if r.bench == bench]
+        assert sorted(r.params["joint"] for r in own) == list(range(AXES))
+        for record in own:
+            assert [lane.name for lane in record.lanes] == ["out", "back"]
+            for number, lane in enumerate(record.lanes):
+                assert lane.planned == lane.taken + lane.missed and lane.taken > 2000
+                assert np.abs(run.samples(record, number)).max() < limit
+    page = tmp_path / "report.html"
+    answer = kadenz("report", tmp_path / "runs", "--output", page)
+    assert answer.returncode == 0, answer.stderr
+    text = page.read_text()
+    assert "Table 5" in text and "Table 6" in text
+    assert "as figure 15: position error, first way out" in text
+    assert "Largest position error of each joint" in text
+
+
+@pytest.mark.linux
+def test_edges_come_with_the_rate_of_the_terminals_clock(tmp_path: Path) -> None:
+    answer = kadenz("run", "cereia2011", "--quick", "--load", "none", "--output", tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    run = runs_in(tmp_path)[INDY7]
+    (record,) = [r for r in run.manifest.records if r.bench == "ethercat/edge-jitter"]
+    assert record.status == "ok", record.reason
+    times, numbers = run.samples(record, 0), run.samples(record, 1)
+    assert times.size == numbers.size > 4000
+    rate_ppm = (np.polyfit(numbers * 1e6, times, 1)[0] - 1.0) * 1e6
+    # Its oscillator is 37 ppm fast; in five seconds a wake-up of some 100 µs is as many ppm.
+    assert rate_ppm == pytest.approx(37.0, abs=30.0)
