@@ -51,7 +51,7 @@ WAY_AND_BACK_S = 5.0
 RATIO_LIMIT = 1.3
 POSITION_LIMIT_DEG = 2.0  # yoo2024, figure 15
 PUBLISHED = FIELDBUS.parent / "published" / "published.csv"
-SKIPPED = re.compile(r"cycle (\d+): (\d+) cycles did not take place")
+SKIPPED = re.compile(r"cycle (\d+): cycles that did not take place: (\d+)")
 LOST = re.compile(r"cycle (\d+): (no answer|the master library failed)")
 FIRST = re.compile(r"measured from cycle (\d+)")
 
