@@ -192,12 +192,14 @@ fn work(ring: &mut Ring, command: Command, datagram: &mut Datagram<'_>, now_ns: 
         Addressing::Logical => {
             let start = datagram.logical();
             let (reads, writes) = (command.reads(), command.writes());
+            let for_write = if reads { 2 } else { 1 };
+            let mut steps = 0_u16;
             for order in 0..count {
                 let Some((device, arrival)) = meet(ring, order, now_ns) else { continue };
                 let (read, written) = device.esc.logical(start, datagram.data, reads, writes, &arrival);
-                let for_write = if reads { 2 } else { 1 };
-                datagram.add_working_counter(u16::from(read) + if written { for_write } else { 0 });
+                steps = steps.wrapping_add(u16::from(read) + for_write * u16::from(written));
             }
+            datagram.add_working_counter(steps);
         }
         Addressing::Broadcast => {
             for order in 0..count {

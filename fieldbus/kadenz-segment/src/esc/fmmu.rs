@@ -18,6 +18,8 @@ pub struct Route {
     last_bit: u8,
     physical: u16,
     physical_bit: u8,
+    /// Whole bytes to whole bytes.
+    aligned: bool,
     /// The master reads through it.
     pub read: bool,
     /// The master writes through it.
@@ -47,6 +49,7 @@ impl Route {
             physical_bit: raw[10] & 7,
             read: raw[11] & 1 != 0,
             write: raw[11] & 2 != 0,
+            aligned: raw[6] & 7 == 0 && raw[7] & 7 == 7 && raw[10] & 7 == 0,
             manager: None,
         };
         let single = route.length == 1 && route.first_bit > route.last_bit;
@@ -68,11 +71,6 @@ impl Route {
             length: (end - first) as usize,
             skipped: (first - route) as usize,
         })
-    }
-
-    #[inline]
-    fn aligned(&self) -> bool {
-        self.first_bit == 0 && self.last_bit == 7 && self.physical_bit == 0
     }
 
     /// Bits of the overlap, counted from the route's first bit: (first, behind the last).
@@ -101,7 +99,7 @@ fn set_bit(bytes: &mut [u8], index: usize, value: bool) {
 pub(super) fn read(esc: &mut Esc, route: &Route, start: u32, data: &mut [u8], arrival: &Arrival<'_>) -> bool {
     let Some(overlap) = route.overlap(start, data.len()) else { return false };
     let Some(part) = data.get_mut(overlap.at..overlap.at + overlap.length) else { return false };
-    if route.aligned() {
+    if route.aligned {
         return match route.manager {
             Some(manager) => esc.read_managed::<false>(manager, usize::from(route.physical) + overlap.skipped, part),
             None => esc.read::<false>(route.physical.wrapping_add(overlap.skipped as u16), part, arrival),
@@ -128,7 +126,7 @@ pub(super) fn read(esc: &mut Esc, route: &Route, start: u32, data: &mut [u8], ar
 pub(super) fn write(esc: &mut Esc, route: &Route, start: u32, data: &[u8], arrival: &Arrival<'_>) -> bool {
     let Some(overlap) = route.overlap(start, data.len()) else { return false };
     let Some(part) = data.get(overlap.at..overlap.at + overlap.length) else { return false };
-    if route.aligned() {
+    if route.aligned {
         let whole = (0xFF, 0xFF);
         return match route.manager {
             Some(manager) => {

@@ -57,7 +57,9 @@ pub struct Events {
 pub struct Esc {
     memory: Box<[u8; MEMORY_END]>,
     managers: [SyncManager; SYNC_MANAGERS],
-    routes: Vec<Route>,
+    /// FMMUs through which the master reads, and through which it writes.
+    reads: Vec<Route>,
+    writes: Vec<Route>,
     /// Distributed clock; `None` where the device has none.
     pub clock: Option<Clock>,
     /// Process-data watchdog.
@@ -78,7 +80,8 @@ impl Esc {
         let mut esc = Self {
             memory: Box::new([0; MEMORY_END]),
             managers: Default::default(),
-            routes: Vec::with_capacity(FMMUS),
+            reads: Vec::with_capacity(FMMUS),
+            writes: Vec::with_capacity(FMMUS),
             clock,
             watchdog: Watchdog::default(),
             sii,
@@ -103,7 +106,8 @@ impl Esc {
         let alias = self.sii.word(4);
         self.set_u16(at::ALIAS, alias);
         self.managers = Default::default();
-        self.routes.clear();
+        self.reads.clear();
+        self.writes.clear();
         self.events = Events::default();
         self.reset_sequence = 0;
         self.watchdog = Watchdog::default();
@@ -434,14 +438,19 @@ impl Esc {
                 self.events.repeat |= index == 1;
             }
         }
-        self.routes.clear();
+        self.reads.clear();
+        self.writes.clear();
         for index in 0..FMMUS {
-            if let Some(route) = self.bytes::<16>(at::FMMU + 16 * index).and_then(|raw| Route::decode(&raw)) {
-                self.routes.push(route);
-            }
-        }
-        for route in &mut self.routes {
+            let Some(mut route) = self.bytes::<16>(at::FMMU + 16 * index).and_then(|raw| Route::decode(&raw)) else {
+                continue;
+            };
             route.find_manager(&self.managers);
+            if route.read {
+                self.reads.push(route);
+            }
+            if route.write {
+                self.writes.push(route);
+            }
         }
     }
 
@@ -474,14 +483,15 @@ impl Esc {
         let (mut has_read, mut has_written) = (false, false);
         // On the wire each byte is taken before it is replaced: first all writes, then all reads.
         if write {
-            for index in 0..self.routes.len() {
-                let Some(route) = self.routes.get(index).copied().filter(|route| route.write) else { continue };
+            // By number: a write may reach the registers of the FMMUs themselves.
+            for index in 0..self.writes.len() {
+                let Some(route) = self.writes.get(index).copied() else { break };
                 has_written |= fmmu::write(self, &route, start, data, arrival);
             }
         }
         if read {
-            for index in 0..self.routes.len() {
-                let Some(route) = self.routes.get(index).copied().filter(|route| route.read) else { continue };
+            for index in 0..self.reads.len() {
+                let Some(route) = self.reads.get(index).copied() else { break };
                 has_read |= fmmu::read(self, &route, start, data, arrival);
             }
         }
