@@ -11,16 +11,11 @@ const LONGEST_BACKLOG: u64 = 64;
 /// Largest steering of the rate: oscillators are within 100 ppm, drift faults within some more.
 const LARGEST_STEERING: f64 = 1.0e-3;
 
-/// Proportional gain by filter depth: 4 / 2^depth, a half at most.
-const GAINS: [f64; 16] = {
-    let mut gains = [0.5; 16];
-    let mut depth = 4;
-    while depth < 16 {
-        gains[depth] = gains[depth - 1] / 2.0;
-        depth += 1;
-    }
-    gains
-};
+/// Proportional gain of a filter depth: 4 / 2^depth, a half at most. A power of two is its exponent.
+#[inline]
+fn gain(depth: u8) -> f64 {
+    f64::from_bits(u64::from(1023 + 2 - u16::from(depth.clamp(3, 15))) << 52)
+}
 
 /// A local clock.
 #[derive(Debug, Clone)]
@@ -141,7 +136,7 @@ impl Clock {
             return;
         }
         // Proportional and integral; 0.8·kp² damps the pair of poles well inside the unit circle for all depths.
-        let kp = GAINS[usize::from(depth & 15)];
+        let kp = gain(depth);
         let limit = elapsed / 10.0;
         self.base_world_ns = world_ns;
         if difference.abs() < limit {
@@ -297,6 +292,13 @@ mod tests {
         // Between two updates it runs on at the learned rate.
         let apart = clock.system_ns(world + 1_000_000) as i64 - reference.system_ns(world + 1_000_000) as i64;
         assert!(apart.abs() <= 3, "{apart} ns apart after a free cycle");
+    }
+
+    #[test]
+    fn the_gain_halves_with_the_depth() {
+        for depth in 0..=15_u8 {
+            assert_eq!(gain(depth), (4.0 / f64::from(1_u32 << depth)).min(0.5), "{depth}");
+        }
     }
 
     #[test]
