@@ -209,16 +209,24 @@ def plots(runs: Named) -> list[Plot]:
     for colour, label, run, record, lane in ordered:
         which = "figure 3" if load_of(run) == NO_LOAD else "figure 4"
         made.append(_plot(which, "jitter", colour, label, run, record, lane))
-    loads = {load_of(one[2]) for one in lanes}
-    if len(loads) > 1:
-        found = [one[4].jitter for one in lanes if one[4].jitter is not None]
-        unit = lanes[0][3].unit
-        limits = (
-            unit.figure(min(one.summary.min for one in found)),
-            unit.figure(max(one.summary.max for one in found)),
-        )
-        made += [_plot("figure 5", "jitter, one scale", *one, limits=limits) for one in ordered]
+    for unit in dict.fromkeys(one[3].unit for one in lanes):
+        made += _on_one_scale([one for one in ordered if one[3].unit == unit])
     return made
+
+
+def _on_one_scale(
+    lanes: Sequence[tuple[int, str, RunResult, RecordResult, LaneResult]],
+) -> list[Plot]:
+    """As figure 5, of lanes that share a unit; nothing where they share their load, too."""
+    if len({load_of(one[2]) for one in lanes}) < 2:
+        return []
+    found = [one[4].jitter for one in lanes if one[4].jitter is not None]
+    unit = lanes[0][3].unit
+    limits = (
+        unit.figure(min(one.summary.min for one in found)),
+        unit.figure(max(one.summary.max for one in found)),
+    )
+    return [_plot("figure 5", "jitter, one scale", *one, limits=limits) for one in lanes]
 
 
 def _plot(

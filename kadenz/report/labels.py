@@ -28,7 +28,9 @@ def run_labels(runs: Sequence[RunResult]) -> list[str]:
     names = [run.name + (" (partial)" if run.manifest.partial else "") for run in runs]
     manifests = [run.manifest for run in runs]
     for words in (
+        [manifest.target.kernel_version for manifest in manifests],
         [f"load {load_of(manifest)}" for manifest in manifests],
+        [manifest.conditions.get("tuning") or "not tuned" for manifest in manifests],
         [manifest.target.instrument for manifest in manifests],
         [manifest.campaign.name for manifest in manifests],
     ):

@@ -101,8 +101,15 @@ def test_a_guest_under_preempt_rt_fills_the_row_of_the_patched_kernel(
     latencies = np.random.default_rng(3).integers(9_000, 12_000, 5_000).astype(np.uint32)
     point = Point("cyclic/wakeup-latency", {"core0": latencies}, {"period_us": 1000})
     results = [analyse(read_run(run)) for run in (*runs, write_run(tmp_path, entry, [point]))]
-    table = cereia2011.table(published.load(), [(str(n), run) for n, run in enumerate(results)])
+    named = [(str(n), run) for n, run in enumerate(results)]
+    table = cereia2011.table(published.load(), named)
     assert table is not None
+    # Virtual ns and µs share no scale: figure 5 is of the two runs in µs.
+    drawn = [plot.name.split("-ethercat")[0] for plot in cereia2011.plots(named)]
+    assert [name for name in drawn if "figure-5" in name] == [
+        "cereia2011-figure-5-none",
+        "cereia2011-figure-5-disk",
+    ]
     rows = [[cell.text for cell in row] for row in table.rows if row[0].text == "ours"]
     (guest,) = [row for row in rows if row[9] == "virtual ns"]
     assert (guest[3], guest[4], guest[10]) == ("none", "5,000", "instruction")

@@ -65,6 +65,16 @@ def test_runs_of_several_loads_are_told_apart_by_their_load(runs: list[RunResult
     assert "load" not in labels.run_labels(runs[:1])[0]
 
 
+def test_runs_of_several_kernels_and_tunings_are_told_apart(runs: list[RunResult]) -> None:
+    one, other = runs[0], runs[1]
+    other.manifest.conditions["load"] = one.manifest.conditions["load"]
+    other.manifest.conditions["tuning"] = "cereia2011-case2"
+    plain, tuned = labels.run_labels([one, other])
+    assert plain.endswith("(not tuned)") and tuned.endswith("(cereia2011-case2)")
+    other.manifest.target.kernel_version = "6.1.0"
+    assert labels.run_labels([one, other])[1].endswith("(6.1.0)")
+
+
 def test_the_report_shows_what_each_load_did(runs: list[RunResult]) -> None:
     assert loads.table([("a", runs[0])]) is None
     table = loads.table([("a", runs[0]), ("b", runs[1]), ("c", runs[2])])
