@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kadenz.build.image import build_image
+from kadenz.config import house
 from kadenz.config.target_name import TargetName
-from kadenz.errors import KadenzError, TargetFailed, WireDamaged
+from kadenz.errors import KadenzError, TargetFailed, UsageError, WireDamaged
 from kadenz.lab.boot import run_plan
 from kadenz.lab.choose import Allowance, check_tools, make_target
 from kadenz.lab.guests import BOOT_S, default_guest, guest_image
@@ -42,6 +43,17 @@ class Conformance:
         return self.failure is None and not self.count("fail") and self.count("pass") > 0
 
 
+def _refuse_application(name: TargetName) -> None:
+    """UsageError for a target whose image is not the suite: it calls no kernel through a port."""
+    host = house.board(name.board).tier.host
+    if name.tier == "host" and host is not None and host.crate:
+        raise UsageError(
+            f"{name} is the program {host.crate}, not the suite on a kernel: it has no conformance "
+            "test",
+            remedy="Name a target of a kernel port, for example posix/linux@host",
+        )
+
+
 def conformance(
     name: TargetName,
     *,
@@ -56,6 +68,7 @@ def conformance(
     `tree` is a kernel's source tree instead of the pinned one, `extra` benchmarks built in. Raises
     what building raises; what happens on the target is in the answer.
     """
+    _refuse_application(name)
     check_tools(name)
     guest = default_guest(name) if name.tier == "guest" else None
     image = (

@@ -34,3 +34,9 @@ def test_an_unknown_target_is_a_usage_error() -> None:
     answer = kadenz("conformance", "freertos/stm32f5@emulated")
     assert answer.returncode == 2
     assert "Did you mean `freertos/stm32f4@emulated`?" in answer.stderr
+
+
+def test_a_program_that_is_no_port_is_refused_before_anything_is_built() -> None:
+    answer = kadenz("conformance", "posix/indy7@host")
+    assert answer.returncode == 2, answer.stderr
+    assert "kadenz-motion" in answer.stderr and "posix/linux@host" in answer.stderr
