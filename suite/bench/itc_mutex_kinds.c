@@ -12,6 +12,7 @@
 #include "kadenz/suite.h"
 
 #include "cores.h"
+#include "last.h"
 #include "pair.h"
 #include "period.h"
 #include "processes.h"
@@ -35,7 +36,7 @@ KDZ_SHARED static struct {
     kdz_handle again; /* task 1 owns it: task 2 may queue up */
     kdz_handle done;  /* task 2 has had it and given it back */
     bool process;
-    volatile bool last;
+    volatile uint32_t last;    /* task 2 ends after so many: last.h */
     volatile bool owned;       /* by task 1 */
     volatile bool still_owned; /* what task 2 saw of that once it had the mutex */
     volatile uint32_t asked;   /* times that task 2 went into its lock */
@@ -60,7 +61,7 @@ static void task_2(void *unused)
         m.got++;
         (void)locks->notify(mutex);
         (void)m.signals->notify(m.done);
-    } while (!m.last);
+    } while (m.got != m.last);
 }
 
 /* The timed region ends in task 2. */
@@ -100,12 +101,14 @@ static void task_1(void *arg)
     const uint32_t period = kdz_period_ticks(KDZ_PARAM(point, PERIOD_US));
     uint32_t moment = kdz_tick_now();
 
-    for (uint32_t i = 0; i < point->samples && !m.last; i++) {
+    for (uint32_t i = 0; i < point->samples && m.last == KDZ_NO_LAST; i++) {
         bool late;
         const bool queued = let_queue(&moment, period, i + 1, &late);
         kdz_time begin;
 
-        m.last = i + 1 == point->samples || kdz_stop_requested;
+        if (i + 1 == point->samples || kdz_stop_requested) {
+            m.last = i + 1;
+        }
         begin = unlock();
         kdz_prove(record, queued, "task 2 did not wait for a mutex that task 1 owned");
         kdz_prove(record, m.got == i + 1 && m.status == KDZ_OK,
@@ -130,7 +133,8 @@ static kdz_status setup(struct kdz_point *point, kdz_notify_kind kind)
     m.locks = kdz_notify(kind);
     m.signals = kdz_notify(KDZ_NOTIFY_SEMAPHORE);
     m.mutex = m.again = m.done = KDZ_FAILED;
-    m.last = m.owned = m.still_owned = false;
+    m.owned = m.still_owned = false;
+    m.last = KDZ_NO_LAST;
     m.asked = m.got = 0;
     m.status = KDZ_FAILED;
     status = kdz_processes_for(KDZ_PARAM(point, PROCESSES), &point->record, &m.process);

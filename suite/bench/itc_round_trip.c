@@ -9,6 +9,7 @@
 #include "cores.h"
 #include "kadenz/fault.h"
 #include "kadenz/suite.h"
+#include "last.h"
 #include "period.h"
 #include "processes.h"
 
@@ -39,7 +40,7 @@ KDZ_SHARED static struct {
     kdz_handle task_a;
     kdz_handle task_b;
     uint32_t bytes;
-    volatile bool last; /* task 2 ends after the message that follows */
+    volatile uint32_t last; /* task 2 ends after so many messages: last.h */
     enum kdz_round_trip_part part;
     volatile kdz_time arrived; /* one way: stamp of task 2 */
     /* Aligned as any structure that is sent would be: copying by words or by bytes is a factor of
@@ -149,17 +150,19 @@ static void task_1(void *unused)
               trip.ops->receive(trip.back, trip.received, trip.bytes, KDZ_FOREVER) == KDZ_OK,
               "the go of the main thread did not arrive");
     wake = kdz_tick_now();
-    for (uint32_t i = 0; i < samples && !trip.last; i++) {
+    for (uint32_t i = 0; i < samples && trip.last == KDZ_NO_LAST; i++) {
         uint32_t span = 0;
         bool passed;
 
         compose(i + 1); /* from 1: memory that nobody wrote is zero */
-        trip.last = i + 1 == samples || kdz_stop_requested;
+        if (i + 1 == samples || kdz_stop_requested) {
+            trip.last = i + 1;
+        }
         passed = once(&span);
         kdz_prove(record, passed, "sending or receiving returned an error");
         kdz_prove(record, same(), "the reply differs from what was sent");
         kdz_record_add(record, 0, span);
-        if (kdz_record_full(record, 0) && !trip.last) {
+        if (kdz_record_full(record, 0) && trip.last == KDZ_NO_LAST) {
             kdz_record_drain(record);
             wake = kdz_tick_now();
         }
@@ -174,25 +177,27 @@ static void task_2(void *unused)
 {
     const struct kdz_channel_ops *ops = trip.ops;
     const uint32_t bytes = trip.bytes;
+    uint32_t served = 0;
 
     (void)unused;
     do {
         (void)ops->receive(trip.there, trip.passed_on, bytes, KDZ_FOREVER);
         (void)ops->send(trip.back, trip.passed_on, bytes, KDZ_FOREVER);
-    } while (!trip.last);
+    } while (++served != trip.last);
 }
 
 static void task_2_one_way(void *unused)
 {
     const struct kdz_channel_ops *ops = trip.ops;
     const uint32_t bytes = trip.bytes;
+    uint32_t served = 0;
 
     (void)unused;
     do {
         (void)ops->receive(trip.there, trip.passed_on, bytes, KDZ_FOREVER);
         trip.arrived = kdz_stamp(KDZ_END);
         (void)ops->send(trip.back, trip.passed_on, bytes, KDZ_FOREVER);
-    } while (!trip.last);
+    } while (++served != trip.last);
 }
 
 /* ---- set-up -----------------------------------------------------------------------------------
@@ -220,7 +225,7 @@ kdz_status kdz_round_trip_setup(struct kdz_point *point, kdz_channel_kind kind,
     trip.ops = kdz_channel(kind);
     trip.point = point;
     trip.bytes = KDZ_PARAM(point, KDZ_ROUND_TRIP_SIZE_BYTES);
-    trip.last = false;
+    trip.last = KDZ_NO_LAST;
     trip.part = part;
     trip.there = trip.back = trip.task_a = trip.task_b = KDZ_FAILED;
 
@@ -261,7 +266,7 @@ void kdz_round_trip_teardown(struct kdz_point *point)
     if (trip.task_b >= 0) {
         if (trip.task_a < 0) {
             /* Set-up stopped half-way: task 2 waits for a message that task 1 will not send. */
-            trip.last = true;
+            trip.last = 1;
             (void)trip.ops->send(trip.there, trip.sent, trip.bytes, KDZ_FOREVER);
         }
         if (kdz_thread_join(trip.task_b, 5u * kdz_tick_hz()) != KDZ_OK) {

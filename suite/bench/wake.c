@@ -4,6 +4,7 @@
 #include "kadenz/suite.h"
 
 #include "cores.h"
+#include "last.h"
 #include "pair.h"
 #include "period.h"
 #include "processes.h"
@@ -28,7 +29,7 @@ KDZ_SHARED static struct {
     bool one_way;
     bool process;
     volatile bool ready;       /* task 2 has started */
-    volatile bool last;        /* task 2 ends after the notification that follows */
+    volatile uint32_t last;    /* task 2 ends after so many: last.h */
     volatile kdz_time arrived; /* one way: stamp of task 2 */
     /* The proof. Task 2 notes what it saw of `sent` when it woke: a wake-up without a notification,
      * or one that was lost, does not match. */
@@ -101,7 +102,7 @@ static void task_2(void *unused)
     do {
         note_wake_up(ops->wait(there, KDZ_FOREVER));
         (void)ops->notify(wake.back);
-    } while (!wake.last);
+    } while (wake.woken != wake.last);
 }
 
 static void task_2_one_way(void *unused)
@@ -116,7 +117,7 @@ static void task_2_one_way(void *unused)
         wake.arrived = kdz_stamp(KDZ_END);
         note_wake_up(status);
         (void)ops->notify(wake.back);
-    } while (!wake.last);
+    } while (wake.woken != wake.last);
 }
 
 static bool task_2_started(void)
@@ -140,19 +141,21 @@ static void task_1(void *arg)
     (void)wake.ops->wait(wake.back, 0);
     kdz_prove(record, task_2_started(), "task 2 did not start");
     moment = kdz_tick_now();
-    for (uint32_t i = 0; i < point->samples && !wake.last; i++) {
+    for (uint32_t i = 0; i < point->samples && wake.last == KDZ_NO_LAST; i++) {
         uint32_t span = 0;
         bool passed;
 
         wake.sent = i + 1;
-        wake.last = i + 1 == point->samples || kdz_stop_requested;
+        if (i + 1 == point->samples || kdz_stop_requested) {
+            wake.last = i + 1;
+        }
         passed = once(&span);
         kdz_prove(record, passed && wake.status == KDZ_OK,
                   "notifying or waiting returned an error");
         kdz_prove(record, wake.woken == i + 1, "task 2 did not wake once for one notification");
         kdz_prove(record, wake.seen == i + 1, "task 2 woke before it was notified");
         kdz_record_add(record, 0, span);
-        if (kdz_record_full(record, 0) && !wake.last) {
+        if (kdz_record_full(record, 0) && wake.last == KDZ_NO_LAST) {
             kdz_record_drain(record);
             moment = kdz_tick_now();
         }
@@ -172,7 +175,8 @@ kdz_status kdz_wake_setup(struct kdz_point *point, kdz_notify_kind kind, bool on
     wake.ops = kdz_notify(kind);
     wake.there = wake.back = KDZ_FAILED;
     wake.one_way = one_way;
-    wake.ready = wake.last = false;
+    wake.ready = false;
+    wake.last = KDZ_NO_LAST;
     wake.sent = wake.seen = wake.woken = 0;
     wake.status = KDZ_FAILED;
     status = kdz_processes_for(KDZ_PARAM(point, KDZ_WAKE_PROCESSES), &point->record, &wake.process);

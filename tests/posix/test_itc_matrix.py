@@ -54,6 +54,23 @@ def test_a_path_is_measured_and_proved_in_every_placement(run: Run, kind: str) -
 
 
 @REALTIME
+@pytest.mark.parametrize("kind", CHANNELS + WAKES)
+def test_samples_without_a_pause_between_them_come_to_their_end(run: Run, kind: str) -> None:
+    # Task 1 is of higher rank: it sends its last message before task 2, preempted in the answer to
+    # the one before, has looked whether it should end.
+    plan = "".join(
+        f"itc/{kind}-{part} id={i} samples=50 period_us=0 core_b={core} processes={processes}\n"
+        for i, (part, core, processes) in enumerate(
+            product(("one-way", "round-trip"), (0, 1) if TWO_CORES else (0,), (0, 1))
+        )
+    )
+    said = run(plan + "end\n")
+    assert said.done
+    assert [(end.status, end.lanes[0].taken) for end in said.ends] == [("ok", 50)] * len(said.ends)
+    assert len(said.ends) == len(plan.splitlines())
+
+
+@REALTIME
 def test_each_channel_takes_what_it_can_and_refuses_the_rest_with_a_remedy(run: Run) -> None:
     queue_limit = int(Path("/proc/sys/fs/mqueue/msgsize_max").read_text())
     said = run(
