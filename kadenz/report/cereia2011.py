@@ -16,8 +16,8 @@ from kadenz.report import labels, numbers
 from kadenz.report.jitter import remaining
 from kadenz.report.svg.panel import Plot
 from kadenz.report.table import Cell, Table, badge, figure, words
+from kadenz.report.tables import Named
 
-Named = Sequence[tuple[str, RunResult]]
 PAPER, TABLE = "cereia2011", "Table I"
 STATISTICS = ("mean", "sd", "min", "max")
 NO_LOAD = "none"
@@ -153,14 +153,8 @@ def _printed(own: list[PublishedFigure], kernel: str, load: str) -> tuple[Cell, 
         Cell("1,000,000", 1_000_000),
         *(Cell(numbers.printed(by[name].value), by[name].value) for name in STATISTICS),
         words(first.unit),
-        badge_of(first),
+        badge(first.system),
     )
-
-
-def badge_of(one: PublishedFigure) -> Cell:
-    """The clock class of a published row."""
-    kind = one.system.clock_class
-    return Cell(kind, kind, f"badge {kind}")
 
 
 def _measured(

@@ -157,7 +157,7 @@ def _printed(published: Sequence[PublishedFigure]) -> list[tuple[Cell, ...]]:
                 words(system.kernel),
                 *cells,
                 words(one.unit),
-                _class(one),
+                badge(one.system),
             )
         )
     return rows
@@ -188,11 +188,6 @@ def _as_printed(row: PublishedFigure | None) -> Cell:
     return Cell(numbers.ABSENT) if row is None else Cell(numbers.printed(row.value), row.value)
 
 
-def _class(row: PublishedFigure) -> Cell:
-    kind = row.system.clock_class
-    return Cell(kind, kind, f"badge {kind}")
-
-
 def _mazzi_table_4(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
     published = [f for f in figures if f.paper == "mazzi2021" and f.where == "Table 4"]
     rows: list[tuple[Cell, ...]] = []
@@ -209,7 +204,7 @@ def _mazzi_table_4(figures: Sequence[PublishedFigure], runs: Named) -> Table | N
                 for bench, _ in _METRICS
             ]
             head = (words("published", "published"), words(own[0].system.name), words(kernel))
-            rows.append((*head, words(what), *cells, words(own[0].unit), _class(own[0])))
+            rows.append((*head, words(what), *cells, words(own[0].unit), badge(own[0].system)))
             kinds.append("published")
     ours = 0
     for _, run in runs:
@@ -356,7 +351,7 @@ def _beside(
         words(row.statistic),
         _as_printed(row),
         words(row.unit),
-        _class(row),
+        badge(row.system),
         words(f"{row.system.name}, {row.kernel}, {row.paper} {row.where}"),
         figure(getattr(summary, row.statistic), unit),
         words(unit.label),

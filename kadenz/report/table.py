@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kadenz.analysis.units import Unit
+from kadenz.published import System
 from kadenz.report import numbers
 
 
@@ -65,9 +66,9 @@ def figure(ticks: float | None, unit: Unit) -> Cell:
     return Cell(numbers.number(raw), raw)
 
 
-def badge(unit: Unit) -> Cell:
-    """The clock class of a row."""
-    return Cell(unit.clock_class, unit.clock_class, f"badge {unit.clock_class}")
+def badge(of: Unit | System) -> Cell:
+    """The clock class of a row: of what we measured, or of a system somebody published."""
+    return Cell(of.clock_class, of.clock_class, f"badge {of.clock_class}")
 
 
 def markdown(table: Table) -> str:

@@ -15,8 +15,8 @@ from kadenz.report import labels, numbers
 from kadenz.report.svg.lines import Line, lines
 from kadenz.report.svg.panel import Plot
 from kadenz.report.table import Cell, Table, badge, figure, words
+from kadenz.report.tables import Named
 
-Named = Sequence[tuple[str, RunResult]]
 PAPER, FIGURE = "yoo2024", "Fig. 15"
 POSITION_ERROR = "motion/position-error"
 WAY = "cycles_of_a_way"  # a setting of the target: cycles of one way out or back
@@ -38,7 +38,7 @@ def table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
                 Cell(limit, one.value),
                 Cell(numbers.ABSENT),
                 words(one.unit),
-                Cell(one.system.clock_class, one.system.clock_class, "badge hardware"),
+                badge(one.system),
             )
         )
     kinds = ["published"] * len(rows)
