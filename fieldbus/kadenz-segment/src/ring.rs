@@ -91,17 +91,11 @@ impl Ring {
         Ok(ring)
     }
 
-    /// The devices a frame reaches, in order.
+    /// The devices a frame reaches, in the order in which it passes them, with the times of the visit.
     #[inline]
-    pub fn visits(&self) -> &[Visit] {
-        self.topology.visits()
-    }
-
-    /// One visited device with the times of the visit.
-    #[inline]
-    pub(crate) fn visited(&mut self, order: usize) -> Option<(&mut Device, &Visit)> {
-        let visit = self.topology.visits().get(order)?;
-        Some((self.devices.get_mut(visit.device)?, visit))
+    pub(crate) fn reached(&mut self) -> impl Iterator<Item = (&mut Device, &Visit)> {
+        let visits = self.devices.iter_mut().zip(self.topology.visits());
+        visits.filter_map(|(device, visit)| Some((device, visit.as_ref()?)))
     }
 
     /// The mechanism.
@@ -153,10 +147,8 @@ impl Ring {
     fn refresh_topology(&mut self) {
         let devices = &self.devices;
         self.topology.refresh(&|device| devices.get(device).is_some_and(|device| !device.is_gone));
-        for order in 0..self.topology.visits().len() {
-            if let Some((device, visit)) = self.visited(order) {
-                device.esc.set_u16(at::DL_STATUS, dl_status(&visit.ports_ns));
-            }
+        for (device, visit) in self.reached() {
+            device.esc.set_u16(at::DL_STATUS, dl_status(&visit.ports_ns));
         }
     }
 

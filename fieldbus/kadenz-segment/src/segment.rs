@@ -10,6 +10,7 @@ use crate::esc::Arrival;
 use crate::fault::{Change, Fault, Kind, Now, Running};
 use crate::frame::{datagrams, mark_returned, Datagram};
 use crate::ring::Ring;
+use crate::topology::Visit;
 
 /// What becomes of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,58 +187,67 @@ impl Segment {
 /// One datagram through all devices.
 #[inline]
 fn work(ring: &mut Ring, command: Command, datagram: &mut Datagram<'_>, now_ns: u64) {
-    let (offset, count) = (datagram.offset(), ring.visits().len());
     match command.addressing() {
         Addressing::None => {}
-        Addressing::Logical => {
-            let start = datagram.logical();
-            let (reads, writes) = (command.reads(), command.writes());
-            let for_write = if reads { 2 } else { 1 };
-            let mut steps = 0_u16;
-            for order in 0..count {
-                let Some((device, arrival)) = meet(ring, order, now_ns) else { continue };
-                let (read, written) = device.esc.logical(start, datagram.data, reads, writes, &arrival);
-                steps = steps.wrapping_add(u16::from(read) + for_write * u16::from(written));
-            }
-            datagram.add_working_counter(steps);
-        }
-        Addressing::Broadcast => {
-            for order in 0..count {
-                let Some((device, arrival)) = meet(ring, order, now_ns) else { continue };
-                let step = exchange::<true>(device, command, offset, datagram.data, &arrival);
-                datagram.add_working_counter(step);
-            }
-            datagram.set_address(datagram.address().wrapping_add(count as u16));
-        }
-        Addressing::Position | Addressing::Station => {
-            let by_position = command.addressing() == Addressing::Position;
-            let address = datagram.address();
-            for order in 0..count {
-                let Some((device, arrival)) = meet(ring, order, now_ns) else { continue };
-                let is_meant =
-                    if by_position { address.wrapping_add(order as u16) == 0 } else { device.esc.is_station(address) };
-                let step = match (is_meant, command.multiple_write()) {
-                    (true, _) => exchange::<false>(device, command, offset, datagram.data, &arrival),
-                    (false, true) => u16::from(device.esc.write(offset, datagram.data, &arrival)),
-                    (false, false) => 0,
-                };
-                datagram.add_working_counter(step);
-            }
-            if by_position {
-                datagram.set_address(address.wrapping_add(count as u16));
-            }
-        }
+        Addressing::Logical => work_logical(ring, command, datagram, now_ns),
+        Addressing::Broadcast => work_broadcast(ring, command, datagram, now_ns),
+        Addressing::Position => work_at_one::<true>(ring, command, datagram, now_ns),
+        Addressing::Station => work_at_one::<false>(ring, command, datagram, now_ns),
     }
 }
 
-#[inline]
-fn meet(ring: &mut Ring, order: usize, now_ns: u64) -> Option<(&mut Device, Arrival<'_>)> {
-    let (device, visit) = ring.visited(order)?;
-    if device.is_deaf {
-        return None;
+fn work_logical(ring: &mut Ring, command: Command, datagram: &mut Datagram<'_>, now_ns: u64) {
+    let (start, reads, writes) = (datagram.logical(), command.reads(), command.writes());
+    let for_write = if reads { 2 } else { 1 };
+    let mut steps = 0_u16;
+    for (device, visit) in ring.reached().filter(|(device, _)| !device.is_deaf) {
+        let (read, written) = device.esc.logical(start, datagram.data, reads, writes, &arrival(visit, now_ns));
+        steps = steps.wrapping_add(u16::from(read) + for_write * u16::from(written));
     }
-    let world_ns = now_ns.saturating_add(visit.enters_ns);
-    Some((device, Arrival { world_ns, sent_ns: now_ns, ports_after_ns: &visit.ports_ns }))
+    datagram.add_working_counter(steps);
+}
+
+fn work_broadcast(ring: &mut Ring, command: Command, datagram: &mut Datagram<'_>, now_ns: u64) {
+    let offset = datagram.offset();
+    let (mut steps, mut passed) = (0_u16, 0_u16);
+    for (device, visit) in ring.reached() {
+        passed = passed.wrapping_add(1);
+        if !device.is_deaf {
+            let step = exchange::<true>(device, command, offset, datagram.data, &arrival(visit, now_ns));
+            steps = steps.wrapping_add(step);
+        }
+    }
+    datagram.set_address(datagram.address().wrapping_add(passed));
+    datagram.add_working_counter(steps);
+}
+
+/// To one device, by its position or by its station address; a multiple write is written by all others.
+fn work_at_one<const BY_POSITION: bool>(ring: &mut Ring, command: Command, datagram: &mut Datagram<'_>, now_ns: u64) {
+    let (offset, mut address, others_write) = (datagram.offset(), datagram.address(), command.multiple_write());
+    let mut steps = 0_u16;
+    for (device, visit) in ring.reached() {
+        let is_meant = if BY_POSITION { address == 0 } else { device.esc.is_station(address) };
+        if BY_POSITION {
+            address = address.wrapping_add(1);
+        }
+        if device.is_deaf || !(is_meant || others_write) {
+            continue;
+        }
+        let arrival = arrival(visit, now_ns);
+        let step = if is_meant {
+            exchange::<false>(device, command, offset, datagram.data, &arrival)
+        } else {
+            u16::from(device.esc.write(offset, datagram.data, &arrival))
+        };
+        steps = steps.wrapping_add(step);
+    }
+    datagram.set_address(address);
+    datagram.add_working_counter(steps);
+}
+
+#[inline]
+fn arrival(visit: &Visit, now_ns: u64) -> Arrival<'_> {
+    Arrival { world_ns: now_ns.saturating_add(visit.enters_ns), sent_ns: now_ns, ports_after_ns: &visit.ports_ns }
 }
 
 /// Reads, writes or both at one device. Gives the step of the working counter.

@@ -18,8 +18,6 @@ struct Place {
 /// When a frame meets a reachable device, ns after it entered the segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Visit {
-    /// Device.
-    pub device: usize,
     /// At its processing unit.
     pub enters_ns: u64,
     /// At each port; `None` where no link stands.
@@ -31,7 +29,8 @@ pub struct Visit {
 pub struct Topology {
     places: Vec<Place>,
     hop_ns: u64,
-    visits: Vec<Visit>,
+    /// By device; a frame passes the devices in this order.
+    visits: Vec<Option<Visit>>,
 }
 
 impl Topology {
@@ -59,8 +58,7 @@ impl Topology {
             places[at].parent = Some(parent);
         }
         let mut topology = Self { places, hop_ns: u64::from(file.ring.hop_ns), visits: Vec::new() };
-        topology.refresh(&|_| true);
-        let order: Vec<usize> = topology.visits.iter().map(|visit| visit.device).collect();
+        let order = topology.refresh(&|_| true);
         if order.iter().enumerate().any(|(at, device)| at != *device) {
             let names: Vec<&str> = order.iter().map(|device| file.device[*device].name.as_str()).collect();
             let message = "the devices are not in the order in which a frame passes them (ports 3, 1, 2)".to_owned();
@@ -76,35 +74,46 @@ impl Topology {
         }
     }
 
-    /// Computes anew who is reached, and when.
-    pub fn refresh(&mut self, has_power: &dyn Fn(usize) -> bool) {
-        let mut visits = Vec::with_capacity(self.places.len());
+    /// Computes anew who is reached, and when. Gives the devices in the order in which a frame passes them.
+    pub fn refresh(&mut self, has_power: &dyn Fn(usize) -> bool) -> Vec<usize> {
+        let mut passed = Vec::with_capacity(self.places.len());
         if self.is_up(0, has_power) {
-            self.walk(0, 0, has_power, &mut visits);
+            self.walk(0, 0, has_power, &mut passed);
         }
-        self.visits = visits;
+        self.visits = vec![None; self.places.len()];
+        for (device, visit) in &passed {
+            self.visits[*device] = Some(*visit);
+        }
+        passed.into_iter().map(|(device, _)| device).collect()
     }
 
     fn is_up(&self, device: usize, has_power: &dyn Fn(usize) -> bool) -> bool {
         self.places.get(device).is_some_and(|place| place.linked) && has_power(device)
     }
 
-    fn walk(&self, device: usize, enters_ns: u64, has_power: &dyn Fn(usize) -> bool, visits: &mut Vec<Visit>) -> u64 {
-        let at = visits.len();
-        visits.push(Visit { device, enters_ns, ports_ns: [Some(enters_ns), None, None, None] });
+    fn walk(
+        &self,
+        device: usize,
+        enters_ns: u64,
+        has_power: &dyn Fn(usize) -> bool,
+        passed: &mut Vec<(usize, Visit)>,
+    ) -> u64 {
+        let at = passed.len();
+        passed.push((device, Visit { enters_ns, ports_ns: [Some(enters_ns), None, None, None] }));
         let mut now_ns = enters_ns;
         for port in PORT_ORDER {
             let Some(child) = self.places[device].children[port].filter(|child| self.is_up(*child, has_power)) else {
                 continue;
             };
-            now_ns = self.walk(child, now_ns + self.hop_ns, has_power, visits) + self.hop_ns;
-            visits[at].ports_ns[port] = Some(now_ns);
+            now_ns = self.walk(child, now_ns + self.hop_ns, has_power, passed) + self.hop_ns;
+            passed[at].1.ports_ns[port] = Some(now_ns);
         }
         now_ns
     }
 
-    /// The devices a frame reaches, in order.
-    pub fn visits(&self) -> &[Visit] {
+    /// By device, which is the order of passing: when a frame meets it; `None` where no frame comes.
+    #[inline]
+    pub fn visits(&self) -> &[Option<Visit>] {
         &self.visits
     }
 
@@ -138,10 +147,14 @@ mod tests {
         Topology::new(&RingFile::parse(&format!("[ring]\nhop_ns=100\n{devices}"), Path::new("t")).unwrap()).unwrap()
     }
 
+    fn reached(topology: &Topology) -> Vec<Visit> {
+        topology.visits().iter().flatten().copied().collect()
+    }
+
     #[test]
     fn a_line_is_passed_outward_and_back() {
         let line = topology(&["", "", ""]);
-        let times: Vec<_> = line.visits().iter().map(|visit| (visit.ports_ns[0], visit.ports_ns[1])).collect();
+        let times: Vec<_> = reached(&line).iter().map(|visit| (visit.ports_ns[0], visit.ports_ns[1])).collect();
         assert_eq!(times, [(Some(0), Some(400)), (Some(100), Some(300)), (Some(200), None)]);
     }
 
@@ -154,8 +167,8 @@ mod tests {
     #[test]
     fn a_branch_at_port_3_is_passed_first() {
         let fork = topology(&["", "attached_to=\"d0\"\nport=3", "attached_to=\"d0\"\nport=1"]);
-        assert_eq!(fork.visits()[0].ports_ns, [Some(0), Some(400), None, Some(200)]);
-        assert_eq!(fork.visits()[2].enters_ns, 300);
+        assert_eq!(reached(&fork)[0].ports_ns, [Some(0), Some(400), None, Some(200)]);
+        assert_eq!(reached(&fork)[2].enters_ns, 300);
     }
 
     #[test]
@@ -163,7 +176,7 @@ mod tests {
         let mut line = topology(&["", "", ""]);
         line.set_link(1, false);
         line.refresh(&|_| true);
-        assert_eq!(line.visits().len(), 1);
-        assert_eq!(dl_status(&line.visits()[0].ports_ns), 0x5613);
+        assert_eq!(reached(&line).len(), 1);
+        assert_eq!(dl_status(&reached(&line)[0].ports_ns), 0x5613);
     }
 }

@@ -26,7 +26,8 @@ pub struct Clock {
     steering: f64,
     base_world_ns: u64,
     base_local_ns: u64,
-    base_fraction: f64,
+    /// What is to be added to it: a fraction, and the loop's last correction.
+    base_extra_ns: f64,
     offset_ns: u64,
     delay_ns: u32,
     last_follow_ns: Option<u64>,
@@ -45,12 +46,15 @@ struct Sync {
     start_was_past: bool,
 }
 
-/// The largest whole number that is not above `value`, of some hours in ns at most. `f64::floor` is a call of a function
-/// where the processor is not known to have an instruction for it, and every clock needs it several times a frame.
+/// The largest whole number that is not above `value`, of 2^51 ns (26 days) at most. `f64::floor` is a call of a function
+/// where the processor is not known to have an instruction for it, and `as` looks at every special case; every clock
+/// needs it several times a frame. A double of 1.5 * 2^52 has a last bit of one: added, it rounds to the nearest.
 #[inline]
 fn floor(value: f64) -> i64 {
-    let whole = value as i64;
-    whole - i64::from(whole as f64 > value)
+    const ROUNDER: f64 = 6_755_399_441_055_744.0;
+    let rounded = value + ROUNDER;
+    let nearest = (rounded.to_bits() as i64).wrapping_sub(ROUNDER.to_bits() as i64);
+    nearest - i64::from(rounded - ROUNDER > value)
 }
 
 impl Clock {
@@ -62,7 +66,7 @@ impl Clock {
             steering: 0.0,
             base_world_ns: 0,
             base_local_ns: power_on_ns,
-            base_fraction: 0.0,
+            base_extra_ns: 0.0,
             offset_ns: 0,
             delay_ns: 0,
             last_follow_ns: None,
@@ -76,14 +80,15 @@ impl Clock {
         *self = Self { base_world_ns: world, base_local_ns: local, ..Self::new(self.ppm, self.power_on_ns) };
     }
 
-    fn rate(&self) -> f64 {
-        1.0 + self.ppm * 1.0e-6 + self.steering
+    /// By how much it is too fast, as a part of one.
+    fn skew(&self) -> f64 {
+        self.ppm * 1.0e-6 + self.steering
     }
 
     fn local(&self, world_ns: u64) -> (u64, f64) {
         let elapsed = world_ns.wrapping_sub(self.base_world_ns) as i64;
         // The whole part in integers: a double holds nanoseconds since a boot, but not since the year 2000.
-        let extra = elapsed as f64 * (self.rate() - 1.0) + self.base_fraction;
+        let extra = elapsed as f64 * self.skew() + self.base_extra_ns;
         let whole = floor(extra);
         (self.base_local_ns.wrapping_add_signed(elapsed).wrapping_add_signed(whole), extra - whole as f64)
     }
@@ -99,7 +104,7 @@ impl Clock {
     }
 
     fn rebase(&mut self, world_ns: u64) {
-        (self.base_local_ns, self.base_fraction) = self.local(world_ns);
+        (self.base_local_ns, self.base_extra_ns) = self.local(world_ns);
         self.base_world_ns = world_ns;
     }
 
@@ -131,22 +136,20 @@ impl Clock {
         let difference = f64::from(here.wrapping_sub(reference) as i32);
         self.mean_difference_ns += (difference - self.mean_difference_ns) / 4.0;
         let Some(last) = self.last_follow_ns.replace(world_ns) else { return };
-        let elapsed = world_ns.saturating_sub(last) as f64;
-        if elapsed < 1.0 {
+        let elapsed = world_ns.wrapping_sub(last) as i64;
+        if elapsed < 1 {
             return;
         }
+        let elapsed = elapsed as f64;
         // Proportional and integral; 0.8·kp² damps the pair of poles well inside the unit circle for all depths.
         let kp = gain(depth);
-        let limit = elapsed / 10.0;
-        self.base_world_ns = world_ns;
+        let limit = 0.1 * elapsed;
         if difference.abs() < limit {
             let steered = self.steering - 0.8 * kp * kp * difference / elapsed;
             self.steering = steered.clamp(-LARGEST_STEERING, LARGEST_STEERING);
         }
-        let correction = -(kp * difference).clamp(-limit, limit) + fraction;
-        let whole = floor(correction);
-        self.base_local_ns = local_ns.wrapping_add_signed(whole);
-        self.base_fraction = correction - whole as f64;
+        (self.base_world_ns, self.base_local_ns) = (world_ns, local_ns);
+        self.base_extra_ns = fraction - (kp * difference).min(limit).max(-limit);
     }
 
     /// Register 0x092C: magnitude, and bit 31 when this clock is behind the reference.
@@ -218,7 +221,7 @@ impl Clock {
     /// World time at which the system time will be `system_ns`; never before the last steering.
     fn world_of(&self, system_ns: u64) -> u64 {
         let ahead = system_ns.wrapping_sub(self.offset_ns).wrapping_sub(self.base_local_ns) as i64;
-        let world = (ahead as f64 - self.base_fraction) / self.rate();
+        let world = (ahead as f64 - self.base_extra_ns) / (1.0 + self.skew());
         // Integers carry the bulk, the quotient only the small difference.
         let extra = (world - ahead as f64).ceil() as i64;
         self.base_world_ns.saturating_add_signed(ahead).saturating_add_signed(extra)

@@ -26,6 +26,8 @@ pub struct Route {
     pub write: bool,
     /// The sync manager that guards all of it: the usual case needs no search.
     manager: Option<usize>,
+    /// Whole bytes, exactly those of that sync manager, three buffers of it, and in its direction.
+    whole: Option<usize>,
 }
 
 /// The part of a route that a datagram covers.
@@ -51,6 +53,7 @@ impl Route {
             write: raw[11] & 2 != 0,
             aligned: raw[6] & 7 == 0 && raw[7] & 7 == 7 && raw[10] & 7 == 0,
             manager: None,
+            whole: None,
         };
         let single = route.length == 1 && route.first_bit > route.last_bit;
         (raw[12] & 1 != 0 && route.length > 0 && !single).then_some(route)
@@ -59,6 +62,19 @@ impl Route {
     pub(super) fn find_manager(&mut self, managers: &[SyncManager]) {
         let (start, end) = (usize::from(self.physical), usize::from(self.physical) + self.length as usize);
         self.manager = managers.iter().position(|manager| manager.covers(start) && end <= manager.end());
+        let is_whole = |manager: &SyncManager| {
+            let carries = !manager.is_mailbox() && self.write == manager.master_writes() && self.read != self.write;
+            carries && self.aligned && manager.start() == start && manager.end() == end
+        };
+        self.whole = self.manager.filter(|index| managers.get(*index).is_some_and(is_whole));
+    }
+
+    /// The usual case: all bytes of a sync manager, and the datagram holds them all. (manager, its part of the datagram)
+    #[inline]
+    pub(super) fn whole<'a>(&self, start: u32, data: &'a mut [u8]) -> Option<(usize, &'a mut [u8])> {
+        // A route that begins before the datagram wraps round to a place behind its end.
+        let at = self.logical.wrapping_sub(start) as usize;
+        Some((self.whole?, data.get_mut(at..)?.get_mut(..self.length as usize)?))
     }
 
     #[inline]

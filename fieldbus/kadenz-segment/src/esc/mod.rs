@@ -8,6 +8,8 @@ pub mod clock;
 #[deny(clippy::indexing_slicing)]
 pub mod fmmu;
 #[deny(clippy::indexing_slicing)]
+mod process_data;
+#[deny(clippy::indexing_slicing)]
 pub mod sync_manager;
 #[deny(clippy::indexing_slicing)]
 pub mod watchdog;
@@ -173,6 +175,13 @@ impl Esc {
     /// The master reads `data.len()` bytes at `address`; `OR` merges them into `data`. True if anything was read.
     #[inline]
     pub fn read<const OR: bool>(&mut self, address: u16, data: &mut [u8], arrival: &Arrival<'_>) -> bool {
+        if address == at::SYSTEM_TIME as u16 && data.len() == 8 && !OR {
+            // Once in every cycle, at the reference.
+            let time = self.system_time(arrival.world_ns).unwrap_or(0).to_le_bytes();
+            self.set(at::SYSTEM_TIME, &time);
+            data.copy_from_slice(&time);
+            return true;
+        }
         let (mut address, mut data, mut worked) = (usize::from(address), data, false);
         while !data.is_empty() {
             let manager = self.manager_of(address);
@@ -260,7 +269,9 @@ impl Esc {
     pub fn write(&mut self, address: u16, data: &[u8], arrival: &Arrival<'_>) -> bool {
         if address == at::SYSTEM_TIME as u16 && (4..=8).contains(&data.len()) {
             // Every device, every cycle: the reference's time goes to the loop and nowhere else.
-            self.follow_reference(address.into(), data, arrival);
+            if let Some(reference) = data.first_chunk() {
+                self.follow_reference(*reference, arrival.world_ns);
+            }
             return true;
         }
         self.write_masked(address, data, 0xFF, 0xFF, arrival)
@@ -364,7 +375,11 @@ impl Esc {
     fn carry_out(&mut self, effects: u32, address: usize, data: &[u8], arrival: &Arrival<'_>) {
         let is = |effect: Effect| effects & 1 << effect as u8 != 0;
         if is(Effect::SystemTime) {
-            self.follow_reference(address, data, arrival);
+            // The clock compares the low 32 bits; a write that misses their first byte is no reference.
+            let skip = at::SYSTEM_TIME.checked_sub(address);
+            if let Some(reference) = skip.and_then(|skip| data.get(skip..)?.first_chunk()) {
+                self.follow_reference(*reference, arrival.world_ns);
+            }
         }
         if is(Effect::StationAddress) || is(Effect::DlControl) {
             self.configure_address();
@@ -472,34 +487,6 @@ impl Esc {
         self.memory[at::SYNC_MANAGER + 8 + 7] = activate & 0x02;
     }
 
-    /// Carries process data between a frame's logical address space and memory. Gives (read, written).
-    #[inline]
-    pub fn logical(
-        &mut self,
-        start: u32,
-        data: &mut [u8],
-        read: bool,
-        write: bool,
-        arrival: &Arrival<'_>,
-    ) -> (bool, bool) {
-        let (mut has_read, mut has_written) = (false, false);
-        // On the wire each byte is taken before it is replaced: first all writes, then all reads.
-        if write {
-            // By number: a write may reach the registers of the FMMUs themselves.
-            for index in 0..self.writes.len() {
-                let Some(route) = self.writes.get(index).copied() else { break };
-                has_written |= fmmu::write(self, &route, start, data, arrival);
-            }
-        }
-        if read {
-            for index in 0..self.reads.len() {
-                let Some(route) = self.reads.get(index).copied() else { break };
-                has_read |= fmmu::read(self, &route, start, data, arrival);
-            }
-        }
-        (has_read, has_written)
-    }
-
     /// System time of the distributed clock, ns.
     pub fn system_time(&self, world_ns: u64) -> Option<u64> {
         self.clock.as_ref().map(|clock| clock.system_ns(world_ns))
@@ -516,18 +503,11 @@ impl Esc {
         self.set(at::RECEIVE_TIME, &receive.to_le_bytes());
     }
 
-    fn follow_reference(&mut self, address: usize, data: &[u8], arrival: &Arrival<'_>) {
+    #[inline]
+    fn follow_reference(&mut self, reference: [u8; 4], world_ns: u64) {
         let depth = self.memory[at::FILTER] & 0x0F;
-        // The clock compares the low 32 bits; a write that misses their first byte is no reference.
-        let Some(reference) = at::SYSTEM_TIME
-            .checked_sub(address)
-            .and_then(|skip| data.get(skip..))
-            .and_then(|bytes| bytes.first_chunk::<4>())
-        else {
-            return;
-        };
         if let Some(clock) = &mut self.clock {
-            clock.follow(u32::from_le_bytes(*reference), arrival.world_ns, depth);
+            clock.follow(u32::from_le_bytes(reference), world_ns, depth);
         }
     }
 

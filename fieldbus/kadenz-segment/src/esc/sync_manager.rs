@@ -167,10 +167,39 @@ impl SyncManager {
         if self.is_mailbox() {
             self.full = true;
         } else {
-            std::mem::swap(&mut self.writer, &mut self.newest);
-            self.fresh = true;
+            self.has_written_all();
         }
         true
+    }
+
+    /// Three buffers: where the master finds the newest inputs, all of them at once.
+    #[inline]
+    pub(super) fn read_all(&mut self) -> Range<usize> {
+        if self.fresh {
+            std::mem::swap(&mut self.reader, &mut self.newest);
+            self.fresh = false;
+        }
+        (self.open, self.interrupt) = (false, 0x02);
+        self.whole(self.reader)
+    }
+
+    /// Three buffers: where the master puts outputs, all of them at once; [`SyncManager::has_written_all`] follows.
+    #[inline]
+    pub(super) fn write_all(&self) -> Range<usize> {
+        self.whole(self.writer)
+    }
+
+    /// The outputs are complete.
+    #[inline]
+    pub(super) fn has_written_all(&mut self) {
+        std::mem::swap(&mut self.writer, &mut self.newest);
+        (self.open, self.fresh, self.interrupt) = (false, true, 0x01);
+    }
+
+    #[inline]
+    fn whole(&self, which: u8) -> Range<usize> {
+        let start = self.buffer(which);
+        start..start + self.length
     }
 
     pub(super) fn take_outputs(&mut self) -> Option<Range<usize>> {
@@ -179,16 +208,14 @@ impl SyncManager {
         }
         std::mem::swap(&mut self.reader, &mut self.newest);
         self.fresh = false;
-        let start = self.buffer(self.reader);
-        Some(start..start + self.length)
+        Some(self.whole(self.reader))
     }
 
     pub(super) fn inputs_place(&self) -> Option<Range<usize>> {
         if !self.enabled || self.is_mailbox() || self.master_writes() {
             return None;
         }
-        let start = self.buffer(self.writer);
-        Some(start..start + self.length)
+        Some(self.whole(self.writer))
     }
 
     pub(super) fn put_inputs(&mut self) {
