@@ -123,3 +123,60 @@ fn read_only_registers_are_not_written_and_absent_ones_not_counted() {
     assert_eq!(master.read(0, 0x0014, 2).unwrap().1, 0);
     assert_eq!(master.write(0, 0x0014, &[1, 2]), 0);
 }
+
+/// A coupler whose sync managers 2 and 3 hold six bytes each, of outputs and of inputs, mapped from 0x400 on.
+fn six_bytes_each_way(inputs: &[u8; 6]) -> Master {
+    let mut master = Master::new(segment(&line(&["coupler"])));
+    for (number, start, control) in [(2, 0x1100_u16, 0x64), (3, 0x1400, 0x20)] {
+        let [low, high] = start.to_le_bytes();
+        master.write(0, 0x0800 + 8 * number, &[low, high, 6, 0, control, 0, 1, 0]);
+    }
+    master.map(0, 0, 0x400, 6, 0x1100, 2);
+    master.map(0, 1, 0x400, 6, 0x1400, 1);
+    let esc = &mut master.link.segment_mut().ring_mut().devices[0].esc;
+    assert!(esc.put_inputs(3, |place| place.copy_from_slice(inputs)));
+    master
+}
+
+#[test]
+fn an_image_in_one_datagram_or_cut_anywhere_is_the_same() {
+    let (inputs, outputs) = ([11, 12, 13, 14, 15, 16], [1, 2, 3, 4, 5, 6]);
+    for cut in 1..=6 {
+        let mut master = six_bytes_each_way(&inputs);
+        let mut read = Vec::new();
+        for (at, part) in [(0, &outputs[..cut]), (cut, &outputs[cut..])] {
+            if part.is_empty() {
+                continue;
+            }
+            let esc = &mut master.link.segment_mut().ring_mut().devices[0].esc;
+            assert_eq!(esc.take_outputs(2), None, "incomplete outputs are none, cut at {cut}");
+            let (data, counter) = master.command(Command::Lrw, 0x400 + at as u32, part).unwrap();
+            assert_eq!(counter, 3, "cut at {cut}");
+            read.extend(data);
+        }
+        assert_eq!(read, inputs, "cut at {cut}");
+        let esc = &mut master.link.segment_mut().ring_mut().devices[0].esc;
+        assert_eq!(esc.take_outputs(2), Some(&outputs[..]), "cut at {cut}");
+    }
+}
+
+#[test]
+fn a_longer_datagram_carries_the_image_and_leaves_what_is_beside_it() {
+    let mut master = six_bytes_each_way(&[11, 12, 13, 14, 15, 16]);
+    let sent = [90, 91, 1, 2, 3, 4, 5, 6, 92];
+    let (data, counter) = master.command(Command::Lrw, 0x3FE, &sent).unwrap();
+    assert_eq!((data, counter), (vec![90, 91, 11, 12, 13, 14, 15, 16, 92], 3));
+    let esc = &mut master.link.segment_mut().ring_mut().devices[0].esc;
+    assert_eq!(esc.take_outputs(2), Some(&[1, 2, 3, 4, 5, 6][..]));
+    // Behind the image, and in front of it up to the border: nothing of it is touched.
+    assert_eq!(master.command(Command::Lrw, 0x406, &[7]), Some((vec![7], 0)));
+    assert_eq!(master.command(Command::Lrw, 0x3FF, &[7]), Some((vec![7], 0)));
+}
+
+#[test]
+fn a_route_in_the_wrong_direction_carries_nothing() {
+    let mut master = six_bytes_each_way(&[11; 6]);
+    master.map(0, 0, 0x400, 6, 0x1100, 1);
+    master.map(0, 1, 0x400, 6, 0x1400, 2);
+    assert_eq!(master.command(Command::Lrw, 0x400, &[7; 6]), Some((vec![7; 6], 0)));
+}
