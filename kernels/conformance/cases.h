@@ -21,6 +21,10 @@ static inline uint32_t kdz_case_ms(uint32_t milliseconds)
     return milliseconds * (kdz_tick_hz() / 1000u);
 }
 
+/* Long enough for every thread that can run to have run, also on a machine whose owner halts its
+ * processors for some 20 ms. */
+#define CASE_MOMENT kdz_case_ms(30)
+
 struct kdz_case {
     const char *name;
     uint32_t needs; /* capabilities, or-ed: n/a without them */
@@ -58,6 +62,9 @@ kdz_handle kdz_case_thread(void (*entry)(void *), void *arg, uint8_t rank);
 
 /* Joins; a thread that does not end in time is a reason. */
 void kdz_case_join(const char **reason, kdz_handle thread);
+
+/* Sleeps until nothing else can run: threads that wait for something wait now. */
+void kdz_case_settle(void);
 
 /* What happened, in its order: a letter an event. */
 void kdz_case_log_clear(void);

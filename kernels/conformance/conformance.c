@@ -61,6 +61,13 @@ void kdz_case_join(const char **reason, kdz_handle thread)
     }
 }
 
+void kdz_case_settle(void)
+{
+    uint32_t wake = kdz_tick_now();
+
+    (void)kdz_delay_until(&wake, CASE_MOMENT);
+}
+
 /* ---- all cases --------------------------------------------------------------------------------
  */
 static void run(struct kdz_cases cases, kdz_conform_report report)

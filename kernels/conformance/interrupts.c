@@ -51,7 +51,6 @@ static void raise_and_say(void *arg)
 static const char *an_interrupt_wakes_a_thread(void)
 {
     const char *reason = NULL;
-    uint32_t moment = kdz_tick_now();
     kdz_handle waiter;
 
     entered = 0;
@@ -61,7 +60,7 @@ static const char *an_interrupt_wakes_a_thread(void)
     }
     expect(&reason, kdz_irq_connect(wake) == KDZ_OK, "the handler could not be connected");
     waiter = kdz_case_thread(wait_and_say, NULL, 8);
-    (void)kdz_delay_until(&moment, kdz_case_ms(3));
+    kdz_case_settle();
     kdz_case_join(&reason, kdz_case_thread(raise_and_say, NULL, 4));
     kdz_case_join(&reason, waiter);
     expect(&reason, entered == 1, "the handler did not run exactly once");

@@ -8,13 +8,6 @@ static kdz_handle mutex;
 static kdz_handle go;
 static volatile bool got_it;
 
-static void pause_ms(uint32_t milliseconds)
-{
-    uint32_t wake = kdz_tick_now();
-
-    (void)kdz_delay_until(&wake, kdz_case_ms(milliseconds));
-}
-
 static void try_lock(void *arg)
 {
     (void)arg;
@@ -81,9 +74,9 @@ static const char *a_waiter_lends_its_rank(void)
         return "a mutex or a semaphore could not be created";
     }
     low = kdz_case_thread(own, NULL, 3);
-    pause_ms(3); /* L owns and waits for `go` */
+    kdz_case_settle(); /* L owns and waits for `go` */
     high = kdz_case_thread(need, NULL, 8);
-    pause_ms(3); /* H waits for L */
+    kdz_case_settle(); /* H waits for L */
     middle = kdz_case_thread(disturb, NULL, 5);
     (void)kdz_sem_give(go);
     kdz_case_join(&reason, low);

@@ -12,13 +12,6 @@ static kdz_handle object;
 static kdz_handle go;
 static volatile bool got_it;
 
-static void pause_ms(uint32_t milliseconds)
-{
-    uint32_t wake = kdz_tick_now();
-
-    (void)kdz_delay_until(&wake, kdz_case_ms(milliseconds));
-}
-
 /* ---- what counts ----------------------------------------------------------------------------- */
 static const char *counts_and_times_out(void)
 {
@@ -63,7 +56,7 @@ static const char *wakes_the_more_urgent(void)
     const kdz_handle high = kdz_case_thread(wait_and_say, NULL, 8);
     kdz_handle low;
 
-    pause_ms(3); /* it waits now */
+    kdz_case_settle(); /* it waits now */
     low = kdz_case_thread(notify_and_say, NULL, 4);
     kdz_case_join(&reason, low);
     kdz_case_join(&reason, high);
@@ -206,9 +199,9 @@ static const char *middle_comes(const char *order, const char *otherwise)
         return "a semaphore could not be created";
     }
     low = kdz_case_thread(own, NULL, 3);
-    pause_ms(3); /* L owns and waits for `go` */
+    kdz_case_settle(); /* L owns and waits for `go` */
     high = kdz_case_thread(need, NULL, 8);
-    pause_ms(3); /* H waits for L */
+    kdz_case_settle(); /* H waits for L */
     middle = kdz_case_thread(disturb, NULL, 5);
     (void)kdz_sem_give(go);
     kdz_case_join(&reason, low);

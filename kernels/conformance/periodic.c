@@ -12,7 +12,7 @@ static const char *timer_reason;
 static void check_timer(kdz_handle timer)
 {
     const char **reason = &timer_reason;
-    const uint32_t period = kdz_case_ms(3);
+    const uint32_t period = CASE_MOMENT;
     const uint32_t start = kdz_tick_now();
     uint32_t wake = start;
 

@@ -93,13 +93,6 @@ static void wait_and_say(void *arg)
     }
 }
 
-static void pause_ms(uint32_t milliseconds)
-{
-    uint32_t wake = kdz_tick_now();
-
-    (void)kdz_delay_until(&wake, kdz_case_ms(milliseconds));
-}
-
 static const char *wakes_in_order(uint8_t first, uint8_t second, uint8_t third, const char *order,
                                   const char *otherwise)
 {
@@ -114,11 +107,11 @@ static const char *wakes_in_order(uint8_t first, uint8_t second, uint8_t third, 
     }
     for (int i = 0; i < 3; i++) {
         thread[i] = kdz_case_thread(wait_and_say, (void *)(uintptr_t)names[i], ranks[i]);
-        pause_ms(3); /* it waits now */
+        kdz_case_settle(); /* it waits now */
     }
     for (int i = 0; i < 3; i++) {
         (void)kdz_sem_give(sem);
-        pause_ms(3);
+        kdz_case_settle();
     }
     for (int i = 0; i < 3; i++) {
         kdz_case_join(&reason, thread[i]);
@@ -156,7 +149,7 @@ static const char *a_woken_thread_preempts(void)
         return "a semaphore could not be created";
     }
     high = kdz_case_thread(wait_and_say, "h", 8);
-    pause_ms(3);
+    kdz_case_settle();
     low = kdz_case_thread(give_and_say, NULL, 4);
     kdz_case_join(&reason, low);
     kdz_case_join(&reason, high);

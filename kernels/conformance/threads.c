@@ -84,7 +84,7 @@ static void sleep_a_moment(void *arg)
     uint32_t wake = kdz_tick_now();
 
     (void)arg;
-    (void)kdz_delay_until(&wake, kdz_case_ms(20));
+    (void)kdz_delay_until(&wake, 2u * CASE_MOMENT);
 }
 
 static const char *join_waits_and_times_out(void)
@@ -121,22 +121,15 @@ static void suspend_twice(void *arg)
     kdz_case_log('c');
 }
 
-static void pause_ms(uint32_t milliseconds)
-{
-    uint32_t wake = kdz_tick_now();
-
-    (void)kdz_delay_until(&wake, kdz_case_ms(milliseconds));
-}
-
 static const char *suspend_holds_until_resume(void)
 {
     const char *reason = NULL;
     const kdz_handle thread = kdz_case_thread(suspend_twice, NULL, 5);
 
-    pause_ms(3);
+    kdz_case_settle();
     expect(&reason, kdz_case_log_is("a"), "a thread that suspended itself ran on");
     (void)kdz_thread_resume(thread);
-    pause_ms(3);
+    kdz_case_settle();
     expect(&reason, kdz_case_log_is("ab"), "a resumed thread did not run, or not to its next stop");
     (void)kdz_thread_resume(thread);
     kdz_case_join(&reason, thread);
@@ -151,10 +144,10 @@ static const char *resume_is_not_stored(void)
     const kdz_handle thread = kdz_case_thread(suspend_twice, NULL, 5);
 
     (void)kdz_thread_resume(thread); /* ready, not yet run: we are more urgent */
-    pause_ms(3);
+    kdz_case_settle();
     expect(&reason, kdz_case_log_is("a"), "a resume before the suspend was stored");
     (void)kdz_thread_resume(thread);
-    pause_ms(3);
+    kdz_case_settle();
     (void)kdz_thread_resume(thread);
     kdz_case_join(&reason, thread);
     return reason;

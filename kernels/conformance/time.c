@@ -7,7 +7,7 @@
 static const char *delay_until_does_not_drift(void)
 {
     const char *reason = NULL;
-    const uint32_t period = kdz_case_ms(3);
+    const uint32_t period = CASE_MOMENT;
     const uint32_t start = kdz_tick_now();
     uint32_t wake = start;
 

@@ -8,17 +8,30 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kadenz.store import Run
 from tests.e2e.conftest import kadenz, runs_in
 
 INDY7 = "posix/indy7@host"
 AXES = 6
 
 
+def measured(folder: Path) -> Run:
+    """A run of the motion campaign.
+
+    A machine that halts its processors for a tenth of a second stops a robot's drives. The run says
+    so, and only then there is another.
+    """
+    for attempt in range(3):
+        answer = kadenz("run", "motion", "--quick", "--output", folder / str(attempt))
+        if answer.returncode == 0 or "cycles that did not take place" not in answer.stderr:
+            break
+    assert answer.returncode == 0, answer.stderr
+    return runs_in(folder / str(attempt))[INDY7]
+
+
 @pytest.mark.linux
 def test_the_motion_campaign_records_tasks_errors_and_how_it_was_scheduled(tmp_path: Path) -> None:
-    answer = kadenz("run", "motion", "--quick", "--output", tmp_path / "runs")
-    assert answer.returncode == 0, answer.stderr
-    run = runs_in(tmp_path / "runs")[INDY7]
+    run = measured(tmp_path)
     settings = run.manifest.target.settings
     # Of the run itself: the catalog is asked without real-time priority.
     assert settings["scheduling"].startswith("SCHED_FIFO"), settings
@@ -35,7 +48,7 @@ def test_the_motion_campaign_records_tasks_errors_and_how_it_was_scheduled(tmp_p
                 assert lane.planned == lane.taken + lane.missed and lane.taken > 2000
                 assert np.abs(run.samples(record, number)).max() < limit
     page = tmp_path / "report.html"
-    answer = kadenz("report", tmp_path / "runs", "--output", page)
+    answer = kadenz("report", run.path, "--output", page)
     assert answer.returncode == 0, answer.stderr
     text = page.read_text()
     assert "Table 5" in text and "Table 6" in text
