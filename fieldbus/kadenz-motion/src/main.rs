@@ -2,7 +2,7 @@
 //! `kadenz-motion`: see `kadenz-motion --help` and docs/fieldbus/motion.md.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
@@ -32,16 +32,33 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("kadenz-motion: {error}");
+            let _ = writeln!(io::stderr(), "kadenz-motion: {error}");
             ExitCode::from(error.exit_code())
         }
     }
 }
 
-/// Events and progress to standard error; a panic is one line, because it is caught and acted on.
+/// Standard error whose reader may go away: drives are not left to their watchdog because a pipe broke.
+struct Unbroken;
+
+impl Write for Unbroken {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let _ = io::stderr().write_all(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Events and progress to standard error, coloured for a terminal; a panic is one line, because it is caught and acted
+/// on.
 fn speak(common: &CommonArgs) {
     let level = if common.quiet { tracing::Level::WARN } else { tracing::Level::INFO };
-    tracing_subscriber::fmt().with_writer(io::stderr).with_max_level(level).without_time().with_target(false).init();
+    let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let subscriber = tracing_subscriber::fmt().with_writer(|| Unbroken).with_ansi(colour).with_max_level(level);
+    subscriber.without_time().with_target(false).init();
     std::panic::set_hook(Box::new(|panic| {
         let thread = std::thread::current();
         tracing::error!("{} panicked, which is handled: {panic}", thread.name().unwrap_or("a thread"));
@@ -142,7 +159,7 @@ fn run(arguments: &RunArgs) -> Result<ExitCode, MotionError> {
         tracing::info!(cycles = report.cycles, events = report.events, "done, drives without power");
         return Ok(ExitCode::SUCCESS);
     }
-    eprintln!("kadenz-motion: {report}");
+    let _ = writeln!(io::stderr(), "kadenz-motion: {report}");
     Ok(ExitCode::FAILURE)
 }
 

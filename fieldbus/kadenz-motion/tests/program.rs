@@ -171,3 +171,19 @@ fn p10_planned_is_taken_and_missed_in_every_lane() {
     }
     assert_eq!(lanes, 12 + 2 + 1 + 1 + 24);
 }
+
+#[test]
+fn p11_a_reader_that_goes_away_ends_no_motion_and_a_pipe_gets_no_colours() {
+    let mut child = program()
+        .args(["run", "--segment", "in-process", "--no-realtime", "--duration", "1"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = [0_u8; 16];
+    child.stderr.take().unwrap().read_exact(&mut first).unwrap();
+    // From here on nobody reads: the pipe is broken.
+    assert!(!first.contains(&0x1B), "{first:?}");
+    let code = child.wait().unwrap().code();
+    assert!(matches!(code, Some(0 | 1)), "neither ended by a signal nor by a panic: {code:?}");
+}

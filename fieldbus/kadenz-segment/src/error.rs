@@ -72,6 +72,9 @@ pub enum SegmentError {
         /// First difference.
         message: String,
     },
+    /// A recording without a frame proves nothing.
+    #[error("the recording holds no frame from a master. Record while one is on the interface")]
+    NothingToReplay,
     /// Real-time scheduling was asked for and refused.
     #[error(
         "cannot set {what}: {source}. Run as root or grant CAP_SYS_NICE and CAP_IPC_LOCK, or leave --priority out"

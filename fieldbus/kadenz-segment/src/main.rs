@@ -14,7 +14,7 @@ use kadenz_segment::ring::Ring;
 use kadenz_segment::segment::Segment;
 use kadenz_segment::settings::{RingFile, EXAMPLE};
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -89,13 +89,20 @@ enum Action {
     },
 }
 
+/// A line on standard output. A reader that went away (`| head`) is no reason to panic, nor to leave a master alone.
+macro_rules! say {
+    ($($line:tt)*) => {{
+        let _ = writeln!(std::io::stdout(), $($line)*);
+    }};
+}
+
 static STOP: AtomicBool = AtomicBool::new(false);
 
 fn main() -> ExitCode {
     match act(Arguments::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            let _ = writeln!(std::io::stderr(), "error: {error}");
             ExitCode::from(error.exit_code())
         }
     }
@@ -110,12 +117,12 @@ fn act(action: Action) -> Result<(), SegmentError> {
         Action::Replay { recording, ring, faults, fault } => {
             let mut segment = build(&ring, faults.as_deref(), &fault)?;
             let replayed = replay::replay(&mut segment, &pcap::read(&recording)?)?;
-            println!("{} frames sent, {} returned: all as recorded", replayed.sent, replayed.returned);
+            say!("{} frames sent, {} returned: all as recorded", replayed.sent, replayed.returned);
             Ok(())
         }
         Action::Check { ring, faults } => {
             let segment = build(&ring, faults.as_deref(), &[])?;
-            println!("{}: {} devices, no error", ring.display(), segment.ring().devices.len());
+            say!("{}: {} devices, no error", ring.display(), segment.ring().devices.len());
             Ok(())
         }
         Action::Describe { ring, format, registers } => describe(ring.as_deref(), format, registers),
@@ -149,15 +156,19 @@ fn run(
         become_real_time(priority)?;
     }
     kadenz_segment::link::packet::on_interrupt(&STOP);
-    println!("{} devices on {interface}; Ctrl-C ends", segment.ring().devices.len());
+    say!("{} devices on {interface}; Ctrl-C ends", segment.ring().devices.len());
     let served = serve::serve(segment, &socket, recording, &STOP, duration)?;
     let counters = segment.counters();
     let mean = served.processing_ns as f64 / counters.frames.max(1) as f64 / 1000.0;
-    println!(
+    say!(
         "{} frames ({} with process data), {} ignored, {} lost by faults, {} refused by the interface",
-        counters.frames, counters.cycles, counters.ignored, counters.lost, served.refused
+        counters.frames,
+        counters.cycles,
+        counters.ignored,
+        counters.lost,
+        served.refused
     );
-    println!("processing without system calls: mean {mean:.2} us, longest {:.1} us", served.longest_ns as f64 / 1000.0);
+    say!("processing without system calls: mean {mean:.2} us, longest {:.1} us", served.longest_ns as f64 / 1000.0);
     STOP.store(true, Ordering::Relaxed);
     Ok(())
 }
@@ -177,28 +188,28 @@ fn open_recording(path: PathBuf) -> Result<serve::Recording<BufWriter<File>>, Se
 
 fn describe(ring: Option<&Path>, format: bool, registers: bool) -> Result<(), SegmentError> {
     if format {
-        print!("{EXAMPLE}");
+        say!("{}", EXAMPLE.trim_end());
     }
     if registers {
-        println!("{:<7} {:>6}  {:<7} {:<12} name", "address", "bytes", "access", "reset");
+        say!("{:<7} {:>6}  {:<7} {:<12} name", "address", "bytes", "access", "reset");
         for row in REGISTERS {
             let access = format!("{:?}", row.access).to_lowercase();
-            println!("{:#06x} {:>7}  {access:<7} {:<#12x} {}", row.address, row.length, row.reset, row.name);
+            say!("{:#06x} {:>7}  {access:<7} {:<#12x} {}", row.address, row.length, row.reset, row.name);
         }
         let names: Vec<String> =
             (1..=14).map(|code| format!("{:?}", Datagram::from_byte(code)).to_uppercase()).collect();
-        println!("commands: {}", names.join(" "));
+        say!("commands: {}", names.join(" "));
     }
     if let Some(path) = ring {
         let ring = Ring::new(&RingFile::read(path)?, path)?;
-        println!("{:>2}  {:<16} {:<24} {:>8} {:>8}  {:<4} clock", "", "name", "type", "outputs", "inputs", "CoE");
+        say!("{:>2}  {:<16} {:<24} {:>8} {:>8}  {:<4} clock", "", "name", "type", "outputs", "inputs", "CoE");
         for (position, device) in ring.devices.iter().enumerate() {
             let description = &device.description;
             let what = match &device.function {
                 Function::Drive(_) => ring.axis_of(position).map_or(String::new(), |axis| format!(", axis {axis}")),
                 _ => String::new(),
             };
-            println!(
+            say!(
                 "{position:>2}  {:<16} {:<24} {:>6} B {:>6} B  {:<4} {}{what}",
                 device.name,
                 description.type_name,

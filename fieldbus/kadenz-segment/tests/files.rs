@@ -3,8 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use kadenz_segment::esi;
+use kadenz_segment::pcap::Writer;
 use kadenz_segment::ring::Ring;
 use kadenz_segment::settings::{RingFile, EXAMPLE};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
 
@@ -90,4 +93,27 @@ fn exit_codes_tell_usage_from_failure() {
     assert!(code == 1 && said.contains("cannot read ring file"), "{code} {said}");
     let (code, said, _) = program(&["describe", ring, "--registers"]);
     assert!(code == 0 && said.contains("AL status code") && said.contains("axis 5"), "{said}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_panic() {
+    let ring = concat!(env!("CARGO_MANIFEST_DIR"), "/rings/eight.toml");
+    let (reader, writer) = UnixStream::pair().unwrap();
+    drop(reader);
+    let done = Command::new(env!("CARGO_BIN_EXE_kadenz-segment"))
+        .args(["describe", ring, "--registers"])
+        .stdout(OwnedFd::from(writer))
+        .output()
+        .unwrap();
+    assert_eq!((done.status.code(), done.stderr.len()), (Some(0), 0), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[test]
+fn a_recording_without_a_frame_is_not_as_recorded() {
+    let ring = concat!(env!("CARGO_MANIFEST_DIR"), "/rings/eight.toml");
+    let path = std::env::temp_dir().join(format!("kadenz-empty-{}.pcapng", std::process::id()));
+    drop(Writer::new(std::fs::File::create(&path).unwrap(), 0).unwrap());
+    let (code, said, error) = program(&["replay", path.to_str().unwrap(), "--ring", ring]);
+    std::fs::remove_file(&path).unwrap();
+    assert!(code == 1 && said.is_empty() && error.contains("holds no frame"), "{code} {said} {error}");
 }

@@ -61,7 +61,8 @@ pub fn simulate(options: &RingOptions) -> Result<(), MotionError> {
         become_real_time(PRIORITY)?;
         rt::lock_memory()?;
     }
-    println!("{READY}");
+    // Whoever started it may have gone already: the ring ends by itself then.
+    let _ = writeln!(std::io::stdout(), "{READY}");
     // One call of `serve`, because its time begins with it: the ring must not be younger after the master has gone.
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {

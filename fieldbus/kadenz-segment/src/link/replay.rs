@@ -16,7 +16,7 @@ pub struct Replayed {
     pub returned: usize,
 }
 
-/// Feeds the recorded frames at their recorded times. A late frame is compared by the number of the frame it answers.
+/// Feeds the recorded frames at their recorded times; a recording without any is an error, since it shows nothing. A late frame is compared by the number of the frame it answers.
 pub fn replay(segment: &mut Segment, packets: &[Packet]) -> Result<Replayed, SegmentError> {
     let mut expected: HashMap<u64, Vec<&Packet>> = HashMap::new();
     for packet in packets.iter().filter(|packet| packet.direction == Direction::Out) {
@@ -53,6 +53,9 @@ pub fn replay(segment: &mut Segment, packets: &[Packet]) -> Result<Replayed, Seg
     }
     if let Some(number) = expected.iter().filter(|(_, left)| !left.is_empty()).map(|(number, _)| *number).min() {
         return Err(differs(format!("frame {number} did not come back, in the recording it did")));
+    }
+    if sent == 0 {
+        return Err(SegmentError::NothingToReplay);
     }
     replayed.sent = sent;
     Ok(replayed)
