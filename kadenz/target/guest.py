@@ -24,7 +24,7 @@ LOADS = {
     "cpu": "a thread that computes without end",
     "memory": "copies 8 MiB from one place to another",
     "syscalls": "one byte through a pipe and back out, without end",
-    "timers": "an interrupt and a wake-up every 100 µs",
+    "timers": "an interrupt and a wake-up every 97 µs",
 }
 _POWER_OFF_S = 60.0  # after its last frame, for the loads' rates and the end
 _LINES = 30  # of its console, in an error
