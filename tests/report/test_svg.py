@@ -202,13 +202,18 @@ def test_words_and_lines_can_be_told_from_the_ground(theme: str) -> None:
         assert contrast(colours[name], colours["--paper"]) >= 4.5, name
 
 
-def test_words_above_a_plot_end_where_the_plot_does() -> None:
-    long = "number of samples, of 283; rank 10, full context, stop above 3,000 µs, timer 2"
-    panel = Panel("posix/linux@host (single) #1, load paging, core0 and more", long)
-    made = panel.finish("name", "")
-    shown = [
-        element.text or "" for element in ET.fromstring(made.svg).iter() if "text" in element.tag
-    ]
-    assert shown[0].endswith("…") and len(shown[0]) <= 44
-    assert shown[1] == "number of samples, of 283; rank 10, full context, stop…"
-    assert long in made.svg  # the title says it all
+def test_words_above_a_plot_end_where_the_plot_does_and_none_is_lost() -> None:
+    heading = "linux-rt/x86_64@guest (load cpu+timers) (cereia2011-case2)"
+    below = "number of samples, of 283; rank 10, full context, stop above 3,000 µs · instructions"
+    panel, short = Panel(heading, below), Panel("posix/linux@host", "hosted")
+    root = ET.fromstring(panel.finish("name", "").svg)
+    shown = [element for element in root.iter() if element.tag.endswith("text")]
+    heads = [element.text or "" for element in shown if element.get("class") == "h"]
+    others = [element.text or "" for element in shown if element.get("class") is None]
+    # What tells two runs apart, and the clock class, stand at the end.
+    assert (" ".join(heads), " ".join(others)) == (heading, below)
+    assert max(map(len, heads)) <= 44 and max(map(len, others)) <= 58
+    # Every line has its place, and the plot as much room as one below two lines.
+    places = [float(element.get("y", "")) for element in shown]
+    assert places == sorted(places) and len(set(places)) == 4 and places[-1] < panel.top
+    assert panel.bottom - panel.top == short.bottom - short.top

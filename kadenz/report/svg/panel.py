@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape
 
@@ -13,7 +14,8 @@ from kadenz.report.svg.style import STANDALONE
 
 WIDTH = 340.0
 HEADING = 38.0  # two lines of words above the plot
-# What fits into WIDTH of 13-px bold and of 11-px letters; the whole words stay in the title.
+LINE = 16.0  # and what each further one needs
+# What fits into WIDTH of 13-px bold and of 11-px letters; more goes on in the next line.
 HEADING_LETTERS, SUBHEADING_LETTERS = 44, 58
 LABEL_PITCH = 12.0  # least distance of two lines of 11-px text
 
@@ -30,7 +32,10 @@ class Plot:
 
 @dataclass
 class Panel:
-    """Collects the parts of a plot between `left` ... `right` and `top` ... `bottom` (pixels)."""
+    """Collects the parts of a plot between `left` ... `right` and `top` ... `bottom` (pixels).
+
+    `height` is that of a plot with two lines above it; longer words make it higher.
+    """
 
     heading: str
     subheading: str
@@ -41,10 +46,25 @@ class Panel:
     above: float = 8.0  # air between the heading and the plot
     parts: list[str] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self.height += self._further
+
+    @property
+    def _words(self) -> list[tuple[str, str]]:
+        """The lines above the plot, each with its class."""
+        heads = _lines(self.heading, HEADING_LETTERS)
+        return [(words, "h") for words in heads] + [
+            (words, "") for words in _lines(self.subheading, SUBHEADING_LETTERS)
+        ]
+
+    @property
+    def _further(self) -> float:
+        return LINE * max(len(self._words) - 2, 0)
+
     @property
     def top(self) -> float:
         """First pixel of the plot."""
-        return HEADING + self.above
+        return HEADING + self._further + self.above
 
     @property
     def bottom(self) -> float:
@@ -97,8 +117,7 @@ class Panel:
             "svg",
             title(words),
             el("desc", escape(description)),
-            text(0, 13, _fitted(self.heading, HEADING_LETTERS), "h"),
-            text(0, 29, _fitted(self.subheading, SUBHEADING_LETTERS)),
+            *(text(0, 13 + LINE * n, words, css) for n, (words, css) in enumerate(self._words)),
             *self.parts,
             class_="plot",
             viewBox=f"0 0 {WIDTH:g} {self.height:g}",
@@ -109,12 +128,9 @@ class Panel:
         return Plot(name, self.heading, description, svg)
 
 
-def _fitted(words: str, letters: int) -> str:
-    """`words` cut at a blank, with "…", where they are longer than the plot is wide."""
-    if len(words) <= letters:
-        return words
-    head = words[: letters - 1]
-    return (head.rpartition(" ")[0] or head).rstrip(",;·(") + "…"
+def _lines(words: str, letters: int) -> list[str]:
+    """`words` in lines of at most so many letters, cut at blanks."""
+    return textwrap.wrap(words, letters, break_on_hyphens=False) or [""]
 
 
 def standalone(plot: Plot) -> str:
