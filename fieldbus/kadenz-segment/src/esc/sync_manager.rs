@@ -118,9 +118,8 @@ impl SyncManager {
         }
         if address == self.start {
             self.open = true;
-            if !self.is_mailbox() && self.fresh {
-                std::mem::swap(&mut self.reader, &mut self.newest);
-                self.fresh = false;
+            if !self.is_mailbox() {
+                self.turn_to_newest();
             }
         }
         if !self.open {
@@ -175,10 +174,7 @@ impl SyncManager {
     /// Three buffers: where the master finds the newest inputs, all of them at once.
     #[inline]
     pub(super) fn read_all(&mut self) -> Range<usize> {
-        if self.fresh {
-            std::mem::swap(&mut self.reader, &mut self.newest);
-            self.fresh = false;
-        }
+        self.turn_to_newest();
         (self.open, self.interrupt) = (false, 0x02);
         self.whole(self.reader)
     }
@@ -196,6 +192,15 @@ impl SyncManager {
         (self.open, self.fresh, self.interrupt) = (false, true, 0x01);
     }
 
+    /// The reader gets the newest buffer, if it has not had it.
+    #[inline]
+    fn turn_to_newest(&mut self) {
+        if self.fresh {
+            std::mem::swap(&mut self.reader, &mut self.newest);
+            self.fresh = false;
+        }
+    }
+
     #[inline]
     fn whole(&self, which: u8) -> Range<usize> {
         let start = self.buffer(which);
@@ -206,8 +211,7 @@ impl SyncManager {
         if !self.enabled || self.is_mailbox() || !self.master_writes() || !self.fresh {
             return None;
         }
-        std::mem::swap(&mut self.reader, &mut self.newest);
-        self.fresh = false;
+        self.turn_to_newest();
         Some(self.whole(self.reader))
     }
 

@@ -16,7 +16,8 @@ pub struct Replayed {
     pub returned: usize,
 }
 
-/// Feeds the recorded frames at their recorded times; a recording without any is an error, since it shows nothing. A late frame is compared by the number of the frame it answers.
+/// Feeds the recorded frames at their recorded times; a recording without any is an error, since it shows nothing. A
+/// late frame is compared by the number of the frame it answers.
 pub fn replay(segment: &mut Segment, packets: &[Packet]) -> Result<Replayed, SegmentError> {
     let mut expected: HashMap<u64, Vec<&Packet>> = HashMap::new();
     for packet in packets.iter().filter(|packet| packet.direction == Direction::Out) {
