@@ -211,6 +211,7 @@ pub fn edge<W: Wire, O: Write>(
         rt::pin_to_cpu(cpu)?;
     }
     let bus = Bus::bring_up(wire, layout, &[])?;
+    let clock = bus.clock().clone();
     let (sender, edges) = sync_channel(ROOM);
     let mut lanes = Lanes::new(record, options.edges);
     let mut task = EdgeTask {
@@ -237,7 +238,7 @@ pub fn edge<W: Wire, O: Write>(
             if options.realtime {
                 rt::become_realtime(Task::Main.priority())?;
             }
-            run_task(Task::Main, HALF_PERIOD_NS, &mut task, rt::now_ns() + HALF_PERIOD_NS, &shared);
+            run_task(Task::Main, HALF_PERIOD_NS, &mut task, clock.now_ns() + HALF_PERIOD_NS, &shared, &clock);
             Ok(())
         };
         let cyclic = scope.spawn(run);

@@ -14,9 +14,9 @@ use kadenz_motion::error::MotionError;
 use kadenz_motion::layout::Layout;
 use kadenz_motion::plan::Plan;
 use kadenz_motion::record::{hello, MotionRecords, Wanted};
-use kadenz_motion::rt::IdleStatesOff;
+use kadenz_motion::rt::{Clock, IdleStatesOff};
 use kadenz_motion::run::{cycles_for, motion, settings, RunOptions};
-use kadenz_motion::simulation::{indy7_ring, indy7_segment, simulate, InProcess, RingOptions, RingProcess, Time};
+use kadenz_motion::simulation::{indy7_ring, indy7_segment, simulate, InProcess, RingOptions, RingProcess};
 use kadenz_motion::task::StopCategory;
 use kadenz_record::Writer;
 use kadenz_segment::fault::Fault;
@@ -79,7 +79,7 @@ fn open(bus: &BusArgs, common: &CommonArgs) -> Result<Opened, MotionError> {
         let mut segment = indy7_segment(&indy7_ring()?)?;
         let faults = common.fault.iter().map(|text| Fault::from_argument(text)).collect::<Result<Vec<_>, _>>()?;
         segment.add_faults(faults)?;
-        let wire = InProcess::new(Arc::new(Mutex::new(segment)), Time::Real);
+        let wire = InProcess::new(Arc::new(Mutex::new(segment)), Clock::Monotonic);
         return Ok((Box::new(wire), None, "segment in this process".into()));
     }
     let ring = RingProcess::start(processor(common), !common.no_realtime, &common.fault)?;

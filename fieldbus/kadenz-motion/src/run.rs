@@ -14,7 +14,7 @@ use crate::interrupt;
 use crate::layout::Layout;
 use crate::record::{MotionRecords, RunEnd};
 use crate::robot::DRIVE_TRAINS;
-use crate::rt::{self, IdleStatesOff, Queue, RealtimeError};
+use crate::rt::{self, Clock, IdleStatesOff, Queue, RealtimeError};
 use crate::task::{
     run as run_task, Cyclic, DynamicsTask, LogQueues, LogTask, MainQueues, MainTask, Outcome, PathPlan, Shared,
     StopCategory, Task, TrajectoryTask,
@@ -141,7 +141,9 @@ where
         rt::lock_memory()?;
     }
 
-    let first_ns = rt::now_ns() + LEAD_NS;
+    // Threads share it: it cannot jump for one of them.
+    let clock = Clock::Monotonic;
+    let first_ns = clock.now_ns() + LEAD_NS;
     let (ready, readiness) = channel();
     let start = |task: Task, work: &mut (dyn Cyclic + Send), ready: ReadySender<Result<(), RealtimeError>>| {
         let outcome = if options.realtime { rt::become_realtime(task.priority()) } else { Ok(()) };
@@ -149,7 +151,7 @@ where
         // The receiver lives until all have reported.
         let _ = ready.send(outcome);
         if fine {
-            run_task(task, task.period_ns(), work, first_ns, &shared);
+            run_task(task, task.period_ns(), work, first_ns, &shared, &clock);
         }
         if task == Task::Main {
             shared.end();

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 
 use kadenz_motion::layout::Layout;
 use kadenz_motion::record::{MotionRecords, Wanted};
-use kadenz_motion::rt::CyclicPath;
+use kadenz_motion::rt::{Clock, CyclicPath};
 use kadenz_motion::run::{motion, RunOptions, RunReport};
-use kadenz_motion::simulation::{indy7_ring, indy7_segment, InProcess, Time};
+use kadenz_motion::simulation::{indy7_ring, indy7_segment, InProcess};
 use kadenz_motion::task::{Outcome, StopCategory};
 use kadenz_record::Writer;
 
@@ -41,7 +41,7 @@ fn the_cyclic_paths_of_all_tasks_allocate_nothing_in_a_whole_run() {
 /// A motion on the ring in this process, and what was allocated inside cyclic paths during it.
 fn one_run() -> (RunReport, u64) {
     let segment = Arc::new(Mutex::new(indy7_segment(&indy7_ring().unwrap()).unwrap()));
-    let wire = InProcess::new(segment, Time::Real);
+    let wire = InProcess::new(segment, Clock::Monotonic);
     // Cycles that come late must not stop the run.
     let mut layout = Layout::load(None).unwrap();
     layout.supervision.late_cycles = u32::MAX;

@@ -13,6 +13,7 @@ use super::bring_up::{bring_up, Ring, IMAGE_MAX_BYTES};
 use super::pump::{Patience, Stalled, AT_EASE};
 use super::{Axis, AxisFeedback, AxisSetpoint, BusError, Pump, Wire};
 use crate::layout::{AxisLayout, Layout};
+use crate::rt::Clock;
 use crate::supervise::Exchange;
 
 const FRAMES: usize = 8;
@@ -72,7 +73,7 @@ impl<W: Wire> Bus<W> {
         let master: &'static MainDevice<'static> =
             Box::leak(Box::new(MainDevice::new(frames, timeouts, MainDeviceConfig::default())));
         let mut pump = Pump::new(wire, tx, rx);
-        let began_ns = pump.now_ns();
+        let began_ns = pump.clock().now_ns();
         let work = AssertUnwindSafe(|| pump.run(bring_up(master, layout, axes, began_ns, &step), AT_EASE));
         let found = catch_unwind(work)
             .map_err(|panic| BusError::MasterPanicked { step: step.get(), message: message_of(&*panic) })?
@@ -90,9 +91,9 @@ impl<W: Wire> Bus<W> {
         self.expected_counter
     }
 
-    /// The clock of deadlines, ns.
-    pub fn now_ns(&self) -> u64 {
-        self.pump.now_ns()
+    /// The clock of deadlines.
+    pub fn clock(&self) -> &Clock {
+        self.pump.clock()
     }
 
     /// Frames that were no answer to anything.

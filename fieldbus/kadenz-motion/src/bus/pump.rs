@@ -12,6 +12,7 @@ use std::task::{Context, Poll, Waker};
 use ethercrab::{PduRx, PduTx};
 
 use super::wire::{Wire, FRAME_MAX_BYTES};
+use crate::rt::Clock;
 
 /// Why a future did not end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -61,9 +62,9 @@ impl<W: Wire> Pump<W> {
         Self { wire, tx, rx, buffer: empty, last: empty, last_length: 0, strays: 0 }
     }
 
-    /// The clock of the wire's deadlines, ns.
-    pub fn now_ns(&self) -> u64 {
-        self.wire.now_ns()
+    /// The clock of the wire's deadlines.
+    pub fn clock(&self) -> &Clock {
+        self.wire.clock()
     }
 
     /// Runs `future` to its end or until patience does.
@@ -80,7 +81,7 @@ impl<W: Wire> Pump<W> {
             }
             let deadline_ns = match patience {
                 Patience::Until(moment_ns) => moment_ns,
-                Patience::Retry { wait_ns, .. } => self.wire.now_ns() + wait_ns,
+                Patience::Retry { wait_ns, .. } => self.wire.clock().now_ns() + wait_ns,
             };
             if self.receive(deadline_ns)? {
                 continue;

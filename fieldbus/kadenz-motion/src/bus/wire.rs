@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What carries frames.
 
+use crate::rt::Clock;
+
 /// Longest Ethernet frame without its checksum.
 pub const FRAME_MAX_BYTES: usize = 1518;
 
@@ -9,12 +11,13 @@ pub trait Wire: Send {
     /// Sends one frame.
     fn send(&mut self, frame: &[u8]) -> std::io::Result<()>;
 
-    /// Waits for a frame until a moment of the monotonic clock; 0 bytes when none came. Must not allocate.
+    /// Waits for a frame until a moment of its clock; 0 bytes when none came. Must not allocate.
     fn receive(&mut self, buffer: &mut [u8], deadline_ns: u64) -> std::io::Result<usize>;
 
-    /// The clock of its deadlines, ns.
-    fn now_ns(&self) -> u64 {
-        crate::rt::now_ns()
+    /// The clock of its deadlines.
+    fn clock(&self) -> &Clock {
+        static MONOTONIC: Clock = Clock::Monotonic;
+        &MONOTONIC
     }
 }
 
@@ -27,7 +30,7 @@ impl Wire for Box<dyn Wire> {
         (**self).receive(buffer, deadline_ns)
     }
 
-    fn now_ns(&self) -> u64 {
-        (**self).now_ns()
+    fn clock(&self) -> &Clock {
+        (**self).clock()
     }
 }

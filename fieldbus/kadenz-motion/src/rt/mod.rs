@@ -7,7 +7,7 @@ mod idle;
 mod queue;
 mod thread;
 
-pub use clock::{cpu_time_ns, now_ns, sleep_until_ns};
+pub use clock::{cpu_time_ns, now_ns, Clock};
 pub use cyclic::{in_cyclic_path, outside_cyclic_path, CyclicPath};
 pub use idle::IdleStatesOff;
 pub use queue::{Message, Queue, QueueError, Receiver, Sender};

@@ -3,47 +3,12 @@
 //! deadline to deadline, so that tests run faster than the robot.
 
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kadenz_segment::segment::{Segment, Verdict};
 
 use crate::bus::{Wire, FRAME_MAX_BYTES};
-use crate::rt;
-
-/// Which clock counts.
-#[derive(Debug, Clone)]
-pub enum Time {
-    /// CLOCK_MONOTONIC.
-    Real,
-    /// A number that only waiting moves.
-    Virtual(Arc<AtomicU64>),
-}
-
-impl Time {
-    /// Virtual, starting at 1 s.
-    pub fn new_virtual() -> Self {
-        Self::Virtual(Arc::new(AtomicU64::new(1_000_000_000)))
-    }
-
-    /// Now, ns.
-    pub fn now_ns(&self) -> u64 {
-        match self {
-            Self::Real => rt::now_ns(),
-            Self::Virtual(now) => now.load(Ordering::Relaxed),
-        }
-    }
-
-    /// Waits until a moment; one that has passed costs nothing.
-    pub fn sleep_until_ns(&self, moment_ns: u64) {
-        match self {
-            Self::Real => rt::sleep_until_ns(moment_ns),
-            Self::Virtual(now) => {
-                now.fetch_max(moment_ns, Ordering::Relaxed);
-            }
-        }
-    }
-}
+use crate::rt::{self, Clock};
 
 /// Answers that can be on their way at once.
 const SLOTS: usize = 8;
@@ -57,16 +22,16 @@ struct Slot {
 /// A segment behind no interface at all.
 pub struct InProcess {
     segment: Arc<Mutex<Segment>>,
-    time: Time,
+    clock: Clock,
     /// Answers under way, free ones with length 0.
     slots: Box<[Slot; SLOTS]>,
 }
 
 impl InProcess {
     /// Shares the segment with whoever wants to look at it; frames lock it only while they pass.
-    pub fn new(segment: Arc<Mutex<Segment>>, time: Time) -> Self {
+    pub fn new(segment: Arc<Mutex<Segment>>, clock: Clock) -> Self {
         let slots = std::array::from_fn(|_| Slot { due_ns: 0, length: 0, frame: [0; FRAME_MAX_BYTES] });
-        Self { segment, time, slots: Box::new(slots) }
+        Self { segment, clock, slots: Box::new(slots) }
     }
 
     fn keep(&mut self, frame: &[u8], due_ns: u64) {
@@ -82,7 +47,7 @@ impl Wire for InProcess {
         if frame.len() > FRAME_MAX_BYTES {
             return Err(io::Error::from_raw_os_error(libc::EMSGSIZE));
         }
-        let now_ns = self.time.now_ns();
+        let now_ns = self.clock.now_ns();
         let mut copy = [0; FRAME_MAX_BYTES];
         let copy = &mut copy[..frame.len()];
         copy.copy_from_slice(frame);
@@ -109,20 +74,20 @@ impl Wire for InProcess {
         let waiting = self.slots.iter_mut().filter(|slot| slot.length > 0);
         match waiting.min_by_key(|slot| slot.due_ns).filter(|slot| slot.due_ns <= deadline_ns) {
             Some(slot) => {
-                self.time.sleep_until_ns(slot.due_ns);
+                self.clock.sleep_until_ns(slot.due_ns);
                 let length = slot.length.min(buffer.len());
                 buffer[..length].copy_from_slice(&slot.frame[..length]);
                 slot.length = 0;
                 Ok(length)
             }
             None => {
-                self.time.sleep_until_ns(deadline_ns);
+                self.clock.sleep_until_ns(deadline_ns);
                 Ok(0)
             }
         }
     }
 
-    fn now_ns(&self) -> u64 {
-        self.time.now_ns()
+    fn clock(&self) -> &Clock {
+        &self.clock
     }
 }

@@ -7,5 +7,5 @@ mod ring;
 mod veth;
 
 pub use child::{powered, simulate, RingOptions, RingProcess};
-pub use in_process::{InProcess, Time};
+pub use in_process::InProcess;
 pub use ring::{indy7_ring, indy7_segment, INDY7_RING};

@@ -480,18 +480,18 @@ impl<W: Wire> Cyclic for MainTask<W> {
         self.sample = CycleSample { clock_difference_ns: u32::MAX, frame_ns: u32::MAX, ..CycleSample::default() };
         self.look_at_requests();
         if matches!(self.phase, Phase::Moving | Phase::Halting { .. }) {
-            self.take_inputs(self.bus.now_ns(), release.skipped);
+            self.take_inputs(self.bus.clock().now_ns(), release.skipped);
             self.open_window(&release);
         }
         self.write_outputs();
-        let sent_ns = self.bus.now_ns();
+        let sent_ns = self.bus.clock().now_ns();
         // An answer that comes later than this is no use to the next cycle.
         let deadline_ns = (release.due_ns + self.period_ns * 3 / 4).max(sent_ns + self.period_ns / 8);
         let answer = self.bus.exchange(deadline_ns);
         let answered = matches!(answer.exchange, Exchange::Answered { .. });
         let mut difference = None;
         if answered {
-            self.sample.frame_ns = span(sent_ns, self.bus.now_ns());
+            self.sample.frame_ns = span(sent_ns, self.bus.clock().now_ns());
             self.sample.fresh = 1;
             self.read_inputs();
             self.follow_clock(answer.since_sync0_ns);
@@ -504,7 +504,7 @@ impl<W: Wire> Cyclic for MainTask<W> {
         match self.phase {
             Phase::Moving | Phase::Halting { .. } => {
                 self.supervise(&release, answer.exchange, difference);
-                self.request_torque(self.bus.now_ns());
+                self.request_torque(self.bus.clock().now_ns());
             }
             _ => {}
         }

@@ -5,7 +5,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use super::{Shared, Task};
 use crate::message::TaskSample;
-use crate::rt::{self, CyclicPath};
+use crate::rt::{self, Clock, CyclicPath};
 
 /// When a period was due and began.
 #[derive(Debug, Clone, Copy)]
@@ -43,15 +43,16 @@ pub trait Cyclic {
     }
 }
 
-/// Runs `work`, which reports as `task`, from its first release to its end. Between, the calling thread allocates nothing.
-pub fn run(task: Task, period_ns: u64, work: &mut dyn Cyclic, first_ns: u64, shared: &Shared) {
+/// Runs `work`, which reports as `task`, from its first release by `clock` to its end. Between, the calling thread
+/// allocates nothing.
+pub fn run(task: Task, period_ns: u64, work: &mut dyn Cyclic, first_ns: u64, shared: &Shared, clock: &Clock) {
     let mut nominal_ns = first_ns;
     let _cyclic = CyclicPath::enter();
     let mut used_ns = rt::cpu_time_ns();
     loop {
         let mut due_ns = nominal_ns.saturating_add_signed(shared.shift_ns());
-        rt::sleep_until_ns(due_ns);
-        let start_ns = rt::now_ns();
+        clock.sleep_until_ns(due_ns);
+        let start_ns = clock.now_ns();
         let skipped = start_ns.saturating_sub(due_ns) / period_ns;
         nominal_ns += skipped * period_ns;
         due_ns += skipped * period_ns;
@@ -63,7 +64,7 @@ pub fn run(task: Task, period_ns: u64, work: &mut dyn Cyclic, first_ns: u64, sha
                 work.after_panic()
             }
         };
-        let end_ns = rt::now_ns();
+        let end_ns = clock.now_ns();
         let now_used_ns = rt::cpu_time_ns();
         let sample = TaskSample {
             response_ns: span(due_ns, end_ns),

@@ -9,8 +9,8 @@ use kadenz_motion::bus::{Bus, BusError};
 use kadenz_motion::layout::Layout;
 use kadenz_motion::message::{Batch, CycleSample, Events, TaskSample};
 use kadenz_motion::robot::DRIVE_TRAINS;
-use kadenz_motion::rt::{Queue, Receiver};
-use kadenz_motion::simulation::{indy7_ring, indy7_segment, InProcess, Time};
+use kadenz_motion::rt::{Clock, Queue, Receiver};
+use kadenz_motion::simulation::{indy7_ring, indy7_segment, InProcess};
 use kadenz_motion::supervise::{Event, EventKind};
 use kadenz_motion::task::{
     Cyclic, DynamicsTask, Flow, MainQueues, MainTask, Outcome, PathPlan, Release, Shared, TrajectoryTask,
@@ -25,7 +25,7 @@ pub const MS: u64 = 1_000_000;
 /// Everything.
 pub struct Cell {
     pub segment: Arc<Mutex<Segment>>,
-    pub time: Time,
+    pub clock: Clock,
     pub shared: Arc<Shared>,
     pub main: MainTask<InProcess>,
     pub trajectory: TrajectoryTask,
@@ -59,8 +59,8 @@ impl Cell {
 
     pub fn try_new(faults: &[&str]) -> Result<Self, BusError> {
         let layout = Layout::load(None).unwrap();
-        let (segment, time) = (segment(faults), Time::new_virtual());
-        let wire = InProcess::new(Arc::clone(&segment), time.clone());
+        let (segment, clock) = (segment(faults), Clock::new_virtual());
+        let wire = InProcess::new(Arc::clone(&segment), clock.clone());
         let bus = Bus::bring_up(wire, &layout, &layout.axis)?;
         let shared = Arc::new(Shared::default());
         let plan = PathPlan::new(&layout);
@@ -74,13 +74,13 @@ impl Cell {
         let (dynamics_in, dynamics_log) = Queue::open("dynamics", 10).unwrap();
         let queues = MainQueues { setpoints, torques, requests, orders, cycles, events };
         let main = MainTask::new(bus, &layout, 2 * plan.way_cycles(), queues, Arc::clone(&shared));
-        let nominal_ns = time.now_ns() + MS;
+        let nominal_ns = clock.now_ns() + MS;
         Ok(Self {
             main,
             trajectory: TrajectoryTask::new(plan, orders_out, setpoints_in, trajectory_in, Arc::clone(&shared)),
             dynamics: DynamicsTask::new(DRIVE_TRAINS, requests_out, torques_in, dynamics_in, Arc::clone(&shared)),
             segment,
-            time,
+            clock,
             shared,
             trajectory_lives: true,
             dynamics_lives: true,
@@ -98,8 +98,8 @@ impl Cell {
     /// One millisecond, begun this much late.
     pub fn cycle_late_by(&mut self, late_ns: u64) -> Flow {
         let mut due_ns = self.nominal_ns.saturating_add_signed(self.shared.shift_ns());
-        self.time.sleep_until_ns(due_ns + late_ns);
-        let start_ns = self.time.now_ns();
+        self.clock.sleep_until_ns(due_ns + late_ns);
+        let start_ns = self.clock.now_ns();
         let skipped = start_ns.saturating_sub(due_ns) / MS;
         self.nominal_ns += skipped * MS;
         due_ns += skipped * MS;
@@ -166,8 +166,8 @@ impl Cell {
     pub fn silence(&mut self, ms: u64) {
         for _ in 0..ms {
             self.nominal_ns += MS;
-            self.time.sleep_until_ns(self.nominal_ns);
-            self.segment.lock().unwrap().settle(self.time.now_ns());
+            self.clock.sleep_until_ns(self.nominal_ns);
+            self.segment.lock().unwrap().settle(self.clock.now_ns());
         }
     }
 
