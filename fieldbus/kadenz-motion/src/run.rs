@@ -17,7 +17,7 @@ use crate::robot::DRIVE_TRAINS;
 use crate::rt::{self, Clock, IdleStatesOff, Queue, RealtimeError};
 use crate::task::{
     run as run_task, Cyclic, DynamicsTask, LogQueues, LogTask, MainQueues, MainTask, Outcome, PathPlan, Shared,
-    StopCategory, Task, TrajectoryTask,
+    StopCategory, Task, TrajectoryTask, AHEAD,
 };
 
 /// What can be chosen.
@@ -113,7 +113,7 @@ where
     let shared = Arc::new(Shared::default());
     interrupt::stops(&shared, options.on_interrupt);
     // Queues of ten messages need no privilege; four are enough between tasks that run every millisecond.
-    let (setpoints_in, setpoints) = Queue::open("setpoints", 4)?;
+    let (setpoints_in, setpoints) = Queue::open("setpoints", AHEAD)?;
     let (torques_in, torques) = Queue::open("torques", 4)?;
     let (requests, requests_out) = Queue::open("requests", 4)?;
     let (orders, orders_out) = Queue::open("orders", 4)?;

@@ -62,45 +62,58 @@ fn in_process(arguments: &[&str]) -> Output {
 
 const ALL_OFF: &str = "0 drives with power at the end";
 
+/// What was said by a run on virtual interfaces that `disturb` was done to. Whatever happens no drive is enabled at the
+/// end. A run that a pause of this machine stopped before, as it says itself, is no proof of more than that.
+fn on_veth_until(arguments: &[&str], disturb: impl Fn(&Child)) -> (Option<i32>, String) {
+    for _ in 0..5 {
+        let child = on_veth(arguments);
+        disturb(&child);
+        let (code, said) = last_words(child);
+        assert!(said.contains(ALL_OFF), "{said}");
+        let paused = |line: &str| line.contains("cycles that did not take place") && line.ends_with("quick stop");
+        if !said.lines().any(paused) {
+            return (code, said);
+        }
+    }
+    panic!("in each of five runs the machine paused for longer than drives wait");
+}
+
 #[test]
 fn p01_sigint_brakes_and_switches_off() {
     let _alone = alone_as_root();
-    let child = on_veth(&[]);
-    std::thread::sleep(Duration::from_secs(4));
-    signal(&child, libc::SIGINT);
-    let (code, said) = last_words(child);
+    let (code, said) = on_veth_until(&[], |child| {
+        std::thread::sleep(Duration::from_secs(4));
+        signal(child, libc::SIGINT);
+    });
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("stopped, category 1; drives are without power") || said.contains("power off"), "{said}");
-    assert!(said.contains(ALL_OFF), "{said}");
 }
 
 #[test]
 fn p02_a_killed_master_leaves_no_drive_enabled() {
     let _alone = alone_as_root();
-    let child = on_veth(&[]);
-    std::thread::sleep(Duration::from_secs(4));
-    signal(&child, libc::SIGKILL);
-    let (code, said) = last_words(child);
+    let (code, said) = on_veth_until(&[], |child| {
+        std::thread::sleep(Duration::from_secs(4));
+        signal(child, libc::SIGKILL);
+    });
     assert_eq!(code, None, "{said}");
-    assert!(said.contains(ALL_OFF), "{said}");
 }
 
 #[test]
 fn p03_a_panic_in_the_main_task_is_caught_and_switches_off() {
     let _alone = alone_as_root();
-    let (code, said) = last_words(on_veth(&["--provoke-panic-at", "2000"]));
+    let (code, said) = on_veth_until(&["--provoke-panic-at", "2000"], |_| ());
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("task 1 panicked: power off"), "{said}");
-    assert!(said.contains("drives are without power") && said.contains(ALL_OFF), "{said}");
+    assert!(said.contains("drives are without power"), "{said}");
 }
 
 #[test]
 fn p04_a_pulled_cable_is_named_and_leaves_no_drive_enabled() {
     let _alone = alone_as_root();
-    let (code, said) = last_words(on_veth(&["--fault", "lose-frame@cycle=2400,count=1000000"]));
+    let (code, said) = on_veth_until(&["--fault", "lose-frame@cycle=2400,count=1000000"], |_| ());
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("no answer to the frame, 5 in a row: quick stop"), "{said}");
-    assert!(said.contains(ALL_OFF), "{said}");
 }
 
 #[test]

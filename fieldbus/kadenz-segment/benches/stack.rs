@@ -32,7 +32,7 @@ fn main() {
         from.send(&frame).expect("send");
         let length = to.receive(&mut buffer).expect("receive");
         let span_ns = begin.elapsed().as_nanos() as u64;
-        if length != Some(frame.len()) {
+        if length.map(|arrival| arrival.length) != Some(frame.len()) {
             lost += 1;
         } else if turn >= WARM_UP {
             spans_ns.push(span_ns);

@@ -20,6 +20,14 @@ impl<const N: usize> Point<N> {
     pub fn at_rest(position: [f64; N]) -> Self {
         Self { position, velocity: [0.0; N], acceleration: [0.0; N] }
     }
+
+    /// Where it comes to in `time_s` at constant acceleration.
+    pub fn go_on(&mut self, time_s: f64) {
+        for k in 0..N {
+            self.position[k] += (self.velocity[k] + self.acceleration[k] * time_s / 2.0) * time_s;
+            self.velocity[k] += self.acceleration[k] * time_s;
+        }
+    }
 }
 
 /// One leg: every axis moves to its end, all starting together, then all rest.

@@ -3,6 +3,10 @@
 
 use serde::Deserialize;
 
+/// Cycles for which the reference goes on along its line without a new setpoint, before it holds: one period of the
+/// trajectory task.
+pub const SETPOINT_GRACE_CYCLES: u32 = 2;
+
 /// Limits of the supervision. A count is of cycles in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]

@@ -10,5 +10,5 @@ mod supervisor;
 mod scenarios;
 
 pub use event::{Event, EventKind};
-pub use limits::SupervisionLimits;
+pub use limits::{SupervisionLimits, SETPOINT_GRACE_CYCLES};
 pub use supervisor::{Exchange, Observation, Reaction, Supervisor};

@@ -187,7 +187,10 @@ fn m16_old_inputs_are_not_judged() {
 #[test]
 fn m17_a_late_setpoint_holds_and_a_dead_trajectory_stops() {
     let mut bench = Bench::new();
-    for age in 1..10 {
+    for age in 1..3 {
+        assert_eq!(bench.cycle(|seen| seen.setpoint_age = age), Reaction::None);
+    }
+    for age in 3..10 {
         assert_eq!(bench.cycle(|seen| seen.setpoint_age = age), Reaction::Hold);
     }
     assert_eq!(bench.cycle(|seen| seen.setpoint_age = 10), Reaction::QuickStop);

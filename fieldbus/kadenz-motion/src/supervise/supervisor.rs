@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Observation to reaction.
 
-use super::{Event, EventKind, SupervisionLimits};
+use super::{Event, EventKind, SupervisionLimits, SETPOINT_GRACE_CYCLES};
 use crate::cia402::DriveState;
 
 /// What is done, from least to most. A stronger one is never replaced by a weaker one.
@@ -157,7 +157,10 @@ impl Supervisor {
             }
         }
         if seen.setpoint_age > 0 {
-            let reaction = grows(seen.setpoint_age, limits.setpoint_cycles);
+            let reaction = match grows(seen.setpoint_age, limits.setpoint_cycles) {
+                Reaction::Hold if seen.setpoint_age <= SETPOINT_GRACE_CYCLES => Reaction::None,
+                reaction => reaction,
+            };
             found(EventKind::SetpointLate, seen.setpoint_age.into(), limits.setpoint_cycles.into(), reaction);
         }
         // Inputs of an exchange that failed are old: an axis is judged by what it really said.

@@ -12,7 +12,7 @@ use crate::layout::Layout;
 use crate::message::{Batch, CycleSample, Events, Order, Setpoints, TaskSample, TorqueRequest, Torques, EVENTS};
 use crate::profile::{Point, Way};
 use crate::rt::{Receiver, Sender};
-use crate::supervise::{Event, EventKind, Exchange, Observation, Reaction, Supervisor};
+use crate::supervise::{Event, EventKind, Exchange, Observation, Reaction, Supervisor, SETPOINT_GRACE_CYCLES};
 use crate::AXES;
 
 /// Cycles the ring may take to reach OP, and the drives to be enabled.
@@ -93,8 +93,10 @@ pub struct MainTask<W: Wire> {
     drives_go_on: u32,
     planned_cycles: u64,
     buffer: Option<(Setpoints, usize)>,
-    /// Setpoints that time has used up and the queue has not given yet: the path is tied to time, not to cycles.
-    owed: u64,
+    /// Setpoints that are still to come and will be passed over: the reference has gone on without them.
+    ahead: u64,
+    /// The last frame left too late for its SYNC0, and so carried the setpoint of the next.
+    was_late: bool,
     number: u64,
     point: Point<AXES>,
     way: Way,
@@ -140,7 +142,8 @@ impl<W: Wire> MainTask<W> {
             drives_go_on: layout.cycle.drives_go_on_cycles,
             planned_cycles,
             buffer: None,
-            owed: 0,
+            ahead: 0,
+            was_late: false,
             number: 0,
             point: Point::at_rest([0.0; AXES]),
             way: Way::Approach,
@@ -237,36 +240,54 @@ impl<W: Wire> MainTask<W> {
         Some((setpoints, index))
     }
 
-    /// Takes the setpoint of this cycle and what the dynamic task has sent. Setpoints of cycles that were left out are
-    /// passed over, so that after a pause the reference is where it would have been without one.
-    fn take_inputs(&mut self, now_ns: u64, skipped: u32) {
+    /// Setpoints by which the path goes on in this cycle. It is tied to time: to the SYNC0 with which the drives take this
+    /// cycle's frame. Those of cycles that were left out are passed over; where the drives have held, the path waits, for
+    /// a setpoint further ahead would be a jump.
+    fn steps(&mut self, release: &Release) -> u64 {
+        if !self.moving {
+            return 1;
+        }
+        let late = release.start_ns.saturating_sub(release.due_ns) > self.sync0_after_ns;
+        let was_late = std::mem::replace(&mut self.was_late, late);
+        1 + u64::from(release.skipped.min(self.drives_go_on)) + u64::from(late) - u64::from(was_late)
+    }
+
+    /// Takes the setpoint of this cycle and what the dynamic task has sent.
+    fn take_inputs(&mut self, now_ns: u64, release: &Release) {
+        let steps = self.steps(release);
         // Before the first setpoint the trajectory task has up to a period of its own to begin.
-        if self.moving || self.cycle - self.phase_since > FIRST_SETPOINT_CYCLES {
+        if steps > 0 && (self.moving || self.cycle - self.phase_since > FIRST_SETPOINT_CYCLES) {
             self.setpoint_age += 1;
         }
-        // Where the drives have held, the path waits: a setpoint further ahead would be a jump.
-        let passed_over = u64::from(skipped.min(self.drives_go_on));
-        self.owed = if self.moving { (self.owed + 1 + passed_over).min(1 + u64::from(self.drives_go_on)) } else { 1 };
+        let mut missing = self.ahead + steps;
         let mut taken = None;
-        while self.owed > 0 {
+        while missing > 0 {
             let Some(next) = self.next_setpoint() else { break };
             taken = Some(next);
-            self.owed -= 1;
+            missing -= 1;
         }
+        // The trajectory task has slept as long, and the queue is shorter than a pause: until the missing setpoints come
+        // the reference goes on along its line, as the drives did, and for no longer than that task's period.
+        let goes_on = self.moving && self.setpoint_age <= SETPOINT_GRACE_CYCLES;
         if let Some((setpoints, index)) = taken {
             self.point = setpoints.points[index];
             self.way = Way::from_code(setpoints.ways[index]);
             self.number = setpoints.number + index as u64;
             self.setpoint_age = 0;
             self.moving = true;
+            self.ahead = missing;
+            self.point.go_on(self.periods_s(missing));
             self.sample.setpoint_age_ns = span(setpoints.sent_ns, now_ns);
             if setpoints.standing != 0 {
                 if let Phase::Halting { stood: None } = self.phase {
                     self.phase = Phase::Halting { stood: Some(self.cycle) };
                 }
             }
+        } else if goes_on {
+            self.ahead = missing;
+            self.point.go_on(self.periods_s(steps));
         } else {
-            // Hold: the last position, standing.
+            // Hold: the last position, standing. The path waits.
             self.point.velocity = [0.0; AXES];
             self.point.acceleration = [0.0; AXES];
         }
@@ -282,6 +303,10 @@ impl<W: Wire> MainTask<W> {
             let event = Event::new(self.cycle, EventKind::TorqueLate, self.torque_age.into(), 0, Reaction::None);
             self.log(event);
         }
+    }
+
+    fn periods_s(&self, count: u64) -> f64 {
+        (count * self.period_ns) as f64 * 1e-9
     }
 
     /// Asks the dynamic task for the torques of the next cycle.
@@ -480,7 +505,7 @@ impl<W: Wire> Cyclic for MainTask<W> {
         self.sample = CycleSample { clock_difference_ns: u32::MAX, frame_ns: u32::MAX, ..CycleSample::default() };
         self.look_at_requests();
         if matches!(self.phase, Phase::Moving | Phase::Halting { .. }) {
-            self.take_inputs(self.bus.clock().now_ns(), release.skipped);
+            self.take_inputs(self.bus.clock().now_ns(), &release);
             self.open_window(&release);
         }
         self.write_outputs();

@@ -12,8 +12,9 @@ use crate::profile::{Limits, Path, Point};
 use crate::rt::{Receiver, Sender};
 use crate::AXES;
 
-/// Periods sent ahead when the path begins, so that main never waits for a task of lower priority.
-const AHEAD: u64 = 2;
+/// Room of the queue to main, messages. It is kept full, so that main never waits for a task of lower priority, and is
+/// full again soon after a pause in which main has passed over setpoints.
+pub const AHEAD: usize = 3;
 
 /// What the path is made of.
 #[derive(Debug, Clone, Copy)]
@@ -23,8 +24,6 @@ pub struct PathPlan {
     limits: [Limits; AXES],
     rest_s: f64,
     stop_s: f64,
-    /// Most periods of this task that are made up for after a pause.
-    made_up: u64,
 }
 
 impl PathPlan {
@@ -33,9 +32,7 @@ impl PathPlan {
         let low_rad = [layout.motion.low_deg.to_radians(); AXES];
         let high_rad = [layout.motion.high_deg.to_radians(); AXES];
         let limits = std::array::from_fn(|k| layout.axis[k].limits());
-        let made_up = u64::from(layout.cycle.drives_go_on_cycles) / 2;
-        let mut plan =
-            Self { low_rad, high_rad, limits, rest_s: layout.motion.rest_s, stop_s: layout.motion.stop_s, made_up };
+        let mut plan = Self { low_rad, high_rad, limits, rest_s: layout.motion.rest_s, stop_s: layout.motion.stop_s };
         let way_s = plan.path(low_rad).way_s();
         let period_s = Task::Log.period_ms() as f64 / 1000.0;
         plan.rest_s += (way_s / period_s - 1e-9).ceil() * period_s - way_s;
@@ -57,9 +54,7 @@ pub struct TrajectoryTask {
     plan: PathPlan,
     path: Option<Path<AXES>>,
     number: u64,
-    /// Messages that time asks for and that are not sent yet.
-    due: u64,
-    /// Refused because main has not caught up: sent first in the next period, so no point is ever lost.
+    /// Found no room: sent first in the next period, so no point is ever lost.
     waiting: Option<Setpoints>,
     orders: Receiver<Order>,
     setpoints: Sender<Setpoints>,
@@ -80,7 +75,7 @@ impl TrajectoryTask {
     ) -> Self {
         let batch = Batch::default();
         let now_ns = crate::rt::now_ns;
-        Self { plan, path: None, number: 0, due: 0, waiting: None, orders, setpoints, log, batch, shared, now_ns }
+        Self { plan, path: None, number: 0, waiting: None, orders, setpoints, log, batch, shared, now_ns }
     }
 
     fn next(&mut self) -> Option<Setpoints> {
@@ -97,9 +92,9 @@ impl TrajectoryTask {
         Some(Setpoints { sent_ns: 0, number, points, ways, standing: u64::from(path.standing()) })
     }
 
-    /// False when the queue is full.
+    /// False when the queue is full or there is nothing to send.
     fn send_next(&mut self) -> bool {
-        let Some(mut message) = self.waiting.take().or_else(|| self.next()) else { return true };
+        let Some(mut message) = self.waiting.take().or_else(|| self.next()) else { return false };
         message.sent_ns = (self.now_ns)();
         let sent = self.setpoints.send(&message);
         if !sent {
@@ -110,13 +105,10 @@ impl TrajectoryTask {
 }
 
 impl Cyclic for TrajectoryTask {
-    fn step(&mut self, release: Release) -> Flow {
+    fn step(&mut self, _: Release) -> Flow {
         while let Some(order) = self.orders.receive() {
             match order.kind {
-                Order::START => {
-                    self.path = Some(self.plan.path(order.pose_rad));
-                    self.due = AHEAD;
-                }
+                Order::START => self.path = Some(self.plan.path(order.pose_rad)),
                 _ => {
                     if let Some(path) = &mut self.path {
                         path.stop();
@@ -124,14 +116,7 @@ impl Cyclic for TrajectoryTask {
                 }
             }
         }
-        if self.path.is_some() {
-            // Main passes over the setpoints of as many left-out cycles, so that the queue stays as full as it was.
-            let made_up = u64::from(release.skipped).min(self.plan.made_up);
-            self.due = (self.due + 1 + made_up).min(AHEAD + 1 + self.plan.made_up);
-        }
-        while self.due > 0 && self.send_next() {
-            self.due -= 1;
-        }
+        while self.send_next() {}
         if self.shared.over() {
             Flow::End
         } else {

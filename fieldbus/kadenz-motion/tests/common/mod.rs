@@ -13,7 +13,7 @@ use kadenz_motion::rt::{Clock, Queue, Receiver};
 use kadenz_motion::simulation::{indy7_ring, indy7_segment, InProcess};
 use kadenz_motion::supervise::{Event, EventKind};
 use kadenz_motion::task::{
-    Cyclic, DynamicsTask, Flow, MainQueues, MainTask, Outcome, PathPlan, Release, Shared, TrajectoryTask,
+    Cyclic, DynamicsTask, Flow, MainQueues, MainTask, Outcome, PathPlan, Release, Shared, TrajectoryTask, AHEAD,
 };
 use kadenz_motion::AXES;
 use kadenz_segment::device::Function;
@@ -64,7 +64,7 @@ impl Cell {
         let bus = Bus::bring_up(wire, &layout, &layout.axis)?;
         let shared = Arc::new(Shared::default());
         let plan = PathPlan::new(&layout);
-        let (setpoints_in, setpoints) = Queue::open("setpoints", 4).unwrap();
+        let (setpoints_in, setpoints) = Queue::open("setpoints", AHEAD).unwrap();
         let (torques_in, torques) = Queue::open("torques", 4).unwrap();
         let (requests, requests_out) = Queue::open("requests", 4).unwrap();
         let (orders, orders_out) = Queue::open("orders", 4).unwrap();

@@ -10,7 +10,7 @@ use crate::frame::ETHERTYPE;
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A socket that receives and sends EtherCAT frames on one interface.
 pub struct PacketSocket {
@@ -60,6 +60,8 @@ impl PacketSocket {
             sll_addr: [0; 8],
         };
         let size = std::mem::size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+        let no_stamps = "A Linux kernel with time-stamps of received packets is needed";
+        set(&socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1_i32).map_err(fail("stamp frames of", no_stamps))?;
         // SAFETY: address and size describe a live sockaddr_ll.
         check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), size) })
             .map_err(fail("bind to", "Bring it up: `ip link set … up`"))?;
@@ -89,13 +91,17 @@ impl PacketSocket {
     }
 
     /// Takes a frame that waits: its bytes in `buffer`; `None` if there is none.
-    pub fn receive(&self, buffer: &mut [u8]) -> Result<Option<usize>, SegmentError> {
-        // SAFETY: pointer and length are the buffer's.
-        let count = unsafe {
-            libc::recv(self.socket.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), libc::MSG_DONTWAIT)
-        };
+    pub fn receive(&self, buffer: &mut [u8]) -> Result<Option<Arrival>, SegmentError> {
+        let mut bytes = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+        let mut control = Control([0; CONTROL_BYTES]);
+        // SAFETY: a msghdr of zeros is a valid one without anything.
+        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+        (message.msg_iov, message.msg_iovlen) = (&raw mut bytes, 1);
+        (message.msg_control, message.msg_controllen) = (control.0.as_mut_ptr().cast(), CONTROL_BYTES as _);
+        // SAFETY: the message points to the buffer and to the control bytes, which live through the call.
+        let count = unsafe { libc::recvmsg(self.socket.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
         match usize::try_from(count) {
-            Ok(count) => Ok(Some(count)),
+            Ok(length) => Ok(Some(Arrival { length, age: age(&message) })),
             Err(_) => match io::Error::last_os_error() {
                 error if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(None),
                 // The other end of a veth pair has gone down; it may come back.
@@ -118,6 +124,43 @@ impl PacketSocket {
             _ => Err(self.error("send to", error)),
         }
     }
+}
+
+/// A frame that was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrival {
+    /// Its bytes.
+    pub length: usize,
+    /// How long it had waited, by the kernel's time-stamp.
+    pub age: Duration,
+}
+
+/// Room for one time-stamp and its header, aligned as a header is.
+const CONTROL_BYTES: usize = 64;
+#[repr(align(8))]
+struct Control([u8; CONTROL_BYTES]);
+
+/// A frame that seems to be older has met a clock that was set.
+const OLDEST: Duration = Duration::from_secs(1);
+
+/// Time since the kernel received the message; none where it gave no stamp or the clock was set meanwhile.
+fn age(message: &libc::msghdr) -> Duration {
+    // SAFETY: the message was filled by the kernel; its control bytes live in the caller.
+    let mut header = unsafe { libc::CMSG_FIRSTHDR(message) };
+    while !header.is_null() {
+        // SAFETY: the header lies in the control bytes, as CMSG_FIRSTHDR and CMSG_NXTHDR promise.
+        let kind = unsafe { ((*header).cmsg_level, (*header).cmsg_type) };
+        if kind == (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) {
+            // SAFETY: a message of this kind carries one timespec, aligned or not.
+            let stamp: libc::timespec = unsafe { std::ptr::read_unaligned(libc::CMSG_DATA(header).cast()) };
+            let received = Duration::new(stamp.tv_sec.max(0) as u64, stamp.tv_nsec.clamp(0, 999_999_999) as u32);
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            return now.checked_sub(received).filter(|age| *age < OLDEST).unwrap_or_default();
+        }
+        // SAFETY: as above.
+        header = unsafe { libc::CMSG_NXTHDR(message, header) };
+    }
+    Duration::ZERO
 }
 
 fn check(result: i32) -> io::Result<i32> {

@@ -2,7 +2,7 @@
 //! The live loop: receive, pass through, send back, let the devices work, sleep until something is due.
 
 use super::outbox::Outbox;
-use super::packet::PacketSocket;
+use super::packet::{Arrival, PacketSocket};
 use crate::error::SegmentError;
 use crate::frame::LONGEST;
 use crate::pcap::{Direction, Writer};
@@ -58,10 +58,14 @@ pub fn serve<W: Write>(
     let end_ns = duration.map_or(u64::MAX, |duration| duration.as_nanos() as u64);
     let (mut buffer, mut outbox, mut served, mut number) =
         ([0_u8; LONGEST + 4], Outbox::default(), Served::default(), 0);
+    let mut settled_ns = 0;
     while !stop.load(Ordering::Relaxed) && now_ns() < end_ns {
-        while let Some(length) = socket.receive(&mut buffer)? {
+        // Read before the last look at the socket: whatever arrived until then has passed when devices reach it.
+        let mut now = now_ns();
+        while let Some(Arrival { length, age }) = socket.receive(&mut buffer)? {
             let Some(frame) = buffer.get_mut(..length) else { continue };
-            let arrived_ns = now_ns();
+            // Hardware works on a frame when it comes, also while this process waits for a processor.
+            let arrived_ns = now_ns().saturating_sub(age.as_nanos() as u64).max(settled_ns);
             number += 1;
             if let Some(recording) = &mut recording {
                 recording.write(arrived_ns, Direction::In, number, frame)?;
@@ -86,8 +90,10 @@ pub fn serve<W: Write>(
                 }
             }
             segment.settle(arrived_ns);
+            settled_ns = arrived_ns;
         }
-        let now = now_ns();
+        now = now.max(settled_ns);
+        settled_ns = now;
         while let Some(waiting) = outbox.take_due(now) {
             served.refused += u64::from(!socket.send(&waiting.bytes)?);
             if let Some(recording) = &mut recording {
