@@ -8,6 +8,7 @@ fn main() {
     };
     cxx_build::bridge("src/bridge.rs")
         .file("cpp/arm.cpp")
+        .file("cpp/newton_euler.cpp")
         .include("cpp")
         .std("c++17")
         // System headers: warnings are for our own file.
@@ -16,7 +17,7 @@ fn main() {
         .flag("-Wextra")
         .opt_level(2)
         .compile("kadenz-dynamics-cpp");
-    for file in ["cpp/arm.cpp", "cpp/arm.h", "src/bridge.rs"] {
+    for file in ["cpp/arm.cpp", "cpp/arm.h", "cpp/newton_euler.cpp", "cpp/newton_euler.h", "src/bridge.rs"] {
         println!("cargo:rerun-if-changed={file}");
     }
 }

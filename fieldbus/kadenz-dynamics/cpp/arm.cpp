@@ -48,20 +48,27 @@ void copy(rust::Slice<const double> from, KDL::JntArray &to)
 
 KdlArm::KdlArm(rust::Slice<const LinkRow> links, double gx, double gy, double gz)
     : chain(chain_of(links)), gravity(joint_frame(links[0]).M.Inverse() * KDL::Vector(gx, gy, gz)),
-      inverse_solver(chain, gravity), parameters(chain, gravity), position(chain.getNrOfJoints()),
-      velocity(chain.getNrOfJoints()), acceleration(chain.getNrOfJoints()),
+      newton_euler(chain, gravity), kdl_newton_euler(chain, gravity), parameters(chain, gravity),
+      position(chain.getNrOfJoints()), velocity(chain.getNrOfJoints()), acceleration(chain.getNrOfJoints()),
       torque(chain.getNrOfJoints()), inertia(static_cast<int>(chain.getNrOfJoints())),
       external(chain.getNrOfSegments(), KDL::Wrench::Zero())
 {
 }
 
-int KdlArm::inverse(rust::Slice<const double> q, rust::Slice<const double> qd,
-                    rust::Slice<const double> qdd, rust::Slice<double> tau)
+void KdlArm::inverse(rust::Slice<const double> q, rust::Slice<const double> qd,
+                     rust::Slice<const double> qdd, rust::Slice<double> tau)
+{
+    newton_euler.torques(q.data(), qd.data(), qdd.data(), tau.data());
+}
+
+int KdlArm::inverse_of_kdl(rust::Slice<const double> q, rust::Slice<const double> qd,
+                           rust::Slice<const double> qdd, rust::Slice<double> tau)
 {
     copy(q, position);
     copy(qd, velocity);
     copy(qdd, acceleration);
-    const int error = inverse_solver.CartToJnt(position, velocity, acceleration, external, torque);
+    const int error = 
+        kdl_newton_euler.CartToJnt(position, velocity, acceleration, external, torque);
     std::copy_n(torque.data.data(), tau.size(), tau.begin());
     return error;
 }

@@ -17,7 +17,8 @@ pub(crate) mod ffi {
         include!("arm.h");
         type KdlArm;
         fn kdl_arm(links: &[LinkRow], gx: f64, gy: f64, gz: f64) -> UniquePtr<KdlArm>;
-        fn inverse(self: Pin<&mut KdlArm>, q: &[f64], qd: &[f64], qdd: &[f64], tau: &mut [f64]) -> i32;
+        fn inverse(self: Pin<&mut KdlArm>, q: &[f64], qd: &[f64], qdd: &[f64], tau: &mut [f64]);
+        fn inverse_of_kdl(self: Pin<&mut KdlArm>, q: &[f64], qd: &[f64], qdd: &[f64], tau: &mut [f64]) -> i32;
         fn mass(self: Pin<&mut KdlArm>, q: &[f64], matrix: &mut [f64]) -> i32;
         fn potential(self: &KdlArm, q: &[f64]) -> f64;
     }

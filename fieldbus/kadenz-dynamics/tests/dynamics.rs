@@ -53,6 +53,17 @@ proptest! {
     }
 
     #[test]
+    fn the_torques_are_those_of_kdls_own_solver(q in joints(PI), qd in joints(3.0), qdd in joints(20.0)) {
+        let mut arm = arm();
+        let (mut torque, mut of_kdl) = ([0.0; JOINTS], [0.0; JOINTS]);
+        arm.inverse(&q, &qd, &qdd, &mut torque).unwrap();
+        arm.inverse_of_kdl(&q, &qd, &qdd, &mut of_kdl).unwrap();
+        for (got, expected) in torque.iter().zip(of_kdl) {
+            prop_assert!((got - expected).abs() < 1e-10, "{got} N·m, {expected} expected");
+        }
+    }
+
+    #[test]
     fn the_mass_matrix_is_symmetric_and_gives_the_inverse_dynamics(q in joints(PI), qdd in joints(20.0)) {
         let mut arm = arm();
         let mut matrix = [0.0; JOINTS * JOINTS];
