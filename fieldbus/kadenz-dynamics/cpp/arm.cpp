@@ -49,8 +49,9 @@ void copy(rust::Slice<const double> from, KDL::JntArray &to)
 KdlArm::KdlArm(rust::Slice<const LinkRow> links, double gx, double gy, double gz)
     : chain(chain_of(links)), gravity(joint_frame(links[0]).M.Inverse() * KDL::Vector(gx, gy, gz)),
       newton_euler(chain, gravity), kdl_newton_euler(chain, gravity), parameters(chain, gravity),
-      position(chain.getNrOfJoints()), velocity(chain.getNrOfJoints()), acceleration(chain.getNrOfJoints()),
-      torque(chain.getNrOfJoints()), inertia(static_cast<int>(chain.getNrOfJoints())),
+      position(chain.getNrOfJoints()), velocity(chain.getNrOfJoints()),
+      acceleration(chain.getNrOfJoints()), torque(chain.getNrOfJoints()),
+      inertia(static_cast<int>(chain.getNrOfJoints())),
       external(chain.getNrOfSegments(), KDL::Wrench::Zero())
 {
 }
@@ -67,7 +68,7 @@ int KdlArm::inverse_of_kdl(rust::Slice<const double> q, rust::Slice<const double
     copy(q, position);
     copy(qd, velocity);
     copy(qdd, acceleration);
-    const int error = 
+    const int error =
         kdl_newton_euler.CartToJnt(position, velocity, acceleration, external, torque);
     std::copy_n(torque.data.data(), tau.size(), tau.begin());
     return error;

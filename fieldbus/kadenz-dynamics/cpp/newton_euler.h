@@ -24,8 +24,9 @@ class NewtonEuler
 
   private:
     struct Link {
-        KDL::Frame tip;  // in the joint's frame at 0
-        KDL::Twist axis; // of a unit velocity of the joint, in the tip's frame: the same at any angle
+        KDL::Frame tip; // in the joint's frame at 0
+        KDL::Twist
+            axis; // of a unit velocity of the joint, in the tip's frame: the same at any angle
         KDL::RigidBodyInertia body; // in the tip's frame
         // Of the present call: the tip in the tip before it, and the force on it in its own frame.
         KDL::Frame pose;
