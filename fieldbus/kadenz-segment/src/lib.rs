@@ -26,6 +26,7 @@ pub mod link;
 pub mod mailbox;
 pub mod pcap;
 pub mod plant;
+mod process_image;
 pub mod random;
 pub mod register;
 pub mod ring;

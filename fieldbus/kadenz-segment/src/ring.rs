@@ -12,6 +12,7 @@ use crate::error::{nearest, SegmentError};
 use crate::esc::clock::Clock;
 use crate::esi;
 use crate::plant::{AxisInput, Inertias, Plant};
+use crate::process_image::{Images, Key};
 use crate::random::Random;
 use crate::register::at;
 use crate::settings::{DeviceSettings, Kind, RingFile};
@@ -35,6 +36,7 @@ pub struct Ring {
     /// Devices by position.
     pub devices: Vec<Device>,
     topology: Topology,
+    images: Images,
     wires: Vec<Wire>,
     plant: Box<dyn Plant>,
     axes: Vec<usize>,
@@ -80,6 +82,7 @@ impl Ring {
             inputs: vec![AxisInput { torque_nm: 0.0, brake: true }; plant.axes()],
             devices,
             topology,
+            images: Images::default(),
             plant,
             axes,
             tick_ns,
@@ -144,7 +147,14 @@ impl Ring {
         self.refresh_topology();
     }
 
+    /// Process data through all devices it reaches, if it is made of whole sync managers: the working counter's step.
+    #[inline]
+    pub(crate) fn exchange_image(&mut self, key: Key, data: &mut [u8], now_ns: u64) -> Option<u16> {
+        self.images.exchange(&mut self.devices, self.topology.visits(), key, data, now_ns)
+    }
+
     fn refresh_topology(&mut self) {
+        self.images.forget();
         let devices = &self.devices;
         self.topology.refresh(&|device| devices.get(device).is_some_and(|device| !device.is_gone));
         for (device, visit) in self.reached() {

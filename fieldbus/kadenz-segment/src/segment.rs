@@ -9,6 +9,7 @@ use crate::error::{nearest, SegmentError};
 use crate::esc::Arrival;
 use crate::fault::{Change, Fault, Kind, Now, Running};
 use crate::frame::{datagrams, mark_returned, Datagram};
+use crate::process_image::Key;
 use crate::ring::Ring;
 use crate::topology::Visit;
 
@@ -198,6 +199,10 @@ fn work(ring: &mut Ring, command: Command, datagram: &mut Datagram<'_>, now_ns: 
 
 fn work_logical(ring: &mut Ring, command: Command, datagram: &mut Datagram<'_>, now_ns: u64) {
     let (start, reads, writes) = (datagram.logical(), command.reads(), command.writes());
+    let key = Key { start, length: datagram.data.len(), reads, writes };
+    if let Some(steps) = ring.exchange_image(key, datagram.data, now_ns) {
+        return datagram.add_working_counter(steps);
+    }
     let for_write = if reads { 2 } else { 1 };
     let mut steps = 0_u16;
     for (device, visit) in ring.reached().filter(|(device, _)| !device.is_deaf) {

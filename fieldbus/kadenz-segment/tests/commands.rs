@@ -5,7 +5,8 @@
 mod support;
 
 use kadenz_segment::command::Command;
-use kadenz_segment::frame::address;
+use kadenz_segment::frame::{address, datagrams, FrameBuilder};
+use kadenz_segment::segment::Segment;
 use support::master::{Master, STATION};
 use support::{line, segment};
 
@@ -179,4 +180,63 @@ fn a_route_in_the_wrong_direction_carries_nothing() {
     master.map(0, 0, 0x400, 6, 0x1100, 1);
     master.map(0, 1, 0x400, 6, 0x1400, 2);
     assert_eq!(master.command(Command::Lrw, 0x400, &[7; 6]), Some((vec![7; 6], 0)));
+}
+
+#[test]
+fn an_image_that_was_exchanged_before_follows_what_has_changed_since() {
+    let mut master = six_bytes_each_way(&[11, 12, 13, 14, 15, 16]);
+    let exchange = |master: &mut Master, at: u32| master.command(Command::Lrw, at, &[7; 6]).unwrap();
+    let outputs = |master: &mut Master| {
+        let esc = &mut master.link.segment_mut().ring_mut().devices[0].esc;
+        esc.take_outputs(2).map(<[u8]>::to_vec)
+    };
+    for _ in 0..3 {
+        assert_eq!(exchange(&mut master, 0x400).1, 3);
+    }
+    assert_eq!(outputs(&mut master), Some(vec![7; 6]));
+    // The outputs move to another logical address: only the inputs are left at the old one.
+    master.map(0, 0, 0x500, 6, 0x1100, 2);
+    assert_eq!(exchange(&mut master, 0x400), (vec![11, 12, 13, 14, 15, 16], 1));
+    assert_eq!(outputs(&mut master), None);
+    assert_eq!(exchange(&mut master, 0x500), (vec![7; 6], 2));
+    assert_eq!(outputs(&mut master), Some(vec![7; 6]));
+    master.link.segment_mut().ring_mut().devices[0].is_deaf = true;
+    assert_eq!(exchange(&mut master, 0x400), (vec![7; 6], 0));
+    master.link.segment_mut().ring_mut().devices[0].is_deaf = false;
+    assert_eq!(exchange(&mut master, 0x400).1, 1);
+    // More different datagrams than are remembered.
+    for length in 1..=20 {
+        let counter = master.command(Command::Lrd, 0x400, &vec![0; length]).unwrap().1;
+        assert_eq!(counter, 1, "{length} bytes");
+    }
+    master.link.segment_mut().ring_mut().set_power(0, true);
+    assert_eq!(exchange(&mut master, 0x400), (vec![7; 6], 0), "after power-on nothing is mapped");
+}
+
+/// Registers of all clocks after a few seconds of following, the frames settled each or not at all.
+fn clocks_after(frames: usize, settles: bool) -> Vec<Vec<u8>> {
+    let mut segment = segment(&line(&["coupler", "drive", "drive", "digital-input"]));
+    let mut now_ns = 1_000_000;
+    let mut send = |segment: &mut Segment, command, address, data: &[u8]| {
+        now_ns += 1_000_000;
+        let mut frame = FrameBuilder::default().datagram(command, 1, address, data).build();
+        segment.process(&mut frame, now_ns);
+        if settles {
+            segment.settle(now_ns);
+        }
+        let data = datagrams(&mut frame).unwrap().next().unwrap().data.to_vec();
+        data
+    };
+    for _ in 0..frames {
+        send(&mut segment, Command::Armw, address(0, 0x0910), &[0; 8]);
+    }
+    let positions = (0..4_u16).map(|position| 0_u16.wrapping_sub(position));
+    positions.map(|position| send(&mut segment, Command::Aprd, address(position, 0x0910), &[0; 0x28])).collect()
+}
+
+#[test]
+fn a_clock_follows_every_reference_whenever_its_loop_works() {
+    let settled = clocks_after(2_000, true);
+    assert_eq!(settled, clocks_after(2_000, false));
+    assert_ne!(settled, clocks_after(1_999, true));
 }

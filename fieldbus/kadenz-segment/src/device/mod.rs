@@ -124,6 +124,7 @@ impl Device {
         if self.is_gone {
             return;
         }
+        self.esc.follow_reference();
         if std::mem::take(&mut self.esc.events.reset) {
             self.power_cycle();
             return;
@@ -192,6 +193,7 @@ impl Device {
 
     /// The oscillator's error changes to `ppm`; `None` gives it back its own.
     pub fn drift(&mut self, ppm: Option<f64>, now_ns: u64) {
+        self.esc.follow_reference();
         let Some(clock) = &mut self.esc.clock else { return };
         let own = *self.own_ppm.get_or_insert(clock.ppm());
         clock.set_ppm(ppm.unwrap_or(own), now_ns);

@@ -39,6 +39,24 @@ struct Overlap {
     skipped: usize,
 }
 
+/// How much of a route a datagram covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Covers {
+    /// They have nothing to do with each other.
+    Nothing,
+    /// All of it, and it is all bytes of a sync manager: the usual case.
+    Whole {
+        /// Sync manager.
+        manager: usize,
+        /// First byte in the datagram.
+        at: usize,
+        /// Bytes.
+        length: usize,
+    },
+    /// A part of it, or it is no whole sync manager.
+    Partly,
+}
+
 impl Route {
     /// Decodes the sixteen bytes at 0x0600 + 16n; `None` while inactive or empty.
     pub(super) fn decode(raw: &[u8; 16]) -> Option<Self> {
@@ -69,12 +87,15 @@ impl Route {
         self.whole = self.manager.filter(|index| managers.get(*index).is_some_and(is_whole));
     }
 
-    /// The usual case: all bytes of a sync manager, and the datagram holds them all. (manager, its part of the datagram)
-    #[inline]
-    pub(super) fn whole<'a>(&self, start: u32, data: &'a mut [u8]) -> Option<(usize, &'a mut [u8])> {
-        // A route that begins before the datagram wraps round to a place behind its end.
-        let at = self.logical.wrapping_sub(start) as usize;
-        Some((self.whole?, data.get_mut(at..)?.get_mut(..self.length as usize)?))
+    /// What a datagram covers of it.
+    pub(super) fn covers(&self, start: u32, length: usize) -> Covers {
+        match (self.overlap(start, length), self.whole) {
+            (None, _) => Covers::Nothing,
+            (Some(Overlap { at, length, skipped: 0 }), Some(manager)) if length == self.length as usize => {
+                Covers::Whole { manager, at, length }
+            }
+            _ => Covers::Partly,
+        }
     }
 
     #[inline]

@@ -14,6 +14,8 @@ pub mod sync_manager;
 #[deny(clippy::indexing_slicing)]
 pub mod watchdog;
 
+pub use process_data::Part;
+
 use crate::register::{at, Access, Effect, FEATURES_OF_CLOCKS, FMMUS, MAP, MEMORY_START, SYNC_MANAGERS};
 use crate::sii::Sii;
 use clock::Clock;
@@ -64,8 +66,13 @@ pub struct Esc {
     /// FMMUs through which the master reads, and through which it writes.
     reads: Vec<Route>,
     writes: Vec<Route>,
-    /// Distributed clock; `None` where the device has none.
+    /// Counts changes of routes and sync managers.
+    version: u32,
+    /// Distributed clock; `None` where the device has none. Up to date after [`Esc::follow_reference`].
     pub clock: Option<Clock>,
+    /// The reference's time as a frame brought it, and when. The loop that follows it works when the frame has left, or
+    /// before anything else asks for the clock.
+    reference: Option<([u8; 4], u64)>,
     /// Process-data watchdog.
     pub watchdog: Watchdog,
     /// EEPROM contents.
@@ -86,7 +93,9 @@ impl Esc {
             managers: Default::default(),
             reads: Vec::with_capacity(FMMUS),
             writes: Vec::with_capacity(FMMUS),
+            version: 0,
             clock,
+            reference: None,
             watchdog: Watchdog::default(),
             sii,
             events: Events::default(),
@@ -112,8 +121,10 @@ impl Esc {
         self.managers = Default::default();
         self.reads.clear();
         self.writes.clear();
+        self.version = self.version.wrapping_add(1);
         self.events = Events::default();
         self.reset_sequence = 0;
+        self.reference = None;
         self.watchdog = Watchdog::default();
         if let Some(clock) = &mut self.clock {
             clock.power_on();
@@ -177,6 +188,7 @@ impl Esc {
     pub fn read<const OR: bool>(&mut self, address: u16, data: &mut [u8], arrival: &Arrival<'_>) -> bool {
         if address == at::SYSTEM_TIME as u16 && data.len() == 8 && !OR {
             // Once in every cycle, at the reference.
+            self.follow_reference();
             let time = self.system_time(arrival.world_ns).unwrap_or(0).to_le_bytes();
             self.set(at::SYSTEM_TIME, &time);
             data.copy_from_slice(&time);
@@ -232,6 +244,7 @@ impl Esc {
     }
 
     fn read_registers<const OR: bool>(&mut self, address: usize, data: &mut [u8], arrival: &Arrival<'_>) -> bool {
+        self.follow_reference();
         let end = address + data.len();
         let overlaps = |start: usize, length: usize| address < start + length && end > start;
         // What changes with every frame is written into memory only when somebody looks.
@@ -269,9 +282,7 @@ impl Esc {
     pub fn write(&mut self, address: u16, data: &[u8], arrival: &Arrival<'_>) -> bool {
         if address == at::SYSTEM_TIME as u16 && (4..=8).contains(&data.len()) {
             // Every device, every cycle: the reference's time goes to the loop and nowhere else.
-            if let Some(reference) = data.first_chunk() {
-                self.follow_reference(*reference, arrival.world_ns);
-            }
+            self.take_reference(data.first_chunk(), arrival.world_ns);
             return true;
         }
         self.write_masked(address, data, 0xFF, 0xFF, arrival)
@@ -348,6 +359,7 @@ impl Esc {
     }
 
     fn write_registers(&mut self, address: usize, data: &[u8], masks: (u8, u8), arrival: &Arrival<'_>) -> bool {
+        self.follow_reference();
         let last = data.len() - 1;
         let mut worked = false;
         let mut effects = 0_u32;
@@ -377,9 +389,7 @@ impl Esc {
         if is(Effect::SystemTime) {
             // The clock compares the low 32 bits; a write that misses their first byte is no reference.
             let skip = at::SYSTEM_TIME.checked_sub(address);
-            if let Some(reference) = skip.and_then(|skip| data.get(skip..)?.first_chunk()) {
-                self.follow_reference(*reference, arrival.world_ns);
-            }
+            self.take_reference(skip.and_then(|skip| data.get(skip..)?.first_chunk()), arrival.world_ns);
         }
         if is(Effect::StationAddress) || is(Effect::DlControl) {
             self.configure_address();
@@ -448,6 +458,7 @@ impl Esc {
     }
 
     fn reconfigure(&mut self) {
+        self.version = self.version.wrapping_add(1);
         for index in 0..SYNC_MANAGERS {
             let Some(raw) = self.bytes::<8>(at::SYNC_MANAGER + 8 * index) else { continue };
             let Some(manager) = self.managers.get_mut(index) else { continue };
@@ -504,7 +515,15 @@ impl Esc {
     }
 
     #[inline]
-    fn follow_reference(&mut self, reference: [u8; 4], world_ns: u64) {
+    fn take_reference(&mut self, reference: Option<&[u8; 4]>, world_ns: u64) {
+        self.follow_reference();
+        self.reference = reference.map(|reference| (*reference, world_ns));
+    }
+
+    /// Lets the clock's loop work on the reference's time that came last, if it has not yet.
+    #[inline]
+    pub fn follow_reference(&mut self) {
+        let Some((reference, world_ns)) = self.reference.take() else { return };
         let depth = self.memory[at::FILTER] & 0x0F;
         if let Some(clock) = &mut self.clock {
             clock.follow(u32::from_le_bytes(reference), world_ns, depth);
@@ -528,6 +547,7 @@ impl Esc {
 
     /// The next SYNC pulse up to `now_ns`, if any: (world time, SYNC number).
     pub fn take_pulse(&mut self, now_ns: u64) -> Option<(u64, u8)> {
+        self.follow_reference();
         let clock = self.clock.as_mut()?;
         let pulse = clock.take_pulse(now_ns)?;
         let (sync0, sync1) = (clock.next_sync0(), clock.next_sync1());
