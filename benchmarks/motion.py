@@ -331,7 +331,7 @@ def print_errors(errors: Errors, left_out: int) -> None:
     if left_out:
         print(
             f"This machine paused the application: {left_out} cycles are missing. The drives go on"
-            " along their\nline for up to ten in a row, and the reference passes over as many"
+            " along their\nline for up to 30 in a row, and the reference passes over as many"
             " setpoints."
         )
     if outside:

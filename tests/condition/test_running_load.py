@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -88,9 +90,18 @@ def test_more_than_the_idle_machine_is_asked_of_a_load(
 
 
 def test_others_work_is_not_taken_for_the_load(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    as_if(monkeypatch, "cpu", program=["sleep", "600"], at_least=0.0001, cpu_at_least=1.0)
-    with started("cpu", here) as beside, pytest.raises(LoadFailed, match="processes got 0.0 %"):
-        beside.start(threading.Event())
+    asked = {"at_least": 0.0001, "times_idle": 0.0, "cpu_at_least": 1.0}
+    as_if(monkeypatch, "cpu", program=["sleep", "600"], **asked)
+    # A machine without other work has none to mistake.
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as other:
+        try:
+            with (
+                started("cpu", here) as beside,
+                pytest.raises(LoadFailed, match="processes got 0.0 %"),
+            ):
+                beside.start(threading.Event())
+        finally:
+            other.kill()
 
 
 def test_a_weak_load_is_measured_only_when_allowed(

@@ -5,6 +5,8 @@
 
 mod common;
 
+use std::sync::atomic::Ordering;
+
 use common::{Cell, MS};
 use kadenz_motion::bus::BusError;
 use kadenz_motion::supervise::{Event, EventKind, Reaction};
@@ -315,6 +317,27 @@ fn c40_a_frame_that_misses_its_sync0_carries_the_setpoint_of_the_next() {
         assert_eq!(cell.run(20_000), Outcome::Done, "{:#?}", cell.events);
         let (position, velocity) = largest_errors(&cell);
         assert!(position < 0.25 && velocity < 8.0, "{position} degrees, {velocity} degrees/s, {pause_ms} ms");
+    }
+}
+
+#[test]
+fn c41_pause_upon_pause_moves_no_axis_away_from_its_path() {
+    // As one machine paused within 140 ms: drives that went on at the velocity of a correction ran away by 16 degrees.
+    for moment_ms in (0..1600).step_by(400) {
+        let mut cell = Cell::new(&[]);
+        cell.run_until_fast();
+        cell.run_for(moment_ms);
+        let pauses_ms = [(40, 4), (1, 2), (1, 5), (9, 2), (1, 14), (16, 4), (2, 2), (1, 3), (2, 6), (5, 2), (24, 3)];
+        for (pause_ms, cycles) in pauses_ms {
+            // Every other one between the setpoints and their way.
+            cell.stall_ns.store(if cycles % 2 == 0 { 9 * MS } else { 0 }, Ordering::Relaxed);
+            cell.cycle();
+            cell.cycle_late_by(pause_ms * MS + 700_000);
+            cell.run_for(cycles);
+        }
+        assert_eq!(cell.run(20_000), Outcome::Done, "{:#?}", cell.events);
+        let (position, velocity) = largest_errors(&cell);
+        assert!(position < 2.0 && velocity < 100.0, "{position} degrees, {velocity} degrees/s at {moment_ms} ms");
     }
 }
 

@@ -3,9 +3,10 @@
 //! priorities would run them. Each test is repeatable to the bit and faster than the robot.
 #![allow(dead_code)] // every test file uses a part of it
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use kadenz_motion::bus::{Bus, BusError};
+use kadenz_motion::bus::{Bus, BusError, Wire as _};
 use kadenz_motion::layout::Layout;
 use kadenz_motion::message::{Batch, CycleSample, Events, TaskSample};
 use kadenz_motion::robot::DRIVE_TRAINS;
@@ -22,12 +23,36 @@ use kadenz_segment::segment::Segment;
 
 pub const MS: u64 = 1_000_000;
 
+/// The ring in this process, behind a processor that may be taken away just before a frame leaves.
+pub struct Wire {
+    inside: InProcess,
+    stall_ns: Arc<AtomicU64>,
+}
+
+impl kadenz_motion::bus::Wire for Wire {
+    fn send(&mut self, frame: &[u8]) -> std::io::Result<()> {
+        let clock = self.inside.clock();
+        clock.sleep_until_ns(clock.now_ns() + self.stall_ns.swap(0, Ordering::Relaxed));
+        self.inside.send(frame)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8], deadline_ns: u64) -> std::io::Result<usize> {
+        self.inside.receive(buffer, deadline_ns)
+    }
+
+    fn clock(&self) -> &Clock {
+        self.inside.clock()
+    }
+}
+
 /// Everything.
 pub struct Cell {
     pub segment: Arc<Mutex<Segment>>,
     pub clock: Clock,
     pub shared: Arc<Shared>,
-    pub main: MainTask<InProcess>,
+    pub main: MainTask<Wire>,
+    /// How long the next frame waits between its setpoints and its way, ns.
+    pub stall_ns: Arc<AtomicU64>,
     pub trajectory: TrajectoryTask,
     pub dynamics: DynamicsTask,
     /// Off: the task is dead.
@@ -60,7 +85,9 @@ impl Cell {
     pub fn try_new(faults: &[&str]) -> Result<Self, BusError> {
         let layout = Layout::load(None).unwrap();
         let (segment, clock) = (segment(faults), Clock::new_virtual());
-        let wire = InProcess::new(Arc::clone(&segment), clock.clone());
+        let stall_ns = Arc::new(AtomicU64::new(0));
+        let inside = InProcess::new(Arc::clone(&segment), clock.clone());
+        let wire = Wire { inside, stall_ns: Arc::clone(&stall_ns) };
         let bus = Bus::bring_up(wire, &layout, &layout.axis)?;
         let shared = Arc::new(Shared::default());
         let plan = PathPlan::new(&layout);
@@ -80,6 +107,7 @@ impl Cell {
             trajectory: TrajectoryTask::new(plan, orders_out, setpoints_in, trajectory_in, Arc::clone(&shared)),
             dynamics: DynamicsTask::new(DRIVE_TRAINS, requests_out, torques_in, dynamics_in, Arc::clone(&shared)),
             segment,
+            stall_ns,
             clock,
             shared,
             trajectory_lives: true,

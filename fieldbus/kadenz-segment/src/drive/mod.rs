@@ -91,6 +91,9 @@ pub struct Drive {
     last_latch_ns: u64,
     /// SYNC0 periods since the last new position.
     missing: u32,
+    /// That position, and how far the last two were apart a period, rad.
+    target_rad: f64,
+    line_rad: f64,
     error_code: u16,
     emergency: Option<Emergency>,
 }
@@ -117,6 +120,8 @@ impl Drive {
             has_setpoints: false,
             last_latch_ns: 0,
             missing: 0,
+            target_rad: 0.0,
+            line_rad: 0.0,
             error_code: 0,
             emergency: None,
         })
@@ -190,18 +195,17 @@ impl Drive {
         }
     }
 
-    /// SYNC0 came and no new outputs had. True: the drive goes on along the line of the last two positions, or stays where
-    /// that has led to; false: it is not following positions.
+    /// SYNC0 came and no new outputs had. True: the drive goes on along the line of the last two positions that came, or
+    /// stays where that has led to; false: it is not following positions.
     fn extrapolate(&mut self, world_ns: u64) -> bool {
         let follows = self.machine.state() == Power::OperationEnabled && self.mode == mode::CSP;
         if !follows || self.settings.extrapolated_periods == 0 {
             return false;
         }
-        let step_rad = self.approach.to_rad - self.approach.from_rad;
         let from_rad = self.arrived_rad(world_ns);
         self.missing = self.missing.saturating_add(1);
         let goes_on = self.missing <= self.settings.extrapolated_periods;
-        let to_rad = if goes_on { from_rad + step_rad } else { from_rad };
+        let to_rad = if goes_on { from_rad + self.line_rad } else { from_rad };
         self.approach = Approach { from_rad, to_rad, passed_s: 0.0, period_s: self.approach.period_s };
         true
     }
@@ -235,11 +239,13 @@ impl Drive {
             }
         };
         let from_rad = self.arrived_rad(world_ns);
-        self.missing = 0;
+        // Over the time between them: what is made up for behind a pause is no velocity to go on at.
+        self.line_rad = (target - self.target_rad) / (f64::from(self.missing) + 1.0);
+        (self.target_rad, self.missing) = (target, 0);
         self.approach = Approach { from_rad, to_rad: target, passed_s: 0.0, period_s };
         if before != Power::OperationEnabled || self.mode != mode::CSP {
             // No movement from wherever the setpoint last was.
-            self.approach.from_rad = self.position_rad;
+            (self.approach.from_rad, self.line_rad) = (self.position_rad, 0.0);
         }
     }
 
