@@ -89,6 +89,8 @@ pub struct MainTask<W: Wire> {
     outcome: Outcome,
     period_ns: u64,
     sync0_after_ns: u64,
+    /// SYNC0 behind the moment a cycle is due, for a frame sent then: by the last answer, ns.
+    sync0_behind_due_ns: u64,
     stop_cycles: u64,
     drives_go_on: u32,
     planned_cycles: u64,
@@ -138,6 +140,7 @@ impl<W: Wire> MainTask<W> {
             outcome: Outcome::Done,
             period_ns: layout.period_ns(),
             sync0_after_ns: u64::from(layout.cycle.sync0_after_us) * 1000,
+            sync0_behind_due_ns: u64::from(layout.cycle.sync0_after_us) * 1000,
             stop_cycles: layout.supervision.stop_cycles.into(),
             drives_go_on: layout.cycle.drives_go_on_cycles,
             planned_cycles,
@@ -243,18 +246,18 @@ impl<W: Wire> MainTask<W> {
     /// Setpoints by which the path goes on in this cycle. It is tied to time: to the SYNC0 with which the drives take this
     /// cycle's frame. Those of cycles that were left out are passed over; where the drives have held, the path waits, for
     /// a setpoint further ahead would be a jump.
-    fn steps(&mut self, release: &Release) -> u64 {
+    fn steps(&mut self, now_ns: u64, release: &Release) -> u64 {
         if !self.moving {
             return 1;
         }
-        let late = release.start_ns.saturating_sub(release.due_ns) > self.sync0_after_ns;
+        let late = now_ns.saturating_sub(release.due_ns) > self.sync0_behind_due_ns;
         let was_late = std::mem::replace(&mut self.was_late, late);
         1 + u64::from(release.skipped.min(self.drives_go_on)) + u64::from(late) - u64::from(was_late)
     }
 
     /// Takes the setpoint of this cycle and what the dynamic task has sent.
     fn take_inputs(&mut self, now_ns: u64, release: &Release) {
-        let steps = self.steps(release);
+        let steps = self.steps(now_ns, release);
         // Before the first setpoint the trajectory task has up to a period of its own to begin.
         if steps > 0 && (self.moving || self.cycle - self.phase_since > FIRST_SETPOINT_CYCLES) {
             self.setpoint_age += 1;
@@ -360,9 +363,11 @@ impl<W: Wire> MainTask<W> {
         }
     }
 
-    /// Keeps the cycle at its place before SYNC0: a slow integral, at most 5 µs a cycle.
-    fn follow_clock(&self, since_sync0_ns: u64) {
+    /// Keeps the cycle at its place before SYNC0: a slow integral, at most 5 µs a cycle. `after_due_ns`: when this cycle's
+    /// frame was sent.
+    fn follow_clock(&mut self, since_sync0_ns: u64, after_due_ns: u64) {
         let period = self.period_ns as i64;
+        self.sync0_behind_due_ns = (after_due_ns as i64 - since_sync0_ns as i64).rem_euclid(period) as u64;
         let wanted = period - self.sync0_after_ns as i64;
         let late = (since_sync0_ns as i64 - wanted + period / 2).rem_euclid(period) - period / 2;
         let most = period / 200;
@@ -519,7 +524,7 @@ impl<W: Wire> Cyclic for MainTask<W> {
             self.sample.frame_ns = span(sent_ns, self.bus.clock().now_ns());
             self.sample.fresh = 1;
             self.read_inputs();
-            self.follow_clock(answer.since_sync0_ns);
+            self.follow_clock(answer.since_sync0_ns, sent_ns.saturating_sub(release.due_ns));
             if self.cycle % CLOCK_EVERY == 0 {
                 difference = self.bus.clock_difference_ns(deadline_ns);
                 self.sample.clock_difference_ns = difference.unwrap_or(u32::MAX);

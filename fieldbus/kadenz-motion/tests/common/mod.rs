@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use kadenz_motion::bus::{Bus, BusError, Wire as _};
+use kadenz_motion::bus::{Bus, BusError};
 use kadenz_motion::layout::Layout;
 use kadenz_motion::message::{Batch, CycleSample, Events, TaskSample};
 use kadenz_motion::robot::DRIVE_TRAINS;
