@@ -47,9 +47,10 @@ def test_the_motion_campaign_records_tasks_errors_and_how_it_was_scheduled(tmp_p
             for number, lane in enumerate(record.lanes):
                 assert lane.planned == lane.taken + lane.missed and lane.taken > 2000
                 errors = np.abs(run.samples(record, number))
-                # A cycle that did not take place leaves drives without a setpoint. In simulated
-                # time every sample is held: fieldbus/kadenz-motion/tests/motion.rs.
-                worst = errors.max() if lane.missed == 0 else np.quantile(errors, 0.99)
+                # A pause costs velocity behind it, never two degrees. In simulated time every
+                # velocity is held too: fieldbus/kadenz-motion/tests/motion.rs.
+                judged = 0.99 if lane.missed and bench == "motion/velocity-error" else 1.0
+                worst = np.quantile(errors, judged)
                 assert worst < limit, (record.params, lane)
     page = tmp_path / "report.html"
     answer = kadenz("report", run.path, "--output", page)
