@@ -216,6 +216,19 @@ fn c23_lost_frames_during_bring_up_are_sent_again() {
 }
 
 #[test]
+fn c42_an_answer_lost_anywhere_in_the_bring_up_is_made_good() {
+    // Reading a mailbox empties it, so the second copy of such a frame finds nothing: one moment in five or so.
+    for frame in [100, 3000, 7000].into_iter().chain(12_700..12_712) {
+        for kind in ["lose-return", "lose-frame"] {
+            let fault = format!("{kind}@frame={frame}");
+            if let Err(error) = Cell::try_new(&[&fault]) {
+                panic!("{fault}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
 fn c24_a_cycle_that_begins_late_is_named() {
     let mut cell = Cell::new(&[]);
     cell.run_until_fast();

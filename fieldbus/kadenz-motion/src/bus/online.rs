@@ -6,16 +6,17 @@ use std::cell::Cell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::time::Duration;
 
-use ethercrab::error::Error;
 use ethercrab::{Command, MainDevice, MainDeviceConfig, PduStorage, SubDeviceState, Timeouts};
 
-use super::bring_up::{bring_up, Ring, IMAGE_MAX_BYTES};
+use super::bring_up::{bring_up, Found, Ring, IMAGE_MAX_BYTES};
 use super::pump::{Patience, Stalled, AT_EASE};
 use super::{Axis, AxisFeedback, AxisSetpoint, BusError, Pump, Wire};
 use crate::layout::{AxisLayout, Layout};
 use crate::rt::Clock;
 use crate::supervise::Exchange;
 
+/// Times a bring-up begins whose answers were lost.
+const BEGINNINGS: u32 = 3;
 const FRAMES: usize = 8;
 const FRAME_BYTES: usize = PduStorage::element_size(IMAGE_MAX_BYTES);
 /// Difference between a device's copy of the system time and the reference, sign and magnitude (ETG.1000.4 table 60).
@@ -52,14 +53,32 @@ impl<W: Wire> Bus<W> {
     /// Brings the ring to the request for OP; from then on it wants a frame every cycle. `axes` are looked for on it;
     /// none are needed for a workload without drives.
     ///
-    /// The library's storage must live for ever, so each call leaks some 12 KiB; a program calls it once or, to try
-    /// again, a few times.
-    pub fn bring_up(wire: W, layout: &Layout, axes: &[AxisLayout]) -> Result<Self, BusError> {
+    /// A frame without an answer is sent again. Where its first copy had arrived after all, the second may fail: a
+    /// mailbox that was read is empty. Then all of it begins again.
+    ///
+    /// The library's storage must live for ever, so each beginning leaks some 12 KiB; a program calls it once or, to
+    /// try again, a few times.
+    pub fn bring_up(mut wire: W, layout: &Layout, axes: &[AxisLayout]) -> Result<Self, BusError> {
+        let mut begun = 0;
+        loop {
+            let (error, pump) = match Self::begin(wire, layout, axes) {
+                Ok(bus) => return Ok(bus),
+                Err(failed) => *failed,
+            };
+            begun += 1;
+            let BusError::Master { step, .. } = error else { return Err(error) };
+            if pump.resent == 0 || begun == BEGINNINGS {
+                return Err(error);
+            }
+            tracing::warn!(frames = pump.resent, "answers were lost, begins again: {error}");
+            wire = pump.into_quiet_wire().map_err(|stalled| BusError::Stalled { step, stalled })?;
+        }
+    }
+
+    fn begin(wire: W, layout: &Layout, axes: &[AxisLayout]) -> Result<Self, Box<(BusError, Pump<W>)>> {
         let storage: &'static PduStorage<FRAMES, FRAME_BYTES> = Box::leak(Box::new(PduStorage::new()));
         let step = Cell::new("opening");
-        let Ok((tx, rx, frames)) = storage.try_split() else {
-            return Err(BusError::Master { step: step.get(), error: Error::Internal });
-        };
+        let (tx, rx, frames) = storage.try_split().expect("storage that was never split");
         // Frames get no time-out from the library: the pump keeps time, and no timer is ever registered in a cycle.
         // The others are for dialogues at the start, which on a busy machine take longer than the library expects.
         let timeouts = Timeouts {
@@ -75,10 +94,15 @@ impl<W: Wire> Bus<W> {
         let mut pump = Pump::new(wire, tx, rx);
         let began_ns = pump.clock().now_ns();
         let work = AssertUnwindSafe(|| pump.run(bring_up(master, layout, axes, began_ns, &step), AT_EASE));
-        let found = catch_unwind(work)
-            .map_err(|panic| BusError::MasterPanicked { step: step.get(), message: message_of(&*panic) })?
-            .map_err(|stalled| BusError::Stalled { step: step.get(), stalled })??;
-        Ok(Self { pump, master, ring: found.ring, axes: found.axes, expected_counter: found.expected_counter })
+        let found = match catch_unwind(work) {
+            Err(panic) => Err(BusError::MasterPanicked { step: step.get(), message: message_of(&*panic) }),
+            Ok(Err(stalled)) => Err(BusError::Stalled { step: step.get(), stalled }),
+            Ok(Ok(found)) => found,
+        };
+        match found {
+            Ok(Found { ring, axes, expected_counter }) => Ok(Self { pump, master, ring, axes, expected_counter }),
+            Err(error) => Err(Box::new((error, pump))),
+        }
     }
 
     /// Axes in the order of the layout.

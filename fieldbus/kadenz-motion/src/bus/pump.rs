@@ -39,8 +39,12 @@ pub enum Patience {
     },
 }
 
-/// Start and end of operation: 20 ms an answer, three more tries.
-pub const AT_EASE: Patience = Patience::Retry { wait_ns: 20_000_000, times: 3 };
+/// Time an answer may take outside cyclic operation.
+const ANSWER_NS: u64 = 20_000_000;
+/// Start and end of operation: three more tries.
+pub const AT_EASE: Patience = Patience::Retry { wait_ns: ANSWER_NS, times: 3 };
+/// Answers that can still be on their way: no master has more frames under way.
+const UNDER_WAY: usize = 64;
 
 /// Frames in and out.
 pub struct Pump<W> {
@@ -53,13 +57,15 @@ pub struct Pump<W> {
     last_length: usize,
     /// Frames that were no answer to anything: late, doubled or damaged.
     pub strays: u64,
+    /// Frames that were sent again because no answer came.
+    pub resent: u64,
 }
 
 impl<W: Wire> Pump<W> {
     /// Takes both ends of the library's frame storage.
     pub fn new(wire: W, tx: PduTx<'static>, rx: PduRx<'static>) -> Self {
         let empty = [0; FRAME_MAX_BYTES];
-        Self { wire, tx, rx, buffer: empty, last: empty, last_length: 0, strays: 0 }
+        Self { wire, tx, rx, buffer: empty, last: empty, last_length: 0, strays: 0, resent: 0 }
     }
 
     /// The clock of the wire's deadlines.
@@ -89,12 +95,23 @@ impl<W: Wire> Pump<W> {
             match patience {
                 Patience::Retry { times, .. } if tries < times => {
                     tries += 1;
+                    self.resent += 1;
                     let again = &self.last[..self.last_length];
                     self.wire.send(again).map_err(|error| Stalled::WireFailed(error.raw_os_error().unwrap_or(0)))?;
                 }
                 _ => return Err(Stalled::NoAnswer),
             }
         }
+    }
+
+    /// The wire, once nothing is on its way any more: for a new beginning, which must not take an old answer for its own.
+    pub fn into_quiet_wire(mut self) -> Result<W, Stalled> {
+        for _ in 0..UNDER_WAY {
+            if !self.receive(self.wire.clock().now_ns() + ANSWER_NS)? {
+                break;
+            }
+        }
+        Ok(self.wire)
     }
 
     /// Sends what the library has ready; true if there was anything.
