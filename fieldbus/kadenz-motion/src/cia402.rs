@@ -69,11 +69,11 @@ pub mod controlword {
     pub const FAULT_RESET: u16 = 0x80;
 }
 
-/// The next command on the way to operation enabled. A fault is acknowledged only when `reset` allows it; the bit is
-/// an edge, so it alternates with the cycle number.
-pub fn towards_enabled(state: DriveState, reset: bool, cycle: u64) -> u16 {
+/// The next command on the way to operation enabled. A fault is acknowledged once, by the edge with which the bit comes
+/// behind any other command; it stays until the drive has left the fault.
+pub fn towards_enabled(state: DriveState) -> u16 {
     match state {
-        DriveState::Fault if reset && cycle % 2 == 1 => controlword::FAULT_RESET,
+        DriveState::Fault => controlword::FAULT_RESET,
         DriveState::ReadyToSwitchOn => controlword::SWITCH_ON,
         DriveState::SwitchedOn | DriveState::OperationEnabled => controlword::ENABLE,
         DriveState::SwitchOnDisabled => controlword::SHUTDOWN,
@@ -112,14 +112,14 @@ mod tests {
             (DriveState::OperationEnabled, 0x0F),
         ];
         for (state, command) in steps {
-            assert_eq!(towards_enabled(state, true, 1), command);
+            assert_eq!(towards_enabled(state), command);
         }
     }
 
     #[test]
-    fn a_fault_is_acknowledged_by_an_edge_and_only_when_allowed() {
-        assert_eq!(towards_enabled(DriveState::Fault, true, 0), 0x00);
-        assert_eq!(towards_enabled(DriveState::Fault, true, 1), 0x80);
-        assert_eq!(towards_enabled(DriveState::Fault, false, 1), 0x00);
+    fn a_fault_is_acknowledged_by_an_edge_that_stays() {
+        assert_eq!(towards_enabled(DriveState::FaultReaction), controlword::DISABLE_VOLTAGE);
+        assert_eq!(towards_enabled(DriveState::Fault), controlword::FAULT_RESET);
+        assert_eq!(towards_enabled(DriveState::Fault), controlword::FAULT_RESET);
     }
 }

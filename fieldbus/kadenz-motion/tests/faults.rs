@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Numbered fault scenarios of the whole cell: ring, drives, arm and tasks. Each asserts the reaction, the log line and
-//! that no drive stays enabled. Scenarios of the supervision alone are in `src/supervise/scenarios.rs` (m01 to m20), of
+//! that no drive stays enabled. Scenarios of the supervision alone are in `src/supervise/scenarios.rs` (m01 to m25), of
 //! the running program in `tests/program.rs` (p01 on).
 
 mod common;
@@ -463,4 +463,49 @@ fn c36_a_master_that_falls_silent_leaves_no_drive_enabled() {
     cell.silence(700);
     assert_eq!(cell.powered(), 0);
     assert!(cell.fastest_rad_s() < 0.01);
+}
+
+#[test]
+fn c43_a_fault_a_drive_came_with_is_told_and_acknowledged_once() {
+    let cell = survives(&["drive-fault@frame=12000,device=joint-2,code=8976"]);
+    let told: Vec<_> = cell.events.iter().filter(|e| e.kind() == Some(EventKind::FaultAcknowledged)).collect();
+    assert_eq!(told.iter().map(|e| (e.value, e.expected)).collect::<Vec<_>>(), [(2, 8976)]);
+    assert!(!cell.has(EventKind::DriveFault));
+}
+
+#[test]
+fn c44_a_fault_while_drives_are_enabled_removes_power_before_anything_moves() {
+    let mut cell = Cell::new(&["drive-fault@cycle=1,device=joint-2,code=8976"]);
+    assert_eq!(cause(cell.run(2000)), (EventKind::DriveFault, Reaction::SafeState));
+    assert_eq!((cell.first(EventKind::DriveFault).value, cell.powered()), (2, 0));
+    assert!(cell.cycles.is_empty() && cell.fastest_rad_s() < 0.01);
+}
+
+#[test]
+fn c45_a_cable_broken_while_drives_are_enabled_ends_the_start_at_the_fifth_wrong_counter() {
+    let mut cell = Cell::new(&["break-cable@cycle=4,device=joint-3"]);
+    assert_eq!(cause(cell.run(200)), (EventKind::WorkingCounter, Reaction::QuickStop));
+    assert_eq!(cell.events.iter().filter(|e| e.kind() == Some(EventKind::WorkingCounter)).count(), 5);
+    cell.silence(200);
+    assert_eq!(cell.powered(), 0);
+}
+
+#[test]
+fn c47_a_cable_broken_on_the_way_to_op_is_named_and_enables_no_drive() {
+    let mut cell = Cell::new(&["break-cable@cycle=1,device=joint-3"]);
+    while cell.cycle() == Flow::Continue {
+        assert_eq!(cell.powered(), 0);
+    }
+    assert_eq!(cause(cell.main.outcome()), (EventKind::WorkingCounter, Reaction::SafeState));
+}
+
+#[test]
+fn c46_a_fault_during_a_stop_is_told_and_makes_it_a_hard_one() {
+    let mut cell = Cell::new(&[&at("drive-fault@cycle=FAST,device=joint-1,code=8976")]);
+    while cell.main.cycles() < FAST - 10 {
+        assert_eq!(cell.cycle(), Flow::Continue);
+    }
+    cell.shared.request_stop(StopCategory::One);
+    assert_eq!(cause(cell.run(2000)), (EventKind::DriveFault, Reaction::SafeState));
+    assert_eq!((cell.first(EventKind::DriveFault).expected, cell.powered()), (8976, 0));
 }

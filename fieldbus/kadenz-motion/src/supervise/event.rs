@@ -19,7 +19,8 @@ macro_rules! kinds {
                 match code { $($code => Some(Self::$name),)* _ => None }
             }
 
-            /// What `value` and `expected` mean, as text with `{}` for each.
+            /// What `value` and `expected` mean, as text with `{}` for each; `{x}` is hexadecimal as in manuals,
+            /// `{deg}` degrees from millionths.
             fn template(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
             }
@@ -33,7 +34,7 @@ kinds! {
     /// Working counter not as it should be.
     WorkingCounter = 2, "working counter {}, {} expected";
     /// A device left OP.
-    DeviceState = 3, "device {} is in AL state {}";
+    DeviceState = 3, "device {} is in AL state {x}";
     /// A cycle began too late.
     Late = 4, "began {} ns late, {} allowed";
     /// Cycles that did not take place.
@@ -41,11 +42,11 @@ kinds! {
     /// Distributed clocks are apart.
     ClockDifference = 6, "distributed clocks differ by {} ns, {} allowed";
     /// An axis does not follow.
-    FollowingError = 7, "axis {} is {} udeg away from its setpoint";
+    FollowingError = 7, "axis {} is {deg} degrees away from its setpoint";
     /// A drive stopped itself.
-    DriveFault = 8, "drive of axis {} reports fault {}";
+    DriveFault = 8, "drive of axis {} reports fault {x}";
     /// A drive left operation without being told.
-    DriveDropped = 9, "drive of axis {} left operation, statusword {}";
+    DriveDropped = 9, "drive of axis {} left operation, statusword {x}";
     /// The trajectory gave no setpoint in time.
     SetpointLate = 10, "no setpoint for {} cycles, {} allowed";
     /// The torque of the dynamic task is missing.
@@ -64,6 +65,8 @@ kinds! {
     StopTimedOut = 17, "drives were still powered {} cycles after the stop";
     /// Every drive is without power.
     PowerRemoved = 18, "every drive without power {} cycles after the stop";
+    /// A drive was in fault before it was enabled.
+    FaultAcknowledged = 19, "drive of axis {} came with fault {x}, which is acknowledged once";
 }
 
 /// An event of one cycle.
@@ -105,11 +108,18 @@ impl std::fmt::Display for Event {
         write!(f, "cycle {}: ", self.cycle)?;
         let template = self.kind().map_or("unknown event {} {}", EventKind::template);
         let mut values = [self.value, self.expected].into_iter();
-        for (k, part) in template.split("{}").enumerate() {
-            if k > 0 {
-                write!(f, "{}", values.next().unwrap_or_default())?;
+        for (k, part) in template.split('{').enumerate() {
+            let Some((format, text)) = part.split_once('}').filter(|_| k > 0) else {
+                f.write_str(part)?;
+                continue;
+            };
+            let value = values.next().unwrap_or_default();
+            match format {
+                "x" => write!(f, "{value:#06x}")?,
+                "deg" => write!(f, "{:.3}", value as f64 * 1e-6)?,
+                _ => write!(f, "{value}")?,
             }
-            f.write_str(part)?;
+            f.write_str(text)?;
         }
         write!(f, ": {}", self.reaction())
     }
@@ -124,6 +134,10 @@ mod tests {
     fn an_event_says_cycle_values_and_reaction() {
         let event = Event::new(1234, EventKind::WorkingCounter, 18, 21, Reaction::Hold);
         assert_eq!(event.to_string(), "cycle 1234: working counter 18, 21 expected: holds the last setpoint");
+        let fault = Event::new(7, EventKind::DriveFault, 2, 0x8611, Reaction::SafeState);
+        assert_eq!(fault.to_string(), "cycle 7: drive of axis 2 reports fault 0x8611: power off");
+        let error = Event::new(8, EventKind::FollowingError, 4, -5_500_000, Reaction::QuickStop);
+        assert_eq!(error.to_string(), "cycle 8: axis 4 is -5.500 degrees away from its setpoint: quick stop");
     }
 
     #[test]

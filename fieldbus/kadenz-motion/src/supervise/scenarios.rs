@@ -16,7 +16,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        Self { supervisor: Supervisor::new(SupervisionLimits::default(), WKC), cycle: 0, log: Vec::new() }
+        Self { supervisor: Supervisor::new(SupervisionLimits::default(), WKC, 6), cycle: 0, log: Vec::new() }
     }
 
     fn cycle(&mut self, change: impl FnOnce(&mut Observation<'_>)) -> Reaction {
@@ -31,6 +31,7 @@ impl Bench {
         self.cycle += 1;
         let mut seen = Observation {
             cycle: self.cycle,
+            duty: Duty::Operation,
             exchange: GOOD,
             lateness_ns: 20_000,
             skipped: 0,
@@ -218,4 +219,89 @@ fn m20_the_strongest_reaction_is_remembered_after_recovery() {
     bench.cycle(|seen| seen.skipped = 50);
     bench.cycle(|_| ());
     assert_eq!(bench.supervisor.reaction(), Reaction::QuickStop);
+}
+
+/// An axis on its way into operation.
+const READY: (DriveState, u16, u16, f64) = (DriveState::ReadyToSwitchOn, 0x0231, 0, 0.0);
+const FAULTED: (DriveState, u16, u16, f64) = (DriveState::Fault, 0x0218, 0x8611, 0.0);
+
+#[test]
+fn m21_before_op_only_frames_are_looked_at_and_nothing_is_stopped() {
+    let mut bench = Bench::new();
+    let starting = |seen: &mut Observation<'_>| {
+        seen.duty = Duty::Starting;
+        seen.skipped = 50;
+        seen.exchange = Exchange::Answered { working_counter: 7, not_in_op: Some((3, 4)) };
+    };
+    assert_eq!(bench.cycle_of(&[FAULTED; 6], starting), Reaction::None);
+    assert!(bench.log.is_empty());
+    for _ in 0..100 {
+        let lost = |seen: &mut Observation<'_>| (seen.duty, seen.exchange) = (Duty::Starting, Exchange::Lost);
+        assert_eq!(bench.cycle(lost), Reaction::None);
+    }
+    assert_eq!(bench.kinds(), [EventKind::FrameLost]);
+}
+
+#[test]
+fn m22_a_fault_a_drive_came_with_is_acknowledged_and_told_once_and_a_second_one_removes_power() {
+    let mut bench = Bench::new();
+    let enabling = |seen: &mut Observation<'_>| seen.duty = Duty::Enabling;
+    let mut axes = [READY; 6];
+    axes[2] = FAULTED;
+    for _ in 0..3 {
+        assert_eq!(bench.cycle_of(&axes, enabling), Reaction::None);
+    }
+    assert_eq!(bench.kinds(), [EventKind::FaultAcknowledged]);
+    assert_eq!((bench.log[0].value, bench.log[0].expected), (2, 0x8611));
+    assert_eq!(bench.cycle_of(&[READY; 6], enabling), Reaction::None);
+    assert_eq!(bench.cycle_of(&axes, enabling), Reaction::SafeState);
+    assert_eq!(bench.kinds()[1..], [EventKind::DriveFault]);
+}
+
+#[test]
+fn m23_axes_that_are_enabled_are_held_to_it_while_the_others_are_on_their_way() {
+    let enabling = |seen: &mut Observation<'_>| seen.duty = Duty::Enabling;
+    let mut axes = [READY; 6];
+    axes[0] = FOLLOWS;
+    let mut bench = Bench::new();
+    assert_eq!(bench.cycle_of(&axes, enabling), Reaction::None);
+    assert_eq!(bench.cycle_of(&[READY; 6], enabling), Reaction::QuickStop);
+    assert_eq!(bench.kinds(), [EventKind::DriveDropped]);
+    let mut bench = Bench::new();
+    axes[0].3 = 6.0;
+    assert_eq!(bench.cycle_of(&axes, enabling), Reaction::QuickStop);
+    assert_eq!(bench.kinds(), [EventKind::FollowingError]);
+}
+
+#[test]
+fn m24_the_bus_is_supervised_while_drives_are_enabled_and_lost_time_is_only_told() {
+    let enabling = |exchange| move |seen: &mut Observation<'_>| (seen.duty, seen.exchange) = (Duty::Enabling, exchange);
+    assert_eq!(Bench::new().until_quick_stop(enabling(Exchange::Lost)), 5);
+    let wrong = Exchange::Answered { working_counter: 18, not_in_op: None };
+    assert_eq!(Bench::new().until_quick_stop(enabling(wrong)), 5);
+    let dropped = Exchange::Answered { working_counter: WKC, not_in_op: Some((3, 0x14)) };
+    assert_eq!(Bench::new().cycle(enabling(dropped)), Reaction::SafeState);
+    let mut bench = Bench::new();
+    assert_eq!(bench.cycle(|seen| (seen.duty, seen.skipped) = (Duty::Enabling, 50)), Reaction::None);
+    assert_eq!(bench.kinds(), [EventKind::Skipped]);
+}
+
+#[test]
+fn m25_faults_during_a_stop_are_told_once_and_only_power_off_can_follow() {
+    let mut bench = Bench::new();
+    let stopping = |seen: &mut Observation<'_>| seen.duty = Duty::Stopping;
+    for _ in 0..20 {
+        let lost = |seen: &mut Observation<'_>| (seen.duty, seen.exchange) = (Duty::Stopping, Exchange::Lost);
+        assert_eq!(bench.cycle(lost), Reaction::None);
+    }
+    let mut axes = [READY; 6];
+    assert_eq!(bench.cycle_of(&axes, stopping), Reaction::None);
+    axes[1] = FAULTED;
+    assert_eq!(bench.cycle_of(&axes, stopping), Reaction::SafeState);
+    assert_eq!(bench.cycle_of(&axes, stopping), Reaction::None);
+    let dropped = Exchange::Answered { working_counter: WKC, not_in_op: Some((3, 0x14)) };
+    let fell = |seen: &mut Observation<'_>| (seen.duty, seen.exchange) = (Duty::Stopping, dropped);
+    assert_eq!(bench.cycle_of(&axes, fell), Reaction::SafeState);
+    assert_eq!(bench.cycle_of(&axes, fell), Reaction::None);
+    assert_eq!(bench.kinds(), [EventKind::FrameLost, EventKind::DriveFault, EventKind::DeviceState]);
 }

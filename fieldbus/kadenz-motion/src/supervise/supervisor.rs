@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Observation to reaction.
 
-use super::{Event, EventKind, SupervisionLimits, SETPOINT_GRACE_CYCLES};
+use super::{Duty, Event, EventKind, SupervisionLimits, SETPOINT_GRACE_CYCLES};
 use crate::cia402::DriveState;
 
 /// What is done, from least to most. A stronger one is never replaced by a weaker one.
@@ -64,6 +64,8 @@ pub enum Exchange {
 pub struct Observation<'a> {
     /// Number of the cycle.
     pub cycle: u64,
+    /// What the drives were asked for.
+    pub duty: Duty,
     /// Of the frame.
     pub exchange: Exchange,
     /// Start of the cycle after its release, ns.
@@ -88,13 +90,40 @@ pub struct Supervisor {
     late: u32,
     apart: u32,
     troubled: u32,
+    /// The device that is not in OP, and its state, as told.
+    strayed: Option<(u16, u8)>,
+    axes: Vec<Axis>,
     reaction: Reaction,
 }
 
+/// What an axis has shown so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct Axis {
+    /// It came with a fault, which is acknowledged once.
+    acknowledged: bool,
+    /// It has been without a fault.
+    was_well: bool,
+    /// It has been in operation.
+    was_enabled: bool,
+    /// Its fault has been told.
+    faulted: bool,
+}
+
 impl Supervisor {
-    /// `expected_counter`: working counter of a healthy exchange.
-    pub fn new(limits: SupervisionLimits, expected_counter: u16) -> Self {
-        Self { limits, expected_counter, lost: 0, wrong: 0, late: 0, apart: 0, troubled: 0, reaction: Reaction::None }
+    /// `expected_counter`: working counter of a healthy exchange. `axes`: how many are observed.
+    pub fn new(limits: SupervisionLimits, expected_counter: u16, axes: usize) -> Self {
+        Self {
+            limits,
+            expected_counter,
+            lost: 0,
+            wrong: 0,
+            late: 0,
+            apart: 0,
+            troubled: 0,
+            strayed: None,
+            axes: vec![Axis::default(); axes],
+            reaction: Reaction::None,
+        }
     }
 
     /// The strongest reaction so far.
@@ -102,57 +131,95 @@ impl Supervisor {
         self.reaction
     }
 
-    /// Looks at one cycle in which the drives are in operation. Says what to do and tells `log` what was found.
+    /// Looks at one cycle. Says what to do and tells `log` what was found.
     pub fn observe(&mut self, seen: &Observation<'_>, log: &mut impl FnMut(Event)) -> Reaction {
         let mut worst = Reaction::None;
+        let duty = seen.duty;
         let mut found = |kind, value: i64, expected: i64, reaction: Reaction| {
+            let reaction = duty.bounded(kind, reaction);
             worst = worst.max(reaction);
             log(Event::new(seen.cycle, kind, value, expected, reaction));
         };
+        let trusted = self.look_at_exchange(seen, &mut found);
+        if duty != Duty::Starting {
+            self.look_at_time(seen, &mut found);
+        }
+        // Inputs of an exchange that failed are old: an axis is judged by what it really said.
+        if trusted && duty != Duty::Starting {
+            self.look_at_axes(seen, &mut found);
+        }
+        if worst == Reaction::None {
+            // In a stop silence is no sign of health: what lasts is told once.
+            if self.troubled > 0 && duty != Duty::Stopping {
+                log(Event::new(seen.cycle, EventKind::Recovered, self.troubled.into(), 0, Reaction::None));
+            }
+            self.troubled = 0;
+        } else {
+            self.troubled += 1;
+        }
+        self.reaction = self.reaction.max(worst);
+        worst
+    }
+    /// The frame, its working counter and the devices' states. True if what came can be believed.
+    fn look_at_exchange(
+        &mut self,
+        seen: &Observation<'_>,
+        found: &mut impl FnMut(EventKind, i64, i64, Reaction),
+    ) -> bool {
         let limits = self.limits;
-        let grows = |count: u32, limit: u32| if count >= limit { Reaction::QuickStop } else { Reaction::Hold };
-
-        let mut answered = false;
-        match seen.exchange {
-            Exchange::Lost => {
+        let (working_counter, not_in_op) = match seen.exchange {
+            Exchange::Answered { working_counter, not_in_op } => (working_counter, not_in_op),
+            Exchange::Lost | Exchange::Failed { .. } => {
                 self.lost += 1;
-                found(EventKind::FrameLost, i64::from(self.lost), 0, grows(self.lost, limits.lost_frames));
-            }
-            Exchange::Failed { code } => {
-                self.lost += 1;
-                found(EventKind::MasterError, code, 0, grows(self.lost, limits.lost_frames));
-            }
-            Exchange::Answered { working_counter, not_in_op } => {
-                answered = true;
-                self.lost = 0;
-                let good = working_counter == self.expected_counter;
-                self.wrong = if good { 0 } else { self.wrong + 1 };
-                if !good {
-                    let reaction = grows(self.wrong, limits.wrong_counters);
-                    found(EventKind::WorkingCounter, working_counter.into(), self.expected_counter.into(), reaction);
+                let (kind, value) = match seen.exchange {
+                    Exchange::Failed { code } => (EventKind::MasterError, code),
+                    _ => (EventKind::FrameLost, self.lost.into()),
+                };
+                if seen.duty.tells(self.lost) {
+                    found(kind, value, 0, grows(self.lost, limits.lost_frames));
                 }
-                if let Some((device, state)) = not_in_op {
-                    // Only a device that answered has a state; one that is gone shows in the working counter.
-                    found(EventKind::DeviceState, device.into(), state.into(), Reaction::SafeState);
-                }
+                return false;
+            }
+        };
+        self.lost = 0;
+        if seen.duty == Duty::Starting {
+            // Outputs count from OP on.
+            return true;
+        }
+        let good = working_counter == self.expected_counter;
+        self.wrong = if good { 0 } else { self.wrong + 1 };
+        if !good && seen.duty.tells(self.wrong) {
+            let reaction = grows(self.wrong, limits.wrong_counters);
+            found(EventKind::WorkingCounter, working_counter.into(), self.expected_counter.into(), reaction);
+        }
+        // Only a device that answered has a state; one that is gone shows in the working counter.
+        if self.strayed != not_in_op {
+            self.strayed = not_in_op;
+            if let Some((device, state)) = not_in_op {
+                found(EventKind::DeviceState, device.into(), state.into(), Reaction::SafeState);
             }
         }
+        good
+    }
 
+    /// Release, cycles left out, distributed clocks, and the setpoints' way.
+    fn look_at_time(&mut self, seen: &Observation<'_>, found: &mut impl FnMut(EventKind, i64, i64, Reaction)) {
+        let limits = self.limits;
+        let stops = |yes: bool| if yes { Reaction::QuickStop } else { Reaction::None };
         if seen.skipped > 0 {
-            let reaction = if seen.skipped >= limits.skipped_cycles { Reaction::QuickStop } else { Reaction::None };
-            found(EventKind::Skipped, seen.skipped.into(), 0, reaction);
+            found(EventKind::Skipped, seen.skipped.into(), 0, stops(seen.skipped >= limits.skipped_cycles));
         }
         let late = seen.lateness_ns > limits.late_ns;
         self.late = if late { self.late + 1 } else { 0 };
         if late {
-            let reaction = if self.late >= limits.late_cycles { Reaction::QuickStop } else { Reaction::None };
+            let reaction = stops(self.late >= limits.late_cycles);
             found(EventKind::Late, seen.lateness_ns as i64, limits.late_ns as i64, reaction);
         }
         if let Some(difference) = seen.clock_difference_ns {
             let apart = difference > limits.clock_difference_ns;
             self.apart = if apart { self.apart + 1 } else { 0 };
             if apart {
-                let reaction = if self.apart >= limits.clock_readings { Reaction::QuickStop } else { Reaction::None };
+                let reaction = stops(self.apart >= limits.clock_readings);
                 found(EventKind::ClockDifference, difference.into(), limits.clock_difference_ns.into(), reaction);
             }
         }
@@ -163,27 +230,42 @@ impl Supervisor {
             };
             found(EventKind::SetpointLate, seen.setpoint_age.into(), limits.setpoint_cycles.into(), reaction);
         }
-        // Inputs of an exchange that failed are old: an axis is judged by what it really said.
-        let trusted = answered && self.wrong == 0;
-        for (axis, (state, statusword, error_code, error_deg)) in seen.axes.iter().enumerate().filter(|_| trusted) {
+    }
+
+    fn look_at_axes(&mut self, seen: &Observation<'_>, found: &mut impl FnMut(EventKind, i64, i64, Reaction)) {
+        for (k, (was, now)) in self.axes.iter_mut().zip(seen.axes).enumerate() {
+            let (axis, (state, statusword, error_code, error_deg)) = (k as i64, *now);
             if state.faulted() {
-                found(EventKind::DriveFault, axis as i64, (*error_code).into(), Reaction::SafeState);
-            } else if *state != DriveState::OperationEnabled {
-                found(EventKind::DriveDropped, axis as i64, (*statusword).into(), Reaction::QuickStop);
-            } else if error_deg.abs() > limits.following_error_deg || error_deg.is_nan() {
+                if seen.duty == Duty::Enabling && !was.was_well {
+                    if !std::mem::replace(&mut was.acknowledged, true) {
+                        found(EventKind::FaultAcknowledged, axis, error_code.into(), Reaction::None);
+                    }
+                } else if !std::mem::replace(&mut was.faulted, true) {
+                    found(EventKind::DriveFault, axis, error_code.into(), Reaction::SafeState);
+                }
+                continue;
+            }
+            was.was_well |= !matches!(state, DriveState::NotReady | DriveState::Unknown);
+            let follows = state == DriveState::OperationEnabled;
+            was.was_enabled |= follows;
+            if seen.duty == Duty::Stopping || (seen.duty == Duty::Enabling && !was.was_enabled) {
+                continue;
+            }
+            if !follows {
+                found(EventKind::DriveDropped, axis, statusword.into(), Reaction::QuickStop);
+            } else if error_deg.abs() > self.limits.following_error_deg || error_deg.is_nan() {
                 let micro_degrees = (error_deg * 1e6) as i64;
-                found(EventKind::FollowingError, axis as i64, micro_degrees, Reaction::QuickStop);
+                found(EventKind::FollowingError, axis, micro_degrees, Reaction::QuickStop);
             }
         }
-        if worst == Reaction::None {
-            if self.troubled > 0 {
-                log(Event::new(seen.cycle, EventKind::Recovered, self.troubled.into(), 0, Reaction::None));
-            }
-            self.troubled = 0;
-        } else {
-            self.troubled += 1;
-        }
-        self.reaction = self.reaction.max(worst);
-        worst
+    }
+}
+
+/// Holds, and from the limit on stops.
+fn grows(count: u32, limit: u32) -> Reaction {
+    if count >= limit {
+        Reaction::QuickStop
+    } else {
+        Reaction::Hold
     }
 }

@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use super::dynamics::push;
 use super::periodic::{Cyclic, Flow, Release};
+use super::phase::Phase;
 use super::{Shared, StopCategory, Task, Window};
-use crate::bus::{AxisFeedback, AxisSetpoint, Bus, Wire};
+use crate::bus::{Answer, AxisFeedback, AxisSetpoint, Bus, Wire};
 use crate::cia402::{controlword, towards_enabled, DriveState};
 use crate::layout::Layout;
 use crate::message::{Batch, CycleSample, Events, Order, Setpoints, TaskSample, TorqueRequest, Torques, EVENTS};
 use crate::profile::{Point, Way};
 use crate::rt::{Receiver, Sender};
-use crate::supervise::{Event, EventKind, Exchange, Observation, Reaction, Supervisor, SETPOINT_GRACE_CYCLES};
+use crate::supervise::{Duty, Event, EventKind, Exchange, Observation, Reaction, Supervisor, SETPOINT_GRACE_CYCLES};
 use crate::AXES;
 
 /// Cycles the ring may take to reach OP, and the drives to be enabled.
@@ -59,22 +60,6 @@ pub enum Outcome {
         /// What set it off.
         cause: Event,
     },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Phase {
-    /// The ring is on its way to OP.
-    Starting,
-    /// The drives are on their way to operation.
-    Enabling,
-    /// On the path.
-    Moving,
-    /// Slowing on the path, then holding; `since` the arm stood.
-    Halting { stood: Option<u64> },
-    /// Category 1 or 0 under way since this cycle.
-    Stopping { category: StopCategory, since: u64 },
-    /// Without power since this cycle.
-    Off { since: u64 },
 }
 
 /// See the module.
@@ -130,7 +115,7 @@ impl<W: Wire> MainTask<W> {
         };
         let no_event = Event::new(0, EventKind::Recovered, 0, 0, Reaction::None);
         Self {
-            supervisor: Supervisor::new(layout.supervision, bus.expected_counter()),
+            supervisor: Supervisor::new(layout.supervision, bus.expected_counter(), AXES),
             bus,
             queues,
             shared,
@@ -342,7 +327,7 @@ impl<W: Wire> MainTask<W> {
                 Phase::Enabling => {
                     // Until it is enabled the setpoint is where the axis stands, so that enabling moves nothing.
                     self.point.position[k] = feedback.position_rad;
-                    AxisSetpoint { controlword: towards_enabled(feedback.state, true, self.cycle), ..standing }
+                    AxisSetpoint { controlword: towards_enabled(feedback.state), ..standing }
                 }
                 Phase::Moving | Phase::Halting { .. } => following,
                 Phase::Stopping { category: StopCategory::Zero, .. } => standing,
@@ -374,20 +359,20 @@ impl<W: Wire> MainTask<W> {
         self.shared.set_shift_ns(self.shared.shift_ns() - (late / 8).clamp(-most, most));
     }
 
-    fn supervise(&mut self, release: &Release, exchange: Exchange, clock_difference_ns: Option<u32>) {
+    fn supervise(&mut self, duty: Duty, release: &Release, exchange: Exchange, clock_difference_ns: Option<u32>) {
         let mut axes = [(DriveState::Unknown, 0, 0, 0.0); AXES];
         for (k, axis) in axes.iter_mut().enumerate() {
             let feedback = &self.feedback[k];
             *axis = (feedback.state, feedback.statusword, feedback.error_code, self.sample.position_error_deg[k]);
         }
-        let halting = matches!(self.phase, Phase::Halting { .. });
         let seen = Observation {
             cycle: self.cycle,
+            duty,
             exchange,
             lateness_ns: release.start_ns.saturating_sub(release.due_ns),
             skipped: release.skipped,
             clock_difference_ns,
-            setpoint_age: if halting { 0 } else { self.setpoint_age },
+            setpoint_age: if self.phase == Phase::Moving { self.setpoint_age } else { 0 },
             axes: &axes,
         };
         let mut cause = None;
@@ -438,22 +423,39 @@ impl<W: Wire> MainTask<W> {
         }
     }
 
+    /// What keeps the ring from OP or the drives from operation.
+    fn stuck(&self, answer: &Answer) -> Event {
+        let by_frame = match answer.exchange {
+            Exchange::Answered { not_in_op: Some((device, state)), .. } => {
+                Some((EventKind::DeviceState, device.into(), state.into()))
+            }
+            Exchange::Answered { working_counter, .. } if !answer.all_op => {
+                Some((EventKind::WorkingCounter, working_counter.into(), self.bus.expected_counter().into()))
+            }
+            Exchange::Answered { .. } => None,
+            Exchange::Lost | Exchange::Failed { .. } => Some((EventKind::FrameLost, 1, 0)),
+        };
+        let mut axes = self.feedback.iter().enumerate().filter(|(_, axis)| axis.state != DriveState::OperationEnabled);
+        let by_axis = axes.next().map(|(k, axis)| match axis.state.faulted() {
+            true => (EventKind::DriveFault, k as i64, axis.error_code.into()),
+            false => (EventKind::DriveDropped, k as i64, axis.statusword.into()),
+        });
+        let (kind, value, expected) = by_frame.or(by_axis).unwrap_or((EventKind::DeviceState, 0, 0));
+        Event::new(self.cycle, kind, value, expected, Reaction::SafeState)
+    }
+
     /// From phase to phase after the exchange.
-    fn advance(&mut self, all_op: bool) -> Flow {
+    fn advance(&mut self, answer: &Answer) -> Flow {
         let waited = self.cycle - self.phase_since;
         match self.phase {
-            Phase::Starting if all_op => self.enter(Phase::Enabling),
+            Phase::Starting if answer.all_op => self.enter(Phase::Enabling),
             Phase::Enabling if self.feedback.iter().all(|axis| axis.state == DriveState::OperationEnabled) => {
                 self.queues.orders.send(&Order { kind: Order::START, pose_rad: self.point.position });
                 self.enter(Phase::Moving);
                 self.setpoint_age = 0;
             }
             Phase::Starting | Phase::Enabling if waited > START_CYCLES => {
-                let kind = if self.phase == Phase::Starting { EventKind::DeviceState } else { EventKind::DriveDropped };
-                let stuck = self.feedback.iter().position(|axis| axis.state != DriveState::OperationEnabled);
-                let axis = stuck.unwrap_or(0);
-                let word = self.feedback[axis].statusword;
-                let event = Event::new(self.cycle, kind, axis as i64, word.into(), Reaction::SafeState);
+                let event = self.stuck(answer);
                 self.log(event);
                 self.react(Reaction::SafeState, event);
             }
@@ -531,14 +533,13 @@ impl<W: Wire> Cyclic for MainTask<W> {
             }
         }
         self.sample.way = self.way as u32;
-        match self.phase {
-            Phase::Moving | Phase::Halting { .. } => {
-                self.supervise(&release, answer.exchange, difference);
+        if let Some(duty) = self.phase.duty() {
+            self.supervise(duty, &release, answer.exchange, difference);
+            if duty == Duty::Operation {
                 self.request_torque(self.bus.clock().now_ns());
             }
-            _ => {}
         }
-        self.advance(answer.all_op)
+        self.advance(&answer)
     }
 
     fn record(&mut self, release: Release, task: TaskSample) {

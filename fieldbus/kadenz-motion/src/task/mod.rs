@@ -5,6 +5,7 @@ mod dynamics;
 mod log;
 mod main_task;
 mod periodic;
+mod phase;
 mod shared;
 mod trajectory;
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is asked of the drives in a cycle, and so what is looked at and what may follow.
+
+use super::{EventKind, Reaction};
+
+/// From power-on to standstill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Duty {
+    /// The ring is on its way to OP: no drive has power, and only frames are looked at.
+    Starting,
+    /// Drives are enabled, one sooner than the other; those that are hold where they stand.
+    Enabling,
+    /// All of them follow setpoints.
+    Operation,
+    /// A stop is under way: nothing gentler can follow, and what lasts is told once.
+    Stopping,
+}
+
+impl Duty {
+    /// What a finding leads to that would lead to `reaction` in operation.
+    pub(super) fn bounded(self, kind: EventKind, reaction: Reaction) -> Reaction {
+        // Nothing moves while drives are enabled: time may be lost.
+        let of_time = matches!(kind, EventKind::Late | EventKind::Skipped | EventKind::ClockDifference);
+        match self {
+            Self::Operation => reaction,
+            Self::Enabling if !of_time => reaction,
+            Self::Stopping if reaction == Reaction::SafeState => reaction,
+            _ => Reaction::None,
+        }
+    }
+
+    /// Whether the `count`-th of a row is told.
+    pub(super) fn tells(self, count: u32) -> bool {
+        count == 1 || matches!(self, Self::Enabling | Self::Operation)
+    }
+}
