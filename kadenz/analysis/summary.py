@@ -32,6 +32,8 @@ def run_summary(result: RunResult) -> Row:
         "instrument": manifest.target.instrument,
         "clock": manifest.clock.name,
         "clock_class": manifest.clock.clock_class,
+        "bus": manifest.target.bus,
+        "settings": dict(manifest.target.settings),
         "conditions": dict(manifest.conditions),
         "loads": [
             {

@@ -62,6 +62,15 @@ def complete_benchmark(
         return []
 
 
+def complete_interface(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Ethernet interfaces of this machine."""
+    from kadenz.target.interface import interfaces
+
+    return [CompletionItem(name) for name in interfaces() if name.startswith(incomplete)]
+
+
 def known_benchmarks() -> list[str]:
     """Names of the benchmarks that the images built so far hold, and those campaigns name."""
     from kadenz.config import house

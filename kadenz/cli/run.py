@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kadenz.cli.names import complete_load, complete_target, complete_work
+from kadenz.cli.names import complete_interface, complete_load, complete_target, complete_work
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, KadenzError, UsageError
 
 if TYPE_CHECKING:
@@ -155,6 +155,20 @@ _ADHOC_QUICK = 50
     default="",
     help="Plant a kernel thread into guests that holds the processor for M µs every N µs.",
 )
+@click.option(
+    "--bus-interface",
+    metavar="NAME",
+    default="",
+    shell_complete=complete_interface,
+    help="Network interface with the real devices of a target that has a fieldbus, e.g. eth1. "
+    "Default: its simulated ones.",
+)
+@click.option(
+    "--bus-layout",
+    type=click.Path(path_type=Path),
+    help="File that says which device of the bus is what, and how it moves. Default: the "
+    "target's own.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def run(
     work: tuple[str, ...],
@@ -180,6 +194,8 @@ def run(
     guest_loads: tuple[str, ...],
     guest_tunings: tuple[str, ...],
     guest_disturbance: str,
+    bus_interface: str,
+    bus_layout: Path | None,
     as_json: bool,
 ) -> int:
     """Measure campaigns (by name or file) or single benchmarks.
@@ -189,9 +205,11 @@ def run(
     kadenz run yoo2024 --target freertos/stm32f4@emulated --quick
     kadenz run itc/queue --target posix/linux@host --set size_bytes=4,64,1024
     kadenz run linux-ipc --load none --load disk --rounds 5
+    kadenz run motion --bus-interface eth1 --bus-layout my-robot.toml
     """
     from kadenz.lab import Request, prepare
     from kadenz.lab import run as measure_all
+    from kadenz.lab.bus import BusChoice, check_bus
     from kadenz.lab.guests import GuestChoice
     from kadenz.lab.rounds import interleaved
 
@@ -206,6 +224,7 @@ def run(
         "allow_idle_states": allow_idle_states,
         "loads": loads,
         "guest": GuestChoice(guest_kernels, guest_loads, guest_tunings, guest_disturbance),
+        "bus": BusChoice(bus_interface, bus_layout),
     }
     requests = [
         Request(
@@ -219,6 +238,8 @@ def run(
         )
         for campaign, entry in _campaigns(work, quick)
     ]
+    for request in requests:  # of all campaigns before the first of them is measured
+        check_bus(request.targets, request.bus)
     sources = [None if text == "pinned" else Path(text) for text in kernel_sources] or [None]
     folder = _rounds_folder(output) if rounds else output
     results: list[Result | KadenzError] = []

@@ -30,6 +30,10 @@ class HostTier(FileModel, kw_only=True, frozen=True):
     # What the program calls these two; empty: it has no such option.
     no_realtime_argument: str = "--allow-no-realtime"
     idle_states_argument: str = "--allow-idle-states"
+    # Of a program with a fieldbus: the network interface of its devices, and the file that says
+    # which device is what. Empty: it has no bus.
+    bus_interface_argument: str = ""
+    bus_layout_argument: str = ""
 
 
 class EmulatedTier(FileModel, kw_only=True, frozen=True):

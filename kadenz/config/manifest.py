@@ -48,6 +48,17 @@ class TargetEntry(Model):
     tick_hz: int
     title: str = ""  # board.toml: "SiFive HiFive1 Rev B"
 
+    @property
+    def bus(self) -> str:
+        """ "simulated ring", or "interface eth1, my-robot.toml"; "" for a target without a bus.
+
+        The built-in layout goes without saying.
+        """
+        words = [self.settings.get("transport", "").partition(",")[0]]
+        if "layout_sha256" in self.settings:  # a file's
+            words.append(self.settings.get("layout", ""))
+        return ", ".join(word for word in words if word)
+
 
 class Distribution(Model):
     """A small summary of a clock measurement, in ticks of the clock."""

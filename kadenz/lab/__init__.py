@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ from kadenz.config.target_name import TargetName
 from kadenz.config.toml import did_you_mean
 from kadenz.errors import KadenzError, TargetFailed, UsageError
 from kadenz.lab import catalog as catalogs
+from kadenz.lab.bus import BusChoice, check_bus, refused
 from kadenz.lab.choose import Allowance, check_instrument, check_tools, make_target
 from kadenz.lab.guests import (
     BOOT_S,
@@ -70,6 +71,7 @@ class Request:
     loads: Sequence[str] = ()  # one run a load; () : those of the campaign
     load_options: Options = field(default_factory=Options)
     guest: GuestChoice = field(default_factory=GuestChoice)
+    bus: BusChoice = field(default_factory=BusChoice)
 
 
 def prepare(request: Request, progress: Progress) -> list[Job]:
@@ -79,6 +81,7 @@ def prepare(request: Request, progress: Progress) -> list[Job]:
     for name in request.targets:
         check_instrument(name, request.instrument)
         check_tools(name)
+    check_bus(request.targets, request.bus)
     loads = request.loads or request.campaign.loads
     where = "--load" if request.loads else f"campaign {request.campaign.name}: `loads`"
     check_loads(loads, request.load_options, where)
@@ -224,7 +227,13 @@ def _job(name: TargetName, guest: Guest | None, image: Image, request: Request, 
 
     def make(allowed: Collection[Allowance] = tuple(a for a in wanted if wanted[a])) -> Target:
         return make_target(
-            name, request.instrument, image, port=request.port, allowed=allowed, guest=guest
+            name,
+            request.instrument,
+            image,
+            port=request.port,
+            allowed=allowed,
+            guest=guest,
+            bus=request.bus,
         )
 
     return Job(
@@ -232,8 +241,8 @@ def _job(name: TargetName, guest: Guest | None, image: Image, request: Request, 
         guest=guest,
         instrument=request.instrument,
         image=image,
-        catalog=catalogs.remembered(image.folder, image.entry.elf_sha256)
-        or catalogs.ask(make(_ASKING), str(name), image),
+        catalog=_catalog(name, image, make, request.bus),
+        bus=request.bus,
         points=[],
         make=make,
         host=host.entry,
@@ -243,6 +252,20 @@ def _job(name: TargetName, guest: Guest | None, image: Image, request: Request, 
         conditions=request.campaign.conditions,
         timeout_s=request.timeout_s,
     )
+
+
+def _catalog(
+    name: TargetName, image: Image, make: Callable[..., Target], bus: BusChoice
+) -> catalogs.Catalog:
+    """What the image can measure. With a bus of the user's it is asked anew: it then reads the
+    layout before anything is measured, and says the settings of this run."""
+    if not bus:
+        known = catalogs.remembered(image.folder, image.entry.elf_sha256)
+        return known or catalogs.ask(make(_ASKING), str(name), image)
+    try:
+        return catalogs.ask(make(_ASKING), str(name), image, keep=False)
+    except TargetFailed as failure:
+        raise refused(bus, failure) from None
 
 
 def _host(request: Request) -> Host:

@@ -50,8 +50,14 @@ def all_remembered() -> list[Catalog]:
     return found
 
 
-def ask(target: Target, name: str, image: Image, *, silence_s: float = SILENCE_S) -> Catalog:
-    """Runs the plan `list`. Raises TargetFailed, or WireDamaged when the answer is not whole."""
+def ask(
+    target: Target, name: str, image: Image, *, silence_s: float = SILENCE_S, keep: bool = True
+) -> Catalog:
+    """Runs the plan `list`. Raises TargetFailed, or WireDamaged when the answer is not whole.
+
+    `keep` is false for an image that was started with options of one run: its settings are not
+    those of the next.
+    """
     assembler = Assembler(NoRecords())
     outcome = run_plan(
         target,
@@ -74,6 +80,8 @@ def ask(target: Target, name: str, image: Image, *, silence_s: float = SILENCE_S
             f"{name} did not say who it is", remedy="Is the image the suite's?", detail=outcome.said
         )
     catalog = Catalog(image.entry.elf_sha256, assembler.hello, assembler.benches)
+    if not keep:
+        return catalog
     try:
         (image.folder / _FILE).write_bytes(msgspec.json.encode(catalog))
     except OSError as error:

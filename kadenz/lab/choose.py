@@ -13,6 +13,7 @@ from kadenz.config.board import Board, HostTier
 from kadenz.config.target_name import TargetName
 from kadenz.errors import UsageError
 from kadenz.lab import tuned
+from kadenz.lab.bus import BusChoice
 from kadenz.lab.guests import Guest, guest_target
 from kadenz.target import tools
 from kadenz.target.base import Target
@@ -30,8 +31,10 @@ def make_target(
     port: str,
     allowed: Collection[Allowance],
     guest: Guest | None = None,
+    bus: BusChoice | None = None,
 ) -> Target:
-    """A fresh execution of `image`. `port` is a board's serial line; `allowed` concerns a host."""
+    """A fresh execution of `image`. `port` is a board's serial line; `allowed` and `bus` concern a
+    host."""
     if name.tier == "guest":
         if guest is None or not isinstance(image, GuestImage):
             raise TypeError(f"{name}: a guest needs its kernel and its archive")
@@ -52,6 +55,7 @@ def make_target(
     host = tiers.host or HostTier()
     words = {"no-realtime": host.no_realtime_argument, "idle-states": host.idle_states_argument}
     options = [words[allowance] for allowance in sorted(allowed) if words[allowance]]
+    options += bus.arguments(host) if bus is not None else []
     command = [str(image.elf.path), *host.arguments, *options]
     return ProcessTarget(tuned.on_every_processor(command))
 

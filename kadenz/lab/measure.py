@@ -28,6 +28,7 @@ from kadenz.config.target_name import TargetName
 from kadenz.errors import KadenzError, WireDamaged
 from kadenz.lab import tuned
 from kadenz.lab.boot import Outcome, run_plan
+from kadenz.lab.bus import BusChoice
 from kadenz.lab.catalog import Catalog
 from kadenz.lab.choose import clock_unit
 from kadenz.lab.clock import checks_rate, clock_entry, enter_measurements, enter_rate
@@ -68,6 +69,7 @@ class Job:
     load: str = ""  # beside it; "": nobody asked for any
     load_options: Options = field(default_factory=Options)
     guest: Guest | None = None  # the kernel and what runs inside, of a target of tier guest
+    bus: BusChoice = field(default_factory=BusChoice)
     variant: str = ""  # of interleaved rounds (rounds.py), as are the next two; "": of none
     round: int = 0
     place: int = 0
@@ -223,6 +225,7 @@ def _boot(
         longest_us = max(periods_us, default=0) + begin.params.get("distance_us", 0) * _LANES_MAX
         return job.timeout_s + slowdown * 1e-6 * longest_us * point.samples
 
+    bus = job.bus.settings()  # as it is when the target reads it
     with traced(_may_stop(job, points)) as trace:
         outcome = run_plan(
             target,
@@ -237,7 +240,7 @@ def _boot(
             trace.keep(writer.folder / f"trace-{points[0].id:05d}.txt")
     if assembler.hello is not None:
         # The catalog may have been asked with fewer rights: what was measured is what counts.
-        writer.manifest.target.settings = assembler.hello.settings
+        writer.manifest.target.settings = assembler.hello.settings | bus
     if isinstance(target, GuestTarget) and not outcome.stopped:
         _enter_guest_loads(job, target, writer)
     if session.scoped:
@@ -349,7 +352,7 @@ def _manifest(job: Job) -> Manifest:
             kernel_name=hello.kernel,
             kernel_version=hello.kernel_version,
             capabilities=hello.capabilities,
-            settings=hello.settings,
+            settings=hello.settings | job.bus.settings(),
             cores=hello.cores,
             tick_hz=hello.tick_hz,
             title=board.title,

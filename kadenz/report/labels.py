@@ -31,6 +31,7 @@ def run_labels(runs: Sequence[RunResult]) -> list[str]:
         [manifest.target.kernel_version for manifest in manifests],
         [f"load {load_of(manifest)}" for manifest in manifests],
         [manifest.conditions.get("tuning") or "not tuned" for manifest in manifests],
+        [manifest.target.bus or "no bus" for manifest in manifests],
         [manifest.target.instrument for manifest in manifests],
         [manifest.campaign.name for manifest in manifests],
     ):
@@ -52,8 +53,10 @@ def run_labels(runs: Sequence[RunResult]) -> list[str]:
 
 
 def board(run: RunResult) -> str:
-    """ "SiFive HiFive1 Rev B", for people."""
-    return run.manifest.target.title or run.manifest.target.board
+    """ "SiFive HiFive1 Rev B", for people; with a fieldbus also what that was."""
+    target = run.manifest.target
+    name = target.title or target.board
+    return f"{name} ({target.bus})" if target.bus else name
 
 
 def kernel(run: RunResult) -> str:

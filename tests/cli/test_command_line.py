@@ -80,6 +80,26 @@ def test_every_command_explains_itself(command: str) -> None:
             ["posix/linux@host cannot be measured with the instrument `scope`"],
         ),
         (
+            ["run", "demo", "--bus-interface", "lo"],
+            ["--bus-interface lo: ", " has no bus", "posix/indy7@host"],
+        ),
+        (
+            ["run", "demo", "--bus-layout", "mine.toml"],
+            ["--bus-layout mine.toml: ", " has no bus", "posix/indy7@host"],
+        ),
+        (
+            ["run", "motion", "--bus-interface", "nowhere0"],
+            ["--bus-interface nowhere0: there is no such network interface", "try:"],
+        ),
+        (
+            ["run", "motion", "--bus-interface", "lo"],
+            ["--bus-interface lo: that is no Ethernet interface"],
+        ),
+        (
+            ["run", "cereia2011", "--bus-layout", "nowhere.toml"],
+            ["--bus-layout nowhere.toml: No such file", "indy7.toml"],
+        ),
+        (
             ["run", "demo", "--target", "posix/linux@host", "--kernel-source", "/"],
             ["is not built with the image"],
         ),

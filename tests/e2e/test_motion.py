@@ -15,14 +15,14 @@ INDY7 = "posix/indy7@host"
 AXES = 6
 
 
-def measured(folder: Path) -> tuple[Run, str]:
-    """A run of the motion campaign and what was said of it.
+def measured(folder: Path, *options: str | Path) -> tuple[Run, str]:
+    """A run of the motion campaign with `options` and what was said of it.
 
     A machine that halts its processors for a tenth of a second stops a robot's drives. The run says
     so, and only then there is another.
     """
     for attempt in range(3):
-        answer = kadenz("run", "motion", "--quick", "--output", folder / str(attempt))
+        answer = kadenz("run", "motion", "--quick", "--output", folder / str(attempt), *options)
         if answer.returncode == 0 or "cycles that did not take place" not in answer.stderr:
             break
     assert answer.returncode == 0, answer.stderr

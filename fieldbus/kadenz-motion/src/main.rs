@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
@@ -18,7 +19,7 @@ use kadenz_motion::rt::{Clock, IdleStatesOff};
 use kadenz_motion::run::{cycles_for, motion, settings, RunOptions};
 use kadenz_motion::simulation::{indy7_ring, indy7_segment, simulate, InProcess, RingOptions, RingProcess};
 use kadenz_motion::task::StopCategory;
-use kadenz_record::Writer;
+use kadenz_record::{Map, Writer};
 use kadenz_segment::fault::Fault;
 
 fn main() -> ExitCode {
@@ -66,25 +67,43 @@ fn speak(common: &CommonArgs) {
 }
 
 /// The wire, and what must live as long as it.
-type Opened = (Box<dyn Wire>, Option<RingProcess>, String);
+type Opened = (Box<dyn Wire>, Option<RingProcess>);
+
+/// What the bus is, for the manifest: in front of the comma what a reader has to know.
+fn transport(bus: &BusArgs) -> String {
+    match (&bus.interface, bus.segment) {
+        (Some(interface), _) => format!("interface {interface}"),
+        (None, Some(SegmentKind::InProcess)) => "simulated ring, in the process of the tasks".into(),
+        (None, _) => "simulated ring, behind a pair of virtual interfaces, on the processor of the tasks".into(),
+    }
+}
+
+/// What changes figures, the layout among it: the built-in one is part of the program, any other is called by its file.
+fn all_settings(options: &RunOptions, layout: &Layout, common: &CommonArgs) -> Map<String> {
+    let built_in = || "indy7 (built in)".to_owned();
+    let file = common.layout.as_deref().and_then(Path::file_name);
+    let mut settings = settings(options, layout);
+    settings.insert("layout".into(), file.map_or_else(built_in, |name| name.to_string_lossy().into_owned()));
+    settings
+}
 
 fn open(bus: &BusArgs, common: &CommonArgs) -> Result<Opened, MotionError> {
     if bus.interface.is_some() && !common.fault.is_empty() {
         return Err(MotionError::Usage("--fault is for the simulated ring: use it with --segment".into()));
     }
     if let Some(interface) = &bus.interface {
-        return Ok((Box::new(Socket::open(interface)?), None, format!("interface {interface}")));
+        return Ok((Box::new(Socket::open(interface)?), None));
     }
     if bus.segment == Some(SegmentKind::InProcess) {
         let mut segment = indy7_segment(&indy7_ring()?)?;
         let faults = common.fault.iter().map(|text| Fault::from_argument(text)).collect::<Result<Vec<_>, _>>()?;
         segment.add_faults(faults)?;
         let wire = InProcess::new(Arc::new(Mutex::new(segment)), Clock::Monotonic);
-        return Ok((Box::new(wire), None, "segment in this process".into()));
+        return Ok((Box::new(wire), None));
     }
     let ring = RingProcess::start(processor(common), !common.no_realtime, &common.fault)?;
     let wire = Socket::open(ring.interface())?;
-    Ok((Box::new(wire), Some(ring), "segment behind veth".into()))
+    Ok((Box::new(wire), Some(ring)))
 }
 
 fn output(common: &CommonArgs) -> Result<Box<dyn Write + Send>, MotionError> {
@@ -139,7 +158,7 @@ fn run(arguments: &RunArgs) -> Result<ExitCode, MotionError> {
     let layout = Layout::load(common.layout.as_deref())?;
     let output = output(common)?;
     speak(common);
-    let (wire, ring, transport) = open(&arguments.bus, common)?;
+    let (wire, ring) = open(&arguments.bus, common)?;
     let options = RunOptions {
         on_interrupt: match arguments.on_interrupt {
             0 => StopCategory::Zero,
@@ -147,10 +166,10 @@ fn run(arguments: &RunArgs) -> Result<ExitCode, MotionError> {
             _ => StopCategory::Two,
         },
         provoke_panic_at: arguments.provoke_panic_at,
-        ..options(common, transport)
+        ..options(common, transport(&arguments.bus))
     };
     let mut writer = Writer::new(output)?;
-    writer.hello(&hello(settings(&options, &layout)))?;
+    writer.hello(&hello(all_settings(&options, &layout, common)))?;
     let records = MotionRecords::new(Wanted::everything(cycles_for(&layout, seconds)));
     let (report, writer) = motion(wire, &layout, &options, writer, records)?;
     writer.done()?;
@@ -172,10 +191,10 @@ fn edge_run(arguments: &EdgeArgs) -> Result<ExitCode, MotionError> {
     let layout = Layout::load(common.layout.as_deref())?;
     let output = output(common)?;
     speak(common);
-    let (wire, ring, transport) = open(&arguments.bus, common)?;
+    let (wire, ring) = open(&arguments.bus, common)?;
     let mut writer = Writer::new(output)?;
-    let options = options(common, transport);
-    writer.hello(&hello(settings(&options, &layout)))?;
+    let options = options(common, transport(&arguments.bus));
+    writer.hello(&hello(all_settings(&options, &layout, common)))?;
     let (report, writer) = edge(wire, &layout, &edge_options(common, arguments.edges), writer, 1)?;
     writer.done()?;
     drop(ring);
@@ -194,16 +213,15 @@ fn lab(arguments: &LabArgs) -> Result<ExitCode, MotionError> {
         segment: arguments.interface.is_none().then_some(SegmentKind::Veth),
         interface: arguments.interface.clone(),
     };
-    let transport = bus.interface.as_ref().map_or("segment behind veth".to_owned(), |name| format!("interface {name}"));
-    let options = options(common, transport);
+    let options = options(common, transport(&bus));
     let mut writer = Writer::new(output)?;
-    writer.hello(&hello(settings(&options, &layout)))?;
+    writer.hello(&hello(all_settings(&options, &layout, common)))?;
     plan.list(&mut writer)?;
     plan.refuse_unknown(&mut writer)?;
     plan.measure_clock(&mut writer)?;
     let mut passed = true;
     if !plan.motion.is_empty() {
-        let (wire, ring, _) = open(&bus, common)?;
+        let (wire, ring) = open(&bus, common)?;
         let (report, rest) = motion(wire, &layout, &options, writer, MotionRecords::new(plan.motion.clone()))?;
         (writer, passed) = (rest, report.passed());
         drop(ring);
@@ -212,7 +230,7 @@ fn lab(arguments: &LabArgs) -> Result<ExitCode, MotionError> {
         }
     }
     for point in &plan.edges {
-        let (wire, ring, _) = open(&bus, common)?;
+        let (wire, ring) = open(&bus, common)?;
         let (_, rest) = edge(wire, &layout, &edge_options(common, point.samples), writer, point.record)?;
         writer = rest;
         drop(ring);

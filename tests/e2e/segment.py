@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A simulated EtherCAT segment as a process of its own, behind one end of a virtual cable."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKSPACE = ROOT / "fieldbus"
+LAYOUTS = WORKSPACE / "kadenz-motion" / "layouts"
+
+
+def built_segment() -> Path:
+    """The program that serves a ring on an interface; KADENZ_SEGMENT names one that is built."""
+    named = os.environ.get("KADENZ_SEGMENT")
+    if named:
+        return Path(named)
+    command = ["cargo", "build", "--release", "--locked", "--quiet", "--package", "kadenz-segment"]
+    subprocess.run([*command, "--manifest-path", str(WORKSPACE / "Cargo.toml")], check=True)
+    return WORKSPACE / "target" / "release" / "kadenz-segment"
+
+
+@contextmanager
+def cable() -> Iterator[tuple[str, str]]:
+    """Two interfaces, up and joined; needs root. Names are this process's own."""
+    ends = f"kdzcard{os.getpid()}"[-15:], f"kdzring{os.getpid()}"[-15:]
+    ip("link", "add", ends[0], "type", "veth", "peer", "name", ends[1])
+    try:
+        for end in ends:
+            quiet = Path(f"/proc/sys/net/ipv6/conf/{end}/disable_ipv6")
+            if quiet.exists():  # no chatter on the bus
+                quiet.write_text("1")
+            ip("link", "set", end, "up")
+        yield ends
+    finally:
+        ip("link", "delete", ends[0])
+
+
+@contextmanager
+def segment(program: Path, interface: str, *options: str) -> Iterator[None]:
+    """The robot's ring, on the processor of the master's tasks as its own simulation is: across
+    two, every frame pays for a wake-up of an idle one. Above every task: hardware does not wait
+    for software."""
+    last = str(max(os.sched_getaffinity(0)))
+    ring = str(LAYOUTS / "indy7-ring.toml")
+    command = [str(program), "run", "--interface", interface, "--ring", ring, "--priority", "98"]
+    process = subprocess.Popen(
+        ["taskset", "--cpu-list", last, *command, *options],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait(10.0)
+
+
+def ip(*arguments: str) -> None:
+    """iproute2."""
+    subprocess.run(["ip", *arguments], check=True, capture_output=True)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The user's own bus: what is wrong is told before anything is built, what is right reaches it."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from kadenz.config import house
+from kadenz.config.target_name import TargetName, parse_target
+from kadenz.errors import ConfigError, TargetFailed, UsageError
+from kadenz.lab.bus import BusChoice, check_bus, has_bus, refused
+from kadenz.target.interface import check_interface, interfaces
+
+INDY7 = TargetName("posix", "indy7", "host")
+
+
+def card(root: Path, name: str, *, flags: str = "0x1003", carrier: str = "1") -> None:
+    """An Ethernet interface as sysfs shows it."""
+    folder = root / "sys/class/net" / name
+    folder.mkdir(parents=True)
+    (folder / "type").write_text("1\n")
+    (folder / "flags").write_text(flags + "\n")
+    (folder / "carrier").write_text(carrier + "\n")
+
+
+def test_interface_and_layout_reach_the_targets_program(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text("x")
+    tier = house.board("indy7").tier.host
+    assert tier is not None
+    given = BusChoice("eth1", file).arguments(tier)
+    assert given == ["--interface", "eth1", "--layout", str(file)]
+    assert BusChoice().arguments(tier) == [] and not BusChoice()
+
+
+def test_the_layouts_digest_is_a_setting_of_the_run(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_bytes(b"a = 1\n")
+    digest = hashlib.sha256(b"a = 1\n").hexdigest()
+    assert BusChoice(layout=file).settings() == {"layout_sha256": digest}
+    assert BusChoice("eth1").settings() == {}
+
+
+def test_only_targets_that_have_a_bus_take_one() -> None:
+    assert has_bus(INDY7)
+    for text in ("posix/linux@host", "freertos/stm32f4@emulated"):
+        with pytest.raises(UsageError, match=f"{text} has no bus") as wrong:
+            check_bus([INDY7, parse_target(text)], BusChoice("lo"))
+        assert str(INDY7) in wrong.value.remedy
+    check_bus([parse_target("posix/linux@host")], BusChoice())
+
+
+def test_a_layout_that_is_not_there_is_told_with_an_example(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"nowhere\.toml: No such file") as wrong:
+        check_bus([INDY7], BusChoice(layout=tmp_path / "nowhere.toml"))
+    assert "indy7.toml" in wrong.value.remedy
+
+
+def test_a_layout_that_the_target_refuses_is_the_users_mistake(tmp_path: Path) -> None:
+    failure = TargetFailed("it ended", detail="layout mine.toml: axis.velocity_deg_s is -1")
+    told = refused(BusChoice(layout=Path("mine.toml")), failure)
+    assert isinstance(told, ConfigError) and "mine.toml" in told.message
+    assert "velocity_deg_s" in told.detail
+    assert refused(BusChoice("eth1"), failure) is failure
+
+
+def test_an_interface_that_is_not_there_is_told_with_the_nearest(tmp_path: Path) -> None:
+    card(tmp_path, "eth1")
+    (tmp_path / "sys/class/net/lo").mkdir()
+    (tmp_path / "sys/class/net/lo/type").write_text("772\n")
+    assert interfaces(tmp_path) == ["eth1"]
+    with pytest.raises(UsageError, match="eth2: there is no such") as wrong:
+        check_interface("eth2", "--bus-interface", tmp_path)
+    assert "eth1" in wrong.value.remedy
+    with pytest.raises(UsageError, match="lo: that is no Ethernet"):
+        check_interface("lo", "--bus-interface", tmp_path)
+    with pytest.raises(UsageError, match="no such"):
+        check_interface("../net/eth1", "--bus-interface", tmp_path)
+
+
+def test_an_interface_that_is_down_or_has_no_link_costs_no_measurement(tmp_path: Path) -> None:
+    card(tmp_path, "eth1", flags="0x1002")
+    card(tmp_path, "eth2", carrier="0")
+    card(tmp_path, "eth3")
+    with pytest.raises(TargetFailed, match="eth1: the interface is down") as down:
+        check_interface("eth1", "--bus-interface", tmp_path)
+    assert down.value.remedy == "Run `ip link set eth1 up`" and down.value.exit_code == 1
+    with pytest.raises(TargetFailed, match="eth2: the interface has no link"):
+        check_interface("eth2", "--bus-interface", tmp_path)
+    check_interface("eth3", "--bus-interface", tmp_path)
