@@ -51,6 +51,7 @@ def run_summary(result: RunResult) -> Row:
         "warnings": [
             {"code": w.code, "message": w.message, "remedy": w.remedy} for w in result.warnings
         ],
+        "events": event_rows(result),
         "records": [row for record in result.records for row in record_rows(record)],
         "jitter": [row for record in result.records for row in jitter_rows(record)],
         "sweeps": [sweep_row(result, number) for number in range(len(result.sweeps))],
@@ -63,6 +64,21 @@ def run_summary(result: RunResult) -> Row:
         "traces": [trace_row(trace) for trace in result.traces],
         "rhealstone": rhealstone_row(result),
     }
+
+
+def event_rows(result: RunResult) -> list[Row]:
+    """What the target saw in single cycles, a row a kind."""
+    return [
+        {
+            "kind": event.kind,
+            "text": event.text,
+            "reaction": event.reaction,
+            "count": event.count,
+            "first_cycle": event.first_cycle,
+            "last_cycle": event.last_cycle,
+        }
+        for event in result.manifest.events
+    ]
 
 
 def record_rows(record: RecordResult) -> list[Row]:

@@ -51,6 +51,8 @@ def write_tables(folders: Sequence[Path]) -> None:
             screen.print(f"[dim]{_plain(_missing_p99(summary))}[/]")
         for warning in summary["warnings"]:
             screen.print(f"[yellow]warning[/] {_plain(warning['message'])}")
+        for event in summary["events"]:
+            screen.print(f"[yellow]event[/] {_plain(event_line(event))}")
         if summary["partial"]:
             screen.print(f"[red]partial[/] {_plain(summary['partial_reason'])}")
         screen.print(f"[dim]run folder[/] {_plain(folder)}\n", soft_wrap=True)
@@ -62,6 +64,15 @@ def _summary(folder: Path) -> dict[str, Any]:
     from kadenz.store import read_run
 
     return run_summary(analyse(read_run(folder)))
+
+
+def event_line(event: dict[str, Any]) -> str:
+    """A kind of event: what, the reaction, how often, in which cycles."""
+    said = f"{event['text']}: {event['reaction']}"
+    first, last = event["first_cycle"], event["last_cycle"]
+    if event["count"] == 1:
+        return f"{said}; once, in cycle {first}"
+    return f"{said}; {event['count']} times, in cycles {first} to {last}"
 
 
 def _missing_p99(summary: dict[str, Any]) -> str:

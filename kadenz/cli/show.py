@@ -81,6 +81,8 @@ def _share(text: str) -> float:
 def _write_head(screen: Any, result: RunResult) -> None:
     from rich.markup import escape
 
+    from kadenz.analysis.summary import event_rows
+    from kadenz.cli.run_summary import event_line
     from kadenz.report import labels, loads, numbers
 
     manifest, clock = result.manifest, result.manifest.clock
@@ -100,6 +102,8 @@ def _write_head(screen: Any, result: RunResult) -> None:
     for warning in result.warnings:
         remedy = f" {escape(warning.remedy)}" if warning.remedy else ""
         screen.print(f"[yellow]warning[/] {escape(warning.message)}.{remedy}")
+    for event in event_rows(result):
+        screen.print(f"[yellow]event[/] {escape(event_line(event))}")
 
 
 def _write_fits(screen: Any, result: RunResult) -> None:

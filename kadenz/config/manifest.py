@@ -175,6 +175,32 @@ class RecordEntry(Model):
         }
 
 
+class EventEntry(Model):
+    """What a target saw in single cycles and did about it: all events of one kind.
+
+    `kind` is its words with `{}` for each number; the least and the greatest of each number that
+    came stand beside it, as the target wrote them.
+    """
+
+    kind: str  # "working counter {}, {} expected"
+    reaction: str  # "quick stop"
+    count: int
+    first_cycle: int  # as the target counts them
+    last_cycle: int
+    least: list[str]
+    greatest: list[str]
+
+    @property
+    def text(self) -> str:
+        """The kind with its numbers: "working counter 9 to 18, 21 expected"."""
+        words = self.kind.split("{}")
+        ranges = [
+            least if least == greatest else f"{least} to {greatest}"
+            for least, greatest in zip(self.least, self.greatest, strict=True)
+        ]
+        return words[0] + "".join(a + b for a, b in zip(ranges, words[1:], strict=True))
+
+
 class LoadEntry(Model, kw_only=True):
     """One load that ran while the run was measured, and the proof that it did something.
 
@@ -271,3 +297,4 @@ class Manifest(Model):
     variant: str = ""  # `run --rounds`: what sets this run apart from the others, "load disk"
     round: int = 0  # of the rounds, from 1; 0: the run is part of none
     place: int = 0  # within its round, from 1
+    events: list[EventEntry] = []  # in the order in which each kind was first seen

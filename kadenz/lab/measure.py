@@ -36,6 +36,7 @@ from kadenz.lab.guests import BOOT_S, SLOWDOWN, Guest
 from kadenz.lab.loads import Beside
 from kadenz.lab.plan import Point, batches, plan_text
 from kadenz.lab.progress import Progress
+from kadenz.lab.said import by_kind, enter_events
 from kadenz.lab.session import Session
 from kadenz.store import Run, RunWriter
 from kadenz.target.base import Target
@@ -45,8 +46,8 @@ from kadenz.target.scope import ScopeDamaged
 from kadenz.target.tracefs import traced
 from kadenz.wire.records import Assembler
 
-# Notes of a target that become warnings of the run; a chatty one would hide the others.
-_NOTES_MAX = 5
+# Kinds of notes of a target that become warnings of the run; a chatty one would hide the others.
+_NOTES_MAX = 20
 _LANES_MAX = 64  # threads of cyclic/wakeup-latency
 
 
@@ -252,9 +253,10 @@ def _boot(
     for text in assembler.texts:
         writer.say(text)
         progress.note(name, text)
-    for text in assembler.texts[:_NOTES_MAX]:
+    notes = by_kind(enter_events(writer.manifest.events, assembler.texts))
+    for text in notes[:_NOTES_MAX]:
         _warn(writer, "target-note", text)
-    more = len(assembler.texts) - _NOTES_MAX
+    more = len(notes) - _NOTES_MAX
     if more > 0:
         _warn(writer, "target-notes", f"the target said {more} things more: see console.txt")
     if outcome.said:

@@ -13,6 +13,7 @@ from kadenz.config.manifest import ClockClass
 from kadenz.published import PublishedFigure
 from kadenz.report import (
     cereia2011,
+    events,
     figures,
     jitter,
     labels,
@@ -90,6 +91,7 @@ class Card:
     measured: str
     partial: str
     colour: int
+    events: str  # how many the target told of; "" for none
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,7 @@ class Page:
     study_plots: tuple[StudyPlots, ...]
     clocks: Table
     loads: Table | None
+    events: Table | None
     accounting: Table
     differences: Table | None
     only_some: Table | None
@@ -172,8 +175,8 @@ class Page:
             for section in family.sections:
                 found += [section.fit, section.table, section.common, section.maxima]
                 found += [*section.jitter_tables, section.tail_table]
-        found += [*self.studies, self.clocks, self.loads, self.differences, self.only_some]
-        found += [self.accounting, *self.manifests]
+        found += [*self.studies, self.clocks, self.loads, self.events, self.differences]
+        found += [self.only_some, self.accounting, *self.manifests]
         return [table for table in found if table is not None]
 
     @property
@@ -209,6 +212,7 @@ def build(
         study_plots=_study_plots(named) if detail in DETAILS[:2] else (),
         clocks=tables.clocks(named),
         loads=loads.table(named),
+        events=events.table(named),
         accounting=tables.accounting(named),
         differences=tables.differing(named, disagreeing=True),
         only_some=tables.differing(named, disagreeing=False),
@@ -260,6 +264,7 @@ def _card(label: str, run: RunResult, colour: int, name: str) -> Card:
         measured=measured,
         partial=manifest.partial_reason or "stopped early" if manifest.partial else "",
         colour=colour % 5 + 1,
+        events=events.line(manifest),
     )
 
 

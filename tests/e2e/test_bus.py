@@ -142,3 +142,28 @@ def test_a_card_without_devices_ends_with_what_to_check(
     assert answer.returncode == 1, answer.stderr
     assert "no answer" in answer.stderr and "cable" in answer.stderr
     assert told(runs_in(tmp_path)[INDY7])["transport"] == f"interface {ends[0]}"
+
+
+@pytest.mark.linux
+def test_a_drives_fault_is_shown_however_often_the_machine_paused(
+    tmp_path: Path, program: Path
+) -> None:
+    saw, did = "drive of axis 2 reports fault 33040", "power off"  # 0x8110
+    for attempt in range(3):  # a pause that stops the arm before the fault comes is another story
+        output = tmp_path / str(attempt)
+        fault = ("--fault", "drive-fault@cycle=2000,device=joint-2,code=0x8110")
+        with cable() as (card, ring), segment(program, ring, *fault):
+            answer = kadenz("run", "motion", "--quick", "--output", output, "--bus-interface", card)
+        assert answer.returncode == 1, answer.stderr
+        run = runs_in(output)[INDY7]
+        if not any(e.reaction == "quick stop" for e in run.manifest.events) or saw in answer.stderr:
+            break
+    events = {event.text: event for event in run.manifest.events}
+    assert saw in events, (list(events), answer.stderr)
+    assert (events[saw].reaction, events[saw].count) == (did, 1)
+    shown = " ".join(answer.stdout.split())
+    assert f"event {saw}: {did}; once, in cycle {events[saw].first_cycle}" in shown
+    assert not any(saw in warning.message for warning in run.manifest.warnings)
+    page = tmp_path / "report.html"
+    assert kadenz("report", run.path, "--output", page).returncode == 0
+    assert saw in page.read_text()

@@ -117,10 +117,35 @@ def test_the_end_points_of_what_is_timed_stand_in_the_record(tmp_path: Path) -> 
 
 def test_a_chatty_target_does_not_hide_other_warnings(tmp_path: Path) -> None:
     notes: list[AnyMessage] = [Text(f"cycle {n} was late") for n in range(30)]
+    notes += [Text(f"word {chr(97 + n)}") for n in range(24)]
     _, kept = run(tmp_path, [Scripted([said([*notes, *record(10)])])], points=1)
-    assert [w.code for w in kept.manifest.warnings] == ["target-note"] * 5 + ["target-notes"]
-    assert "25 things more" in kept.manifest.warnings[-1].message
+    assert [w.code for w in kept.manifest.warnings] == ["target-note"] * 20 + ["target-notes"]
+    assert kept.manifest.warnings[0].message == "cycle 0 to 29 was late (30 times)"
+    assert "5 things more" in kept.manifest.warnings[-1].message
     assert (kept.path / "console.txt").read_text().count("was late") == 30
+
+
+def test_pauses_do_not_hide_the_event_of_a_drive(tmp_path: Path) -> None:
+    seen = [f"cycle {100 + n}: cycles that did not take place: {1 + n % 7}" for n in range(40)]
+    notes: list[AnyMessage] = [Text(f"{text}: goes on") for text in seen]
+    notes.append(Text("cycle 150: drive of axis 3 reports fault 30080: power off"))
+    result, kept = run(tmp_path, [Scripted([said([*notes, *record(10)])])], points=1)
+    assert kept.manifest.warnings == [] and result.failures == []
+    pauses, drive = kept.manifest.events
+    assert pauses.text == "cycles that did not take place: 1 to 7"
+    assert (pauses.count, pauses.first_cycle, pauses.last_cycle) == (40, 100, 139)
+    assert drive.text == "drive of axis 3 reports fault 30080"
+    assert (drive.reaction, drive.count, drive.first_cycle) == ("power off", 1, 150)
+
+
+def test_events_of_a_second_boot_join_those_of_the_first(tmp_path: Path) -> None:
+    first: list[AnyMessage] = [Text("cycle 9: no answer to the frame, 1 in a row: holds")]
+    again: list[AnyMessage] = [Text("cycle 4: no answer to the frame, 2 in a row: holds")]
+    dies = Scripted([said([*first, *record(10)], [begin(11)], FAULT, done=False)])
+    _, kept = run(tmp_path, [dies, Scripted([said([*again, *record(12)])])])
+    (event,) = kept.manifest.events
+    assert event.text == "no answer to the frame, 1 to 2 in a row"
+    assert (event.count, event.first_cycle, event.last_cycle) == (2, 4, 9)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a target said in words, put together by kind: a frequent thing hides no rare one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from kadenz.config.manifest import EventEntry
+
+# An event: docs/reference/wire-format.md, TEXT.
+_EVENT = re.compile(r"cycle (?P<cycle>\d+): (?P<what>.+): (?P<reaction>[^:]+)", re.DOTALL)
+# A number that is no part of a name or of another number.
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w)")
+
+
+def enter_events(events: list[EventEntry], texts: Iterable[str]) -> list[str]:
+    """Enters what `texts` tell of single cycles into `events`; the other texts.
+
+    Events are of one kind when their words and what was done about them are the same; numbers in
+    them may differ, and the least and the greatest of each are kept.
+    """
+    others = []
+    for text in texts:
+        match = _EVENT.fullmatch(text)
+        if match is None:
+            others.append(text)
+        else:
+            _enter(events, match["what"], match["reaction"], int(match["cycle"]))
+    return others
+
+
+def by_kind(texts: Iterable[str]) -> list[str]:
+    """Texts that differ in their numbers only as one, with how often it came."""
+    kinds: list[EventEntry] = []
+    for text in texts:
+        _enter(kinds, text, "", 0)
+    return [one.text if one.count == 1 else f"{one.text} ({one.count} times)" for one in kinds]
+
+
+def _enter(events: list[EventEntry], text: str, reaction: str, cycle: int) -> None:
+    text = text.replace("{}", "{ }")  # the place of a number
+    kind, numbers = _NUMBER.sub("{}", text), _NUMBER.findall(text)
+    known = next((e for e in events if (e.kind, e.reaction) == (kind, reaction)), None)
+    if known is None:
+        events.append(
+            EventEntry(
+                kind=kind,
+                reaction=reaction,
+                count=1,
+                first_cycle=cycle,
+                last_cycle=cycle,
+                least=numbers,
+                greatest=list(numbers),
+            )
+        )
+        return
+    known.count += 1
+    known.first_cycle = min(known.first_cycle, cycle)
+    known.last_cycle = max(known.last_cycle, cycle)
+    known.least = _each(min, known.least, numbers)
+    known.greatest = _each(max, known.greatest, numbers)
+
+
+def _each(choose: Callable[..., str], before: Sequence[str], now: Sequence[str]) -> list[str]:
+    return [choose(pair, key=float) for pair in zip(before, now, strict=True)]

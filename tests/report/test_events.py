@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Events and the bus of a run: in the page, in the terminal, for machines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from kadenz.analysis import analyse
+from kadenz.analysis.results import RunResult
+from kadenz.analysis.summary import run_summary
+from kadenz.cli.run_summary import write_tables
+from kadenz.cli.show import show
+from kadenz.config.manifest import EventEntry
+from kadenz.report import events, labels
+from kadenz.report.page import build
+from kadenz.report.render import render
+from kadenz.store import read_run
+from tests.synthetic import LINUX, Point, manifest, nanoseconds, write_run
+
+PAUSES = EventEntry(
+    kind="cycles that did not take place: {}",
+    reaction="goes on",
+    count=39,
+    first_cycle=812,
+    last_cycle=5120,
+    least=["1"],
+    greatest=["12"],
+)
+DRIVE = EventEntry(
+    kind="drive of axis {} reports fault {}",
+    reaction="power off",
+    count=1,
+    first_cycle=5121,
+    last_cycle=5121,
+    least=["3", "30080"],
+    greatest=["3", "30080"],
+)
+RING = {"transport": "simulated ring, behind a pair of virtual interfaces"}
+CARD = {"transport": "interface eth1", "layout": "mine.toml", "layout_sha256": "ab"}
+
+
+def measured(folder: Path, told: list[EventEntry], settings: dict[str, str]) -> RunResult:
+    made = manifest(LINUX, settings=settings, id=folder.name)
+    made.events = told
+    values = nanoseconds(5000.0, 300, np.random.default_rng(1))
+    return analyse(read_run(write_run(folder, made, [Point("itc/mutex", {"all": values})])))
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> list[RunResult]:
+    """A run on a simulated ring in which something happened, and a quiet one on a card."""
+    return [
+        measured(tmp_path / "ring", [PAUSES, DRIVE], RING),
+        measured(tmp_path / "card", [], CARD),
+    ]
+
+
+def test_every_kind_of_event_stands_in_the_page(runs: list[RunResult]) -> None:
+    page = build(runs, [], title="t", created="2026-11-21T10:30:00Z", version="0")
+    assert page.events is not None and page.events in page.all_tables
+    rows = [[cell.text for cell in row[1:]] for row in page.events.rows]
+    assert rows == [
+        ["cycles that did not take place: 1 to 12", "goes on", "39", "812", "5,120"],
+        ["drive of axis 3 reports fault 30080", "power off", "1", "5,121", "5,121"],
+    ]
+    assert [card.events for card in page.cards] == ["40 events of 2 kinds", ""]
+    text = render(page)
+    assert 'href="#events-section"' in text and "drive of axis 3 reports fault 30080" in text
+
+
+def test_a_page_without_events_does_not_speak_of_them(runs: list[RunResult]) -> None:
+    page = build(runs[1:], [], title="t", created="2026-11-21T10:30:00Z", version="0")
+    assert page.events is None and "events-section" not in render(page)
+    assert events.line(runs[1].manifest) == ""
+
+
+def test_run_and_show_tell_a_line_for_each_kind(
+    runs: list[RunResult], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_tables([runs[0].path])
+    for said in (capsys.readouterr().out, CliRunner().invoke(show, [str(runs[0].path)]).output):
+        words = " ".join(said.split())
+        for event in (
+            "event cycles that did not take place: 1 to 12: goes on; 39 times, in cycles 812 to",
+            "event drive of axis 3 reports fault 30080: power off; once, in cycle 5121",
+        ):
+            assert event in words
+
+
+def test_machines_get_events_and_settings(runs: list[RunResult]) -> None:
+    row = run_summary(runs[0])
+    assert [event["count"] for event in row["events"]] == [39, 1]
+    assert row["settings"] == RING and row["bus"] == "simulated ring"
+
+
+def test_runs_on_different_buses_are_told_apart(runs: list[RunResult]) -> None:
+    assert labels.run_labels(runs) == [
+        "posix/linux@host (simulated ring)",
+        "posix/linux@host (interface eth1, mine.toml)",
+    ]
+    assert labels.board(runs[1]) == "This Linux (interface eth1, mine.toml)"
