@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::task::Movement;
+
 /// Six-axis motion control over EtherCAT in four real-time tasks, on a simulated ring or on real drives.
 #[derive(Debug, Parser)]
 #[command(name = "kadenz-motion", version, about)]
@@ -17,7 +19,8 @@ pub struct Cli {
 /// What the program does.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Moves every joint out and back and records response times, position and velocity errors.
+    /// Moves every joint out and back, or home, or holds the arm, and records response times, position and velocity
+    /// errors.
     Run(RunArgs),
     /// A 1 kHz pulse train on a digital output, time-stamped by an input terminal.
     Edge(EdgeArgs),
@@ -83,6 +86,9 @@ pub struct RunArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub common: CommonArgs,
+    /// What the arm does; then it loses power, on brakes. Not measured: the way to the first pose.
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
+    pub movement: Movement,
     /// Measured time, s; rounded up to whole ways out and back.
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     pub duration: f64,

@@ -18,7 +18,7 @@ use kadenz_motion::record::{hello, MotionRecords, Wanted};
 use kadenz_motion::rt::{Clock, IdleStatesOff};
 use kadenz_motion::run::{cycles_for, motion, settings, RunOptions};
 use kadenz_motion::simulation::{indy7_ring, indy7_segment, simulate, InProcess, RingOptions, RingProcess};
-use kadenz_motion::task::StopCategory;
+use kadenz_motion::task::{Movement, StopCategory};
 use kadenz_record::{Map, Writer};
 use kadenz_segment::fault::Fault;
 
@@ -144,6 +144,7 @@ fn options(common: &CommonArgs, transport: String) -> RunOptions {
         realtime: !common.no_realtime,
         idle_states_off: idle_states_off(common),
         on_interrupt: StopCategory::One,
+        movement: Movement::OutAndBack,
         provoke_panic_at: None,
         transport,
     }
@@ -165,12 +166,13 @@ fn run(arguments: &RunArgs) -> Result<ExitCode, MotionError> {
             1 => StopCategory::One,
             _ => StopCategory::Two,
         },
+        movement: arguments.movement,
         provoke_panic_at: arguments.provoke_panic_at,
         ..options(common, transport(&arguments.bus))
     };
     let mut writer = Writer::new(output)?;
     writer.hello(&hello(all_settings(&options, &layout, common)))?;
-    let records = MotionRecords::new(Wanted::everything(cycles_for(&layout, seconds)));
+    let records = MotionRecords::new(Wanted::everything(cycles_for(&layout, options.movement, seconds)));
     let (report, writer) = motion(wire, &layout, &options, writer, records)?;
     writer.done()?;
     drop(ring);

@@ -16,8 +16,8 @@ use crate::record::{MotionRecords, RunEnd};
 use crate::robot::DRIVE_TRAINS;
 use crate::rt::{self, Clock, IdleStatesOff, Queue, RealtimeError};
 use crate::task::{
-    run as run_task, Cyclic, DynamicsTask, LogQueues, LogTask, MainQueues, MainTask, Outcome, PathPlan, Shared,
-    StopCategory, Task, TrajectoryTask, AHEAD,
+    run as run_task, Cyclic, DynamicsTask, LogQueues, LogTask, MainQueues, MainTask, Movement, Outcome, PathPlan,
+    Shared, StopCategory, Task, TrajectoryTask, AHEAD,
 };
 
 /// What can be chosen.
@@ -31,6 +31,8 @@ pub struct RunOptions {
     pub idle_states_off: Option<Arc<IdleStatesOff>>,
     /// What the first SIGINT does.
     pub on_interrupt: StopCategory,
+    /// What the arm does.
+    pub movement: Movement,
     /// Proof: the main task panics in this cycle.
     pub provoke_panic_at: Option<u64>,
     /// For the manifest.
@@ -73,8 +75,8 @@ impl std::fmt::Display for RunReport {
 const LEAD_NS: u64 = 5_000_000;
 
 /// Whole ways out and back that take at least this long, in cycles of the main task.
-pub fn cycles_for(layout: &Layout, duration_s: f64) -> u64 {
-    let pair = 2 * PathPlan::new(layout).way_cycles();
+pub fn cycles_for(layout: &Layout, movement: Movement, duration_s: f64) -> u64 {
+    let pair = 2 * PathPlan::new(layout, movement).way_cycles();
     let wanted = duration_s * 1e9 / layout.period_ns() as f64;
     pair * ((wanted / pair as f64 - 1e-9).ceil() as u64).max(1)
 }
@@ -82,7 +84,8 @@ pub fn cycles_for(layout: &Layout, duration_s: f64) -> u64 {
 /// What changes figures, for the first frame.
 pub fn settings(options: &RunOptions, layout: &Layout) -> kadenz_record::Map<String> {
     let mut settings = MotionRecords::settings();
-    settings.insert("cycles_of_a_way".into(), PathPlan::new(layout).way_cycles().to_string());
+    settings.insert("movement".into(), options.movement.to_string());
+    settings.insert("cycles_of_a_way".into(), PathPlan::new(layout, options.movement).way_cycles().to_string());
     settings.insert("transport".into(), options.transport.clone());
     settings.insert("scheduling".into(), if options.realtime { "SCHED_FIFO" } else { "SCHED_OTHER" }.into());
     let idle_states = if options.idle_states_off.is_some() { "off: /dev/cpu_dma_latency held at 0" } else { "on" };
@@ -104,8 +107,8 @@ where
     W: Wire,
     O: Write + Send,
 {
-    let plan = PathPlan::new(layout);
-    let cycles = cycles_for(layout, records.cycles() as f64 * layout.period_ns() as f64 / 1e9);
+    let plan = PathPlan::new(layout, options.movement);
+    let cycles = cycles_for(layout, options.movement, records.cycles() as f64 * layout.period_ns() as f64 / 1e9);
     records.begin(&mut writer)?;
     let seconds = cycles as f64 * layout.period_ns() as f64 / 1e9;
     tracing::info!(cycles, seconds, "measured window");

@@ -11,7 +11,7 @@ use kadenz_motion::record::{MotionRecords, Wanted};
 use kadenz_motion::rt::{Clock, CyclicPath};
 use kadenz_motion::run::{motion, RunOptions, RunReport};
 use kadenz_motion::simulation::{indy7_ring, indy7_segment, InProcess};
-use kadenz_motion::task::{Outcome, StopCategory};
+use kadenz_motion::task::{Movement, Outcome, StopCategory};
 use kadenz_record::Writer;
 
 #[test]
@@ -54,6 +54,7 @@ fn one_run() -> (RunReport, u64) {
         realtime: false,
         idle_states_off: None,
         on_interrupt: StopCategory::One,
+        movement: Movement::default(),
         provoke_panic_at: None,
         transport: "test".into(),
     };

@@ -4,10 +4,11 @@
 mod common;
 
 use common::Cell;
+use kadenz_motion::layout::Layout;
 use kadenz_motion::message::CycleSample;
 use kadenz_motion::profile::Way;
 use kadenz_motion::supervise::EventKind;
-use kadenz_motion::task::Outcome;
+use kadenz_motion::task::{Movement, Outcome};
 use kadenz_motion::AXES;
 
 /// yoo2024, table 6, VisionFive 2: least and greatest velocity error of each joint, degrees/s.
@@ -41,6 +42,27 @@ fn the_arm_goes_out_and_back_within_the_published_errors_and_ends_without_power(
     // Not because nothing moved: at 60 degrees/s the two cycles between setpoint and feedback are 0.12 degrees.
     assert!(position.iter().all(|error| *error > 0.05), "{position:?}");
     assert!(velocity.iter().all(|error| *error > 0.1), "{velocity:?}");
+}
+
+/// Where the arm stands when power goes, degrees, and how far it was from its setpoints while it should stay.
+fn stays(movement: Movement) -> ([f64; AXES], f64) {
+    let mut layout = Layout::load(None).unwrap();
+    layout.motion.low_deg = 30.0;
+    let mut cell = Cell::moving(movement, layout, &[]).unwrap();
+    assert_eq!(cell.run(20_000), Outcome::Done);
+    assert_eq!((cell.powered(), cell.has(EventKind::PowerRemoved)), (0, true));
+    let errors = cell.cycles.iter().flat_map(|cycle| cycle.position_error_deg);
+    assert!(cell.cycles.iter().all(|cycle| cycle.way != Way::Approach as u32) && cell.cycles.len() >= 200);
+    (cell.main.positions_rad().map(f64::to_degrees), errors.fold(0.0, |most: f64, error| most.max(error.abs())))
+}
+
+#[test]
+fn home_leads_to_the_first_pose_and_hold_stays_where_the_arm_stands() {
+    let (home_deg, off_deg) = stays(Movement::Home);
+    assert!(home_deg.iter().all(|deg| (deg - 30.0).abs() < 0.05) && off_deg < 0.05, "{home_deg:?} {off_deg}");
+    let (held_deg, off_deg) = stays(Movement::Hold);
+    // The simulated arm begins at 0.1 rad.
+    assert!(held_deg.iter().all(|deg| (deg - 5.730).abs() < 0.05) && off_deg < 0.05, "{held_deg:?} {off_deg}");
 }
 
 #[test]

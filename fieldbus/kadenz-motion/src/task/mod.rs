@@ -14,7 +14,7 @@ pub use log::{LogTask, Queues as LogQueues};
 pub use main_task::{MainTask, Outcome, Queues as MainQueues, CLOCK_EVERY};
 pub use periodic::{run, Cyclic, Flow, Release};
 pub use shared::{Shared, StopCategory, Window};
-pub use trajectory::{PathPlan, TrajectoryTask, AHEAD};
+pub use trajectory::{Movement, PathPlan, TrajectoryTask, AHEAD};
 
 /// Who is who.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,9 +16,32 @@ use crate::AXES;
 /// full again soon after a pause in which main has passed over setpoints.
 pub const AHEAD: usize = 3;
 
+/// What the arm does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Movement {
+    /// To the first pose, then to the second and back, again and again.
+    #[default]
+    OutAndBack,
+    /// To the first pose, where it stays.
+    Home,
+    /// It stays where it stands.
+    Hold,
+}
+
+impl std::fmt::Display for Movement {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::OutAndBack => "out and back",
+            Self::Home => "home, and stay",
+            Self::Hold => "hold",
+        })
+    }
+}
+
 /// What the path is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct PathPlan {
+    movement: Movement,
     low_rad: [f64; AXES],
     high_rad: [f64; AXES],
     limits: [Limits; AXES],
@@ -28,14 +51,16 @@ pub struct PathPlan {
 
 impl PathPlan {
     /// From the layout. The rest is stretched so that one way takes whole periods of the log task.
-    pub fn new(layout: &Layout) -> Self {
+    pub fn new(layout: &Layout, movement: Movement) -> Self {
         let low_rad = [layout.motion.low_deg.to_radians(); AXES];
         let high_rad = [layout.motion.high_deg.to_radians(); AXES];
         let limits = std::array::from_fn(|k| layout.axis[k].limits());
-        let mut plan = Self { low_rad, high_rad, limits, rest_s: layout.motion.rest_s, stop_s: layout.motion.stop_s };
+        let (rest_s, stop_s) = (layout.motion.rest_s, layout.motion.stop_s);
+        let mut plan = Self { movement, low_rad, high_rad, limits, rest_s, stop_s };
         let way_s = plan.path(low_rad).way_s();
         let period_s = Task::Log.period_ms() as f64 / 1000.0;
-        plan.rest_s += (way_s / period_s - 1e-9).ceil() * period_s - way_s;
+        // A way of no length and no rest still takes a period.
+        plan.rest_s += (way_s / period_s - 1e-9).ceil().max(1.0) * period_s - way_s;
         plan
     }
 
@@ -45,7 +70,12 @@ impl PathPlan {
     }
 
     fn path(&self, start_rad: [f64; AXES]) -> Path<AXES> {
-        Path::new(start_rad, self.low_rad, self.high_rad, self.limits, self.rest_s, self.stop_s)
+        let (low_rad, high_rad) = match self.movement {
+            Movement::OutAndBack => (self.low_rad, self.high_rad),
+            Movement::Home => (self.low_rad, self.low_rad),
+            Movement::Hold => (start_rad, start_rad),
+        };
+        Path::new(start_rad, low_rad, high_rad, self.limits, self.rest_s, self.stop_s)
     }
 }
 

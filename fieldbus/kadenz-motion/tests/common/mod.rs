@@ -14,7 +14,8 @@ use kadenz_motion::rt::{Clock, Queue, Receiver};
 use kadenz_motion::simulation::{indy7_ring, indy7_segment, InProcess};
 use kadenz_motion::supervise::{Event, EventKind};
 use kadenz_motion::task::{
-    Cyclic, DynamicsTask, Flow, MainQueues, MainTask, Outcome, PathPlan, Release, Shared, TrajectoryTask, AHEAD,
+    Cyclic, DynamicsTask, Flow, MainQueues, MainTask, Movement, Outcome, PathPlan, Release, Shared, TrajectoryTask,
+    AHEAD,
 };
 use kadenz_motion::AXES;
 use kadenz_segment::device::Function;
@@ -83,14 +84,18 @@ impl Cell {
     }
 
     pub fn try_new(faults: &[&str]) -> Result<Self, BusError> {
-        let layout = Layout::load(None).unwrap();
+        Self::moving(Movement::OutAndBack, Layout::load(None).unwrap(), faults)
+    }
+
+    /// The same for another movement of another layout.
+    pub fn moving(movement: Movement, layout: Layout, faults: &[&str]) -> Result<Self, BusError> {
         let (segment, clock) = (segment(faults), Clock::new_virtual());
         let stall_ns = Arc::new(AtomicU64::new(0));
         let inside = InProcess::new(Arc::clone(&segment), clock.clone());
         let wire = Wire { inside, stall_ns: Arc::clone(&stall_ns) };
         let bus = Bus::bring_up(wire, &layout, &layout.axis)?;
         let shared = Arc::new(Shared::default());
-        let plan = PathPlan::new(&layout);
+        let plan = PathPlan::new(&layout, movement);
         let (setpoints_in, setpoints) = Queue::open("setpoints", AHEAD).unwrap();
         let (torques_in, torques) = Queue::open("torques", 4).unwrap();
         let (requests, requests_out) = Queue::open("requests", 4).unwrap();
