@@ -30,7 +30,8 @@ pub struct Fault {
     pub time_ms: Option<f64>,
     /// It begins with this mailbox request to the device, counted from 1.
     pub request: Option<u64>,
-    /// It lasts for so many of the same (cycles, frames, requests); absent: 1 for faults of frames, for ever for others.
+    /// It lasts for so many of the same (cycles, frames, requests), from a time on for so many frames; absent without
+    /// `lasting_ms`: 1 for faults of frames, for ever for others.
     pub count: Option<u64>,
     /// It lasts for this long, ms.
     pub lasting_ms: Option<f64>,
@@ -112,6 +113,11 @@ const KINDS: [(&str, Kind); 18] = [
 ];
 
 impl Kind {
+    /// As a fault file names it.
+    pub fn name(self) -> &'static str {
+        KINDS.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+    }
+
     /// It concerns frames, not a device.
     pub fn is_of_frames(self) -> bool {
         use Kind::*;
@@ -191,9 +197,9 @@ impl Fault {
         if moments.iter().filter(|given| **given).count() != 1 {
             return Some("give one moment: cycle, frame, time_ms or request".into());
         }
-        if self.kind.is_of_frames() == self.device.is_some() && self.kind != Kind::WrongCounter {
+        if self.kind.is_of_frames() == self.device.is_some() {
             let what = if self.device.is_some() { "concerns frames and takes no device" } else { "needs a device" };
-            return Some(format!("{:?} {what}", self.kind));
+            return Some(format!("{} {what}", self.kind.name()));
         }
         if self.request.is_some() && self.device.is_none() {
             return Some("request needs a device".into());
@@ -211,7 +217,7 @@ impl Fault {
             _ => ("", true),
         };
         if !needed.1 {
-            return Some(format!("{:?} needs {}", self.kind, needed.0));
+            return Some(format!("{} needs {}", self.kind.name(), needed.0));
         }
         self.state.is_some_and(|state| ![1, 2, 4, 8].contains(&state)).then(|| "state is 1, 2, 4 or 8".into())
     }
@@ -241,6 +247,8 @@ pub struct Running {
     pub is_active: bool,
     is_over: bool,
     began_ns: u64,
+    /// Frames it has concerned since its time.
+    concerned: u64,
 }
 
 /// A change of a fault's activity.
@@ -255,7 +263,7 @@ pub enum Change {
 impl Running {
     /// A fault waiting for its moment.
     pub fn new(fault: Fault, device: usize) -> Self {
-        Self { fault, device, is_active: false, is_over: false, began_ns: 0 }
+        Self { fault, device, is_active: false, is_over: false, began_ns: 0, concerned: 0 }
     }
 
     /// Looks at the moment. `requests` is the number of mailbox requests the device has taken.
@@ -271,17 +279,18 @@ impl Running {
             (_, Some(frame), ..) => now.frame.checked_sub(frame),
             // A request is the next one from when its predecessor has been taken.
             (.., Some(request), _) => (requests + 1).checked_sub(request),
-            (.., Some(time_ms)) => now.since_start_ns.checked_sub(ms(time_ms)).map(|_| 0),
+            (.., Some(time_ms)) => now.since_start_ns.checked_sub(ms(time_ms)).map(|_| self.concerned),
             _ => None,
         };
-        let by_time = fault.time_ms.is_some();
-        let default = if fault.kind.is_of_frames() && !by_time { Some(1) } else { None };
+        let default = if fault.kind.is_of_frames() { Some(1) } else { None };
         let count = fault.count.or(if fault.lasting_ms.is_some() { None } else { default });
-        let begins = passed.is_some() && !self.is_active;
-        if begins {
+        if passed.is_some() && !self.is_active {
             self.began_ns = now.since_start_ns;
         }
-        let outlived = passed.zip(count).is_some_and(|(passed, count)| !by_time && passed >= count)
+        if passed.is_some() && (now.is_cyclic || fault.kind != Kind::WrongCounter) {
+            self.concerned += 1;
+        }
+        let outlived = passed.zip(count).is_some_and(|(passed, count)| passed >= count)
             || (passed.is_some()
                 && fault.lasting_ms.is_some_and(|lasting| now.since_start_ns - self.began_ns >= ms(lasting)));
         match (self.is_active, passed.is_some(), outlived) {

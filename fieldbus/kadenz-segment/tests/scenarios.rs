@@ -428,6 +428,38 @@ fn s35_the_reset_sequence_of_the_master_restarts_a_device() {
 }
 
 #[test]
+fn s36_a_frame_fault_from_a_time_on_ends_after_its_count() {
+    // The first frame with faults in force is time 0; a cycle is a millisecond.
+    let lost = |fault: &str, cycles: usize| -> Vec<bool> {
+        let mut master = in_op(&[fault]);
+        (0..cycles).map(|_| master.cycle().is_none()).collect()
+    };
+    let but = |cycles: usize, which: &[usize]| (0..cycles).map(|at| which.contains(&at)).collect::<Vec<_>>();
+    assert_eq!(lost("lose-frame@time_ms=1,count=3", 8), but(8, &[1, 2, 3]));
+    assert_eq!(lost("lose-frame@time_ms=2", 8), but(8, &[2]), "without a length: one");
+    assert_eq!(lost("lose-return@time_ms=2,lasting_ms=3", 8), but(8, &[2, 3, 4]));
+    assert_eq!(lost("lose-return@cycle=2,lasting_ms=3", 8), but(8, &[1, 2, 3]));
+}
+
+#[test]
+fn s37_a_wrong_counter_from_a_time_on_counts_frames_with_process_data_only() {
+    let mut master = in_op(&["wrong-counter@time_ms=0,delta=-3,count=2"]);
+    master.link.advance_ns(1_000_000);
+    assert_eq!(master.read_u16(1, 0x0130), 8, "not a frame with process data");
+    assert_eq!(master.cycle(), Some(WHOLE - 3));
+    assert_eq!(master.read_u16(1, 0x0130), 8);
+    let seen: Vec<_> = (0..3).map(|_| master.cycle().unwrap()).collect();
+    assert_eq!(seen, [WHOLE - 3, WHOLE, WHOLE]);
+}
+
+#[test]
+fn s38_a_device_fault_lasts_for_its_time_and_heals() {
+    let mut master = in_op(&["device-deaf@time_ms=1,lasting_ms=2,device=j2"]);
+    let seen: Vec<_> = (0..5).map(|_| master.cycle().unwrap()).collect();
+    assert_eq!(seen, [WHOLE, WHOLE - 3, WHOLE - 3, WHOLE, WHOLE]);
+}
+
+#[test]
 fn a_fault_file_and_the_command_line_say_the_same() {
     let text = "[[fault]]\nkind = \"lose-frame\"\ncycle = 1000\ncount = 3\n";
     let file = FaultFile::parse(text, Path::new("f")).unwrap();
@@ -441,6 +473,7 @@ fn a_wrong_fault_is_answered_by_what_is_wrong() {
         ("lose-frame", "give one moment"),
         ("lose-frame@cycle=1,frame=2", "give one moment"),
         ("lose-frame@cycle=1,device=j0", "takes no device"),
+        ("wrong-counter@cycle=1,delta=1,device=j0", "wrong-counter concerns frames and takes no device"),
         ("device-gone@cycle=1", "needs a device"),
         ("late-frame@cycle=1", "needs delay_us"),
         ("al-error@cycle=1,device=a,code=1,state=3", "state is 1, 2, 4 or 8"),
