@@ -64,6 +64,11 @@ pub struct Mailbox {
     replies: VecDeque<Vec<u8>>,
     emergencies: VecDeque<Emergency>,
     own_counter: u8,
+    /// Counter of the last request taken; one that comes again with it is the same, sent twice.
+    taken_counter: u8,
+    /// What waits for the master, and what it has read last: that comes again when it asks for a repetition.
+    offered: Option<Vec<u8>>,
+    last_read: Option<Vec<u8>>,
     /// A request has been taken whose reply has not been fetched.
     in_dialogue: bool,
     /// SDO requests taken since power-on.
@@ -90,13 +95,14 @@ impl Mailbox {
 
     /// Takes a request if there is one, and puts the next mailbox for the master. Gives what an SDO wrote.
     pub fn serve(&mut self, esc: &mut Esc, dictionary: &mut Dictionary, state: State) -> Option<Written> {
-        if std::mem::take(&mut esc.events.repeat) {
-            esc.refill_mailbox(1);
-            esc.acknowledge_repeat();
-        }
         if esc.events.read & 0x02 != 0 {
             esc.events.read &= !0x02;
+            self.last_read = self.offered.take();
             self.in_dialogue = !self.replies.is_empty();
+        }
+        if std::mem::take(&mut esc.events.repeat) {
+            self.repeat(esc);
+            esc.acknowledge_repeat();
         }
         let mut written = None;
         if esc.events.written & 0x01 != 0 {
@@ -106,7 +112,7 @@ impl Mailbox {
                 request.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
             });
             esc.empty_mailbox(0);
-            if taken.is_some() {
+            if taken.is_some() && !self.is_repetition(&request) {
                 self.requests += 1;
                 if !self.is_silent {
                     written = self.answer(&request, dictionary, state);
@@ -118,6 +124,31 @@ impl Mailbox {
         written
     }
 
+    /// The master has lost what it read last, and gets it again; what has taken its place since then comes behind it. Lost
+    /// on its way to the device, a read leaves the answer waiting: then the one before comes again, as in common stacks.
+    fn repeat(&mut self, esc: &mut Esc) {
+        let Some(again) = self.last_read.take() else { return };
+        let is_unread = esc.mailbox(1).is_some();
+        if let Some(unread) = self.offered.take().filter(|_| is_unread) {
+            self.replies.push_front(unread);
+        }
+        esc.empty_mailbox(1);
+        if esc.put_mailbox(1, &again) {
+            self.offered = Some(again);
+        }
+    }
+
+    /// The request before, once more (ETG.1000.4, mailbox counter): its return was lost, and it has been worked on.
+    fn is_repetition(&mut self, request: &[u8]) -> bool {
+        let counter = request.get(HEADER - 1).map_or(0, |byte| byte >> 4 & 7);
+        // 0 does not take part.
+        let is_same = counter != 0 && counter == self.taken_counter;
+        if counter != 0 {
+            self.taken_counter = counter;
+        }
+        is_same
+    }
+
     fn deliver(&mut self, esc: &mut Esc) {
         if let Some(emergency) = self.interrupting.take_if(|_| !self.replies.is_empty()) {
             let bytes = self.wrap(emergency);
@@ -125,13 +156,17 @@ impl Mailbox {
         }
         if let Some(reply) = self.replies.front() {
             if esc.put_mailbox(1, reply) {
-                self.replies.pop_front();
+                self.offered = self.replies.pop_front();
             }
         } else if !self.in_dialogue && !self.server.is_busy() {
             if let Some(emergency) = self.emergencies.front().copied() {
+                let before = self.own_counter;
                 let bytes = self.wrap(emergency);
                 if esc.put_mailbox(1, &bytes) {
+                    self.offered = Some(bytes);
                     self.emergencies.pop_front();
+                } else {
+                    self.own_counter = before;
                 }
             }
         }

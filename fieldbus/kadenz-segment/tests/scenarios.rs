@@ -3,6 +3,8 @@
 //! (docs/fieldbus/conformance.md lists them; the motion application has its own, from M01.)
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "scenarios/mailbox.rs"]
+mod mailbox;
 mod support;
 
 use kadenz_segment::command::Command;

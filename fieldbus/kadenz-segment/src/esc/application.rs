@@ -46,11 +46,4 @@ impl Esc {
         manager.set_full(true);
         true
     }
-
-    /// The last mailbox put, once more.
-    pub fn refill_mailbox(&mut self, index: usize) {
-        if let Some(manager) = self.managers.get_mut(index) {
-            manager.set_full(true);
-        }
-    }
 }

@@ -228,6 +228,11 @@ impl Master {
     /// Sends a mailbox; the working counter.
     pub fn post(&mut self, device: usize, body: &[u8]) -> u16 {
         self.counter = self.counter % 7 + 1;
+        self.post_again(device, body)
+    }
+
+    /// Sends a mailbox with the counter of the one before.
+    pub fn post_again(&mut self, device: usize, body: &[u8]) -> u16 {
         let mut bytes = mailbox::assemble(3, self.counter, body);
         bytes.resize(128, 0);
         self.write(device, 0x1000, &bytes)
