@@ -32,35 +32,111 @@ pub enum DataType {
     Octets = 0x000A,
     I64 = 0x0015,
     U64 = 0x001B,
+    F32 = 0x0008,
+    I24 = 0x0010,
+    F64 = 0x0011,
+    I40 = 0x0012,
+    I48 = 0x0013,
+    I56 = 0x0014,
+    U24 = 0x0016,
+    U40 = 0x0018,
+    U48 = 0x0019,
+    U56 = 0x001A,
+    Byte = 0x001E,
+    Word = 0x001F,
+    Dword = 0x0020,
+    Array8 = 0x002D,
+    Array16 = 0x002E,
+    Array32 = 0x002F,
+    Bit1 = 0x0030,
+    Bit2 = 0x0031,
+    Bit3 = 0x0032,
+    Bit4 = 0x0033,
+    Bit5 = 0x0034,
+    Bit6 = 0x0035,
+    Bit7 = 0x0036,
+    Bit8 = 0x0037,
 }
+
+/// Types of numbers with the names an ESI file uses, and bits. The first of a width that is unsigned stands for types of a
+/// vendor's own.
+const NUMBERS: [(DataType, &str, u16); 34] = [
+    (DataType::Bool, "BOOL", 1),
+    (DataType::Bit1, "BIT", 1),
+    (DataType::Bit1, "BIT1", 1),
+    (DataType::Bit2, "BIT2", 2),
+    (DataType::Bit3, "BIT3", 3),
+    (DataType::Bit4, "BIT4", 4),
+    (DataType::Bit5, "BIT5", 5),
+    (DataType::Bit6, "BIT6", 6),
+    (DataType::Bit7, "BIT7", 7),
+    (DataType::U8, "USINT", 8),
+    (DataType::Bit8, "BIT8", 8),
+    (DataType::Array8, "BITARR8", 8),
+    (DataType::Byte, "BYTE", 8),
+    (DataType::I8, "SINT", 8),
+    (DataType::U16, "UINT", 16),
+    (DataType::Array16, "BITARR16", 16),
+    (DataType::Word, "WORD", 16),
+    (DataType::I16, "INT", 16),
+    (DataType::U24, "UINT24", 24),
+    (DataType::I24, "INT24", 24),
+    (DataType::U32, "UDINT", 32),
+    (DataType::Array32, "BITARR32", 32),
+    (DataType::Dword, "DWORD", 32),
+    (DataType::I32, "DINT", 32),
+    (DataType::F32, "REAL", 32),
+    (DataType::U40, "UINT40", 40),
+    (DataType::I40, "INT40", 40),
+    (DataType::U48, "UINT48", 48),
+    (DataType::I48, "INT48", 48),
+    (DataType::U56, "UINT56", 56),
+    (DataType::I56, "INT56", 56),
+    (DataType::U64, "ULINT", 64),
+    (DataType::I64, "LINT", 64),
+    (DataType::F64, "LREAL", 64),
+];
 
 impl DataType {
     /// Bits of a number; 0 for text and octets.
+    #[inline]
     pub fn bits(self) -> u16 {
+        use DataType::*;
         match self {
-            DataType::Bool => 1,
-            DataType::I8 | DataType::U8 => 8,
-            DataType::I16 | DataType::U16 => 16,
-            DataType::I32 | DataType::U32 => 32,
-            DataType::I64 | DataType::U64 => 64,
-            DataType::Text | DataType::Octets => 0,
+            Bool | Bit1 => 1,
+            Bit2 => 2,
+            Bit3 => 3,
+            Bit4 => 4,
+            Bit5 => 5,
+            Bit6 => 6,
+            Bit7 => 7,
+            I8 | U8 | Byte | Array8 | Bit8 => 8,
+            I16 | U16 | Word | Array16 => 16,
+            I24 | U24 => 24,
+            I32 | U32 | F32 | Dword | Array32 => 32,
+            I40 | U40 => 40,
+            I48 | U48 => 48,
+            I56 | U56 => 56,
+            I64 | U64 | F64 => 64,
+            Text | Octets => 0,
         }
+    }
+
+    /// A whole number in two's complement.
+    #[inline]
+    pub fn is_signed(self) -> bool {
+        use DataType::*;
+        matches!(self, I8 | I16 | I24 | I32 | I40 | I48 | I56 | I64)
     }
 
     /// From the name an ESI file uses.
     pub fn from_esi(name: &str) -> Option<Self> {
-        Some(match name {
-            "BOOL" | "BIT" => DataType::Bool,
-            "SINT" => DataType::I8,
-            "INT" => DataType::I16,
-            "DINT" => DataType::I32,
-            "USINT" | "BYTE" => DataType::U8,
-            "UINT" | "WORD" => DataType::U16,
-            "UDINT" | "DWORD" => DataType::U32,
-            "LINT" => DataType::I64,
-            "ULINT" => DataType::U64,
-            _ => return None,
-        })
+        NUMBERS.iter().find(|(_, known, _)| *known == name).map(|(data_type, ..)| *data_type)
+    }
+
+    /// An unsigned number of this width; `None` where no data type has it.
+    pub fn of_width(bits: u8) -> Option<Self> {
+        NUMBERS.iter().find(|(.., known)| *known == u16::from(bits)).map(|(data_type, ..)| *data_type)
     }
 }
 

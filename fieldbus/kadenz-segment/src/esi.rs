@@ -90,7 +90,10 @@ fn entry(node: Node<'_, '_>) -> Result<PdoEntry, String> {
     let data_type = match field("DataType") {
         None if index == 0 => DataType::Bool,
         None => return Err(format!("Entry {index:#06x} without DataType")),
-        Some(name) => DataType::from_esi(name).ok_or(format!("Entry {index:#06x}: unknown DataType {name}"))?,
+        // A type of the vendor's own, an enumeration or a structure, counts by its width.
+        Some(name) => DataType::from_esi(name).or_else(|| DataType::of_width(bits)).ok_or_else(|| {
+            format!("Entry {index:#06x}: DataType {name} is not known, and no number has its BitLen {bits}")
+        })?,
     };
     if index != 0 && data_type.bits() != u16::from(bits) {
         return Err(format!("Entry {index:#06x}: BitLen {bits} does not fit its DataType"));

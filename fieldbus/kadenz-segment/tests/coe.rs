@@ -4,6 +4,10 @@
 
 mod support;
 
+use kadenz_segment::ring::Ring;
+use kadenz_segment::segment::Segment;
+use kadenz_segment::settings::RingFile;
+use std::path::Path;
 use support::master::{Master, Sdo};
 use support::{line, segment};
 
@@ -14,6 +18,15 @@ fn in_pre_op() -> Master {
     master.configure_managers(DRIVE);
     assert_eq!(master.request(DRIVE, 2), (2, 0));
     master
+}
+
+/// An analogue input whose process data come from an ESI file.
+fn with_esi(file: &str) -> Master {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let text = format!("[[device]]\nname = \"d0\"\nkind = \"analog-input\"\nesi = \"{file}\"\n");
+    let mut settings = RingFile::parse(&text, &folder).unwrap();
+    settings.folder = folder.clone();
+    Master::new(Segment::new(Ring::new(&settings, &folder).unwrap()))
 }
 
 #[test]
@@ -33,16 +46,7 @@ fn text_comes_by_normal_transfer() {
 fn what_exceeds_the_mailbox_comes_and_goes_in_segments() {
     // A mapping of 36 entries is 2 + 36·4 bytes: more than one mailbox, and room beyond what is mapped.
     let mut master = in_pre_op();
-    let esi = include_str!("data/long.xml");
-    let folder = std::env::temp_dir().join(format!("kadenz-segment-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("long.xml"), esi).unwrap();
-    let path = folder.join("ring.toml");
-    std::fs::write(&path, "[[device]]\nname = \"long\"\nkind = \"analog-input\"\nesi = \"long.xml\"\n").unwrap();
-    let file = kadenz_segment::settings::RingFile::read(&path).unwrap();
-    let ring = kadenz_segment::ring::Ring::new(&file, &path).unwrap();
-    let mut long = Master::new(kadenz_segment::segment::Segment::new(ring));
-    std::fs::remove_dir_all(&folder).unwrap();
+    let mut long = with_esi("data/long.xml");
     long.configure_managers(0);
     assert_eq!(long.request(0, 2), (2, 0));
     let Sdo::Data(mapping) = long.upload(0, 0x1A00, 0, true) else { panic!("upload") };
@@ -108,6 +112,46 @@ fn a_new_mapping_changes_the_process_image() {
     assert_eq!(master.request(DRIVE, 0x14), (4, 0));
     // Mapping is fixed from here on.
     assert_eq!(master.download(DRIVE, 0x1C12, 0, &[0], false), Sdo::Abort(0x0800_0022));
+}
+
+#[test]
+fn a_device_with_five_process_data_objects_of_every_width_comes_to_op() {
+    let mut master = with_esi("data/types.xml");
+    master.bring_up();
+    let objects = [0x1A00_u16, 0x1A01, 0x1A02, 0x1A03, 0x1A04];
+    let assigned: Vec<u8> = [5, 0].into_iter().chain(objects.into_iter().flat_map(u16::to_le_bytes)).collect();
+    assert_eq!(master.upload(0, 0x1C13, 0, true), Sdo::Data(assigned));
+    assert_eq!(master.upload(0, 0x1C13, 5, false), Sdo::Data(vec![0x04, 0x1A]));
+    let values = [
+        (0x7000, 1, 0.5_f64.to_bits() as i64),
+        (0x7001, 1, 0b10),
+        (0x7001, 2, 0b10_0001),
+        (0x7001, 3, 0xA5),
+        (0x7002, 1, 0x0012_3456),
+        (0x7002, 2, -2),
+        (0x7003, 1, i64::from(1.5_f32.to_bits())),
+        (0x7003, 2, 5),
+        (0x7004, 1, -3),
+        (0x7004, 2, 0x1122_3344_5566),
+        (0x7004, 3, 0x8001),
+        (0x7004, 4, 0xC000_0003),
+    ];
+    let dictionary = &mut master.link.segment_mut().ring_mut().devices[0].dictionary;
+    for (index, sub, value) in values {
+        let handle = dictionary.handle(index, sub).unwrap();
+        dictionary.set(handle, value);
+        assert_eq!(dictionary.get(handle), value, "{index:#06x}:{sub}");
+    }
+    master.cycles(2);
+    let mut expected = 0.5_f64.to_le_bytes().to_vec();
+    expected.extend([0b1000_0110, 0xA5, 0x56, 0x34, 0x12]);
+    expected.extend((-2_i64).to_le_bytes().into_iter().take(5));
+    expected.extend(1.5_f32.to_le_bytes());
+    expected.push(5);
+    expected.extend((-3_i64).to_le_bytes().into_iter().take(7));
+    expected.extend([0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0x01, 0x80, 0x03, 0x00, 0x00, 0xC0]);
+    assert_eq!(master.input(0), expected);
+    assert_eq!(master.upload(0, 0x7001, 2, false), Sdo::Data(vec![0b10_0001]), "a byte by SDO");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! What users write: ring files, ESI files, command lines. Errors say what, where and what to do.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use kadenz_segment::description::DataType;
 use kadenz_segment::esi;
 use kadenz_segment::pcap::Writer;
 use kadenz_segment::ring::Ring;
@@ -73,6 +74,20 @@ fn an_esi_file_gives_identity_and_assigned_process_data() {
     assert!(esi::parse(include_str!("data/drive.xml"), Some(9))
         .unwrap_err()
         .contains("no Device with ProductCode 0x9"));
+}
+
+#[test]
+fn a_type_that_esi_does_not_name_counts_by_its_width_and_a_wrong_width_is_named() {
+    let with = |bits: u32, data_type: &str| {
+        let from = "<BitLen>3</BitLen><Name>DT0801EN03</Name><DataType>DT0801EN03</DataType>";
+        let to = format!("<BitLen>{bits}</BitLen><DataType>{data_type}</DataType>");
+        esi::parse(&include_str!("data/types.xml").replace(from, &to), None).map(|esi| esi.tx[3].entries[1].data_type)
+    };
+    assert_eq!(with(3, "DT0801EN03"), Ok(DataType::Bit3));
+    assert_eq!(with(48, "DT0900"), Ok(DataType::U48));
+    assert_eq!(with(16, "WORD"), Ok(DataType::Word));
+    assert!(with(80, "DT0900").unwrap_err().contains("no number has its BitLen 80"));
+    assert!(with(16, "REAL").unwrap_err().contains("does not fit"));
 }
 
 fn program(arguments: &[&str]) -> (i32, String, String) {

@@ -98,11 +98,10 @@ impl Entry {
 
     fn signed(&self, raw: u64) -> i64 {
         let bits = u32::from(self.data_type.bits().clamp(1, 64));
-        match self.data_type {
-            DataType::I8 | DataType::I16 | DataType::I32 | DataType::I64 => {
-                ((raw << (64 - bits)) as i64) >> (64 - bits)
-            }
-            _ => raw as i64,
+        if self.data_type.is_signed() {
+            ((raw << (64 - bits)) as i64) >> (64 - bits)
+        } else {
+            raw as i64
         }
     }
 

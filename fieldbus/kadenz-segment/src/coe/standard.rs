@@ -6,7 +6,7 @@ use crate::description::{DataType, Description, Pdo, Purpose};
 
 /// Entries a mapping object has room for.
 const MAPPING_PLACES: u8 = 16;
-/// PDOs a sync manager has room for.
+/// PDOs a sync manager has room for at least.
 const ASSIGNMENT_PLACES: u8 = 4;
 
 /// Fills the dictionary; `device_type` is 0x1000 (0x00020192 for a servo drive under CiA 402).
@@ -30,13 +30,12 @@ pub fn add(dictionary: &mut Dictionary, device: &Description, device_type: u32) 
         for pdo in pdos {
             add_mapping(dictionary, pdo);
         }
-        let mut places: Vec<_> = (1..=ASSIGNMENT_PLACES)
+        let places = (1..=ASSIGNMENT_PLACES.max(pdos.len().min(255) as u8))
             .map(|sub| {
                 let index = pdos.get(usize::from(sub) - 1).map_or(0, |pdo| pdo.index);
                 number_entry(sub, &format!("PDO {sub}"), DataType::U16, RW_PREOP, i64::from(index))
             })
             .collect();
-        places.truncate(usize::from(ASSIGNMENT_PLACES));
         dictionary.list(assignment, &format!("{direction}: assigned PDOs"), Shape::Array, RW_PREOP, places);
         set_count(dictionary, assignment, pdos.len());
     }
@@ -76,7 +75,7 @@ fn add_mapping(dictionary: &mut Dictionary, pdo: &Pdo) {
 
 fn set_count(dictionary: &mut Dictionary, index: u16, count: usize) {
     if let Some(handle) = dictionary.handle(index, 0) {
-        dictionary.set(handle, count as i64);
+        dictionary.set(handle, count.min(255) as i64);
     }
 }
 
