@@ -5,6 +5,8 @@
 
 #[path = "scenarios/mailbox.rs"]
 mod mailbox;
+#[path = "scenarios/state.rs"]
+mod state;
 mod support;
 
 use kadenz_segment::command::Command;

@@ -74,6 +74,13 @@ impl DigitalInput {
         self.pending.insert(at, (world_ns, channel, level));
     }
 
+    /// Power off and on again: the levels outside are what they were, counts and stamps begin anew.
+    pub(super) fn power_cycle(&mut self, before: &Dictionary, dictionary: &mut Dictionary) {
+        for handle in self.levels.iter().flatten() {
+            dictionary.set(*handle, before.get(*handle));
+        }
+    }
+
     pub(super) fn publish(&mut self, dictionary: &mut Dictionary, now_ns: u64) {
         while self.pending.front().is_some_and(|edge| edge.0 <= now_ns) {
             let Some((world_ns, channel, level)) = self.pending.pop_front() else { break };

@@ -51,6 +51,8 @@ pub struct Device {
     pub al: Al,
     /// Its objects; reachable by SDO where it has a mailbox.
     pub dictionary: Dictionary,
+    /// The objects as they leave the factory: nothing is stored (there is no 0x1010), so they are back after power-on.
+    pristine: Dictionary,
     /// Its mailbox.
     pub mailbox: Option<Mailbox>,
     /// Its application.
@@ -86,6 +88,7 @@ impl Device {
             name,
             esc: Esc::new(Sii::build(&description), clock),
             al: Al::default(),
+            pristine: dictionary.clone(),
             dictionary,
             mailbox: description.has_mailbox.then(Mailbox::default),
             description,
@@ -100,7 +103,7 @@ impl Device {
         device
     }
 
-    /// Power off and on again. What the EEPROM holds stays; the mechanics go on.
+    /// Power off and on again. What the EEPROM holds stays, objects have their defaults; the mechanics go on.
     pub fn power_cycle(&mut self) {
         self.esc.power_on();
         self.al = Al::default();
@@ -108,8 +111,12 @@ impl Device {
             mailbox.reset();
         }
         self.stop_outputs(0);
-        if let Function::Drive(drive) = &mut self.function {
-            drive.power_cycle(&mut self.dictionary);
+        let before = std::mem::replace(&mut self.dictionary, self.pristine.clone());
+        self.image = Image::default();
+        match &mut self.function {
+            Function::Drive(drive) => drive.power_cycle(&self.dictionary),
+            Function::DigitalInput(inputs) => inputs.power_cycle(&before, &mut self.dictionary),
+            _ => {}
         }
         self.publish_al();
     }
@@ -241,6 +248,12 @@ impl Device {
         });
         if before < State::SafeOp && self.al.state() == State::SafeOp {
             self.image = Image::resolve(&self.description, &self.dictionary);
+        }
+        if before < State::Op && self.al.state() == State::Op {
+            // Outputs that never come are missed as soon as outputs that stop.
+            if let Some(manager) = self.image.output_manager {
+                self.esc.expect_outputs(manager, now_ns);
+            }
         }
         self.after_state_change(now_ns);
     }

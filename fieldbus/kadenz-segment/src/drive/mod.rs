@@ -147,12 +147,11 @@ impl Drive {
         self.emergency.take()
     }
 
-    pub(crate) fn power_cycle(&mut self, dictionary: &mut Dictionary) {
+    pub(crate) fn power_cycle(&mut self, dictionary: &Dictionary) {
         let fresh = Self::new(self.settings.clone(), dictionary);
         if let Some(fresh) = fresh {
             *self = Self { position_rad: self.position_rad, ..fresh };
         }
-        dictionary.set(self.handles.controlword, 0);
     }
 
     /// A fault from inside or by script.

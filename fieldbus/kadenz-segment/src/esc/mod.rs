@@ -568,18 +568,4 @@ impl Esc {
         }
         self.set_u16(at::EEPROM_CONTROL, status);
     }
-
-    fn configure_watchdog(&mut self) {
-        self.watchdog.configure(self.u16(at::WD_DIVIDER), self.u16(at::WD_TIME));
-    }
-
-    /// Lets the watchdog look at the time. True in the moment it expires.
-    pub fn watch(&mut self, now_ns: u64) -> bool {
-        let expired = self.watchdog.expired(now_ns);
-        self.memory[at::WD_STATUS] = u8::from(self.watchdog.is_fed());
-        if expired {
-            self.memory[at::WD_COUNT] = self.watchdog.expirations;
-        }
-        expired
-    }
 }

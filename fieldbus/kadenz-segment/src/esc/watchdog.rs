@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The process-data watchdog: outputs that stay away for too long take a device out of operation.
 
+use super::Esc;
+use crate::register::at;
+
 /// One tick of the divider: 25 MHz.
 const TICK_NS: u64 = 40;
 
@@ -38,6 +41,13 @@ impl Watchdog {
         }
     }
 
+    /// Outputs are due from now on. A watchdog that runs already goes on.
+    pub(super) fn expect(&mut self, now_ns: u64) {
+        if self.time_ns > 0 && self.deadline_ns.is_none() {
+            self.deadline_ns = Some(now_ns.saturating_add(self.time_ns));
+        }
+    }
+
     /// When it would expire.
     pub fn deadline_ns(&self) -> Option<u64> {
         self.deadline_ns
@@ -56,6 +66,29 @@ impl Watchdog {
         self.has_expired = true;
         self.expirations = self.expirations.saturating_add(1);
         true
+    }
+}
+
+impl Esc {
+    pub(super) fn configure_watchdog(&mut self) {
+        self.watchdog.configure(self.u16(at::WD_DIVIDER), self.u16(at::WD_TIME));
+    }
+
+    /// From now on outputs are due in a sync manager that feeds the watchdog.
+    pub fn expect_outputs(&mut self, index: usize, now_ns: u64) {
+        if self.managers.get(index).is_some_and(|manager| manager.enabled() && manager.triggers_watchdog()) {
+            self.watchdog.expect(now_ns);
+        }
+    }
+
+    /// Lets the watchdog look at the time. True in the moment it expires.
+    pub fn watch(&mut self, now_ns: u64) -> bool {
+        let expired = self.watchdog.expired(now_ns);
+        self.set(at::WD_STATUS, &[u8::from(self.watchdog.is_fed())]);
+        if expired {
+            self.set(at::WD_COUNT, &[self.watchdog.expirations]);
+        }
+        expired
     }
 }
 

@@ -99,6 +99,11 @@ impl Master {
 
     /// Maps all process data and brings every device to OP, free-running.
     pub fn bring_up(&mut self) {
+        self.bring_up_to(8);
+    }
+
+    /// Maps all process data and brings every device to a state, free-running; a cycle with each state from SAFE-OP on.
+    pub fn bring_up_to(&mut self, last: u16) {
         self.areas.clear();
         let mut offset = 0;
         for device in 0..self.devices() {
@@ -127,7 +132,7 @@ impl Master {
         }
         self.image = vec![0; offset];
         self.inputs = vec![0; offset];
-        for state in [4, 8] {
+        for state in [4, 8].into_iter().filter(|state| *state <= last) {
             for device in 0..self.devices() {
                 assert_eq!(self.request(device, state), (state, 0), "device {device} to {state}");
             }
