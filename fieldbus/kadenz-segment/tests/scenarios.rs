@@ -3,6 +3,8 @@
 //! (docs/fieldbus/conformance.md lists them; the motion application has its own, from M01.)
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "scenarios/drive.rs"]
+mod drive;
 #[path = "scenarios/mailbox.rs"]
 mod mailbox;
 #[path = "scenarios/state.rs"]
@@ -310,7 +312,7 @@ fn s26_torque_without_load_ends_in_over_speed() {
 
 #[test]
 fn s27_a_setpoint_beyond_the_software_limit_stops_at_it_and_says_so() {
-    let mut master = Master::new(segment(&fast_drive("limits_rad = [-0.2, 0.2]\nfollowing_window_rad = 9.0")));
+    let mut master = Master::new(segment(&fast_drive("limits_rad = [-0.2, 0.2]")));
     master.bring_up();
     master.enable(0, 8);
     let mut target = 0.0;

@@ -78,8 +78,8 @@ pub struct Entry {
     pub rights: Rights,
     /// Value.
     pub value: Value,
-    /// Smallest and largest number a write may give, as signed numbers.
-    pub range: Option<(i64, i64)>,
+    /// Numbers a write may give, as signed numbers; absent: all.
+    pub allowed: Option<&'static [i64]>,
 }
 
 impl Entry {
@@ -124,10 +124,8 @@ impl Entry {
         let mut raw = [0_u8; 8];
         raw.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
         let number = u64::from_le_bytes(raw);
-        if let Some((low, high)) = self.range {
-            if !(low..=high).contains(&self.signed(number)) {
-                return Err(Abort::Range);
-            }
+        if self.allowed.is_some_and(|allowed| !allowed.contains(&self.signed(number))) {
+            return Err(Abort::Range);
         }
         Ok(Value::Number(number))
     }
@@ -182,7 +180,7 @@ impl Dictionary {
     /// Adds a text object.
     pub fn text(&mut self, index: u16, name: &str, text: &str) {
         let value = Value::Bytes(text.as_bytes().to_vec());
-        let entry = Entry { sub: 0, name: name.into(), data_type: DataType::Text, rights: RO, value, range: None };
+        let entry = Entry { sub: 0, name: name.into(), data_type: DataType::Text, rights: RO, value, allowed: None };
         self.insert(Object { index, name: name.into(), shape: Shape::Variable, entries: vec![entry] });
     }
 
@@ -260,10 +258,10 @@ impl Dictionary {
     }
 
     /// Limits what an SDO may write.
-    pub fn limit(&mut self, index: u16, sub: u8, low: i64, high: i64) {
+    pub fn allow(&mut self, index: u16, sub: u8, numbers: &'static [i64]) {
         let object = self.objects.iter_mut().find(|object| object.index == index);
         if let Some(entry) = object.and_then(|object| object.entries.iter_mut().find(|entry| entry.sub == sub)) {
-            entry.range = Some((low, high));
+            entry.allowed = Some(numbers);
         }
     }
 
@@ -448,5 +446,5 @@ fn is_mapping(index: u16) -> bool {
 pub fn number_entry(sub: u8, name: &str, data_type: DataType, rights: Rights, number: i64) -> Entry {
     let bits = u32::from(data_type.bits().clamp(1, 64));
     let value = Value::Number(number as u64 & (u64::MAX >> (64 - bits)));
-    Entry { sub, name: name.into(), data_type, rights, value, range: None }
+    Entry { sub, name: name.into(), data_type, rights, value, allowed: None }
 }

@@ -64,6 +64,11 @@ impl Homing {
                 *self = Homing::Attained;
                 0.0
             }
+            // The switch comes before the index pulse: there is none this way.
+            Homing::Index(direction, _) if closed(direction) => {
+                *self = Homing::Error;
+                0.0
+            }
             Homing::Index(direction, _) => direction * slow,
             Homing::Idle | Homing::Attained | Homing::Error => 0.0,
         }

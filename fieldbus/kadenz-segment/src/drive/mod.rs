@@ -19,10 +19,14 @@ use state_machine::{Power, StateMachine};
 /// Modes of operation (0x6060).
 #[allow(missing_docs)]
 pub mod mode {
+    /// No mode: the axis is held at rest.
+    pub const NONE: i64 = 0;
     pub const HOMING: i64 = 6;
     pub const CSP: i64 = 8;
     pub const CSV: i64 = 9;
     pub const CST: i64 = 10;
+    /// What the drive can do; others are refused by SDO and not taken from process data.
+    pub const ALL: [i64; 5] = [NONE, HOMING, CSP, CSV, CST];
 }
 
 /// Error codes (0x603F, CiA 402 table of error codes).
@@ -75,8 +79,10 @@ pub struct Drive {
     cascade: Cascade,
     homing: Homing,
     approach: Approach,
-    /// Mode of the last step, to notice a change.
+    /// The mode that is active: the last one asked for that the drive has.
     mode: i64,
+    /// Where the axis was when the negative and the positive limit switch closed.
+    closed_at_rad: [Option<f64>; 2],
     /// Counts added to the encoder by homing.
     shift: f64,
     position_rad: f64,
@@ -109,7 +115,8 @@ impl Drive {
             cascade: Cascade::default(),
             homing: Homing::Idle,
             approach: Approach::default(),
-            mode: 0,
+            mode: mode::NONE,
+            closed_at_rad: [None; 2],
             shift: 0.0,
             velocity_rad_s: 0.0,
             ramp_rad_s: 0.0,
@@ -278,6 +285,8 @@ impl Drive {
         if self.machine.state() == Power::NotReady {
             self.machine.command(0);
         }
+        self.follow_mode(dictionary);
+        self.follow_switches();
         self.supervise(dictionary, dt_s);
         let limits = self.limits(dictionary);
         let target = match self.machine.state() {
@@ -290,16 +299,36 @@ impl Drive {
         AxisInput { torque_nm, brake: !self.machine.state().has_torque() }
     }
 
-    /// Runs the velocity down; ends the reaction when the axis stands.
+    fn follow_mode(&mut self, dictionary: &Dictionary) {
+        let wanted = dictionary.get(self.handles.mode);
+        if wanted != self.mode && mode::ALL.contains(&wanted) {
+            self.mode = wanted;
+            self.homing = Homing::Idle;
+            self.approach.from_rad = self.position_rad;
+        }
+    }
+
+    fn follow_switches(&mut self) {
+        let seen = self.seen();
+        for (place, closed) in self.closed_at_rad.iter_mut().zip([seen.negative, seen.positive]) {
+            *place = if closed { place.or(Some(self.position_rad)) } else { None };
+        }
+    }
+
+    /// Runs the velocity down; ends the reaction when the axis stands. Quick stop takes its deceleration from what 0x605A
+    /// says, a fault reaction always that of quick stop.
     fn ramp(&mut self, dictionary: &Dictionary, dt_s: f64) -> Target {
-        let step = self.settings.rad(dictionary.get(self.handles.quick_stop_deceleration) as f64) * dt_s;
+        let option = dictionary.get(self.handles.quick_stop_option);
+        let is_slow = matches!(option, 1 | 5) && self.machine.state() == Power::QuickStopActive;
+        let h = &self.handles;
+        let deceleration = if is_slow { h.profile_deceleration } else { h.quick_stop_deceleration };
+        let step = self.settings.rad(dictionary.get(deceleration) as f64) * dt_s;
         self.ramp_rad_s -= self.ramp_rad_s.clamp(-step, step);
         self.reaction_s += dt_s;
         if (self.ramp_rad_s == 0.0 && self.velocity_rad_s.abs() < STANDING_RAD_S)
             || self.reaction_s > LONGEST_REACTION_S
         {
-            let stays = dictionary.get(self.handles.quick_stop_option) >= 5;
-            self.machine.stopped(stays);
+            self.machine.stopped(option >= 5);
         }
         if self.machine.state().has_torque() {
             Target::Velocity(self.ramp_rad_s, 0.0)
@@ -309,51 +338,60 @@ impl Drive {
     }
 
     fn enabled_target(&mut self, dictionary: &mut Dictionary) -> Target {
-        let wanted = dictionary.get(self.handles.mode);
-        if wanted != self.mode {
-            self.mode = wanted;
-            self.homing = Homing::Idle;
-            self.approach.from_rad = self.position_rad;
-        }
         self.is_limited = false;
         let rated = self.settings.rated_torque_nm / 1000.0;
         let offset_nm = dictionary.get(self.handles.torque_offset) as f64 * rated;
         match self.mode {
             mode::CSP => {
-                let low = self.joint(dictionary.get(self.handles.lowest_position) as f64);
-                let high = self.joint(dictionary.get(self.handles.highest_position) as f64);
                 let wanted = self.approach.position_rad();
-                let held = wanted.max(low).min(high);
+                let held = self.within_limits(dictionary, wanted);
                 self.is_limited = held != wanted;
-                let forward = if self.is_limited { 0.0 } else { self.approach.velocity_rad_s() };
                 let extra = self.settings.rad(dictionary.get(self.handles.velocity_offset) as f64);
-                Target::Position(held, forward + extra, offset_nm)
+                let forward = if self.is_limited { 0.0 } else { self.approach.velocity_rad_s() + extra };
+                Target::Position(held, forward, offset_nm)
             }
             mode::CSV => {
                 let sum = dictionary.get(self.handles.target_velocity) + dictionary.get(self.handles.velocity_offset);
                 let wanted = self.settings.rad(sum as f64);
-                let held = self.away_from_limits(dictionary, wanted);
-                self.is_limited = held != wanted;
-                Target::Velocity(held, offset_nm)
+                self.is_limited = self.is_barred(dictionary, wanted);
+                Target::Velocity(if self.is_limited { 0.0 } else { wanted }, offset_nm)
             }
-            mode::CST => Target::Torque(dictionary.get(self.handles.target_torque) as f64 * rated + offset_nm),
+            mode::CST => {
+                let torque_nm = dictionary.get(self.handles.target_torque) as f64 * rated + offset_nm;
+                let is_moving = self.velocity_rad_s.abs() > STANDING_RAD_S;
+                // Beyond a limit no torque leads further out, and what still moves that way is braked.
+                self.is_limited = self.is_barred(dictionary, torque_nm)
+                    || is_moving && self.is_barred(dictionary, self.velocity_rad_s);
+                if self.is_limited {
+                    Target::Velocity(0.0, 0.0)
+                } else {
+                    Target::Torque(torque_nm)
+                }
+            }
             mode::HOMING => self.home(dictionary),
             _ => Target::Velocity(0.0, 0.0),
         }
     }
 
-    /// A velocity that leads out of the allowed range becomes 0.
-    fn away_from_limits(&self, dictionary: &Dictionary, wanted: f64) -> f64 {
-        let low = self.joint(dictionary.get(self.handles.lowest_position) as f64);
-        let high = self.joint(dictionary.get(self.handles.highest_position) as f64);
+    /// Software limits (0x607D), rad.
+    fn software_limits(&self, dictionary: &Dictionary) -> (f64, f64) {
+        let joint = |handle| self.joint(dictionary.get(handle) as f64);
+        (joint(self.handles.lowest_position), joint(self.handles.highest_position))
+    }
+
+    /// Does this direction lead on from a software limit that is reached, or from a limit switch that is closed?
+    fn is_barred(&self, dictionary: &Dictionary, direction: f64) -> bool {
+        let (low, high) = self.software_limits(dictionary);
         let seen = self.seen();
-        let outward = (wanted < 0.0 && (self.position_rad <= low || seen.negative))
-            || (wanted > 0.0 && (self.position_rad >= high || seen.positive));
-        if outward {
-            0.0
-        } else {
-            wanted
-        }
+        (direction < 0.0 && (self.position_rad <= low || seen.negative))
+            || (direction > 0.0 && (self.position_rad >= high || seen.positive))
+    }
+
+    /// A position, or the nearest one within the software limits and not beyond where a switch has closed.
+    fn within_limits(&self, dictionary: &Dictionary, wanted: f64) -> f64 {
+        let (low, high) = self.software_limits(dictionary);
+        let [negative, positive] = self.closed_at_rad;
+        wanted.max(low.max(negative.unwrap_or(low))).min(high.min(positive.unwrap_or(high)))
     }
 
     fn home(&mut self, dictionary: &mut Dictionary) -> Target {
@@ -381,6 +419,7 @@ impl Drive {
         let (fast, slow) = (speed(self.handles.homing_fast), speed(self.handles.homing_slow));
         let before = self.homing;
         let velocity = self.homing.step(&seen, fast, slow);
+        self.is_limited = self.homing == Homing::Error && (seen.negative || seen.positive);
         if before != Homing::Attained && self.homing == Homing::Attained {
             self.set_home(dictionary);
         }
@@ -408,7 +447,9 @@ impl Drive {
             self.following_counts = 0.0;
             return;
         }
-        self.following_counts = self.settings.counts(self.approach.position_rad() - self.position_rad);
+        // Against the position the drive follows: one that is held at a limit is no error of the loops.
+        let demand = self.within_limits(dictionary, self.approach.position_rad());
+        self.following_counts = self.settings.counts(demand - self.position_rad);
         if self.following_counts.abs() <= dictionary.get(self.handles.following_window) as f64 {
             self.following_s = 0.0;
             return;
@@ -460,8 +501,7 @@ impl Drive {
         dictionary.set(h.position, counts(self.settings.counts(self.position_rad) + self.shift));
         dictionary.set(h.velocity, counts(self.settings.counts(self.velocity_rad_s)));
         dictionary.set(h.torque, permille.round().clamp(-32768.0, 32767.0) as i64);
-        let shown = if self.machine.state() == Power::OperationEnabled { self.mode } else { dictionary.get(h.mode) };
-        dictionary.set(h.mode_display, shown);
+        dictionary.set(h.mode_display, self.mode);
         dictionary.set(h.following_error, counts(self.following_counts));
         dictionary.set(h.error_code, i64::from(self.error_code));
         if self.error_code == 0 {

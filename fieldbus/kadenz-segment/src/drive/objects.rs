@@ -2,9 +2,14 @@
 //! The drive's objects and process data, and where each is.
 
 use super::homing::METHODS;
+use super::mode;
 use super::settings::DriveSettings;
 use crate::coe::object::{number_entry, Dictionary, Handle, Shape, RO, RO_TX, RW, RW_RX};
 use crate::description::{entry, gap, DataType, Pdo};
+
+/// Quick stop options (0x605A): by the profile deceleration (1) or that of quick stop (2), then without power; 5 and 6 are
+/// the same and stay in quick stop.
+const QUICK_STOPS: [i64; 4] = [1, 2, 5, 6];
 
 /// From the master, 16 bytes: controlword @0, target position @2, target velocity @6, target torque @10,
 /// torque offset @12, mode @14, gap @15.
@@ -73,6 +78,7 @@ handles! {
     lowest_position 0x607D 1
     highest_position 0x607D 2
     max_velocity 0x607F 0
+    profile_deceleration 0x6084 0
     quick_stop_deceleration 0x6085 0
     homing_method 0x6098 0
     homing_fast 0x6099 1
@@ -96,8 +102,9 @@ pub fn add(dictionary: &mut Dictionary, settings: &DriveSettings) {
     d.variable(0x6040, "controlword", U16, RW_RX, 0);
     d.variable(0x6041, "statusword", U16, RO_TX, 0);
     d.variable(0x605A, "quick stop option", I16, RW, 2);
-    d.limit(0x605A, 0, 1, 6);
+    d.allow(0x605A, 0, &QUICK_STOPS);
     d.variable(0x6060, "mode of operation", I8, RW_RX, 0);
+    d.allow(0x6060, 0, &mode::ALL);
     d.variable(0x6061, "mode display", I8, RO_TX, 0);
     d.variable(0x6064, "position actual", I32, RO_TX, 0);
     d.variable(0x6065, "following error window", U32, RW, counts(settings.following_window_rad));
@@ -115,9 +122,10 @@ pub fn add(dictionary: &mut Dictionary, settings: &DriveSettings) {
     let limits = vec![number_entry(1, "lowest", I32, RW, low), number_entry(2, "highest", I32, RW, high)];
     d.list(0x607D, "software position limits", Shape::Array, RO, limits);
     d.variable(0x607F, "max velocity", U32, RW, counts(settings.max_velocity_rad_s));
+    d.variable(0x6084, "profile deceleration", U32, RW, counts(settings.quick_stop_rad_s2 / 2.0));
     d.variable(0x6085, "quick stop deceleration", U32, RW, counts(settings.quick_stop_rad_s2));
     d.variable(0x6098, "homing method", I8, RW, 37);
-    d.limit(0x6098, 0, 0, 37);
+    d.allow(0x6098, 0, &METHODS);
     let speeds = vec![
         number_entry(1, "to the switch", U32, RW, counts(settings.max_velocity_rad_s / 10.0)),
         number_entry(2, "to the zero", U32, RW, counts(settings.max_velocity_rad_s / 50.0)),
