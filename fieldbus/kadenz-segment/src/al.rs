@@ -44,7 +44,6 @@ impl State {
 #[allow(missing_docs)]
 pub enum AlCode {
     NoError = 0x0000,
-    Unspecified = 0x0001,
     InvalidRequestedStateChange = 0x0011,
     UnknownRequestedState = 0x0012,
     BootstrapNotSupported = 0x0013,
@@ -52,8 +51,6 @@ pub enum AlCode {
     SyncManagerWatchdog = 0x001B,
     InvalidOutputConfiguration = 0x001D,
     InvalidInputConfiguration = 0x001E,
-    InvalidWatchdogConfiguration = 0x001F,
-    FatalSyncError = 0x002C,
     InvalidDcSyncConfiguration = 0x0030,
     InvalidDcSyncCycleTime = 0x0035,
 }

@@ -89,9 +89,11 @@ pub enum Kind {
     EmergencyDuringRequest,
     /// The checksum of the EEPROM is wrong.
     EepromChecksum,
+    /// DL status of the device says that no port has a link, though frames pass.
+    NoLink,
 }
 
-const KINDS: [(&str, Kind); 18] = [
+const KINDS: [(&str, Kind); 19] = [
     ("lose-frame", Kind::LoseFrame),
     ("lose-return", Kind::LoseReturn),
     ("double-frame", Kind::DoubleFrame),
@@ -110,6 +112,7 @@ const KINDS: [(&str, Kind); 18] = [
     ("emergency", Kind::Emergency),
     ("emergency-during-request", Kind::EmergencyDuringRequest),
     ("eeprom-checksum", Kind::EepromChecksum),
+    ("no-link", Kind::NoLink),
 ];
 
 impl Kind {

@@ -84,6 +84,16 @@ impl Datagram<'_> {
         u32::from_le_bytes([self.head[2], self.head[3], self.head[4], self.head[5]])
     }
 
+    /// Events of the devices it has passed (the IRQ field).
+    pub fn events(&self) -> u16 {
+        u16::from_le_bytes([self.head[8], self.head[9]])
+    }
+
+    /// Adds events of a device to the IRQ field.
+    pub fn add_events(&mut self, events: u16) {
+        [self.head[8], self.head[9]] = (self.events() | events).to_le_bytes();
+    }
+
     /// The working counter.
     pub fn working_counter(&self) -> u16 {
         u16::from_le_bytes(*self.counter)

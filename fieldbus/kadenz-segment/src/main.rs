@@ -191,10 +191,11 @@ fn describe(ring: Option<&Path>, format: bool, registers: bool) -> Result<(), Se
         say!("{}", EXAMPLE.trim_end());
     }
     if registers {
-        say!("{:<7} {:>6}  {:<7} {:<12} name", "address", "bytes", "access", "reset");
+        say!("{:<7} {:>6}  {:<7} {:<12} {:<10} name", "address", "bytes", "access", "reset", "is");
         for row in REGISTERS {
             let access = format!("{:?}", row.access).to_lowercase();
-            say!("{:#06x} {:>7}  {access:<7} {:<#12x} {}", row.address, row.length, row.reset, row.name);
+            let (reset, is) = (row.reset, row.behaviour.name());
+            say!("{:#06x} {:>7}  {access:<7} {reset:<#12x} {is:<10} {}", row.address, row.length, row.name);
         }
         let names: Vec<String> =
             (1..=14).map(|code| format!("{:?}", Datagram::from_byte(code)).to_uppercase()).collect();

@@ -32,12 +32,34 @@ pub enum Effect {
     Delay = 9,
     FilterStart = 10,
     SyncActivation = 11,
-    SyncTiming = 12,
+    EventMask = 12,
     ClearErrors = 13,
     Watchdog = 14,
     StationAddress = 15,
     DlControl = 16,
     ClearWatchdogCounter = 17,
+}
+
+/// How much of a register there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Behaviour {
+    /// As in a device.
+    Works,
+    /// It reads as its reset value for ever.
+    Constant,
+    /// It keeps what is written, or reads 0 where it would count, and nothing comes of it.
+    Inert,
+}
+
+impl Behaviour {
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Behaviour::Works => "works",
+            Behaviour::Constant => "constant",
+            Behaviour::Inert => "no effect",
+        }
+    }
 }
 
 /// One row of the map.
@@ -55,6 +77,8 @@ pub struct Register {
     pub reset: u64,
     /// What an access does beyond holding bytes.
     pub effect: Effect,
+    /// How much of it there is.
+    pub behaviour: Behaviour,
 }
 
 /// First byte that is memory and not a register.
@@ -66,84 +90,85 @@ pub const FMMUS: usize = 8;
 pub const SYNC_MANAGERS: usize = 8;
 
 macro_rules! registers {
-    ($($address:literal $length:literal $access:ident $reset:literal $effect:ident $name:literal)*) => {
+    ($($address:literal $length:literal $access:ident $reset:literal $effect:ident $behaviour:ident
+        $name:literal)*) => {
         &[$(Register { address: $address, length: $length, name: $name, access: Access::$access, reset: $reset,
-            effect: Effect::$effect }),*]
+            effect: Effect::$effect, behaviour: Behaviour::$behaviour }),*]
     };
 }
 
 /// Every register the segment knows.
 #[rustfmt::skip]
 pub const REGISTERS: &[Register] = registers! {
-    0x0000   1 Read  0x11   None           "type"
-    0x0001   1 Read  0x02   None           "revision"
-    0x0002   2 Read  0x01   None           "build"
-    0x0004   1 Read  0x08   None           "FMMUs supported"
-    0x0005   1 Read  0x08   None           "sync managers supported"
-    0x0006   1 Read  0x08   None           "memory size, KiB"
-    0x0007   1 Read  0x0F   None           "port descriptor"
-    0x0008   2 Read  0x01FC None           "features"
-    0x0010   2 Write 0      StationAddress "station address"
-    0x0012   2 Read  0      None           "station alias"
-    0x0020   2 Write 0      None           "write enable and protection"
-    0x0030   2 Write 0      None           "ESC write enable and protection"
-    0x0040   2 Write 0      Reset          "ESC reset by the master and by the PDI"
-    0x0100   4 Write 0x00070001 DlControl  "DL control"
-    0x0108   2 Write 0      None           "physical read/write offset"
-    0x0110   2 Read  0      None           "DL status"
-    0x0120   2 Write 0x01   AlControl      "AL control"
-    0x0130   2 Read  0x01   None           "AL status"
-    0x0134   2 Read  0      None           "AL status code"
-    0x0138   2 Write 0      None           "RUN and ERR LED override"
-    0x0140   2 Read  0x0C08 None           "PDI control"
-    0x0150   4 Read  0      None           "PDI configuration"
-    0x0200   2 Write 0      None           "ECAT event mask"
-    0x0204   4 Read  0      None           "PDI event mask"
-    0x0210   2 Read  0      None           "ECAT event request"
-    0x0220   4 Read  0      None           "AL event request"
-    0x0300   8 Write 0      ClearErrors    "receive error counters"
-    0x0308   4 Write 0      ClearErrors    "forwarded receive error counters"
-    0x030C   2 Write 0      ClearErrors    "processing unit and PDI error counters"
-    0x0310   4 Write 0      ClearErrors    "lost link counters"
-    0x0400   2 Write 0x09C2 Watchdog       "watchdog divider"
-    0x0410   2 Write 0x03E8 Watchdog       "watchdog time PDI"
-    0x0420   2 Write 0x03E8 Watchdog       "watchdog time process data"
-    0x0440   2 Read  0x01   None           "watchdog status process data"
-    0x0442   2 Write 0      ClearWatchdogCounter "watchdog counters"
-    0x0500   2 Write 0      None           "EEPROM configuration and PDI access"
-    0x0502   2 Write 0x0040 EepromControl  "EEPROM control and status"
-    0x0504   4 Write 0      None           "EEPROM address"
-    0x0508   8 Write 0      None           "EEPROM data"
-    0x0510   6 Write 0      None           "MII management"
-    0x0600 128 Write 0      Fmmu           "FMMU"
-    0x0800  64 Write 0      SyncManager    "sync manager"
-    0x0900  16 Write 0      LatchPorts     "port receive times"
-    0x0910   8 Write 0      SystemTime     "system time"
-    0x0918   8 Read  0      None           "processing unit receive time"
-    0x0920   8 Write 0      Offset         "system time offset"
-    0x0928   4 Write 0      Delay          "system time delay"
-    0x092C   4 Read  0      None           "system time difference"
-    0x0930   2 Write 0x1000 FilterStart    "speed counter start"
-    0x0932   2 Read  0      None           "speed counter difference"
-    0x0934   2 Write 0x0C04 None           "filter depths"
-    0x0980   1 Write 0      SyncActivation "cyclic unit control"
-    0x0981   1 Write 0      SyncActivation "SYNC activation"
-    0x0982   2 Write 0x0064 SyncTiming     "SYNC pulse length"
-    0x0984   1 Read  0      None           "SYNC activation status"
-    0x098E   1 Read  0      None           "SYNC0 status"
-    0x098F   1 Read  0      None           "SYNC1 status"
-    0x0990   8 Write 0      SyncTiming     "SYNC start time, next SYNC0 pulse"
-    0x0998   8 Read  0      None           "next SYNC1 pulse"
-    0x09A0   4 Write 0      SyncTiming     "SYNC0 cycle time"
-    0x09A4   4 Write 0      SyncTiming     "SYNC1 cycle time"
-    0x09A8   2 Write 0      None           "latch control"
-    0x09AE   2 Read  0      None           "latch status"
-    0x09B0  32 Read  0      None           "latch times"
-    0x0E00   8 Read  0      None           "product id"
-    0x0E08   8 Read  0      None           "vendor id"
-    0x0F00   4 Write 0      None           "digital output data"
-    0x0F10   8 Write 0      None           "general purpose outputs and inputs"
-    0x0F80 128 Write 0      None           "user memory"
+    0x0000   1 Read  0x11       None                 Constant "type"
+    0x0001   1 Read  0x02       None                 Constant "revision"
+    0x0002   2 Read  0x01       None                 Constant "build"
+    0x0004   1 Read  0x08       None                 Constant "FMMUs supported"
+    0x0005   1 Read  0x08       None                 Constant "sync managers supported"
+    0x0006   1 Read  0x08       None                 Constant "memory size, KiB"
+    0x0007   1 Read  0x0F       None                 Constant "port descriptor"
+    0x0008   2 Read  0x01FC     None                 Constant "features"
+    0x0010   2 Write 0          StationAddress       Works    "station address"
+    0x0012   2 Read  0          None                 Works    "station alias"
+    0x0020   2 Write 0          None                 Inert    "write enable and protection"
+    0x0030   2 Write 0          None                 Inert    "ESC write enable and protection"
+    0x0040   2 Write 0          Reset                Works    "ESC reset by the master and by the PDI"
+    0x0100   4 Write 0x00070001 DlControl            Works    "DL control"
+    0x0108   2 Write 0          None                 Inert    "physical read/write offset"
+    0x0110   2 Read  0          None                 Works    "DL status"
+    0x0120   2 Write 0x01       AlControl            Works    "AL control"
+    0x0130   2 Read  0x01       None                 Works    "AL status"
+    0x0134   2 Read  0          None                 Works    "AL status code"
+    0x0138   2 Write 0          None                 Inert    "RUN and ERR LED override"
+    0x0140   2 Read  0x0C08     None                 Constant "PDI control"
+    0x0150   4 Read  0          None                 Constant "PDI configuration"
+    0x0200   2 Write 0          EventMask            Works    "ECAT event mask"
+    0x0204   4 Read  0          None                 Constant "PDI event mask"
+    0x0210   2 Read  0          None                 Works    "ECAT event request"
+    0x0220   4 Read  0          None                 Constant "AL event request"
+    0x0300   8 Write 0          ClearErrors          Inert    "receive error counters"
+    0x0308   4 Write 0          ClearErrors          Inert    "forwarded receive error counters"
+    0x030C   2 Write 0          ClearErrors          Inert    "processing unit and PDI error counters"
+    0x0310   4 Write 0          ClearErrors          Works    "lost link counters"
+    0x0400   2 Write 0x09C2     Watchdog             Works    "watchdog divider"
+    0x0410   2 Write 0x03E8     Watchdog             Inert    "watchdog time PDI"
+    0x0420   2 Write 0x03E8     Watchdog             Works    "watchdog time process data"
+    0x0440   2 Read  0x01       None                 Works    "watchdog status process data"
+    0x0442   2 Write 0          ClearWatchdogCounter Works    "watchdog counters"
+    0x0500   2 Write 0          None                 Works    "EEPROM configuration and PDI access"
+    0x0502   2 Write 0x0040     EepromControl        Works    "EEPROM control and status"
+    0x0504   4 Write 0          None                 Works    "EEPROM address"
+    0x0508   8 Write 0          None                 Works    "EEPROM data"
+    0x0510   6 Write 0          None                 Inert    "MII management"
+    0x0600 128 Write 0          Fmmu                 Works    "FMMU"
+    0x0800  64 Write 0          SyncManager          Works    "sync manager"
+    0x0900  16 Write 0          LatchPorts           Works    "port receive times"
+    0x0910   8 Write 0          SystemTime           Works    "system time"
+    0x0918   8 Read  0          None                 Works    "processing unit receive time"
+    0x0920   8 Write 0          Offset               Works    "system time offset"
+    0x0928   4 Write 0          Delay                Works    "system time delay"
+    0x092C   4 Read  0          None                 Works    "system time difference"
+    0x0930   2 Write 0x1000     FilterStart          Works    "speed counter start"
+    0x0932   2 Read  0          None                 Works    "speed counter difference"
+    0x0934   2 Write 0x0C04     None                 Works    "filter depths"
+    0x0980   1 Write 0          SyncActivation       Inert    "cyclic unit control"
+    0x0981   1 Write 0          SyncActivation       Works    "SYNC activation"
+    0x0982   2 Write 0x0064     None                 Inert    "SYNC pulse length"
+    0x0984   1 Read  0          None                 Works    "SYNC activation status"
+    0x098E   1 Read  0          None                 Constant "SYNC0 status"
+    0x098F   1 Read  0          None                 Constant "SYNC1 status"
+    0x0990   8 Write 0          None                 Works    "SYNC start time, next SYNC0 pulse"
+    0x0998   8 Read  0          None                 Works    "next SYNC1 pulse"
+    0x09A0   4 Write 0          None                 Works    "SYNC0 cycle time"
+    0x09A4   4 Write 0          None                 Works    "SYNC1 cycle time"
+    0x09A8   2 Write 0          None                 Inert    "latch control"
+    0x09AE   2 Read  0          None                 Constant "latch status"
+    0x09B0  32 Read  0          None                 Constant "latch times"
+    0x0E00   8 Read  0          None                 Constant "product id"
+    0x0E08   8 Read  0          None                 Constant "vendor id"
+    0x0F00   4 Write 0          None                 Inert    "digital output data"
+    0x0F10   8 Write 0          None                 Inert    "general purpose outputs and inputs"
+    0x0F80 128 Write 0          None                 Works    "user memory"
 };
 
 /// Addresses the segment itself uses.
@@ -159,7 +184,6 @@ pub mod at {
     pub const AL_CODE: usize = 0x0134;
     pub const EVENT_MASK: usize = 0x0200;
     pub const EVENT_REQUEST: usize = 0x0210;
-    pub const ERROR_COUNTERS: usize = 0x0300;
     pub const LOST_LINK: usize = 0x0310;
     pub const WD_DIVIDER: usize = 0x0400;
     pub const WD_TIME: usize = 0x0420;
@@ -177,7 +201,6 @@ pub mod at {
     pub const OFFSET: usize = 0x0920;
     pub const DELAY: usize = 0x0928;
     pub const DIFFERENCE: usize = 0x092C;
-    pub const SPEED_START: usize = 0x0930;
     pub const SPEED_DIFFERENCE: usize = 0x0932;
     pub const FILTER: usize = 0x0934;
     pub const ACTIVATION: usize = 0x0981;

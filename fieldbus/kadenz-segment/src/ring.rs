@@ -44,6 +44,8 @@ pub struct Ring {
     tick_ns: u64,
     next_tick_ns: u64,
     next_event_ns: u64,
+    /// An event of a device waits that the master wants to see in its frames.
+    has_events: bool,
     /// Time does not go back, wherever a master's write has put a pulse.
     last_event_ns: u64,
 }
@@ -88,6 +90,7 @@ impl Ring {
             tick_ns,
             next_tick_ns: tick_ns,
             next_event_ns: tick_ns,
+            has_events: false,
             last_event_ns: 0,
         };
         ring.refresh_topology();
@@ -124,7 +127,10 @@ impl Ring {
     /// Breaks or heals the cable in front of a device; the other end counts the lost link.
     pub fn set_link(&mut self, device: usize, stands: bool) {
         self.topology.set_link(device, stands);
-        self.after_link_change(device, stands);
+        if !stands {
+            self.lose_links(device, Some(device));
+        }
+        self.refresh_topology();
     }
 
     /// Takes a device's power or gives it back; it starts anew.
@@ -133,18 +139,40 @@ impl Ring {
             device.power_cycle();
             device.is_gone = !on;
         }
-        self.after_link_change(device, on);
-    }
-
-    fn after_link_change(&mut self, device: usize, stands: bool) {
-        if let Some((parent, port)) = self.topology.parent(device).filter(|_| !stands) {
-            if let Some(parent) = self.devices.get_mut(parent) {
-                let counter = at::LOST_LINK + port;
-                let count = (parent.esc.u16(counter) as u8).saturating_add(1);
-                parent.esc.set(counter, &[count]);
-            }
+        if !on {
+            let children: Vec<usize> = self.topology.children(device).collect();
+            self.lose_links(device, children);
         }
         self.refresh_topology();
+    }
+
+    /// Lets a device's DL status deny its links, or tell them again.
+    pub fn hide_links(&mut self, device: usize, hides: bool) {
+        if let Some(device) = self.devices.get_mut(device) {
+            device.hides_links = hides;
+        }
+        self.refresh_topology();
+    }
+
+    /// Counts lost links (0x0310): at the port a device hangs at, and at port 0 of those behind the loss.
+    fn lose_links(&mut self, device: usize, behind: impl IntoIterator<Item = usize>) {
+        let ports = self.topology.parent(device).into_iter().chain(behind.into_iter().map(|device| (device, 0)));
+        for (device, port) in ports.collect::<Vec<_>>() {
+            if let Some(device) = self.devices.get_mut(device) {
+                let count = (device.esc.u16(at::LOST_LINK + port) as u8).saturating_add(1);
+                device.esc.set(at::LOST_LINK + port, &[count]);
+            }
+        }
+    }
+
+    /// Events for the IRQ field of a frame; none is the usual answer.
+    #[inline]
+    pub(crate) fn frame_events(&mut self) -> u16 {
+        if !self.has_events {
+            return 0;
+        }
+        let reached = self.reached().filter(|(device, _)| !device.is_deaf);
+        reached.fold(0, |events, (device, _)| events | device.esc.frame_events())
     }
 
     /// Process data through all devices it reaches, if it is made of whole sync managers: the working counter's step.
@@ -156,10 +184,16 @@ impl Ring {
     fn refresh_topology(&mut self) {
         self.images.forget();
         let devices = &self.devices;
+        for (at, device) in devices.iter().enumerate() {
+            self.topology.set_closed(at, device.esc.closed_ports());
+        }
         self.topology.refresh(&|device| devices.get(device).is_some_and(|device| !device.is_gone));
         for (device, visit) in self.reached() {
-            device.esc.set_u16(at::DL_STATUS, dl_status(&visit.ports_ns));
+            let status =
+                if device.hides_links { dl_status(&[None; 4], 0) } else { dl_status(&visit.ports_ns, visit.links) };
+            device.esc.set_dl_status(status);
         }
+        self.plan();
     }
 
     /// Everything the segment does by itself up to `now_ns`: grid steps and SYNC pulses, in order of time.
@@ -196,8 +230,14 @@ impl Ring {
     /// Does what the last frame set off.
     pub fn settle(&mut self, now_ns: u64) {
         self.catch_up(now_ns);
+        let mut are_loops_new = false;
         for device in &mut self.devices {
             device.settle(now_ns);
+            are_loops_new |= device.esc.events.loops;
+        }
+        if are_loops_new {
+            self.devices.iter_mut().for_each(|device| device.esc.events.loops = false);
+            self.refresh_topology();
         }
         self.connect();
         self.plan();
@@ -206,6 +246,7 @@ impl Ring {
     fn plan(&mut self) {
         let pulses = self.devices.iter().filter_map(|device| device.esc.clock.as_ref()?.next_pulse_world_ns());
         self.next_event_ns = pulses.fold(self.next_tick_ns, u64::min);
+        self.has_events = self.devices.iter().any(|device| device.esc.frame_events() != 0);
     }
 
     fn tick(&mut self, now_ns: u64) {

@@ -113,12 +113,16 @@ impl Segment {
             self.counters.ignored += 1;
             return Verdict::Ignored;
         };
+        let events = self.ring.frame_events();
         let mut is_cyclic = false;
         for mut datagram in datagrams {
             let command = datagram.command();
             let is_logical = command.addressing() == Addressing::Logical;
             is_cyclic |= is_logical;
             work(&mut self.ring, command, &mut datagram, now_ns);
+            if events != 0 {
+                datagram.add_events(events);
+            }
             if let Some(delta) = wrong.filter(|_| is_logical) {
                 datagram.force_working_counter(datagram.working_counter().wrapping_add_signed(delta));
             }
@@ -302,6 +306,7 @@ fn apply(ring: &mut Ring, fault: &Fault, position: usize, change: Change, now_ns
         Kind::BreakCable => return ring.set_link(position, !begins),
         Kind::DeviceGone => return ring.set_power(position, !begins),
         Kind::DeviceReset if begins => return ring.set_power(position, true),
+        Kind::NoLink => return ring.hide_links(position, begins),
         _ => {}
     }
     let Some(device) = ring.devices.get_mut(position) else { return };

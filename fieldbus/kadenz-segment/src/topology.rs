@@ -13,6 +13,8 @@ struct Place {
     children: [Option<usize>; 4],
     /// The link to the parent stands.
     linked: bool,
+    /// Ports whose loop the device's controller keeps closed (bit = port).
+    closed: u8,
 }
 
 /// When a frame meets a reachable device, ns after it entered the segment.
@@ -22,6 +24,8 @@ pub struct Visit {
     pub enters_ns: u64,
     /// At each port; `None` where no link stands.
     pub ports_ns: [Option<u64>; 4],
+    /// Ports with a link (bit = port), also those whose loop is closed.
+    pub links: u8,
 }
 
 /// The tree of devices.
@@ -74,6 +78,13 @@ impl Topology {
         }
     }
 
+    /// Closes the loops of a device's ports, and opens the others.
+    pub fn set_closed(&mut self, device: usize, ports: u8) {
+        if let Some(place) = self.places.get_mut(device) {
+            place.closed = ports;
+        }
+    }
+
     /// Computes anew who is reached, and when. Gives the devices in the order in which a frame passes them.
     pub fn refresh(&mut self, has_power: &dyn Fn(usize) -> bool) -> Vec<usize> {
         let mut passed = Vec::with_capacity(self.places.len());
@@ -99,12 +110,16 @@ impl Topology {
         passed: &mut Vec<(usize, Visit)>,
     ) -> u64 {
         let at = passed.len();
-        passed.push((device, Visit { enters_ns, ports_ns: [Some(enters_ns), None, None, None] }));
+        passed.push((device, Visit { enters_ns, ports_ns: [Some(enters_ns), None, None, None], links: 1 }));
         let mut now_ns = enters_ns;
         for port in PORT_ORDER {
             let Some(child) = self.places[device].children[port].filter(|child| self.is_up(*child, has_power)) else {
                 continue;
             };
+            passed[at].1.links |= 1 << port;
+            if self.places[device].closed & 1 << port != 0 {
+                continue;
+            }
             now_ns = self.walk(child, now_ns + self.hop_ns, has_power, passed) + self.hop_ns;
             passed[at].1.ports_ns[port] = Some(now_ns);
         }
@@ -117,6 +132,11 @@ impl Topology {
         &self.visits
     }
 
+    /// The devices attached to a device.
+    pub fn children(&self, device: usize) -> impl Iterator<Item = usize> + '_ {
+        self.places.get(device).into_iter().flat_map(|place| place.children.iter().flatten().copied())
+    }
+
     /// The device a device is attached to, and the port.
     pub fn parent(&self, device: usize) -> Option<(usize, usize)> {
         let parent = self.places.get(device)?.parent?;
@@ -125,11 +145,14 @@ impl Topology {
     }
 }
 
-/// DL status (0x0110): link, loop and communication of each port.
-pub fn dl_status(ports_ns: &[Option<u64>; 4]) -> u16 {
+/// DL status (0x0110): link, loop and communication of each port. `links`: those with a link (bit = port), of which one
+/// without a time has its loop closed by the master.
+pub fn dl_status(ports_ns: &[Option<u64>; 4], links: u8) -> u16 {
     // Bits 0 and 1: the application runs, its watchdog is quiet.
     ports_ns.iter().enumerate().fold(0x0003, |status, (port, time)| {
-        status | if time.is_some() { 1 << (4 + port) | 1 << (9 + 2 * port) } else { 1 << (8 + 2 * port) }
+        let loop_closed = if time.is_some() { 0 } else { 1 << (8 + 2 * port) };
+        let link = if links & 1 << port != 0 { 1 << (4 + port) | 1 << (9 + 2 * port) } else { 0 };
+        status | loop_closed | link
     })
 }
 
@@ -160,8 +183,8 @@ mod tests {
 
     #[test]
     fn dl_status_has_the_values_of_real_lines() {
-        assert_eq!(dl_status(&[Some(0), Some(1), None, None]), 0x5A33);
-        assert_eq!(dl_status(&[Some(0), None, None, None]), 0x5613);
+        assert_eq!(dl_status(&[Some(0), Some(1), None, None], 0b0011), 0x5A33);
+        assert_eq!(dl_status(&[Some(0), None, None, None], 0b0001), 0x5613);
     }
 
     #[test]
@@ -177,6 +200,6 @@ mod tests {
         line.set_link(1, false);
         line.refresh(&|_| true);
         assert_eq!(reached(&line).len(), 1);
-        assert_eq!(dl_status(&reached(&line)[0].ports_ns), 0x5613);
+        assert_eq!(dl_status(&reached(&line)[0].ports_ns, reached(&line)[0].links), 0x5613);
     }
 }

@@ -108,6 +108,9 @@ fn exit_codes_tell_usage_from_failure() {
     assert!(code == 1 && said.contains("cannot read ring file"), "{code} {said}");
     let (code, said, _) = program(&["describe", ring, "--registers"]);
     assert!(code == 0 && said.contains("AL status code") && said.contains("axis 5"), "{said}");
+    for (register, is) in [("AL status code", "works"), ("product id", "constant"), ("MII management", "no effect")] {
+        assert!(said.lines().any(|line| line.contains(register) && line.contains(is)), "{register} {is}: {said}");
+    }
 }
 
 #[test]

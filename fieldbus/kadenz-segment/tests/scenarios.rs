@@ -5,6 +5,8 @@
 
 #[path = "scenarios/drive.rs"]
 mod drive;
+#[path = "scenarios/link.rs"]
+mod link;
 #[path = "scenarios/mailbox.rs"]
 mod mailbox;
 #[path = "scenarios/state.rs"]

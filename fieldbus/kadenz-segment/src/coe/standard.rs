@@ -45,16 +45,18 @@ pub fn add(dictionary: &mut Dictionary, device: &Description, device_type: u32) 
     });
     dictionary.list(0x1C00, "sync manager types", Shape::Array, RO, entries.collect());
     for (index, name) in [(0x1C32, "synchronisation of outputs"), (0x1C33, "synchronisation of inputs")] {
-        let entries = vec![
+        let mut entries = vec![
             number_entry(1, "synchronisation type", DataType::U16, RW, 1),
             number_entry(2, "cycle time, ns", DataType::U32, RW, 0),
             number_entry(3, "shift time, ns", DataType::U32, RO, 0),
             number_entry(4, "synchronisation types supported", DataType::U16, RO, 0x07),
             number_entry(5, "minimum cycle time, ns", DataType::U32, RO, 100_000),
             number_entry(6, "calculation and copy time, ns", DataType::U32, RO, 0),
-            number_entry(12, "missed cycles", DataType::U16, RO, 0),
             number_entry(32, "synchronisation error", DataType::Bool, RO, 0),
         ];
+        if index == 0x1C32 {
+            entries.insert(6, number_entry(11, "SM events missed", DataType::U16, RO, 0));
+        }
         dictionary.list(index, name, Shape::Record, RO, entries);
     }
     add_mapped_objects(dictionary, device);

@@ -9,7 +9,7 @@ pub mod image;
 
 use crate::al::{Al, AlCode, State};
 use crate::coe::emergency::Emergency;
-use crate::coe::object::Dictionary;
+use crate::coe::object::{Dictionary, Handle};
 use crate::coe::standard;
 use crate::description::{Description, Purpose};
 use crate::drive::Drive;
@@ -58,10 +58,14 @@ pub struct Device {
     /// Its application.
     pub function: Function,
     image: Image,
+    /// SYNC0 pulses without new outputs since SAFE-OP (0x1C32:0B).
+    missed: Option<Handle>,
     /// Fault: has no power, passes nothing on.
     pub is_gone: bool,
     /// Fault: passes frames on and works on none.
     pub is_deaf: bool,
+    /// Fault: DL status says that no port has a link.
+    pub hides_links: bool,
     /// Fault: refuses to enter this state, with this code.
     pub refusal: Option<(State, u16)>,
     /// The oscillator's own error while a drift fault replaces it.
@@ -94,11 +98,14 @@ impl Device {
             description,
             function,
             image: Image::default(),
+            missed: None,
             is_gone: false,
             is_deaf: false,
+            hides_links: false,
             refusal: None,
             own_ppm: None,
         };
+        device.missed = device.dictionary.handle(0x1C32, 11);
         device.publish_al();
         device
     }
@@ -215,6 +222,10 @@ impl Device {
         if let Some(bytes) = bytes {
             self.image.unpack(bytes, &mut self.dictionary);
         }
+        let is_missed = !are_new && self.image.output_manager.is_some();
+        if let Some(missed) = self.missed.filter(|_| is_missed) {
+            self.dictionary.set(missed, (self.dictionary.get(missed) + 1).min(0xFFFF));
+        }
         let period_ns = self.esc.clock.as_ref().filter(|clock| clock.runs_sync0()).map(Clock::sync0_ns);
         match &mut self.function {
             Function::Drive(drive) => drive.latch(&self.dictionary, world_ns, period_ns, are_new),
@@ -248,6 +259,9 @@ impl Device {
         });
         if before < State::SafeOp && self.al.state() == State::SafeOp {
             self.image = Image::resolve(&self.description, &self.dictionary);
+            if let Some(missed) = self.missed {
+                self.dictionary.set(missed, 0);
+            }
         }
         if before < State::Op && self.al.state() == State::Op {
             // Outputs that never come are missed as soon as outputs that stop.
@@ -285,8 +299,7 @@ impl Device {
 
     fn publish_al(&mut self) {
         let (status, code) = (self.al.status(), self.al.code());
-        self.esc.set_u16(at::AL_STATUS, status);
-        self.esc.set_u16(at::AL_CODE, code);
+        self.esc.set_al_status(status, code);
     }
 }
 

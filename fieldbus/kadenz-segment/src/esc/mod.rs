@@ -6,6 +6,8 @@ mod application;
 #[deny(clippy::indexing_slicing)]
 pub mod clock;
 #[deny(clippy::indexing_slicing)]
+mod events;
+#[deny(clippy::indexing_slicing)]
 pub mod fmmu;
 #[deny(clippy::indexing_slicing)]
 mod process_data;
@@ -57,6 +59,8 @@ pub struct Events {
     pub repeat: bool,
     /// The master wrote the reset sequence to 0x0040.
     pub reset: bool,
+    /// The loop of a port opens or closes.
+    pub loops: bool,
 }
 
 /// A slave controller.
@@ -83,6 +87,11 @@ pub struct Esc {
     /// Station address, and the alias where enabled: kept beside the memory, since every datagram asks for them.
     station: u16,
     alias: Option<u16>,
+    /// Ports whose loop the master has closed (bit = port).
+    closed: u8,
+    /// Which events the master wants to see in its frames (0x0200), and those of DL and AL status that wait (0x0210).
+    event_mask: u16,
+    status_events: u16,
 }
 
 impl Esc {
@@ -102,6 +111,9 @@ impl Esc {
             reset_sequence: 0,
             station: 0,
             alias: None,
+            closed: 0,
+            event_mask: 0,
+            status_events: 0,
         };
         esc.power_on();
         esc
@@ -122,7 +134,9 @@ impl Esc {
         self.reads.clear();
         self.writes.clear();
         self.version = self.version.wrapping_add(1);
-        self.events = Events::default();
+        // The ports' loops open, and their state is told anew.
+        self.events = Events { loops: true, ..Events::default() };
+        (self.closed, self.event_mask, self.status_events) = (0, 0, 0);
         self.reset_sequence = 0;
         self.reference = None;
         self.watchdog = Watchdog::default();
@@ -251,6 +265,12 @@ impl Esc {
         if overlaps(at::SYSTEM_TIME, 8) {
             let time = self.system_time(arrival.world_ns).unwrap_or(0);
             self.set(at::SYSTEM_TIME, &time.to_le_bytes());
+        }
+        if overlaps(at::EVENT_REQUEST, 2) {
+            self.set_u16(at::EVENT_REQUEST, self.event_requests());
+        }
+        if self.status_events != 0 {
+            self.acknowledge_status(overlaps(at::DL_STATUS, 2), overlaps(at::AL_STATUS, 2));
         }
         if overlaps(at::DIFFERENCE, 8) {
             self.publish_difference();
@@ -393,6 +413,10 @@ impl Esc {
         }
         if is(Effect::StationAddress) || is(Effect::DlControl) {
             self.configure_address();
+            self.configure_loops();
+        }
+        if is(Effect::EventMask) {
+            self.event_mask = self.u16(at::EVENT_MASK);
         }
         if is(Effect::AlControl) {
             self.events.al_control = true;

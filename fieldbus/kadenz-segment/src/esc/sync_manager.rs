@@ -100,6 +100,11 @@ impl SyncManager {
         self.enabled && address >= self.start && address < self.end()
     }
 
+    /// Something waits for the master to read it.
+    pub(super) fn has_news(&self) -> bool {
+        self.enabled && !self.master_writes() && if self.is_mailbox() { self.full } else { self.fresh }
+    }
+
     /// The status byte at +5.
     pub fn status(&self) -> u8 {
         let buffer = if self.enabled && !self.is_mailbox() { self.newest << 4 } else { 0 };
