@@ -33,6 +33,32 @@ fn the_format_shown_by_example_is_a_ring() {
 }
 
 #[test]
+fn the_format_shown_by_example_names_every_key() {
+    // An unknown key is answered by all that are known in its table.
+    let device = "[[device]]\nname = \"d\"\nkind = \"coupler\"\n";
+    for text in [
+        "x = 1".to_owned(),
+        "[ring]\nx = 1".to_owned(),
+        format!("{device}x = 1"),
+        format!("{device}[device.drive]\nx = 1"),
+        format!("{device}[device.drive.gains]\nx = 1"),
+        format!("{device}[device.drive.plant]\nx = 1"),
+        format!("{device}[device.edge_clock]\nx = 1"),
+        format!("{device}[device.signal]\nx = 1"),
+        format!("{device}[[wire]]\nx = 1"),
+    ] {
+        let message = toml::from_str::<RingFile>(&text).unwrap_err().to_string();
+        let (_, known) = message.split_once("expected").expect("the known keys");
+        let keys: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+        assert!(keys.len() > 1, "{message}");
+        for key in keys {
+            let is_named = EXAMPLE.contains(&format!("{key} =")) || EXAMPLE.contains(&format!("{key}]"));
+            assert!(is_named, "{key} is missing; {text}");
+        }
+    }
+}
+
+#[test]
 fn a_wrong_ring_file_is_answered_by_place_cause_and_remedy() {
     let coupler = "[[device]]\nname = \"c\"\nkind = \"coupler\"\n";
     for (text, parts) in [

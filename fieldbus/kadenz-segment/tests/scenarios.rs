@@ -3,6 +3,8 @@
 //! (docs/fieldbus/conformance.md lists them; the motion application has its own, from M01.)
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "scenarios/analog.rs"]
+mod analog;
 #[path = "scenarios/drive.rs"]
 mod drive;
 #[path = "scenarios/link.rs"]
