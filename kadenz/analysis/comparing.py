@@ -13,7 +13,7 @@ import numpy as np
 
 from kadenz.analysis.batches import ITERATIONS, batch_lanes
 from kadenz.analysis.differences import Difference, differences
-from kadenz.analysis.matching import Key, Matched, SameRuns, load_of, match
+from kadenz.analysis.matching import Key, Matched, SameRuns, changed, match
 from kadenz.analysis.results import Samples
 from kadenz.analysis.runs import described, refusal
 from kadenz.analysis.units import Unit, unit_of
@@ -225,13 +225,11 @@ def statistic_name(statistic: str | float) -> str:
 
 
 def _title(group: str, left: SameRuns, right: SameRuns) -> str:
-    """The target; both sides' names, where they are of two targets, or of one under two loads."""
+    """The target; both sides' names, where they are of two targets, or what else was varied."""
     first, other = left.runs[0][0].manifest, right.runs[0][0].manifest
     if first.target.name != other.target.name:
         return f"{first.target.name} → {other.target.name}"
-    loads = load_of(first), load_of(other)
-    across = "" if loads[0] == loads[1] else f", load {loads[0]} → {loads[1]}"
-    return (group or first.target.name) + across
+    return ", ".join([group or first.target.name, *changed(first, other)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from kadenz.config.manifest import Manifest, RecordEntry
 from kadenz.errors import UsageError
@@ -44,32 +45,6 @@ class Matched:
     group_of: Callable[[Manifest], str]
 
 
-def match(baseline: Sequence[Run], candidate: Sequence[Run]) -> Matched:
-    """Match two sides by target and load; where they share none, by target; else as they are.
-
-    By target needs one load a target and side, as they are one target and load a side: UsageError
-    otherwise, because it would not be clear which is to be compared with which.
-    """
-    group_of: Callable[[Manifest], str] = _everything
-    for finer in (_target_and_load, target_of):
-        sides = [{finer(run.manifest) for run in side} for side in (baseline, candidate)]
-        if sides[0] & sides[1] and (finer is _target_and_load or _one_load(baseline, candidate)):
-            group_of = finer
-            break
-    else:
-        both = [
-            sorted({_target_and_load(run.manifest) for run in side})
-            for side in (baseline, candidate)
-        ]
-        if any(len(names) > 1 for names in both):
-            raise UsageError(
-                f"the sides have no target in common: {', '.join(both[0])} against "
-                f"{', '.join(both[1])}",
-                remedy="Name runs of one target and load on each side, or of the same ones",
-            )
-    return Matched(_points(baseline, group_of), _points(candidate, group_of), group_of)
-
-
 def target_of(manifest: Manifest) -> str:
     """The target and how it was measured."""
     return f"{manifest.target.name} ({manifest.target.instrument})"
@@ -80,23 +55,161 @@ def load_of(manifest: Manifest) -> str:
     return manifest.conditions.get("load") or NO_LOAD
 
 
-def _target_and_load(manifest: Manifest) -> str:
-    load = load_of(manifest)
-    return target_of(manifest) + ("" if load == NO_LOAD else f", load {load}")
+def _disturbance_of(manifest: Manifest) -> str:
+    return manifest.conditions.get("disturbance") or "undisturbed"
 
 
-def _everything(_: Manifest) -> str:
-    return ""
+def _tuning_of(manifest: Manifest) -> str:
+    return manifest.conditions.get("tuning") or "not tuned"
 
 
-def _one_load(*sides: Sequence[Run]) -> bool:
-    for side in sides:
-        loads: dict[str, set[str]] = {}
-        for run in side:
-            loads.setdefault(target_of(run.manifest), set()).add(load_of(run.manifest))
-        if any(len(found) > 1 for found in loads.values()):
-            return False
-    return True
+def _kernel_of(manifest: Manifest) -> str:
+    """The kernel's name and version, and where it came from: two trees may call themselves V11."""
+    target, build = manifest.target, manifest.build
+    source = manifest.conditions.get("guest kernel") or (build.kernel_source if build else "")
+    own = f"{target.kernel_name} {target.kernel_version}".strip()
+    return f"{own}, {source}" if source else own
+
+
+# What makes a system beside its target. Runs that differ in one of these are no repetitions of each
+# other. Where the sides have nothing in common the last ones are the first to be given up.
+_VARIED: dict[str, Callable[[Manifest], str]] = {
+    "load": load_of,
+    "disturbance": _disturbance_of,
+    "tuning": _tuning_of,
+    "kernel": _kernel_of,
+}
+_System = tuple[str, ...]  # one value for each of _VARIED
+
+
+def match(baseline: Sequence[Run], candidate: Sequence[Run]) -> Matched:
+    """Match two sides by target and, of each target, by all that makes its system.
+
+    That is load, disturbance, tuning and kernel (version and source). Where the sides of a target
+    share no system, they are matched by as much of it as they do share: two kernels under two loads
+    load by load, two kernels alone as one against the other. Where they share no target, one system
+    is compared with another. UsageError where a side then has several that would be taken for runs
+    of one, because it would not be clear which is to be compared with which.
+    """
+    sides = [_systems(side) for side in (baseline, candidate)]
+    common = [target for target in sides[0] if target in sides[1]]
+    if not common:
+        _one_each(sides)
+        return _matched(baseline, candidate, lambda _: "")
+    kept = {target: _shared(target, sides[0][target], sides[1][target]) for target in common}
+    names = {}
+    for target in dict.fromkeys((*sides[0], *sides[1])):
+        both = sides[0].get(target, set()) | sides[1].get(target, set())
+        for system in both:
+            names[target, system] = _name(target, system, kept.get(target, tuple(_VARIED)), both)
+    return _matched(baseline, candidate, lambda made: names[target_of(made), _system_of(made)])
+
+
+def changed(left: Manifest, right: Manifest) -> list[str]:
+    """What makes the system and is not the same, in words: "load none → disk"."""
+    found = []
+    for kind, value in _VARIED.items():
+        if value(left) != value(right):
+            short = _short(kind, [value(left), value(right)])
+            found.append(f"{_titled(kind, short[0])} → {short[1]}")
+    return found
+
+
+def _system_of(manifest: Manifest) -> _System:
+    return tuple(value(manifest) for value in _VARIED.values())
+
+
+def _systems(runs: Iterable[Run]) -> dict[str, set[_System]]:
+    found: dict[str, set[_System]] = {}
+    for run in runs:
+        found.setdefault(target_of(run.manifest), set()).add(_system_of(run.manifest))
+    return found
+
+
+def _only(system: _System, kinds: Sequence[str]) -> _System:
+    return tuple(value for kind, value in zip(_VARIED, system, strict=True) if kind in kinds)
+
+
+def _shared(target: str, left: set[_System], right: set[_System]) -> tuple[str, ...]:
+    """By what the sides of a target are matched: the most they share without mixing systems."""
+    mixed = ""
+    for count in range(len(_VARIED), -1, -1):
+        for kinds in combinations(_VARIED, count):
+            both = {_only(one, kinds) for one in left} & {_only(one, kinds) for one in right}
+            several = [
+                sorted(found)
+                for group in both
+                for side in (left, right)
+                if len(found := {one for one in side if _only(one, kinds) == group}) > 1
+            ]
+            if both and not several:
+                return kinds
+            if both:
+                mixed = mixed or _difference(several[0])
+    raise UsageError(
+        f"{target}: one side has runs of {mixed}, and the other side does not have the same",
+        remedy="Name the run folders of one of them, or the same ones on both sides",
+    )
+
+
+def _difference(systems: Sequence[_System]) -> str:
+    """ "2 kernels: Linux 6.1, Linux 6.12"."""
+    words = []
+    for place, kind in enumerate(_VARIED):
+        values = sorted({system[place] for system in systems})
+        if len(values) > 1:
+            words.append(f"{len(values)} {kind}s: {', '.join(values)}")
+    return "; ".join(words)
+
+
+def _one_each(sides: Sequence[dict[str, set[_System]]]) -> None:
+    names = [
+        sorted(
+            _name(target, system, tuple(_VARIED), systems)
+            for target, systems in side.items()
+            for system in systems
+        )
+        for side in sides
+    ]
+    if any(len(side) > 1 for side in names):
+        raise UsageError(
+            f"the sides have no target in common: {', '.join(names[0])} against "
+            f"{', '.join(names[1])}",
+            remedy="Name runs of one target, load, tuning and kernel on each side, or of the same "
+            "ones",
+        )
+
+
+def _name(target: str, system: _System, kept: Sequence[str], among: Iterable[_System]) -> str:
+    """A group's name: the target, its load, and what else of `kept` sets it apart `among` all."""
+    words = [target]
+    for place, kind in enumerate(_VARIED):
+        values = sorted({one[place] for one in among})
+        value = system[place]
+        if kind not in kept or (kind == "load" and value == NO_LOAD):
+            continue
+        if kind == "load" or len(values) > 1:
+            short = _short(kind, values)[values.index(value)]
+            words.append(_titled(kind, short))
+    return ", ".join(words)
+
+
+def _short(kind: str, values: Sequence[str]) -> list[str]:
+    """Kernels without where they came from, if they are told apart without it."""
+    short = [value.partition(", ")[0] if kind == "kernel" else value for value in values]
+    return short if len(set(short)) == len(set(values)) else list(values)
+
+
+def _titled(kind: str, value: str) -> str:
+    """ "load disk"; "not tuned" and "Linux 6.12" say what they are themselves."""
+    plain = kind == "kernel" or value in ("not tuned", "undisturbed")
+    return value if plain else f"{kind} {value}"
+
+
+def _matched(
+    baseline: Sequence[Run], candidate: Sequence[Run], group_of: Callable[[Manifest], str]
+) -> Matched:
+    return Matched(_points(baseline, group_of), _points(candidate, group_of), group_of)
 
 
 def _points(runs: Sequence[Run], group_of: Callable[[Manifest], str]) -> dict[Key, SameRuns]:

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which runs are repetitions of each other, and which are other systems."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kadenz.analysis.comparing import compare_sides
+from kadenz.analysis.gating import gate
+from kadenz.analysis.matching import match
+from kadenz.errors import UsageError
+from kadenz.store import Run, read_run
+from tests.synthetic import HIFIVE1, Point, manifest, write_run
+
+BENCH = "itc/mutex"
+
+
+def guest(
+    parent: Path,
+    version: str,
+    centre: int,
+    *,
+    factor: float = 1.0,
+    source: str = "",
+    board: str = "x86_64",
+    **conditions: str,
+) -> Run:
+    """A run of a Linux guest; figures of two kernels are `centre` apart, and never the same."""
+    made = manifest({**HIFIVE1, "name": f"linux/{board}@guest", "kernel": "linux", "board": board})
+    made.target.tier = "guest"
+    made.target.kernel_name, made.target.kernel_version = "Linux", version
+    made.conditions = {
+        "guest kernel": source or f"Debian linux-image-{version}",
+        "load": "none",
+        **conditions,
+    }
+    rng = np.random.default_rng(centre)
+    values = (factor * (centre + 100 * rng.integers(0, 20, 500))).astype(np.uint32)
+    return read_run(write_run(parent, made, [Point(BENCH, {"all": values})]))
+
+
+def two_kernels(parent: Path, factor: float = 1.0) -> list[Run]:
+    return [
+        guest(parent, version, centre, factor=factor, load=load)
+        for version, centre in (("6.1", 9_000), ("6.12", 12_000))
+        for load in ("none", "cpu")
+    ]
+
+
+def test_two_kernel_versions_are_no_repetitions_of_one(tmp_path: Path) -> None:
+    runs = two_kernels(tmp_path)
+    made = gate(runs, runs)
+    assert made.outcome == "pass"
+    assert len(made.checks) == 8  # two kernels, two loads, median and p99
+
+
+def test_a_tenth_slower_on_two_kernel_versions_fails(tmp_path: Path) -> None:
+    made = gate(two_kernels(tmp_path, 1.10), two_kernels(tmp_path))
+    assert made.outcome == "fail"
+    assert made.count("fail") == len(made.checks) == 8
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "said"),
+    [
+        ({"version": "6.1"}, {"version": "6.12"}, "Linux 6.1 → Linux 6.12"),
+        ({"source": "tree A"}, {"source": "tree B"}, "Linux 6.1, tree A → Linux 6.1, tree B"),
+        ({}, {"tuning": "case2"}, "not tuned → case2"),
+        ({}, {"disturbance": "period_us=9"}, "undisturbed → period_us=9"),
+        ({}, {"load": "cpu"}, "load none → cpu"),
+    ],
+)
+def test_what_is_changed_on_purpose_is_compared_and_named(
+    tmp_path: Path, left: dict[str, str], right: dict[str, str], said: str
+) -> None:
+    left = {"version": "6.1", **left}
+    right = {"version": "6.1", **right}
+    (point,) = compare_sides(
+        [guest(tmp_path, centre=9_000, **left)],  # type: ignore[arg-type]
+        [guest(tmp_path, centre=12_000, **right)],  # type: ignore[arg-type]
+        statistics=["median"],
+    ).points
+    assert point.outcome == "worse"
+    assert said in point.target
+
+
+def test_two_kernels_under_two_loads_are_compared_load_by_load(tmp_path: Path) -> None:
+    sides = [
+        [guest(tmp_path, version, centre, load=load) for load in ("none", "cpu")]
+        for version, centre in (("6.1", 9_000), ("6.12", 12_000))
+    ]
+    points = compare_sides(*sides, statistics=["median"]).points
+    assert [point.outcome for point in points] == ["worse"] * 2
+    assert sum("load cpu" in point.target for point in points) == 1
+
+
+def test_what_a_target_has_in_common_does_not_hang_on_the_others(tmp_path: Path) -> None:
+    """One board got a new kernel, the other kept its own: both are compared."""
+    left = [guest(tmp_path, "6.1", 9_000, board=board) for board in ("x86_64", "riscv64")]
+    right = [
+        guest(tmp_path, "6.1", 9_000, board="x86_64"),
+        guest(tmp_path, "6.12", 12_000, board="riscv64"),
+    ]
+    points = compare_sides(left, right, statistics=["median"]).points
+    assert [point.outcome for point in points] == ["equivalent", "worse"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("version", ("6.1", "6.6")),
+        ("tuning", ("case1", "case2")),
+        ("disturbance", ("period_us=1", "period_us=2")),
+        ("source", ("tree A", "tree B")),
+    ],
+)
+def test_a_side_that_mixes_systems_is_refused(
+    tmp_path: Path, kind: str, values: tuple[str, str]
+) -> None:
+    def run(**what: str) -> Run:
+        return guest(tmp_path, centre=9_000, **{"version": "6.12", **what})  # type: ignore[arg-type]
+
+    mixed = [run(**{kind: value}) for value in values]
+    with pytest.raises(UsageError, match=values[0]) as error:
+        compare_sides(mixed, [run(load="cpu")])
+    assert error.value.remedy.startswith("Name the run folders of one")
+
+
+def test_repetitions_of_one_system_are_kept_together(tmp_path: Path) -> None:
+    runs = [guest(tmp_path, "6.1", 9_000) for _ in range(3)]
+    (same,) = match(runs, runs).baseline.values()
+    assert len(same.runs) == 3
+
+
+def test_a_group_is_named_by_what_sets_it_apart(tmp_path: Path) -> None:
+    runs = two_kernels(tmp_path)
+    assert {key.group for key in match(runs, runs).baseline} == {
+        f"linux/x86_64@guest (counter){load}, Linux {version}"
+        for load in ("", ", load cpu")
+        for version in ("6.1", "6.12")
+    }
+    assert {key.group for key in match(runs[:1], runs[:1]).baseline} == {
+        "linux/x86_64@guest (counter)"
+    }
