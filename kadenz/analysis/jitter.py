@@ -226,12 +226,17 @@ def jitter_of_record(
 
 @dataclass(frozen=True, eq=False)
 class SeriesResult:
-    """A series of a user's own: `tail` None where `no_tail` says why; `limit` where asked for."""
+    """A series of a user's own: `tail` None where `no_tail` says why; `limit` where asked for.
+
+    Both are of `quantity`: of latencies as they were given, their mean included; of edges, which
+    are times, of their jitter.
+    """
 
     jitter: JitterResult
     tail: Tail | None
     no_tail: str
     limit: LimitRate | None
+    quantity: Literal["latency", "jitter"]
 
 
 def analyse_series(
@@ -244,7 +249,10 @@ def analyse_series(
     window: int | None = None,
     limit: float | None = None,
 ) -> SeriesResult:
-    """Take times or latencies (n,), in units of `tick_us`, apart. UsageError where none can be."""
+    """Take times or latencies (n,), in units of `tick_us`, apart. UsageError where none can be.
+
+    `limit`, in the unit of the values, is one for the latency, or for the jitter of edges.
+    """
     take = jitter_of_edges if kind == "edges" else jitter_of_wakeups
     try:
         result, series = take(values, period_us, tick_us, cycles=cycles, window=window)
@@ -256,11 +264,13 @@ def analyse_series(
             if kind == "edges"
             else "Values are taken for latencies: see --unit and --cycles",
         ) from None
-    rate = None if limit is None else limit_rate(series, limit)
+    quantity: Literal["latency", "jitter"] = "jitter" if kind == "edges" else "latency"
+    judged = series if kind == "edges" else values
+    rate = None if limit is None else limit_rate(judged, limit)
     try:
-        return SeriesResult(result, tail_of(series), "", rate)
+        return SeriesResult(result, tail_of(judged), "", rate, quantity)
     except Undefined as error:
-        return SeriesResult(result, None, error.reason, rate)
+        return SeriesResult(result, None, error.reason, rate, quantity)
 
 
 def tail_of(samples: npt.NDArray[Any]) -> Tail:

@@ -34,7 +34,11 @@ _TO_US = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 @click.option("--column", default="", help="Column with the values: name or number from 0.")
 @click.option("--cycles", default="", help="Column with cycle numbers, where cycles were missed.")
 @click.option("--window", type=int, help="Cycles of the moving average. Default: 16,000.")
-@click.option("--limit", type=float, help="How often is this jitter (in --unit) exceeded?")
+@click.option(
+    "--limit",
+    type=float,
+    help="How often is this latency, or jitter of edges, exceeded? In --unit.",
+)
 @click.option(
     "--clock-class",
     type=click.Choice(list(get_args(ClockClass))),
@@ -66,7 +70,7 @@ def jitter(
     from kadenz.analysis.jitter import analyse_series, jitter_row, tail_row
     from kadenz.analysis.series_file import read_series
     from kadenz.analysis.units import Unit
-    from kadenz.report.jitter_words import jitter_lines, tail_lines
+    from kadenz.report.jitter_words import limit_words, series_lines
 
     if not period_us > 0.0:
         raise UsageError(f"--period-us {period_us:g}: not positive", remedy="1 kHz is 1000")
@@ -79,23 +83,20 @@ def jitter(
         )
     except UsageError as error:
         raise UsageError(f"{file}: {error.message}", remedy=error.remedy) from None
-    result, tail, rate = found.jitter, found.tail, found.limit
     if as_json:
         import msgspec
 
-        row: dict[str, object] = {"file": str(file), "jitter": jitter_row(result, shown)}
-        row |= {"tail": tail_row(tail, shown) if tail else None, "no_tail": found.no_tail}
-        if rate is not None:
-            row["limit"] = msgspec.to_builtins(rate) | {"unit": unit, "sentence": rate.sentence}
+        row: dict[str, object] = {"file": str(file), "jitter": jitter_row(found.jitter, shown)}
+        row |= {"tail": tail_row(found.tail, shown) if found.tail else None}
+        row |= {"no_tail": found.no_tail, "quantity": found.quantity}
+        if found.limit is not None:
+            words = {"unit": unit, "sentence": limit_words(found, unit)}
+            row["limit"] = msgspec.to_builtins(found.limit) | words
         click.echo(msgspec.json.format(msgspec.json.encode(row), indent=1))
     else:
-        lines = jitter_lines(result, shown)
-        lines += tail_lines(tail, shown) if tail else [f"tail        none: {found.no_tail}"]
-        if rate is not None:
-            lines.append(f"limit       {rate.sentence} {unit}")
-        click.echo("\n".join(lines))
+        click.echo("\n".join(series_lines(found, shown, unit)))
     if html is not None:
         from kadenz.report.jitter_page import write_jitter_page
 
-        write_jitter_page(html, file.name, result, tail, shown, rate.sentence if rate else "")
+        write_jitter_page(html, file.name, found, shown, unit)
         click.echo(f"{html}: {html.stat().st_size / 1000:,.0f} kB", err=as_json)

@@ -26,7 +26,8 @@ def write_jitter(screen: Any, result: RunResult) -> None:
                 continue
             name = f"{record.bench} {labels.lane(record, lane)}".strip()
             screen.print(f"\n[bold]{escape(name)}[/]: jitter")
-            tail = [] if lane.tail is None else tail_lines(lane.tail, record.unit)
+            of = "latency" if lane.jitter.source == "wake-ups" else "jitter"
+            tail = [] if lane.tail is None else tail_lines(lane.tail, record.unit, of)
             for line in jitter_lines(lane.jitter, record.unit) + tail:
                 screen.print(escape(_wrapped(line, screen.width)), soft_wrap=True)
 

@@ -6,29 +6,28 @@ from __future__ import annotations
 from pathlib import Path
 
 from kadenz import __version__
-from kadenz.analysis.jitter import JitterResult
+from kadenz.analysis.jitter import SeriesResult
 from kadenz.analysis.units import CLASS_MEANING, Unit
 from kadenz.report.jitter import tail_plot, views
-from kadenz.report.jitter_words import jitter_lines, tail_lines
+from kadenz.report.jitter_words import series_lines
 from kadenz.report.render import render_template, write_text
 from kadenz.report.svg.panel import Plot
-from kadenz.stats.tail import Tail
 
 
-def write_jitter_page(
-    file: Path, title: str, of: JitterResult, tail: Tail | None, unit: Unit, limit: str
-) -> None:
-    """Write the views, the tail and what they say to `file`. StoreError when that fails."""
-    plots: list[Plot] = views(title, "series", of, unit, 0)
-    if tail is not None and tail.peaks.size:
-        plots.append(tail_plot(title, "series", tail, unit, 0))
-    lines = jitter_lines(of, unit) + (tail_lines(tail, unit) if tail else [])
+def write_jitter_page(file: Path, title: str, found: SeriesResult, unit: Unit, given: str) -> None:
+    """Write the views, the tail and what they say to `file`; a limit is in `given`, such as "us".
+
+    StoreError when that fails.
+    """
+    plots: list[Plot] = views(title, "series", found.jitter, unit, 0)
+    if found.tail is not None and found.tail.peaks.size:
+        plots.append(tail_plot(title, "series", found.tail, unit, 0))
     html = render_template(
         "jitter.html.j2",
         title=title,
         version=__version__,
         plots=plots,
-        lines="\n".join([*lines, *([f"limit       {limit}"] if limit else [])]),
+        lines="\n".join(series_lines(found, unit, given)),
         clock_class=unit.clock_class,
         meaning=CLASS_MEANING[unit.clock_class],
     )

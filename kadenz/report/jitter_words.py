@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from kadenz.analysis.jitter import JitterResult
+from kadenz.analysis.jitter import JitterResult, SeriesResult
 from kadenz.analysis.units import Unit
 from kadenz.report import numbers
 from kadenz.report.jitter import SPORADIC_SHOWN, chance, remarks
@@ -54,18 +54,34 @@ def jitter_lines(of: JitterResult, unit: Unit) -> list[str]:
     return lines + [f"note        {note}" for note in remarks(of, unit)]
 
 
-def tail_lines(tail: Tail, unit: Unit) -> list[str]:
-    """The fit, its checks, and the levels or the refusal."""
+def series_lines(found: SeriesResult, unit: Unit, given: str) -> list[str]:
+    """All about a user's own series; the limit is in `given`, the unit of its values."""
+    lines = jitter_lines(found.jitter, unit)
+    if found.tail is not None:
+        lines += tail_lines(found.tail, unit, found.quantity)
+    else:
+        lines.append(f"tail        of the {found.quantity}, none: {found.no_tail}")
+    return lines + ([f"limit       {limit_words(found, given)}"] if found.limit else [])
+
+
+def limit_words(found: SeriesResult, given: str) -> str:
+    """How often the limit was exceeded, and by what; "" where none was asked for."""
+    what = "latencies" if found.quantity == "latency" else "values of the jitter"
+    return found.limit.words(what, given) if found.limit is not None else ""
+
+
+def tail_lines(tail: Tail, unit: Unit, of: str) -> list[str]:
+    """The fit, its checks, and the levels or the refusal; `of` says of which quantity."""
     lines = []
     if tail.chosen is not None and tail.shape is not None:
         chosen, shape = tail.chosen, tail.shape
         lines.append(
-            f"tail        {tail.peaks.size:,} separate peaks above "
+            f"tail        of the {of}: {tail.peaks.size:,} separate peaks above "
             f"{numbers.figure(chosen.threshold, unit)}, shape {shape.value:+.3f} "
             f"[{shape.low:+.2f}, {shape.high:+.2f}], fit p {chance(chosen.fit.p_value)}"
         )
     else:
-        lines.append("tail        not fitted" if tail.tried else "tail")
+        lines.append(f"tail        of the {of}{', not fitted' if tail.tried else ''}")
     lines += [
         f"            {'holds' if check.holds else 'FAILS'}: {check.sentence}"
         for check in tail.checks

@@ -34,12 +34,16 @@ class LimitRate:
     @property
     def sentence(self) -> str:
         """For a report."""
+        return self.words()
+
+    def words(self, what: str = "samples", unit: str = "") -> str:
+        """The sentence about so many `what` above so many `unit`."""
         worth = (
             ""
             if self.effective_n > 0.99 * self.n
             else f" (worth {self.effective_n:,.0f} independent ones)"
         )
-        of = f"{self.above:,} of {self.n:,} samples{worth} above {self.limit:g}"
+        of = f"{self.above:,} of {self.n:,} {what}{worth} above {self.limit:g}{unit and ' ' + unit}"
         if self.three is not None:
             return (
                 f"{of}: with {self.confidence:.0%} confidence the share is below {self.high:.3g} "

@@ -12,16 +12,19 @@ import pytest
 
 from kadenz.analysis import RunResult, analyse
 from kadenz.analysis.comparing import compare_sides
-from kadenz.analysis.jitter import jitter_of_edges
+from kadenz.analysis.jitter import analyse_series, jitter_of_edges, tail_row
 from kadenz.analysis.series_file import read_series
 from kadenz.analysis.summary import run_summary
+from kadenz.analysis.units import Unit
 from kadenz.config.manifest import LaneEntry
 from kadenz.errors import UsageError
+from kadenz.report.jitter_words import limit_words, series_lines
 from kadenz.store import read_run
 from tests.synthetic import HIFIVE1, LINUX, Point, Samples, instructions, manifest, write_run
 
 INDY7 = {**LINUX, "name": "posix/indy7@host", "board": "indy7", "title": "Six-axis cell"}
 N = 20_000
+NS = Unit("µs", "us", 1e-3, "hosted", is_time=True)
 
 
 def edges(seed: int, n: int = N, ppm: float = 200.0) -> Samples:
@@ -176,6 +179,37 @@ def test_long_records_have_a_tail(tmp_path: Path) -> None:
     truth = 1.0 + 0.3 * np.log(300_000.0)
     level = row["tail"]["levels"][1]
     assert level["low"] < truth < level["high"]
+
+
+# ---- a user's own series -----------------------------------------------------------------------
+
+
+def test_a_limit_for_latencies_is_held_against_the_latency_not_its_jitter() -> None:
+    """20 + Exp(2) µs: 20000 exp(-5) = 135 are expected above 30, none of the jitter is."""
+    late = 20.0 + np.random.default_rng(11).exponential(2.0, N)
+    found = analyse_series(late, "latencies", 1000.0, 1.0, limit=30.0)
+    assert found.quantity == "latency" and found.limit is not None
+    assert found.limit.above == int((late > 30.0).sum()) > 50
+    words = limit_words(found, "us")
+    assert f"{found.limit.above} of 20,000 latencies" in words and "above 30 us" in words
+
+
+def test_the_tail_of_latencies_is_that_of_the_record(tmp_path: Path) -> None:
+    late = np.random.default_rng(12).gamma(3.0, 800.0, N).astype(np.uint32) + np.uint32(20_000)
+    point = Point("cyclic/wakeup-latency", {"core0": late}, {"period_us": 1000})
+    lane = analyse(read_run(write_run(tmp_path, manifest(LINUX), [point]))).records[0].main
+    found = analyse_series(late, "latencies", 1000.0, 1e-3)
+    assert lane is not None and lane.tail is not None and found.tail is not None
+    assert tail_row(found.tail, NS) == tail_row(lane.tail, NS)
+    assert found.tail.peaks.min() > 20_000
+    assert any("tail        of the latency" in line for line in series_lines(found, NS, "ns"))
+
+
+def test_a_limit_for_edges_is_held_against_their_jitter() -> None:
+    found = analyse_series(edges(13), "edges", 1000.0, 1e-3, limit=100_000.0)
+    assert found.quantity == "jitter" and found.limit is not None
+    assert found.limit.above == 10  # a flush of 160 µs every 2 s
+    assert "values of the jitter" in limit_words(found, "ns")
 
 
 # ---- files -------------------------------------------------------------------------------------
