@@ -20,6 +20,7 @@ from kadenz.stats.estimate import Estimate
 from kadenz.stats.jitter import Bias, Jitter, take_apart
 from kadenz.stats.limit import LimitRate, limit_rate
 from kadenz.stats.samples import Floats
+from kadenz.stats.step import step_of
 from kadenz.stats.summary import Summary
 from kadenz.stats.tail import FEWEST as FEWEST_FOR_TAIL
 from kadenz.stats.tail import Tail, fit_tail
@@ -44,7 +45,8 @@ class JitterResult:
     """One series of cyclic work taken apart; all figures in the unit of the samples (ticks).
 
     `views` are thinned without losing a peak; cell i lies between `seconds[i]` and the next.
-    `holes` cycles are missing between the first and the last one; `sd` by view.
+    `holes` cycles are missing between the first and the last one; `sd` by view. `step` is that of
+    the clock, as the times or latencies show it.
     """
 
     source: Literal["edges", "wake-ups"]
@@ -61,6 +63,7 @@ class JitterResult:
     views: dict[View, Envelope]
     disturbances: Disturbances
     bias: Bias
+    step: float
     notes: tuple[str, ...] = ()
 
     @property
@@ -97,7 +100,7 @@ def jitter_of_edges(
         )
     cycles, notes = _edge_cycles(times, period_us / tick_us, cycles)
     made = take_apart(times, nominal_period=period_us / tick_us, cycles=cycles, window=window)
-    return _result("edges", made, period_us, notes), made.drift.jitter
+    return _result("edges", made, period_us, step_of(times), notes), made.drift.jitter
 
 
 def _edge_cycles(
@@ -149,11 +152,16 @@ def jitter_of_wakeups(
     numbers = numbers - numbers[0]
     times = numbers * period + latencies.astype(np.float64)
     made = take_apart(times, nominal_period=period, cycles=numbers, window=window)
-    return _result("wake-ups", made, period_us, tuple(notes)), made.drift.jitter
+    result = _result("wake-ups", made, period_us, step_of(latencies), tuple(notes))
+    return result, made.drift.jitter
 
 
 def _result(
-    source: Literal["edges", "wake-ups"], made: Jitter, period_us: float, notes: tuple[str, ...]
+    source: Literal["edges", "wake-ups"],
+    made: Jitter,
+    period_us: float,
+    step: float,
+    notes: tuple[str, ...],
 ) -> JitterResult:
     drift = made.drift
     series: dict[View, Floats] = {
@@ -183,6 +191,7 @@ def _result(
         views=views,
         disturbances=made.disturbances,
         bias=made.bias,
+        step=step,
         notes=notes,
     )
 
@@ -268,16 +277,16 @@ def analyse_series(
     judged = series if kind == "edges" else values
     rate = None if limit is None else limit_rate(judged, limit)
     try:
-        return SeriesResult(result, tail_of(judged), "", rate, quantity)
+        return SeriesResult(result, tail_of(judged, result.step), "", rate, quantity)
     except Undefined as error:
         return SeriesResult(result, None, error.reason, rate, quantity)
 
 
-def tail_of(samples: npt.NDArray[Any]) -> Tail:
-    """The tail of samples (n,), from 10,000 on."""
+def tail_of(samples: npt.NDArray[Any], step: float = 0.0) -> Tail:
+    """The tail of samples (n,), from 10,000 on; `step` of the clock, where they hide it."""
     if samples.size < FEWEST_SHOWN_TAIL:
         raise TooFew("tail", int(samples.size), FEWEST_SHOWN_TAIL)
-    return fit_tail(samples)
+    return fit_tail(samples, tick=step)
 
 
 # ---- as rows ------------------------------------------------------------------------------------

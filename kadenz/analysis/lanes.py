@@ -115,7 +115,7 @@ def analyse_lane(
             which=worst,
         ),
         jitter=jitter,
-        tail=attempt("tail", lambda: tail_of(warm)),
+        tail=attempt("tail", lambda: tail_of(warm, 0.0 if jitter is None else jitter.step)),
         gaps=gaps,
     )
     return result, ordered

@@ -15,7 +15,8 @@ from kadenz.stats.clusters import Clusters, decluster
 from kadenz.stats.errors import TooFew
 from kadenz.stats.estimate import Estimate
 from kadenz.stats.gpd import Fit, Likelihood, fit_gpd, likelihood
-from kadenz.stats.samples import Array, Floats, as_samples, is_integer
+from kadenz.stats.samples import Array, Floats, as_samples
+from kadenz.stats.step import step_of
 
 FEWEST = 2000
 # Thresholds tried: the lowest has a twentieth of the samples above it, or so many; the highest
@@ -71,7 +72,8 @@ class Tail:
     `shape` Estimate (profile likelihood), `checks` of fit and assumptions, `levels` empty where the
     tail is not to be extrapolated: then `refusal` says why. `peaks` (c,) ascending, those of the
     chosen threshold (of the highest where none fits), unit of the samples; `tick` the step of the
-    samples, 0 for reals; `run` samples below the threshold end a cluster.
+    samples or of the clock they came from, 0 for reals; `run` samples below the threshold end a
+    cluster.
     """
 
     n: int
@@ -86,7 +88,9 @@ class Tail:
     refusal: str
 
 
-def fit_tail(samples: npt.ArrayLike, *, confidence: float = 0.95, seed: int = 1) -> Tail:
+def fit_tail(
+    samples: npt.ArrayLike, *, tick: float = 0.0, confidence: float = 0.95, seed: int = 1
+) -> Tail:
     """Fit the upper tail of `samples` (n,), in time order, n >= 2000.
 
     Method: peaks over threshold (Davison and Smith 1990). Thresholds from 5 % of the samples or
@@ -95,8 +99,10 @@ def fit_tail(samples: npt.ArrayLike, *, confidence: float = 0.95, seed: int = 1)
     fits (p at least 0.1) with no rejection (p below 0.01) above it (Bader, Yan and Zhang 2018).
     Assumptions tested there, each at 0.01: the peaks come at an even rate and keep their size over
     the series (stationary), neighbouring peaks are independent, the shape is that of the highest
-    thresholds. Samples on a grid of ticks are spread evenly over their tick (seeded); ticks coarser
-    than half the scale are refused. Levels for 1, 10 and 100 times the length measured, with
+    thresholds. Samples on a grid of ticks (step.py) are spread evenly over their tick (seeded);
+    ticks coarser than half the scale are refused. `tick` is that of the clock where the samples
+    were computed of what was read off it, as jitter is of times, and show no step themselves; in
+    their unit. Levels for 1, 10 and 100 times the length measured, with
     profile-likelihood intervals; the simulated coverage is in docs/explanation/statistics.md. A
     return level is no worst case: it assumes that nothing happens later which did not happen in the
     measurement.
@@ -104,7 +110,8 @@ def fit_tail(samples: npt.ArrayLike, *, confidence: float = 0.95, seed: int = 1)
     array = as_samples(samples, "tail")
     if array.size < FEWEST:
         raise TooFew("tail", array.size, FEWEST)
-    tick = _tick(array)
+    own = step_of(array)
+    tick = max(own, tick)
     rng = np.random.default_rng(seed)
     tried: list[Threshold] = []
     parts: list[tuple[Clusters, Floats]] = []
@@ -117,7 +124,7 @@ def fit_tail(samples: npt.ArrayLike, *, confidence: float = 0.95, seed: int = 1)
             break
         if clusters.peaks.size > MOST_PEAKS:
             continue
-        excess = _excesses(clusters, threshold, tick, rng)
+        excess = _excesses(clusters, threshold, own, rng)
         tried.append(
             Threshold(
                 threshold,
@@ -186,14 +193,6 @@ def _level(
     return Estimate(
         found[0][0], min(part[1] for part in found), max(part[2] for part in found), confidence
     )
-
-
-def _tick(array: Array) -> float:
-    """The step of the samples as far as 10,000 of them show it; 0 for reals."""
-    if is_integer(array):
-        head = array[:10_000].astype(np.int64)
-        return float(math.gcd(*np.unique(head - head.min()).tolist())) or 1.0
-    return 0.0
 
 
 def _thresholds(array: Array) -> list[float]:

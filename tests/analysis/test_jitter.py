@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -210,6 +211,30 @@ def test_a_limit_for_edges_is_held_against_their_jitter() -> None:
     assert found.quantity == "jitter" and found.limit is not None
     assert found.limit.above == 10  # a flush of 160 µs every 2 s
     assert "values of the jitter" in limit_words(found, "ns")
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float64])
+@pytest.mark.parametrize(("tick", "refused"), [(2_000, True), (1_000, True), (100, False)])
+@pytest.mark.parametrize("series", ["latencies", "edges"])
+def test_a_clock_too_coarse_for_the_tail_is_refused(
+    series: Literal["latencies", "edges"], tick: int, refused: bool, kind: type
+) -> None:
+    """Exp(1000 ns): a step of half of that leaves nothing to fit; edges 20 ppm off hide theirs."""
+    late = np.random.default_rng(3).exponential(1_000.0, N)
+    due = np.arange(N) * 1e6 * (1.0 + 20e-6) if series == "edges" else 0.0
+    values: Samples = (np.round((due + late) / tick) * tick).astype(kind)
+    found = analyse_series(values, series, 1000.0, 1e-3)
+    assert found.tail is not None and found.tail.tick == tick
+    assert ("clock's step" in found.tail.refusal) == refused
+    assert bool(found.tail.levels) != refused
+
+
+def test_the_step_of_edges_is_known_in_a_run_too(tmp_path: Path) -> None:
+    late = np.random.default_rng(3).exponential(1_000.0, N)
+    times = np.round((np.arange(N) * 1e6 * (1.0 + 20e-6) + late) / 1e3) * 1e3
+    lane = edge_run(tmp_path, times).records[0].main
+    assert lane is not None and lane.tail is not None
+    assert "clock's step" in lane.tail.refusal
 
 
 # ---- files -------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ from kadenz.stats.periodic import find_periodic
 from kadenz.stats.prediction import maximum_bound
 from kadenz.stats.samples import Array
 from kadenz.stats.size_fit import fit_size
+from kadenz.stats.step import step_of
 from kadenz.stats.summary import summarize
 from kadenz.stats.tail import fit_tail
 
@@ -60,6 +61,7 @@ STATISTICS: dict[str, Callable[[Array], Any]] = {
     "cycles": lambda x: cycle_numbers(np.cumsum(np.abs(x.astype(np.float64)) + 1.0), 2.0),
     "disturbances": find_disturbances,
     "tail": lambda x: fit_tail(np.tile(x, 20)),
+    "step": step_of,
     "limit": lambda x: limit_rate(x, float(x.max())),
 }
 LOG_OF_NOTHING = {"log_counts"}  # NaN for an empty cell, by definition
