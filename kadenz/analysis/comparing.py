@@ -42,7 +42,9 @@ class PointComparison:
     `figures` are both sides' values, each in its own of the two `units` (None where there is none).
     `comparison`, in those units, is None where none could be made or the clock classes differ;
     `reason` says why. `effect` is the effect size of the whole point, whatever the statistic;
-    `p_together` the p-value of a change among all comparisons made at once.
+    `p_together` the p-value of a change among all comparisons made at once. `repeats`: the runs of
+    each side are the same to the byte and would be again, so that both figures are exact for this
+    plan; `exact`: the outcome is by them, because no interval decides it.
     """
 
     target: str
@@ -58,6 +60,8 @@ class PointComparison:
     reason: str = ""
     effect: Superiority | None = None
     p_together: float | None = None
+    repeats: bool = False
+    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -128,12 +132,20 @@ def compare_sides(
 
 def _all_together(points: list[PointComparison]) -> list[PointComparison]:
     """Takes back what is apart from 1 on its own, but not among so many."""
-    asked = [i for i, point in enumerate(points) if _p_changed(point) is not None]
+    asked = [
+        i for i, point in enumerate(points) if _p_changed(point) is not None and not point.exact
+    ]
     adjusted = holm([_p_changed(points[i]) or 0.0 for i in asked])
     made = list(points)
     for i, p in zip(asked, adjusted.tolist(), strict=True):
         point = dataclasses.replace(points[i], p_together=p)
-        if point.outcome in ("better", "worse") and p > ALPHA:
+        if point.outcome in ("better", "worse") and p > ALPHA and point.repeats:
+            threshold = point.comparison.threshold if point.comparison is not None else 0.0
+            settled = _exact(point.figures, threshold, point.comparison, point.reason)
+            point = dataclasses.replace(
+                point, outcome=settled.outcome, reason=settled.reason, exact=settled.exact
+            )
+        elif point.outcome in ("better", "worse") and p > ALPHA:
             point = dataclasses.replace(
                 point,
                 outcome="inconclusive",
@@ -194,11 +206,12 @@ def _compare_point(
     for lane in lanes:
         sides, refused = _both(left, right, lane)
         effect = None if refused or different else _effect(sides)
+        repeats = not refused and repeated(left, sides[0]) and repeated(right, sides[1])
         for statistic in statistics:
             verdict = (
                 _Verdict("not-comparable", refused)
                 if refused
-                else _decide(left, right, sides, statistic, threshold, different, between_runs)
+                else _decide(sides, statistic, threshold, different, repeats, between_runs)
             )
             made.append(
                 PointComparison(
@@ -214,6 +227,8 @@ def _compare_point(
                     classes=classes,
                     reason=verdict.reason,
                     effect=effect,
+                    repeats=repeats,
+                    exact=verdict.exact,
                 )
             )
     return made
@@ -238,21 +253,20 @@ class _Verdict:
     reason: str
     figures: tuple[float | None, float | None] = (None, None)
     comparison: Comparison | None = None
+    exact: bool = False
 
 
 def _decide(
-    left: SameRuns,
-    right: SameRuns,
     sides: list[list[Series]],
     statistic: str | float,
     threshold: float,
     different: bool,
+    repeats: bool,
     between_runs: float,
 ) -> _Verdict:
     figures = figure_of(sides[0], statistic), figure_of(sides[1], statistic)
     if different:
         return _Verdict("not-comparable", "clock classes differ: no verdict", figures)
-    same = _deterministic(left, right) and _identical(sides)
     made: Comparison | None
     try:
         made = compare(
@@ -260,30 +274,49 @@ def _decide(
             sides[1],
             statistic=statistic,
             threshold=threshold,
-            between_runs=0.0 if _deterministic(left, right) else between_runs,
+            between_runs=0.0 if repeats else between_runs,
         )
     except Undefined as error:
         made, why = None, error.reason
     else:
         figures = made.baseline.value, made.candidate.value
         why = made.reason or made.caveat
-    if same:
+    if repeats and _identical([*sides[0], *sides[1]]):
         return _Verdict("equivalent", SAME, figures, made)
-    if _deterministic(left, right) and (made is None or not made.decidable):
-        return _exact(figures, threshold, why)
+    if repeats and (made is None or made.verdict == "inconclusive"):
+        return _exact(figures, threshold, made, why)
     return _Verdict(made.verdict if made is not None else "inconclusive", why, figures, made)
 
 
 def _exact(
-    figures: tuple[float | None, float | None], threshold: float, otherwise: str
+    figures: tuple[float | None, float | None],
+    threshold: float,
+    made: Comparison | None,
+    otherwise: str,
 ) -> _Verdict:
-    """Too few samples for an interval, of runs that repeat themselves: the figure is exact."""
+    """Of runs that repeat themselves: no interval decides, and the figures are exact."""
     base, cand = figures
-    if not base or not cand or min(base, cand) <= 0.0:
-        return _Verdict("inconclusive", otherwise, figures)
-    beyond = max(cand / base, base / cand) >= 1.0 + threshold
-    outcome: Outcome = ("worse" if cand > base else "better") if beyond else "equivalent"
-    return _Verdict(outcome, "exact for this plan: emulation repeats itself", figures)
+    if base is None or cand is None or (base != cand and min(base, cand) <= 0.0):
+        return _Verdict("inconclusive", otherwise, figures, made)
+    outcome: Outcome = "equivalent"
+    if base != cand and max(cand / base, base / cand) >= 1.0 + threshold:
+        outcome = "worse" if cand > base else "better"
+    return _Verdict(outcome, exact_words(made), figures, made, exact=True)
+
+
+def exact_words(made: Comparison | None) -> str:
+    """Why an outcome is by the exact figures, and what the interval would have said."""
+    ratio = made.ratio if made is not None and made.decidable else None
+    if ratio is None:
+        return "exact for this plan: emulation repeats itself; too few samples for an interval"
+    return (
+        "exact for this plan: emulation repeats itself; the interval of other samples like these "
+        f"is [{_change(ratio.low)}, {_change(ratio.high)}]"
+    )
+
+
+def _change(ratio: float) -> str:
+    return "…" if not 0.0 < ratio < math.inf else f"{100.0 * (ratio - 1.0):+.3g} %"
 
 
 def _effect(sides: list[list[Series]]) -> Superiority | None:
@@ -360,9 +393,13 @@ def figure_of(runs: Sequence[Series], statistic: str | float) -> float | None:
     return math.fsum(found) / len(found)
 
 
-def _deterministic(left: SameRuns, right: SameRuns) -> bool:
-    """Emulation repeats itself (rule 8 of the method): what is equal once is equal always."""
-    return all(repeats_itself(run) for run, _ in (*left.runs, *right.runs))
+def repeated(same: SameRuns, series: Sequence[Series]) -> bool:
+    """The runs of a side repeat themselves, by their tier and by their samples `series` of a lane.
+
+    What is equal once is equal always there (rule 8 of the method). Runs that are not the same, of
+    two images say, repeat nothing.
+    """
+    return all(repeats_itself(run) for run, _ in same.runs) and _identical(series)
 
 
 def repeats_itself(run: Run) -> bool:
@@ -370,6 +407,6 @@ def repeats_itself(run: Run) -> bool:
     return run.manifest.target.tier in ("emulated", "rtl", "guest")
 
 
-def _identical(sides: list[list[Series]]) -> bool:
-    first = _figures(sides[0][0])
-    return all(np.array_equal(first, _figures(run)) for side in sides for run in side)
+def _identical(series: Sequence[Series]) -> bool:
+    first = _figures(series[0])
+    return all(np.array_equal(first, _figures(one)) for one in series[1:])

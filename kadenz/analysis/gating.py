@@ -18,8 +18,9 @@ from kadenz.analysis.comparing import (
     PointComparison,
     Series,
     compare_sides,
+    exact_words,
     figure_of,
-    repeats_itself,
+    repeated,
     series_of,
     statistic_name,
 )
@@ -30,6 +31,7 @@ from kadenz.config.manifest import ClockClass
 from kadenz.errors import UsageError
 from kadenz.stats.compare import estimate
 from kadenz.stats.errors import Undefined
+from kadenz.stats.estimate import Estimate
 from kadenz.stats.holm import holm
 from kadenz.store import Run
 
@@ -95,6 +97,7 @@ def gate(
     Against the baseline a point passes when the 95 % interval of its ratio ends at or below
     1 + max_worse, fails when the interval lies wholly above it and does so among all points asked
     (Holm's adjustment, so that the chance of any false failure is 2.5 %), else it is inconclusive.
+    Figures of runs that repeat themselves are exact, against limits and against a baseline alike.
     What the baseline measured and `runs` did not is inconclusive, never a pass. The clock's own
     figures are not held against the baseline, unless there are no others.
     """
@@ -125,7 +128,11 @@ def gate(
 
 
 def _against(points: Sequence[PointComparison], max_worse: float) -> list[Check]:
-    asked = [i for i, p in enumerate(points) if p.comparison and p.comparison.p_beyond is not None]
+    asked = [
+        i
+        for i, p in enumerate(points)
+        if p.comparison and p.comparison.p_beyond is not None and not p.repeats
+    ]
     p_values = [points[i].comparison.p_beyond or 0.0 for i in asked]  # type: ignore[union-attr]
     together = dict(zip(asked, holm(p_values).tolist(), strict=True))
     return [
@@ -144,7 +151,9 @@ def _one_against(point: PointComparison, most: float, p: float | None, among: in
         outcome = "pass"
     elif ratio is not None:
         found += f", {_share(ratio.value)} [{_share(ratio.low)}, {_share(ratio.high)}]"
-        if point.comparison is not None and not point.comparison.decidable:
+        if point.repeats and base is not None and cand is not None:
+            outcome, reason = _exactly(point, ratio, base, cand, most)
+        elif point.comparison is not None and not point.comparison.decidable:
             pass
         elif ratio.high <= (1.0 + most) * (1.0 + 1e-12):
             outcome, reason = "pass", _caveat(point)
@@ -156,9 +165,9 @@ def _one_against(point: PointComparison, most: float, p: float | None, among: in
             reason = "the interval holds the limit. Measure longer, or more runs a side"
     elif point.outcome == "equivalent":
         outcome = "pass"
-    elif point.outcome in ("better", "worse") and base and cand:  # exact figures
+    elif point.exact and base and cand:
         found += f", {_share(cand / base)}"
-        outcome = "fail" if cand > (1.0 + most) * base * (1.0 + 1e-12) else "pass"
+        outcome = "fail" if _beyond(base, cand, most) else "pass"
     return Check(
         target=point.target,
         bench=point.bench,
@@ -172,6 +181,21 @@ def _one_against(point: PointComparison, most: float, p: float | None, among: in
         found=found,
         reason=reason,
     )
+
+
+def _exactly(
+    point: PointComparison, ratio: Estimate, base: float, cand: float, most: float
+) -> tuple[Outcome, str]:
+    """The check by exact figures, and its reason where the interval would not have said as much."""
+    made = point.comparison
+    decidable = made is None or made.decidable
+    clear = ratio.low > 1.0 + most or ratio.high <= (1.0 + most) * (1.0 + 1e-12)
+    outcome: Outcome = "fail" if _beyond(base, cand, most) else "pass"
+    return outcome, _caveat(point) if decidable and clear else exact_words(made)
+
+
+def _beyond(base: float, cand: float, most: float) -> bool:
+    return cand > (1.0 + most) * base * (1.0 + 1e-12)
 
 
 def _caveat(point: PointComparison) -> str:
@@ -274,8 +298,7 @@ def _estimated(
     between_runs: float,
 ) -> tuple[Outcome, str, str]:
     figure = figure_of(series, statistic)
-    exact = all(repeats_itself(run) for run, _ in same.runs)
-    if exact and figure is not None:
+    if figure is not None and repeated(same, series):
         return ("pass" if figure < most else "fail"), _text(figure), "emulation repeats itself"
     try:
         made = estimate(series, statistic=statistic, between_runs=between_runs)

@@ -219,6 +219,7 @@ def _point(point: PointComparison) -> dict[str, Any]:
         "outcome": point.outcome,
         "units": [unit.key for unit in point.units],
         "clock_classes": list(point.classes),
+        "exact": point.exact,
         "reason": point.reason,
     }
     made = point.comparison
@@ -382,6 +383,8 @@ def _verdict(point: PointComparison, threshold: float) -> str:
     if said == "equivalent":
         said = f"no difference within {100.0 * threshold:g} %"
     words = f"[{_COLOURS[point.outcome]}]{said}[/]"
+    if point.exact:
+        return f"{words}, exact for this plan"
     made = point.comparison
     if point.outcome == "inconclusive" and made is not None and made.verdict != "inconclusive":
         p = f", p {point.p_together:.2g}" if point.p_together is not None else ""

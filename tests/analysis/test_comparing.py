@@ -203,3 +203,56 @@ def test_unaccounted_samples_are_not_compared(tmp_path: Path) -> None:
     bad.manifest.records[0].lanes[0].planned += 5
     (made,) = compare_sides([good], [bad], statistics=["median"]).points
     assert made.outcome == "not-comparable" and "unaccounted" in made.reason
+
+
+def struck(folder: Path, extra: int, made: Manifest | None = None, n: int = 5_000) -> Run:
+    """A series that repeats itself, with six strikes: where p99.9 lies hangs on one of them."""
+    values = (7_400 + 300 * (np.arange(n) % 4)).astype(np.uint32)
+    values[n // 12 :: n // 6] += np.uint32(extra)
+    return read_run(
+        write_run(folder, made or manifest(HIFIVE1), [Point("cyclic/x", {"all": values})])
+    )
+
+
+def test_where_no_interval_decides_what_repeats_itself_is_judged_by_its_figures(
+    tmp_path: Path,
+) -> None:
+    found = compare_sides([struck(tmp_path, 300)], [struck(tmp_path, 195_000)], statistics=[0.999])
+    (made,) = found.points
+    assert made.outcome == "worse" and made.exact and found.regressions == 1
+    assert made.figures[1] is not None and made.figures[1] > 200_000
+    assert made.reason.startswith("exact for this plan")
+    back = compare_sides([struck(tmp_path, 195_000)], [struck(tmp_path, 300)], statistics=[0.999])
+    assert [point.outcome for point in back.points] == ["better"]
+
+
+def test_of_a_machine_that_does_not_repeat_itself_it_stays_undecided(tmp_path: Path) -> None:
+    sides = [struck(tmp_path, extra, manifest(LINUX)) for extra in (300, 195_000)]
+    (made,) = compare_sides(sides[:1], sides[1:], statistics=[0.999]).points
+    assert made.outcome == "inconclusive" and not made.exact
+
+
+def test_runs_that_should_repeat_themselves_and_do_not_have_no_exact_figures(
+    tmp_path: Path,
+) -> None:
+    left = [struck(tmp_path, extra) for extra in (300, 400)]
+    (made,) = compare_sides(left, [struck(tmp_path, 195_000)], statistics=[0.999]).points
+    assert not made.repeats and not made.exact
+
+
+def test_an_exact_change_need_not_stand_among_many(tmp_path: Path) -> None:
+    """Twelve points of emulation, one of them slower in its tail alone."""
+
+    def side(extra: int) -> Run:
+        rng = np.random.default_rng(4)
+        points = []
+        for number in range(12):
+            values = rng.geometric(0.02, 600).astype(np.uint32) + np.uint32(1_000)
+            points.append(
+                Point(f"itc/p{number}", {"all": values + np.uint32(extra * (number == 0))})
+            )
+        return read_run(write_run(tmp_path, manifest(HIFIVE1), points))
+
+    found = compare_sides([side(0)], [side(90)], statistics=[0.99])
+    outcomes = [point.outcome for point in found.points]
+    assert outcomes[0] == "worse" and set(outcomes[1:]) == {"equivalent"}

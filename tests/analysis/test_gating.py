@@ -185,3 +185,25 @@ def test_a_false_failure_among_many_points_is_no_failure(tmp_path: Path) -> None
     made = gate([sides[1]], [sides[0]], max_worse=0.05, statistics=["median"])
     assert made.outcome == "inconclusive"
     assert any("on its own" in check.reason for check in made.checks)
+
+
+@pytest.mark.parametrize(("extra", "outcome"), [(300, "pass"), (800, "pass"), (195_000, "fail")])
+def test_limits_and_baselines_agree_on_what_repeats_itself(
+    tmp_path: Path, extra: int, outcome: str
+) -> None:
+    """The p99.9 of 5000 emulated samples: no interval tells it, and it is the same every time."""
+
+    def run(more: int) -> Run:
+        values = (7_400 + 300 * (np.arange(5_000) % 4)).astype(np.uint32)
+        values[416::833] += np.uint32(more)
+        return read_run(write_run(tmp_path, manifest(HIFIVE1), [Point("a/b", {"all": values})]))
+
+    base, made = run(250), run(extra)
+    figure = float(np.quantile(made.samples(made.manifest.records[0], 0), 0.999))
+    assert figure > 8_000
+    held = gate([made], [base], max_worse=0.1, statistics=[0.999])
+    assert (held.outcome, limited(made, "a/b p99.9 < 9350 instructions").outcome) == (
+        outcome,
+        outcome,
+    )
+    assert ("exact for this plan" in held.checks[0].reason) == (extra != 300)
