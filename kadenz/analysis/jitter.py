@@ -266,13 +266,7 @@ def analyse_series(
     try:
         result, series = take(values, period_us, tick_us, cycles=cycles, window=window)
     except Undefined as error:
-        raise UsageError(
-            str(error),
-            remedy="Values are taken for times of edges, each later than the one before: see "
-            "--unit; `--kind latencies` where each says how late its cycle was"
-            if kind == "edges"
-            else "Values are taken for latencies: see --unit and --cycles",
-        ) from None
+        raise UsageError(str(error), remedy=_remedy(error, kind, cycles is not None)) from None
     quantity: Literal["latency", "jitter"] = "jitter" if kind == "edges" else "latency"
     judged = series if kind == "edges" else values
     rate = None if limit is None else limit_rate(judged, limit)
@@ -280,6 +274,18 @@ def analyse_series(
         return SeriesResult(result, tail_of(judged, result.step), "", rate, quantity)
     except Undefined as error:
         return SeriesResult(result, None, error.reason, rate, quantity)
+
+
+def _remedy(error: Undefined, kind: Literal["edges", "latencies"], numbered: bool) -> str:
+    """What to do where a series cannot be taken apart, by what it hangs on."""
+    if error.cause == "cycles" and numbered:
+        return "Is --cycles a time? It names the column with the number of each row's cycle"
+    if kind == "edges":
+        return (
+            "Values are taken for times of edges, each later than the one before: see --unit; "
+            "`--kind latencies` where each says how late its cycle was"
+        )
+    return "Values are taken for latencies: see --unit and --cycles"
 
 
 def tail_of(samples: npt.NDArray[Any], step: float = 0.0) -> Tail:

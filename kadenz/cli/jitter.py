@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -72,8 +73,14 @@ def jitter(
     from kadenz.analysis.units import Unit
     from kadenz.report.jitter_words import limit_words, series_lines
 
-    if not period_us > 0.0:
-        raise UsageError(f"--period-us {period_us:g}: not positive", remedy="1 kHz is 1000")
+    if not 0.0 < period_us < math.inf:
+        raise UsageError(
+            f"--period-us {period_us:g}: no positive, finite number", remedy="1 kHz is 1000"
+        )
+    if limit is not None and not math.isfinite(limit):
+        raise UsageError(
+            f"--limit {limit:g}: no finite number", remedy="For example --limit 100, in --unit"
+        )
     scale = _TO_US[unit]
     shown = Unit("µs", "us", scale, clock_class, is_time=clock_class in ("hardware", "hosted"))
     values, numbers = read_series(file, column=column, cycles=cycles)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -11,6 +13,26 @@ from kadenz.stats.samples import Ints, as_samples
 
 # Phase is followed over blocks of so many edges; two clocks 500 ppm apart turn it by an eighth.
 BLOCK = 256
+# A spectrum has a place for every cycle, taken or not: 16 bytes each. Up to so many they are worth
+# it for any series, beyond only where at least this share of them was taken.
+MOST_SPAN = 1 << 24
+FEWEST_TAKEN = 0.1
+
+
+def check_span(cycles: npt.NDArray[Any], statistic: str) -> None:
+    """Undefined where the cycles `cycles` (n,), ascending, can be no numbers of cycles.
+
+    That is where they span more than 16.8 million and fewer than a tenth of these were taken: a
+    series that leaves out so much is rather numbered by a time.
+    """
+    span = int(cycles[-1]) - int(cycles[0]) + 1 if cycles.size else 0
+    if span > max(MOST_SPAN, cycles.size / FEWEST_TAKEN):
+        raise Undefined(
+            statistic,
+            f"{cycles.size:,} samples are spread over {span:,} cycles, fewer than one in "
+            f"{1 / FEWEST_TAKEN:g}",
+            cause="cycles",
+        )
 
 
 def cycle_numbers(times: npt.ArrayLike, period: float) -> Ints:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy.special import bdtrc, stdtrit
 
 from kadenz.stats.comb import search_comb
+from kadenz.stats.cycles import check_span
 from kadenz.stats.errors import Undefined
 from kadenz.stats.estimate import Estimate
 from kadenz.stats.event_period import (
@@ -110,13 +111,14 @@ def find_disturbances(
     disturbances below the threshold are lines in the spectrum of what is no event (waves.py), of
     periods up to `slowest` cycles. A train needs six strikes and a period that comes round five
     times; a period under five cycles, or drift of the period by more than a quarter of it over the
-    series, is not seen.
+    series, is not seen. Undefined where `cycles` are no numbers of cycles (cycles.check_span).
     """
     array = as_samples(samples, "disturbances", needed=64)
     n = array.size
     places = np.arange(n) if cycles is None else np.asarray(cycles)
     if places.shape != (n,) or (np.diff(places) <= 0).any():
         raise Undefined("disturbances", f"cycles are not {n} ascending numbers")
+    check_span(places, "disturbances")
     places = (places - places[0]).astype(np.intp)
     length = int(places[-1]) + 1
     data = order(array)

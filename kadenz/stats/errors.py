@@ -5,12 +5,18 @@ from __future__ import annotations
 
 
 class Undefined(ValueError):
-    """The statistic does not exist for these data; the message says which, why and what to do."""
+    """The statistic does not exist for these data; the message says which, why and what to do.
 
-    def __init__(self, statistic: str, reason: str) -> None:
+    `cause` names the argument that does not fit the samples ("cycles", "period", "window", "order"
+    of the times, "limit"), so that a caller can say where it comes from; "" where it is the samples
+    alone.
+    """
+
+    def __init__(self, statistic: str, reason: str, *, cause: str = "") -> None:
         super().__init__(f"{statistic}: {reason}")
         self.statistic = statistic
         self.reason = reason
+        self.cause = cause
 
 
 class TooFew(Undefined):

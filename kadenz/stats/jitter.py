@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kadenz.stats.cycles import check_span
 from kadenz.stats.disturbances import Disturbances, find_disturbances
 from kadenz.stats.drift import Drift, separate_drift
 from kadenz.stats.samples import Floats
@@ -61,7 +62,10 @@ def take_apart(
     again by moving median (trend.py), disturbances.py on what remains. `cycles` (n,) says which
     cycle each belongs to where some were missed. The bias is bounded by the moving average of the
     events' absolute deviations: what is below the event threshold is jitter by definition.
+    Undefined as drift.py and disturbances.py say.
     """
+    if cycles is not None:
+        check_span(np.asarray(cycles), "jitter")
     drift = separate_drift(
         times, cycles=cycles, nominal_period=nominal_period, window=window, seed=seed
     )

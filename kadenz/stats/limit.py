@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,9 +65,11 @@ def limit_rate(
     one-sided bound 1 - (1 - confidence)^(1 / n), near 3 / n at 95 % (Hanley and Lippman-Hand 1983).
     n is divided by `tau`, the dependence of the series "sample i is above the limit" (None:
     estimated; where none is above, that of "above p99", from n = 1000). Assumes that the future is
-    like the past.
+    like the past. Undefined for a limit that is no finite number.
     """
     array = as_samples(samples, "limit")
+    if not math.isfinite(limit):
+        raise Undefined("limit", f"{limit} is no finite number", cause="limit")
     if not 0.0 < confidence < 1.0:
         raise Undefined("limit", f"confidence {confidence} is outside 0 ... 1")
     n = array.size

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `kadenz jitter` refuses, and what it advises then."""
+
+from __future__ import annotations
+
+import resource
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from kadenz.cli.jitter import jitter
+from kadenz.errors import UsageError
+
+
+def refused(*arguments: str | Path) -> UsageError:
+    """The error that `kadenz jitter` ends with."""
+    result = CliRunner().invoke(
+        jitter, ["--period-us", "1000", "--kind", "latencies", *map(str, arguments)]
+    )
+    assert isinstance(result.exception, UsageError), result.output
+    return result.exception
+
+
+@pytest.fixture
+def late(tmp_path: Path) -> Path:
+    """3000 latencies, 20 + Exp(1)."""
+    file = tmp_path / "late.npy"
+    np.save(file, 20.0 + np.random.default_rng(1).exponential(1.0, 3_000))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--limit", "nan"), ("--limit", "inf"), ("--period-us", "inf")]
+)
+def test_what_is_no_finite_number_is_refused(late: Path, option: str, value: str) -> None:
+    assert f"{option} {value}: no" in refused(late, option, value).message
+
+
+def test_cycle_numbers_that_are_times_are_not_given_memory_by_their_span(tmp_path: Path) -> None:
+    """3000 cycles numbered in ns: a place for each would be 11 GiB."""
+    rows = np.column_stack((np.arange(3_000) * 1_000_000, 100 + np.arange(3_000) % 7))
+    np.save(tmp_path / "times.npy", rows)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    error = refused(tmp_path / "times.npy", "--column", "1", "--cycles", "0")
+    assert "spread over 2,999,000,001 cycles" in error.message
+    assert error.remedy.startswith("Is --cycles a time?")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # KiB
