@@ -97,6 +97,7 @@ def jitter_of_edges(
         raise Undefined(
             "jitter",
             f"edges come every {apart:.6g} µs, which is not the period of {period_us:g} µs",
+            cause="period",
         )
     cycles, notes = _edge_cycles(times, period_us / tick_us, cycles)
     made = take_apart(times, nominal_period=period_us / tick_us, cycles=cycles, window=window)
@@ -278,14 +279,23 @@ def analyse_series(
 
 def _remedy(error: Undefined, kind: Literal["edges", "latencies"], numbered: bool) -> str:
     """What to do where a series cannot be taken apart, by what it hangs on."""
+    if isinstance(error, TooFew):
+        return f"Give a series of {error.needed:,} cycles or more"
+    if error.cause == "window":
+        return "--window counts cycles: from 1 to as many as the series has; or leave it out"
     if error.cause == "cycles" and numbered:
         return "Is --cycles a time? It names the column with the number of each row's cycle"
-    if kind == "edges":
+    if kind == "latencies":
+        return "Values are taken for latencies: see --unit, --column and --period-us"
+    if error.cause == "order":
         return (
-            "Values are taken for times of edges, each later than the one before: see --unit; "
+            "Values are taken for times of edges, each later than the one before; "
             "`--kind latencies` where each says how late its cycle was"
         )
-    return "Values are taken for latencies: see --unit and --cycles"
+    return (
+        "Values are taken for times of edges: see --unit and --period-us; `--kind latencies` where "
+        "each says how late its cycle was"
+    )
 
 
 def tail_of(samples: npt.NDArray[Any], step: float = 0.0) -> Tail:

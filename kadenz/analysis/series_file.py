@@ -70,8 +70,16 @@ def _text(file: Path) -> tuple[list[Column], list[str]]:
             (number, line.split("#", 1)[0].strip())
             for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
         ]
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file}: cannot be read as text: {error}") from None
+    except OSError as error:
+        raise UsageError(
+            f"{file}: cannot be read: {error.strerror}", remedy="See its permissions"
+        ) from None
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"{file}: cannot be read as text: byte {error.start} is no UTF-8",
+            remedy="Give columns of text in UTF-8, or an array written with numpy.save, named "
+            "NAME.npy",
+        ) from None
     rows = [(number, line) for number, line in lines if line]
     if not rows:
         raise UsageError(f"{file}: empty", remedy="One value a line is enough")

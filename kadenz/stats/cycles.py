@@ -46,7 +46,7 @@ def cycle_numbers(times: npt.ArrayLike, period: float) -> Ints:
     """
     edges = as_samples(times, "cycle numbers", needed=2)
     if not period > 0.0:
-        raise Undefined("cycle numbers", f"period {period} is not positive")
+        raise Undefined("cycle numbers", f"period {period} is not positive", cause="period")
     relative = (edges - edges[0]).astype(np.float64) / period
     n = relative.size
     starts = np.arange(0, n, BLOCK)

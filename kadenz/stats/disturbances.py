@@ -117,7 +117,7 @@ def find_disturbances(
     n = array.size
     places = np.arange(n) if cycles is None else np.asarray(cycles)
     if places.shape != (n,) or (np.diff(places) <= 0).any():
-        raise Undefined("disturbances", f"cycles are not {n} ascending numbers")
+        raise Undefined("disturbances", f"cycles are not {n} ascending numbers", cause="cycles")
     check_span(places, "disturbances")
     places = (places - places[0]).astype(np.intp)
     length = int(places[-1]) + 1

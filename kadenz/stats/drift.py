@@ -88,15 +88,15 @@ def separate_drift(
     span = n if numbers is None else int(numbers[-1]) + 1
     width = min(WINDOW, span // 4) if window is None else window
     if not 1 <= width <= span:
-        raise Undefined("drift", f"a window of {width} edges for {span}. Choose 1 ... {span}")
+        raise Undefined("drift", f"a window of {width} cycles for {span}", cause="window")
     if nominal_period is not None and nominal_period <= 0.0:
-        raise Undefined("drift", f"nominal period {nominal_period} is not positive")
+        raise Undefined("drift", f"nominal period {nominal_period} is not positive", cause="period")
     # Relative to the first edge, subtracted in the samples' own type: u8 nanoseconds since an epoch
     # would lose digits as f8.
     relative = (edges - edges[0]).astype(np.float64)
     if cycles is None and (np.diff(relative) <= 0.0).any():
         where = int(np.flatnonzero(np.diff(relative) <= 0.0)[0]) + 1
-        raise Undefined("drift", f"edge {where} is not later than the one before it")
+        raise Undefined("drift", f"edge {where} is not later than the one before it", cause="order")
     place = np.arange(n, dtype=np.float64) if numbers is None else numbers.astype(np.float64)
     # Regress the departures from the mean period: small numbers, no cancellation.
     rough = float(relative[-1]) / (span - 1)
@@ -143,11 +143,15 @@ def _numbers(cycles: npt.ArrayLike | None, n: int) -> Ints | None:
         return None
     given = np.asarray(cycles)
     if given.shape != (n,) or given.dtype.kind not in "iu":
-        raise Undefined("drift", f"{given.shape} cycle numbers of {given.dtype} for {n} times")
+        raise Undefined(
+            "drift", f"{given.shape} cycle numbers of {given.dtype} for {n} times", cause="cycles"
+        )
     numbers = given.astype(np.int64)
     if (np.diff(numbers) <= 0).any():
         where = int(np.flatnonzero(np.diff(numbers) <= 0)[0]) + 1
-        raise Undefined("drift", f"cycle number {where} is not above the one before it")
+        raise Undefined(
+            "drift", f"cycle number {where} is not above the one before it", cause="cycles"
+        )
     numbers = numbers - numbers[0]
     return None if int(numbers[-1]) == n - 1 else numbers
 

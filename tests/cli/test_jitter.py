@@ -47,3 +47,40 @@ def test_cycle_numbers_that_are_times_are_not_given_memory_by_their_span(tmp_pat
     assert "spread over 2,999,000,001 cycles" in error.message
     assert error.remedy.startswith("Is --cycles a time?")
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # KiB
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--window", "0"], "--window counts cycles"),
+        (["--window", "3001"], "--window counts cycles"),
+        (["--kind", "edges"], "--period-us; `--kind latencies`"),
+        (["--kind", "edges", "--period-us", "1e-9"], "--period-us"),
+    ],
+)
+def test_the_remedy_is_for_what_is_wrong(late: Path, arguments: list[str], said: str) -> None:
+    error = refused(late, *arguments)
+    assert said in error.remedy
+    assert ("--unit" in error.remedy) == ("--window" not in arguments)
+
+
+def test_edges_that_go_back_may_be_latencies(tmp_path: Path) -> None:
+    times = np.arange(3_000) * 1_000_000
+    times[70:] -= 1_000_001
+    np.save(tmp_path / "edges.npy", times)
+    error = refused(tmp_path / "edges.npy", "--kind", "edges")
+    assert "edge 70" in error.message and "each later than the one before" in error.remedy
+
+
+def test_too_few_are_not_a_matter_of_units(tmp_path: Path) -> None:
+    np.save(tmp_path / "few.npy", np.arange(50.0))
+    error = refused(tmp_path / "few.npy")
+    assert "50 samples" in error.message
+    assert error.remedy == "Give a series of 1,000 cycles or more"
+
+
+def test_a_file_that_is_no_text_says_what_would_be(tmp_path: Path) -> None:
+    (tmp_path / "trace.bin").write_bytes(b"1\n2\n\xff\xfe\x00")
+    error = refused(tmp_path / "trace.bin")
+    assert "byte 4 is no UTF-8" in error.message
+    assert "numpy.save" in error.remedy
