@@ -307,7 +307,7 @@ def _exact(
 def exact_words(made: Comparison | None) -> str:
     """Why an outcome is by the exact figures, and what the interval would have said."""
     ratio = made.ratio if made is not None and made.decidable else None
-    if ratio is None:
+    if ratio is None or (ratio.low <= 0.0 and math.isinf(ratio.high)):
         return "exact for this plan: emulation repeats itself; too few samples for an interval"
     return (
         "exact for this plan: emulation repeats itself; the interval of other samples like these "

@@ -222,6 +222,9 @@ def test_where_no_interval_decides_what_repeats_itself_is_judged_by_its_figures(
     assert made.outcome == "worse" and made.exact and found.regressions == 1
     assert made.figures[1] is not None and made.figures[1] > 200_000
     assert made.reason.startswith("exact for this plan")
+    short = [struck(tmp_path, extra, n=1_500) for extra in (300, 195_000)]
+    (made,) = compare_sides(short[:1], short[1:], statistics=[0.999]).points
+    assert made.exact and made.reason.endswith("too few samples for an interval")
     back = compare_sides([struck(tmp_path, 195_000)], [struck(tmp_path, 300)], statistics=[0.999])
     assert [point.outcome for point in back.points] == ["better"]
 
