@@ -17,7 +17,7 @@ from kadenz.analysis.matching import Key, Matched, SameRuns, changed, match
 from kadenz.analysis.results import Samples
 from kadenz.analysis.runs import described, refusal
 from kadenz.analysis.units import Unit, unit_of
-from kadenz.config.manifest import ClockClass, RecordEntry
+from kadenz.config.manifest import REPEATABLE, ClockClass, RecordEntry
 from kadenz.errors import UsageError
 from kadenz.stats.compare import Comparison, compare
 from kadenz.stats.errors import Undefined
@@ -399,12 +399,9 @@ def repeated(same: SameRuns, series: Sequence[Series]) -> bool:
     What is equal once is equal always there (rule 8 of the method). Runs that are not the same, of
     two images say, repeat nothing.
     """
-    return all(repeats_itself(run) for run, _ in same.runs) and _identical(series)
-
-
-def repeats_itself(run: Run) -> bool:
-    """Two such runs are byte-identical."""
-    return run.manifest.target.tier in ("emulated", "rtl", "guest")
+    return all(run.manifest.target.tier in REPEATABLE for run, _ in same.runs) and _identical(
+        series
+    )
 
 
 def _identical(series: Sequence[Series]) -> bool:

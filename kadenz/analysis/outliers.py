@@ -26,17 +26,14 @@ AFTER_DRAIN = "after-drain"
 MIGRATION = "migrations"
 START_SHARE = 0.01
 
-# What happened, in words: "had ...", one and several.
+# What happened (kernels/posix/context.c), in words: "had ...", one and several.
 EVENTS = {
-    "context-switches": ("a context switch", "context switches"),
     "involuntary-switches": ("an involuntary context switch", "involuntary context switches"),
     "voluntary-switches": ("a voluntary context switch", "voluntary context switches"),
     "interrupts": ("an interrupt", "interrupts"),
     "soft-interrupts": ("a soft interrupt", "soft interrupts"),
     "migrations": ("a migration", "migrations"),
     "faults": ("a page fault", "page faults"),
-    "page-faults": ("a page fault", "page faults"),
-    "major-faults": ("a page fault that waited for a disk", "page faults that waited for a disk"),
     "steal": ("a jiffy stolen by the hypervisor", "jiffies stolen by the hypervisor"),
     "smi": ("a system management interrupt", "system management interrupts"),
 }

@@ -15,6 +15,9 @@ SCHEMA_VERSION = 1
 
 ClockClass = Literal["hardware", "cycle-exact", "cycle-model", "instruction", "hosted"]
 Tier = Literal["host", "guest", "emulated", "rtl", "board"]
+# Tiers in virtual time: two runs are byte-identical (rule 8 of the method), whatever else the
+# machine around them does.
+REPEATABLE: tuple[Tier, ...] = ("emulated", "rtl", "guest")
 Instrument = Literal["counter", "scope", "capture"]
 Status = Literal["ok", "invalid", "n/a", "failed"]
 

@@ -19,7 +19,7 @@ from kadenz.build.image import Image, build_image
 from kadenz.condition.load import Options
 from kadenz.config import house, manifest
 from kadenz.config.campaign import Campaign
-from kadenz.config.manifest import CampaignEntry, Instrument
+from kadenz.config.manifest import REPEATABLE, CampaignEntry, Instrument
 from kadenz.config.target_name import TargetName
 from kadenz.config.toml import did_you_mean
 from kadenz.errors import KadenzError, TargetFailed, UsageError
@@ -39,12 +39,8 @@ from kadenz.lab.measure import Job, Result, measure
 from kadenz.lab.plan import campaign_points, check_overrides, clock_points, concerns
 from kadenz.lab.progress import Progress
 from kadenz.target.base import Target
-from kadenz.target.host_facts import Host
+from kadenz.target.host_facts import NO_RIGHT, Host
 
-# Warnings of the machine that mean: what the campaign asks for cannot be measured here as asked.
-_NO_RIGHT = {"no-sched-fifo", "rt-budget-zero", "no-mlock"}
-# Tiers in virtual time: what else this machine does changes nothing in them.
-_REPEATABLE = ("emulated", "guest")
 # Listing benchmarks measures nothing, so no right is needed for it.
 _ASKING: tuple[Allowance, ...] = ("no-realtime", "idle-states")
 _IDLE_STATES_ALLOWED = manifest.Warning(
@@ -144,8 +140,8 @@ def run(
         except KadenzError as error:
             return error
 
-    beside = [job for job in jobs if job.name.tier in _REPEATABLE]
-    alone = [job for job in jobs if job.name.tier not in _REPEATABLE]
+    beside = [job for job in jobs if job.name.tier in REPEATABLE]
+    alone = [job for job in jobs if job.name.tier not in REPEATABLE]
     done: dict[int, Result | KadenzError] = {}
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         for job, result in zip(beside, pool.map(one, beside), strict=True):
@@ -274,7 +270,7 @@ def _host(request: Request) -> Host:
 
     host = read_host()
     on_host = [name for name in request.targets if name.tier == "host"]
-    missing = [w for w in host.warnings if w.code in _NO_RIGHT]
+    missing = [w for w in host.warnings if w.code in NO_RIGHT]
     if on_host and missing and not request.allow_no_realtime:
         raise TargetFailed(
             f"{on_host[0]}: {missing[0].message}",

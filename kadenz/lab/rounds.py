@@ -6,11 +6,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from kadenz.config.manifest import REPEATABLE
 from kadenz.errors import UsageError
 from kadenz.lab.measure import Job
-
-# Tiers whose runs are byte-identical: a second one says nothing new.
-_REPEATABLE = ("emulated", "guest")
 
 
 def interleaved(jobs: Sequence[Job], rounds: int) -> list[Job]:
@@ -34,7 +32,7 @@ def interleaved(jobs: Sequence[Job], rounds: int) -> list[Job]:
         members = [
             (job, name)
             for job, name in zip(jobs, names, strict=True)
-            if number == 1 or job.name.tier not in _REPEATABLE
+            if number == 1 or job.name.tier not in REPEATABLE
         ]
         for place, (job, name) in enumerate(members if number % 2 else members[::-1], 1):
             found.append(dataclasses.replace(job, variant=name, round=number, place=place))

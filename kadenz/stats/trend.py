@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The slow part of a series, by moving average or by moving median, and what that does to it."""
+"""The slow part of a series, by moving average or by moving median."""
 
 from __future__ import annotations
 
-import math
 from typing import Literal
 
 import numpy as np
@@ -126,24 +125,3 @@ def _resistant(series: Floats, places: Ints) -> tuple[float, float, float]:
         return 0.0, centre, value
     rise = float(np.median(series[-third:])) - float(np.median(series[:third]))
     return rise / (right_x - left_x), centre, value
-
-
-def left_after(period: float, window: float) -> float:
-    """Share of a sine of `period` that detrending by a moving average of `window` leaves.
-
-    1 - sin(pi w / p) / (pi w / p): the average's response, subtracted. Far below the window a sine
-    stays whole; at 1.66 windows half of it is left, at 4 windows a tenth. Above 1 just below the
-    window, 1.22 at the most. Both in the same unit.
-    """
-    turn = math.pi * window / period
-    return 1.0 - math.sin(turn) / turn
-
-
-def moved_by(size: float, duration: float, window: float) -> float:
-    """How far a moving average is moved by a disturbance of `size` that lasts `duration` cycles.
-
-    size * duration / window, over a window's length on either side of it: what the jitter around
-    the disturbance is off by, the other way, and by how much its own height is shown too small.
-    `duration` at most `window`.
-    """
-    return size * min(duration, window) / window
