@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::profile::Limits;
+use crate::robot::DriveTrain;
 use crate::supervise::SupervisionLimits;
 use crate::AXES;
 
@@ -117,9 +118,58 @@ pub struct AxisLayout {
     pub acceleration_deg_s2: f64,
     /// degrees/s³
     pub jerk_deg_s3: f64,
+    /// Torque feed-forward; without it the drive gets none.
+    #[serde(default)]
+    pub feed_forward: Option<FeedForward>,
     /// Sent before the drive's mapping is read.
     #[serde(default)]
     pub startup: Vec<Startup>,
+}
+
+/// What turns torques of the model, N·m at the joint, into the drive's, and what the model does not know of the joint.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FeedForward {
+    /// Motor turns for one turn of the joint.
+    pub gear: f64,
+    /// Where the rated torque the drive tells (object 0x6076) is meant.
+    #[serde(default)]
+    pub rated_torque_at: RatedTorqueAt,
+    /// Inertia of the rotor about its own axis, kg·m².
+    #[serde(default)]
+    pub rotor_kg_m2: f64,
+    /// Viscous friction at the joint, N·m·s/rad.
+    #[serde(default)]
+    pub viscous_nm_s: f64,
+    /// Coulomb friction at the joint, N·m.
+    #[serde(default)]
+    pub coulomb_nm: f64,
+    /// Only for drives of this vendor (object 0x1018:1): one of another gets no feed-forward.
+    #[serde(default)]
+    pub vendor: Option<u32>,
+}
+
+/// Where a drive's rated torque is meant.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RatedTorqueAt {
+    /// At the shaft of the motor, before the gear, as CiA 402 has it.
+    #[default]
+    Motor,
+    /// Behind the gear: integrated joints, and the simulated drives.
+    Joint,
+}
+
+impl FeedForward {
+    /// Rotor and friction as the dynamic task wants them.
+    pub fn drive_train(&self) -> DriveTrain {
+        DriveTrain {
+            gear: self.gear,
+            rotor_kg_m2: self.rotor_kg_m2,
+            viscous_nm_s: self.viscous_nm_s,
+            coulomb_nm: self.coulomb_nm,
+        }
+    }
 }
 
 impl AxisLayout {
@@ -166,6 +216,12 @@ impl Layout {
         }
     }
 
+    /// What stands behind each joint besides the links; nothing where no feed-forward is configured.
+    pub fn drive_trains(&self) -> [DriveTrain; AXES] {
+        let of = |axis: &AxisLayout| axis.feed_forward.map(|forward| forward.drive_train()).unwrap_or_default();
+        std::array::from_fn(|k| self.axis.get(k).map(of).unwrap_or_default())
+    }
+
     /// Cycle, ns.
     pub fn period_ns(&self) -> u64 {
         u64::from(self.cycle.period_us) * 1000
@@ -191,6 +247,7 @@ impl Layout {
             values.push(("axis.velocity_deg_s", axis.velocity_deg_s));
             values.push(("axis.acceleration_deg_s2", axis.acceleration_deg_s2));
             values.push(("axis.jerk_deg_s3", axis.jerk_deg_s3));
+            values.extend(axis.feed_forward.iter().map(|forward| ("axis.feed_forward.gear", forward.gear)));
         }
         if let Some((name, value)) = values.into_iter().find(|(_, value)| !value.is_finite() || *value <= 0.0) {
             return Some(format!("{name} is {value}; it must be greater than 0"));

@@ -14,8 +14,8 @@ const N: usize = indy7::JOINTS;
 /// axis under a load smaller than its friction creeps at most this fast, rad/s (0.006 °/s).
 const CREEP_RAD_S: f64 = 1e-4;
 
-/// One joint's drive train, seen from the joint. Assumed, see the module.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// One joint's drive train, seen from the joint. The default has neither rotor nor friction.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DriveTrain {
     /// Motor turns for one turn of the joint.
     pub gear: f64,
@@ -34,7 +34,7 @@ impl DriveTrain {
     }
 }
 
-/// The assumed drive trains of Indy7.
+/// The assumed drive trains of the simulated Indy7. The feed-forward takes its own from the layout.
 pub const DRIVE_TRAINS: [DriveTrain; N] = {
     let large = DriveTrain { gear: 121.0, rotor_kg_m2: 1.0e-4, viscous_nm_s: 12.0, coulomb_nm: 6.0 };
     let middle = DriveTrain { gear: 121.0, rotor_kg_m2: 5.0e-5, viscous_nm_s: 8.0, coulomb_nm: 4.0 };
@@ -145,6 +145,11 @@ mod tests {
         for (axis, position) in [0.3, 0.8, -0.5, 0.4, 0.6, -0.2].into_iter().enumerate() {
             robot.place(axis, position);
         }
+    }
+
+    #[test]
+    fn the_built_in_layout_knows_the_simulated_drive_trains() {
+        assert_eq!(crate::layout::Layout::load(None).unwrap().drive_trains(), DRIVE_TRAINS);
     }
 
     #[test]

@@ -13,7 +13,6 @@ use crate::error::MotionError;
 use crate::interrupt;
 use crate::layout::Layout;
 use crate::record::{MotionRecords, RunEnd};
-use crate::robot::DRIVE_TRAINS;
 use crate::rt::{self, Clock, IdleStatesOff, Queue, RealtimeError};
 use crate::task::{
     run as run_task, Cyclic, DynamicsTask, LogQueues, LogTask, MainQueues, MainTask, Movement, Outcome, PathPlan,
@@ -127,7 +126,8 @@ where
     let log_queues =
         LogQueues { cycles: cycle_log, events: event_log, dynamics: dynamics_log, trajectory: trajectory_log };
     let mut log = LogTask::new(writer, records, log_queues, Arc::clone(&shared));
-    let mut dynamics = DynamicsTask::new(DRIVE_TRAINS, requests_out, torques_in, dynamics_in, Arc::clone(&shared));
+    let trains = layout.drive_trains();
+    let mut dynamics = DynamicsTask::new(trains, requests_out, torques_in, dynamics_in, Arc::clone(&shared));
     let mut trajectory = TrajectoryTask::new(plan, orders_out, setpoints_in, trajectory_in, Arc::clone(&shared));
 
     if let Some(cpu) = options.cpu {

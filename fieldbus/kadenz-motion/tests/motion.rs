@@ -48,7 +48,7 @@ fn the_arm_goes_out_and_back_within_the_published_errors_and_ends_without_power(
 fn stays(movement: Movement) -> ([f64; AXES], f64) {
     let mut layout = Layout::load(None).unwrap();
     layout.motion.low_deg = 30.0;
-    let mut cell = Cell::moving(movement, layout, &[]).unwrap();
+    let mut cell = Cell::moving(movement, &layout).unwrap();
     assert_eq!(cell.run(20_000), Outcome::Done);
     assert_eq!((cell.powered(), cell.has(EventKind::PowerRemoved)), (0, true));
     let errors = cell.cycles.iter().flat_map(|cycle| cycle.position_error_deg);

@@ -4,6 +4,7 @@
 use std::f64::consts::TAU;
 
 use crate::cia402::DriveState;
+use crate::layout::{FeedForward, RatedTorqueAt};
 
 /// What an axis is told in a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -14,7 +15,7 @@ pub struct AxisSetpoint {
     pub position_rad: f64,
     /// rad/s
     pub velocity_rad_s: f64,
-    /// Feed-forward at the joint, N·m.
+    /// Feed-forward at the joint, N·m; left out where the layout does not say what the drive's torque means there.
     pub torque_nm: f64,
 }
 
@@ -55,7 +56,9 @@ pub struct Axis {
     /// Position of its device in the ring, from 0.
     pub device: usize,
     pub(super) counts_per_rad: f64,
-    pub(super) rated_torque_nm: f64,
+    /// Torque at the joint for 1000 ‰ of object 0x60B2, negative where the drive turns the other way; without it the
+    /// drive gets no torque feed-forward.
+    pub(super) rated_at_joint_nm: Option<f64>,
     pub(super) offsets: Offsets,
 }
 
@@ -66,6 +69,15 @@ impl Axis {
     /// Counts of one turn, with sign, to counts of one radian.
     pub(super) fn counts_per_rad(counts_per_turn: f64) -> f64 {
         counts_per_turn / TAU
+    }
+
+    /// Torque at the joint when the drive gives its rated torque (object 0x6076), in the direction of its counts, N·m.
+    pub(super) fn rated_at_joint_nm(rated_mnm: u32, feed_forward: &FeedForward, counts_per_turn: f64) -> f64 {
+        let ratio = match feed_forward.rated_torque_at {
+            RatedTorqueAt::Motor => feed_forward.gear,
+            RatedTorqueAt::Joint => 1.0,
+        };
+        (f64::from(rated_mnm) / 1000.0 * ratio).copysign(counts_per_turn)
     }
 
     /// Writes a setpoint into the device's outputs.
@@ -80,7 +92,8 @@ impl Axis {
             put(outputs, at, counts_s.to_le_bytes());
         }
         if let Some(at) = o.torque_offset {
-            let permille = (setpoint.torque_nm / self.rated_torque_nm * 1000.0).round() as i16;
+            let rated = self.rated_at_joint_nm;
+            let permille = rated.map_or(0, |rated_nm| (setpoint.torque_nm / rated_nm * 1000.0).round() as i16);
             put(outputs, at, permille.to_le_bytes());
         }
         if let Some(at) = o.mode {
@@ -117,6 +130,7 @@ fn get<const N: usize>(image: &[u8], at: usize) -> [u8; N] {
 mod tests {
     use super::*;
 
+    /// An integrated joint of 200 N·m whose counts fall when the joint turns forward.
     fn axis() -> Axis {
         let offsets = Offsets {
             target_position: 2,
@@ -126,12 +140,29 @@ mod tests {
             velocity: 6,
             ..Offsets::default()
         };
-        let counts_per_rad = Axis::counts_per_rad(-1_048_576.0);
-        Axis { name: "joint 0".into(), device: 1, counts_per_rad, rated_torque_nm: 200.0, offsets }
+        let counts_per_turn = -1_048_576.0;
+        let feed_forward = FeedForward { rated_torque_at: RatedTorqueAt::Joint, ..geared() };
+        Axis {
+            name: "joint 0".into(),
+            device: 1,
+            counts_per_rad: Axis::counts_per_rad(counts_per_turn),
+            rated_at_joint_nm: Some(Axis::rated_at_joint_nm(200_000, &feed_forward, counts_per_turn)),
+            offsets,
+        }
+    }
+
+    fn geared() -> FeedForward {
+        FeedForward { gear: 121.0, ..FeedForward::default() }
+    }
+
+    fn permille(axis: &Axis, torque_nm: f64) -> i16 {
+        let mut outputs = [0xEE; 9];
+        axis.write(&AxisSetpoint { torque_nm, ..AxisSetpoint::default() }, &mut outputs);
+        i16::from_le_bytes([outputs[6], outputs[7]])
     }
 
     #[test]
-    fn a_setpoint_is_written_in_the_drives_units() {
+    fn a_setpoint_is_written_in_the_drives_units_and_direction() {
         let mut outputs = [0xEE; 9];
         let setpoint = AxisSetpoint {
             controlword: 0x0F,
@@ -142,8 +173,29 @@ mod tests {
         axis().write(&setpoint, &mut outputs);
         assert_eq!(outputs[..2], [0x0F, 0]);
         assert_eq!(i32::from_le_bytes(outputs[2..6].try_into().unwrap()), -262_144);
-        assert_eq!(i16::from_le_bytes(outputs[6..8].try_into().unwrap()), -250);
+        // The position turns round, and so does the torque: the drive's own loop closes over both.
+        assert_eq!(i16::from_le_bytes(outputs[6..8].try_into().unwrap()), 250);
         assert_eq!(outputs[8], 8);
+    }
+
+    #[test]
+    fn the_torque_of_a_motor_is_the_joints_divided_by_the_gear() {
+        // 0.64 N·m at the motor are 77.44 N·m behind a gear of 121.
+        let of = |counts| Axis { rated_at_joint_nm: Some(Axis::rated_at_joint_nm(640, &geared(), counts)), ..axis() };
+        assert_eq!(permille(&of(1_048_576.0), 38.72), 500);
+        assert_eq!(permille(&of(-1_048_576.0), 38.72), -500);
+    }
+
+    #[test]
+    fn an_axis_whose_torque_is_not_configured_gets_none() {
+        let axis = Axis { rated_at_joint_nm: None, ..axis() };
+        assert_eq!(permille(&axis, 400.0), 0);
+    }
+
+    #[test]
+    fn a_torque_that_is_not_a_number_or_far_too_large_does_no_harm() {
+        assert_eq!(permille(&axis(), f64::NAN), 0);
+        assert_eq!(permille(&axis(), -1e12), i16::MAX);
     }
 
     #[test]

@@ -79,6 +79,11 @@ pub(super) async fn bring_up(
                 index,
                 direction,
             },
+            Missing::RatedTorque => BusError::NoRatedTorque {
+                axis: layout.name.clone(),
+                position: layout.device,
+                device: device.name().to_owned(),
+            },
             Missing::Master(error) => failed(step, error),
         })?);
     }
@@ -118,6 +123,7 @@ async fn write_startup(device: &SubDeviceRef<'_, &SubDevice>, startup: &Startup)
 
 enum Missing {
     Object { index: u16, direction: &'static str },
+    RatedTorque,
     Master(Error),
 }
 
@@ -144,8 +150,7 @@ async fn find_axis(device: &SubDeviceRef<'_, &SubDevice>, layout: &AxisLayout) -
         velocity: need(&inputs, 0x606C, 32, "inputs")?,
         error_code: byte_of(&inputs, 0x603F, 16),
     };
-    // Rated torque, mN·m at the motor's output; simulated drives give it at the joint. Only the feed-forward needs it.
-    let rated_mnm: u32 = if offsets.torque_offset.is_some() { device.sdo_read(0x6076, 0).await? } else { 1000 };
+    let rated_at_joint_nm = rated_torque(device, layout, &offsets).await?;
     if offsets.mode.is_none() {
         device.sdo_write(0x6060, 0, 8i8).await?;
     }
@@ -153,7 +158,40 @@ async fn find_axis(device: &SubDeviceRef<'_, &SubDevice>, layout: &AxisLayout) -
         name: layout.name.clone(),
         device: layout.device,
         counts_per_rad: Axis::counts_per_rad(layout.counts_per_turn),
-        rated_torque_nm: f64::from(rated_mnm.max(1)) / 1000.0,
+        rated_at_joint_nm,
         offsets,
     })
+}
+
+/// What 1000 ‰ of the torque offset are at the joint, N·m; `None` where this drive gets no torque feed-forward.
+async fn rated_torque(
+    device: &SubDeviceRef<'_, &SubDevice>,
+    layout: &AxisLayout,
+    offsets: &Offsets,
+) -> Result<Option<f64>, Missing> {
+    let axis = layout.name.as_str();
+    let Some(feed_forward) = &layout.feed_forward else {
+        tracing::info!(axis, "no torque feed-forward: the layout has no `feed_forward` for it");
+        return Ok(None);
+    };
+    let vendor = device.identity().vendor_id;
+    if let Some(wanted) = feed_forward.vendor.filter(|wanted| *wanted != vendor) {
+        tracing::warn!(
+            axis,
+            "no torque feed-forward: it is configured for drives of vendor {wanted:#x}, this one is of {vendor:#x}. Give \
+             a layout (--layout) with gear, friction and vendor of this drive"
+        );
+        return Ok(None);
+    }
+    if offsets.torque_offset.is_none() {
+        tracing::warn!(axis, "no torque feed-forward: the drive does not map its torque offset (0x60B2)");
+        return Ok(None);
+    }
+    let rated_mnm: u32 = device.sdo_read(0x6076, 0).await?;
+    if rated_mnm == 0 {
+        return Err(Missing::RatedTorque);
+    }
+    let rated_nm = Axis::rated_at_joint_nm(rated_mnm, feed_forward, layout.counts_per_turn);
+    tracing::info!(axis, rated_nm, "torque feed-forward");
+    Ok(Some(rated_nm))
 }

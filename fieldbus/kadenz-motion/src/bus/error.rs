@@ -74,6 +74,19 @@ pub enum BusError {
         /// "outputs" or "inputs".
         direction: &'static str,
     },
+    /// Feed-forward is configured for a drive that does not say what it is to be scaled by.
+    #[error(
+        "{axis} (device {position}, `{device}`): its rated torque (0x6076) is 0, so torque feed-forward has no scale. Set \
+         it in the drive, or take `feed_forward` of this axis out of the layout"
+    )]
+    NoRatedTorque {
+        /// Name in the layout.
+        axis: String,
+        /// In the ring.
+        position: usize,
+        /// Name of the device.
+        device: String,
+    },
     /// A drive did not come to operation.
     #[error("devices are not in OP after {0} s. Their AL status codes are in the log above; the usual cause is a missing SYNC0 or a watchdog that is too short")]
     NoOperation(f64),

@@ -3,13 +3,13 @@
 //! priorities would run them. Each test is repeatable to the bit and faster than the robot.
 #![allow(dead_code)] // every test file uses a part of it
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use kadenz_motion::bus::{Bus, BusError};
 use kadenz_motion::layout::Layout;
 use kadenz_motion::message::{Batch, CycleSample, Events, TaskSample};
-use kadenz_motion::robot::DRIVE_TRAINS;
 use kadenz_motion::rt::{Clock, Queue, Receiver};
 use kadenz_motion::simulation::{indy7_ring, indy7_segment, InProcess};
 use kadenz_motion::supervise::{Event, EventKind};
@@ -24,10 +24,17 @@ use kadenz_segment::segment::Segment;
 
 pub const MS: u64 = 1_000_000;
 
-/// The ring in this process, behind a processor that may be taken away just before a frame leaves.
+/// What happens to frames on their way back.
+pub type Tamper = Box<dyn FnMut(Vec<u8>, &mut VecDeque<Vec<u8>>) + Send>;
+
+/// The ring in this process, behind a processor that may be taken away just before a frame leaves, and with somebody at
+/// the cable on the way back.
 pub struct Wire {
     inside: InProcess,
     stall_ns: Arc<AtomicU64>,
+    tamper: Option<Tamper>,
+    /// What comes next of what was made of an answer.
+    waiting: VecDeque<Vec<u8>>,
 }
 
 impl kadenz_motion::bus::Wire for Wire {
@@ -38,7 +45,18 @@ impl kadenz_motion::bus::Wire for Wire {
     }
 
     fn receive(&mut self, buffer: &mut [u8], deadline_ns: u64) -> std::io::Result<usize> {
-        self.inside.receive(buffer, deadline_ns)
+        loop {
+            if let Some(frame) = self.waiting.pop_front() {
+                let length = frame.len().min(buffer.len());
+                buffer[..length].copy_from_slice(&frame[..length]);
+                return Ok(length);
+            }
+            let length = self.inside.receive(buffer, deadline_ns)?;
+            match &mut self.tamper {
+                Some(tamper) if length > 0 => tamper(buffer[..length].to_vec(), &mut self.waiting),
+                _ => return Ok(length),
+            }
+        }
     }
 
     fn clock(&self) -> &Clock {
@@ -84,18 +102,36 @@ impl Cell {
     }
 
     pub fn try_new(faults: &[&str]) -> Result<Self, BusError> {
-        Self::moving(Movement::OutAndBack, Layout::load(None).unwrap(), faults)
+        Self::with_layout(&Layout::load(None).unwrap(), faults)
     }
 
-    /// The same for another movement of another layout.
-    pub fn moving(movement: Movement, layout: Layout, faults: &[&str]) -> Result<Self, BusError> {
-        let (segment, clock) = (segment(faults), Clock::new_virtual());
+    pub fn with_layout(layout: &Layout, faults: &[&str]) -> Result<Self, BusError> {
+        Self::on(&segment(faults), layout, None)
+    }
+
+    /// Another movement.
+    pub fn moving(movement: Movement, layout: &Layout) -> Result<Self, BusError> {
+        Self::made(&segment(&[]), layout, movement, None)
+    }
+
+    /// With somebody at the cable.
+    pub fn on(segment: &Arc<Mutex<Segment>>, layout: &Layout, tamper: Option<Tamper>) -> Result<Self, BusError> {
+        Self::made(segment, layout, Movement::OutAndBack, tamper)
+    }
+
+    fn made(
+        segment: &Arc<Mutex<Segment>>,
+        layout: &Layout,
+        movement: Movement,
+        tamper: Option<Tamper>,
+    ) -> Result<Self, BusError> {
+        let (segment, clock) = (Arc::clone(segment), Clock::new_virtual());
         let stall_ns = Arc::new(AtomicU64::new(0));
         let inside = InProcess::new(Arc::clone(&segment), clock.clone());
-        let wire = Wire { inside, stall_ns: Arc::clone(&stall_ns) };
-        let bus = Bus::bring_up(wire, &layout, &layout.axis)?;
+        let wire = Wire { inside, stall_ns: Arc::clone(&stall_ns), tamper, waiting: VecDeque::new() };
+        let bus = Bus::bring_up(wire, layout, &layout.axis)?;
         let shared = Arc::new(Shared::default());
-        let plan = PathPlan::new(&layout, movement);
+        let plan = PathPlan::new(layout, movement);
         let (setpoints_in, setpoints) = Queue::open("setpoints", AHEAD).unwrap();
         let (torques_in, torques) = Queue::open("torques", 4).unwrap();
         let (requests, requests_out) = Queue::open("requests", 4).unwrap();
@@ -105,12 +141,12 @@ impl Cell {
         let (trajectory_in, trajectory_log) = Queue::open("trajectory", 10).unwrap();
         let (dynamics_in, dynamics_log) = Queue::open("dynamics", 10).unwrap();
         let queues = MainQueues { setpoints, torques, requests, orders, cycles, events };
-        let main = MainTask::new(bus, &layout, 2 * plan.way_cycles(), queues, Arc::clone(&shared));
+        let main = MainTask::new(bus, layout, 2 * plan.way_cycles(), queues, Arc::clone(&shared));
         let nominal_ns = clock.now_ns() + MS;
         Ok(Self {
             main,
             trajectory: TrajectoryTask::new(plan, orders_out, setpoints_in, trajectory_in, Arc::clone(&shared)),
-            dynamics: DynamicsTask::new(DRIVE_TRAINS, requests_out, torques_in, dynamics_in, Arc::clone(&shared)),
+            dynamics: DynamicsTask::new(layout.drive_trains(), requests_out, torques_in, dynamics_in, Arc::clone(&shared)),
             segment,
             stall_ns,
             clock,
