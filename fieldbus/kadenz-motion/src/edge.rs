@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use kadenz_record::{Begin, Dtype, End, EndLane, Proof, RecordError, Status, Writer};
 
-use crate::bus::{Answer, Bus, Wire};
+use crate::bus::{Answer, Bus, BusError, Wire};
 use crate::error::MotionError;
 use crate::interrupt;
 use crate::layout::{EdgeLayout, Layout};
@@ -211,6 +211,11 @@ pub fn edge<W: Wire, O: Write>(
         rt::pin_to_cpu(cpu)?;
     }
     let bus = Bus::bring_up(wire, layout, &[])?;
+    if let Err(error) = require(&bus, &terminals) {
+        // The first cause counts, not what comes of it.
+        let _ = bus.leave();
+        return Err(error.into());
+    }
     let clock = bus.clock().clone();
     let (sender, edges) = sync_channel(ROOM);
     let mut lanes = Lanes::new(record, options.edges);
@@ -280,6 +285,15 @@ pub fn edge<W: Wire, O: Write>(
     let lane = lanes.close(&mut writer, &collector, reason)?;
     let report = EdgeReport { taken: lane.taken, missed: lane.missed, led_back };
     Ok((report, writer))
+}
+
+/// The terminals are on the ring and have what is written to and read from them.
+fn require<W: Wire>(bus: &Bus<W>, terminals: &EdgeLayout) -> Result<(), BusError> {
+    let EdgeLayout { output_device, input_device, count_byte, rising_byte } = *terminals;
+    bus.require(output_device, "edge.output_device", 1, 0)?;
+    bus.require(input_device, "edge.input_device", 0, 1)?;
+    bus.require(input_device, &format!("edge.count_byte = {count_byte}"), 0, count_byte.saturating_add(2))?;
+    bus.require(input_device, &format!("edge.rising_byte = {rising_byte}"), 0, rising_byte.saturating_add(8))
 }
 
 /// The lanes of the record: times, and beside each the number of its pulse.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The layout file: which device is which axis, how it moves, how it is watched.
 
+mod check;
+
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -25,7 +27,10 @@ pub enum LayoutError {
         source: std::io::Error,
     },
     /// The file is no layout.
-    #[error("layout {path}: {source}")]
+    #[error(
+        "layout {path}: {}. The keys are in docs/fieldbus/motion.md; layouts/indy7.toml is an example",
+        source.to_string().trim_end()
+    )]
     Parse {
         /// As given.
         path: PathBuf,
@@ -33,12 +38,14 @@ pub enum LayoutError {
         source: Box<toml::de::Error>,
     },
     /// A value makes no sense.
-    #[error("layout {path}: {problem}")]
+    #[error("layout {path}: {problem}. {remedy}")]
     Value {
         /// As given.
         path: PathBuf,
-        /// What is wrong and what is allowed.
+        /// What is wrong.
         problem: String,
+        /// What to do.
+        remedy: String,
     },
 }
 
@@ -121,6 +128,9 @@ pub struct AxisLayout {
     /// Torque feed-forward; without it the drive gets none.
     #[serde(default)]
     pub feed_forward: Option<FeedForward>,
+    /// Whether the cycle is written to the drive (object 0x60C2) at the start; left out: where the drive has the object.
+    #[serde(default)]
+    pub interpolation_period: Option<bool>,
     /// Sent before the drive's mapping is read.
     #[serde(default)]
     pub startup: Vec<Startup>,
@@ -210,9 +220,11 @@ impl Layout {
     pub fn parse(text: &str, path: &Path) -> Result<Self, LayoutError> {
         let layout: Self = toml::from_str(text)
             .map_err(|source| LayoutError::Parse { path: path.to_owned(), source: Box::new(source) })?;
-        match layout.problem() {
-            None => Ok(layout),
-            Some(problem) => Err(LayoutError::Value { path: path.to_owned(), problem }),
+        match check::check(&layout) {
+            Ok(()) => Ok(layout),
+            Err(check::Problem { what, remedy }) => {
+                Err(LayoutError::Value { path: path.to_owned(), problem: what, remedy })
+            }
         }
     }
 
@@ -225,42 +237,6 @@ impl Layout {
     /// Cycle, ns.
     pub fn period_ns(&self) -> u64 {
         u64::from(self.cycle.period_us) * 1000
-    }
-
-    fn problem(&self) -> Option<String> {
-        if self.axis.len() != AXES {
-            return Some(format!("{} [[axis]] entries, the arm has {AXES} joints", self.axis.len()));
-        }
-        if self.cycle.period_us != 1000 {
-            return Some(format!(
-                "cycle.period_us = {}: the tasks of the study run at 1 ms (edge has its own cycle). Use 1000",
-                self.cycle.period_us
-            ));
-        }
-        if self.cycle.sync0_after_us >= self.cycle.period_us {
-            return Some("cycle.sync0_after_us must lie within the period".into());
-        }
-        let mut values = vec![("motion.rest_s", self.motion.rest_s), ("motion.stop_s", self.motion.stop_s)];
-        values.push(("motion: high_deg less low_deg", self.motion.high_deg - self.motion.low_deg));
-        for axis in &self.axis {
-            values.push(("axis.counts_per_turn, without its sign", axis.counts_per_turn.abs()));
-            values.push(("axis.velocity_deg_s", axis.velocity_deg_s));
-            values.push(("axis.acceleration_deg_s2", axis.acceleration_deg_s2));
-            values.push(("axis.jerk_deg_s3", axis.jerk_deg_s3));
-            values.extend(axis.feed_forward.iter().map(|forward| ("axis.feed_forward.gear", forward.gear)));
-        }
-        if let Some((name, value)) = values.into_iter().find(|(_, value)| !value.is_finite() || *value <= 0.0) {
-            return Some(format!("{name} is {value}; it must be greater than 0"));
-        }
-        let mut devices: Vec<usize> = self.axis.iter().map(|axis| axis.device).collect();
-        devices.sort_unstable();
-        devices.dedup();
-        if devices.len() != AXES {
-            return Some("two axes name the same device".into());
-        }
-        let startup = self.axis.iter().flat_map(|axis| &axis.startup);
-        let bad = startup.into_iter().find(|entry| !matches!(entry.bits, 8 | 16 | 32))?;
-        Some(format!("startup of {:#06x}: {} bits; 8, 16 or 32 are possible", bad.index, bad.bits))
     }
 }
 

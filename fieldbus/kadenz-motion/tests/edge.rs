@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex};
 
 use kadenz_motion::edge::{edge, EdgeOptions, EdgeReport};
-use kadenz_motion::layout::Layout;
+use kadenz_motion::layout::{EdgeLayout, Layout};
 use kadenz_motion::rt::Clock;
 use kadenz_motion::simulation::{indy7_ring, indy7_segment, InProcess};
 use kadenz_record::{read, Message, Status, Values, Writer};
@@ -49,6 +49,17 @@ fn run(edges: u64, faults: &[&str]) -> Run {
     let [times, numbers] = lanes;
     assert_eq!((times.len() as u64, numbers.len()), (report.taken, times.len()));
     Run { report, status: status.unwrap(), texts, edges: times.into_iter().zip(numbers).collect() }
+}
+
+/// What is said about an [edge] table with one change, without a cycle of the workload.
+fn refused(change: impl FnOnce(&mut EdgeLayout)) -> String {
+    let mut layout = Layout::load(None).unwrap();
+    change(layout.edge.as_mut().unwrap());
+    let segment = Arc::new(Mutex::new(indy7_segment(&indy7_ring().unwrap()).unwrap()));
+    let wire = InProcess::new(segment, Clock::new_virtual());
+    let options = EdgeOptions { edges: 10, cpu: None, realtime: false };
+    let error = edge(wire, &layout, &options, Writer::new(Vec::new()).unwrap(), 1).expect_err("it cannot work");
+    error.to_string()
 }
 
 /// Each edge has the number of its own pulse: that of the millisecond in which it came. How early the first one was is
@@ -111,4 +122,33 @@ fn e04_a_ring_that_never_answers_again_ends_the_record_with_a_reason() {
 fn e05_two_runs_are_the_same_to_the_last_bit() {
     let bits = |run: Run| run.edges.iter().map(|(time, number)| (time.to_bits(), number.to_bits())).collect::<Vec<_>>();
     assert!(bits(run(500, &[])) == bits(run(500, &[])));
+}
+
+#[test]
+fn e06_a_terminal_that_is_not_there_is_named_before_the_start() {
+    let said = refused(|edge| edge.output_device = 17);
+    assert!(said.contains("9 devices") && said.contains("edge.output_device is device 17"), "{said}");
+    let said = refused(|edge| edge.input_device = 30);
+    assert!(said.contains("edge.input_device is device 30") && said.contains("--layout"), "{said}");
+}
+
+#[test]
+fn e07_a_device_without_the_bytes_of_a_terminal_is_named_before_the_start() {
+    // The input terminal has no outputs, the output terminal no inputs, and the coupler neither.
+    for (key, device) in [("output", 8), ("output", 0), ("input", 7), ("input", 0)] {
+        let said = refused(|edge| match key {
+            "output" => edge.output_device = device,
+            _ => edge.input_device = device,
+        });
+        assert!(said.contains(&format!("edge.{key}_device needs 1 bytes")), "{said}");
+        assert!(said.contains(&format!("device {device} (")) && said.contains("has 0"), "{said}");
+    }
+}
+
+#[test]
+fn e08_a_byte_beyond_the_inputs_of_the_terminal_is_named_before_the_start() {
+    let said = refused(|edge| edge.rising_byte = 300);
+    assert!(said.contains("edge.rising_byte = 300 needs 308 bytes of inputs, device 8 ("), "{said}");
+    let said = refused(|edge| edge.count_byte = usize::MAX);
+    assert!(said.contains("edge.count_byte"), "{said}");
 }

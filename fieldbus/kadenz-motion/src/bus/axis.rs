@@ -48,6 +48,21 @@ pub(super) struct Offsets {
     pub error_code: Option<usize>,
 }
 
+impl Offsets {
+    /// Bytes of outputs that are written.
+    pub fn outputs_end(&self) -> usize {
+        let optional = [(self.velocity_offset, 4), (self.torque_offset, 2), (self.mode, 1)];
+        let optional = optional.into_iter().filter_map(|(at, bytes)| Some(at? + bytes));
+        optional.fold((self.controlword + 2).max(self.target_position + 4), usize::max)
+    }
+
+    /// Bytes of inputs that are read.
+    pub fn inputs_end(&self) -> usize {
+        let error_code = self.error_code.map_or(0, |at| at + 2);
+        (self.statusword + 2).max(self.position + 4).max(self.velocity + 4).max(error_code)
+    }
+}
+
 /// One axis of the layout, found on the ring.
 #[derive(Debug, Clone)]
 pub struct Axis {
@@ -115,7 +130,7 @@ impl Axis {
     }
 }
 
-/// Offsets were checked against the image's length when the axis was found; a shorter image changes nothing.
+/// Offsets were checked against the image's length at bring-up; a shorter image changes nothing.
 fn put<const N: usize>(image: &mut [u8], at: usize, bytes: [u8; N]) {
     if let Some(place) = image.get_mut(at..at + N) {
         place.copy_from_slice(&bytes);
@@ -208,6 +223,14 @@ mod tests {
         assert_eq!(feedback.state, DriveState::OperationEnabled);
         assert!((feedback.position_rad - std::f64::consts::FRAC_PI_2).abs() < 1e-12);
         assert!((feedback.velocity_rad_s + TAU).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_an_axis_needs_of_the_image_ends_behind_its_last_object() {
+        let offsets = axis().offsets;
+        assert_eq!((offsets.outputs_end(), offsets.inputs_end()), (9, 10));
+        let offsets = Offsets { velocity_offset: Some(9), error_code: Some(10), ..offsets };
+        assert_eq!((offsets.outputs_end(), offsets.inputs_end()), (13, 12));
     }
 
     #[test]

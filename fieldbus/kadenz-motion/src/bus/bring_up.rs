@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use ethercrab::error::Error;
+use ethercrab::error::{CoeAbortCode, Error, MailboxError};
 use ethercrab::subdevice_group::{DcConfiguration, HasDc, Op, PreOp};
 use ethercrab::{DcSync, DefaultLock, MainDevice, SubDevice, SubDeviceGroup, SubDeviceRef};
 
@@ -16,7 +16,7 @@ use crate::layout::{AxisLayout, Layout, Startup};
 /// Most devices of a ring. A power of two, as the master library wants it.
 pub(super) const DEVICES_MAX: usize = 32;
 /// Most bytes of process data: one frame.
-pub(super) const IMAGE_MAX_BYTES: usize = 1400;
+pub(crate) const IMAGE_MAX_BYTES: usize = 1400;
 
 /// A ring with distributed clocks that was asked into operation.
 pub(super) type Ring = SubDeviceGroup<DEVICES_MAX, IMAGE_MAX_BYTES, DefaultLock, Op, HasDc>;
@@ -66,10 +66,8 @@ pub(super) async fn bring_up(
         for startup in &layout.startup {
             write_startup(&device, startup).await.map_err(|e| failed(step, e))?;
         }
-        // Interpolation period: one cycle, in milliseconds.
         step.set("setting the interpolation period (0x60C2)");
-        device.sdo_write(0x60C2, 1, period_ms).await.map_err(|e| failed(step, e))?;
-        device.sdo_write(0x60C2, 2, -3i8).await.map_err(|e| failed(step, e))?;
+        set_interpolation_period(&device, layout, period_ms).await.map_err(|e| failed(step, e))?;
         step.set("reading the mapping of process data");
         found.push(find_axis(&device, layout).await.map_err(|error| match error {
             Missing::Object { index, direction } => BusError::NotMapped {
@@ -95,9 +93,24 @@ pub(super) async fn bring_up(
     }
     let ring = ring.into_pre_op_pdi(master).await.map_err(|e| failed(step, e))?;
     let mut expected_counter = 0;
-    for device in ring.iter(master) {
+    for (position, device) in ring.iter(master).enumerate() {
         let io = device.io_raw();
-        expected_counter += u16::from(!io.inputs().is_empty()) + 2 * u16::from(!io.outputs().is_empty());
+        let (outputs, inputs) = (io.outputs().len(), io.inputs().len());
+        expected_counter += u16::from(inputs > 0) + 2 * u16::from(outputs > 0);
+        for axis in found.iter().filter(|axis| axis.device == position) {
+            let sides =
+                [("outputs", outputs, axis.offsets.outputs_end()), ("inputs", inputs, axis.offsets.inputs_end())];
+            if let Some((direction, found, needed)) = sides.into_iter().find(|(_, found, needed)| found < needed) {
+                return Err(BusError::ImageTooShort {
+                    what: format!("the mapping of {}", axis.name),
+                    needed,
+                    direction,
+                    position,
+                    device: device.name().to_owned(),
+                    found,
+                });
+            }
+        }
     }
     let clocks = DcConfiguration {
         start_delay: SYNC0_DELAY,
@@ -119,6 +132,33 @@ async fn write_startup(device: &SubDeviceRef<'_, &SubDevice>, startup: &Startup)
         16 => device.sdo_write(index, sub, startup.value as u16).await,
         _ => device.sdo_write(index, sub, startup.value as u32).await,
     }
+}
+
+/// One cycle, in milliseconds: where the drive has the object, or as the layout says.
+async fn set_interpolation_period(
+    device: &SubDeviceRef<'_, &SubDevice>,
+    layout: &AxisLayout,
+    period_ms: u8,
+) -> Result<(), Error> {
+    let wanted = match layout.interpolation_period {
+        Some(wanted) => wanted,
+        None => match device.sdo_read::<u8>(0x60C2, 1).await {
+            Ok(_) => true,
+            Err(Error::Mailbox(MailboxError::Aborted {
+                code: CoeAbortCode::NotFound | CoeAbortCode::SubIndexNotFound,
+                ..
+            })) => {
+                tracing::info!(axis = layout.name, "the drive has no interpolation period (0x60C2): none is set");
+                false
+            }
+            Err(error) => return Err(error),
+        },
+    };
+    if wanted {
+        device.sdo_write(0x60C2, 1, period_ms).await?;
+        device.sdo_write(0x60C2, 2, -3i8).await?;
+    }
+    Ok(())
 }
 
 enum Missing {

@@ -74,6 +74,25 @@ pub enum BusError {
         /// "outputs" or "inputs".
         direction: &'static str,
     },
+    /// A device has fewer process data than what the layout or its own mapping says of it.
+    #[error(
+        "{what} needs {needed} bytes of {direction}, device {position} (`{device}`) has {found}. Correct the device or the \
+         byte in the layout (--layout), or what the device maps"
+    )]
+    ImageTooShort {
+        /// What needs them.
+        what: String,
+        /// Bytes.
+        needed: usize,
+        /// "outputs" or "inputs".
+        direction: &'static str,
+        /// In the ring.
+        position: usize,
+        /// Name of the device.
+        device: String,
+        /// Bytes.
+        found: usize,
+    },
     /// Feed-forward is configured for a drive that does not say what it is to be scaled by.
     #[error(
         "{axis} (device {position}, `{device}`): its rated torque (0x6076) is 0, so torque feed-forward has no scale. Set \

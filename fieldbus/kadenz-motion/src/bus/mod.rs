@@ -10,6 +10,8 @@ mod pump;
 mod socket;
 mod wire;
 
+pub(crate) use bring_up::IMAGE_MAX_BYTES;
+
 pub use axis::{Axis, AxisFeedback, AxisSetpoint};
 pub use error::BusError;
 pub use image::Terminal;

@@ -152,6 +152,23 @@ impl<W: Wire> Bus<W> {
         Some(work(&bytes))
     }
 
+    /// A device of the layout has at least this many bytes of outputs and inputs. `what` names who needs them.
+    pub fn require(&self, device: usize, what: &str, outputs: usize, inputs: usize) -> Result<(), BusError> {
+        let (position, what) = (device, what.to_owned());
+        let Ok(device) = self.ring.subdevice(self.master, position) else {
+            return Err(BusError::TooFewDevices { found: self.ring.len(), what, position });
+        };
+        let (has_outputs, has_inputs) = (device.outputs_raw().len(), device.inputs_raw().len());
+        let sides = [("outputs", has_outputs, outputs), ("inputs", has_inputs, inputs)];
+        match sides.into_iter().find(|(_, found, needed)| found < needed) {
+            None => Ok(()),
+            Some((direction, found, needed)) => {
+                let device = device.name().to_owned();
+                Err(BusError::ImageTooShort { what, needed, direction, position, device, found })
+            }
+        }
+    }
+
     /// One exchange of process data with clock synchronisation; waits for the answer until the deadline. A panic of the
     /// master library becomes a failed exchange.
     pub fn exchange(&mut self, deadline_ns: u64) -> Answer {
