@@ -5,6 +5,7 @@
 pub mod bus;
 pub mod cia402;
 pub mod cli;
+pub mod console;
 pub mod edge;
 pub mod error;
 pub mod interrupt;

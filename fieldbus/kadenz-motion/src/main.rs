@@ -2,7 +2,7 @@
 //! `kadenz-motion`: see `kadenz-motion --help` and docs/fieldbus/motion.md.
 
 use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use clap::Parser;
 use kadenz_motion::bus::{Socket, Wire};
 use kadenz_motion::cli::{BusArgs, Cli, Command, CommonArgs, EdgeArgs, LabArgs, RingArgs, RunArgs, SegmentKind};
+use kadenz_motion::console;
 use kadenz_motion::edge::{edge, EdgeOptions};
 use kadenz_motion::error::MotionError;
 use kadenz_motion::layout::Layout;
@@ -39,31 +40,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Standard error whose reader may go away: drives are not left to their watchdog because a pipe broke.
-struct Unbroken;
-
-impl Write for Unbroken {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let _ = io::stderr().write_all(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Events and progress to standard error, coloured for a terminal; a panic is one line, because it is caught and acted
-/// on.
 fn speak(common: &CommonArgs) {
-    let level = if common.quiet { tracing::Level::WARN } else { tracing::Level::INFO };
-    let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let subscriber = tracing_subscriber::fmt().with_writer(|| Unbroken).with_ansi(colour).with_max_level(level);
-    subscriber.without_time().with_target(false).init();
-    std::panic::set_hook(Box::new(|panic| {
-        let thread = std::thread::current();
-        tracing::error!("{} panicked, which is handled: {panic}", thread.name().unwrap_or("a thread"));
-    }));
+    console::speak(common.quiet);
+    console::panics_in_a_line();
 }
 
 /// The wire, and what must live as long as it.

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::sync::mpsc::{channel, Sender as ReadySender};
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use kadenz_record::Writer;
 
@@ -12,8 +13,9 @@ use crate::bus::{Bus, Wire};
 use crate::error::MotionError;
 use crate::interrupt;
 use crate::layout::Layout;
+use crate::message::Events;
 use crate::record::{MotionRecords, RunEnd};
-use crate::rt::{self, Clock, IdleStatesOff, Queue, RealtimeError};
+use crate::rt::{self, Clock, IdleStatesOff, Queue, RealtimeError, Receiver};
 use crate::task::{
     run as run_task, Cyclic, DynamicsTask, LogQueues, LogTask, MainQueues, MainTask, Movement, Outcome, PathPlan,
     Shared, StopCategory, Task, TrajectoryTask, AHEAD,
@@ -73,6 +75,16 @@ impl std::fmt::Display for RunReport {
 /// The first release lies this far ahead, ns: until then all threads wait at their first sleep.
 const LEAD_NS: u64 = 5_000_000;
 
+/// How often this thread, which has no priority, looks for events to say.
+const LISTEN: Duration = Duration::from_millis(20);
+
+/// Says the events that wait.
+fn say(events: &Receiver<Events>) {
+    while let Some(batch) = events.receive() {
+        batch.events.iter().take(batch.count as usize).for_each(|event| tracing::warn!("{event}"));
+    }
+}
+
 /// Whole ways out and back that take at least this long, in cycles of the main task.
 pub fn cycles_for(layout: &Layout, movement: Movement, duration_s: f64) -> u64 {
     let pair = 2 * PathPlan::new(layout, movement).way_cycles();
@@ -123,8 +135,9 @@ where
     let (events_in, event_log) = Queue::open("events", 10)?;
     let (trajectory_in, trajectory_log) = Queue::open("trajectory", 10)?;
     let (dynamics_in, dynamics_log) = Queue::open("dynamics", 10)?;
+    let (said, to_say) = Queue::open("said", 10)?;
     let log_queues =
-        LogQueues { cycles: cycle_log, events: event_log, dynamics: dynamics_log, trajectory: trajectory_log };
+        LogQueues { cycles: cycle_log, events: event_log, dynamics: dynamics_log, trajectory: trajectory_log, said };
     let mut log = LogTask::new(writer, records, log_queues, Arc::clone(&shared));
     let trains = layout.drive_trains();
     let mut dynamics = DynamicsTask::new(trains, requests_out, torques_in, dynamics_in, Arc::clone(&shared));
@@ -188,6 +201,10 @@ where
                 return Err(error.into());
             }
         }
+        while !shared.over() {
+            thread::sleep(LISTEN);
+            say(&to_say);
+        }
         Ok(())
     })?;
 
@@ -209,6 +226,7 @@ where
         Outcome::Faulted { cause, .. } => RunEnd { complete: false, reason: cause.to_string() },
     };
     let (mut writer, events) = log.finish(&end)?;
+    say(&to_say);
     if let Some(cycle) = first_measured {
         // Events carry cycle numbers: with this a reader knows which of them lie in the measured time.
         writer.text(&format!("measured from cycle {cycle}"))?;

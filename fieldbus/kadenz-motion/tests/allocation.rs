@@ -4,8 +4,10 @@
 
 mod counting;
 
+use std::io::BufWriter;
 use std::sync::{Arc, Mutex};
 
+use kadenz_motion::console;
 use kadenz_motion::layout::Layout;
 use kadenz_motion::record::{MotionRecords, Wanted};
 use kadenz_motion::rt::{Clock, CyclicPath};
@@ -13,6 +15,7 @@ use kadenz_motion::run::{motion, RunOptions, RunReport};
 use kadenz_motion::simulation::{indy7_ring, indy7_segment, InProcess};
 use kadenz_motion::task::{Movement, Outcome, StopCategory};
 use kadenz_record::Writer;
+use kadenz_segment::fault::Fault;
 
 #[test]
 fn the_cyclic_paths_of_all_tasks_allocate_nothing_in_a_whole_run() {
@@ -40,7 +43,10 @@ fn the_cyclic_paths_of_all_tasks_allocate_nothing_in_a_whole_run() {
 
 /// A motion on the ring in this process, and what was allocated inside cyclic paths during it.
 fn one_run() -> (RunReport, u64) {
-    let segment = Arc::new(Mutex::new(indy7_segment(&indy7_ring().unwrap()).unwrap()));
+    let mut segment = indy7_segment(&indy7_ring().unwrap()).unwrap();
+    // Something to say, again and again.
+    segment.add_faults([Fault::from_argument("lose-frame@cycle=2500,count=40").unwrap()]).unwrap();
+    let segment = Arc::new(Mutex::new(segment));
     let wire = InProcess::new(segment, Clock::Monotonic);
     // Cycles that come late must not stop the run.
     let mut layout = Layout::load(None).unwrap();
@@ -59,8 +65,13 @@ fn one_run() -> (RunReport, u64) {
         transport: "test".into(),
     };
     let records = MotionRecords::new(Wanted::everything(5000));
-    let writer = Writer::new(std::io::sink()).unwrap();
+    // As the program writes: to a file, behind a buffer.
+    let file = std::fs::OpenOptions::new().write(true).open("/dev/null").unwrap();
+    let writer = Writer::new(BufWriter::with_capacity(1 << 16, file)).unwrap();
     let before = counting::count();
+    // As the program says events, on standard error. A subscriber formats and so allocates: no task may.
+    console::speak(true);
     let (report, _) = motion(wire, &layout, &options, writer, records).unwrap();
+    assert!(report.events >= 40, "{report:?}: nothing was said, nothing is shown");
     (report, counting::count() - before)
 }

@@ -11,7 +11,7 @@ use super::periodic::{Cyclic, Flow, Release};
 use super::{Shared, Task};
 use crate::message::{Batch, CycleSample, Events, TaskSample};
 use crate::record::{MotionRecords, RunEnd};
-use crate::rt::Receiver;
+use crate::rt::{Receiver, Sender};
 
 /// Its ends of the queues.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub struct Queues {
     pub dynamics: Receiver<Batch<TaskSample>>,
     /// From the trajectory task.
     pub trajectory: Receiver<Batch<TaskSample>>,
+    /// To whoever says events aloud: a terminal or a pipe may keep its writer waiting, this task it may not.
+    pub said: Sender<Events>,
 }
 
 /// See the module.
@@ -66,9 +68,10 @@ impl<W: Write> LogTask<W> {
             batch.samples().iter().for_each(|sample| self.records.add_cycle(sample));
         }
         while let Some(batch) = self.queues.events.receive() {
+            // Refused ones are counted by the queue; the record has them all.
+            self.queues.said.send(&batch);
             for event in batch.events.iter().take(batch.count as usize) {
                 self.events += 1;
-                tracing::warn!("{event}");
                 self.line.clear();
                 // Writing into a String cannot fail.
                 let _ = write!(self.line, "{event}");
