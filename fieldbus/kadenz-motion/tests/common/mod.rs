@@ -95,6 +95,13 @@ pub fn segment(faults: &[&str]) -> Arc<Mutex<Segment>> {
     Arc::new(Mutex::new(segment))
 }
 
+/// Drives whose motor may have torque, as the ring itself says.
+pub fn powered(segment: &Mutex<Segment>) -> usize {
+    let segment = segment.lock().unwrap();
+    let drives = segment.ring().devices.iter().filter(|device| !device.is_gone);
+    drives.filter(|device| matches!(&device.function, Function::Drive(drive) if drive.power().has_torque())).count()
+}
+
 impl Cell {
     /// One way out and one back, planned.
     pub fn new(faults: &[&str]) -> Self {
@@ -146,7 +153,13 @@ impl Cell {
         Ok(Self {
             main,
             trajectory: TrajectoryTask::new(plan, orders_out, setpoints_in, trajectory_in, Arc::clone(&shared)),
-            dynamics: DynamicsTask::new(layout.drive_trains(), requests_out, torques_in, dynamics_in, Arc::clone(&shared)),
+            dynamics: DynamicsTask::new(
+                layout.drive_trains(),
+                requests_out,
+                torques_in,
+                dynamics_in,
+                Arc::clone(&shared),
+            ),
             segment,
             stall_ns,
             clock,
@@ -242,9 +255,7 @@ impl Cell {
 
     /// Drives whose motor may have torque, as the ring itself says.
     pub fn powered(&self) -> usize {
-        let segment = self.segment.lock().unwrap();
-        let drives = segment.ring().devices.iter().filter(|device| !device.is_gone);
-        drives.filter(|device| matches!(&device.function, Function::Drive(drive) if drive.power().has_torque())).count()
+        powered(&self.segment)
     }
 
     /// Largest speed of a joint, rad/s.
