@@ -10,7 +10,7 @@
 use std::path::{Path, PathBuf};
 
 /// Part of a period of some task.
-const CYCLIC: [&str; 31] = [
+const CYCLIC: [&str; 33] = [
     "bus/axis.rs",
     "bus/online.rs",
     "bus/pump.rs",
@@ -30,6 +30,7 @@ const CYCLIC: [&str; 31] = [
     "rt/mod.rs",
     "rt/queue.rs",
     "rt/thread.rs",
+    "supervise/duty.rs",
     "supervise/event.rs",
     "supervise/limits.rs",
     "supervise/mod.rs",
@@ -40,6 +41,7 @@ const CYCLIC: [&str; 31] = [
     "task/main_task.rs",
     "task/mod.rs",
     "task/periodic.rs",
+    "task/phase.rs",
     "task/shared.rs",
     "task/trajectory.rs",
 ];
