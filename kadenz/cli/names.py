@@ -33,6 +33,28 @@ def complete_load(
     return [item for item in items if item.value.startswith(incomplete)]
 
 
+def complete_profile(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Profiles that begin with what was typed, or a file."""
+    from kadenz.config import house
+
+    try:
+        names = [name for name in house.tuning_files() if name.startswith(incomplete)]
+    except KadenzError:
+        names = []
+    return [CompletionItem(name) for name in names] or [CompletionItem(incomplete, type="file")]
+
+
+def complete_tuning(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """The same, and `none`."""
+    none = [CompletionItem("none")] if "none".startswith(incomplete) else []
+    found = complete_profile(ctx, param, incomplete)
+    return none + [item for item in found if not none or item.type != "file"]
+
+
 def complete_work(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:

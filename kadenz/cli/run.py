@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kadenz.cli.names import complete_interface, complete_load, complete_target, complete_work
+from kadenz.cli.names import (
+    complete_interface,
+    complete_load,
+    complete_target,
+    complete_tuning,
+    complete_work,
+)
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, KadenzError, UsageError
 
 if TYPE_CHECKING:
@@ -73,7 +79,7 @@ _ADHOC_QUICK = 50
 @click.option(
     "--rounds",
     type=click.IntRange(min=1),
-    help="Measure every variant (target, load, tree) so often, interleaved, for `compare`.",
+    help="Measure every variant (target, load, tuning, tree) so often, interleaved, for `compare`.",
 )
 @click.option(
     "--bench",
@@ -125,6 +131,21 @@ _ADHOC_QUICK = 50
     "--allow-weak-load",
     is_flag=True,
     help="Measure although a load does not bite as it should; stamps a warning.",
+)
+@click.option(
+    "--tuning",
+    "tunings",
+    metavar="PROFILE",
+    multiple=True,
+    shell_complete=complete_tuning,
+    help="Tune this Linux by a profile around each run and take it back: none, latency, isolated "
+    "…; `kadenz tune list` shows them. A run for each. Needs root.",
+)
+@click.option(
+    "--tuning-cpus",
+    metavar="LIST",
+    default="",
+    help="Processors a tuning keeps apart for real time, as 2-3. Default: the profile's.",
 )
 @click.option(
     "--guest-kernel",
@@ -190,6 +211,8 @@ def run(
     load_cpus: str | None,
     load_scratch: Path | None,
     allow_weak_load: bool,
+    tunings: tuple[str, ...],
+    tuning_cpus: str,
     guest_kernels: tuple[str, ...],
     guest_loads: tuple[str, ...],
     guest_tunings: tuple[str, ...],
@@ -206,6 +229,7 @@ def run(
     kadenz run itc/queue --target posix/linux@host --set size_bytes=4,64,1024
     kadenz run linux-ipc --load none --load disk --rounds 5
     kadenz run motion --bus-interface eth1 --bus-layout my-robot.toml
+    kadenz run linux-ipc --tuning none --tuning latency --rounds 5
     """
     from kadenz.lab import Request, prepare
     from kadenz.lab import run as measure_all
@@ -223,6 +247,8 @@ def run(
         "allow_no_realtime": allow_no_realtime,
         "allow_idle_states": allow_idle_states,
         "loads": loads,
+        "tunings": tunings,
+        "tuning_cpus": tuning_cpus,
         "guest": GuestChoice(guest_kernels, guest_loads, guest_tunings, guest_disturbance),
         "bus": BusChoice(bus_interface, bus_layout),
     }

@@ -93,6 +93,8 @@ def _missing_p99(summary: dict[str, Any]) -> str:
 def _title(summary: dict[str, Any]) -> str:
     load = f", load {summary['conditions']['load']}" if summary["loads"] else ""
     bus = f", {summary['bus']}" if summary["bus"] else ""
+    tuning = summary["conditions"].get("tuning")
+    load += f", tuning {tuning}" if tuning else ""
     return (
         f"{summary['target']}: {summary['kernel']}{bus}, clock {summary['clock']} "
         f"({summary['clock_class']}), {summary['instrument']}{load}"

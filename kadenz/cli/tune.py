@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
+from kadenz.cli.names import complete_profile
 from kadenz.errors import EXIT_FAILED, KadenzError
 
 if TYPE_CHECKING:
@@ -18,19 +18,6 @@ if TYPE_CHECKING:
     from kadenz.condition.tuning_change import Change
     from kadenz.condition.tuning_journal import Step
     from kadenz.condition.tuning_plan import Item, Plan
-
-
-def complete_profile(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Profiles that begin with what was typed, or a file."""
-    from kadenz.config import house
-
-    try:
-        names = [name for name in house.tuning_files() if name.startswith(incomplete)]
-    except KadenzError:
-        names = []
-    return [CompletionItem(name) for name in names] or [CompletionItem(incomplete, type="file")]
 
 
 _profile = click.argument("profile", shell_complete=complete_profile)
@@ -46,7 +33,8 @@ def tune() -> None:
 
     `plan` shows what a profile would change and why, `apply` does it, `verify` looks whether it
     still holds, `restore` gives every value back, also after a crash or kill -9. Runs measured
-    under a tuning carry it. Nothing is changed by any other command.
+    under a tuning carry it. No other command changes anything, but for `kadenz run --tuning`,
+    which does the same around each run.
     """
 
 
@@ -221,17 +209,10 @@ def restore(changed_by_others: str | None, as_json: bool) -> int:
 # ---- shared --------------------------------------------------------------------------------------
 def _plan(profile: str, cpus: str) -> tuple[Plan, str]:
     """The profile held against this machine, and the digest of its file."""
-    import hashlib
-
     from kadenz.condition.tuning_machine import Machine
-    from kadenz.condition.tuning_plan import make_plan
-    from kadenz.config import house
+    from kadenz.condition.tuning_plan import plan_of
 
-    tuning, file = house.read_tuning(profile)
-    if profile.endswith(".toml"):
-        profile = str(file.resolve())  # `verify` may be asked from another folder
-    digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    return make_plan(Machine(), profile, tuning, cpus), digest
+    return plan_of(Machine(), profile, cpus)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ Reads only. Changes come in the order in which they have to be made; the reverse
 from __future__ import annotations
 
 import fnmatch
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -25,6 +26,7 @@ from kadenz.condition.tuning_machine import (
     show_cpus,
     show_mask,
 )
+from kadenz.config import house
 from kadenz.config.tuning import ThreadRule, Tuning
 from kadenz.errors import ConfigError
 
@@ -75,6 +77,15 @@ def make_plan(machine: Machine, profile: str, tuning: Tuning, cpus: str = "") ->
     # Without throttling a mistake in what follows could not be repaired: it is switched off last.
     items.sort(key=lambda item: item.key == "scheduler.rt_runtime_us")
     return Plan(profile, tuning, realtime, housekeeping, tuple(_last_word(items)))
+
+
+def plan_of(machine: Machine, profile: str, cpus: str = "") -> tuple[Plan, str]:
+    """A profile by its name or file, held against this machine, and the digest of its file."""
+    tuning, file = house.read_tuning(profile)
+    if profile.endswith(".toml"):
+        profile = str(file.resolve())  # `verify` may be asked from another folder
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    return make_plan(machine, profile, tuning, cpus), digest
 
 
 def _last_word(items: Sequence[Item]) -> list[Item]:

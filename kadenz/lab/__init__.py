@@ -38,6 +38,7 @@ from kadenz.lab.loads import check_loads, loads_of, stamps
 from kadenz.lab.measure import Job, Result, measure
 from kadenz.lab.plan import campaign_points, check_overrides, clock_points, concerns
 from kadenz.lab.progress import Progress
+from kadenz.lab.tunings import check_tunings, measured_tuned, tuned_job, tunings_of
 from kadenz.target.base import Target
 from kadenz.target.host_facts import NO_RIGHT, Host
 
@@ -66,6 +67,8 @@ class Request:
     allow_idle_states: bool = False
     loads: Sequence[str] = ()  # one run a load; () : those of the campaign
     load_options: Options = field(default_factory=Options)
+    tunings: Sequence[str] = ()  # one run a tuning, applied around it; (): as the machine is
+    tuning_cpus: str = ""  # kept apart, instead of the profile's
     guest: GuestChoice = field(default_factory=GuestChoice)
     bus: BusChoice = field(default_factory=BusChoice)
 
@@ -81,6 +84,8 @@ def prepare(request: Request, progress: Progress) -> list[Job]:
     loads = request.loads or request.campaign.loads
     where = "--load" if request.loads else f"campaign {request.campaign.name}: `loads`"
     check_loads(loads, request.load_options, where)
+    tuning_lists = {name: tunings_of(name, request.tunings) for name in request.targets}
+    check_tunings(request.tunings, request.tuning_cpus, request.targets)
     load_lists = {name: loads_of(name, loads) for name in request.targets}
     host = _host(request)
     variants = [
@@ -114,7 +119,7 @@ def prepare(request: Request, progress: Progress) -> list[Job]:
             f"campaign {request.campaign.name} has nothing for these targets",
             remedy="See `kernels` and `targets` in the campaign's file",
         )
-    return [
+    loaded = [
         dataclasses.replace(
             job,
             load=load,
@@ -123,6 +128,11 @@ def prepare(request: Request, progress: Progress) -> list[Job]:
         )
         for job in wanted
         for load in load_lists[job.name]
+    ]
+    return [
+        tuned_job(job, tuning, request.tuning_cpus, lambda: _host(request))
+        for job in loaded
+        for tuning in tuning_lists[job.name]
     ]
 
 
@@ -136,7 +146,9 @@ def run(
 
     def one(job: Job) -> Result | KadenzError:
         try:
-            return measure(job, output, progress, stop)
+            return measured_tuned(
+                job, lambda ready: measure(ready, output, progress, stop), progress
+            )
         except KadenzError as error:
             return error
 

@@ -6,9 +6,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from kadenz.condition.tuning import short_name
 from kadenz.config.manifest import REPEATABLE
 from kadenz.errors import UsageError
 from kadenz.lab.measure import Job
+from kadenz.lab.tunings import TunedJob
 
 
 def interleaved(jobs: Sequence[Job], rounds: int) -> list[Job]:
@@ -25,7 +27,8 @@ def interleaved(jobs: Sequence[Job], rounds: int) -> list[Job]:
     twins = sorted({name for name in names if names.count(name) > 1})
     if twins:
         raise UsageError(
-            f"--rounds: two variants are both {twins[0]}", remedy="Name targets, loads, trees once"
+            f"--rounds: two variants are both {twins[0]}",
+            remedy="Name targets, loads, tunings, trees once",
         )
     found = []
     for number in range(1, rounds + 1):
@@ -40,17 +43,18 @@ def interleaved(jobs: Sequence[Job], rounds: int) -> list[Job]:
 
 
 def _variants(jobs: Sequence[Job]) -> list[str]:
-    """What sets each job apart: those of target, guest, load and source that are not all alike."""
+    """What sets each job apart: of target, guest, load, tuning and source what is not all alike."""
     words = [
         (
             str(job.name),
             job.guest.label.strip(" ()") if job.guest is not None else "",
             f"load {job.load}" if job.load else "",
+            f"tuning {short_name(job.tuning)}" if isinstance(job, TunedJob) else "",
             job.image.entry.kernel_source,
         )
         for job in jobs
     ]
-    apart = [len({words[i][part] for i in range(len(jobs))}) > 1 for part in range(4)]
+    apart = [len({words[i][part] for i in range(len(jobs))}) > 1 for part in range(5)]
     return [
         ", ".join(word for word, is_apart in zip(own, apart, strict=True) if is_apart and word)
         or own[0]

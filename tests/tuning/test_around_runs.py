@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`run --tuning`: in force for its own run, gone after it, whatever happens in between."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kadenz.analysis.variants import two_variants
+from kadenz.condition import tuning as tunings
+from kadenz.condition.tuning_plan import plan_of
+from kadenz.config.manifest import HostEntry
+from kadenz.config.target_name import TargetName
+from kadenz.errors import ConfigError, KadenzError, StoreError, TargetFailed, UsageError
+from kadenz.lab import run, tuned
+from kadenz.lab import tunings as around
+from kadenz.lab.measure import Job, Result
+from kadenz.lab.progress import Progress
+from kadenz.lab.rounds import interleaved
+from kadenz.lab.tunings import check_tunings, measured_tuned, tuned_job, tunings_of
+from kadenz.store import Run, read_run
+from kadenz.target.host_facts import Host
+from tests.lab.fake import Scripted
+from tests.lab.test_measure import job, record, said
+from tests.store import manifests
+
+from . import machine as machines
+from .machine import FileMachine
+from .test_applying import killed_at
+
+HOST = TargetName("posix", "linux", "host")
+GUEST = TargetName("linux-rt", "virt-arm64", "guest")
+BOARD = TargetName("freertos", "stm32f4", "emulated")
+RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FileMachine:
+    """The machine of runs and of `tune`: one made of files, which root may change."""
+    made = machines.make(tmp_path / "m")
+    monkeypatch.setenv("KADENZ_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setattr(around, "Machine", lambda: made)
+    monkeypatch.setattr(tuned, "Machine", lambda: made)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    return made
+
+
+def host(machine: FileMachine) -> Host:
+    """Reads one fact, so that a test sees when it was read."""
+    facts = {"rt_runtime_us": machine.read(RUNTIME) or ""}
+    entry = HostEntry(os="", kernel="", preempt="", cpu="", cpus=4, virtual="", facts=facts)
+    return Host(entry, [])
+
+
+def host_job(folder: Path, machine: FileMachine, tuning: str, runs: int = 1) -> Job:
+    whole = said(record(10), record(11), record(12))
+    boots = [script for _ in range(runs) for script in (Scripted([whole]), Scripted([]))]
+    plain = dataclasses.replace(job(folder, boots[:-1]), name=HOST)
+    return tuned_job(plain, tuning, "", lambda: host(machine))
+
+
+def measured(folder: Path, jobs: list[Job]) -> list[Result | KadenzError]:
+    return run(jobs, folder / "out", Progress(), threading.Event())
+
+
+def runs_of(results: list[Result | KadenzError]) -> list[Run]:
+    assert all(isinstance(one, Result) and one.failures == [] for one in results), results
+    return [read_run(one.folder) for one in results if isinstance(one, Result)]
+
+
+def test_each_run_is_measured_under_its_own_tuning_and_says_which(
+    machine: FileMachine, tmp_path: Path
+) -> None:
+    before = machine.snapshot()
+    names = ("none", "latency", "isolated", "none")
+    runs = runs_of(measured(tmp_path, [host_job(tmp_path, machine, name) for name in names]))
+    assert machine.snapshot() == before
+    assert [one.manifest.conditions["tuning"] for one in runs] == list(names)
+    profiles = [one.manifest.tuning.profile if one.manifest.tuning else "" for one in runs]
+    assert profiles == ["", "latency", "isolated", ""]
+    assert [one.manifest.warnings for one in runs] == [[]] * 4
+    # The facts of the machine are those of the tuned one.
+    facts = [one.manifest.host.facts["rt_runtime_us"] for one in runs]
+    assert facts == ["950000", "-1", "-1", "950000"]
+
+
+def test_tuned_and_untuned_are_interleaved_and_set_against_each_other(
+    machine: FileMachine, tmp_path: Path
+) -> None:
+    jobs = [host_job(tmp_path, machine, name, runs=2) for name in ("none", "latency")]
+    made = interleaved(jobs, 2)
+    assert [one.variant for one in made] == [
+        "tuning none",
+        "tuning latency",
+        "tuning latency",
+        "tuning none",
+    ]
+    assert [one.label for one in made][:2] == [
+        "posix/linux@host, tuning none, round 1",
+        "posix/linux@host, tuning latency, round 1",
+    ]
+    plain, latency = two_variants(runs_of(measured(tmp_path, made)))
+    assert [one.manifest.tuning for one in plain] == [None, None]
+    assert [one.manifest.round for one in latency] == [1, 2]
+    assert all(one.manifest.tuning is not None for one in latency)
+
+
+def test_without_the_word_the_machine_stays_as_it_is(machine: FileMachine, tmp_path: Path) -> None:
+    tunings.apply(machine, plan_of(machine, "latency")[0])
+    before = machine.snapshot()
+    (one,) = runs_of(measured(tmp_path, [host_job(tmp_path, machine, "")]))
+    assert one.manifest.conditions["tuning"] == "latency"  # by hand, and stamped as ever
+    assert machine.snapshot() == before
+
+
+def test_a_tuning_applied_by_hand_is_neither_replaced_nor_called_none(
+    machine: FileMachine, tmp_path: Path
+) -> None:
+    tunings.apply(machine, plan_of(machine, "quiet")[0])
+    before = machine.snapshot()
+    for name in ("none", "latency"):
+        with pytest.raises(TargetFailed, match="quiet of .* is in force already") as wrong:
+            check_tunings([name], "", [HOST], machine)
+        assert "kadenz tune restore" in wrong.value.remedy
+        (late,) = measured(tmp_path, [host_job(tmp_path, machine, name)])  # applied meanwhile
+        assert isinstance(late, TargetFailed)
+    assert machine.snapshot() == before
+
+
+def test_missing_rights_are_said_before_anything_is_measured(
+    machine: FileMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_tunings(["none", "latency"], "", [HOST], machine)
+    monkeypatch.setenv("KADENZ_STATE_DIR", "/proc/nowhere")
+    with pytest.raises(StoreError, match="journal"):
+        check_tunings(["latency"], "", [HOST], machine)
+    check_tunings(["none"], "", [HOST], machine)
+    monkeypatch.undo()
+    monkeypatch.setenv("KADENZ_STATE_DIR", str(machine.root / "state"))
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(TargetFailed, match="no right to change") as wrong:
+        check_tunings(["latency"], "", [HOST], machine)
+    assert "as root" in wrong.value.remedy
+
+
+def test_what_would_change_nothing_is_no_variant(machine: FileMachine, tmp_path: Path) -> None:
+    file = tmp_path / "same.toml"
+    file.write_text('title = "same"\n[memory]\nswappiness = 60\n')
+    with pytest.raises(UsageError, match="same changes nothing"):
+        check_tunings([str(file)], "", [HOST], machine)
+
+
+def test_mistakes_are_found_before_anything_is_built(machine: FileMachine) -> None:
+    with pytest.raises(UsageError, match="no tuning profile `latenzy`"):
+        check_tunings(["latenzy"], "", [HOST], machine)
+    with pytest.raises(ConfigError, match="--cpus 9: not on this machine"):
+        check_tunings(["isolated"], "9", [HOST], machine)
+    with pytest.raises(UsageError, match="--tuning-cpus without a profile"):
+        check_tunings(["none"], "2", [HOST], machine)
+
+
+def test_what_does_not_feel_it_is_measured_once_without() -> None:
+    assert tunings_of(HOST, []) == tunings_of(BOARD, []) == [""]
+    assert tunings_of(HOST, ["none", "latency", "none"]) == ["none", "latency"]
+    assert tunings_of(BOARD, ["none", "latency"]) == [""]
+    with pytest.raises(UsageError, match="does not feel it") as wrong:
+        tunings_of(GUEST, ["latency"])
+    assert "--guest-tuning" in wrong.value.remedy
+
+
+# ---- ended in between ----------------------------------------------------------------------------
+def result(folder: Path) -> Result:
+    return Result(str(HOST), folder, manifests.manifest())
+
+
+@pytest.mark.parametrize("name", ["isolated", "cereia2011-case2"])
+def test_killed_at_any_step_restore_gives_everything_back(
+    name: str, machine: FileMachine, tmp_path: Path
+) -> None:
+    """While it applies, while it measures, while it takes back."""
+    before, one = machine.snapshot(), host_job(tmp_path, machine, name)
+    point = half_done = 0
+
+    def work() -> None:
+        measured_tuned(one, lambda ready: result(tmp_path), Progress(), machine)
+
+    while killed_at(point, machine, work):
+        if tunings.in_force(machine) is not None:
+            # The next call of `run --tuning` refuses, and says what helps.
+            with pytest.raises(TargetFailed) as wrong:
+                check_tunings(["none"], "", [HOST], machine)
+            assert "kadenz tune restore" in wrong.value.remedy
+            tunings.restore(machine)
+            half_done += 1
+        assert machine.snapshot() == before, f"killed at step {point}"
+        point += 5
+    assert machine.snapshot() == before and tunings.in_force(machine) is None
+    assert half_done > 10
+
+
+def killed_while_it_measures(machine: FileMachine, number: int, one: Job) -> int:
+    """How the child ends that is sent a signal while its tuning is in force."""
+
+    def measure(ready: Job) -> Result:
+        os.kill(os.getpid(), number)
+        raise AssertionError("still alive")
+
+    child = os.fork()
+    if child == 0:
+        try:
+            measured_tuned(one, measure, Progress(), machine)
+        except KeyboardInterrupt:
+            os._exit(7)
+        os._exit(1)
+    return os.waitpid(child, 0)[1]
+
+
+def test_killed_while_it_measures_the_journal_knows_everything(
+    machine: FileMachine, tmp_path: Path
+) -> None:
+    before, one = machine.snapshot(), host_job(tmp_path, machine, "isolated")
+    assert os.WTERMSIG(killed_while_it_measures(machine, signal.SIGKILL, one)) == signal.SIGKILL
+    assert machine.snapshot() != before
+    tunings.restore(machine)
+    assert machine.snapshot() == before
+
+
+def test_a_closed_terminal_takes_the_tuning_back(machine: FileMachine, tmp_path: Path) -> None:
+    before, one = machine.snapshot(), host_job(tmp_path, machine, "isolated")
+    assert os.WEXITSTATUS(killed_while_it_measures(machine, signal.SIGHUP, one)) == 7
+    assert machine.snapshot() == before
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), KadenzError("the disk is full")])
+def test_an_interruption_or_an_error_takes_the_tuning_back(
+    error: BaseException, machine: FileMachine, tmp_path: Path
+) -> None:
+    before = machine.snapshot()
+
+    def measure(ready: Job) -> Result:
+        assert machine.snapshot() != before
+        raise error
+
+    with pytest.raises(type(error)):
+        measured_tuned(host_job(tmp_path, machine, "isolated"), measure, Progress(), machine)
+    assert machine.snapshot() == before and tunings.in_force(machine) is None
+
+
+def meanwhile(machine: FileMachine, folder: Path, act: Callable[[], object]) -> Result:
+    def measure(ready: Job) -> Result:
+        act()
+        return result(folder)
+
+    return measured_tuned(host_job(folder, machine, "latency"), measure, Progress(), machine)
+
+
+def test_what_somebody_else_changed_meanwhile_is_told_and_nothing_more_is_tuned(
+    machine: FileMachine, tmp_path: Path
+) -> None:
+    made = meanwhile(machine, tmp_path, lambda: machine.write(RUNTIME, "123"))
+    (failure,) = made.failures
+    assert f"not wholly taken back: {RUNTIME}: changed by others" in failure.message
+    assert machine.read(RUNTIME) == "123"
+    (late,) = measured(tmp_path, [host_job(tmp_path, machine, "none")])
+    assert isinstance(late, TargetFailed) and "half taken back" in late.message
+
+
+def test_a_tuning_taken_back_by_hand_meanwhile_is_not_taken_back_twice(
+    machine: FileMachine, tmp_path: Path
+) -> None:
+    before = machine.snapshot()
+    assert meanwhile(machine, tmp_path, lambda: tunings.restore(machine)).failures == []
+    assert machine.snapshot() == before
