@@ -344,27 +344,16 @@ def _load_options(
 ) -> Options:
     """How loads run: as the command line says, else as the campaign does."""
     from kadenz.condition.load import Options
+    from kadenz.config.processors import asked_cpus
 
     return Options(
         workers=workers or campaign.load.workers,
-        cpus=_processors(cpus) if cpus else campaign.load.cpus,
+        cpus=campaign.load.cpus
+        if cpus is None
+        else sorted(asked_cpus("--load-cpus", cpus, UsageError)),
         scratch=scratch,
         allow_weak=weak,
     )
-
-
-def _processors(text: str) -> list[int]:
-    """ "0,2-3" as [0, 2, 3]."""
-    found: set[int] = set()
-    for piece in text.split(","):
-        first, dash, last = piece.partition("-")
-        try:
-            found |= set(range(int(first), int(last if dash else first) + 1))
-        except ValueError:
-            raise UsageError(
-                f"--load-cpus {text}: not a list of processors", remedy="For example 0,2-3"
-            ) from None
-    return sorted(found)
 
 
 def _overrides(settings: Sequence[str]) -> dict[str, list[int]]:

@@ -284,7 +284,7 @@ def _step_json(step: Step) -> dict[str, Any]:
 
 
 def _plan_json(made: Plan) -> dict[str, Any]:
-    from kadenz.condition.tuning_machine import show_cpus
+    from kadenz.config.processors import show_cpus
 
     return {
         "profile": made.profile,
@@ -317,7 +317,7 @@ def _console() -> Any:
 def _print_plan(made: Plan) -> None:
     from rich.markup import escape
 
-    from kadenz.condition.tuning_machine import show_cpus
+    from kadenz.config.processors import show_cpus
 
     screen = _console()
     screen.print(f"[bold]{escape(made.profile)}[/]  {escape(made.tuning.title)}")

@@ -40,9 +40,10 @@ from kadenz.condition.tuning_journal import (
     read_journal,
     state_folder,
 )
-from kadenz.condition.tuning_machine import Machine, show_cpus
+from kadenz.condition.tuning_machine import Machine
 from kadenz.condition.tuning_plan import Plan, make_plan
 from kadenz.config.manifest import TuningEntry, TuningItem
+from kadenz.config.processors import show_cpus
 from kadenz.errors import KadenzError
 
 # Threads and tasks that were born while the profile was applied are caught in later rounds.

@@ -17,7 +17,8 @@ from typing import Literal
 
 import msgspec
 
-from kadenz.condition.tuning_machine import Machine, parse_cpus, parse_mask
+from kadenz.condition.tuning_machine import Machine, parse_mask
+from kadenz.config.processors import parse_cpus
 
 Kind = Literal[
     "text",  # a file that holds the value

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import msgspec
 
 from kadenz.condition.tuning_change import Change, Gone, ThreadMask, current, group_of
-from kadenz.condition.tuning_machine import Machine, parse_cpus, show_cpus
+from kadenz.condition.tuning_machine import Machine
+from kadenz.config.processors import parse_cpus, show_cpus
 
 OUR_GROUP = "kadenz-housekeeping"
 

@@ -13,6 +13,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from kadenz.config.processors import parse_cpus, show_cpus
+
 CPU = "/sys/devices/system/cpu"
 # Flags of /proc/PID/stat, field 9 (include/linux/sched.h).
 _PF_KTHREAD = 0x00200000
@@ -137,26 +139,6 @@ class Machine:
     def set_affinity(self, tid: int, cpus: str) -> None:
         """As `affinity` gave it."""
         os.sched_setaffinity(tid, parse_cpus(cpus))
-
-
-def parse_cpus(text: str) -> frozenset[int]:
-    """{0, 1, 2, 6} of "0-2,6". Raises ValueError."""
-    found: set[int] = set()
-    for part in filter(None, text.strip().split(",")):
-        first, _, last = part.partition("-")
-        found.update(range(int(first), int(last or first) + 1))
-    return frozenset(found)
-
-
-def show_cpus(cpus: frozenset[int]) -> str:
-    """ "0-2,6" of {0, 1, 2, 6}."""
-    parts: list[tuple[int, int]] = []
-    for cpu in sorted(cpus):
-        if parts and parts[-1][1] == cpu - 1:
-            parts[-1] = (parts[-1][0], cpu)
-        else:
-            parts.append((cpu, cpu))
-    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in parts)
 
 
 def parse_mask(text: str) -> frozenset[int]:

@@ -21,12 +21,11 @@ from kadenz.condition.tuning_machine import (
     Machine,
     Task,
     matches,
-    parse_cpus,
     parse_mask,
-    show_cpus,
     show_mask,
 )
 from kadenz.config import house
+from kadenz.config.processors import asked_cpus, parse_cpus, show_cpus
 from kadenz.config.tuning import ThreadRule, Tuning
 from kadenz.errors import ConfigError
 
@@ -117,11 +116,8 @@ def _realtime(machine: Machine, text: str, asked: str) -> frozenset[int]:
             return frozenset()  # _placement says that nothing can be kept apart
         return frozenset(ordered[-1:] if text == "last" else ordered[-(len(ordered) // 2) :])
     where = "--cpus" if asked else "`placement.realtime`"
-    try:
-        wanted = parse_cpus(text)
-    except ValueError:
-        raise ConfigError(f"{where} {text}: not a list", remedy="For example 2-3,6") from None
-    if not wanted or not wanted <= online:
+    wanted = asked_cpus(where, text)
+    if not wanted <= online:
         raise ConfigError(
             f"{where} {text}: not on this machine", remedy=f"It has {show_cpus(online)}"
         )

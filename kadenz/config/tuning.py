@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from kadenz.config.model import FileModel
+from kadenz.config.processors import parse_cpus
 
 Percent = Annotated[int, msgspec.Meta(ge=0, le=100)]
 Natural = Annotated[int, msgspec.Meta(ge=0)]
@@ -138,6 +139,14 @@ def problem(tuning: Tuning) -> str:
             return f'{where}: a `priority` needs `policy = "fifo"` or `"rr"`'
         if rule.policy is None and rule.cpus is None:
             return f"{where}: says neither `policy` nor `cpus`"
+    for table in ("thread", "interrupt"):
+        for index, one in enumerate(getattr(tuning, table)):
+            if one.cpus in (None, "housekeeping", "realtime"):
+                continue
+            try:
+                parse_cpus(one.cpus)
+            except ValueError as wrong:
+                return f"`{table}[{index}].cpus`: {wrong}"
     return ""
 
 

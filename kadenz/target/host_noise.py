@@ -11,7 +11,8 @@ import os
 from dataclasses import dataclass, field
 
 from kadenz.config import manifest
-from kadenz.target.host_system import Files, System, count_cpus
+from kadenz.config.processors import parse_cpus
+from kadenz.target.host_system import Files, System
 
 # Priorities of the suite's threads on Linux end at 97; those of the studies are 90 and 95.
 _SUITE_PRIORITY = 90
@@ -117,7 +118,7 @@ def _placement(files: Files, system: System, noise: Noise) -> None:
             "isolcpus=, nohz_full= and rcu_nocbs= at boot",
         )
     lists = [files.text(p) for p in files.glob("/proc/irq/[0-9]*/smp_affinity_list")]
-    wide = sum(1 for text in lists if text and count_cpus(text) >= system.cpus)
+    wide = sum(1 for text in lists if text and len(parse_cpus(text)) >= system.cpus)
     if wide:
         noise.say(
             "interrupts-everywhere",

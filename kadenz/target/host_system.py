@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from kadenz.config.processors import parse_cpus
+
 # Words in the DMI strings of virtual machines (systemd's detection reads the same files).
 _VIRTUAL_DMI = {
     "kvm": "KVM",
@@ -124,7 +126,7 @@ def read_system(files: Files) -> System:
         kernel=files.text("/proc/sys/kernel/osrelease"),
         preempt=_preempt(files),
         cpu=_cpu(cpuinfo, files),
-        cpus=count_cpus(files.text("/sys/devices/system/cpu/online"))
+        cpus=len(parse_cpus(files.text("/sys/devices/system/cpu/online")))
         or len(re.findall(r"^processor\s*:", cpuinfo, re.MULTILINE)),
         virtual=_virtual(cpuinfo, files),
         container=_container(files),
@@ -192,15 +194,6 @@ def _cpu(cpuinfo: str, files: Files) -> str:
         if found:
             return found.group(1).strip()
     return files.text("/proc/device-tree/model")
-
-
-def count_cpus(ranges: str) -> int:
-    """Number of processors in "0-3,6"."""
-    total = 0
-    for part in filter(None, ranges.split(",")):
-        first, _, last = part.partition("-")
-        total += int(last or first) - int(first) + 1
-    return total
 
 
 def _virtual(cpuinfo: str, files: Files) -> str:

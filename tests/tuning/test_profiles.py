@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kadenz.condition.tuning_machine import CPU, parse_cpus, parse_mask, show_cpus, show_mask
+from kadenz.condition.tuning_machine import CPU, parse_mask, show_mask
 from kadenz.condition.tuning_plan import Item, Plan, make_plan
 from kadenz.config import house
+from kadenz.config.processors import parse_cpus, show_cpus
 from kadenz.config.toml import parse_toml
 from kadenz.config.tuning import InterruptRule, Tuning, removes
 from kadenz.errors import ConfigError, UsageError

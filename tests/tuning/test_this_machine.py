@@ -18,8 +18,9 @@ from click.testing import CliRunner, Result
 from kadenz.cli.tune import tune
 from kadenz.condition import tuning as tunings
 from kadenz.condition import tuning_cpuset
-from kadenz.condition.tuning_machine import Machine, Task, parse_cpus, show_cpus
+from kadenz.condition.tuning_machine import Machine, Task
 from kadenz.condition.tuning_plan import make_plan
+from kadenz.config.processors import parse_cpus, show_cpus
 from kadenz.config.tuning import Placement, Tuning
 
 RUNTIME = Path("/proc/sys/kernel/sched_rt_runtime_us")

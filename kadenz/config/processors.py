@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lists of processors as Linux writes them: "0-2,6"."""
+
+from __future__ import annotations
+
+import re
+
+from kadenz.errors import ConfigError, KadenzError
+
+_PIECE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", re.ASCII)
+# Far above what any Linux is built for (CONFIG_NR_CPUS ends at 8192): a mistyped range.
+_MOST = 65_536
+
+
+def parse_cpus(text: str) -> frozenset[int]:
+    """{0, 1, 2, 6} of "0-2,6", none of "". ValueError says which piece is wrong, and why."""
+    text = text.strip()
+    found: set[int] = set()
+    for piece in text.split(",") if text else ():
+        match = _PIECE.fullmatch(piece)
+        if match is None:
+            raise ValueError(f"`{piece}` is neither a number nor a range")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first:
+            raise ValueError(f"the range {piece} runs backwards")
+        if last >= _MOST:
+            raise ValueError(f"no Linux has a processor {last}")
+        found.update(range(first, last + 1))
+    return frozenset(found)
+
+
+def asked_cpus(where: str, text: str, error: type[KadenzError] = ConfigError) -> frozenset[int]:
+    """The same of what a user wrote at `where`, at least one. Raises `error` with a remedy."""
+    try:
+        found = parse_cpus(text)
+        if not found:
+            raise ValueError("it names none")
+    except ValueError as wrong:
+        raise error(
+            f"{where} {text}: not a list of processors: {wrong}", remedy="For example 0,2-3"
+        ) from None
+    return found
+
+
+def show_cpus(cpus: frozenset[int]) -> str:
+    """ "0-2,6" of {0, 1, 2, 6}."""
+    parts: list[tuple[int, int]] = []
+    for cpu in sorted(cpus):
+        if parts and parts[-1][1] == cpu - 1:
+            parts[-1] = (parts[-1][0], cpu)
+        else:
+            parts.append((cpu, cpu))
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in parts)
