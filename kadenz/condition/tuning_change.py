@@ -291,4 +291,8 @@ def why(error: OSError, change: Change) -> str:
         hint = "the kernel manages this interrupt itself"
     if change.path.endswith("/sched_rt_runtime_us") and error.errno == errno.EINVAL:
         hint = "a control group has a larger budget (cpu.rt_runtime_us), or a deadline thread"
+    if "/fair_server/" in change.path and error.errno == errno.EINVAL:
+        hint = "it may not be above the period beside it"
+    if "/fair_server/" in change.path and error.errno == errno.EBUSY:
+        hint = "deadline threads leave no room for it"
     return f"{words}: {hint}" if hint else words

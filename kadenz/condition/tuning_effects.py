@@ -22,8 +22,17 @@ class Effect:
 EFFECTS: dict[str, Effect] = {
     "scheduler.rt_runtime_us": Effect(
         "real-time threads are no longer stopped for the rest of each period in which they used up "
-        "their share (50 ms of each second by default)",
-        "a real-time thread that never sleeps hangs its processor until power-off",
+        "their share (50 ms of each second by default). Since Linux 6.12 kernels without "
+        "RT_GROUP_SCHED never stop them by it: there it only bounds deadline threads, and the fair "
+        "server stops real-time ones (5f6bd380c7bd)",
+        "where no fair server is left either, a real-time thread that never sleeps hangs its "
+        "processor until power-off; deadline threads are admitted without limit",
+    ),
+    "scheduler.fair_server_runtime_ns": Effect(
+        "at 0 ordinary threads that wait are no longer served before real-time threads that do not "
+        "sleep (50 ms of each second by default, Linux from 6.12 on)",
+        "at 0 a real-time thread that never sleeps hangs its processor until power-off: the kernel "
+        "warns of it in its log",
     ),
     "scheduler.timer_migration": Effect(
         "timers expire on the processor that set them, not on another that happens to be awake: "

@@ -29,6 +29,12 @@ from kadenz.config.processors import asked_cpus, parse_cpus, show_cpus
 from kadenz.config.tuning import ThreadRule, Tuning
 from kadenz.errors import ConfigError
 
+# Without throttling a mistake in what follows could not be repaired: it is switched off last. The
+# fair server goes after it, and so comes back before it: while sched_rt_runtime_us is -1 the kernel
+# admits it whatever deadline threads there are (__dl_overflow).
+_LAST = {"scheduler.rt_runtime_us": 1, "scheduler.fair_server_runtime_ns": 2}
+_FAIR_SERVER = "/sys/kernel/debug/sched/fair_server"
+
 
 @dataclass(frozen=True)
 class Item:
@@ -73,8 +79,7 @@ def make_plan(machine: Machine, profile: str, tuning: Tuning, cpus: str = "") ->
         *_interrupt_rules(machine, tuning, realtime, housekeeping),
         *_sysctls(machine, tuning),
     ]
-    # Without throttling a mistake in what follows could not be repaired: it is switched off last.
-    items.sort(key=lambda item: item.key == "scheduler.rt_runtime_us")
+    items.sort(key=lambda item: _LAST.get(item.key, 0))
     return Plan(profile, tuning, realtime, housekeeping, tuple(_last_word(items)))
 
 
@@ -172,8 +177,25 @@ def _files(machine: Machine, tuning: Tuning) -> Iterable[Item]:
             yield _item(
                 machine, key, text, [Change(key=key, kind=kind, path=path, was="", value=text)]
             )
+    yield from _fair_server(machine, tuning)
     yield from _frequency(machine, tuning)
     yield from _idle_states(machine, tuning)
+
+
+def _fair_server(machine: Machine, tuning: Tuning) -> Iterable[Item]:
+    runtime = tuning.scheduler.fair_server_runtime_ns
+    if runtime is None:
+        return
+    key, value = "scheduler.fair_server_runtime_ns", str(runtime)
+    changes = [
+        Change(key=key, kind="text", path=path, was="", value=value)
+        for path in machine.glob(f"{_FAIR_SERVER}/cpu[0-9]*/runtime")
+    ]
+    missing = (
+        f"{_FAIR_SERVER} cannot be read: Linux before 6.12 has none; debugfs is not mounted, or "
+        "locked (kernel_lockdown)"
+    )
+    yield _item(machine, key, value, changes, missing)
 
 
 def _frequency(machine: Machine, tuning: Tuning) -> Iterable[Item]:

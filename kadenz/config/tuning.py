@@ -24,9 +24,12 @@ Cpus = Annotated[
 
 
 class Scheduler(FileModel, kw_only=True, frozen=True):
-    """[scheduler]: /proc/sys/kernel."""
+    """[scheduler]: /proc/sys/kernel, and the fair server in debugfs."""
 
-    rt_runtime_us: Annotated[int, msgspec.Meta(ge=-1)] | None = None  # -1: no throttling
+    # -1: no throttling. Since Linux 6.12 it throttles with RT_GROUP_SCHED only.
+    rt_runtime_us: Annotated[int, msgspec.Meta(ge=-1)] | None = None
+    # Of the fair server on each processor, which took its place; 0: off. Its period stays.
+    fair_server_runtime_ns: Natural | None = None
     timer_migration: bool | None = None
     autogroup: bool | None = None
     numa_balancing: bool | None = None
@@ -153,6 +156,7 @@ def problem(tuning: Tuning) -> str:
 # Findings of `kadenz doctor` that a key takes away when it has one of these values.
 _REMOVES: dict[str, tuple[str, tuple[Any, ...]]] = {
     "scheduler.rt_runtime_us": ("rt-throttling", (-1,)),
+    "scheduler.fair_server_runtime_ns": ("fair-server", (0,)),
     "scheduler.timer_migration": ("timer-migration", (False,)),
     "scheduler.numa_balancing": ("numa-balancing", (False,)),
     "processor.governor": ("governor", ("performance",)),

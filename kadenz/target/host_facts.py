@@ -22,6 +22,12 @@ from kadenz.target.host_limits import (
 from kadenz.target.host_noise import read_noise
 from kadenz.target.host_preflight import preflight
 from kadenz.target.host_system import DEEP_IDLE_US, Files, System, read_system
+from kadenz.target.host_throttling import (
+    Throttling,
+    about_throttling,
+    read_throttling,
+    unknown_throttling,
+)
 
 # Warnings that mean: a campaign cannot be measured on this Linux as it asks for.
 NO_RIGHT = frozenset({"no-sched-fifo", "rt-budget-zero", "no-mlock"})
@@ -59,14 +65,19 @@ def read_host(files: Files | None = None, rights: Rights | None = None) -> Host:
     files = files or Files()
     rights = rights or try_rights()
     system, limits, load = read_system(files), read_limits(files), read_load(files)
+    throttling = read_throttling(files)
     warnings = [
         *_about_the_machine(system, load),
         *_about_the_rights(rights, limits),
         *_about_the_idle_states(system, rights),
-        *_about_the_limits(limits),
+        *_about_the_limits(limits, throttling),
     ]
-    checks = preflight(system, limits, warnings, read_noise(files, system))
-    return Host(_entry(system, limits, load, rights), warnings, checks)
+    noise = read_noise(files, system)
+    noise.unknown |= unknown_throttling(throttling, limits.rt_runtime_us)
+    checks = preflight(system, warnings, noise)
+    entry = _entry(system, limits, load, rights)
+    entry.facts |= _server_facts(throttling)
+    return Host(entry, warnings, checks)
 
 
 def _entry(system: System, limits: Limits, load: Load, rights: Rights) -> manifest.HostEntry:
@@ -103,6 +114,12 @@ def _entry(system: System, limits: Limits, load: Load, rights: Rights) -> manife
         virtual=system.virtual,
         facts={name: value for name, value in facts.items() if value},
     )
+
+
+def _server_facts(throttling: Throttling) -> dict[str, str]:
+    """Runtime and period of the fair server, each once: "50000000/1000000000"."""
+    pairs = dict.fromkeys(f"{runtime}/{period}" for runtime, period in throttling.server or ())
+    return {"fair_server_ns": ", ".join(pairs)} if pairs else {}
 
 
 def _text(number: float | None) -> str:
@@ -230,20 +247,8 @@ def _about_the_idle_states(system: System, rights: Rights) -> list[manifest.Warn
     ]
 
 
-def _about_the_limits(limits: Limits) -> list[manifest.Warning]:
-    found = []
-    runtime, period = limits.rt_runtime_us, limits.rt_period_us
-    if runtime is not None and runtime >= 0 and period:
-        found.append(
-            manifest.Warning(
-                code="rt-throttling",
-                message=f"the kernel stops real-time threads for {(period - runtime) / 1000:g} ms "
-                f"of each {period / 1000:g} ms in which they did not sleep "
-                f"(sched_rt_runtime_us {runtime})",
-                remedy="sysctl -w kernel.sched_rt_runtime_us=-1 while measuring: a runaway thread "
-                "then hangs its processor",
-            )
-        )
+def _about_the_limits(limits: Limits, throttling: Throttling) -> list[manifest.Warning]:
+    found = about_throttling(throttling, limits.rt_runtime_us, limits.rt_period_us)
     if limits.group_quota not in {"", "max"}:
         found.append(
             manifest.Warning(

@@ -16,7 +16,6 @@ from kadenz.config import house, manifest
 from kadenz.config.manifest import PreflightEntry
 from kadenz.config.tuning import removes
 from kadenz.errors import KadenzError
-from kadenz.target.host_limits import Limits
 from kadenz.target.host_noise import Noise
 from kadenz.target.host_system import System
 
@@ -128,6 +127,12 @@ _CHECKS = (
         "to benchmarks that wait in between",
     ),
     _Check(
+        "fair-server",
+        (),
+        "adds up to its runtime (50 ms of 1 s by default) to threads that do not sleep, where an "
+        "ordinary one waits for their processor; nothing to benchmarks that wait in between",
+    ),
+    _Check(
         "mq-limits", (), "none on figures: points of itc/message-queue beyond the limit are n/a"
     ),
 )
@@ -135,11 +140,11 @@ CODES = frozenset(check.code for check in _CHECKS)
 
 
 def preflight(
-    system: System, limits: Limits, warnings: Sequence[manifest.Warning], noise: Noise
+    system: System, warnings: Sequence[manifest.Warning], noise: Noise
 ) -> list[PreflightEntry]:
     """Every check with its verdict: findings first, each group heaviest first."""
     found = {warning.code: warning for warning in [*warnings, *noise.warnings]}
-    unknown = {**_unknown(system, limits), **noise.unknown}
+    unknown = {**_unknown(system), **noise.unknown}
     profiles = _profiles() if found else {}
     entries = []
     for check in _CHECKS:
@@ -172,15 +177,13 @@ def _effect(check: _Check, system: System) -> str:
     return check.effect
 
 
-def _unknown(system: System, limits: Limits) -> dict[str, str]:
+def _unknown(system: System) -> dict[str, str]:
     """What this Linux does not tell: mostly what the host of a virtual machine decides."""
     found = {}
     if not system.governors:
         found["governor"] = "no cpufreq: the frequency is not this system's to know"
     if not system.idle_driver and not system.deepest_idle_us:
         found["idle-states"] = "no cpuidle: the idle states are not this system's to know"
-    if limits.rt_runtime_us is None:
-        found["rt-throttling"] = "/proc/sys/kernel/sched_rt_runtime_us cannot be read"
     return found
 
 

@@ -109,6 +109,31 @@ def test_only_kernel_parameters_that_matter_are_published(tmp_path: Path) -> Non
         ),
         (
             {
+                "/proc/sys/kernel/osrelease": "6.12.43-rt-amd64",
+                "/proc/sys/kernel/sched_rt_runtime_us": "950000",
+                "/boot/config-6.12.43-rt-amd64": "CONFIG_X=y\nCONFIG_RT_GROUP_SCHED=y\n",
+            },
+            "rt-throttling",
+            "for 50 ms of each 1000 ms",
+            "fair server is off as well",
+        ),
+        (
+            {
+                "/proc/sys/kernel/osrelease": "6.12.43-rt-amd64",
+                "/proc/sys/kernel/sched_rt_runtime_us": "950000",
+                "/boot/config-6.12.43-rt-amd64": "# CONFIG_RT_GROUP_SCHED is not set\n",
+                "/sys/kernel/debug/sched/fair_server/cpu0/runtime": "0",
+                "/sys/kernel/debug/sched/fair_server/cpu0/period": "1000000000",
+                "/sys/kernel/debug/sched/fair_server/cpu1/runtime": "50000000",
+                "/sys/kernel/debug/sched/fair_server/cpu1/period": "1000000000",
+            },
+            "fair-server",
+            "for 50 ms of each 1000 ms before real-time threads that do not sleep (fair server, on "
+            "1 of 2 processors)",
+            "echo 0",
+        ),
+        (
+            {
                 "/sys/fs/cgroup/user.slice/cpu.max": "150000 100000",
                 "/sys/fs/cgroup/user.slice/cpu.stat": "nr_periods 9\nnr_throttled 4\n",
             },

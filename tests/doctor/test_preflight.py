@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from kadenz.cli.doctor import doctor
 from kadenz.config import house, manifest
 from kadenz.config.tuning import removes
-from kadenz.target import checkup, host_clock, host_facts, tools
+from kadenz.target import checkup, host_clock, host_facts, host_throttling, tools
 from kadenz.target.checkup import TargetCheck
 from kadenz.target.host_limits import Rights
 from kadenz.target.host_preflight import _CHECKS, CODES
@@ -155,16 +155,41 @@ def test_every_finding_a_profile_says_to_take_away_is_one_of_the_preflight() -> 
 
 def test_what_cannot_be_read_is_unknown_not_good(tmp_path: Path) -> None:
     entries = {e.code: e for e in host_facts.read_host(Files(tmp_path), ALL_RIGHTS).preflight}
-    for code in ("governor", "idle-states", "rt-throttling", "tracing"):
+    for code in ("governor", "idle-states", "rt-throttling", "fair-server", "tracing"):
         assert entries[code].verdict == "unknown"
         assert entries[code].message
+
+
+def test_what_stops_real_time_threads_depends_on_the_kernel(tmp_path: Path) -> None:
+    """Since 6.12 the limit does nothing without RT_GROUP_SCHED; there is a fair server."""
+    codes = ("rt-throttling", "fair-server")
+    release = {"/proc/sys/kernel/osrelease": "6.12.43-amd64"}
+    limit = {"/proc/sys/kernel/sched_rt_runtime_us": "950000"}
+    config = {"/boot/config-6.12.43-amd64": "# CONFIG_RT_GROUP_SCHED is not set"}
+    server = {
+        "/sys/kernel/debug/sched/fair_server/cpu0/runtime": "0",
+        "/sys/kernel/debug/sched/fair_server/cpu0/period": "1000000000",
+    }
+    cases: list[tuple[Changes, tuple[str, str]]] = [
+        ({}, ("good", "good")),  # 6.1 without a limit
+        ({**limit}, ("finding", "good")),
+        ({**release}, ("good", "unknown")),
+        ({**release, **limit}, ("unknown", "unknown")),
+        ({**release, **limit, **config}, ("good", "unknown")),
+        ({**release, **limit, **config, **server}, ("good", "good")),
+    ]
+    for number, (changes, verdicts) in enumerate(cases):
+        host = machine.host(tmp_path / str(number), changes)
+        entries = {entry.code: entry.verdict for entry in host.preflight}
+        assert tuple(entries[code] for code in codes) == verdicts, changes
+    assert host.entry.facts["fair_server_ns"] == "0/1000000000"
 
 
 def test_every_warning_of_the_machine_has_its_place_in_the_preflight() -> None:
     """A warning without one would never be told by doctor."""
     import re
 
-    source = Path(host_facts.__file__).read_text()
+    source = Path(host_facts.__file__).read_text() + Path(host_throttling.__file__).read_text()
     assert set(re.findall(r'code="([a-z-]+)"', source)) <= CODES
     assert len({check.code for check in _CHECKS}) == len(_CHECKS)
 

@@ -56,7 +56,8 @@ def test_plan_shows_now_then_why_risk_and_what_is_missing(machine: FileMachine) 
     assert f"{RUNTIME}: 950000 → -1" in text
     assert "1 interrupt" not in text and "interrupts" in text
     assert "why: real-time threads are no longer stopped" in text
-    assert "risk: a real-time thread that never sleeps hangs its processor" in text
+    assert "a real-time thread that never sleeps hangs its processor until power-off" in text
+    assert "risk: where no fair server is left" in text
     assert "This machine does not have thread rcub/*" in text
     assert "Nothing was changed" in text
     assert machine.snapshot() == before

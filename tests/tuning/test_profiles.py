@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kadenz.condition import tuning as tunings
 from kadenz.condition.tuning_machine import CPU, parse_mask, show_mask
 from kadenz.condition.tuning_plan import Item, Plan, make_plan
 from kadenz.config import house
@@ -59,7 +60,28 @@ def test_now_and_then_are_told_for_each_value(tmp_path: Path) -> None:
     idle = f"{CPU}/cpu0/cpuidle/state2/disable (C6, 133 us)"
     assert values(one(plan, "processor.idle_above_us")) == {idle: ("0", "1")}
     assert len(one(plan, "processor.governor").changes) == 2
-    assert plan.items[-1].key == "scheduler.rt_runtime_us"
+    last = [item.key for item in plan.items[-2:]]
+    assert last == ["scheduler.rt_runtime_us", "scheduler.fair_server_runtime_ns"]
+
+
+def test_the_fair_server_is_switched_off_on_each_processor_last_and_comes_back_first(
+    tmp_path: Path,
+) -> None:
+    folder = "/sys/kernel/debug/sched/fair_server"
+    paths = [f"{folder}/cpu{cpu}/runtime" for cpu in (0, 1)]
+    changes: dict[str, str | None] = dict.fromkeys(paths, "50000000")
+    machine = machines.make(tmp_path / "m", changes)
+    before, plan = machine.snapshot(), plan_of(machine, "latency")
+    item = one(plan, "scheduler.fair_server_runtime_ns")
+    assert values(item) == dict.fromkeys(paths, ("50000000", "0"))
+    assert [change.path for change in plan.changes()[-2:]] == paths
+    tunings.apply(machine, plan, folder=tmp_path / "state")
+    assert [machine.read(path) for path in paths] == ["0", "0"]
+    taken = tunings.restore(machine, folder=tmp_path / "state")
+    assert [one.change.path for one in taken[:2]] == paths[::-1]
+    assert machine.snapshot() == before
+    lacking = plan_of(machines.make(tmp_path / "old"), "latency")
+    assert "before 6.12" in one(lacking, "scheduler.fair_server_runtime_ns").missing
 
 
 def test_what_a_machine_lacks_is_named(tmp_path: Path) -> None:
@@ -226,7 +248,12 @@ def test_an_unknown_profile_is_answered_with_the_nearest() -> None:
 
 
 def test_the_findings_a_profile_takes_away_are_known() -> None:
-    assert removes(house.read_tuning("latency")[0]) >= {"rt-throttling", "governor", "huge-pages"}
+    assert removes(house.read_tuning("latency")[0]) >= {
+        "rt-throttling",
+        "fair-server",
+        "governor",
+        "huge-pages",
+    }
     assert "rt-throttling" not in removes(house.read_tuning("quiet")[0])
     assert removes(house.read_tuning("cereia2011-case1")[0]) == set()
 
