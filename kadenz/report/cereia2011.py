@@ -21,6 +21,7 @@ from kadenz.report.tables import Named
 PAPER, TABLE = "cereia2011", "Table I"
 STATISTICS = ("mean", "sd", "min", "max")
 NO_LOAD = "none"
+STUDY_LOADS = (NO_LOAD, "io")  # section IV-B: without, and with best-effort I/O
 
 
 def edge_lanes(runs: Named) -> list[tuple[int, str, RunResult, RecordResult, LaneResult]]:
@@ -79,6 +80,10 @@ def table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
             if not own:
                 rows.append(_absent(kernel, load))
                 kinds.append("ours")
+    beyond = [one for one in lanes if load_of(one[2]) not in STUDY_LOADS]
+    for _, label, run, record, lane in beyond:
+        rows.append(_measured(label, run, record, lane))
+        kinds.append("ours")
     return Table(
         name="cereia2011-table-1",
         title="Jitter of edges (layout of Cereia, Bertolotti and Scanzio 2011, table I)",
@@ -106,6 +111,14 @@ def table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
             "the tuning cereia2011-case2, else with “all IRQ threads at 51”. Kernels of today have "
             "no routing cache.",
             *(
+                (
+                    "The last rows were measured under loads the study did not have: they stand "
+                    "beside none of its figures.",
+                )
+                if beyond
+                else ()
+            ),
+            *(
                 ()
                 if all(record.bench == EDGES for _, _, _, record, _ in lanes)
                 else (
@@ -132,14 +145,14 @@ def _is(one: PublishedFigure, kernel: str, load: str) -> bool:
 
 
 def _same_cell(run: RunResult, kernel: str, load: str) -> bool:
-    """Whether a run is of the study's kernel configuration and has, or has not, a load."""
+    """Whether a run is of the study's kernel configuration and under the very load of the study."""
     if is_preempt_rt(run):
         # A profile with values that failed is named with them: it is not the study's case.
         tuned = run.manifest.conditions.get("tuning") == "cereia2011-case2"
         wanted = "hrtimer thread" in kernel if tuned else "all IRQ threads" in kernel
     else:
         wanted = "rt27" not in kernel
-    return wanted and (load_of(run) == NO_LOAD) == (load == NO_LOAD)
+    return wanted and load_of(run) == load
 
 
 def _printed(own: list[PublishedFigure], kernel: str, load: str) -> tuple[Cell, ...]:
@@ -183,7 +196,7 @@ def _absent(kernel: str, load: str) -> tuple[Cell, ...]:
         words("ours", "ours"),
         words(why, "status na"),
         words("PREEMPT_RT" if rt else "without PREEMPT_RT"),
-        words("none" if load == NO_LOAD else "a load"),
+        words(load),
         *(Cell(numbers.ABSENT) for _ in range(5)),
         words(""),
         words(""),
@@ -191,7 +204,10 @@ def _absent(kernel: str, load: str) -> tuple[Cell, ...]:
 
 
 def plots(runs: Named) -> list[Plot]:
-    """Figures 2 (compensated), 3 (jitter, no load), 4 (with load), 5 (both on one scale)."""
+    """Figures 2 (compensated), 3 (jitter, no load), 4 (with the study's), 5 (both on one scale).
+
+    Runs under any other load are drawn the same way, and called figures of no study.
+    """
     lanes = edge_lanes(runs)
     if not lanes or not _of_the_study(runs):
         return []
@@ -201,8 +217,7 @@ def plots(runs: Named) -> list[Plot]:
         _plot("figure 2", "clock rate compensated", colour, label, run, record, lane, "compensated")
     ]
     for colour, label, run, record, lane in ordered:
-        which = "figure 3" if load_of(run) == NO_LOAD else "figure 4"
-        made.append(_plot(which, "jitter", colour, label, run, record, lane))
+        made.append(_plot(_which(run), "jitter", colour, label, run, record, lane))
     for unit in dict.fromkeys(one[3].unit for one in lanes):
         made += _on_one_scale([one for one in ordered if one[3].unit == unit])
     return made
@@ -220,7 +235,23 @@ def _on_one_scale(
         unit.figure(min(one.summary.min for one in found)),
         unit.figure(max(one.summary.max for one in found)),
     )
-    return [_plot("figure 5", "jitter, one scale", *one, limits=limits) for one in lanes]
+    return [
+        _plot(
+            "figure 5" if load_of(one[2]) in STUDY_LOADS else "one scale",
+            "jitter, one scale",
+            *one,
+            limits=limits,
+        )
+        for one in lanes
+    ]
+
+
+def _which(run: RunResult) -> str:
+    """The figure of the study that shows a run of this load; "another load" for none of them."""
+    load = load_of(run)
+    if load not in STUDY_LOADS:
+        return "another load"
+    return "figure 3" if load == NO_LOAD else "figure 4"
 
 
 def _plot(
@@ -237,6 +268,7 @@ def _plot(
     assert lane.jitter is not None
     load = load_of(run)
     said = "no load" if load == NO_LOAD else f"load {load}"
+    like = f"as {which}" if which.startswith("figure") else "not of the study"
     return remaining(
         " ".join(part for part in (label, labels.lane(record, lane)) if part),
         record.bench,
@@ -244,7 +276,7 @@ def _plot(
         record.unit,
         colour,
         view="compensated" if view == "compensated" else "jitter",
-        subheading=f"as {which}: {what}, {said}, {labels.unit(record.unit)}",
+        subheading=f"{like}: {what}, {said}, {labels.unit(record.unit)}",
         limits=limits,
         name=f"cereia2011-{which}-{load}",
     )

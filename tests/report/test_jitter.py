@@ -29,10 +29,10 @@ VIRTUAL_CLOCK = msgspec.structs.replace(EMULATED_CLOCK, unit=VIRTUAL_NS)
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Without and with a load."""
+    """Without and with the load of the study."""
     folder = tmp_path_factory.mktemp("runs")
     made = []
-    for number, load in enumerate(("none", "disk")):
+    for number, load in enumerate(("none", "io")):
         entry = manifest(INDY7, id=f"20261121-10300{number}-posix-indy7-{load}")
         entry.conditions = {"load": load}
         entry.campaign.name = "cereia2011"
@@ -73,9 +73,9 @@ def test_the_study_s_figures_are_redrawn_with_our_runs(page: pages.Page) -> None
     assert [name.split("-ethercat")[0] for name in drawn] == [
         "cereia2011-figure-2-none",
         "cereia2011-figure-3-none",
-        "cereia2011-figure-4-disk",
+        "cereia2011-figure-4-io",
         "cereia2011-figure-5-none",
-        "cereia2011-figure-5-disk",
+        "cereia2011-figure-5-io",
     ]
 
 
@@ -85,7 +85,7 @@ def test_table_1_stands_beside_ours_and_gaps_are_said(page: pages.Page) -> None:
     assert len([row for row in rows if row[0] == "published"]) == 6
     ours = [row for row in rows if row[0] == "ours"]
     measured = [row for row in ours if "not measured" not in row[1]]
-    assert [row[3] for row in measured] == ["none", "disk"]
+    assert [row[3] for row in measured] == ["none", "io"]
     absent = [row[1] for row in ours if row[1].startswith("not measured")]
     assert absent[:2] == ["not measured: no run under PREEMPT_RT here"] * 2
     tuned = "not measured: no run under PREEMPT_RT tuned as cereia2011-case2 here"
@@ -108,13 +108,40 @@ def test_a_guest_under_preempt_rt_fills_the_row_of_the_patched_kernel(
     drawn = [plot.name.split("-ethercat")[0] for plot in cereia2011.plots(named)]
     assert [name for name in drawn if "figure-5" in name] == [
         "cereia2011-figure-5-none",
-        "cereia2011-figure-5-disk",
+        "cereia2011-figure-5-io",
     ]
     rows = [[cell.text for cell in row] for row in table.rows if row[0].text == "ours"]
     (guest,) = [row for row in rows if row[9] == "virtual ns"]
     assert (guest[3], guest[4], guest[10]) == ("none", "5,000", "instruction")
     assert abs(float(guest[6]) - 866.0) < 30.0  # (12000 - 9000) / sqrt(12)
     assert len([row for row in rows if "no run under PREEMPT_RT" in row[1]]) == 3
+
+
+@pytest.mark.parametrize("load", ["disk", "cpu+timers", "io+cpu"])
+def test_a_load_the_study_did_not_have_stands_beside_none_of_its_figures(
+    load: str, runs: list[Path]
+) -> None:
+    results = [analyse(read_run(run)) for run in runs]
+    results[1].manifest.conditions["load"] = load
+    named = [(str(n), run) for n, run in enumerate(results)]
+    table = cereia2011.table(published.load(), named)
+    assert table is not None
+    rows = [[cell.text for cell in row] for row in table.rows]
+    measured = [n for n, row in enumerate(rows) if row[0] == "ours" and row[4] != "–"]
+    assert [rows[n][3] for n in measured] == ["none", load]
+    assert measured[-1] == len(rows) - 1  # a row of its own, behind all cells of the study
+    assert rows[measured[-1] - 1][0] == "ours"
+    assert any("loads the study did not have" in note for note in table.notes)
+    plots = cereia2011.plots(named)
+    slug = load.replace("+", "-")
+    assert [plot.name.split("-ethercat")[0] for plot in plots] == [
+        "cereia2011-figure-2-none",
+        "cereia2011-figure-3-none",
+        f"cereia2011-another-load-{slug}",
+        "cereia2011-figure-5-none",
+        f"cereia2011-one-scale-{slug}",
+    ]
+    assert not any("figure 4" in plot.svg for plot in plots)
 
 
 def test_a_period_is_named_in_the_table_and_on_the_screen(
