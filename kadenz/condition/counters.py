@@ -51,14 +51,17 @@ class Reading:
 
 
 def read(
-    names: Iterable[str], place: Place, sessions: Mapping[str, Collection[int]] | None = None
+    names: Iterable[str],
+    place: Place,
+    sessions: Mapping[str, Collection[int]] | None = None,
+    pids: Collection[int] | None = None,
 ) -> Reading:
     """The named counters now, and the processor time of the processes of `sessions`, by part.
 
-    Walking all processes costs milliseconds, so that it is left out while something is measured.
+    Walking all processes costs milliseconds: while something is measured only `pids` are read.
     """
     values = {name: COUNTERS[name].read(place) for name in names}
-    used = processor_time(sessions, place.root) if sessions else {}
+    used = processor_time(sessions, place.root, pids) if sessions else {}
     return Reading(time.monotonic(), values, used)
 
 
@@ -82,11 +85,19 @@ def cpu_percent(part: str, place: Place, before: Reading, after: Reading) -> flo
     return max(0.0, 100.0 * used / seconds / max(1, len(place.cpus)))
 
 
-def processor_time(sessions: Mapping[str, Collection[int]], root: Path = ROOT) -> dict[str, float]:
-    """Seconds of processor time of the living processes of `sessions` and their dead children."""
+def processor_time(
+    sessions: Mapping[str, Collection[int]],
+    root: Path = ROOT,
+    pids: Collection[int] | None = None,
+) -> dict[str, float]:
+    """Seconds of processor time of the living processes of `sessions` and their dead children.
+
+    Of `pids` alone where they are named: a process that came later counts when it has ended.
+    """
     part_of = {session: part for part, numbers in sessions.items() for session in numbers}
     ticks = dict.fromkeys(sessions, 0)
-    for entry in root.glob("proc/[0-9]*/stat"):
+    named = None if pids is None else [root / f"proc/{pid}/stat" for pid in pids]
+    for entry in root.glob("proc/[0-9]*/stat") if named is None else named:
         try:
             stat = entry.read_text(errors="replace").rpartition(")")[2].split()
         except OSError:

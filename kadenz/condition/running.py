@@ -79,6 +79,7 @@ class RunningLoad:
         self._idle: dict[str, float] = {}
         self._began: Reading | None = None
         self._record: Reading | None = None
+        self._known: list[int] = []  # its processes when the measurement began
 
     def start(self, stop: threading.Event) -> None:
         """Measures the idle machine, starts the load and waits until it bites.
@@ -104,16 +105,18 @@ class RunningLoad:
 
     def began(self) -> None:
         """The measurement begins."""
-        self._began = self._read(own=True)
+        self._began = self._read()
+        sessions = [pid for pids in self._sessions.values() for pid in pids]
+        self._known = supervisor.of_sessions(sessions)
 
     def record_began(self) -> None:
         """A record begins."""
-        self._record = self._read(own=False)
+        self._record = self._read(self._known)
 
     def record_ended(self, id: int) -> str:
         """A record has ended: enters the load's rate meanwhile; why it is not under load, or ""."""
         if self.alive() and self._record is not None:
-            now = self._read(own=False)
+            now = self._read(self._known)
             if now.at_s - self._record.at_s >= _RECORD_S:
                 return self._judge_record(id, self._record, now)
             return ""
@@ -126,7 +129,7 @@ class RunningLoad:
                 entry.verified, entry.reason = False, self.ended
             return self.ended
         assert self._began is not None
-        now = self._read(own=True)
+        now = self._read()
         if now.at_s - self._began.at_s < _RECORD_S:
             return ""
         weak = ""
@@ -268,9 +271,9 @@ class RunningLoad:
         verdicts: list[Verdict] = []
         self._say("the load is started, waiting until it bites")
         for _ in range(_WINDOWS):
-            before = self._read(own=True)
+            before = self._read()
             self._wait(stop)
-            after = self._read(own=True)
+            after = self._read()
             if not self.alive():
                 raise LoadFailed(
                     self.ended, remedy="Try its command by hand: `kadenz list` shows what loads do"
@@ -293,15 +296,15 @@ class RunningLoad:
                 f"{number(rate)} {unit}, and the machine does {number(idle)} without it: at least "
                 f"{part.kind.times_idle:g} times as much is needed"
             )
-        elif used < part.kind.cpu_at_least:
-            reason = (
-                f"its processes got {used:.1f} % of the processors' time, at least "
-                f"{part.kind.cpu_at_least:g} % are needed: other work takes the rest"
-            )
+        else:
+            reason = _share(part, used)
         return Verdict(part, rate, used, reason)
 
     def _judge_record(self, id: int, before: Reading, after: Reading) -> str:
-        """Enters a record's rates. Only their floor counts: a record may be a quiet moment."""
+        """Enters a record's rates. Only their floor counts: a record may be a quiet moment.
+
+        Where the counter counts everybody's work, the load's own processes need their share too.
+        """
         problem = ""
         for part, entry in zip(self._parts, self.entries, strict=True):
             rate = counters.rate(part.kind.counter, self._place, before, after)
@@ -311,11 +314,16 @@ class RunningLoad:
                     f"load `{part.name}` did {number(rate)} {entry.unit} during this record, at "
                     f"least {number(entry.least)} are needed"
                 )
+            used = counters.cpu_percent(part.name, self._place, before, after)
+            entry.record_cpu_percent[id] = _rounded(used)
+            if COUNTERS[part.kind.counter].per_cpu_time and not problem:
+                share = _share(part, used)
+                problem = f"load `{part.name}`: during this record {share}" if share else ""
         return problem
 
-    def _read(self, *, own: bool) -> Reading:
-        sessions = self._sessions if own else {}
-        return counters.read(self._names, self._place, sessions)
+    def _read(self, pids: list[int] | None = None) -> Reading:
+        """With the processor time of all its processes, or of `pids` of them."""
+        return counters.read(self._names, self._place, self._sessions, pids)
 
     def _entry(self, verdict: Verdict) -> LoadEntry:
         part, counter = verdict.part, COUNTERS[verdict.part.kind.counter]
@@ -382,6 +390,16 @@ def _in_use(folder: Path) -> bool:
         except OSError:
             continue
     return False
+
+
+def _share(part: Part, used: float) -> str:
+    """Why the load's own processes had too little processor time, "" when they had enough."""
+    if used >= part.kind.cpu_at_least:
+        return ""
+    return (
+        f"its processes got {used:.1f} % of the processors' time, at least "
+        f"{part.kind.cpu_at_least:g} % are needed: other work takes the rest"
+    )
 
 
 def told(entry: LoadEntry) -> str:

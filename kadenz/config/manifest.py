@@ -224,6 +224,7 @@ class LoadEntry(Model, kw_only=True):
     rate_before: float = 0.0  # under load, in the last second before the measurement
     least: float = 0.0  # what `rate` must reach to count as a load
     record_rates: dict[int, float] = {}  # under load, while one record was measured, by its id
+    record_cpu_percent: dict[int, float] = {}  # of the processors' time, its own, by record
     cpu_percent: float = 0.0  # of the processors' time, what the load's own processes used
     verified: bool
     reason: str = ""  # why it is not verified

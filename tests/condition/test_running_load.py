@@ -104,6 +104,50 @@ def test_others_work_is_not_taken_for_the_load(here: Path, monkeypatch: pytest.M
             other.kill()
 
 
+def test_workers_that_stand_still_beside_other_work_are_no_load(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The whole machine's counter goes on; the load's own processes do nothing."""
+    as_if(monkeypatch, "cpu", at_least=0.0001, cpu_at_least=0.1)
+    monkeypatch.setattr(running, "_RECORD_S", 0.0)
+    monkeypatch.setattr(running, "_WINDOWS", 20)
+    walks: list[str] = []
+    with (
+        subprocess.Popen([sys.executable, "-c", "while True: pass"]) as other,
+        started("cpu", here) as beside,
+    ):
+        try:
+            beside.start(threading.Event())
+            beside.began()
+            (entry,) = beside.entries
+            workers = supervisor.of_sessions(p for pids in beside._sessions.values() for p in pids)
+            assert len(workers) > entry.workers  # stress-ng and each of its workers
+
+            def walked(folder: Path, pattern: str) -> Iterator[Path]:
+                walks.append(pattern)
+                return iter(())
+
+            monkeypatch.setattr(Path, "glob", walked)
+            assert record_of(beside, 10) == ""
+            for worker in workers:
+                os.kill(worker, signal.SIGSTOP)
+            stopped = record_of(beside, 11)
+            assert "load `cpu`: during this record its processes got 0.0 % of" in stopped
+            assert entry.record_rates[11] >= entry.least
+            assert entry.record_cpu_percent[10] > 0.1 > entry.record_cpu_percent[11]
+            assert walks == []  # nobody looks through all processes while something is measured
+        finally:
+            monkeypatch.undo()
+            other.kill()
+
+
+def record_of(beside: RunningLoad, number: int) -> str:
+    """A record as long as it takes until somebody's work is counted in ticks of 10 ms."""
+    beside.record_began()
+    time.sleep(2.0)
+    return beside.record_ended(number)
+
+
 def test_a_weak_load_is_measured_only_when_allowed(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
