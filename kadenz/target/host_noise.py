@@ -8,10 +8,12 @@ any machine is without them, and each adds little.
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kadenz.config import manifest
-from kadenz.config.processors import parse_cpus
+from kadenz.config.processors import parse_cpus, show_cpus
 from kadenz.target.host_system import Files, System
 
 # Priorities of the suite's threads on Linux end at 97; those of the studies are 90 and 95.
@@ -108,15 +110,7 @@ def _kernel(files: Files, noise: Noise) -> None:
 def _placement(files: Files, system: System, noise: Noise) -> None:
     if system.cpus < 2:
         return
-    apart = files.glob("/sys/fs/cgroup/cpuset/kadenz-housekeeping") or files.glob(
-        "/sys/fs/cgroup/kadenz-housekeeping"
-    )
-    if not system.isolated and not apart:
-        noise.say(
-            "no-isolation",
-            "no processor is kept apart from other programs",
-            "isolcpus=, nohz_full= and rcu_nocbs= at boot",
-        )
+    _isolation(files, system, noise)
     lists = [files.text(p) for p in files.glob("/proc/irq/[0-9]*/smp_affinity_list")]
     wide = sum(1 for text in lists if text and len(parse_cpus(text)) >= system.cpus)
     if wide:
@@ -127,15 +121,68 @@ def _placement(files: Files, system: System, noise: Noise) -> None:
         )
 
 
-def _programs(files: Files, noise: Noise) -> None:
-    competitors = []
-    own = os.getpid()
+def _isolation(files: Files, system: System, noise: Noise) -> None:
+    """Processors meant to be kept apart, and whether they are: where programs may really run."""
+    apart = _meant_apart(files, system)
+    if not apart:
+        noise.say(
+            "no-isolation",
+            "no processor is kept apart from other programs",
+            "isolcpus=, nohz_full= and rcu_nocbs= at boot",
+        )
+        return
+    inside = [
+        (f"{name} ({number})", cpus)
+        for number, name, _ in _user_programs(files)
+        if (cpus := _allowed(files, number) & apart)
+    ]
+    if inside:
+        names = ", ".join(name for name, _ in inside[:3])
+        more = f" and {len(inside) - 3} more" if len(inside) > 3 else ""
+        entered = show_cpus(frozenset().union(*(cpus for _, cpus in inside)))
+        noise.say(
+            "no-isolation",
+            f"processors {show_cpus(apart)} are meant to be kept apart, and other programs may run "
+            f"on {entered}: {names}{more}",
+            "Apply the tuning again (kadenz tune restore, then apply), or move them: "
+            "taskset -a -p -c LIST NUMBER",
+        )
+
+
+def _meant_apart(files: Files, system: System) -> frozenset[int]:
+    """By isolcpus= or an isolated partition (cgroup version 2), and by the profile `isolated`."""
+    found = parse_cpus(system.isolated)
+    found |= parse_cpus(files.text("/sys/fs/cgroup/cpuset.cpus.isolated"))
+    online = parse_cpus(files.text("/sys/devices/system/cpu/online"))
+    for mount in ("/sys/fs/cgroup/cpuset", "/sys/fs/cgroup"):
+        group = f"{mount}/kadenz-housekeeping/cpuset.cpus"
+        others = parse_cpus(files.text(f"{group}.effective") or files.text(group))
+        if others:
+            found |= online - others
+    return found & online
+
+
+def _allowed(files: Files, number: str) -> frozenset[int]:
+    """Where a program may run: what affinity and control groups leave of it."""
+    text = files.text(f"/proc/{number}/status")
+    match = re.search(r"^Cpus_allowed_list:\s*(\S+)$", text, re.MULTILINE)
+    return parse_cpus(match[1]) if match else frozenset()
+
+
+def _user_programs(files: Files) -> Iterator[tuple[str, str, list[str]]]:
+    """Number, name and the words behind it in /proc/PID/stat of every program but this one."""
     for path in files.glob("/proc/[0-9]*/stat"):
         before, _, rest = files.text(path).rpartition(")")
         number, _, name = before.partition(" (")
         words = rest.split()
-        if len(words) < 39 or int(words[6]) & _PF_KTHREAD or number == str(own):
+        if len(words) < 39 or int(words[6]) & _PF_KTHREAD or number == str(os.getpid()):
             continue
+        yield number, name, words
+
+
+def _programs(files: Files, noise: Noise) -> None:
+    competitors = []
+    for number, name, words in _user_programs(files):
         if name == "irqbalance":
             noise.say(
                 "irqbalance",

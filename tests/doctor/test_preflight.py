@@ -105,6 +105,36 @@ def test_kernel_threads_and_low_priorities_are_no_competitors(tmp_path: Path) ->
     assert found(tmp_path, {"/proc/77/stat": low, "/proc/18/stat": kernel}) == []
 
 
+HOUSEKEEPING = "/sys/fs/cgroup/cpuset/kadenz-housekeeping/cpuset.cpus"
+
+
+def program(number: int, cpus: str, flags: int = 0) -> Changes:
+    stat = f"{number} (robot) S 1 0 0 0 -1 {flags} " + "0 " * 30 + "0 0 0"
+    return {
+        f"/proc/{number}/stat": stat,
+        f"/proc/{number}/status": f"Name:\trobot\nCpus_allowed:\tf\nCpus_allowed_list:\t{cpus}\n",
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({HOUSEKEEPING: "0-2", f"{CPU}/isolated": "", **program(77, "0-2")}, ""),
+        ({HOUSEKEEPING: "0-3", f"{CPU}/isolated": ""}, "no processor is kept apart"),
+        ({HOUSEKEEPING: "", f"{CPU}/isolated": ""}, "no processor is kept apart"),
+        ({HOUSEKEEPING: "0-1", f"{CPU}/isolated": "", **program(77, "0-2")}, "run on 2: robot"),
+        ({**program(77, "3")}, "processors 3 are meant to be kept apart"),
+        ({**program(77, "0-3", flags=0x00200000)}, ""),  # a kernel thread
+        ({f"{CPU}/isolated": "", "/sys/fs/cgroup/cpuset.cpus.isolated": "2-3"}, ""),
+    ],
+)
+def test_isolation_is_what_holds_not_what_was_set(
+    changes: Changes, words: str, tmp_path: Path
+) -> None:
+    messages = {entry.code: entry.message for entry in found(tmp_path, changes)}
+    assert words in messages.get("no-isolation", "") and bool(words) == ("no-isolation" in messages)
+
+
 def test_findings_come_in_the_order_of_their_weight(tmp_path: Path) -> None:
     changes: Changes = {
         "/proc/sys/kernel/sched_rt_runtime_us": "950000",
