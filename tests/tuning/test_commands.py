@@ -126,6 +126,8 @@ def test_restore_after_a_reboot_says_that_there_is_nothing_to_give_back(
         ("kadenz tune re", 2, "restore"),
         ("kadenz tune apply cereia", 3, "cereia2011-case2"),
         ("kadenz tune restore --changed-by-others o", 4, "overwrite"),
+        ("kadenz run demo --tuning la", 4, "latency"),
+        ("kadenz run demo --tuning no", 4, "none"),
         ("kadenz doctor --require m", 3, "medians"),
     ],
 )
