@@ -5,11 +5,13 @@
 
 mod common;
 
+use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
-use common::{Cell, MS};
+use common::{segment, Cell, MS};
 use ethercrab::error::{Error, TimeoutError};
 use kadenz_motion::bus::BusError;
+use kadenz_motion::layout::Layout;
 use kadenz_motion::supervise::{Event, EventKind, Reaction};
 use kadenz_motion::task::{Flow, Outcome, StopCategory};
 
@@ -516,4 +518,33 @@ fn c46_a_fault_during_a_stop_is_told_and_makes_it_a_hard_one() {
     cell.shared.request_stop(StopCategory::One);
     assert_eq!(cause(cell.run(2000)), (EventKind::DriveFault, Reaction::SafeState));
     assert_eq!((cell.first(EventKind::DriveFault).expected, cell.powered()), (8976, 0));
+}
+
+#[test]
+fn c48_a_flood_of_foreign_frames_costs_answers_and_no_cycle() {
+    let mut answers = 0;
+    let flood = Box::new(move |frame: Vec<u8>, out: &mut VecDeque<Vec<u8>>| {
+        answers += 1;
+        // In full motion, behind a bring-up of some 13,000 frames: no answer any more, and the cable never quiet.
+        if answers < 13_000 + FAST {
+            out.push_back(frame);
+        } else {
+            out.extend(std::iter::repeat_with(|| vec![0x5A; 60]).take(3_000));
+        }
+    });
+    let mut cell = Cell::on(&segment(&[]), &Layout::load(None).unwrap(), Some(flood)).unwrap();
+    // Nobody confirms the stop either: power off is asked for, and the drives' watchdogs see to it.
+    assert_eq!(cause(cell.run(20_000)), (EventKind::FrameLost, Reaction::SafeState));
+    assert!(!cell.has(EventKind::Skipped), "{:#?}", cell.events);
+    cell.silence(200);
+    assert_eq!(cell.powered(), 0);
+}
+
+#[test]
+fn c49_a_flood_during_bring_up_ends_it_in_bounded_time() {
+    let flood = Box::new(|_: Vec<u8>, out: &mut VecDeque<Vec<u8>>| {
+        out.extend(std::iter::repeat_with(|| vec![0x5A; 60]).take(10_000));
+    });
+    let error = Cell::on(&segment(&[]), &Layout::load(None).unwrap(), Some(flood)).err().expect("nobody answers");
+    assert!(matches!(error, BusError::Stalled { .. }), "{error}");
 }

@@ -47,7 +47,8 @@ const CYCLIC: [&str; 33] = [
 ];
 
 /// Before the first period, after the last, in a thread without priority, or simulated hardware.
-const ELSEWHERE: [&str; 22] = [
+const ELSEWHERE: [&str; 23] = [
+    "bus/beginning.rs",
     "bus/bring_up.rs",
     "bus/error.rs",
     "bus/image.rs",

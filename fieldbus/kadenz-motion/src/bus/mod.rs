@@ -2,6 +2,7 @@
 //! The bus: a wire to the devices, the master library on top, and the axes as the control application sees them.
 
 mod axis;
+mod beginning;
 mod bring_up;
 mod error;
 mod image;

@@ -2,23 +2,16 @@
 //! The bus in operation: one exchange a cycle, and the reading of what came.
 
 use std::any::Any;
-use std::cell::Cell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::time::Duration;
 
-use ethercrab::{Command, MainDevice, MainDeviceConfig, PduStorage, SubDeviceState, Timeouts};
+use ethercrab::{Command, MainDevice, SubDeviceState};
 
-use super::bring_up::{bring_up, Found, Ring, IMAGE_MAX_BYTES};
+use super::bring_up::{Found, Ring};
 use super::pump::{Patience, Stalled, AT_EASE};
 use super::{Axis, AxisFeedback, AxisSetpoint, BusError, Pump, Wire};
-use crate::layout::{AxisLayout, Layout};
 use crate::rt::Clock;
 use crate::supervise::Exchange;
 
-/// Times a bring-up begins whose answers were lost.
-const BEGINNINGS: u32 = 3;
-const FRAMES: usize = 8;
-const FRAME_BYTES: usize = PduStorage::element_size(IMAGE_MAX_BYTES);
 /// Difference between a device's copy of the system time and the reference, sign and magnitude (ETG.1000.4 table 60).
 const DC_DIFFERENCE: u16 = 0x092C;
 
@@ -50,59 +43,10 @@ pub struct Bus<W: Wire> {
 }
 
 impl<W: Wire> Bus<W> {
-    /// Brings the ring to the request for OP; from then on it wants a frame every cycle. `axes` are looked for on it;
-    /// none are needed for a workload without drives.
-    ///
-    /// A frame without an answer is sent again. Where its first copy had arrived after all, the second may fail: a
-    /// mailbox that was read is empty. Then all of it begins again.
-    ///
-    /// The library's storage must live for ever, so each beginning leaks some 12 KiB; a program calls it once or, to
-    /// try again, a few times.
-    pub fn bring_up(mut wire: W, layout: &Layout, axes: &[AxisLayout]) -> Result<Self, BusError> {
-        let mut begun = 0;
-        loop {
-            let (error, pump) = match Self::begin(wire, layout, axes) {
-                Ok(bus) => return Ok(bus),
-                Err(failed) => *failed,
-            };
-            begun += 1;
-            let BusError::Master { step, .. } = error else { return Err(error) };
-            if pump.resent == 0 || begun == BEGINNINGS {
-                return Err(error);
-            }
-            tracing::warn!(frames = pump.resent, "answers were lost, begins again: {error}");
-            wire = pump.into_quiet_wire().map_err(|stalled| BusError::Stalled { step, stalled })?;
-        }
-    }
-
-    fn begin(wire: W, layout: &Layout, axes: &[AxisLayout]) -> Result<Self, Box<(BusError, Pump<W>)>> {
-        let storage: &'static PduStorage<FRAMES, FRAME_BYTES> = Box::leak(Box::new(PduStorage::new()));
-        let step = Cell::new("opening");
-        let (tx, rx, frames) = storage.try_split().expect("storage that was never split");
-        // Frames get no time-out from the library: the pump keeps time, and no timer is ever registered in a cycle.
-        // The others are for dialogues at the start, which on a busy machine take longer than the library expects.
-        let timeouts = Timeouts {
-            pdu: Duration::MAX,
-            eeprom: Duration::from_secs(1),
-            mailbox_echo: Duration::from_secs(1),
-            mailbox_response: Duration::from_secs(2),
-            state_transition: Duration::from_secs(10),
-            ..Timeouts::default()
-        };
-        let master: &'static MainDevice<'static> =
-            Box::leak(Box::new(MainDevice::new(frames, timeouts, MainDeviceConfig::default())));
-        let mut pump = Pump::new(wire, tx, rx);
-        let began_ns = pump.clock().now_ns();
-        let work = AssertUnwindSafe(|| pump.run(bring_up(master, layout, axes, began_ns, &step), AT_EASE));
-        let found = match catch_unwind(work) {
-            Err(panic) => Err(BusError::MasterPanicked { step: step.get(), message: message_of(&*panic) }),
-            Ok(Err(stalled)) => Err(BusError::Stalled { step: step.get(), stalled }),
-            Ok(Ok(found)) => found,
-        };
-        match found {
-            Ok(Found { ring, axes, expected_counter }) => Ok(Self { pump, master, ring, axes, expected_counter }),
-            Err(error) => Err(Box::new((error, pump))),
-        }
+    /// What bring-up found, and the pump to go on with.
+    pub(super) fn new(pump: Pump<W>, master: &'static MainDevice<'static>, found: Found) -> Self {
+        let Found { ring, axes, expected_counter } = found;
+        Self { pump, master, ring, axes, expected_counter }
     }
 
     /// Axes in the order of the layout.
@@ -241,7 +185,7 @@ impl<W: Wire> Bus<W> {
     }
 }
 
-fn message_of(panic: &(dyn Any + Send)) -> String {
+pub(super) fn message_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message").to_owned()
 }

@@ -46,6 +46,14 @@ pub const AT_EASE: Patience = Patience::Retry { wait_ns: ANSWER_NS, times: 3 };
 /// Answers that can still be on their way: no master has more frames under way.
 const UNDER_WAY: usize = 64;
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Received {
+    Answer,
+    /// Somebody else's, or one that was given up.
+    Stray,
+    Nothing,
+}
+
 /// Frames in and out.
 pub struct Pump<W> {
     wire: W,
@@ -77,21 +85,28 @@ impl<W: Wire> Pump<W> {
     pub fn run<F: Future>(&mut self, future: F, patience: Patience) -> Result<F::Output, Stalled> {
         let mut future = pin!(future);
         let mut context = Context::from_waker(Waker::noop());
-        let mut tries = 0;
+        let (mut tries, mut began_ns) = (0, self.wire.clock().now_ns());
         loop {
             if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
                 return Ok(output);
             }
             if self.send_all(matches!(patience, Patience::Retry { .. }))? {
-                tries = 0;
+                (tries, began_ns) = (0, self.wire.clock().now_ns());
             }
             let deadline_ns = match patience {
                 Patience::Until(moment_ns) => moment_ns,
-                Patience::Retry { wait_ns, .. } => self.wire.clock().now_ns() + wait_ns,
+                Patience::Retry { wait_ns, .. } => began_ns + wait_ns,
             };
-            if self.receive(deadline_ns)? {
-                continue;
+            // However many frames come that are no answer: they win no time.
+            match self.receive(deadline_ns)? {
+                Received::Answer => {
+                    began_ns = self.wire.clock().now_ns();
+                    continue;
+                }
+                Received::Stray if self.wire.clock().now_ns() < deadline_ns => continue,
+                Received::Stray | Received::Nothing => {}
             }
+            began_ns = self.wire.clock().now_ns();
             match patience {
                 Patience::Retry { times, .. } if tries < times => {
                     tries += 1;
@@ -107,7 +122,7 @@ impl<W: Wire> Pump<W> {
     /// The wire, once nothing is on its way any more: for a new beginning, which must not take an old answer for its own.
     pub fn into_quiet_wire(mut self) -> Result<W, Stalled> {
         for _ in 0..UNDER_WAY {
-            if !self.receive(self.wire.clock().now_ns() + ANSWER_NS)? {
+            if self.receive(self.wire.clock().now_ns() + ANSWER_NS)? == Received::Nothing {
                 break;
             }
         }
@@ -140,19 +155,20 @@ impl<W: Wire> Pump<W> {
         Ok(any)
     }
 
-    /// Waits for one frame; false at the deadline.
-    fn receive(&mut self, deadline_ns: u64) -> Result<bool, Stalled> {
+    /// Waits for one frame, at most until the deadline.
+    fn receive(&mut self, deadline_ns: u64) -> Result<Received, Stalled> {
         let length = self
             .wire
             .receive(&mut self.buffer, deadline_ns)
             .map_err(|error| Stalled::WireFailed(error.raw_os_error().unwrap_or(0)))?;
         if length == 0 {
-            return Ok(false);
+            return Ok(Received::Nothing);
         }
         // A frame nobody waits for is not an error of this cycle; it shows as a lost one if it was needed.
-        if !matches!(self.rx.receive_frame(&self.buffer[..length]), Ok(ethercrab::ReceiveAction::Processed)) {
-            self.strays += 1;
+        if matches!(self.rx.receive_frame(&self.buffer[..length]), Ok(ethercrab::ReceiveAction::Processed)) {
+            return Ok(Received::Answer);
         }
-        Ok(true)
+        self.strays += 1;
+        Ok(Received::Stray)
     }
 }

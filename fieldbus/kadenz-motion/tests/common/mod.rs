@@ -47,6 +47,9 @@ impl kadenz_motion::bus::Wire for Wire {
     fn receive(&mut self, buffer: &mut [u8], deadline_ns: u64) -> std::io::Result<usize> {
         loop {
             if let Some(frame) = self.waiting.pop_front() {
+                // One after the other: a short frame takes 6.7 µs at 100 Mbit/s.
+                let clock = self.inside.clock();
+                clock.sleep_until_ns(clock.now_ns() + 6_720);
                 let length = frame.len().min(buffer.len());
                 buffer[..length].copy_from_slice(&frame[..length]);
                 return Ok(length);

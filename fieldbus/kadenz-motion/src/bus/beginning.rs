@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A bring-up from its beginning, and again where answers were lost on the way.
+
+use std::cell::Cell;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::time::Duration;
+
+use ethercrab::{MainDevice, MainDeviceConfig, PduStorage, Timeouts};
+
+use super::bring_up::{bring_up, IMAGE_MAX_BYTES};
+use super::online::message_of;
+use super::pump::AT_EASE;
+use super::{Bus, BusError, Pump, Wire};
+use crate::layout::{AxisLayout, Layout};
+
+/// Times a bring-up begins whose answers were lost.
+const BEGINNINGS: u32 = 3;
+const FRAMES: usize = 8;
+const FRAME_BYTES: usize = PduStorage::element_size(IMAGE_MAX_BYTES);
+
+impl<W: Wire> Bus<W> {
+    /// Brings the ring to the request for OP; from then on it wants a frame every cycle. `axes` are looked for on it;
+    /// none are needed for a workload without drives.
+    ///
+    /// A frame without an answer is sent again. Where its first copy had arrived after all, the second may fail: a
+    /// mailbox that was read is empty. Then all of it begins again.
+    ///
+    /// The library's storage must live for ever, so each beginning leaks some 12 KiB; a program calls it once or, to
+    /// try again, a few times.
+    pub fn bring_up(mut wire: W, layout: &Layout, axes: &[AxisLayout]) -> Result<Self, BusError> {
+        let mut begun = 0;
+        loop {
+            let (error, pump) = match Self::begin(wire, layout, axes) {
+                Ok(bus) => return Ok(bus),
+                Err(failed) => *failed,
+            };
+            begun += 1;
+            let BusError::Master { step, .. } = error else { return Err(error) };
+            if pump.resent == 0 || begun == BEGINNINGS {
+                return Err(error);
+            }
+            tracing::warn!(frames = pump.resent, "answers were lost, begins again: {error}");
+            wire = pump.into_quiet_wire().map_err(|stalled| BusError::Stalled { step, stalled })?;
+        }
+    }
+
+    fn begin(wire: W, layout: &Layout, axes: &[AxisLayout]) -> Result<Self, Box<(BusError, Pump<W>)>> {
+        let storage: &'static PduStorage<FRAMES, FRAME_BYTES> = Box::leak(Box::new(PduStorage::new()));
+        let step = Cell::new("opening");
+        let (tx, rx, frames) = storage.try_split().expect("storage that was never split");
+        // Frames get no time-out from the library: the pump keeps time, and no timer is ever registered in a cycle.
+        // The others are for dialogues at the start, which on a busy machine take longer than the library expects.
+        let timeouts = Timeouts {
+            pdu: Duration::MAX,
+            eeprom: Duration::from_secs(1),
+            mailbox_echo: Duration::from_secs(1),
+            mailbox_response: Duration::from_secs(2),
+            state_transition: Duration::from_secs(10),
+            ..Timeouts::default()
+        };
+        let master: &'static MainDevice<'static> =
+            Box::leak(Box::new(MainDevice::new(frames, timeouts, MainDeviceConfig::default())));
+        let mut pump = Pump::new(wire, tx, rx);
+        let began_ns = pump.clock().now_ns();
+        let work = AssertUnwindSafe(|| pump.run(bring_up(master, layout, axes, began_ns, &step), AT_EASE));
+        let found = match catch_unwind(work) {
+            Err(panic) => Err(BusError::MasterPanicked { step: step.get(), message: message_of(&*panic) }),
+            Ok(Err(stalled)) => Err(BusError::Stalled { step: step.get(), stalled }),
+            Ok(Ok(found)) => found,
+        };
+        match found {
+            Ok(found) => Ok(Self::new(pump, master, found)),
+            Err(error) => Err(Box::new((error, pump))),
+        }
+    }
+}
