@@ -76,6 +76,14 @@ class Job:
     place: int = 0
 
     @property
+    def suffix(self) -> str:
+        """What tells its run folder from that of another job on the same kernel and board."""
+        instrument = "" if self.instrument == "counter" else f"-{self.instrument}"
+        load = f"-load-{self.load}" if self.load else ""
+        guest = self.guest.suffix if self.guest else ""
+        return f"{instrument}{load}{guest}" + (f"-round-{self.round}" if self.round else "")
+
+    @property
     def label(self) -> str:
         """The target, its kernel where it has several, the load and the round where asked for."""
         turn = f", round {self.round}" if self.round else ""
@@ -326,19 +334,16 @@ def _manifest(job: Job) -> Manifest:
     now = datetime.now(UTC)
     hello, board = job.catalog.hello, house.board(job.name.board)
     tier: Tier = job.name.tier  # type: ignore[assignment]  # checked by parse_target
-    suffix = "" if job.instrument == "counter" else f"-{job.instrument}"
-    suffix += f"-load-{job.load}" if job.load else ""
     kernel, conditions = job.name.kernel, dict(job.conditions)
     if job.load:
         conditions["load"] = job.load
     if job.guest is not None:
-        kernel, suffix = f"{kernel}-{job.guest.kernel.version}", suffix + job.guest.suffix
+        kernel = f"{kernel}-{job.guest.kernel.version}"
         conditions |= job.guest.conditions
-    suffix += f"-round-{job.round}" if job.round else ""
     return Manifest(
         schema_version=SCHEMA_VERSION,
         kadenz_version=__version__,
-        id=f"{now:%Y%m%d-%H%M%S}-{kernel}-{job.name.board}{suffix}",
+        id=f"{now:%Y%m%d-%H%M%S}-{kernel}-{job.name.board}{job.suffix}",
         created=now.isoformat(timespec="seconds"),
         duration_s=0.0,
         partial=False,

@@ -42,6 +42,11 @@ class TunedJob(Job):
         name = str(self.name)
         return super().label.replace(name, f"{name}, tuning {tunings.short_name(self.tuning)}", 1)
 
+    @property
+    def suffix(self) -> str:
+        """With the tuning in front."""
+        return f"-tuning-{tunings.short_name(self.tuning)}{super().suffix}"
+
 
 def tunings_of(target: TargetName, wanted: Sequence[str]) -> list[str]:
     """Tunings to measure `target` under, [""] where nobody asked for any.

@@ -68,6 +68,7 @@ def test_tuned_and_untuned_are_measured_in_turns_and_compared(
     ]
     for made in runs:
         assert "tuning-changed" not in [warning.code for warning in made.warnings]
+        assert f"-tuning-{made.conditions['tuning']}-round-" in made.id
         if made.tuning is None:
             assert made.conditions["tuning"] == "none"
             continue
