@@ -548,3 +548,12 @@ fn c49_a_flood_during_bring_up_ends_it_in_bounded_time() {
     let error = Cell::on(&segment(&[]), &Layout::load(None).unwrap(), Some(flood)).err().expect("nobody answers");
     assert!(matches!(error, BusError::Stalled { .. }), "{error}");
 }
+
+#[test]
+fn c50_a_device_that_says_it_has_no_link_is_an_error_with_a_remedy_and_no_panic() {
+    // The library (pinned: ethercrab 0.7.1) panics over DL status without a port in use.
+    let error = Cell::try_new(&["no-link@frame=1,device=joint-2"]).err().expect("the library cannot place it");
+    let BusError::MasterPanicked { step, .. } = &error else { panic!("{error}") };
+    assert_eq!(*step, "looking for devices");
+    assert!(error.to_string().contains("without link"), "{error}");
+}
