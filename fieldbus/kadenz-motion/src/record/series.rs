@@ -294,7 +294,7 @@ impl MotionRecords {
     pub fn settings() -> Map<String> {
         Map::from([
             ("master".to_owned(), "ethercrab 0.7.1".to_owned()),
-            ("dynamics".to_owned(), "KDL 1.5 recursive Newton-Euler".to_owned()),
+            ("dynamics".to_owned(), "recursive Newton-Euler over KDL 1.5 types".to_owned()),
         ])
     }
 }
