@@ -72,7 +72,7 @@ def test_a_campaign_is_measured_under_each_of_its_loads(tmp_path: Path) -> None:
     file.write_text(
         f'name = "loads"\ntitle = "loads"\ntargets = ["{LINUX}"]\n'
         f'loads = ["none", "interrupt+paging"]\n[conditions]\nload = "words"\n[load]\nworkers = 1\n'
-        f'[[benchmark]]\nname = "{WAKE_UP}"\nsamples = 1200\n'
+        f'[[benchmark]]\nname = "{WAKE_UP}"\nsamples = 3000\n'
     )
     answer = kadenz("run", file, "--output", output)
     assert answer.returncode == 0, answer.stderr
