@@ -214,10 +214,12 @@ def killed_while_it_measures(machine: FileMachine, number: int, one: Job) -> int
     child = os.fork()
     if child == 0:
         try:
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup hands it on ignored
             measured_tuned(one, measure, Progress(), machine)
         except KeyboardInterrupt:
             os._exit(7)
-        os._exit(1)
+        finally:
+            os._exit(1)  # whatever it was: the child never goes on with the tests
     return os.waitpid(child, 0)[1]
 
 
