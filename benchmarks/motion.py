@@ -53,7 +53,7 @@ POSITION_LIMIT_DEG = 2.0  # yoo2024, figure 15
 PUBLISHED = FIELDBUS.parent / "published" / "published.csv"
 SKIPPED = re.compile(r"cycle (\d+): cycles that did not take place: (\d+)")
 LOST = re.compile(r"cycle (\d+): (no answer|the master library failed)")
-FIRST = re.compile(r"measured from cycle (\d+)")
+FIRST = re.compile(r"cycle (\d+): measured from here on")
 
 
 @dataclass

@@ -57,6 +57,8 @@ def test_the_motion_campaign_records_tasks_errors_and_how_it_was_scheduled(tmp_p
                 # simulated time every sample is, pauses and all: kadenz-motion/tests/motion.rs.
                 judged = np.median(errors) if lane.missed else errors.max()
                 assert judged < limit, (record.params, lane)
+    (first,) = [e for e in run.manifest.events if e.kind == "measured from here on"]
+    assert first.count == 1 and "measured from here on" not in str(run.manifest.warnings)
     page = tmp_path / "report.html"
     answer = kadenz("report", run.path, "--output", page)
     assert answer.returncode == 0, answer.stderr

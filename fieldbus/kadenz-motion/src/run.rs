@@ -229,7 +229,7 @@ where
     say(&to_say);
     if let Some(cycle) = first_measured {
         // Events carry cycle numbers: with this a reader knows which of them lie in the measured time.
-        writer.text(&format!("measured from cycle {cycle}"))?;
+        writer.text(&format!("cycle {cycle}: measured from here on: goes on"))?;
     }
     Ok((RunReport { outcome, without_power, cycles, events }, writer))
 }
