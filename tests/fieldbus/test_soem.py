@@ -15,6 +15,7 @@ import pytest
 from .conftest import RING, Starter, Veth, stop
 
 pysoem = pytest.importorskip("pysoem", reason="pysoem is not installed: pip install -e .[dev]")
+pytestmark = pytest.mark.linux
 
 CYCLE_NS = 1_000_000
 # Six drives read and write (3 each), one output writes (2), one input reads (1).
