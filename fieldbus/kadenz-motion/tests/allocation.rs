@@ -28,17 +28,17 @@ fn the_cyclic_paths_of_all_tasks_allocate_nothing_in_a_whole_run() {
 
     // Without real-time priorities a busy machine may pause a run for longer than the drives' watchdogs wait; then the
     // way to power-off was counted, and the run is made again.
-    let mut longest = 0;
-    for _ in 0..10 {
+    for _ in 0..30 {
         let (report, allocations) = one_run();
         assert_eq!(allocations, 0, "{report:?}");
-        longest = longest.max(report.cycles);
         if report.outcome == Outcome::Done {
-            break;
+            assert!(report.cycles > 5000, "{report:?}");
+            assert!(report.events >= 40, "{report:?}: nothing was said, nothing is shown");
+            return;
         }
         assert!(report.without_power, "{report:?}");
     }
-    assert!(longest > 5000, "no run came to its end: {longest} cycles at most");
+    panic!("in each of thirty runs the machine paused for longer than drives wait");
 }
 
 /// A motion on the ring in this process, and what was allocated inside cyclic paths during it.
@@ -72,6 +72,5 @@ fn one_run() -> (RunReport, u64) {
     // As the program says events, on standard error. A subscriber formats and so allocates: no task may.
     console::speak(true);
     let (report, _) = motion(wire, &layout, &options, writer, records).unwrap();
-    assert!(report.events >= 40, "{report:?}: nothing was said, nothing is shown");
     (report, counting::count() - before)
 }
