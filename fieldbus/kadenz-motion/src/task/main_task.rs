@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::dynamics::push;
 use super::periodic::{Cyclic, Flow, Release};
 use super::phase::Phase;
+use super::sync0::{Passing, Sync0};
 use super::{Shared, StopCategory, Task, Window};
 use crate::bus::{Answer, AxisFeedback, AxisSetpoint, Bus, Wire};
 use crate::cia402::{controlword, towards_enabled, DriveState};
@@ -73,17 +74,13 @@ pub struct MainTask<W: Wire> {
     phase_since: u64,
     outcome: Outcome,
     period_ns: u64,
-    sync0_after_ns: u64,
-    /// SYNC0 behind the moment a cycle is due, for a frame sent then: by the last answer, ns.
-    sync0_behind_due_ns: u64,
+    sync0: Sync0,
     stop_cycles: u64,
     drives_go_on: u32,
     planned_cycles: u64,
     buffer: Option<(Setpoints, usize)>,
     /// Setpoints that are still to come and will be passed over: the reference has gone on without them.
     ahead: u64,
-    /// The last frame left too late for its SYNC0, and so carried the setpoint of the next.
-    was_late: bool,
     number: u64,
     point: Point<AXES>,
     way: Way,
@@ -124,14 +121,12 @@ impl<W: Wire> MainTask<W> {
             phase_since: 0,
             outcome: Outcome::Done,
             period_ns: layout.period_ns(),
-            sync0_after_ns: u64::from(layout.cycle.sync0_after_us) * 1000,
-            sync0_behind_due_ns: u64::from(layout.cycle.sync0_after_us) * 1000,
+            sync0: Sync0::new(layout.period_ns(), u64::from(layout.cycle.sync0_after_us) * 1000),
             stop_cycles: layout.supervision.stop_cycles.into(),
             drives_go_on: layout.cycle.drives_go_on_cycles,
             planned_cycles,
             buffer: None,
             ahead: 0,
-            was_late: false,
             number: 0,
             point: Point::at_rest([0.0; AXES]),
             way: Way::Approach,
@@ -228,21 +223,12 @@ impl<W: Wire> MainTask<W> {
         Some((setpoints, index))
     }
 
-    /// Setpoints by which the path goes on in this cycle. It is tied to time: to the SYNC0 with which the drives take this
-    /// cycle's frame. Those of cycles that were left out are passed over; where the drives have held, the path waits, for
-    /// a setpoint further ahead would be a jump.
-    fn steps(&mut self, now_ns: u64, release: &Release) -> u64 {
-        if !self.moving {
-            return 1;
-        }
-        let late = now_ns.saturating_sub(release.due_ns) > self.sync0_behind_due_ns;
-        let was_late = std::mem::replace(&mut self.was_late, late);
-        1 + u64::from(release.skipped.min(self.drives_go_on)) + u64::from(late) - u64::from(was_late)
-    }
-
     /// Takes the setpoint of this cycle and what the dynamic task has sent.
-    fn take_inputs(&mut self, now_ns: u64, release: &Release) {
-        let steps = self.steps(now_ns, release);
+    fn take_inputs(&mut self, release: &Release) {
+        let ready_ns = self.bus.clock().now_ns();
+        self.bus.clock().sleep_until_ns(self.sync0.leave_ns(ready_ns, release));
+        let now_ns = self.bus.clock().now_ns();
+        let steps = if self.moving { self.sync0.steps(now_ns, release, self.drives_go_on) } else { 1 };
         // Before the first setpoint the trajectory task has up to a period of its own to begin.
         if steps > 0 && (self.moving || self.cycle - self.phase_since > FIRST_SETPOINT_CYCLES) {
             self.setpoint_age += 1;
@@ -346,17 +332,6 @@ impl<W: Wire> MainTask<W> {
             self.sample.velocity_error_deg_s[k] =
                 (self.point.velocity[k] - self.feedback[k].velocity_rad_s).to_degrees();
         }
-    }
-
-    /// Keeps the cycle at its place before SYNC0: a slow integral, at most 5 µs a cycle. `after_due_ns`: when this cycle's
-    /// frame was sent.
-    fn follow_clock(&mut self, since_sync0_ns: u64, after_due_ns: u64) {
-        let period = self.period_ns as i64;
-        self.sync0_behind_due_ns = (after_due_ns as i64 - since_sync0_ns as i64).rem_euclid(period) as u64;
-        let wanted = period - self.sync0_after_ns as i64;
-        let late = (since_sync0_ns as i64 - wanted + period / 2).rem_euclid(period) - period / 2;
-        let most = period / 200;
-        self.shared.set_shift_ns(self.shared.shift_ns() - (late / 8).clamp(-most, most));
     }
 
     fn supervise(&mut self, duty: Duty, release: &Release, exchange: Exchange, clock_difference_ns: Option<u32>) {
@@ -512,7 +487,7 @@ impl<W: Wire> Cyclic for MainTask<W> {
         self.sample = CycleSample { clock_difference_ns: u32::MAX, frame_ns: u32::MAX, ..CycleSample::default() };
         self.look_at_requests();
         if matches!(self.phase, Phase::Moving | Phase::Halting { .. }) {
-            self.take_inputs(self.bus.clock().now_ns(), &release);
+            self.take_inputs(&release);
             self.open_window(&release);
         }
         self.write_outputs();
@@ -521,12 +496,14 @@ impl<W: Wire> Cyclic for MainTask<W> {
         let deadline_ns = (release.due_ns + self.period_ns * 3 / 4).max(sent_ns + self.period_ns / 8);
         let answer = self.bus.exchange(deadline_ns);
         let answered = matches!(answer.exchange, Exchange::Answered { .. });
+        let (since_sync0_ns, system_time_ns) = (answer.since_sync0_ns, answer.system_time_ns);
+        let passing = answered.then_some(Passing { since_sync0_ns, system_time_ns });
+        self.shared.set_shift_ns(self.shared.shift_ns() + self.sync0.follow(passing, sent_ns, &release));
         let mut difference = None;
         if answered {
             self.sample.frame_ns = span(sent_ns, self.bus.clock().now_ns());
             self.sample.fresh = 1;
             self.read_inputs();
-            self.follow_clock(answer.since_sync0_ns, sent_ns.saturating_sub(release.due_ns));
             if self.cycle % CLOCK_EVERY == 0 {
                 difference = self.bus.clock_difference_ns(deadline_ns);
                 self.sample.clock_difference_ns = difference.unwrap_or(u32::MAX);

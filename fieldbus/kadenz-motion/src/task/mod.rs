@@ -7,6 +7,7 @@ mod main_task;
 mod periodic;
 mod phase;
 mod shared;
+mod sync0;
 mod trajectory;
 
 pub use dynamics::DynamicsTask;
