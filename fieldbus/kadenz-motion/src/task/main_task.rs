@@ -27,6 +27,8 @@ const HOLD_CYCLES: u64 = 200;
 const OFF_CYCLES: u64 = 10;
 /// Cycles the first setpoint may take.
 const FIRST_SETPOINT_CYCLES: u64 = 50;
+/// A setpoint is taken again when, with all of it written, its SYNC0 has passed.
+const SETPOINT_TRIES: u32 = 3;
 /// Torques older than this are reported once.
 const TORQUE_LATE: u32 = 5;
 
@@ -228,7 +230,8 @@ impl<W: Wire> MainTask<W> {
         let ready_ns = self.bus.clock().now_ns();
         self.bus.clock().sleep_until_ns(self.sync0.leave_ns(ready_ns, release));
         let now_ns = self.bus.clock().now_ns();
-        let steps = if self.moving { self.sync0.steps(now_ns, release, self.drives_go_on) } else { 1 };
+        let steps = self.sync0.steps(now_ns, release, self.drives_go_on);
+        let steps = if self.moving { steps } else { 1 };
         // Before the first setpoint the trajectory task has up to a period of its own to begin.
         if steps > 0 && (self.moving || self.cycle - self.phase_since > FIRST_SETPOINT_CYCLES) {
             self.setpoint_age += 1;
@@ -486,11 +489,17 @@ impl<W: Wire> Cyclic for MainTask<W> {
         }
         self.sample = CycleSample { clock_difference_ns: u32::MAX, frame_ns: u32::MAX, ..CycleSample::default() };
         self.look_at_requests();
-        if matches!(self.phase, Phase::Moving | Phase::Halting { .. }) {
-            self.take_inputs(&release);
-            self.open_window(&release);
+        for _ in 0..SETPOINT_TRIES {
+            let on_path = matches!(self.phase, Phase::Moving | Phase::Halting { .. });
+            if on_path {
+                self.take_inputs(&release);
+                self.open_window(&release);
+            }
+            self.write_outputs();
+            if !on_path || self.sync0.still_meets(self.bus.clock().now_ns(), &release) {
+                break;
+            }
         }
-        self.write_outputs();
         let sent_ns = self.bus.clock().now_ns();
         // An answer that comes later than this is no use to the next cycle.
         let deadline_ns = (release.due_ns + self.period_ns * 3 / 4).max(sent_ns + self.period_ns / 8);

@@ -21,8 +21,8 @@ pub(super) struct Sync0 {
     wanted_ns: u64,
     /// Where it lies behind the moment a cycle is due, less the way of a frame: by the answers, ns.
     behind_due_ns: u64,
-    /// SYNC0s that had passed without their frame when the last one left.
-    passed: u64,
+    /// Number of the SYNC0 the last setpoint was for: that of its cycle, or a later one.
+    target: Option<u64>,
     /// The ring's time when a frame passed its reference clock, less ours when it left, ns.
     way_ns: Option<i64>,
     /// The last frame passed later than it left for, as far as is known.
@@ -32,7 +32,7 @@ pub(super) struct Sync0 {
 impl Sync0 {
     /// SYNC0 shall be `wanted_ns` behind the frame.
     pub(super) fn new(period_ns: u64, wanted_ns: u64) -> Self {
-        Self { period_ns, wanted_ns, behind_due_ns: wanted_ns, passed: 0, way_ns: None, held_up: false }
+        Self { period_ns, wanted_ns, behind_due_ns: wanted_ns, target: None, way_ns: None, held_up: false }
     }
 
     /// Most by which the tasks' time is moved in a cycle, ns.
@@ -57,16 +57,24 @@ impl Sync0 {
         }
     }
 
-    /// Setpoints by which the path goes on with a frame that leaves `now_ns`. The drives go on for as many as `most`
+    /// Number of the SYNC0 that takes a frame which leaves `now_ns`.
+    fn taken_by(&self, now_ns: u64, release: &Release) -> u64 {
+        let late_ns = now_ns.saturating_sub(release.due_ns);
+        let passed = late_ns.checked_sub(self.behind_due_ns).map_or(0, |behind_ns| 1 + behind_ns / self.period_ns);
+        release.nominal_ns / self.period_ns + passed
+    }
+
+    /// Setpoints by which the path goes on to that of a frame that leaves `now_ns`. The drives go on for as many as `most`
     /// without one; where they have held, the path waits, for a setpoint further ahead would be a jump.
     pub(super) fn steps(&mut self, now_ns: u64, release: &Release, most: u32) -> u64 {
-        let late_ns = now_ns.saturating_sub(release.due_ns);
-        let passed = match late_ns.checked_sub(self.behind_due_ns) {
-            Some(behind_ns) => 1 + behind_ns / self.period_ns,
-            None => 0,
-        };
-        let before = std::mem::replace(&mut self.passed, passed);
-        (1 + u64::from(release.skipped) + passed).saturating_sub(before).min(1 + u64::from(most))
+        let target = self.taken_by(now_ns, release);
+        let before = self.target.replace(target).unwrap_or(target.saturating_sub(1));
+        target.saturating_sub(before).min(1 + u64::from(most))
+    }
+
+    /// A frame that leaves `now_ns` is taken by the SYNC0 its setpoint is for. Else time went by since: another is due.
+    pub(super) fn still_meets(&self, now_ns: u64, release: &Release) -> bool {
+        self.target == Some(self.taken_by(now_ns, release)) && self.leave_ns(now_ns, release) == now_ns
     }
 
     /// Takes what came back of the frame that left `left_ns`: times of its passing since SYNC0 and of the ring's clock,
@@ -98,43 +106,61 @@ mod tests {
 
     const DUE: u64 = 1_000_000_000;
 
-    fn release(skipped: u32) -> Release {
-        Release { nominal_ns: DUE, due_ns: DUE, start_ns: DUE, skipped }
-    }
-
     fn sync0() -> Sync0 {
         Sync0::new(1_000_000, 500_000)
     }
 
+    /// The cycle so many periods after the first.
+    fn cycle(number: u64) -> Release {
+        let due_ns = DUE + number * 1_000_000;
+        Release { nominal_ns: due_ns, due_ns, start_ns: due_ns, skipped: 0 }
+    }
+
     #[test]
     fn the_path_goes_on_by_the_sync0s_whatever_frames_meet() {
-        // When each frame leaves behind the moment it is due, µs; cycles left out before; SYNC0s since the last frame.
+        // Number of each cycle; when its frame leaves behind the moment it is due, µs; SYNC0s since the last frame's.
         let cycles = [
-            (20, 0, 1),
-            (600, 0, 2),
-            (20, 0, 0),
-            (20, 0, 1),
-            (900, 0, 2),
-            (700, 0, 1),
-            (100, 0, 0),
-            (300, 3, 4),
-            (1_700, 0, 3),
-            (20, 1, 0),
-            (20, 0, 1),
+            (0, 20, 1),
+            (1, 600, 2),
+            (2, 20, 0),
+            (3, 20, 1),
+            (4, 900, 2),
+            (5, 700, 1),
+            (6, 100, 0),
+            (10, 300, 4),
+            (11, 1_700, 3),
+            (13, 20, 0),
+            (14, 20, 1),
         ];
         let mut sync0 = sync0();
-        for (late_us, skipped, steps) in cycles {
-            assert_eq!(sync0.steps(DUE + late_us * 1000, &release(skipped), 30), steps, "{late_us} µs, {skipped}");
+        for (number, late_us, steps) in cycles {
+            let release = cycle(number);
+            let leaves_ns = release.due_ns + late_us * 1000;
+            assert_eq!(sync0.steps(leaves_ns, &release, 30), steps, "cycle {number}");
+            assert!(sync0.still_meets(leaves_ns, &release));
+            assert_eq!(sync0.steps(leaves_ns, &release, 30), 0, "once a cycle");
         }
+    }
+
+    #[test]
+    fn a_setpoint_whose_time_has_gone_by_is_followed_by_the_one_that_is_due() {
+        let mut sync0 = sync0();
+        assert_eq!(sync0.steps(DUE, &cycle(0), 30), 1);
+        let meets = [0, 370, 400, 510, 1_000].map(|us| sync0.still_meets(DUE + us * 1000, &cycle(0)));
+        assert_eq!(meets, [true, true, false, false, false]);
+        assert_eq!(sync0.steps(DUE + 2_600_000, &cycle(0), 30), 3);
+        assert!(sync0.still_meets(DUE + 2_600_000, &cycle(0)));
     }
 
     #[test]
     fn where_drives_hold_the_path_waits() {
         let mut sync0 = sync0();
-        assert_eq!(sync0.steps(DUE, &release(5), 0), 1);
-        assert_eq!(sync0.steps(DUE + 600_000, &release(0), 0), 1);
-        assert_eq!(sync0.steps(DUE, &release(0), 0), 0);
-        assert_eq!(sync0.steps(DUE, &release(40), 30), 31);
+        let mut steps = |number, late_us: u64, most| {
+            let release = cycle(number);
+            sync0.steps(release.due_ns + late_us * 1000, &release, most)
+        };
+        assert_eq!([steps(0, 0, 0), steps(6, 0, 0), steps(7, 600, 0), steps(8, 0, 0), steps(9, 0, 0)], [1, 1, 1, 0, 1]);
+        assert_eq!(steps(50, 0, 30), 31);
     }
 
     #[test]
@@ -143,14 +169,14 @@ mod tests {
         for (ready_us, leaves_us) in
             [(0, 0), (375, 375), (376, 520), (499, 520), (500, 500), (700, 700), (1_400, 1_400)]
         {
-            assert_eq!(sync0.leave_ns(DUE + ready_us * 1000, &release(0)), DUE + leaves_us * 1000);
+            assert_eq!(sync0.leave_ns(DUE + ready_us * 1000, &cycle(0)), DUE + leaves_us * 1000);
         }
     }
 
     /// SYNC0 comes 450 µs behind the moment a cycle is due; the frame left 30 behind it and was on its way this long, µs.
     fn passes(sync0: &mut Sync0, way_us: u64) -> i64 {
         let (since_sync0_ns, system_time_ns) = ((580 + way_us) * 1000 % 1_000_000, DUE + (30 + way_us) * 1000);
-        sync0.follow(Some(Passing { since_sync0_ns, system_time_ns }), DUE + 30_000, &release(0))
+        sync0.follow(Some(Passing { since_sync0_ns, system_time_ns }), DUE + 30_000, &cycle(0))
     }
 
     #[test]
@@ -172,9 +198,9 @@ mod tests {
         let mut waits = |way_us: Option<u64>| {
             match way_us {
                 Some(way_us) => passes(&mut sync0, way_us),
-                None => sync0.follow(None, DUE, &release(0)),
+                None => sync0.follow(None, DUE, &cycle(0)),
             };
-            sync0.leave_ns(DUE + 430_000, &release(0)) > DUE + 430_000
+            sync0.leave_ns(DUE + 430_000, &cycle(0)) > DUE + 430_000
         };
         // Also by whole periods, which the place between two SYNC0s does not tell.
         let ways = [Some(0), Some(100), Some(200), Some(0), Some(2_000), Some(10), None, Some(0)];
