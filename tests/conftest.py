@@ -7,7 +7,6 @@ Such a test, marked `linux`, is made again if it failed and the machine itself h
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
@@ -18,7 +17,6 @@ from .pauses import Watch
 AGAIN = 8
 
 watch_key = pytest.StashKey[Watch]()
-begin_key = pytest.StashKey[float]()
 
 
 class MachinePausedError(Exception):
@@ -39,8 +37,8 @@ def says_pauses(item: pytest.Item) -> Iterator[None]:
     try:
         yield
     except (Exception, pytest.fail.Exception) as failure:
-        if begin_key in item.stash and not isinstance(failure, pytest.skip.Exception):
-            longest_s = item.config.stash[watch_key].longest_since(item.stash[begin_key])
+        if item.get_closest_marker("linux") and not isinstance(failure, pytest.skip.Exception):
+            longest_s = item.config.stash[watch_key].longest_s()
             if longest_s:
                 text = f"the machine paused for {longest_s * 1e3:.1f} ms"
                 raise MachinePausedError(text) from failure
@@ -53,7 +51,7 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
     if item.get_closest_marker("linux"):
         if watch_key not in item.config.stash:
             item.config.stash[watch_key] = Watch()
-        item.stash[begin_key] = time.monotonic()
+        item.config.stash[watch_key].begin()
     with says_pauses(item):
         yield
 

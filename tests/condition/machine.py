@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from kadenz.condition.counters import device_of
@@ -24,7 +25,9 @@ def left_behind(scratch: Path, owner: int | None = None) -> list[str]:
     """Processes that work below `scratch`, files there, control groups of the owner's loads."""
     mine = f"-{owner or os.getpid()}-"
     found = [f"process {pid}" for pid in working_in(scratch)]
-    found += [str(path) for path in scratch.rglob(".kadenz-load-*")]
+    # What vanishes while it is walked was not left behind: os.walk passes over it.
+    for folder, folders, files in os.walk(scratch):
+        found += [f"{folder}/{n}" for n in folders + files if n.startswith(".kadenz-load-")]
     for folder, names, _ in os.walk("/sys/fs/cgroup"):
         found += [
             f"{folder}/{name}" for name in names if name.startswith("kadenz-load-") and mine in name
@@ -44,6 +47,15 @@ def working_in(scratch: Path) -> list[int]:
         if where.startswith(f"{scratch}/") and "/.kadenz-load-" in where:
             found.append(int(link.parent.name))
     return found
+
+
+def names_in(scratch: Path) -> set[str]:
+    """Names of those processes, but for one that ends meanwhile."""
+    names = set()
+    for pid in working_in(scratch):
+        with suppress(OSError):
+            names.add(Path(f"/proc/{pid}/comm").read_text().strip())
+    return names
 
 
 def wait_for(what: Callable[[], object], seconds: float = 60.0) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from kadenz.store import Run, read_run
-from tests.condition.machine import left_behind, on_a_disk, wait_for, working_in
+from tests.condition.machine import left_behind, names_in, on_a_disk, wait_for, working_in
 from tests.e2e.conftest import BOARDS, KADENZ, LINUX, kadenz
 
 pytestmark = [
@@ -101,7 +101,7 @@ def test_nothing_is_left_when_kadenz_is_killed_under_load(start: Start, tmp_path
     folder = on_a_disk(tmp_path)
     process = start(folder, "all+io")
     measuring(process, folder)
-    names = {Path(f"/proc/{pid}/comm").read_text().strip() for pid in working_in(folder)}
+    names = names_in(folder)
     assert {"dd", "sh"} & names and any(name.startswith("stress-ng") for name in names), names
     assert any(name.startswith("python") for name in names)
     process.kill()
