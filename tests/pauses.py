@@ -32,6 +32,7 @@ def watch(processor: int) -> None:
     os.sched_setscheduler(
         0, os.SCHED_FIFO, os.sched_param(os.sched_get_priority_max(os.SCHED_FIFO))
     )
+    print(flush=True)  # ready
     last = time.monotonic()
     while True:
         time.sleep(SLEEP_S)
@@ -57,6 +58,7 @@ class Watch:
         ]
         for process in self._processes:
             assert process.stdout is not None
+            process.stdout.readline()
             os.set_blocking(process.stdout.fileno(), False)
 
     def begin(self) -> None:
