@@ -45,10 +45,12 @@ def test_the_motion_campaign_records_tasks_errors_and_how_it_was_scheduled(tmp_p
             for number, lane in enumerate(record.lanes):
                 assert lane.planned == lane.taken + lane.missed and lane.taken > 0
                 errors = np.abs(run.samples(record, number))
-                # What the machine's pauses cost is no promise of the lab: it may take a third of
-                # the cycles. Where all took place every sample is held, elsewhere the median. In
-                # simulated time every sample is, pauses and all: kadenz-motion/tests/motion.rs.
-                judged = np.median(errors) if lane.missed else errors.max()
+                # A pause of the machine may cost velocity: the drives come back to the path in one
+                # period. It never costs position, and it costs few samples, also where it takes a
+                # third of the cycles. In simulated time every sample is held, pauses and all:
+                # kadenz-motion/tests/motion.rs and pauses.rs.
+                few = lane.missed > 0 and bench == "motion/velocity-error"
+                judged = np.quantile(errors, 0.99) if few else errors.max()
                 assert judged < limit, (record.params, lane)
     (first,) = [e for e in run.manifest.events if e.kind == "measured from here on"]
     assert first.count == 1 and "measured from here on" not in str(run.manifest.warnings)
