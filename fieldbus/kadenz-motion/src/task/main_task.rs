@@ -227,9 +227,13 @@ impl<W: Wire> MainTask<W> {
 
     /// Takes the setpoint of this cycle and what the dynamic task has sent.
     fn take_inputs(&mut self, release: &Release) {
-        let ready_ns = self.bus.clock().now_ns();
-        self.bus.clock().sleep_until_ns(self.sync0.leave_ns(ready_ns, release));
-        let now_ns = self.bus.clock().now_ns();
+        let mut now_ns = self.bus.clock().now_ns();
+        let leave_ns = self.sync0.leave_ns(now_ns, release);
+        // Not for a moment that has come: it would be a system call a cycle.
+        if leave_ns > now_ns {
+            self.bus.clock().sleep_until_ns(leave_ns);
+            now_ns = self.bus.clock().now_ns();
+        }
         let steps = self.sync0.steps(now_ns, release, self.drives_go_on);
         let steps = if self.moving { steps } else { 1 };
         // Before the first setpoint the trajectory task has up to a period of its own to begin.
@@ -489,18 +493,20 @@ impl<W: Wire> Cyclic for MainTask<W> {
         }
         self.sample = CycleSample { clock_difference_ns: u32::MAX, frame_ns: u32::MAX, ..CycleSample::default() };
         self.look_at_requests();
-        for _ in 0..SETPOINT_TRIES {
+        let mut tries = 0;
+        let sent_ns = loop {
             let on_path = matches!(self.phase, Phase::Moving | Phase::Halting { .. });
             if on_path {
                 self.take_inputs(&release);
                 self.open_window(&release);
             }
             self.write_outputs();
-            if !on_path || self.sync0.still_meets(self.bus.clock().now_ns(), &release) {
-                break;
+            let now_ns = self.bus.clock().now_ns();
+            tries += 1;
+            if !on_path || tries == SETPOINT_TRIES || self.sync0.still_meets(now_ns, &release) {
+                break now_ns;
             }
-        }
-        let sent_ns = self.bus.clock().now_ns();
+        };
         // An answer that comes later than this is no use to the next cycle.
         let deadline_ns = (release.due_ns + self.period_ns * 3 / 4).max(sent_ns + self.period_ns / 8);
         let answer = self.bus.exchange(deadline_ns);
