@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Source to ELF: found or told what is missing; built once; described as it is."""
+"""Source to ELF: found, or refused with what is missing; built once; described as it is."""
 
 from __future__ import annotations
 
