@@ -120,6 +120,8 @@ class _Listener:
         if self._assembler.fault:
             self._hear_out()
             return _End(_fault(self._name, self._assembler, self._symbol_at))
+        if self._assembler.foreign:
+            return _End(_foreign(self._name, self._assembler))
         if self._assembler.restarted:
             return _End(_restarted(self._name, self._assembler))
         if self._assembler.done:
@@ -180,6 +182,13 @@ def _restarted(name: str, assembler: Assembler) -> TargetFailed:
         f"{name} started anew {_where(assembler)}",
         remedy="A watchdog or a fault resets it: look at its power and its fault handler",
         detail=_last_texts(assembler),
+    )
+
+
+def _foreign(name: str, assembler: Assembler) -> TargetFailed:
+    return TargetFailed(
+        f"{name} cannot be read: {assembler.foreign}",
+        remedy="Build and flash its image with this kadenz, or measure with the kadenz it is from",
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from kadenz.wire.frame import SAMPLES_HEADER, BadFrame, Frame, Type, encode_frame
 from kadenz.wire.messages import (
     DTYPES,
+    WIRE_VERSION,
     AnyMessage,
     Begin,
     Bench,
@@ -19,6 +20,7 @@ from kadenz.wire.messages import (
     Hello,
     Samples,
     Text,
+    Version,
 )
 
 _MODELS = {
@@ -32,13 +34,17 @@ _MODELS = {
 }
 _TYPES: dict[type, Type] = {model: kind for kind, model in _MODELS.items()}
 _DECODERS = {int(kind): msgspec.msgpack.Decoder(model) for kind, model in _MODELS.items()}
+_VERSION = msgspec.msgpack.Decoder(Version)
 _ENCODER = msgspec.msgpack.Encoder()
 _NUMPY = tuple(np.dtype(numpy) for _, numpy in DTYPES)
 _CODES = {numpy: code for code, (_, numpy) in enumerate(DTYPES)}
 
 
 def decode_body(frame: Frame) -> AnyMessage:
-    """The message in `frame`. Raises BadFrame: unknown type, or a body that does not fit it."""
+    """The message in `frame`.
+
+    Raises BadFrame: unknown type, a body that does not fit it, a HELLO of another wire version.
+    """
     if frame.type == Type.SAMPLES:
         return _decode_samples(frame.body)
     if frame.type == Type.TEXT:
@@ -50,10 +56,19 @@ def decode_body(frame: Frame) -> AnyMessage:
     if decoder is None:
         raise BadFrame("type", f"unknown frame type {frame.type}")
     try:
+        if frame.type == Type.HELLO:
+            _check_version(_VERSION.decode(frame.body).wire)
         message: AnyMessage = decoder.decode(frame.body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadFrame("body", f"{Type(frame.type).name}: {error}") from None
     return message
+
+
+def _check_version(spoken: int) -> None:
+    if spoken != WIRE_VERSION:
+        raise BadFrame(
+            "version", f"the target speaks wire version {spoken}, this kadenz reads {WIRE_VERSION}"
+        )
 
 
 def encode_message(message: AnyMessage, sequence: int) -> bytes:

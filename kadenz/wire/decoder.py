@@ -47,10 +47,13 @@ class Decoder:
         self._offset = 0  # of the first pending byte in the stream
         self._spoken = False  # a zero was seen
         self._skipping = False  # inside something too long to be a frame
+        self._foreign = False  # HELLO named another version of the format
 
     def feed(self, data: bytes) -> list[Received | Finding]:
-        """Takes the next bytes of the stream."""
+        """Takes the next bytes of the stream; ignores all behind a HELLO of another version."""
         found: list[Received | Finding] = []
+        if self._foreign:
+            return found
         *ended, rest = data.split(b"\0")
         for piece in ended:
             if self._pending:
@@ -65,6 +68,8 @@ class Decoder:
                 self._skipping = False
             elif encoded:
                 self._take(encoded, start, found)
+            if self._foreign:
+                return found
             self._spoken = True
         self._pending += rest
         if len(self._pending) > ENCODED_MAX:
@@ -78,7 +83,7 @@ class Decoder:
 
     def finish(self) -> list[Finding]:
         """The stream is over: what stands unfinished is reported."""
-        if not self._pending or self._skipping:
+        if not self._pending or self._skipping or self._foreign:
             return []
         count = len(self._pending)
         self._pending.clear()
@@ -113,6 +118,7 @@ class Decoder:
         try:
             message = decode_body(frame)
         except BadFrame as bad:
+            self._foreign = bad.kind == "version"
             found.append(Finding(bad.kind, f"frame {frame.sequence}: {bad}", start))
             return
         self.frames += 1

@@ -48,6 +48,7 @@ FindingKind = Literal[
     "length",
     "crc",
     "type",
+    "version",  # the target speaks another version of the format: nothing after it is read
     "body",
     "gap",
     "doubled",

@@ -9,6 +9,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+# The version of the format that these models describe. Another number is another format: the frame
+# around HELLO and its key `wire` are all that two versions have in common.
 WIRE_VERSION = 1
 
 Unsigned = Annotated[int, msgspec.Meta(ge=0)]
@@ -28,6 +30,12 @@ class Clock(Message):
     hz: Unsigned
     bits: Unsigned
     on_target: bool  # false: somebody outside takes the time (scope)
+
+
+class Version(msgspec.Struct):
+    """What a HELLO of any version of the format holds, whatever else is in it."""
+
+    wire: Unsigned
 
 
 class Hello(Message):

@@ -92,6 +92,7 @@ class Assembler:
         self.fault: Fault | None = None
         self.done: Done | None = None
         self.restarted = False
+        self.foreign = ""  # which wire version the target speaks, when the lab does not read it
         self.records = 0  # closed, however it ended
         self.samples = 0  # values received
         self._open: dict[int, _Open] = {}
@@ -102,8 +103,8 @@ class Assembler:
         return next(reversed(self._open.values())).begin if self._open else None
 
     def take(self, item: Received | Finding) -> None:
-        """One item of the decoder; nothing more once the target has started anew."""
-        if self.restarted:
+        """One item of the decoder; nothing more once the target has started anew, or is foreign."""
+        if self.restarted or self.foreign:
             return
         if isinstance(item, Finding):
             self._note(item)
@@ -118,6 +119,7 @@ class Assembler:
     def _note(self, finding: Finding) -> None:
         self.findings.append(finding)
         self.restarted = finding.kind == "restarted"
+        self.foreign = finding.message if finding.kind == "version" else ""
         if finding.lost:
             for state in self._open.values():
                 state.spoil(f"{finding.kind}: {finding.message}")

@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import tty
+from pathlib import Path
 
+import msgspec
 import pytest
 
+from kadenz.config.board import BoardTier
 from kadenz.errors import TargetFailed
 from kadenz.lab.boot import Outcome, run_plan
+from kadenz.target.serial_board import BoardTarget
 from kadenz.wire.codec import encode_message
 from kadenz.wire.messages import AnyMessage, Done, Fault, Text
 from kadenz.wire.records import Assembler
@@ -52,6 +58,45 @@ def test_a_good_run_ends_with_done() -> None:
     assert outcome == Outcome(None, False, "")
     assert kept.verdicts[10].status == "ok" and assembler.findings == []
     assert target.plan == "end\n"
+
+
+def test_a_target_of_another_wire_version_is_refused_with_both_named() -> None:
+    """On every tier: an image, a board on its line, a program of the fieldbus."""
+    foreign = msgspec.structs.replace(hello(), wire=2)
+    target = Scripted([on_the_line([foreign, *WHOLE[1:]]), None])
+    outcome, _, kept = boot(target)
+    told = failure(outcome)
+    assert "the target speaks wire version 2, this kadenz reads 1" in told.message
+    assert "Build and flash its image with this kadenz" in told.remedy
+    assert kept.verdicts == {} and kept.lanes == {}
+
+
+def test_a_board_of_another_wire_version_is_refused_on_its_serial_line(tmp_path: Path) -> None:
+    line, end = os.openpty()
+    tty.setraw(line)
+
+    def answer() -> None:
+        while not os.read(line, 100).endswith(b"end\n"):
+            pass
+        os.write(line, on_the_line([msgspec.structs.replace(hello(), wire=3), *WHOLE[1:]]))
+
+    board = threading.Thread(target=answer)
+    board.start()
+    try:
+        outcome = run_plan(
+            BoardTarget(BoardTier(verified=False), tmp_path / "any.elf", os.ttyname(end)),
+            "kernel/board@board",
+            "end\n",
+            Assembler(Kept()),
+            silence_s=lambda: 10.0,
+            stop=threading.Event(),
+        )
+    finally:
+        board.join()
+        os.close(end)
+        os.close(line)
+    assert "kernel/board@board cannot be read: " in failure(outcome).message
+    assert "wire version 3, this kadenz reads 1" in failure(outcome).message
 
 
 def test_silence_is_a_hang_with_a_post_mortem_and_the_last_words() -> None:

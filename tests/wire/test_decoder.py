@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from kadenz.wire.codec import encode_message
 from kadenz.wire.decoder import Decoder, Finding, Received
-from kadenz.wire.frame import BODY_MAX, Frame, encode_frame
+from kadenz.wire.frame import BODY_MAX, Frame, Type, encode_frame
 from kadenz.wire.messages import AnyMessage, Samples, Text
 from tests.wire.streams import begin, hello, on_the_line, samples, whole_run
 
@@ -45,6 +46,21 @@ def test_a_whole_stream_arrives_whole_in_pieces_of_any_size(piece: int) -> None:
     heard, findings = decode(on_the_line(said), piece)
     assert [plain(m) for m in heard] == [plain(m) for m in said]
     assert findings == []
+
+
+@pytest.mark.parametrize("wire", [0, 2, 1 << 40])
+@pytest.mark.parametrize("piece", [1, 100_000])
+def test_another_wire_version_is_one_finding_and_nothing_behind_it_is_read(
+    wire: int, piece: int
+) -> None:
+    """Also when HELLO has got other keys since, and the frames behind it another layout."""
+    body = msgspec.msgpack.encode({"wire": wire, "name": "of the future"})
+    stream = b"\0" + encode_frame(Frame(Type.HELLO, 0, body))
+    behind = encode_frame(Frame(77, 1, b"?")) + encode_message(samples([1, 2]), 2)
+    heard, findings = decode(stream + behind + b"\x05no frame", piece)
+    assert heard == []
+    assert kinds(findings) == ["version"]
+    assert f"the target speaks wire version {wire}, this kadenz reads 1" in findings[0].message
 
 
 def flipped(stream: bytes) -> Iterator[bytes]:

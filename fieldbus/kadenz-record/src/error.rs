@@ -26,6 +26,12 @@ pub enum WireError {
     /// Type or reserved byte is unknown.
     #[error("unknown frame type {0}")]
     Type(u8),
+    /// HELLO names a version of the format that this crate does not read.
+    #[error("the program speaks wire version {spoken}, this reader reads {}", crate::WIRE_VERSION)]
+    Version {
+        /// In HELLO.
+        spoken: u32,
+    },
     /// The body is not what the type promises.
     #[error("body of {kind}: {why}")]
     Body {

@@ -23,6 +23,12 @@ pub struct Clock {
     pub on_target: bool,
 }
 
+/// What a HELLO of any version of the format holds, whatever else is in it.
+#[derive(Deserialize)]
+struct Version {
+    wire: u32,
+}
+
 /// First frame: who speaks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -219,7 +225,13 @@ impl Message {
         let body = frame.body.as_slice();
         let kind = frame.kind;
         Ok(match kind {
-            FrameType::Hello => Self::Hello(unpack(kind, body)?),
+            FrameType::Hello => {
+                let Version { wire: spoken } = unpack(kind, body)?;
+                if spoken != WIRE_VERSION {
+                    return Err(WireError::Version { spoken });
+                }
+                Self::Hello(unpack(kind, body)?)
+            }
             FrameType::Bench => Self::Bench(unpack(kind, body)?),
             FrameType::Begin => Self::Begin(unpack(kind, body)?),
             FrameType::Samples => Self::Samples(samples(body)?),

@@ -13,7 +13,8 @@ pub struct Reading {
     pub findings: Vec<WireError>,
 }
 
-/// Reads a whole stream. Bytes before the first zero stood on the line before and are left out.
+/// Reads a whole stream. Bytes before the first zero stood on the line before and are left out, and so is everything
+/// behind a HELLO of another version of the format.
 pub fn read(stream: &[u8]) -> Reading {
     let mut reading = Reading::default();
     let mut parts = stream.split(|byte| *byte == 0);
@@ -29,6 +30,10 @@ pub fn read(stream: &[u8]) -> Reading {
             break;
         }
         match decode(part).and_then(|frame| Message::from_frame(&frame).map(|message| (frame.sequence, message))) {
+            Err(finding @ WireError::Version { .. }) => {
+                reading.findings.push(finding);
+                break;
+            }
             Err(finding) => reading.findings.push(finding),
             Ok((sequence, message)) => {
                 let expected = last.map_or(0, |last| last.wrapping_add(1));

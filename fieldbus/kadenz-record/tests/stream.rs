@@ -114,6 +114,21 @@ fn a_doubled_frame_is_not_taken_twice() {
 }
 
 #[test]
+fn a_stream_of_another_wire_version_is_refused_with_both_named() {
+    for wire in [0, 2, u32::MAX] {
+        let bytes = stream(|writer| {
+            writer.hello(&Hello { wire, ..hello() }).unwrap();
+            writer.samples_u4(1, 0, 0, &[1, 2, 3]).unwrap();
+        });
+        let reading = read(&bytes);
+        assert_eq!(reading.findings, [WireError::Version { spoken: wire }]);
+        assert_eq!(reading.messages, []);
+        let words = reading.findings[0].to_string();
+        assert_eq!(words, format!("the program speaks wire version {wire}, this reader reads 1"));
+    }
+}
+
+#[test]
 fn a_message_larger_than_a_frame_is_refused() {
     let mut writer = Writer::new(Vec::new()).unwrap();
     let huge = Begin { unit: "x".repeat(5000), ..begin(Dtype::U4) };
