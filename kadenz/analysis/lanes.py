@@ -19,6 +19,7 @@ from kadenz.stats.cold import cold_effect, suggest_cold
 from kadenz.stats.effective import effective_size
 from kadenz.stats.envelope import envelope
 from kadenz.stats.errors import Undefined
+from kadenz.stats.exceedance import exceedance
 from kadenz.stats.histogram import Histogram, histogram
 from kadenz.stats.marked import marked_effect
 from kadenz.stats.mean_interval import mean_interval
@@ -104,6 +105,7 @@ def analyse_lane(
         box=box(ordered),
         histogram=attempt("histogram", lambda: cells_of(ordered)),
         envelope=envelope(warm, cells=ENVELOPE_CELLS),
+        exceedance=exceedance(ordered, missed=entry.missed),
         outliers=find_outliers(
             warm,
             {name: values[first:] for name, values in (companions or {}).items()},

@@ -18,6 +18,7 @@ from kadenz.stats.box import Box
 from kadenz.stats.cold import ColdEffect
 from kadenz.stats.effective import EffectiveSize
 from kadenz.stats.envelope import Envelope
+from kadenz.stats.exceedance import Exceedance
 from kadenz.stats.histogram import Histogram
 from kadenz.stats.marked import MarkedEffect
 from kadenz.stats.mean_interval import MeanInterval
@@ -33,8 +34,8 @@ from kadenz.stats.tail import Tail
 class LaneResult:
     """One series: its accounting, the cold samples, and statistics of the warm ones.
 
-    A statistic is None where it is not defined; `gaps[name]` says why. `histogram`, `envelope` and
-    `box` are for plots and hold at most a few thousand numbers whatever n.
+    A statistic is None where it is not defined; `gaps[name]` says why. `histogram`, `envelope`,
+    `exceedance` and `box` are for plots and hold at most a few thousand numbers whatever n.
     """
 
     entry: LaneEntry
@@ -53,6 +54,7 @@ class LaneResult:
     box: Box | None = None
     histogram: Histogram | None = None
     envelope: Envelope | None = None
+    exceedance: Exceedance | None = None
     outliers: Outliers | None = None
     jitter: JitterResult | None = None  # of edges and wake-ups
     tail: Tail | None = None  # from 10,000 samples
@@ -76,6 +78,7 @@ class Pooled:
     summary: Summary
     quantiles: dict[str, float]  # "p99": ticks
     box: Box
+    exceedance: Exceedance
 
 
 @dataclass(frozen=True)

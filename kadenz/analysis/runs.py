@@ -22,6 +22,7 @@ from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry, Warning  # 
 from kadenz.stats.box import box
 from kadenz.stats.common_causes import SHARE
 from kadenz.stats.errors import Undefined
+from kadenz.stats.exceedance import exceedance
 from kadenz.stats.ordered import Ordered
 from kadenz.stats.percentiles import LEVELS
 from kadenz.stats.summary import summarize
@@ -98,7 +99,7 @@ def _record(run: Run, entry: RecordEntry, worst: Worst) -> RecordResult:
         usable=True,
         reason=entry.reason,
         lanes=tuple(lanes),
-        pooled=_pool(sorted_lanes) if batch is None and len(sorted_lanes) > 1 else None,
+        pooled=_pool(sorted_lanes, entry) if batch is None and len(sorted_lanes) > 1 else None,
         batch=batch,
         notes=tuple(_notes(entry)),
     )
@@ -181,7 +182,7 @@ def _notes(entry: RecordEntry) -> list[str]:
     return notes
 
 
-def _pool(parts: list[Ordered]) -> Pooled:
+def _pool(parts: list[Ordered], entry: RecordEntry) -> Pooled:
     together = merge(parts)
     return Pooled(
         summary=summarize(together.values, ordered=together),
@@ -191,6 +192,7 @@ def _pool(parts: list[Ordered]) -> Pooled:
             if together.n * min(level, 1.0 - level) >= 1.0
         },
         box=box(together),
+        exceedance=exceedance(together, missed=sum(lane.missed for lane in entry.series)),
     )
 
 

@@ -1,14 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sides of a comparison out of one folder of interleaved rounds."""
+"""Which runs are rounds of one variant, and the two sides of a folder of interleaved rounds."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from kadenz.config.manifest import Manifest
 from kadenz.errors import UsageError
 from kadenz.store import Run
 
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 _Place = tuple[str, str, int]  # campaign, target ("" where targets are the sides), round
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A system under one combination of conditions: `runs` are places in the list it came from."""
+
+    letter: str
+    runs: tuple[int, ...]
+
+
+def variants_of(manifests: Sequence[Manifest]) -> list[Variant]:
+    """The variants of `manifests` in order of appearance: A, B, C, ….
+
+    Rounds of one call of `kadenz run --rounds` are one variant. A run that belongs to no round is a
+    variant of its own, because what was changed between two calls may be in no manifest.
+    """
+    found: dict[object, list[int]] = {}
+    seen: Counter[object] = Counter()
+    for number, made in enumerate(manifests):
+        key: object = number
+        if made.variant:
+            name = made.campaign.name, made.target.name, made.target.instrument, made.variant
+            place = *name, made.round
+            key = *name, seen[place]  # the same round twice: another call
+            seen[place] += 1
+        found.setdefault(key, []).append(number)
+    return [Variant(_letter(n), tuple(runs)) for n, runs in enumerate(found.values())]
+
+
+def _letter(number: int) -> str:
+    """A to Z, then A2 to Z2."""
+    turn, place = divmod(number, len(LETTERS))
+    return LETTERS[place] + (str(turn + 1) if turn else "")
 
 
 def two_variants(runs: Sequence[Run], wanted: Sequence[str] = ()) -> tuple[list[Run], list[Run]]:

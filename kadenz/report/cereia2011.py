@@ -38,7 +38,7 @@ def edge_lanes(runs: Named) -> list[tuple[int, str, RunResult, RecordResult, Lan
 def _lanes(runs: Named, bench: str) -> list[tuple[int, str, RunResult, RecordResult, LaneResult]]:
     return [
         (colour, label, run, record, lane)
-        for colour, (label, run) in enumerate(runs)
+        for colour, label, run in labels.styled(runs)
         for record in run.find(bench)
         for lane in record.lanes
         if lane.jitter is not None

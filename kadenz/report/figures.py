@@ -24,7 +24,7 @@ def responses(bench: str, runs: Named, figures: Sequence[PublishedFigure]) -> li
     """Over message size: a panel for each run, and what was published of its family beside it."""
     published = sizes_published(figures, bench, runs)
     plots = []
-    for colour, (label, run) in enumerate(runs):
+    for colour, label, run in labels.styled(runs):
         own = [
             _response(sweep, label, colour, number)
             for number, sweep in enumerate(s for s in run.sweeps if s.bench == bench)
@@ -92,7 +92,7 @@ def histograms(bench: str, runs: Named) -> list[Plot]:
     """Counts of single points; of a sweep the largest size stands for all."""
     plots = []
     same = labels.constants(bench, [run for _, run in runs])
-    for colour, (label, run) in enumerate(runs):
+    for colour, label, run in labels.styled(runs):
         swept = {id(r) for s in run.sweeps if s.bench == bench for r in s.points[:-1]}
         for record in run.records:
             if record.bench != bench or not record.usable or id(record) in swept:
@@ -136,7 +136,7 @@ def boxes(name: str, benches: Sequence[str], runs: Named) -> list[Plot]:
     """One panel a run with a row for every point and lane of `benches`."""
     plots = []
     same = {bench: labels.constants(bench, [run for _, run in runs]) for bench in benches}
-    for colour, (label, run) in enumerate(runs):
+    for colour, label, run in labels.styled(runs):
         rows = []
         units = set()
         for bench in benches:
@@ -194,7 +194,7 @@ def time_series(bench: str, runs: Named) -> list[Plot]:
     """Samples in time order where that order says something."""
     plots = []
     same = labels.constants(bench, [run for _, run in runs])
-    for colour, (label, run) in enumerate(runs):
+    for colour, label, run in labels.styled(runs):
         for record in run.records:
             if record.bench != bench or not record.usable or record.batch is not None:
                 continue

@@ -23,7 +23,7 @@ SPORADIC_SHOWN = 5
 
 
 def _lanes(bench: str, runs: Named) -> Iterator[tuple[int, str, RecordResult, LaneResult]]:
-    for colour, (label, run) in enumerate(runs):
+    for colour, label, run in labels.styled(runs):
         for record in run.records:
             if record.bench == bench and record.usable:
                 for lane in record.lanes:

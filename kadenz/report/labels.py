@@ -9,6 +9,8 @@ from typing import Protocol
 
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.analysis.units import Unit
+from kadenz.analysis.variants import variants_of
+from kadenz.config.manifest import Manifest
 from kadenz.report.loads import load_of
 
 CLASS_WORDS = {
@@ -21,12 +23,63 @@ CLASS_WORDS = {
 
 
 def run_labels(runs: Sequence[RunResult]) -> list[str]:
-    """A short name for each run, unique: the target; where two share it, what tells them apart.
+    """A short name for each run, unique: its variant's, and the round where a variant has several.
 
     A partial run is called so in every table and plot.
     """
-    names = [run.name + (" (partial)" if run.manifest.partial else "") for run in runs]
-    manifests = [run.manifest for run in runs]
+    named = [""] * len(runs)
+    variants = variants_of([run.manifest for run in runs])
+    for variant, name in zip(variants, variant_labels(runs), strict=True):
+        for number in variant.runs:
+            made = runs[number].manifest
+            round_ = f", round {made.round}" if len(variant.runs) > 1 else ""
+            partial = " (partial)" if made.partial and round_ else ""
+            named[number] = f"{name}{round_}{partial}"
+    return named
+
+
+def variant_labels(runs: Sequence[RunResult]) -> list[str]:
+    """A short name for each variant of `runs`, unique: the target and what tells it apart."""
+    return [
+        " ".join((name, *(word if word[0] == "#" else f"({word})" for word in apart)))
+        for name, apart in _apart(runs)
+    ]
+
+
+def variant_names(runs: Sequence[RunResult]) -> list[str]:
+    """As `variant_labels`, without what they all have in common: "load disk"."""
+    apart = _apart(runs)
+    if len({name for name, _ in apart}) > 1 or not all(words for _, words in apart):
+        return variant_labels(runs)
+    return [", ".join(words) for _, words in apart]
+
+
+def styles(runs: Sequence[RunResult]) -> list[int]:
+    """For each run the number of its variant, from 0: the colour and dashes of all its lines."""
+    found = [0] * len(runs)
+    for number, variant in enumerate(variants_of([run.manifest for run in runs])):
+        for place in variant.runs:
+            found[place] = number
+    return found
+
+
+def styled(runs: Sequence[tuple[str, RunResult]]) -> list[tuple[int, str, RunResult]]:
+    """Each (label, run) with the number of its variant before it."""
+    numbers = styles([run for _, run in runs])
+    return [(number, label, run) for number, (label, run) in zip(numbers, runs, strict=True)]
+
+
+def _apart(runs: Sequence[RunResult]) -> list[tuple[str, list[str]]]:
+    """For each variant the target, and in words what tells it from others of that target."""
+    variants = variants_of([run.manifest for run in runs])
+    first = [runs[variant.runs[0]] for variant in variants]
+    alone = [len(variant.runs) == 1 for variant in variants]
+    names = [
+        run.name + (" (partial)" if run.manifest.partial and single else "")
+        for run, single in zip(first, alone, strict=True)
+    ]
+    parts: list[list[str]] = [[] for _ in first]
+    manifests = [run.manifest for run in first]
     for words in (
         [manifest.target.kernel_version for manifest in manifests],
         [f"load {load_of(manifest)}" for manifest in manifests],
@@ -34,22 +87,30 @@ def run_labels(runs: Sequence[RunResult]) -> list[str]:
         [manifest.target.bus or "no bus" for manifest in manifests],
         [manifest.target.instrument for manifest in manifests],
         [manifest.campaign.name for manifest in manifests],
+        [_source(manifest) for manifest in manifests],
     ):
+        keys = [(name, tuple(own)) for name, own in zip(names, parts, strict=True)]
         twins = {
-            name
-            for name in names
-            if len({w for n, w in zip(names, words, strict=True) if n == name}) > 1
+            key
+            for key in keys
+            if len({w for k, w in zip(keys, words, strict=True) if k == key}) > 1
         }
-        names = [
-            f"{name} ({word})" if name in twins else name
-            for name, word in zip(names, words, strict=True)
-        ]
-    seen: Counter[str] = Counter()
-    unique = []
-    for name in names:
-        seen[name] += 1
-        unique.append(f"{name} #{seen[name]}" if names.count(name) > 1 else name)
-    return unique
+        for key, own, word in zip(keys, parts, words, strict=True):
+            if key in twins and word:
+                own.append(word)
+    keys = [(name, tuple(own)) for name, own in zip(names, parts, strict=True)]
+    seen: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    for key, own in zip(keys, parts, strict=True):
+        seen[key] += 1
+        if keys.count(key) > 1:
+            own.append(f"#{seen[key]}")
+    return list(zip(names, parts, strict=True))
+
+
+def _source(manifest: Manifest) -> str:
+    """The folder of a kernel tree, where one was named."""
+    source = manifest.build.kernel_source if manifest.build is not None else ""
+    return f"kernel source {source}" if source else ""
 
 
 def board(run: RunResult) -> str:

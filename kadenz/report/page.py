@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kadenz.analysis.results import RecordResult, RunResult
+from kadenz.analysis.shared import SharedPoint
 from kadenz.analysis.units import CLASS_MEANING
 from kadenz.config.manifest import ClockClass
 from kadenz.published import PublishedFigure
@@ -20,11 +21,13 @@ from kadenz.report import (
     loads,
     numbers,
     outlier_tables,
+    overlays,
     rhealstone,
     studies,
     tables,
     yoo2024,
 )
+from kadenz.report.svg import style
 from kadenz.report.svg.panel import Plot
 from kadenz.report.table import Table
 from kadenz.report.tables import Named
@@ -121,6 +124,7 @@ class Section:
     table: Table
     common: Table | None = None  # what the worst samples have in common
     maxima: Table | None = None
+    overlays: tuple[Plot, ...] = ()  # systems over each other
     jitter: tuple[Plot, ...] = ()
     jitter_tables: tuple[Table, ...] = ()
     tails: tuple[Plot, ...] = ()
@@ -130,7 +134,13 @@ class Section:
     def plots(self) -> tuple[Plot, ...]:
         """All of them."""
         return (
-            self.responses + self.boxes + self.histograms + self.series + self.jitter + self.tails
+            self.overlays
+            + self.responses
+            + self.boxes
+            + self.histograms
+            + self.series
+            + self.jitter
+            + self.tails
         )
 
 
@@ -152,6 +162,8 @@ class Page:
     title: str
     created: str
     version: str
+    legend: tuple[overlays.Key, ...]
+    overlays: tuple[overlays.Overlay, ...]
     cards: tuple[Card, ...]
     notices: tuple[Notice, ...]
     families: tuple[Family, ...]
@@ -182,12 +194,16 @@ class Page:
     @property
     def all_plots(self) -> list[Plot]:
         """For export, in the order of the page."""
-        return [
-            plot
-            for family in self.families
-            for plots in (family.overview, *(section.plots for section in family.sections))
-            for plot in plots
-        ] + [plot for study in self.study_plots for plot in study.plots]
+        return (
+            [over.wide for over in self.overlays]
+            + [
+                plot
+                for family in self.families
+                for plots in (family.overview, *(section.plots for section in family.sections))
+                for plot in plots
+            ]
+            + [plot for study in self.study_plots for plot in study.plots]
+        )
 
 
 def build(
@@ -201,13 +217,16 @@ def build(
 ) -> Page:
     """The page about `runs`; `created` is ISO 8601 in UTC."""
     named = list(zip(labels.run_labels(runs), runs, strict=True))
+    top = overlays.at_top(named)
     return Page(
         title=title,
         created=created[:16].replace("T", " ") + " UTC",
         version=version,
+        legend=overlays.legend(runs),
+        overlays=tuple(overlays.overlay(point, named) for point in top),
         cards=_cards(named),
         notices=tuple(_notices(named)),
-        families=tuple(_families(named, published, detail)),
+        families=tuple(_families(named, published, detail, top)),
         studies=tuple(studies.tables(published, named)),
         study_plots=_study_plots(named) if detail in DETAILS[:2] else (),
         clocks=tables.clocks(named),
@@ -235,12 +254,12 @@ def _cards(named: Named) -> tuple[Card, ...]:
     """A card a run; those that look the same bear the run's name, as it is in the tables."""
     heads = [(labels.board(run), labels.kernel(run)) for _, run in named]
     return tuple(
-        _card(label, run, number, label if heads.count(heads[number]) > 1 else "")
-        for number, (label, run) in enumerate(named)
+        _card(label, run, variant, label if heads.count(heads[number]) > 1 else "")
+        for number, (variant, label, run) in enumerate(labels.styled(named))
     )
 
 
-def _card(label: str, run: RunResult, colour: int, name: str) -> Card:
+def _card(label: str, run: RunResult, number: int, name: str) -> Card:
     manifest, unit = run.manifest, run.unit
     good = sum(record.usable for record in run.records)
     absent = sum(record.entry.status == "n/a" for record in run.records)
@@ -263,7 +282,7 @@ def _card(label: str, run: RunResult, colour: int, name: str) -> Card:
         headlines=tuple(_headlines(run)),
         measured=measured,
         partial=manifest.partial_reason or "stopped early" if manifest.partial else "",
-        colour=colour % 5 + 1,
+        colour=style.colour(number),
         events=events.line(manifest),
     )
 
@@ -302,7 +321,12 @@ def _notices(runs: Named) -> list[Notice]:
     return [Notice(*key, tuple(targets)) for key, targets in found.items()]
 
 
-def _families(runs: Named, published: Sequence[PublishedFigure], detail: Detail) -> list[Family]:
+def _families(
+    runs: Named,
+    published: Sequence[PublishedFigure],
+    detail: Detail,
+    top: Sequence[SharedPoint],
+) -> list[Family]:
     benches = list(dict.fromkeys(record.bench for _, run in runs for record in run.records))
     known = dict(_FAMILIES)
     names = [name for name, _ in _FAMILIES]
@@ -316,7 +340,7 @@ def _families(runs: Named, published: Sequence[PublishedFigure], detail: Detail)
                     anchor=labels.slug(name),
                     title=known.get(name, name),
                     overview=tuple(_overview(name, own, runs)),
-                    sections=tuple(_section(bench, runs, published, detail) for bench in own),
+                    sections=tuple(_section(bench, runs, published, detail, top) for bench in own),
                     summary=rhealstone.table(runs) if name == "rhealstone" else None,
                 )
             )
@@ -334,7 +358,11 @@ def _overview(name: str, benches: Sequence[str], runs: Named) -> list[Plot]:
 
 
 def _section(
-    bench: str, runs: Named, published: Sequence[PublishedFigure], detail: Detail
+    bench: str,
+    runs: Named,
+    published: Sequence[PublishedFigure],
+    detail: Detail,
+    top: Sequence[SharedPoint],
 ) -> Section:
     entry = next(r.entry for _, run in runs for r in run.records if r.bench == bench)
     plotted = detail != "tables"
@@ -345,6 +373,7 @@ def _section(
         begins=entry.begins,
         ends=entry.ends,
         source=entry.source,
+        overlays=tuple(overlays.of_bench(bench, runs, top)) if plotted else (),
         responses=tuple(responses),
         boxes=tuple(figures.boxes(bench, [bench], runs)) if plotted else (),
         histograms=tuple(figures.histograms(bench, runs))

@@ -249,9 +249,9 @@ def test_the_accounts_balance_on_the_page(html: Html) -> None:
     assert any(m for _, _, m in rows)
 
 
-def test_warnings_come_before_the_first_figure(page: pages.Page) -> None:
+def test_warnings_come_before_the_cards(page: pages.Page) -> None:
     text = render(page)
-    assert 0 < text.index("Before you believe a figure") < text.index("At a glance")
+    assert 0 < text.index("before you believe a figure") < text.index("At a glance")
     assert "records-invalid" in {notice.code for notice in page.notices}
 
 
@@ -265,7 +265,10 @@ def test_a_partial_run_is_partial_everywhere(tmp_path: Path) -> None:
     for table in page.all_tables:
         if table.columns[0] == "Target":
             assert all(row[0].text.endswith("(partial)") for row in table.rows), table.name
-    assert all("(partial)" in plot.heading for plot in page.all_plots)
+    assert all("(partial)" in key.label for key in page.legend)
+    over = {plot.name for plot in page.all_plots if plot.name.startswith("exceedance")}
+    for plot in page.all_plots:
+        assert "(partial)" in (plot.description if plot.name in over else plot.heading)
 
 
 def test_tables_can_be_read_without_eyes(html: Html) -> None:

@@ -23,6 +23,7 @@ from kadenz.stats.drift import separate_drift
 from kadenz.stats.effective import effective_size
 from kadenz.stats.envelope import envelope
 from kadenz.stats.errors import Undefined
+from kadenz.stats.exceedance import exceedance
 from kadenz.stats.histogram import histogram
 from kadenz.stats.jitter import take_apart
 from kadenz.stats.limit import limit_rate
@@ -51,6 +52,7 @@ STATISTICS: dict[str, Callable[[Array], Any]] = {
     "periodic": lambda x: find_periodic(x, sample_period=1.0, tick_period=2.7),
     "histogram": histogram,
     "envelope": lambda x: envelope(x, cells=7),
+    "exceedance": lambda x: exceedance(x, missed=3),
     "compare means": lambda x: compare([x], [x[::-1]], statistic="mean", replicates=50),
     "compare medians": lambda x: compare([x, x[::-1]], [x], replicates=50),
     "fit": lambda x: fit_size((1, 2, 4, 8), [x, x[::-1], x, x], replicates=50),

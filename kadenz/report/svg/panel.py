@@ -45,6 +45,7 @@ class Panel:
     below: float = 36.0
     above: float = 8.0  # air between the heading and the plot
     parts: list[str] = field(default_factory=list)
+    width: float = WIDTH
 
     def __post_init__(self) -> None:
         self.height += self._further
@@ -52,9 +53,10 @@ class Panel:
     @property
     def _words(self) -> list[tuple[str, str]]:
         """The lines above the plot, each with its class."""
-        heads = _lines(self.heading, HEADING_LETTERS)
+        share = self.width / WIDTH
+        heads = _lines(self.heading, int(HEADING_LETTERS * share))
         return [(words, "h") for words in heads] + [
-            (words, "") for words in _lines(self.subheading, SUBHEADING_LETTERS)
+            (words, "") for words in _lines(self.subheading, int(SUBHEADING_LETTERS * share))
         ]
 
     @property
@@ -120,7 +122,7 @@ class Panel:
             *(text(0, 13 + LINE * n, words, css) for n, (words, css) in enumerate(self._words)),
             *self.parts,
             class_="plot",
-            viewBox=f"0 0 {WIDTH:g} {self.height:g}",
+            viewBox=f"0 0 {self.width:g} {self.height:g}",
             role="img",
             aria_label=f"{words}. {description}",
             xmlns="http://www.w3.org/2000/svg",
@@ -134,9 +136,9 @@ def _lines(words: str, letters: int) -> list[str]:
 
 
 def standalone(plot: Plot) -> str:
-    """A plot as a file of its own, with its colours, 680 pixels wide."""
+    """A plot as a file of its own, with its colours; one of 340 units is 680 pixels wide."""
     head, rest = plot.svg.split(">", 1)
-    height = float(head.split('viewBox="0 0 ')[1].split('"')[0].split()[1])
-    size = f' width="{2 * WIDTH:g}" height="{2 * height:g}"'
+    width, height = map(float, head.split('viewBox="0 0 ')[1].split('"')[0].split())
+    size = f' width="{2 * width:g}" height="{2 * height:g}"'
     style = el("style", escape(STANDALONE))
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}{size}>{style}{rest}\n'

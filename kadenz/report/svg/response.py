@@ -10,7 +10,7 @@ from kadenz.report import numbers
 from kadenz.report.svg.element import el, path, title
 from kadenz.report.svg.panel import Panel, Plot
 from kadenz.report.svg.scale import choose
-from kadenz.report.svg.style import series
+from kadenz.report.svg.style import line, series
 
 # Beyond these spans a linear axis shows one end only.
 LOG_X_FROM = 20.0
@@ -50,7 +50,7 @@ def response(
     x_name: str = "message size, bytes",
 ) -> Plot:
     """Median over size with the bands p1 to p99 and min to max, and the fit as a broken line."""
-    colour = series(colour)
+    stroke, colour = line(colour), series(colour)
     panel = Panel(heading, subheading, right=288.0)
     sizes = [p.size for p in points]
     top = max(p.high for p in points)
@@ -85,7 +85,7 @@ def response(
         ]
         curve = [(x(size), y(fit.fixed + fit.per_byte * size)) for size in ends]
         panel.add(path(curve, "fit"))
-    panel.add(path([(x(p.size), y(p.median)) for p in points], f"l{colour}"))
+    panel.add(path([(x(p.size), y(p.median)) for p in points], stroke))
     for p in points:
         words = f"{p.size:g} bytes: median {numbers.number(p.median)}, "
         if p.p99 is not None:

@@ -9,6 +9,7 @@ from kadenz.report import numbers
 from kadenz.report.svg.element import el, path, text, title
 from kadenz.report.svg.panel import Panel, Plot
 from kadenz.report.svg.scale import choose, linear
+from kadenz.report.svg.style import line as stroke
 from kadenz.report.svg.style import series as colour_of
 from kadenz.stats.envelope import Envelope
 
@@ -50,7 +51,7 @@ def series(
         if len(top) > 1:
             panel.add(path(top + base[::-1], class_, close=True))
     median = [(at, y(float(v) * scale)) for at, v in zip(centres, envelope.bands[1], strict=True)]
-    panel.add(path(median, f"l{number}"))
+    panel.add(path(median, stroke(colour)))
     panel.x_axis(x, "sample number")
     for at, value, words in named:
         px, py = x(at), y(value)

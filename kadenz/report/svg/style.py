@@ -8,11 +8,25 @@ set is lightened to keep 3:1 against the ground. Text keeps 4.5:1 (WCAG 2.1, 1.4
 from __future__ import annotations
 
 SERIES = 5
+# Strokes, so that lines are told apart on paper too; the second five change partners.
+DASHES = ("", "7 3", "2 2.5", "9 3 2 3", "14 4")
+STYLES = 2 * SERIES
 
 LIGHT = """--paper:#ffffff;--ink:#1b1f24;--muted:#59626d;--rule:#d5dae0;--grid:#e9ecef;
 --s1:#0068a8;--s2:#b34a00;--s3:#00795a;--s4:#a2477f;--s5:#6b6200;--alarm:#b3261e"""
 DARK = """--paper:#14171a;--ink:#e6e9ec;--muted:#a0a9b3;--rule:#3a4149;--grid:#252a30;
 --s1:#6cb8ee;--s2:#f29a5c;--s3:#4cc9a4;--s4:#e59ccb;--s5:#d9cd5e;--alarm:#ff8a80"""
+
+
+def colour(style: int) -> int:
+    """The colour, 1 to 5, of the n-th style from 0."""
+    return style % SERIES + 1
+
+
+def dash(style: int) -> str:
+    """The dashes of the n-th style from 0; "" for a solid line. No two of ten styles look alike."""
+    return DASHES[(style + style // SERIES) % len(DASHES)]
+
 
 # `.plot` scopes everything, so that the rules can stand in a page.
 RULES = """.plot{display:block;width:100%;height:auto;font:11px system-ui,-apple-system,"Segoe UI",
@@ -30,6 +44,12 @@ Roboto,"Helvetica Neue",Arial,sans-serif;font-variant-numeric:tabular-nums}
     f".plot .o{i}{{stroke:var(--s{i});stroke-width:1.2;fill:var(--paper)}}"
     for i in range(1, SERIES + 1)
 )
+RULES += "".join(
+    f".plot .x{i + 1}{{stroke:var(--s{colour(i)});stroke-width:1.7;fill:none;"
+    f"stroke-linejoin:round{f';stroke-dasharray:{dash(i)}' if dash(i) else ''}}}"
+    for i in range(STYLES)
+)
+RULES += ".plot .due{stroke:var(--alarm);stroke-width:1.3;fill:none}.plot .duet{fill:var(--alarm)}"
 
 # For files of their own: a page gives the variables itself.
 STANDALONE = (
@@ -40,4 +60,9 @@ STANDALONE = (
 
 def series(number: int) -> int:
     """The colour of the n-th series, from 0; colours come round again after five."""
-    return number % SERIES + 1
+    return colour(number)
+
+
+def line(number: int) -> str:
+    """The class of the n-th series' line: its colour and its dashes; ten of them."""
+    return f"x{number % STYLES + 1}"

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which figures of several runs may share an axis: one point, one unit, one clock class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kadenz.analysis.results import RecordResult, RunResult
+from kadenz.analysis.units import Unit
+from kadenz.stats.exceedance import Exceedance
+
+
+@dataclass(frozen=True, eq=False)
+class SharedPoint:
+    """A benchmark point of all runs that count it in one unit: (place of the run, record)."""
+
+    bench: str
+    params: dict[str, int]
+    unit: Unit
+    arch: str  # where instructions or cycles are counted, which are no time; else ""
+    records: tuple[tuple[int, RecordResult], ...]
+
+
+def shared_points(runs: Sequence[RunResult]) -> list[SharedPoint]:
+    """Every point that has a distribution, in the order of appearance.
+
+    Instructions of two instruction sets are two units, and so are times of two clock classes.
+    """
+    found: dict[object, list[tuple[int, RecordResult]]] = {}
+    for number, run in enumerate(runs):
+        arch = "" if run.unit.is_time else run.manifest.target.arch
+        for record in run.records:
+            if exceedance_of(record) is not None:
+                params = tuple(sorted(record.params.items()))
+                key = record.bench, params, record.unit.key, record.unit.clock_class, arch
+                found.setdefault(key, []).append((number, record))
+    points = []
+    for records in found.values():
+        number, first = records[0]
+        arch = "" if runs[number].unit.is_time else runs[number].manifest.target.arch
+        points.append(SharedPoint(first.bench, first.params, first.unit, arch, tuple(records)))
+    return points
+
+
+def exceedance_of(record: RecordResult) -> Exceedance | None:
+    """Of all lanes together; None for a batch, which was timed as one, and for signed figures."""
+    if not record.usable or record.batch is not None or record.main is None:
+        return None
+    found = record.pooled.exceedance if record.pooled is not None else record.main.exceedance
+    signed = found is None or found.values[0] < 0.0 or found.values[-1] <= 0.0
+    return None if signed else found

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Systems over each other: which figures share an axis, and which of them open the page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kadenz.analysis.results import RecordResult, RunResult
+from kadenz.analysis.shared import SharedPoint, exceedance_of, shared_points
+from kadenz.analysis.units import Unit
+from kadenz.analysis.variants import variants_of
+from kadenz.report import labels, numbers
+from kadenz.report.svg import overlay as drawing
+from kadenz.report.svg.overlay import NARROW, WIDE, Curve
+from kadenz.report.svg.panel import Plot
+from kadenz.report.svg.style import colour, dash
+from kadenz.report.svg.style import line as stroke
+from kadenz.report.tables import Named
+from kadenz.stats.exceedance import Exceedance
+
+# Pictures above the cards; the others stand with their benchmark.
+MOST_AT_TOP = 2
+# Two shares as close as this are less than a pixel apart.
+CLOSE = 0.98
+FIRST = ("cyclic/", "irq/", "itc/", "micro/", "rhealstone/")
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """A picture in two widths; `data` is its curves as JSON, for zooming."""
+
+    wide: Plot
+    narrow: Plot
+    data: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Key:
+    """A line of the legend."""
+
+    letter: str
+    label: str
+    kernel: str
+    colour: int
+    swatch: str
+    rounds: int
+
+
+def legend(runs: Sequence[RunResult]) -> tuple[Key, ...]:
+    """One line a variant, in the order of the runs."""
+    found = []
+    variants = variants_of([run.manifest for run in runs])
+    for number, (variant, label) in enumerate(
+        zip(variants, labels.variant_labels(runs), strict=True)
+    ):
+        first = runs[variant.runs[0]]
+        swatch = (
+            '<svg class="plot swatch" viewBox="0 0 44 10" aria-hidden="true">'
+            f'<path d="M1 5H43" class="{stroke(number)}"/></svg>'
+        )
+        found.append(
+            Key(
+                variant.letter,
+                label,
+                labels.kernel(first),
+                colour(number),
+                swatch,
+                len(variant.runs),
+            )
+        )
+    return tuple(found)
+
+
+def at_top(runs: Named) -> list[SharedPoint]:
+    """The points that open the page: cyclic work first, and what several variants have in common.
+
+    Of a benchmark over message sizes the largest, which is also the one its histogram shows.
+    """
+    styles = labels.styles([run for _, run in runs])
+    shared = _of_interest(runs)
+
+    def rank(point: SharedPoint) -> tuple[bool, int]:
+        several = len({styles[number] for number, _ in point.records}) > 1
+        place = next(
+            (n for n, word in enumerate(FIRST) if point.bench.startswith(word)), len(FIRST)
+        )
+        return not several, place
+
+    ranked = sorted(shared, key=rank)
+    best = [point for point in ranked if rank(point)[0] == rank(ranked[0])[0]]
+    seen: dict[str, SharedPoint] = {}
+    for point in best:
+        seen.setdefault(f"{point.bench} {point.arch}", point)
+    return list(seen.values())[:MOST_AT_TOP]
+
+
+def _of_interest(runs: Named) -> list[SharedPoint]:
+    swept = {id(record) for _, run in runs for sweep in run.sweeps for record in sweep.points[:-1]}
+    return [
+        point
+        for point in shared_points([run for _, run in runs])
+        if not point.bench.startswith("clock/")
+        and any(_varies(record) for _, record in point.records)
+        and not all(id(record) in swept for _, record in point.records)
+    ]
+
+
+def _varies(record: RecordResult) -> bool:
+    found = exceedance_of(record)
+    return found is not None and found.values.size > 1
+
+
+def of_bench(bench: str, runs: Named, top: Sequence[SharedPoint]) -> list[Plot]:
+    """Of a benchmark what several variants have in common and does not open the page."""
+    styles = labels.styles([run for _, run in runs])
+    shown = {(point.bench, tuple(sorted(point.params.items())), point.arch) for point in top}
+    return [
+        _draw(point, runs, NARROW)
+        for point in _of_interest(runs)
+        if point.bench == bench
+        and len({styles[number] for number, _ in point.records}) > 1
+        and (point.bench, tuple(sorted(point.params.items())), point.arch) not in shown
+    ]
+
+
+def overlay(point: SharedPoint, runs: Named) -> Overlay:
+    """The picture of a point, and what zooming needs."""
+    curves, dues = _curves(point, runs), _deadlines(point)
+    shown = drawing.axes(curves, dues)
+    taken = sum(_exceedance(record).n for _, record in point.records)
+    kept = sum(_exceedance(record).values.size for _, record in point.records)
+    return Overlay(
+        wide=_draw(point, runs, WIDE),
+        narrow=_draw(point, runs, NARROW),
+        data=json.dumps(
+            {
+                "unit": labels.unit(point.unit),
+                "x": [_digits(shown.low), _digits(shown.high)],
+                "y": [_digits(shown.least), 1],
+                "due": [[_digits(value), words] for value, words in dues],
+                "curves": [
+                    {
+                        "name": curve.letter,
+                        "colour": colour(curve.style),
+                        "dash": [float(part) for part in dash(curve.style).split()],
+                        "floor": _digits(curve.floor),
+                        "x": [_digits(value) for value, _ in curve.points],
+                        "y": [_digits(share) for _, share in curve.points],
+                    }
+                    for curve in curves
+                ],
+            },
+            separators=(",", ":"),
+        ),
+        note=_note(taken, kept),
+    )
+
+
+def _note(taken: int, kept: int) -> str:
+    if kept == taken:
+        return f"All {taken:,} samples are drawn."
+    return f"{kept:,} of {taken:,} samples are drawn, the largest of each run all of them."
+
+
+def _draw(point: SharedPoint, runs: Named, size: tuple[float, float]) -> Plot:
+    suffix = "" if size == WIDE else "narrow"
+    same = labels.constants(point.bench, [run for _, run in runs])
+    named = {k: v for k, v in point.params.items() if k not in same or k == "period_us"}
+    parts = (labels.parameters(named), point.arch, labels.unit(point.unit))
+    where = ", ".join(words for words in parts if words)
+    missed = any(_exceedance(record).missed for _, record in point.records)
+    level = "; missed cycles count as slower than any" if missed else ""
+    return drawing.overlay(
+        _curves(point, runs),
+        _deadlines(point),
+        heading=f"{point.bench}: share at or above a value",
+        subheading=f"{where}{level}",
+        unit=labels.unit(point.unit),
+        name=labels.slug(
+            "exceedance", point.bench, labels.parameters(point.params), point.arch, suffix
+        ),
+        size=size,
+    )
+
+
+def _curves(point: SharedPoint, runs: Named) -> list[Curve]:
+    every = [run for _, run in runs]
+    styles = labels.styles(every)
+    letters = [variant.letter for variant in variants_of([run.manifest for run in every])]
+    return [
+        _curve(_exceedance(record), record.unit, letters[styles[n]], runs[n][0], styles[n])
+        for n, record in point.records
+    ]
+
+
+def _exceedance(record: RecordResult) -> Exceedance:
+    found = exceedance_of(record)
+    assert found is not None
+    return found
+
+
+def _curve(of: Exceedance, unit: Unit, letter: str, label: str, style: int) -> Curve:
+    """Both ends of every step, but where they are one on the picture."""
+    planned = of.planned
+    points: list[tuple[float, float]] = []
+    for value, count, above in zip(of.values, of.counts, of.above, strict=True):
+        if value <= 0.0:
+            continue  # a logarithmic axis has no place for it, and its share is that of the next
+        figure = unit.figure(float(value))
+        points.append((figure, float(count) / planned))
+        if 0 < above < CLOSE * count:
+            points.append((figure, float(above) / planned))
+    missed = f", {of.missed:,} missed" if of.missed else ""
+    words = f"{letter}: {label}, {of.n:,} samples{missed}, largest {numbers.number(points[-1][0])}"
+    return Curve(letter, words, points, of.missed / planned, style)
+
+
+def _deadlines(point: SharedPoint) -> list[tuple[float, str]]:
+    tick_us = point.unit.tick_us
+    period = point.params.get("period_us")
+    if not point.bench.startswith("cyclic/") or tick_us is None or not period:
+        return []
+    return [(point.unit.figure(period / tick_us), f"deadline {period / 1000:g} ms")]
+
+
+def _digits(value: float) -> float:
+    """As many as a picture zoomed in a hundred times can show."""
+    return float(f"{value:.7g}")

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kadenz.stats.errors import Undefined
+from kadenz.stats.exceedance import exceedance
+
+
+@given(
+    st.lists(st.integers(0, 400), min_size=1, max_size=400),
+    st.integers(0, 50),
+    st.integers(1, 60),
+)
+@settings(max_examples=200, deadline=None)
+def test_every_share_is_exact_and_what_was_missed_exceeds_all(
+    values: list[int], missed: int, largest: int
+) -> None:
+    found = exceedance(np.array(values, np.uint32), missed=missed, largest=largest)
+    for value, count, above in zip(found.values, found.counts, found.above, strict=True):
+        assert count == missed + sum(v >= value for v in values)
+        assert above == missed + sum(v > value for v in values)
+    assert found.planned == len(values) + missed and found.above[-1] == missed
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=300), st.integers(1, 40))
+@settings(max_examples=100, deadline=None)
+def test_thinning_keeps_the_smallest_and_all_of_the_largest(
+    values: list[float], largest: int
+) -> None:
+    found = exceedance(values, largest=largest)
+    assert found.values[0] == min(values)
+    assert set(sorted(values)[-largest:]) <= set(found.values.tolist())
+
+
+def test_a_million_samples_become_some_hundred_points() -> None:
+    found = exceedance(np.random.default_rng(1).lognormal(3.0, 1.0, 1_000_000))
+    assert 80 < found.values.size < 200
+
+
+def test_a_negative_number_of_missed_samples_is_refused() -> None:
+    with pytest.raises(Undefined):
+        exceedance([1, 2, 3], missed=-1)
