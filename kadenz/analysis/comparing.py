@@ -9,30 +9,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
-from kadenz.analysis.batches import ITERATIONS, batch_lanes
 from kadenz.analysis.differences import Difference, differences
 from kadenz.analysis.matching import Key, Matched, SameRuns, changed, match
-from kadenz.analysis.results import Samples
-from kadenz.analysis.runs import described, refusal
+from kadenz.analysis.sides import (
+    Series,
+    as_figures,
+    both_sides,
+    figure_of,
+    identical,
+    lanes_of,
+    repeated,
+)
 from kadenz.analysis.units import Unit, unit_of
-from kadenz.config.manifest import REPEATABLE, ClockClass, RecordEntry
-from kadenz.errors import UsageError
+from kadenz.config.manifest import ClockClass
 from kadenz.stats.compare import Comparison, compare
 from kadenz.stats.errors import Undefined
 from kadenz.stats.holm import holm
-from kadenz.stats.ordered import order
-from kadenz.stats.replicate import LessLoop
-from kadenz.stats.samples import exact_mean
 from kadenz.stats.superiority import Superiority, superiority
 from kadenz.store import Run
 
-Outcome = Literal["better", "worse", "equivalent", "inconclusive", "not-comparable"]
+# "context" is shown and never judged: what a clock is worth, and what a note speaks against.
+Outcome = Literal["better", "worse", "equivalent", "inconclusive", "not-comparable", "context"]
 ALPHA = 0.05  # the chance that any change is called although there is none
-BATCH_LANE = "per iteration"
 SAME = "sample by sample the same"
-Series = Samples | LessLoop
+CLOCK = "clock/"
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +40,12 @@ class PointComparison:
     """One benchmark point on both sides, for one statistic; `lane` is "" where there is only one.
 
     `figures` are both sides' values, each in its own of the two `units` (None where there is none).
-    `comparison`, in those units, is None where none could be made or the clock classes differ;
-    `reason` says why. `effect` is the effect size of the whole point, whatever the statistic;
-    `p_together` the p-value of a change among all comparisons made at once. `repeats`: the runs of
-    each side are the same to the byte and would be again, so that both figures are exact for this
-    plan; `exact`: the outcome is by them, because no interval decides it.
+    `comparison`, in those units, is None where none could be made, or none is allowed: across clock
+    classes or instruction sets, and for context. `reason` says why. `effect` is the effect size of
+    the whole point, whatever the statistic; `p_together` the p-value of a change among all
+    comparisons made at once. `repeats`: the runs of each side are the same to the byte and would be
+    again, so that both figures are exact for this plan; `exact`: the outcome is by them, because no
+    interval decides it.
     """
 
     target: str
@@ -85,13 +86,33 @@ class SideBySide:
 
     @property
     def regressions(self) -> int:
-        """How many points are worse."""
-        return sum(point.outcome == "worse" for point in self.points)
+        """How many comparisons are worse."""
+        return self.count("worse")
 
     @property
     def inconclusive(self) -> int:
-        """How many points these data cannot decide."""
-        return sum(point.outcome in ("inconclusive", "not-comparable") for point in self.points)
+        """How many comparisons these data cannot decide."""
+        return self.count("inconclusive") + self.count("not-comparable")
+
+    @property
+    def judged(self) -> bool:
+        """At least one comparison has a verdict or lacks one; the others are context."""
+        return self.count("context") < len(self.points)
+
+    @property
+    def notes(self) -> tuple[tuple[str, str], ...]:
+        """Benchmarks that are not judged because of a note on their figure, and the note."""
+        return tuple(
+            dict.fromkeys(
+                (point.bench, point.reason)
+                for point in self.points
+                if point.outcome == "context" and not point.bench.startswith(CLOCK)
+            )
+        )
+
+    def count(self, outcome: Outcome) -> int:
+        """How many comparisons ended so."""
+        return sum(point.outcome == outcome for point in self.points)
 
 
 def compare_sides(
@@ -100,25 +121,23 @@ def compare_sides(
     *,
     statistics: Sequence[str | float] = ("median", 0.99),
     threshold: float = 0.05,
-    across_classes: bool = False,
     together: bool = True,
     between_runs: float = 0.0,
 ) -> SideBySide:
     """Compare every benchmark point both sides have. `statistics` and `between_runs` as in `stats`.
 
-    Sides are matched as `matching.match` says. Points of different clock classes are refused
-    (UsageError) unless `across_classes`; then both figures are shown, without a verdict. With
-    `together` a change counts only where it stands among all comparisons made (Holm's adjustment),
-    so that the chance of any false alarm is 5 % whatever their number.
+    Sides are matched as `matching.match` says. Figures of two clock classes, and instructions of
+    two instruction sets, stand side by side without ratio and verdict (`not-comparable`). Points of
+    `clock/*` and points that carry a note are `context`. With `together` a change counts only where
+    it is significant among all comparisons made (Holm's adjustment), so that the chance of any
+    false alarm is 5 % whatever their number.
     """
     matched = match(baseline, candidate)
     compared: list[PointComparison] = []
     for key, left in matched.baseline.items():
         right = matched.candidate.get(key)
         if right is not None:
-            compared += _compare_point(
-                key, left, right, statistics, threshold, across_classes, between_runs
-            )
+            compared += _compare_point(key, left, right, statistics, threshold, between_runs)
     if together:
         compared = _all_together(compared)
     return SideBySide(
@@ -185,34 +204,24 @@ def _compare_point(
     right: SameRuns,
     statistics: Sequence[str | float],
     threshold: float,
-    across_classes: bool,
     between_runs: float,
 ) -> list[PointComparison]:
     units = [unit_of(entry.unit, run.manifest.clock) for run, entry in (*left.runs, *right.runs)]
-    classes = units[0].clock_class, units[-1].clock_class
-    different = len({unit.clock_class for unit in units}) > 1
-    if different and not across_classes:
-        raise UsageError(
-            f"{key.name}: clock class `{classes[0]}` against `{classes[1]}`: absolute figures of "
-            "different classes are not compared",
-            remedy="Pass --across-classes to see both figures side by side, without a verdict",
-        )
+    across = _across(left, right)
+    context = _context(key, left, right)
     first = left.runs[0][1]
-    lanes = [lane.name for lane in first.series]
-    # The empty loop of a batch is no result.
-    if batch_lanes(first) is not None:
-        lanes = [BATCH_LANE]
     made = []
-    for lane in lanes:
-        sides, refused = _both(left, right, lane)
-        effect = None if refused or different else _effect(sides)
+    for lane in lanes_of(first):
+        sides, refused = both_sides(left, right, lane)
+        effect = None if refused or across or context else _effect(sides)
         repeats = not refused and repeated(left, sides[0]) and repeated(right, sides[1])
         for statistic in statistics:
-            verdict = (
-                _Verdict("not-comparable", refused)
-                if refused
-                else _decide(sides, statistic, threshold, different, repeats, between_runs)
-            )
+            if refused:
+                verdict = _Verdict("context" if context else "not-comparable", refused)
+            elif across or context:
+                verdict = _side_by_side(sides, statistic, across, context)
+            else:
+                verdict = _decide(sides, statistic, threshold, repeats, between_runs)
             made.append(
                 PointComparison(
                     target=_title(key.group, left, right),
@@ -224,7 +233,7 @@ def _compare_point(
                     outcome=verdict.outcome,
                     figures=verdict.figures,
                     comparison=verdict.comparison,
-                    classes=classes,
+                    classes=(units[0].clock_class, units[-1].clock_class),
                     reason=verdict.reason,
                     effect=effect,
                     repeats=repeats,
@@ -232,6 +241,27 @@ def _compare_point(
                 )
             )
     return made
+
+
+def _across(left: SameRuns, right: SameRuns) -> str:
+    """Why the figures of both sides have no ratio; "" where they have one."""
+    made = [run.manifest for run, _ in (*left.runs, *right.runs)]
+    classes = list(dict.fromkeys(one.clock.clock_class for one in made))
+    if len(classes) > 1:
+        return f"clock classes {' and '.join(classes)} have no common unit"
+    sets = list(dict.fromkeys(one.target.arch for one in made))
+    if classes == ["instruction"] and len(sets) > 1:
+        return f"instructions of {' and '.join(sets)} are not the same work"
+    return ""
+
+
+def _context(key: Key, left: SameRuns, right: SameRuns) -> str:
+    """Why a point is never judged: its benchmark is the clock's, or a run carries a note on it."""
+    for run, entry in (*left.runs, *right.runs):
+        note = run.manifest.benchmark_notes.get(entry.bench)
+        if note:
+            return note
+    return "what the clock is worth" if key.bench.startswith(CLOCK) else ""
 
 
 def statistic_name(statistic: str | float) -> str:
@@ -256,17 +286,21 @@ class _Verdict:
     exact: bool = False
 
 
+def _side_by_side(
+    sides: list[list[Series]], statistic: str | float, across: str, context: str
+) -> _Verdict:
+    figures = figure_of(sides[0], statistic), figure_of(sides[1], statistic)
+    return _Verdict("context" if context else "not-comparable", context or across, figures)
+
+
 def _decide(
     sides: list[list[Series]],
     statistic: str | float,
     threshold: float,
-    different: bool,
     repeats: bool,
     between_runs: float,
 ) -> _Verdict:
     figures = figure_of(sides[0], statistic), figure_of(sides[1], statistic)
-    if different:
-        return _Verdict("not-comparable", "clock classes differ: no verdict", figures)
     made: Comparison | None
     try:
         made = compare(
@@ -281,7 +315,7 @@ def _decide(
     else:
         figures = made.baseline.value, made.candidate.value
         why = made.reason or made.caveat
-    if repeats and _identical([*sides[0], *sides[1]]):
+    if repeats and identical([*sides[0], *sides[1]]):
         return _Verdict("equivalent", SAME, figures, made)
     if repeats and (made is None or made.verdict == "inconclusive"):
         return _exact(figures, threshold, made, why)
@@ -322,88 +356,6 @@ def _change(ratio: float) -> str:
 def _effect(sides: list[list[Series]]) -> Superiority | None:
     """The effect size; None where a run has too few samples."""
     try:
-        return superiority([_figures(run) for run in sides[0]], [_figures(run) for run in sides[1]])
+        return superiority(*([as_figures(run) for run in side] for side in sides))
     except Undefined:
         return None
-
-
-def _both(left: SameRuns, right: SameRuns, lane: str) -> tuple[list[list[Series]], str]:
-    """Every run's samples of a lane on both sides, or why there are none to compare."""
-    sides = []
-    for side in (left, right):
-        found: list[Series] = []
-        for run, entry in side.runs:
-            refused, series = series_of(run, entry, lane)
-            if refused or series is None:
-                return [], f"{run.path.name}: {refused}"
-            found.append(series)
-        sides.append(found)
-    return sides, ""
-
-
-def series_of(run: Run, entry: RecordEntry, lane: str) -> tuple[str, Series | None]:
-    """Warm samples of a lane in the unit of figures, or why there are none.
-
-    Clocks of different rate meet here and nowhere else. A batch is its total less the empty loop,
-    by iteration (mazzi2021, equation 1), the loop's repetitions beside it.
-    """
-    refused = refusal(entry)
-    if refused:
-        return refused, None
-    scale = unit_of(entry.unit, run.manifest.clock).scale
-    batch = batch_lanes(entry)
-    if lane == BATCH_LANE:
-        if batch is None:
-            return "it is no batch there", None
-        whole, loop = (run.samples(entry, entry.series[i])[entry.cold :] for i in batch)
-        if whole.size == 0 or loop.size == 0:
-            return "a batch without its empty loop: the total alone compares the loop as well", None
-        return "", LessLoop(whole, loop, entry.params[ITERATIONS] / scale)
-    known = {one.name: one for one in entry.series}
-    if lane not in known:
-        return f"it has no lane {lane}", None
-    warm = described(run, entry, known[lane])
-    # Integers stay integers where nothing has to be scaled: stats count them exactly.
-    return "", warm if scale == 1.0 else np.asarray(warm * np.float64(scale))
-
-
-def _figures(run: Series) -> Samples:
-    """Samples as figures: of a batch, with the median of the empty loop taken off."""
-    if not isinstance(run, LessLoop):
-        return run
-    return np.asarray((np.asarray(run.samples) - np.median(np.asarray(run.loop))) / run.per)
-
-
-def figure_of(runs: Sequence[Series], statistic: str | float) -> float | None:
-    """The statistic of a side, averaged over its runs; None where a run has too few samples."""
-    found = []
-    for run in runs:
-        series = _figures(run)
-        if series.size == 0:
-            return None
-        if statistic == "mean":
-            found.append(exact_mean(series))
-        elif statistic == "median":
-            found.append(order(series).median)
-        else:
-            level = float(statistic)
-            if series.size * min(level, 1.0 - level) < 1.0:
-                return None
-            found.append(order(series).quantile(level))
-    return math.fsum(found) / len(found)
-
-
-def repeated(same: SameRuns, series: Sequence[Series]) -> bool:
-    """The runs of a side repeat themselves, by their tier and by their samples `series` of a lane.
-
-    What is equal once is equal always there (rule 8 of the method). Runs that are not the same, of
-    two images say, repeat nothing.
-    """
-    return all(run.manifest.target.tier in REPEATABLE for run, _ in same.runs) and _identical(
-        series
-    )
-
-
-def _identical(series: Sequence[Series]) -> bool:
-    first = _figures(series[0])
-    return all(np.array_equal(first, _figures(one)) for one in series[1:])

@@ -10,22 +10,17 @@ from typing import Literal
 
 import numpy as np
 
-from kadenz.analysis.batches import batch_lanes
 from kadenz.analysis.comparing import (
-    BATCH_LANE,
     SAME,
     Configurations,
     PointComparison,
-    Series,
     compare_sides,
     exact_words,
-    figure_of,
-    repeated,
-    series_of,
     statistic_name,
 )
 from kadenz.analysis.limits import Limit
 from kadenz.analysis.matching import Key, SameRuns, match
+from kadenz.analysis.sides import Series, figure_of, lanes_of, repeated, series_of
 from kadenz.analysis.units import unit_of
 from kadenz.config.manifest import ClockClass
 from kadenz.errors import UsageError
@@ -38,8 +33,6 @@ from kadenz.store import Run
 Outcome = Literal["pass", "fail", "inconclusive"]
 # One end of a 95 % interval: the interval shown lies wholly beyond the limit.
 ALPHA = 0.025
-# Measured with every run, asked for by nobody: what its clock is worth.
-_CLOCK = "clock/"
 
 
 @dataclass(frozen=True)
@@ -70,6 +63,7 @@ class Gate:
     checks: tuple[Check, ...]
     configurations: tuple[Configurations, ...] = ()
     new: tuple[str, ...] = ()  # points that have no baseline
+    not_judged: tuple[tuple[str, str], ...] = ()  # benchmarks with a note, and the note
 
     def count(self, outcome: Outcome) -> int:
         """How many checks ended so."""
@@ -98,12 +92,13 @@ def gate(
     1 + max_worse, fails when the interval lies wholly above it and does so among all points asked
     (Holm's adjustment, so that the chance of any false failure is 2.5 %), else it is inconclusive.
     Figures of runs that repeat themselves are exact, against limits and against a baseline alike.
-    What the baseline measured and `runs` did not is inconclusive, never a pass. The clock's own
-    figures are not held against the baseline, unless there are no others.
+    What the baseline measured and `runs` did not is inconclusive, never a pass. Context (`clock/*`,
+    and benchmarks with a note on their figure) is not held against the baseline.
     """
     checks: list[Check] = []
     configurations: tuple[Configurations, ...] = ()
     new: tuple[str, ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
     if baseline:
         sides = compare_sides(
             baseline,
@@ -113,8 +108,8 @@ def gate(
             together=False,
             between_runs=between_runs,
         )
-        points = [p for p in sides.points if not p.bench.startswith(_CLOCK)] or sides.points
-        checks += _against(points, max_worse)
+        checks += _against([p for p in sides.points if p.outcome != "context"], max_worse)
+        notes = sides.notes
         checks += [_missing(name, max_worse) for name in sides.only_baseline]
         configurations, new = sides.configurations, sides.only_candidate
     for limit in limits:
@@ -124,7 +119,7 @@ def gate(
         for run in runs
         if run.manifest.partial
     ]
-    return Gate(tuple(checks), configurations, new)
+    return Gate(tuple(checks), configurations, new, notes)
 
 
 def _against(points: Sequence[PointComparison], max_worse: float) -> list[Check]:
@@ -226,7 +221,7 @@ def _limit(runs: Sequence[Run], limit: Limit, between_runs: float) -> list[Check
     checks = []
     for key, same in points.items():
         first = same.runs[0][1]
-        lanes = [BATCH_LANE] if batch_lanes(first) else [lane.name for lane in first.series]
+        lanes = lanes_of(first)
         checks += [_at(key, same, lane, len(lanes) > 1, limit, between_runs) for lane in lanes]
     return checks
 

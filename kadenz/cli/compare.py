@@ -15,7 +15,7 @@ from kadenz.errors import EXIT_INCONCLUSIVE, EXIT_PASS, EXIT_REGRESSION, UsageEr
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from kadenz.analysis.comparing import Configurations, PointComparison, SideBySide
+    from kadenz.analysis.comparing import Configurations, Outcome, PointComparison, SideBySide
     from kadenz.store import Run
 
 _COLOURS = {
@@ -24,6 +24,16 @@ _COLOURS = {
     "equivalent": "dim",
     "inconclusive": "yellow",
     "not-comparable": "yellow",
+    "context": "dim",
+}
+# The words of the summary line.
+_COUNTED: dict[str, Outcome] = {
+    "better": "better",
+    "worse": "worse",
+    "equal": "equivalent",
+    "undecided": "inconclusive",
+    "not comparable": "not-comparable",
+    "not judged": "context",
 }
 
 
@@ -78,11 +88,6 @@ _COLOURS = {
     is_flag=True,
     help="Judge every point on its own: one in 20 unchanged points is then called a change.",
 )
-@click.option(
-    "--across-classes",
-    is_flag=True,
-    help="Show figures of different clock classes side by side, without a verdict.",
-)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def compare(
     baseline: Path,
@@ -94,14 +99,14 @@ def compare(
     statistics: tuple[str, ...],
     between_runs: str,
     each: bool,
-    across_classes: bool,
     as_json: bool,
 ) -> int:
     """Compare run(s) B against run(s) A. A folder that holds several runs counts as all of them.
 
     Without B, A is a folder of `kadenz run --rounds`, and its two variants are the sides. Several
-    runs a side show the spread between runs, which one run cannot. Exit code 0: no point is worse;
-    3: at least one is; 4: none is, but the data cannot decide every point.
+    runs a side show the spread between runs, which one run cannot. Figures of two clock classes or
+    instruction sets stand side by side, without a ratio. Exit code 0: no point is worse; 3: at
+    least one is; 4: none is, but the data cannot decide every point.
 
     \b
     kadenz compare runs/before runs/after --threshold 3%
@@ -115,7 +120,6 @@ def compare(
         *sides,
         statistics=[statistic(name) for name in statistics],
         threshold=limit,
-        across_classes=across_classes,
         together=not each,
         between_runs=spread,
     )
@@ -132,10 +136,10 @@ def compare(
 
 
 def exit_code(result: SideBySide) -> int:
-    """3 when something is worse, 4 when something is undecided, else 0."""
+    """3 when something is worse, 4 when something is undecided or nothing was judged, else 0."""
     if result.regressions:
         return EXIT_REGRESSION
-    return EXIT_INCONCLUSIVE if result.inconclusive else EXIT_PASS
+    return EXIT_INCONCLUSIVE if result.inconclusive or not result.judged else EXIT_PASS
 
 
 def _sides(
@@ -191,6 +195,7 @@ def _print_json(result: SideBySide, threshold: float) -> None:
     answer = {
         "threshold": threshold,
         "exit_code": exit_code(result),
+        "counts": {word: result.count(outcome) for word, outcome in _COUNTED.items()},
         "differences": [
             {
                 "target": made.target,
@@ -277,11 +282,21 @@ def _print_text(result: SideBySide, threshold: float) -> None:
     if known:
         largest = 100.0 * max(known)
         screen.print(f"[dim]runs of one side differ by up to {largest:.2g} % (sd of a figure)[/]")
-    worse = result.regressions
-    screen.print(
-        f"\n{len(result.points)} comparisons at {100.0 * threshold:g} %: "
-        f"[{'red' if worse else 'dim'}]{worse} worse[/], {result.inconclusive} undecided"
-    )
+    for bench, note in result.notes:
+        screen.print(f"[yellow]note[/] {escape(bench)}: {escape(note)}")
+    screen.print(f"\n{_summary(result, threshold)}")
+
+
+def _summary(result: SideBySide, threshold: float) -> str:
+    """How many comparisons ended how; what is rare is named only where it occurs."""
+    parts = []
+    for words, outcome in _COUNTED.items():
+        count = result.count(outcome)
+        if count or outcome not in ("not-comparable", "context"):
+            colour = _COLOURS[outcome] if count else "dim"
+            parts.append(f"[{colour}]{count} {words}[/]")
+    count = len(result.points)
+    return f"{count} comparison{'s' * (count != 1)} at {100.0 * threshold:g} %: {', '.join(parts)}"
 
 
 def _table() -> Table:
@@ -377,25 +392,33 @@ def _verdict(point: PointComparison, threshold: float) -> str:
     """The outcome; where undecided, what these data could have shown, or why there is none."""
     from rich.markup import escape
 
-    from kadenz.report.numbers import percent
-
     said: str = point.outcome
     if said == "equivalent":
         said = f"no difference within {100.0 * threshold:g} %"
-    words = f"[{_COLOURS[point.outcome]}]{said}[/]"
+    colour = _COLOURS[point.outcome]
+    if point.outcome == "context" and not point.bench.startswith("clock/"):
+        said, colour = "not judged: see note", "yellow"
     if point.exact:
-        return f"{words}, exact for this plan"
+        return f"[{colour}]{said}[/], exact for this plan"
+    if point.outcome not in ("inconclusive", "not-comparable"):
+        return f"[{colour}]{said}[/]"
+    return f"[{colour}]{said}[/]{escape(_why_undecided(point))}"
+
+
+def _why_undecided(point: PointComparison) -> str:
+    from kadenz.report.numbers import percent
+
     made = point.comparison
-    if point.outcome == "inconclusive" and made is not None and made.verdict != "inconclusive":
+    if point.outcome == "not-comparable" or made is None:
+        return f": {point.reason}"
+    if made.verdict != "inconclusive":
         p = f", p {point.p_together:.2g}" if point.p_together is not None else ""
-        return f"{words}: {made.verdict} alone, not among so many{p}"
-    if point.outcome == "inconclusive" and made is not None and not made.decidable:
-        return f"{words}: {escape(made.reason.partition(',')[0])}"
-    if point.outcome == "inconclusive" and made is not None and made.detectable is not None:
-        return f"{words}, {percent(made.detectable).replace('+', '±')} would have been seen"
-    if point.outcome in ("inconclusive", "not-comparable"):
-        return f"{words}: {escape(point.reason)}"
-    return words
+        return f": {made.verdict} alone, not significant after Holm correction{p}"
+    if not made.decidable:
+        return f": {made.reason.partition(',')[0]}"
+    if made.detectable is not None:
+        return f": only changes above {percent(made.detectable).lstrip('+')} are detectable"
+    return f": {point.reason}"
 
 
 def _effect(point: PointComparison) -> str:

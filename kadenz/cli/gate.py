@@ -151,6 +151,7 @@ def _print_json(answer: Gate) -> None:
         ],
         "checks": answer.checks,
         "without_baseline": answer.new,
+        "not_judged": dict(answer.not_judged),
     }
     click.echo(msgspec.json.format(msgspec.json.encode(document), indent=1))
 
@@ -175,6 +176,8 @@ def _print_text(answer: Gate) -> None:
             screen.print(f"[{_COLOURS[check.outcome]}]{check.outcome}[/] {escape(_line(check))}")
     if answer.new:
         screen.print(f"[dim]without a baseline: {escape('; '.join(answer.new))}[/]")
+    for bench, note in answer.not_judged:
+        screen.print(f"[yellow]not judged[/] {escape(bench)}: {escape(note)}")
     screen.print(
         f"\n[{_COLOURS[answer.outcome]}]{answer.outcome}[/]: {len(answer.checks)} checks, "
         f"{answer.count('fail')} failed, {answer.count('inconclusive')} undecided"

@@ -8,7 +8,7 @@ figures: nothing is cut.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,13 +37,18 @@ def write_figures(screen: Any, result: RunResult) -> None:
     from kadenz.cli.console import fits
     from kadenz.report import labels
 
-    rows = [row for record in result.records for row in _rows(record)]
+    notes = result.manifest.benchmark_notes
+    rows = [row for record in result.records for row in _rows(record, record.bench in notes)]
     wide = _wide(rows)
     if fits(screen, wide):
         screen.print(wide)
     else:
         same = {row.bench: labels.constants(row.bench, [result]) for row in rows}
-        rows = [row for record in result.records for row in _rows(record, same[record.bench])]
+        rows = [
+            row
+            for record in result.records
+            for row in _rows(record, record.bench in notes, same[record.bench])
+        ]
         _narrow(screen, rows, {bench: labels.parameters(same[bench]) for bench in same})
     for note in _gaps(result):
         screen.print(f"[dim]{escape(note)}[/]")
@@ -106,8 +111,8 @@ def _stacked(rows: list[_Row]) -> Any:
     return table
 
 
-def _rows(record: RecordResult, hide: Collection[str] = ()) -> list[_Row]:
-    """One row a lane; parameters to `hide` are said elsewhere."""
+def _rows(record: RecordResult, noted: bool, hide: Collection[str] = ()) -> list[_Row]:
+    """One row a lane; parameters to `hide` are said elsewhere. `noted`: a warning is about it."""
     from rich.markup import escape
 
     from kadenz.report import labels
@@ -119,7 +124,10 @@ def _rows(record: RecordResult, hide: Collection[str] = ()) -> list[_Row]:
         said = f"[{colour}]{status}: {escape(record.reason)}[/]"
         figures = (str(record.taken), "", "", "", "", "")
         return [_Row(record.bench, where, "", figures, labels.unit(record.unit), said)]
-    return [_lane_row(record, lane, where) for lane in record.lanes]
+    rows = [_lane_row(record, lane, where) for lane in record.lanes]
+    if noted:
+        rows = [replace(row, said=f"{row.said}; [yellow]see the warning above[/]") for row in rows]
+    return rows
 
 
 def _lane_row(record: RecordResult, lane: LaneResult, where: str) -> _Row:

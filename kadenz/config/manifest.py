@@ -301,4 +301,5 @@ class Manifest(Model):
     variant: str = ""  # `run --rounds`: what sets this run apart from the others, "load disk"
     round: int = 0  # of the rounds, from 1; 0: the run is part of none
     place: int = 0  # within its round, from 1
+    benchmark_notes: dict[str, str] = {}  # board.toml: why a benchmark's figure is not its target's
     events: list[EventEntry] = []  # in the order in which each kind was first seen

@@ -141,13 +141,14 @@ def _measure(job: Job, output: Path, load: Beside) -> Result:
 
 
 def _stamp_benchmark_notes(job: Job, writer: RunWriter) -> None:
-    """Makes the board's notes on the planned benchmarks warnings of this run."""
+    """Enters the board's notes on the planned benchmarks into the run, and warns of each."""
     emulated = house.board(job.name.board).tier.emulated
     if job.name.tier != "emulated" or emulated is None:
         return
     planned = {point.bench for point in job.points}
     for bench, text in emulated.benchmark_notes.items():
         if bench in planned:
+            writer.manifest.benchmark_notes[bench] = text
             _warn(writer, "benchmark-note", f"in {bench}, {text}")
 
 

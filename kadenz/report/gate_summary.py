@@ -31,6 +31,7 @@ def gate_markdown(gate: Gate, *, name: str) -> str:
         lines += ["<details><summary>Passed</summary>", "", *_table(passed), "", "</details>", ""]
     if gate.new:
         lines += [f"Without a baseline: {_cell('; '.join(gate.new))}.", ""]
+    lines += [f"Not judged: {_cell(bench)}: {_cell(note)}.\n" for bench, note in gate.not_judged]
     return "\n".join(lines)
 
 

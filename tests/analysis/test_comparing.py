@@ -54,17 +54,50 @@ def test_figures_of_a_side_are_in_its_unit(tmp_path: Path) -> None:
     assert point.figures[0] == pytest.approx(3.0, rel=0.03)
 
 
-def test_clock_classes_are_not_compared_silently(tmp_path: Path) -> None:
+def test_two_clock_classes_stand_side_by_side_without_ratio_or_verdict(tmp_path: Path) -> None:
     board, linux = (
         run_of(tmp_path, manifest(HIFIVE1), 900),
         run_of(tmp_path, manifest(LINUX), 900),
     )
-    with pytest.raises(UsageError, match=r"`instruction` against `hosted`"):
-        compare_sides([board], [linux])
-    found = compare_sides([board], [linux], across_classes=True)
+    found = compare_sides([board], [linux])
     assert {p.outcome for p in found.points} == {"not-comparable"}
     assert all(p.comparison is None and None not in p.figures for p in found.points)
+    assert all(p.effect is None for p in found.points)
+    assert "instruction and hosted" in found.points[0].reason
     assert found.inconclusive == len(found.points)
+
+
+def test_instructions_of_two_instruction_sets_have_no_ratio(tmp_path: Path) -> None:
+    sides = [run_of(tmp_path, manifest(target), 900) for target in (HIFIVE1, STM32F4)]
+    found = compare_sides(sides[:1], sides[1:])
+    assert {p.outcome for p in found.points} == {"not-comparable"}
+    assert all(p.comparison is None and None not in p.figures for p in found.points)
+    assert "riscv and armv7m" in found.points[0].reason
+
+
+def test_the_clocks_own_figures_are_context(tmp_path: Path) -> None:
+    sides = []
+    for cost in (20, 90):
+        values = np.full(500, cost, np.uint32)
+        points = [Point("clock/read-cost", {"all": values}), Point("itc/mutex", {"all": values})]
+        sides.append(read_run(write_run(tmp_path, manifest(HIFIVE1), points)))
+    found = compare_sides(sides[:1], sides[1:], statistics=["median"])
+    assert [(p.bench, p.outcome) for p in found.points] == [
+        ("clock/read-cost", "context"),
+        ("itc/mutex", "worse"),
+    ]
+    assert found.points[0].figures == (20, 90) and found.points[0].comparison is None
+    assert found.count("context") == 1 and found.judged and not found.notes
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_benchmark_with_a_note_on_either_side_is_not_judged(tmp_path: Path, side: int) -> None:
+    sides = [run_of(tmp_path, manifest(HIFIVE1), centre) for centre in (900, 1900)]
+    sides[side].manifest.benchmark_notes = {"itc/mutex": "the timer's grid"}
+    found = compare_sides(sides[:1], sides[1:])
+    assert {p.outcome for p in found.points} == {"context"} and not found.judged
+    assert found.notes == (("itc/mutex", "the timer's grid"),)
+    assert all(None not in p.figures for p in found.points)
 
 
 def test_runs_of_several_targets_are_matched_by_target(tmp_path: Path) -> None:

@@ -57,7 +57,9 @@ def test_wake_ups_repeat_beside_busy_processes(built: None, tmp_path: Path) -> N
 def test_a_boards_note_on_a_benchmark_is_stamped_into_its_run(built: None, tmp_path: Path) -> None:
     kadenz("run", "cyclic/wakeup-latency", "irq/to-task", "--quick", "--target", BOARDS[0],
            "--output", tmp_path)  # fmt: skip
-    warnings = runs_in(tmp_path)[BOARDS[0]].manifest.warnings
+    made = runs_in(tmp_path)[BOARDS[0]].manifest
+    assert "timer grid" in made.benchmark_notes["cyclic/wakeup-latency"]
+    warnings = made.warnings
     notes = [warning.message for warning in warnings if warning.code == "benchmark-note"]
     assert len(notes) == 1 and notes[0].startswith("in cyclic/wakeup-latency, ")
 

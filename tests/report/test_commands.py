@@ -155,15 +155,47 @@ def test_compare_shows_differing_configurations_first(tmp_path: Path) -> None:
     assert 0 < text.index("setting: asserts") < text.index("itc/mutex")
 
 
-def test_compare_refuses_different_clock_classes(board: Path, linux: Path) -> None:
-    with pytest.raises(UsageError, match="different classes are not compared") as caught:
-        answer("compare", board, linux)
-    assert caught.value.exit_code == 2
-    result = call("compare", board, linux, "--across-classes", "--json")
+def test_compare_shows_two_clock_classes_side_by_side(board: Path, linux: Path) -> None:
+    result = call("compare", board, linux, "--json")
     points = json.loads(result.stdout)["points"]
     assert result.return_value == 4
     assert {p["outcome"] for p in points} == {"not-comparable"}
     assert all("change" not in p and p["units"] == ["instructions", "us"] for p in points)
+
+
+def test_the_summary_counts_every_outcome(tmp_path: Path) -> None:
+    def side(slow: int, noted: bool) -> Path:
+        values = np.full(500, 100, np.uint32)
+        points = [
+            Point("clock/read-cost", {"all": values}),
+            Point("cyclic/wakeup-latency", {"all": values + np.uint32(slow)}),
+            Point("itc/mutex", {"all": values + np.uint32(slow)}),
+            Point("itc/pipe", {"all": values - np.uint32(slow)}),
+            Point("itc/queue", {"all": values}),
+        ]
+        made = manifest(HIFIVE1)
+        if noted:
+            made.benchmark_notes = {"cyclic/wakeup-latency": "the timer's grid"}
+        return write_run(tmp_path, made, points)
+
+    sides = [side(slow, True) for slow in (0, 50)]
+    result = call("compare", *sides, "--statistic", "median")
+    assert result.return_value == 3
+    words = " ".join(result.output.split())
+    assert "5 comparisons at 5 %: 1 better, 1 worse, 1 equal, 0 undecided, 2 not judged" in words
+    assert "note cyclic/wakeup-latency: the timer's grid" in words
+    counts = json.loads(call("compare", *sides, "--statistic", "median", "--json").stdout)["counts"]
+    assert (counts["better"], counts["worse"], counts["not judged"]) == (1, 1, 2)
+
+
+def test_show_marks_a_figure_that_carries_a_note(tmp_path: Path) -> None:
+    made = manifest(HIFIVE1)
+    made.benchmark_notes = {"cyclic/wakeup-latency": "the timer's grid"}
+    values = np.full(500, 100, np.uint32)
+    points = [Point(name, {"all": values}) for name in ("cyclic/wakeup-latency", "itc/mutex")]
+    lines = call("show", write_run(tmp_path, made, points)).output.splitlines()
+    marked = [line for line in lines if "see the warning above" in line]
+    assert len(marked) == 1 and "itc/mutex" not in marked[0]
 
 
 def test_compare_takes_several_runs_a_side(tmp_path: Path) -> None:

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The samples of a benchmark point, run by run, in the unit of figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from kadenz.analysis.batches import ITERATIONS, batch_lanes
+from kadenz.analysis.matching import SameRuns
+from kadenz.analysis.results import Samples
+from kadenz.analysis.runs import described, refusal
+from kadenz.analysis.units import unit_of
+from kadenz.config.manifest import REPEATABLE, RecordEntry
+from kadenz.stats.ordered import order
+from kadenz.stats.replicate import LessLoop
+from kadenz.stats.samples import exact_mean
+from kadenz.store import Run
+
+BATCH_LANE = "per iteration"
+Series = Samples | LessLoop
+
+
+def lanes_of(entry: RecordEntry) -> list[str]:
+    """The lanes with figures. The empty loop of a batch is no result."""
+    if batch_lanes(entry) is not None:
+        return [BATCH_LANE]
+    return [lane.name for lane in entry.series]
+
+
+def both_sides(left: SameRuns, right: SameRuns, lane: str) -> tuple[list[list[Series]], str]:
+    """Every run's samples of a lane on both sides, or why there are none to compare."""
+    sides = []
+    for side in (left, right):
+        found: list[Series] = []
+        for run, entry in side.runs:
+            refused, series = series_of(run, entry, lane)
+            if refused or series is None:
+                return [], f"{run.path.name}: {refused}"
+            found.append(series)
+        sides.append(found)
+    return sides, ""
+
+
+def series_of(run: Run, entry: RecordEntry, lane: str) -> tuple[str, Series | None]:
+    """Warm samples of a lane in the unit of figures, or why there are none.
+
+    Clocks of different rate meet here and nowhere else. A batch is its total less the empty loop,
+    by iteration (mazzi2021, equation 1), the loop's repetitions beside it.
+    """
+    refused = refusal(entry)
+    if refused:
+        return refused, None
+    scale = unit_of(entry.unit, run.manifest.clock).scale
+    batch = batch_lanes(entry)
+    if lane == BATCH_LANE:
+        if batch is None:
+            return "it is no batch there", None
+        whole, loop = (run.samples(entry, entry.series[i])[entry.cold :] for i in batch)
+        if whole.size == 0 or loop.size == 0:
+            return "a batch without its empty loop: the total alone compares the loop as well", None
+        return "", LessLoop(whole, loop, entry.params[ITERATIONS] / scale)
+    known = {one.name: one for one in entry.series}
+    if lane not in known:
+        return f"it has no lane {lane}", None
+    warm = described(run, entry, known[lane])
+    # Integers stay integers where nothing has to be scaled: stats count them exactly.
+    return "", warm if scale == 1.0 else np.asarray(warm * np.float64(scale))
+
+
+def as_figures(run: Series) -> Samples:
+    """Samples as figures: those of a batch less the median of the empty loop."""
+    if not isinstance(run, LessLoop):
+        return run
+    return np.asarray((np.asarray(run.samples) - np.median(np.asarray(run.loop))) / run.per)
+
+
+def figure_of(runs: Sequence[Series], statistic: str | float) -> float | None:
+    """The statistic of a side, averaged over its runs; None where a run has too few samples."""
+    found = []
+    for run in runs:
+        series = as_figures(run)
+        if series.size == 0:
+            return None
+        if statistic == "mean":
+            found.append(exact_mean(series))
+        elif statistic == "median":
+            found.append(order(series).median)
+        else:
+            level = float(statistic)
+            if series.size * min(level, 1.0 - level) < 1.0:
+                return None
+            found.append(order(series).quantile(level))
+    return math.fsum(found) / len(found)
+
+
+def repeated(same: SameRuns, series: Sequence[Series]) -> bool:
+    """The runs of a side repeat themselves, by their tier and by their samples `series` of a lane.
+
+    What is equal once is equal always there (rule 8 of the method). Runs that are not the same, of
+    two images say, repeat nothing.
+    """
+    return all(run.manifest.target.tier in REPEATABLE for run, _ in same.runs) and identical(series)
+
+
+def identical(series: Sequence[Series]) -> bool:
+    """All runs have the same samples."""
+    first = as_figures(series[0])
+    return all(np.array_equal(first, as_figures(one)) for one in series[1:])
