@@ -28,7 +28,8 @@ class Difference:
 def configuration(manifest: Manifest) -> dict[tuple[str, str], str]:
     """Everything in a manifest that may change a figure, as text by (group, key)."""
     target, clock, build = manifest.target, manifest.clock, manifest.build
-    found = {
+    # What was compiled stands first: the same version may be other code.
+    found = _sources(build) | {
         ("target", "kernel"): f"{target.kernel_name} {target.kernel_version}",
         ("target", "board"): target.title or target.board,
         ("target", "architecture"): target.arch,
@@ -41,7 +42,7 @@ def configuration(manifest: Manifest) -> dict[tuple[str, str], str]:
         ("clock", "hz"): str(clock.hz),
         ("campaign", "name"): manifest.campaign.name,
         ("campaign", "quick"): "yes" if manifest.campaign.quick else "no",
-        ("kadenz", "version"): manifest.kadenz_version,
+        ("kadenz", "version"): f"{manifest.kadenz_version} {manifest.kadenz_describe}".strip(),
     }
     found |= {("setting", key): value for key, value in target.settings.items()}
     found |= {("condition", key): value for key, value in manifest.conditions.items()}
@@ -72,6 +73,12 @@ def configuration(manifest: Manifest) -> dict[tuple[str, str], str]:
         }
         found |= {("host", key): value for key, value in host.facts.items()}
     return found
+
+
+def _sources(build: BuildEntry | None) -> dict[tuple[str, str], str]:
+    """Each part of the image by the digest of the files it was compiled from."""
+    parts = build.parts if build is not None else []
+    return {("source", part.part): f"{part.sha256[:12]} {part.version}".strip() for part in parts}
 
 
 def _compiler(build: BuildEntry) -> str:

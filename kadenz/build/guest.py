@@ -13,6 +13,7 @@ import msgspec
 
 from kadenz.build.cpio import Entry, File, Node, archive
 from kadenz.build.image import Image, build_image, locked, require_compiler
+from kadenz.build.provenance import Tree, parts, sha256_of
 from kadenz.config import house
 from kadenz.config.target_name import TargetName
 from kadenz.errors import BuildFailed
@@ -38,17 +39,29 @@ def build_guest(
     target: TargetName,
     version: str,
     origin: str,
+    kernel: Path,
     disturbance: Path,
     *,
     extra_bench: Sequence[Path] = (),
 ) -> GuestImage:
     """Builds the suite for the target's board and packs it; does nothing when it is up to date.
 
-    `version` and `origin` name the kernel that boots it. Raises as `build_image`.
+    `version` and `origin` name the kernel that boots it, `kernel` is its file and `disturbance` the
+    module for it. Raises as `build_image`.
     """
     image = build_image(target, "counter", extra_bench=extra_bench)
     programs = {name: _program(target, image.folder, name) for name in ("init", "load")}
-    entry = msgspec.structs.replace(image.entry, kernel_source=origin)
+    sources = [house.root() / _SOURCES / f"{name}.c" for name in programs]
+    binaries = [file.resolve() for file in (kernel, disturbance)]
+    entry = msgspec.structs.replace(
+        image.entry,
+        kernel_source=origin,
+        parts=[
+            *parts(binaries, [Tree("kernel", file.parent) for file in binaries]),
+            *parts(sources, [Tree("guest", house.root() / _SOURCES)]),
+            *image.entry.parts,
+        ],
+    )
     folder = guest_folder(target, version)
     if extra_bench:  # as the image's own: beside the stock one
         folder = folder.with_name(f"{folder.name}-{image.folder.name.rpartition('-')[2]}")
@@ -81,14 +94,16 @@ def plan_archive(plan: str) -> bytes:
 
 
 def _program(target: TargetName, folder: Path, name: str) -> Path:
-    """A program of the guest beside the suite, compiled when its source is newer."""
+    """A program of the guest beside the suite, compiled when its source has changed."""
     source = house.root() / _SOURCES / f"{name}.c"
-    program = folder / name
+    program, made_of = folder / name, folder / f"{name}.sha256"
+    digest = sha256_of(source)
     with locked(folder):
-        if program.is_file() and program.stat().st_mtime > source.stat().st_mtime:
+        if program.is_file() and made_of.is_file() and made_of.read_text() == digest:
             return program
         compiler = require_compiler(target.board)
         _run([str(compiler), *_FLAGS, str(source), "-o", str(program)], target, f"{name}.c")
+        made_of.write_text(digest)
     return program
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from kadenz.build.elf import Elf
 from kadenz.build.program import build_program
+from kadenz.build.provenance import Contents, Tree, parts, read_by_ninja
 from kadenz.build.source import Source, kernel_source
 from kadenz.config import house
 from kadenz.config.board import Board
@@ -56,18 +57,33 @@ def build_image(
     kernel, board = house.kernel(target.kernel), house.board(target.board)
     source = kernel_source(target.kernel, kernel, tree)
     folder = _folder(target, instrument, source if tree else None, extra_bench)
-    program = board.tier.host.crate if target.tier == "host" and board.tier.host else ""
-    if program:
+    crate = board.tier.host.crate if target.tier == "host" and board.tier.host else ""
+    if crate:
         if extra_bench:
             raise UsageError(f"{target} is no image of the suite", remedy="Leave --bench out")
         with locked(folder):
-            elf, entry = build_program(program)
+            elf, entry = build_program(crate)
             return Image(elf, folder, entry)
     options = _options(target, kernel, board, instrument, source, extra_bench)
+    contents = Contents(folder)
     with locked(folder):
         _configure(folder, target, options)
+        for program in _programs(folder):
+            contents.forget_changed(program)
         _cmake(["--build", str(folder), "--parallel", str(jobs)], target, "compile")
-        return Image(Elf(_program(folder, target)), folder, _describe(folder, target, source))
+        program = _program(folder, target)
+        read = read_by_ninja(folder, program.name)
+        contents.keep(read)
+        entry = _describe(folder, program, source)
+        entry.parts = parts(read, _trees(source, extra_bench))
+        return Image(Elf(program), folder, entry)
+
+
+def _trees(source: Source | None, extra: Sequence[Path]) -> list[Tree]:
+    """Folders outside the checkout that parts of an image come from."""
+    found = [Tree("kernel", source.folder)] if source else []
+    # A file of a benchmark may include what stands beside it.
+    return found + [Tree("extra benchmarks", f if f.is_dir() else f.parent) for f in extra]
 
 
 def _folder(
@@ -164,18 +180,22 @@ def _last_lines(text: str, count: int) -> str:
     return "\n".join(lines[-count:])
 
 
+def _programs(folder: Path) -> list[Path]:
+    """The suite's program: none before it is built."""
+    return [folder / name for name in (PROGRAM, f"{PROGRAM}.elf") if (folder / name).is_file()]
+
+
 def _program(folder: Path, target: TargetName) -> Path:
-    for name in (PROGRAM, f"{PROGRAM}.elf"):
-        if (folder / name).is_file():
-            return folder / name
+    for program in _programs(folder):
+        return program
     raise BuildFailed(
         f"{target}: {folder} has no {PROGRAM} after the build",
         remedy="Remove that folder and run again",
     )
 
 
-def _describe(folder: Path, target: TargetName, source: Source | None) -> BuildEntry:
-    elf = Elf(_program(folder, target))
+def _describe(folder: Path, program: Path, source: Source | None) -> BuildEntry:
+    elf = Elf(program)
     commands = json.loads((folder / "compile_commands.json").read_text())
     compiler = _compiler(commands)
     sizes = elf.sizes
@@ -209,31 +229,29 @@ def _compiler_version(compiler: str) -> str:
 def _flags(commands: list[dict[str, str]]) -> str:
     """What benchmarks were compiled with; another set, if the kernel has one, stands behind it."""
     sets: dict[str, str] = {}
+    root = f"{house.root()}/"
     for command in commands:
         file = command["file"]
         if not file.endswith(".c"):
             continue
         part = "benchmarks" if "/suite/bench/" in file else "other"
-        sets.setdefault(part, _plain_flags(command["command"]))
+        if part not in sets:
+            sets[part] = _plain_flags(command["command"], root)
     bench, other = sets.get("benchmarks", ""), sets.get("other", "")
     if bench and other and other != bench:
         return f"{bench} [rest: {other}]"
     return bench or other
 
 
-def _plain_flags(command: str) -> str:
+def _plain_flags(command: str, root: str) -> str:
     words = iter(shlex.split(command)[1:])
     kept = []
     for word in words:
         if word in _TAKES_VALUE:
             next(words, None)
         elif word.startswith("-") and not _PLACES.match(word):
-            kept.append(_without_root(word))
+            kept.append(word.replace(root, ""))
     return " ".join(kept)
-
-
-def _without_root(word: str) -> str:
-    return word.replace(f"{house.root()}/", "")
 
 
 @contextmanager

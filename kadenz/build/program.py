@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 
 from kadenz.build.elf import Elf
+from kadenz.build.provenance import Tree, parts, read_by_cargo
 from kadenz.config import house
 from kadenz.config.manifest import BuildEntry
 from kadenz.errors import BuildFailed, ToolMissing
@@ -46,5 +48,14 @@ def build_program(crate: str) -> tuple[Elf, BuildEntry]:
         data_bytes=elf.sizes.data,
         bss_bytes=elf.sizes.bss,
         kernel_source="",
+        parts=parts(
+            {*read_by_cargo(elf.path), workspace / "Cargo.lock"},
+            [*_crates(workspace), Tree("fieldbus", workspace)],
+        ),
     )
     return elf, entry
+
+
+def _crates(workspace: Path) -> list[Tree]:
+    """Each crate of the workspace is a part; their dependencies are pinned by its Cargo.lock."""
+    return [Tree(file.parent.name, file.parent) for file in sorted(workspace.glob("*/Cargo.toml"))]

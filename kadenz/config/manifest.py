@@ -88,6 +88,15 @@ class ClockEntry(Model):
     rate_error_ppm: float | None = None
 
 
+class PartEntry(Model):
+    """One part of an image: the files of it that the compiler or the linker really read."""
+
+    part: str  # "kernel", "port", "board", "arch", "instrument", "suite", "tool chain", a crate
+    files: int
+    sha256: str  # over the name and the SHA-256 of each file
+    version: str = ""  # git describe --always --dirty of its tree; "": no git tree
+
+
 class BuildEntry(Model):
     """How the image was made. Empty strings where a target was not built by kadenz."""
 
@@ -99,6 +108,7 @@ class BuildEntry(Model):
     data_bytes: int
     bss_bytes: int
     kernel_source: str  # "freertos-next 0.12.0 (crates.io)" or "tree DIR, V10.2.0"
+    parts: list[PartEntry] = []  # what it was compiled from
 
 
 class HostEntry(Model):
@@ -303,3 +313,4 @@ class Manifest(Model):
     place: int = 0  # within its round, from 1
     benchmark_notes: dict[str, str] = {}  # board.toml: why a benchmark's figure is not its target's
     events: list[EventEntry] = []  # in the order in which each kind was first seen
+    kadenz_describe: str = ""  # git describe --always --dirty of its checkout; "": not in git

@@ -141,7 +141,12 @@ def guest_image(name: TargetName, guest: Guest, extra_bench: Sequence[Path]) -> 
     """The archive that the guest boots with."""
     kernel = guest.kernel
     return build_guest(
-        name, kernel.version, kernel.origin, kernel.disturbance, extra_bench=extra_bench
+        name,
+        kernel.version,
+        kernel.origin,
+        kernel.image,
+        kernel.disturbance,
+        extra_bench=extra_bench,
     )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from kadenz import __version__
 from kadenz.build.image import Image
+from kadenz.build.provenance import describe
 from kadenz.condition.load import Options
 from kadenz.config import house, manifest
 from kadenz.config.manifest import (
@@ -345,6 +346,7 @@ def _manifest(job: Job) -> Manifest:
     return Manifest(
         schema_version=SCHEMA_VERSION,
         kadenz_version=__version__,
+        kadenz_describe=describe(Path(__file__)),
         id=f"{now:%Y%m%d-%H%M%S}-{kernel}-{job.name.board}{job.suffix}",
         created=now.isoformat(timespec="seconds"),
         duration_s=0.0,

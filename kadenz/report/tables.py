@@ -423,7 +423,7 @@ def manifest(label: str, run: RunResult) -> Table:
         ("created", made.created),
         ("measured for", f"{made.duration_s:,.1f} s"),
         ("campaign", made.campaign.name + (" (quick)" if made.campaign.quick else "")),
-        ("kadenz", made.kadenz_version),
+        ("kadenz", f"{made.kadenz_version} {made.kadenz_describe}".strip()),
         ("target", target.name),
         ("board", labels.board(run)),
         ("kernel", labels.kernel(run)),
@@ -443,6 +443,13 @@ def manifest(label: str, run: RunResult) -> Table:
             ("compiler", f"{build.compiler} {build.compiler_version}"),
             ("flags", build.flags),
             ("kernel source", build.kernel_source),
+            *(
+                (
+                    f"source of {part.part}",
+                    f"{part.files} files, sha256 {part.sha256} {part.version}".strip(),
+                )
+                for part in build.parts
+            ),
             ("image", f"sha256 {build.elf_sha256}"),
             (
                 "size",

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An image says what it was made of: the files that were compiled, part by part, by content."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kadenz.build.image import Image, build_image
+from kadenz.build.provenance import describe
+from kadenz.config.target_name import TargetName
+
+LINUX = TargetName("posix", "linux", "host")
+BENCH = """#include "mine.h"
+#include "kadenz/bench.h"
+static void measure(struct kdz_point *point) { point->samples = MINE; }
+static const struct kdz_bench mine = {.name = "mine/one", .lane_count = 1,
+    .begins = "", .ends = "", .source = "", .measure = measure};
+KDZ_BENCH(mine);
+"""
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Path]:
+    """A benchmark outside the suite, with a header beside it; its image goes away again."""
+    file = tmp_path / "mine.c"
+    file.write_text(BENCH)
+    (tmp_path / "mine.h").write_text("#define MINE 1\n")
+    (tmp_path / "notes.h").write_text("#define NOTHING\n")  # nobody includes it
+    folder = made(file).folder
+    yield file
+    shutil.rmtree(folder)
+
+
+def made(bench: Path) -> Image:
+    return build_image(LINUX, "counter", extra_bench=[bench])
+
+
+def digests(image: Image) -> dict[str, str]:
+    return {part.part: part.sha256 for part in image.entry.parts}
+
+
+def test_a_header_that_was_edited_changes_the_digest_of_its_part_and_no_other(bench: Path) -> None:
+    before = digests(made(bench))
+    assert set(before) == {"extra benchmarks", "suite", "port", "board", "arch", "tool chain"}
+    (bench.parent / "mine.h").write_text("#define MINE 2\n")
+    after = digests(made(bench))
+    assert [part for part in before if before[part] != after[part]] == ["extra benchmarks"]
+
+
+def test_a_file_that_was_not_compiled_does_not_count(bench: Path) -> None:
+    before = made(bench).entry
+    (bench.parent / "notes.h").write_text("#define SOMETHING\n")
+    assert made(bench).entry == before
+
+
+def test_an_older_file_in_place_of_a_newer_one_is_compiled(bench: Path) -> None:
+    """As from an archive unpacked over a tree: its dates are those of the release."""
+    before = made(bench).entry
+    header = bench.parent / "mine.h"
+    header.write_text("#define MINE 77\n")
+    os.utime(header, (0, 0))
+    after = made(bench).entry
+    assert after.elf_sha256 != before.elf_sha256
+    header.write_text("#define MINE 1\n")
+    os.utime(header, (0, 0))
+    assert made(bench).entry == before
+
+
+def test_a_tree_of_git_is_described_and_one_that_git_ignores_is_not(tmp_path: Path) -> None:
+    def git(*words: str) -> None:
+        identity = ("-c", "user.name=test", "-c", "user.email=test@example.org")
+        subprocess.run(["git", *identity, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    file = tmp_path / "tasks.c"
+    file.write_text("int a;\n")
+    assert describe(file) == ""
+    git("init", "-q")
+    git("add", "tasks.c")
+    git("commit", "-q", "-m", "one")
+    git("tag", "-a", "V10.4.4", "-m", "release")
+    assert describe(file) == "V10.4.4"
+    file.write_text("int b;\n")
+    assert describe(file) == "V10.4.4-dirty"
+    inside = tmp_path / "build" / "tree" / "tasks.c"
+    inside.parent.mkdir(parents=True)
+    inside.write_text("int a;\n")
+    assert describe(inside) == ""
