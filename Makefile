@@ -24,9 +24,11 @@ setup-tools:
 
 setup-demo: setup-tools ## what measuring needs: packages, QEMU, Rust, Python
 	@scripts/setup-python.sh
+	@scripts/setup-uplot.sh
 
 setup: setup-tools ## all of it: also what the tests need
 	@scripts/setup-python.sh dev,parquet
+	@scripts/setup-uplot.sh
 
 guest-kernels: ## Linux kernels of three ISAs for targets of tier guest, into the cache
 	@scripts/setup-debian.sh

@@ -68,6 +68,17 @@ def doctor(claim: str | None, as_json: bool) -> None:
         sys.exit(code if ready else EXIT_FAILED)
 
 
+def _zoom() -> Tool:
+    """The library of the report's pictures, which is no program."""
+    from kadenz.report import zoom
+    from kadenz.target.tools import Need, Tool
+
+    library = zoom.library()
+    problem = "" if library else f"{zoom.NAME} was not fetched: pictures of a report stand still"
+    need = Need(zoom.NAME, zoom.PURPOSE, zoom.REMEDY)
+    return Tool(need, None, library.version if library else "", problem)
+
+
 def _verdict(claim: str, preflight: Sequence[PreflightEntry], clock: ClockCheck) -> int:
     """Whether a claim about this Linux would stand: 0, 1 or 4."""
     concerned = {entry.verdict for entry in preflight if claim in entry.invalidates}
@@ -83,6 +94,7 @@ def _write_json(
 
     from kadenz import __version__
 
+    pictures = _zoom()
     answer = {
         "kadenz": __version__,
         "ready": ready,
@@ -101,6 +113,8 @@ def _write_json(
             }
             for tool in found
         ],
+        "pictures": {"name": pictures.need.name, "version": pictures.version}
+        | {"problem": pictures.problem, "remedy": pictures.need.remedy if pictures.problem else ""},
         "targets": [
             {
                 "name": check.name,
@@ -126,7 +140,7 @@ def _write_tables(
     _machine(console, host)
     _preflight(console, host.preflight)
     _clock(console, clock)
-    _tools(console, found)
+    _tools(console, [*found, _zoom()])
     show_targets(console, targets)
 
 

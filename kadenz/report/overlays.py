@@ -132,11 +132,14 @@ def overlay(point: SharedPoint, runs: Named) -> Overlay:
     shown = drawing.axes(curves, dues)
     taken = sum(_exceedance(record).n for _, record in point.records)
     kept = sum(_exceedance(record).values.size for _, record in point.records)
+    wide = _draw(point, runs, WIDE)
     return Overlay(
-        wide=_draw(point, runs, WIDE),
+        wide=wide,
         narrow=_draw(point, runs, NARROW),
         data=json.dumps(
             {
+                "title": wide.heading,
+                "about": _about(point, runs),
                 "unit": labels.unit(point.unit),
                 "x": [_digits(shown.low), _digits(shown.high)],
                 "y": [_digits(shown.least), 1],
@@ -154,7 +157,7 @@ def overlay(point: SharedPoint, runs: Named) -> Overlay:
                 ],
             },
             separators=(",", ":"),
-        ),
+        ).replace("<", "\\u003c"),
         note=_note(taken, kept),
     )
 
@@ -165,19 +168,23 @@ def _note(taken: int, kept: int) -> str:
     return f"{kept:,} of {taken:,} samples are drawn, the largest of each run all of them."
 
 
-def _draw(point: SharedPoint, runs: Named, size: tuple[float, float]) -> Plot:
-    suffix = "" if size == WIDE else "narrow"
+def _about(point: SharedPoint, runs: Named) -> str:
     same = labels.constants(point.bench, [run for _, run in runs])
     named = {k: v for k, v in point.params.items() if k not in same or k == "period_us"}
     parts = (labels.parameters(named), point.arch, labels.unit(point.unit))
     where = ", ".join(words for words in parts if words)
     missed = any(_exceedance(record).missed for _, record in point.records)
     level = "; missed cycles count as slower than any" if missed else ""
+    return f"{where}{level}"
+
+
+def _draw(point: SharedPoint, runs: Named, size: tuple[float, float]) -> Plot:
+    suffix = "" if size == WIDE else "narrow"
     return drawing.overlay(
         _curves(point, runs),
         _deadlines(point),
         heading=f"{point.bench}: share at or above a value",
-        subheading=f"{where}{level}",
+        subheading=_about(point, runs),
         unit=labels.unit(point.unit),
         name=labels.slug(
             "exceedance", point.bench, labels.parameters(point.params), point.arch, suffix

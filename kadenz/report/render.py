@@ -17,6 +17,7 @@ from kadenz.report.page import DETAILS, Detail, Page
 from kadenz.report.svg.panel import standalone
 from kadenz.report.svg.style import DARK, LIGHT, RULES
 from kadenz.report.table import join, to_csv
+from kadenz.report.zoom import library
 
 # A page that opens on a telephone and travels by mail.
 MAX_BYTES = 1_000_000
@@ -40,7 +41,8 @@ def write_page(build: Callable[[Detail], Page], output: Path) -> Page:
 
 def render(page: Page) -> str:
     """HTML with everything inside: no file, no network, no script needed to read it."""
-    return render_template("report.html.j2", page=page)
+    found = library() if page.overlays else None
+    return render_template("report.html.j2", page=page, zoom=found)
 
 
 def render_template(name: str, **values: object) -> str:
@@ -99,6 +101,7 @@ def _environment() -> jinja2.Environment:
         f"@media print{{:root{{{LIGHT}}}}}"
     )
     environment.globals["classes"] = CLASS_MEANING
-    environment.globals["script"] = Markup((templates / "script.js").read_text(encoding="utf-8"))
+    for name, file in (("page_script", "script.js"), ("zoom_script", "zoom.js")):
+        environment.globals[name] = Markup((templates / file).read_text(encoding="utf-8"))
     environment.filters["svg"] = Markup
     return environment

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from kadenz.cli.doctor import doctor
+from kadenz.report import zoom
 from kadenz.target import host_facts, tools
 from kadenz.target.checkup import Missing, check_targets
 from kadenz.target.host_limits import Rights
@@ -144,3 +145,15 @@ def test_a_machine_that_can_run_nothing_fails_and_says_how_to_get_it(
     table = CliRunner().invoke(doctor, [])
     assert table.exit_code == 1
     assert "cannot run" in table.output
+
+
+@pytest.mark.parametrize("fetched", [True, False])
+def test_what_the_pictures_of_a_report_lack_is_said_with_its_remedy(
+    fetched: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = zoom.Library("9.9.9", "", "") if fetched else None
+    monkeypatch.setattr(zoom, "library", lambda: found)
+    data = json.loads(CliRunner().invoke(doctor, ["--json"]).output)["pictures"]
+    assert data["version"] == ("9.9.9" if fetched else "")
+    assert bool(data["problem"]) is not fetched
+    assert ("make setup" in data["remedy"]) is not fetched

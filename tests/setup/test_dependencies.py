@@ -54,6 +54,17 @@ def rust_version(wanted: Any) -> str:
     return wanted if isinstance(wanted, str) else str(wanted.get("version", ""))
 
 
+def npm_pins() -> dict[str, str]:
+    script = (ROOT / "scripts" / "setup-uplot.sh").read_text()
+    version = re.search(r"^VERSION=([\d.]+)$", script, re.MULTILINE)
+    assert version is not None
+    return {"uplot": version[1]}
+
+
+def test_the_library_of_the_pictures_is_pinned_and_explained() -> None:
+    assert [name for name, version in npm_pins().items() if not on_the_page(name, version)] == []
+
+
 def test_every_python_package_is_pinned_and_explained() -> None:
     pins = python_pins()
     assert len(pins) > 10
@@ -78,8 +89,8 @@ def test_every_debian_package_is_on_the_page() -> None:
 
 def test_nothing_is_on_the_page_that_is_not_used() -> None:
     """Rows of the tables that name a version must still be pinned to it."""
-    pins = {**rust_pins(), **python_pins()}
-    both = {*rust_pins().items(), *python_pins().items()}
+    pins = {**rust_pins(), **python_pins(), **npm_pins()}
+    both = {*rust_pins().items(), *python_pins().items(), *npm_pins().items()}
     rows = re.findall(r"^\| ([\w., ()-]+?) \| ([\d., ]+) \|", PAGE, re.MULTILINE)
     assert len(rows) > 20
     for names, versions in rows:

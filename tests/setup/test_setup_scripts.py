@@ -161,3 +161,44 @@ def test_help_lists_every_command() -> None:
 def test_the_scripts_pass_shellcheck() -> None:
     files = [*sorted(SCRIPTS.glob("*.sh")), ROOT / ".ci" / "run"]
     subprocess.run(["shellcheck", *map(str, files)], cwd=ROOT, check=True)
+
+
+# ---- uPlot -------------------------------------------------------------------------------------
+
+
+def set_up_uplot(tmp_path: Path, registry: str) -> subprocess.CompletedProcess[str]:
+    """Run setup-uplot.sh against a registry that is a folder."""
+    return subprocess.run(
+        ["bash", str(SCRIPTS / "setup-uplot.sh")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={
+            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+            "HOME": str(tmp_path),
+            "NPM_CONFIG_REGISTRY": registry,
+            "KADENZ_STATIC": str(tmp_path / "static"),
+        },
+    )
+
+
+def test_a_package_of_another_content_is_an_error_and_nothing_of_it_is_kept(
+    tmp_path: Path,
+) -> None:
+    version = re.search(r"^VERSION=(.*)$", (SCRIPTS / "setup-uplot.sh").read_text(), re.MULTILINE)
+    assert version is not None
+    package = tmp_path / "registry" / "uplot" / "-" / f"uplot-{version[1]}.tgz"
+    package.parent.mkdir(parents=True)
+    package.write_bytes(b"something else")
+    answer = set_up_uplot(tmp_path, (tmp_path / "registry").as_uri())
+    assert answer.returncode == 1
+    assert "its SHA-512 differs" in answer.stderr
+    assert not (tmp_path / "static").exists()
+    assert not list((tmp_path / ".cache").rglob("*.js"))
+
+
+def test_without_the_registry_the_set_up_goes_on_and_says_what_is_lost(tmp_path: Path) -> None:
+    answer = set_up_uplot(tmp_path, (tmp_path / "nowhere").as_uri())
+    assert answer.returncode == 0
+    assert "pictures in reports will not zoom" in answer.stderr
+    assert not (tmp_path / "static").exists()

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""uPlot, with which pictures of a page zoom: where the set-up put it, or what is lacking."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+
+NAME = "uPlot"
+PURPOSE = "zooms the pictures of a report"
+REMEDY = "Run `make setup` with a network; reports work without it"
+_FILES = ("uPlot.iife.min.js", "uPlot.min.css", "LICENSE")
+
+
+@dataclass(frozen=True)
+class Library:
+    """What goes into a page: the script with its licence before it, and the style."""
+
+    version: str
+    script: str
+    style: str
+
+
+def library() -> Library | None:
+    """The library in kadenz/report/static; None where the set-up could not fetch it."""
+    folder = files("kadenz.report") / "static"
+    found = [folder / name for name in _FILES]
+    if not all(file.is_file() for file in found):
+        return None
+    script, style, license = (file.read_text(encoding="utf-8") for file in found)
+    version = re.search(r"\(v([\d.]+)\)", script[:200])
+    return Library(version[1] if version else "", f"/*!\n{license.strip()}\n*/\n{script}", style)
