@@ -16,6 +16,7 @@ from kadenz.config.manifest import (
     BuildEntry,
     CampaignEntry,
     ClockEntry,
+    DeadlineEntry,
     Distribution,
     EmulatorEntry,
     HostEntry,
@@ -45,6 +46,8 @@ class Point:
     unit: str = "ticks"
     cold: int = 0
     missed: int = 0
+    not_measured: int = 0
+    deadline: DeadlineEntry | None = None
     overrun: int = 0
     failed_checks: int = 0
     proof_reason: str = ""
@@ -196,10 +199,11 @@ def _entry(number: int, point: Point) -> RecordEntry:
                 name=name,
                 file="",
                 dtype=values.dtype.str,
-                planned=values.size + point.missed,
+                planned=values.size + point.missed + point.not_measured,
                 taken=values.size,
                 missed=point.missed,
                 overrun=point.overrun,
+                not_measured=point.not_measured,
                 companion_of=companion(name)[0],
                 unit="count" if companion(name)[0] else "",
             )
@@ -210,6 +214,7 @@ def _entry(number: int, point: Point) -> RecordEntry:
             failed=point.failed_checks,
             reason=point.proof_reason,
         ),
+        deadline=point.deadline,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from kadenz.analysis.deadlines import Misses
 from kadenz.analysis.jitter import JitterResult, tail_of
 from kadenz.analysis.outliers import Worst, find_outliers
 from kadenz.analysis.results import LaneResult
@@ -55,6 +56,7 @@ def analyse_lane(
     drains: npt.ArrayLike = (),
     worst: Worst = Worst(),  # noqa: B008 (frozen)
     jitter: JitterResult | None = None,
+    misses: Misses | None = None,
 ) -> tuple[LaneResult, Ordered | None]:
     """Statistics of `samples` (taken,) in ticks, time order; the first `cold` are kept apart.
 
@@ -62,7 +64,7 @@ def analyse_lane(
     periods, both in microseconds of the target's own time, are only used to name periodic
     outliers and to tell the time of maxima; `companions` (taken,) and `drains` (indices of samples
     that follow a drain of the storage) to tell what the `worst` of the samples have in common.
-    `jitter` is passed on.
+    `jitter` and `misses` are passed on.
     """
     first = min(cold, samples.size)
     kept = tuple(float(x) for x in samples[: min(first, COLD_SHOWN)])
@@ -70,7 +72,7 @@ def analyse_lane(
     gaps: dict[str, str] = {}
     if warm.size == 0:
         gaps["summary"] = "no samples" if samples.size == 0 else "every sample is a cold one"
-        return LaneResult(entry, kept, gaps=gaps), None
+        return LaneResult(entry, kept, misses=misses, gaps=gaps), None
 
     def attempt(name: str, compute: Callable[[], T]) -> T | None:
         try:
@@ -118,6 +120,7 @@ def analyse_lane(
         ),
         jitter=jitter,
         tail=attempt("tail", lambda: tail_of(warm, 0.0 if jitter is None else jitter.step)),
+        misses=misses,
         gaps=gaps,
     )
     return result, ordered

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from kadenz.analysis.deadlines import Misses
 from kadenz.analysis.jitter import JitterResult
 from kadenz.analysis.kept_traces import KeptTrace
 from kadenz.analysis.outliers import Outliers
@@ -58,6 +59,7 @@ class LaneResult:
     outliers: Outliers | None = None
     jitter: JitterResult | None = None  # of edges and wake-ups
     tail: Tail | None = None  # from 10,000 samples
+    misses: Misses | None = None  # None: no deadline, and nothing was missed
     gaps: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -115,6 +117,7 @@ class RecordResult:
     lanes: tuple[LaneResult, ...]
     pooled: Pooled | None = None
     batch: BatchResult | None = None
+    misses: Misses | None = None  # of all lanes together
     notes: tuple[str, ...] = ()
 
     @property
@@ -148,6 +151,11 @@ class RecordResult:
     def missed(self) -> int:
         """Over all lanes."""
         return sum(lane.entry.missed for lane in self.lanes)
+
+    @property
+    def not_measured(self) -> int:
+        """Over all lanes: never asked of the target."""
+        return sum(lane.entry.not_measured for lane in self.lanes)
 
     @property
     def overrun(self) -> int:

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kadenz.analysis.batches import ITERATIONS, batch_lanes, batch_result
+from kadenz.analysis.deadlines import PERIOD, Asked, Misses, misses_of
 from kadenz.analysis.jitter import EDGES, JitterResult, jitter_of_record
 from kadenz.analysis.kept_traces import kept_traces
 from kadenz.analysis.lanes import analyse_lane, merge
@@ -29,15 +32,16 @@ from kadenz.stats.summary import summarize
 from kadenz.store import Run
 
 
-def analyse(run: Run, *, worst_share: float = SHARE) -> RunResult:
+def analyse(run: Run, *, worst_share: float = SHARE, deadlines: Sequence[Asked] = ()) -> RunResult:
     """Analyse every record of `run`. StoreError when a sample file is missing or damaged.
 
-    `worst_share` of the samples are asked what they have in common (`stats.common_causes`).
+    `worst_share` of the samples are asked what they have in common (`stats.common_causes`);
+    `deadlines` hold instead of those of the run.
     """
     # A question asked of every lane is asked often: the lanes of a run share its false alarms.
     lanes = sum(len(entry.series) for entry in run.manifest.records if not refusal(entry))
     worst = Worst(worst_share, ALPHA / max(1, lanes))
-    records = [_record(run, entry, worst) for entry in run.manifest.records]
+    records = [_record(run, entry, worst, deadlines) for entry in run.manifest.records]
     return RunResult(
         path=run.path,
         manifest=run.manifest,
@@ -60,7 +64,7 @@ def _largest_s(records: list[RecordResult]) -> float | None:
     return max(found, default=None)
 
 
-def _record(run: Run, entry: RecordEntry, worst: Worst) -> RecordResult:
+def _record(run: Run, entry: RecordEntry, worst: Worst, deadlines: Sequence[Asked]) -> RecordResult:
     unit = unit_of(entry.unit, run.manifest.clock)
     reason = refusal(entry)
     if reason:
@@ -68,6 +72,7 @@ def _record(run: Run, entry: RecordEntry, worst: Worst) -> RecordResult:
         return RecordResult(entry, unit, False, reason, bare)
     lanes: list[LaneResult] = []
     sorted_lanes: list[Ordered] = []
+    counted: list[tuple[LaneEntry, Samples, int]] = []
     period = entry.params.get("period_us")
     tick_hz = run.manifest.target.tick_hz
     for lane in entry.series:
@@ -86,7 +91,9 @@ def _record(run: Run, entry: RecordEntry, worst: Worst) -> RecordResult:
             drains=entry.drains if lane is entry.series[0] else (),  # they count its samples
             worst=worst,
             jitter=jitter,
+            misses=misses_of([(run, entry, [(lane, samples, cold)])], deadlines),
         )
+        counted.append((lane, samples, cold))
         if gap:
             result.gaps["jitter"] = gap
         lanes.append(result)
@@ -101,6 +108,7 @@ def _record(run: Run, entry: RecordEntry, worst: Worst) -> RecordResult:
         lanes=tuple(lanes),
         pooled=_pool(sorted_lanes, entry) if batch is None and len(sorted_lanes) > 1 else None,
         batch=batch,
+        misses=misses_of([(run, entry, counted)], deadlines),
         notes=tuple(_notes(entry)),
     )
 
@@ -134,10 +142,37 @@ def _jitter(
 
 def described(run: Run, entry: RecordEntry, lane: LaneEntry) -> Samples:
     """The warm samples that a lane's figures describe: of edges, which are times, their jitter."""
-    if entry.bench != EDGES:
-        return run.samples(entry, lane)[entry.cold :]
-    samples, cold, _, _ = _jitter(run, entry, lane, unit_of(entry.unit, run.manifest.clock))
+    samples, cold = described_with_cold(run, entry, lane)
     return samples[cold:]
+
+
+def described_with_cold(run: Run, entry: RecordEntry, lane: LaneEntry) -> tuple[Samples, int]:
+    """The same with the cold ones before them, and how many these are."""
+    if entry.bench != EDGES:
+        return run.samples(entry, lane), entry.cold
+    samples, cold, _, _ = _jitter(run, entry, lane, unit_of(entry.unit, run.manifest.clock))
+    return samples, cold
+
+
+def point_misses(
+    runs: Sequence[tuple[Run, RecordEntry]], deadlines: Sequence[Asked] = (), *, lane: str = ""
+) -> Misses | None:
+    """Misses of the same point in `runs`, of all lanes or of the one named `lane`."""
+    return misses_of(
+        [
+            (
+                run,
+                entry,
+                [
+                    (one, *described_with_cold(run, entry, one))
+                    for one in entry.series
+                    if not lane or one.name == lane
+                ],
+            )
+            for run, entry in runs
+        ],
+        deadlines,
+    )
 
 
 def refusal(entry: RecordEntry) -> str:
@@ -150,10 +185,11 @@ def refusal(entry: RecordEntry) -> str:
             f"{entry.proof.reason or 'no reason given'}"
         )
     for lane in entry.series:
-        if lane.planned != lane.taken + lane.missed:
+        if lane.planned != lane.taken + lane.missed + lane.not_measured:
             return (
-                f"lane {lane.name}: {lane.planned:,} planned, but {lane.taken:,} taken and "
-                f"{lane.missed:,} missed: samples are unaccounted for"
+                f"lane {lane.name}: {lane.planned:,} planned, but {lane.taken:,} taken, "
+                f"{lane.missed:,} missed and {lane.not_measured:,} not measured: samples are "
+                "unaccounted for"
             )
         for kind, other in entry.companions(lane).items():
             if other.taken != lane.taken:
@@ -175,11 +211,20 @@ def _notes(entry: RecordEntry) -> list[str]:
         notes.append("nothing was proved: the benchmark made no check")
     missed = sum(lane.missed for lane in entry.series)
     overrun = sum(lane.overrun for lane in entry.series)
+    if any(lane.not_measured for lane in entry.series):
+        notes.append(measured_words(entry))
     if missed:
-        notes.append(f"planned but missed: {missed:,}")
+        notes.append(f"did not happen: {missed:,}")
     if overrun:
         notes.append(f"longer than the period: {overrun:,}")
     return notes
+
+
+def measured_words(entry: RecordEntry) -> str:
+    """ "11,102 of 40,000 measured", over all lanes."""
+    planned = sum(lane.planned for lane in entry.series)
+    left = sum(lane.not_measured for lane in entry.series)
+    return f"{planned - left:,} of {planned:,} measured"
 
 
 def _pool(parts: list[Ordered], entry: RecordEntry) -> Pooled:
@@ -225,28 +270,39 @@ def _warnings(manifest: Manifest, records: list[RecordResult]) -> list[Warning]:
                 remedy="Do not use figures of this run",
             )
         )
-    for status, words in (("invalid", "are invalid"), ("failed", "failed")):
+    for status in ("invalid", "failed"):
         bad = [r for r in records if not r.usable and _status(r) == status]
         if bad:
             names = ", ".join(sorted({r.bench for r in bad}))
             found.append(
                 Warning(
                     code=f"records-{status}",
-                    message=f"{len(bad)} records {words} and show no figures: {names}",
+                    message=f"{_records(len(bad), status)} no figures: {names}",
                     remedy=bad[0].reason,
                 )
             )
-    missed = sum(r.missed for r in records if r.usable)
+    missed = [r for r in records if r.usable and r.missed]
     if missed:
+        worst = max(missed, key=lambda r: r.missed / max(1, r.planned - r.not_measured))
+        others = len(missed) - 1
+        more = f"; also some of {others:,} other point{'s' * (others > 1)}" if others else ""
+        what = "cycles" if worst.params.get(PERIOD) else "executions"
         found.append(
             Warning(
                 code="samples-missed",
-                message=f"{missed:,} of {sum(r.planned for r in records):,} planned samples were "
-                "missed",
+                message=f"{worst.bench}: {worst.missed:,} of "
+                f"{worst.planned - worst.not_measured:,} {what} did not happen{more}",
                 remedy="See the accounting table: what is missing is usually the slow part",
             )
         )
     return found
+
+
+def _records(count: int, status: str) -> str:
+    """ "1 record is invalid and shows", "3 records failed and show"."""
+    if count == 1:
+        return f"1 record {'is invalid' if status == 'invalid' else 'failed'} and shows"
+    return f"{count:,} records {'are invalid' if status == 'invalid' else 'failed'} and show"
 
 
 def _status(record: RecordResult) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kadenz.config.manifest import ClockClass, ClockEntry
+from kadenz.config.quantity import Quantity
 
 # Only these clocks run in the time of the world.
 TIME_CLASSES: tuple[ClockClass, ...] = ("hardware", "hosted")
@@ -50,6 +51,20 @@ class Unit:
     def figure(self, ticks: float) -> float:
         """A number of ticks in this unit."""
         return ticks * self.scale
+
+    def amount(self, quantity: Quantity) -> float | None:
+        """`quantity` in this unit; None where the clock cannot carry it (µs of instructions)."""
+        if self.is_time and self.label == "µs" and quantity.is_time:
+            return quantity.microseconds
+        known = (self.label, self.key, self.label.removesuffix("s"))
+        return quantity.number if quantity.unit in known else None
+
+    def cannot_carry(self, quantity: Quantity) -> str:
+        """Why `amount` is None, as a clause."""
+        return (
+            f"figures are in {self.label} there (clock class {self.clock_class}), and {quantity} "
+            "cannot be held against them"
+        )
 
 
 def unit_of(record_unit: str, clock: ClockEntry) -> Unit:

@@ -9,6 +9,8 @@ from typing import Annotated
 import msgspec
 
 from kadenz.config.model import FileModel
+from kadenz.config.quantity import parse_quantity
+from kadenz.errors import UsageError
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Values = int | Annotated[list[int], msgspec.Meta(min_length=1)]
@@ -23,7 +25,16 @@ class Benchmark(FileModel, kw_only=True, frozen=True):
     cold: Annotated[int, msgspec.Meta(ge=0)] = 0  # first executions kept apart (rule 5)
     kernels: tuple[str, ...] = ()  # only on these kernels; empty: on all
     targets: tuple[str, ...] = ()  # only on targets that match one of these globs; empty: on all
+    deadline: str = ""  # "100us": by when a cycle has to have ended; "": its period, if any
     params: dict[str, Values] = msgspec.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """ValueError, which becomes a ConfigError with its line, where `deadline` is none."""
+        if self.deadline:
+            try:
+                parse_quantity(self.deadline, "deadline")
+            except UsageError as error:
+                raise ValueError(str(error)) from None
 
     def points(self) -> list[dict[str, int]]:
         """The cartesian product of the swept parameters, the last named one fastest."""

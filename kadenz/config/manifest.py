@@ -132,7 +132,7 @@ class EmulatorEntry(Model):
 
 
 class LaneEntry(Model):
-    """One series of samples, planned = taken + missed; or a companion of one.
+    """One series of samples, planned = taken + missed + not_measured; or a companion of one.
 
     A companion holds one value for each sample of its lane, in the same order.
     """
@@ -142,10 +142,17 @@ class LaneEntry(Model):
     dtype: str  # numpy: "<u4", "<i4", "<f8"
     planned: int
     taken: int
-    missed: int
+    missed: int  # asked of the target, and did not happen
     overrun: int
+    not_measured: int = 0  # never asked of the target, or lost on the way: nothing is known
     companion_of: str = ""  # the lane whose samples the values go with; "": these are samples
     unit: str = ""  # of a companion's values: "count" is a difference to the sample before
+
+    def account(self, taken: int, missed: int) -> None:
+        """Enters what was taken and what the target missed; the rest was not measured."""
+        self.taken = taken
+        self.missed = max(0, min(missed, self.planned - taken))
+        self.not_measured = max(0, self.planned - self.taken - self.missed)
 
 
 class ProofEntry(Model):
@@ -154,6 +161,16 @@ class ProofEntry(Model):
     checked: int
     failed: int
     reason: str = ""
+
+
+DeadlineOrigin = Literal["campaign", "command line", "period"]
+
+
+class DeadlineEntry(Model):
+    """The deadline that was in force for a record: a cycle has to end within it."""
+
+    quantity: str  # as it was written: "100us", "900 instructions"
+    origin: DeadlineOrigin  # "period" is never written: it is the default that a reader finds
 
 
 class RecordEntry(Model):
@@ -173,6 +190,7 @@ class RecordEntry(Model):
     drains: list[int]  # indices whose sample follows a drain of the storage
     lanes: list[LaneEntry]  # companions included: see `series`
     proof: ProofEntry
+    deadline: DeadlineEntry | None = None  # None: none was set; of periodic work the period holds
 
     @property
     def series(self) -> list[LaneEntry]:

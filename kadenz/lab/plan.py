@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from kadenz.config.campaign import Benchmark, Campaign
+from kadenz.config.manifest import DeadlineEntry
 from kadenz.config.target_name import TargetName
 from kadenz.config.toml import did_you_mean
 from kadenz.errors import ConfigError, UsageError
@@ -35,6 +36,7 @@ class Point:
     samples: int
     cold: int = 0
     params: Mapping[str, int] = field(default_factory=dict)
+    deadline: DeadlineEntry | None = None  # None: its period, if it has one
 
     def line(self) -> str:
         """The line, as docs/reference/wire-format.md has it."""
@@ -84,7 +86,8 @@ def campaign_points(
                 asked = _seconds(bench, params, overrides)
                 count = asked or next(iter(overrides.get(SAMPLES_KEY, ())), benchmark.count(quick))
                 cold = next(iter(overrides.get(COLD_KEY, ())), benchmark.cold)
-                points.append(Point(number, benchmark.name, count, cold, params))
+                deadline = _deadline(benchmark)
+                points.append(Point(number, benchmark.name, count, cold, params, deadline))
             number += 1
     return points
 
@@ -125,6 +128,12 @@ def batches(points: Sequence[Point], room_bytes: int | None) -> Iterator[list[Po
 def plan_text(points: Iterable[Point]) -> str:
     """The plan as a target reads it."""
     return "".join(f"{line}\n" for line in [*(p.line() for p in points), "end"])
+
+
+def _deadline(benchmark: Benchmark) -> DeadlineEntry | None:
+    if not benchmark.deadline:
+        return None
+    return DeadlineEntry(quantity=benchmark.deadline, origin="campaign")
 
 
 def _seconds(

@@ -43,6 +43,7 @@ class Session:
         self._catalog = {bench.name: bench for bench in catalog}
         self._progress = progress
         self._entries: dict[int, RecordEntry] = {}
+        self._cycles: dict[tuple[int, str], int] = {}  # begun so far, by record and lane
         self._waiting: list[tuple[RecordEntry, End | None, Verdict]] = []  # for the scope's trace
         self.scoped = False
 
@@ -70,6 +71,7 @@ class Session:
             drains=[],
             lanes=[_lane(name, begin) for name in begin.lanes],
             proof=ProofEntry(checked=0, failed=0),
+            deadline=point.deadline if point else None,
         )
         self._entries[begin.record] = entry
         self._writer.open_record(entry)
@@ -79,8 +81,11 @@ class Session:
         """Stores the next samples."""
         self._writer.append(record, lane, values)
         entry = self._entries[record]
-        if not entry.lanes[lane].companion_of:
+        of, kind = companion(entry.lanes[lane].name)
+        if not of:
             self._progress.samples(self._name, entry, len(values))
+        elif kind == "cycle" and len(values):
+            self._cycles[record, of] = int(values[-1]) + 1
 
     def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
         """Ends the record, or keeps it waiting for the scope's samples."""
@@ -129,6 +134,7 @@ class Session:
             drains=[],
             lanes=[],
             proof=ProofEntry(checked=0, failed=0),
+            deadline=point.deadline,
         )
         self._entries[point.id] = entry
         self._writer.open_record(entry)
@@ -146,14 +152,23 @@ class Session:
             for lane, said in zip(entry.series, end.lanes, strict=False):
                 lane.overrun = said.overrun
         self._writer.close_record(entry.id)
+        missed = self._missed(entry, end)
         for lane in entry.lanes:
             if entry.status == "n/a":
                 lane.planned = 0  # nothing can be planned of what does not exist
-            # What is on the disk decides: samples that did not arrive are missed, too.
-            lane.missed = max(0, lane.planned - lane.taken)
+            # What is on the disk decides: samples that did not arrive are not measured.
+            lane.account(lane.taken, missed.get(lane.companion_of or lane.name, 0))
             lane.overrun = min(lane.overrun, lane.taken)
         entry.cold = min(entry.cold, max((lane.taken for lane in entry.lanes), default=0))
         self._progress.closed(self._name, entry)
+
+    def _missed(self, entry: RecordEntry, end: End | None) -> dict[str, int]:
+        """What the target missed, by lane: its own count, or the holes in the cycles' numbers."""
+        if end is not None:
+            said = zip(entry.series, end.lanes, strict=False)
+            return {lane.name: its.missed for lane, its in said}
+        begun = {lane.name: self._cycles.get((entry.id, lane.name), 0) for lane in entry.series}
+        return {lane.name: max(0, begun[lane.name] - lane.taken) for lane in entry.series}
 
 
 def _lane(name: str, begin: Begin) -> LaneEntry:
@@ -164,8 +179,9 @@ def _lane(name: str, begin: Begin) -> LaneEntry:
         dtype=_NUMPY[begin.dtype],
         planned=begin.planned,
         taken=0,
-        missed=begin.planned,
+        missed=0,
         overrun=0,
+        not_measured=begin.planned,
         companion_of=of,
         unit=COMPANION_UNITS.get(kind, "count") if of else "",
     )

@@ -27,5 +27,6 @@ given as None together with a `reason` where a table has to show the gap.
     tail            peaks over threshold: checked, and levels with intervals or a refusal
     rhealstone      six times of a kernel as one figure
     limit           how often a limit is exceeded, zero times included
+    miss_rate       how often cycles miss their deadline, bursts and several runs included
     step            the step of the clock that samples were read off
 """

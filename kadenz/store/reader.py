@@ -135,5 +135,4 @@ def _recover(folder: Path, manifest: Manifest) -> None:
             size = max(0, file.stat().st_size - HEADER_BYTES)
             on_disk = size // np.dtype(lane.dtype).itemsize
             if on_disk != lane.taken:
-                lane.taken = on_disk
-                lane.missed = max(0, lane.planned - on_disk)
+                lane.account(on_disk, lane.missed)

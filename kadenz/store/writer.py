@@ -125,8 +125,7 @@ class RunWriter:
 
     def _count(self, record: int, lane: int, file: GrowingNpy) -> None:
         entry = self._open[record].lanes[lane]
-        entry.taken = file.count
-        entry.missed = max(0, entry.planned - file.count)
+        entry.account(file.count, entry.missed)
 
     def _say(self, text: str) -> None:
         with (self.folder / CONSOLE).open("a", encoding="utf-8") as file:

@@ -177,14 +177,13 @@ uint32_t kdz_record_close(struct kdz_record *record)
 
     (void)empty(record);
     for (uint8_t i = 0; i < record->lane_count; i++) {
-        struct kdz_lane *lane = &record->lane[i];
+        const struct kdz_lane *lane = &record->lane[i];
         const uint64_t accounted = (uint64_t)lane->taken + lane->missed;
 
         if (accounted > lane->planned) {
             return UINT32_MAX;
         }
         unaccounted += lane->planned - (uint32_t)accounted;
-        lane->missed = lane->planned - lane->taken;
     }
     return unaccounted;
 }

@@ -42,8 +42,8 @@ void kdz_record_name(const struct kdz_record *record, size_t at, struct kdz_text
 /* What is wrong with a record's companions, "" when each has a value for every sample. */
 const char *kdz_record_companions_wrong(const struct kdz_record *record);
 
-/* Sends what is held; whatever was planned and neither taken nor missed becomes missed. Returns
- * how many values that were, or UINT32_MAX when a lane holds more than was planned. */
+/* Sends what is held. Returns how many values were planned and are neither taken nor missed, which
+ * were not measured, or UINT32_MAX when a lane holds more than was planned. */
 uint32_t kdz_record_close(struct kdz_record *record);
 
 #endif

@@ -149,6 +149,9 @@ static void finish_measured(void)
     } else if (unaccounted == UINT32_MAX) {
         status = "invalid";
         reason = "more samples than planned";
+    } else if (taken == 0 && unaccounted != 0 && kdz_stop_requested) {
+        status = "failed";
+        reason = "stopped on request before anything was measured";
     } else if (taken == 0) {
         status = "invalid";
         reason = "every planned sample was missed";

@@ -97,7 +97,10 @@ def test_samples_that_are_unaccounted_for_invalidate_the_record(tmp_path: Path) 
     run = read_run(folder)
     run.manifest.records[0].lanes[0].planned = 50
     record = analyse(run).records[0]
-    assert not record.usable and "50 planned, but 40 taken and 0 missed" in record.reason
+    assert (
+        not record.usable
+        and "50 planned, but 40 taken, 0 missed and 0 not measured" in record.reason
+    )
 
 
 def test_every_result_carries_unit_class_and_accounting(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 # Who may import whom (ARCHITECTURE.md). "part" allows all of it, "part.module" one module.
 # Measuring: cli -> lab -> {build, target, store} -> {wire, config} -> errors.
 # Reading:   cli -> report -> analysis -> {store, stats}.
-# Both share the manifest, config.manifest, which describes a run folder.
+# Both share the manifest, config.manifest, which describes a run folder, and config.quantity: how a
+# person writes a deadline or a limit.
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "config": {"errors"},
@@ -24,7 +25,7 @@ ARROWS: dict[str, set[str]] = {
     "condition": {"config", "errors"},
     "lab": {"build", "condition", "target", "store", "wire", "config", "errors"},
     "stats": set(),
-    "analysis": {"store", "stats", "config.manifest", "errors"},
+    "analysis": {"store", "stats", "config.manifest", "config.quantity", "errors"},
     # Where the checkout keeps published/ is the only other thing it needs.
     "published": {"analysis", "config.manifest", "config.house", "errors"},
     "report": {"published", "analysis", "stats", "store", "config.manifest", "errors"},

@@ -155,7 +155,7 @@ def test_a_sample_above_the_limit_ends_the_record_and_is_named(run: Run) -> None
     at = int(np.flatnonzero(beside(said, f"{where}:cycle") == cycle)[0])
     assert said.values(1, lanes.index(where))[at] > 1000
     for lane in end.lanes:
-        assert 0 < lane.taken + lane.missed == 100000
+        assert 0 < lane.taken + lane.missed < 100000  # the rest was never asked for
     assert said.done
 
 

@@ -115,7 +115,7 @@ def test_asked_to_stop_it_hands_over_what_it_has(program: Path, number: signal.S
     assert end.status == "ok" and "stopped on request" in end.reason
     (lane,) = end.lanes
     assert 0 < lane.taken < 100000
-    assert lane.taken + lane.missed == 100000
+    assert lane.missed == 0  # what was never asked for is not missed
     assert len(said.values(1)) == lane.taken
 
 

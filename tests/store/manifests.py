@@ -66,7 +66,14 @@ def record(id: int = 10, planned: int = 1000, lanes: tuple[str, ...] = ("all",))
         drains=[],
         lanes=[
             LaneEntry(
-                name=name, file="", dtype="<u4", planned=planned, taken=0, missed=planned, overrun=0
+                name=name,
+                file="",
+                dtype="<u4",
+                planned=planned,
+                taken=0,
+                missed=0,
+                overrun=0,
+                not_measured=planned,
             )
             for name in lanes
         ],

@@ -22,7 +22,7 @@ void kdz_note(const char *text);
 void kdz_explain(const char *sentence);
 
 /* Set by a board when somebody asks the run to end (SIGINT, SIGTERM). Benchmarks look at it
- * between two samples; what was planned and not measured is then counted as missed. */
+ * between two samples; what was planned and not yet asked for is then neither taken nor missed. */
 extern volatile bool kdz_stop_requested;
 
 #endif

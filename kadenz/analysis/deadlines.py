@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Deadlines and misses: which deadline holds at a point, and how often its cycles miss it.
+
+A cycle misses when it did not happen (`LaneEntry.missed`) or ended late (its sample is above the
+deadline). What was never asked of the target is not measured, and misses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from kadenz.analysis.units import Unit, unit_of
+from kadenz.config.manifest import DeadlineOrigin, LaneEntry, RecordEntry
+from kadenz.config.quantity import Points, Quantity, parse_points, parse_quantity
+from kadenz.errors import UsageError
+from kadenz.stats.errors import Undefined
+from kadenz.stats.estimate import Estimate
+from kadenz.stats.miss_rate import miss_rate
+from kadenz.store import Run
+
+Samples: TypeAlias = npt.NDArray[Any]
+PERIOD = "period_us"
+DISTANCE = "distance_us"  # each lane's period lies so much above the last one's
+_OPTION = "--deadline"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A deadline of the command line. `points` None: every point that has a period."""
+
+    text: str
+    points: Points | None
+    quantity: Quantity
+
+    def concerns(self, entry: RecordEntry) -> bool:
+        """True for a record this deadline is for."""
+        if self.points is None:
+            return bool(entry.params.get(PERIOD))
+        return self.points.concern(entry.bench, entry.params)
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """A deadline in force: `limit` is in the unit of the record's figures.
+
+    `limit` None: the clock of the record cannot carry it, and `reason` says why.
+    """
+
+    quantity: Quantity
+    origin: DeadlineOrigin
+    limit: float | None
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.quantity} ({self.origin})"
+
+
+@dataclass(frozen=True)
+class Misses:
+    """Cycles of a lane, a record, or one point in several runs, and those that missed.
+
+    `planned` = `measured` + `never` + `not_measured`, without the cold ones, which are kept apart
+    (`cold`, of which `cold_late` were late). `late` counts within `measured`; None where nobody
+    can say, because no deadline is set or the clock cannot carry it. `rate` is the share of
+    `asked` with its 95 % interval; None where it is not known, and `reason` says why.
+    """
+
+    planned: int
+    measured: int
+    never: int
+    late: int | None
+    not_measured: int
+    cold: int
+    cold_late: int
+    deadline: Deadline | None
+    rate: Estimate | None
+    reason: str = ""
+
+    @property
+    def asked(self) -> int:
+        """Cycles that were asked of the target."""
+        return self.measured + self.never
+
+    @property
+    def missed(self) -> int:
+        """Cycles that are known to have missed."""
+        return self.never + (self.late or 0)
+
+    @property
+    def share(self) -> float | None:
+        """`missed` of `asked`; None where none was asked."""
+        return self.missed / self.asked if self.asked else None
+
+
+def parse_deadline(text: str) -> Asked:
+    """`[BENCH[ PARAM=VALUE…]=]QUANTITY` as `--deadline` has it. UsageError for anything else."""
+    points, equals, quantity = text.rpartition("=")
+    where = f"{_OPTION} {text}"
+    return Asked(
+        text=text.strip(),
+        points=parse_points(points, where) if equals else None,
+        quantity=parse_quantity(quantity, where),
+    )
+
+
+def check_asked(asked: Sequence[Asked], runs: Sequence[Run]) -> None:
+    """UsageError for a deadline that concerns no record, or that no clock of them can carry."""
+    for one in asked:
+        concerned = [
+            (run, entry) for run in runs for entry in run.manifest.records if one.concerns(entry)
+        ]
+        if not concerned:
+            known = sorted({e.bench for run in runs for e in run.manifest.records})
+            raise UsageError(
+                f"{_OPTION} {one.text}: no such point was measured",
+                remedy=f"Measured were {', '.join(known) or 'none'}",
+            )
+        units = [unit_of(entry.unit, run.manifest.clock) for run, entry in concerned]
+        if all(unit.amount(one.quantity) is None for unit in units):
+            raise UsageError(
+                f"{_OPTION} {one.text}: {units[0].cannot_carry(one.quantity)}",
+                remedy=f"Give the deadline in {units[0].label}",
+            )
+
+
+def deadline_of(
+    entry: RecordEntry, unit: Unit, asked: Sequence[Asked] = (), lane: int = 0
+) -> Deadline | None:
+    """The deadline of a record: the command line's, else its own, else its period, else None.
+
+    The last of `asked` that concerns the record holds. `lane` is the number of the lane, because
+    threads of different periods have different defaults.
+    """
+    for one in reversed(asked):
+        if one.concerns(entry):
+            return _stated(one.quantity, "command line", unit)
+    if entry.deadline is not None:
+        quantity = parse_quantity(entry.deadline.quantity, f"{entry.bench}: deadline")
+        return _stated(quantity, entry.deadline.origin, unit)
+    period_us = entry.params.get(PERIOD, 0)
+    if not period_us:
+        return None
+    period = Quantity(period_us + lane * entry.params.get(DISTANCE, 0), "us")
+    if unit.tick_us is None:
+        return Deadline(period, "period", None, unit.cannot_carry(period))
+    return Deadline(period, "period", period.number / unit.tick_us * unit.scale)
+
+
+def _stated(quantity: Quantity, origin: DeadlineOrigin, unit: Unit) -> Deadline:
+    limit = unit.amount(quantity)
+    why = "" if limit is not None else unit.cannot_carry(quantity)
+    return Deadline(quantity, origin, limit, why)
+
+
+def misses_of(
+    runs: Sequence[tuple[Run, RecordEntry, Sequence[tuple[LaneEntry, Samples, int]]]],
+    asked: Sequence[Asked] = (),
+) -> Misses | None:
+    """Misses of one point in one run or several; None without a deadline and without a miss.
+
+    A run comes with the lanes to count, each with its samples (taken,) in ticks, in time order, and
+    how many of them are cold; `runs.point_misses` fetches them.
+    """
+    parts = [_lane(run, entry, *one, asked) for run, entry, lanes in runs for one in lanes]
+    deadline = next((part.deadline for part in parts if part.deadline), None)
+    if not parts or (deadline is None and not any(part.entry.missed for part in parts)):
+        return None
+    late = [part.late for part in parts]
+    known = [one for one in late if one is not None]
+    measured = sum(part.measured for part in parts)
+    never = sum(part.entry.missed for part in parts)
+    not_measured = sum(part.entry.not_measured for part in parts)
+    rate, reason = _rate(runs, parts)
+    return Misses(
+        planned=measured + never + not_measured,
+        measured=measured,
+        never=never,
+        late=sum(known) if len(known) == len(late) else None,
+        not_measured=not_measured,
+        cold=sum(part.cold for part in parts),
+        cold_late=sum(part.cold_late for part in parts),
+        deadline=deadline,
+        rate=rate,
+        reason=reason,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """One lane: `cycles` (asked,) are 1 for those that missed; None where that is not recorded."""
+
+    entry: LaneEntry
+    deadline: Deadline | None
+    measured: int
+    late: int | None
+    cold: int
+    cold_late: int
+    cycles: Samples | None
+
+
+def _lane(
+    run: Run,
+    record: RecordEntry,
+    entry: LaneEntry,
+    samples: Samples,
+    cold: int,
+    asked: Sequence[Asked],
+) -> _Counted:
+    unit = unit_of(record.unit, run.manifest.clock)
+    number = next((i for i, one in enumerate(record.series) if one.name == entry.name), 0)
+    deadline = deadline_of(record, unit, asked, number)
+    first = min(cold, samples.size)
+    if deadline is not None and deadline.limit is not None:
+        is_late = samples * np.float64(unit.scale) > deadline.limit
+    elif deadline is not None and deadline.origin == "period" and not entry.overrun:
+        is_late = np.zeros(samples.size, dtype=np.bool_)
+    else:
+        # A target counts what outlasted its period by itself, but not which samples these are.
+        own = deadline is not None and deadline.origin == "period"
+        late = min(entry.overrun, samples.size - first) if own else None
+        return _Counted(entry, deadline, samples.size - first, late, first, 0, None)
+    return _Counted(
+        entry,
+        deadline,
+        samples.size - first,
+        int(is_late[first:].sum()),
+        first,
+        int(is_late[:first].sum()),
+        _cycles(run, record, entry, is_late, first),
+    )
+
+
+def _cycles(
+    run: Run, record: RecordEntry, entry: LaneEntry, is_late: Samples, cold: int
+) -> Samples | None:
+    """Whether each cycle missed, in time order; None where it is not known which did not happen."""
+    if not entry.missed:
+        return is_late[cold:].astype(np.uint8)
+    companion = record.companions(entry).get("cycle")
+    if companion is None or companion.taken != is_late.size:
+        return None
+    numbers = run.samples(record, companion)
+    total = entry.taken + entry.missed
+    if numbers.size and int(numbers.max()) >= total:
+        return None
+    cycles = np.ones(total, dtype=np.uint8)
+    cycles[numbers] = is_late
+    return np.delete(cycles, numbers[:cold])
+
+
+def _rate(
+    runs: Sequence[tuple[Run, RecordEntry, Sequence[tuple[LaneEntry, Samples, int]]]],
+    parts: Sequence[_Counted],
+) -> tuple[Estimate | None, str]:
+    """The share of misses with its interval, or why it is not known."""
+    for part in parts:
+        if part.deadline is None:
+            return None, "no deadline is set: late cycles are not counted"
+        if part.cycles is None and part.deadline.limit is None:
+            return None, part.deadline.reason
+        if part.cycles is None:
+            return None, "which cycles did not happen is not recorded"
+    series, left = [], list(parts)
+    for _, _, lanes in runs:
+        own, left = left[: len(lanes)], left[len(lanes) :]
+        cycles = [part.cycles for part in own if part.cycles is not None]
+        # Lanes run beside each other: a pause that stops all of them is one occasion.
+        shortest = min((one.size for one in cycles), default=0)
+        if shortest:
+            together = np.vstack([one[:shortest] for one in cycles])
+            series.append(together.sum(axis=0, dtype=np.uint32))
+    each = max((len(lanes) for _, _, lanes in runs), default=1)
+    asked = sum(part.measured + part.entry.missed for part in parts)
+    missed = sum((part.late or 0) + part.entry.missed for part in parts)
+    try:
+        found = miss_rate(series, each=each)
+    except Undefined as error:
+        return None, error.reason
+    if found.low is None or found.high is None:
+        return None, found.reason
+    share = missed / asked
+    return Estimate(share, min(found.low, share), max(found.high, share), found.confidence), ""

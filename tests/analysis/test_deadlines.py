@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Deadlines and misses: whose deadline holds, what counts as a miss, and what is not known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kadenz.analysis import analyse
+from kadenz.analysis.deadlines import Misses, check_asked, parse_deadline
+from kadenz.analysis.results import RecordResult
+from kadenz.analysis.runs import point_misses
+from kadenz.config.manifest import DeadlineEntry
+from kadenz.errors import UsageError
+from kadenz.store import Run, read_run
+from tests.synthetic import HIFIVE1, LINUX, Point, manifest, write_run
+
+BENCH = "cyclic/wakeup-latency"
+
+
+def cyclic(n: int = 2000, *, missed: tuple[int, ...] = (), late: tuple[int, ...] = ()) -> Point:
+    """A thread of 1 ms that wakes within 50 µs, but `late` cycles (300 µs) and `missed` ones."""
+    cycles = np.delete(np.arange(n, dtype=np.uint32), missed)
+    values = np.full(cycles.size, 50_000, np.uint32)
+    values[np.isin(cycles, late)] = 300_000
+    lanes = {"core0": values, "core0:cycle": cycles}
+    return Point(BENCH, lanes, {"period_us": 1000}, missed=len(missed))
+
+
+def run_of(parent: Path, *points: Point, target: dict[str, str] = LINUX) -> Run:
+    return read_run(write_run(parent, manifest(target), points))
+
+
+def first(run: Run, *asked: str) -> RecordResult:
+    return analyse(run, deadlines=[parse_deadline(text) for text in asked]).records[0]
+
+
+def misses(run: Run, *asked: str) -> Misses:
+    found = first(run, *asked).misses
+    assert found is not None
+    return found
+
+
+def test_the_rate_is_over_the_cycles_planned_of_that_benchmark(tmp_path: Path) -> None:
+    clock = Point("clock/read-cost", {"all": np.full(1500, 20, np.uint32)})
+    run = run_of(tmp_path, clock, cyclic(missed=tuple(range(0, 1000, 10))))
+    result = analyse(run)
+    found = result.records[1].misses
+    assert found is not None and result.records[0].misses is None
+    assert (found.planned, found.missed, found.share) == (2000, 100, 0.05)
+    (warning,) = [w for w in result.warnings if w.code == "samples-missed"]
+    assert "100 of 2,000 cycles did not happen" in warning.message
+
+
+def test_a_cycle_that_did_not_happen_and_one_that_ended_late_both_miss(tmp_path: Path) -> None:
+    found = misses(run_of(tmp_path, cyclic(missed=(5, 6), late=(40, 41, 42))), "100us")
+    assert (found.never, found.late, found.missed, found.measured) == (2, 3, 5, 1998)
+
+
+def test_the_period_is_the_default_deadline_of_periodic_work(tmp_path: Path) -> None:
+    found = misses(run_of(tmp_path, cyclic(late=(3,))))
+    assert found.deadline is not None
+    assert str(found.deadline) == "1,000 µs (period)"
+    assert (found.late, found.missed) == (0, 0)  # 300 µs are within its period
+
+
+def test_each_thread_has_the_deadline_of_its_own_period(tmp_path: Path) -> None:
+    values = np.full(100, 1_400_000, np.uint32)
+    lanes = {"thread0": values, "thread1": values}
+    point = Point(BENCH, lanes, {"period_us": 1000, "distance_us": 500})
+    record = first(run_of(tmp_path, point))
+    assert [lane.misses.late for lane in record.lanes if lane.misses] == [100, 0]
+    assert record.misses is not None and record.misses.late == 100
+
+
+def test_the_command_line_outweighs_the_campaign_and_that_the_period(tmp_path: Path) -> None:
+    own = DeadlineEntry(quantity="200us", origin="campaign")
+    run = run_of(tmp_path, replace(cyclic(late=(3,)), deadline=own))
+    assert str(misses(run).deadline) == "200 µs (campaign)" and misses(run).late == 1
+    other = misses(run, "1us", "cyclic/* period_us=1000=0.4ms")
+    assert str(other.deadline) == "0.4 ms (command line)" and other.late == 0
+
+
+def test_no_miss_gives_the_one_sided_bound(tmp_path: Path) -> None:
+    rate = misses(run_of(tmp_path, cyclic(3000))).rate
+    assert rate is not None
+    assert (rate.value, rate.low) == (0.0, 0.0)
+    assert rate.high == pytest.approx(3.0 / 3000, rel=0.01)
+
+
+def test_a_single_burst_says_nothing_of_the_rate(tmp_path: Path) -> None:
+    found = misses(run_of(tmp_path, cyclic(missed=tuple(range(500, 800)))))
+    assert found.share == 0.15 and found.rate is None
+    assert "300 misses worth 1 independent" in found.reason
+
+
+def test_a_pause_of_all_threads_is_one_occasion(tmp_path: Path) -> None:
+    starts = np.arange(20, 2000, 90)
+    late = np.concatenate([starts, starts + 1, starts + 2])
+    one = cyclic(late=tuple(late))
+    lanes = one.lanes | {f"core{i}": one.lanes["core0"] for i in range(1, 4)}
+    together, alone = (
+        misses(run_of(tmp_path / str(len(point.lanes)), point), "100us").rate
+        for point in (replace(one, lanes=lanes), one)
+    )
+    assert together is not None and alone is not None
+    assert together.high / together.low > 0.9 * alone.high / alone.low
+
+
+def test_not_measured_is_not_missed(tmp_path: Path) -> None:
+    stopped = replace(cyclic(1102), not_measured=2898, reason="stopped on request")
+    run = run_of(tmp_path, stopped)
+    found = misses(run)
+    assert (found.planned, found.measured, found.missed) == (4000, 1102, 0)
+    assert found.not_measured == 2898 and found.rate is not None
+    result = analyse(run)
+    assert "1,102 of 4,000 measured" in result.records[0].notes
+    assert not [w for w in result.warnings if w.code == "samples-missed"]
+
+
+def test_cold_cycles_are_kept_apart(tmp_path: Path) -> None:
+    found = misses(run_of(tmp_path, replace(cyclic(late=(0, 900)), cold=2)), "100us")
+    assert (found.cold, found.cold_late, found.late, found.planned) == (2, 1, 1, 1998)
+
+
+def test_an_instruction_is_held_against_instructions_only(tmp_path: Path) -> None:
+    run = run_of(tmp_path, cyclic(late=(7,)), target=HIFIVE1)
+    assert misses(run, "60000 instructions").late == 1
+    with pytest.raises(UsageError, match="instructions there .*100 µs cannot be held"):
+        check_asked([parse_deadline("100us")], [run])
+
+
+def test_a_clock_without_time_takes_the_targets_word_for_its_period(tmp_path: Path) -> None:
+    found = misses(run_of(tmp_path / "a", cyclic(), target=HIFIVE1))
+    assert (found.late, found.missed) == (0, 0) and found.rate is not None
+    found = misses(run_of(tmp_path / "b", replace(cyclic(), overrun=4), target=HIFIVE1))
+    assert found.late == 4 and found.rate is None
+
+
+def test_holes_that_nobody_numbered_leave_the_rate_unknown(tmp_path: Path) -> None:
+    point = cyclic(missed=(1, 2))
+    bare = replace(point, lanes={"core0": point.lanes["core0"]})
+    found = misses(run_of(tmp_path, bare))
+    assert found.missed == 2 and found.rate is None
+    assert "not recorded" in found.reason
+
+
+def test_missed_samples_without_a_deadline_are_counted_and_late_ones_unknown(
+    tmp_path: Path,
+) -> None:
+    point = Point("itc/queue", {"all": np.full(50, 9, np.uint32)}, missed=3)
+    found = misses(run_of(tmp_path, point))
+    assert (found.never, found.late, found.deadline) == (3, None, None)
+
+
+def test_runs_of_one_point_are_counted_together_and_their_spread_widens(tmp_path: Path) -> None:
+    runs = [
+        run_of(tmp_path / str(i), cyclic(late=tuple(range(3, 2000, step))))
+        for i, step in enumerate((100, 50, 20))
+    ]
+    pairs = [(run, run.manifest.records[0]) for run in runs]
+    found = point_misses(pairs, [parse_deadline("100us")])
+    assert found is not None and found.rate is not None
+    assert (found.planned, found.missed) == (6000, 160)
+    # 20, 40 and 100 misses a run: no single run tells the others' rate.
+    assert found.rate.low < 20 / 2000 and found.rate.high > 100 / 2000
+
+
+@pytest.mark.parametrize(
+    "text", ["", "fast", "-3us", "0us", "100", "a b=100us", "cyclic/*=", "1e999us"]
+)
+def test_what_is_no_deadline_is_a_usage_error(text: str) -> None:
+    with pytest.raises(UsageError, match="--deadline"):
+        parse_deadline(text)
+
+
+def test_a_deadline_that_concerns_nothing_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no such point"):
+        check_asked([parse_deadline("itc/*=1us")], [run_of(tmp_path, cyclic())])
