@@ -16,7 +16,7 @@ from kadenz.analysis.runs import point_misses
 from kadenz.config.manifest import DeadlineEntry
 from kadenz.errors import UsageError
 from kadenz.store import Run, read_run
-from tests.synthetic import HIFIVE1, LINUX, Point, manifest, write_run
+from tests.synthetic import HIFIVE1, LINUX, Point, Samples, manifest, write_run
 
 BENCH = "cyclic/wakeup-latency"
 
@@ -69,7 +69,7 @@ def test_the_period_is_the_default_deadline_of_periodic_work(tmp_path: Path) -> 
 
 def test_each_thread_has_the_deadline_of_its_own_period(tmp_path: Path) -> None:
     values = np.full(100, 1_400_000, np.uint32)
-    lanes = {"thread0": values, "thread1": values}
+    lanes: dict[str, Samples] = {"thread0": values, "thread1": values}
     point = Point(BENCH, lanes, {"period_us": 1000, "distance_us": 500})
     record = first(run_of(tmp_path, point))
     assert [lane.misses.late for lane in record.lanes if lane.misses] == [100, 0]
