@@ -96,6 +96,38 @@ class Misses:
         """`missed` of `asked`; None where none was asked."""
         return self.missed / self.asked if self.asked else None
 
+    @property
+    def share_text(self) -> str:
+        """The share with its interval: "18.6 % [15.1, 22.4]", "0 % [at most 0.15]", "–"."""
+        if self.share is None:
+            return "–"
+        value = f"{_percent(self.share)} %"
+        if self.rate is None:
+            return value
+        if self.missed == 0:
+            return f"{value} [at most {_percent(self.rate.high)}]"
+        return f"{value} [{_percent(self.rate.low)}, {_percent(self.rate.high)}]"
+
+    @property
+    def words(self) -> str:
+        """What the misses are: "12 did not happen, 359 ended after 100 µs (command line)"."""
+        parts = [f"{self.never:,} did not happen"] if self.never else []
+        if self.late and self.deadline is not None:
+            parts.append(f"{self.late:,} ended after {self.deadline}")
+        if not parts and self.late == 0:
+            parts.append(f"all within {self.deadline}")
+        if self.late is None:
+            why = self.deadline.reason if self.deadline is not None else ""
+            parts.append(f"late ones are not known: {why or 'no deadline is set'}")
+        if self.cold_late:
+            parts.append(f"{self.cold_late:,} late ones of {self.cold:,} cold are kept apart")
+        return ", ".join(parts)
+
+
+def _percent(share: float) -> str:
+    """Three digits of a share, in percent."""
+    return f"{100.0 * share:.3g}"
+
 
 def parse_deadline(text: str) -> Asked:
     """`[BENCH[ PARAM=VALUE…]=]QUANTITY` as `--deadline` has it. UsageError for anything else."""

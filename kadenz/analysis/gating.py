@@ -6,54 +6,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-import numpy as np
-
+from kadenz.analysis.checks import Check, Outcome, figure_text
 from kadenz.analysis.comparing import (
     SAME,
     Configurations,
     PointComparison,
     compare_sides,
     exact_words,
-    statistic_name,
 )
+from kadenz.analysis.deadlines import Asked
+from kadenz.analysis.limit_checks import limit_checks
 from kadenz.analysis.limits import Limit
-from kadenz.analysis.matching import Key, SameRuns, match
-from kadenz.analysis.sides import Series, figure_of, lanes_of, repeated, series_of
-from kadenz.analysis.units import unit_of
-from kadenz.config.manifest import ClockClass
-from kadenz.errors import UsageError
-from kadenz.stats.compare import estimate
-from kadenz.stats.errors import Undefined
 from kadenz.stats.estimate import Estimate
 from kadenz.stats.holm import holm
 from kadenz.store import Run
 
-Outcome = Literal["pass", "fail", "inconclusive"]
 # One end of a 95 % interval: the interval shown lies wholly beyond the limit.
 ALPHA = 0.025
-
-
-@dataclass(frozen=True)
-class Check:
-    """One question to a run and its answer.
-
-    `asked` is the limit in words, `found` the figures in words, `reason` why there is no answer, or
-    what else is to be known.
-    """
-
-    target: str
-    bench: str
-    params: dict[str, int]
-    lane: str
-    statistic: str
-    unit: str
-    clock_class: ClockClass | None
-    asked: str
-    outcome: Outcome
-    found: str
-    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,13 +55,15 @@ def gate(
     statistics: Sequence[str | float] = ("median", 0.99),
     limits: Sequence[Limit] = (),
     between_runs: float = 0.0,
+    deadlines: Sequence[Asked] = (),
 ) -> Gate:
     """Check `runs` against `baseline` (may be empty) and `limits`.
 
     Against the baseline a point passes when the 95 % interval of its ratio ends at or below
     1 + max_worse, fails when the interval lies wholly above it and does so among all points asked
     (Holm's adjustment, so that the chance of any false failure is 2.5 %), else it is inconclusive.
-    Figures of runs that repeat themselves are exact, against limits and against a baseline alike.
+    `deadlines` hold instead of those of the runs. Figures of runs that repeat themselves are exact,
+    against limits and against a baseline alike.
     What the baseline measured and `runs` did not is inconclusive, never a pass. Context (`clock/*`,
     and benchmarks with a note on their figure) is not held against the baseline.
     """
@@ -113,7 +85,7 @@ def gate(
         checks += [_missing(name, max_worse) for name in sides.only_baseline]
         configurations, new = sides.configurations, sides.only_candidate
     for limit in limits:
-        checks += _limit(runs, limit, between_runs)
+        checks += limit_checks(runs, limit, between_runs=between_runs, deadlines=deadlines)
     checks += [
         _note("", run.path.name, "a complete run", f"partial: {run.manifest.partial_reason}")
         for run in runs
@@ -139,7 +111,7 @@ def _against(points: Sequence[PointComparison], max_worse: float) -> list[Check]
 def _one_against(point: PointComparison, most: float, p: float | None, among: int) -> Check:
     ratio = point.comparison.ratio if point.comparison is not None else None
     base, cand = point.figures
-    found = f"{_text(base)} → {_text(cand)}"
+    found = f"{figure_text(base)} → {figure_text(cand)}"
     outcome: Outcome = "inconclusive"
     reason = point.reason
     if point.reason == SAME:
@@ -203,116 +175,6 @@ def _missing(name: str, max_worse: float) -> Check:
 
 def _note(target: str, name: str, asked: str, reason: str) -> Check:
     return Check(target, name, {}, "", "", "", None, asked, "inconclusive", "", reason)
-
-
-def _limit(runs: Sequence[Run], limit: Limit, between_runs: float) -> list[Check]:
-    """The limit at every point it concerns. UsageError where it concerns none."""
-    points = {
-        key: same
-        for key, same in match(runs, runs).candidate.items()
-        if any(limit.concerns(entry) for _, entry in same.runs)
-    }
-    if not points:
-        known = sorted({e.bench for run in runs for e in run.manifest.records})
-        raise UsageError(
-            f"--limit {limit.text}: the run has no such point",
-            remedy=f"It measured {', '.join(known) or 'nothing'}",
-        )
-    checks = []
-    for key, same in points.items():
-        first = same.runs[0][1]
-        lanes = lanes_of(first)
-        checks += [_at(key, same, lane, len(lanes) > 1, limit, between_runs) for lane in lanes]
-    return checks
-
-
-def _at(
-    key: Key, same: SameRuns, lane: str, several: bool, limit: Limit, between_runs: float
-) -> Check:
-    run, entry = same.runs[0]
-    unit = unit_of(entry.unit, run.manifest.clock)
-    most = limit.within(unit)
-    series: list[Series] = []
-    refused = ""
-    for one, its in same.runs:
-        why, samples = series_of(one, its, lane)
-        if samples is None:
-            refused = f"{one.path.name}: {why}"
-        else:
-            series.append(samples)
-    if refused:
-        answer: tuple[Outcome, str, str] = "inconclusive", "", refused
-    elif limit.statistic == "max":
-        answer = _maximum(same, lane, series, most)
-    else:
-        answer = _estimated(same, series, limit.statistic, most, between_runs)
-    return Check(
-        target=key.group or run.manifest.target.name,
-        bench=key.bench,
-        params=dict(key.params),
-        lane=lane if several else "",
-        statistic=statistic_name(limit.statistic),
-        unit=unit.label,
-        clock_class=unit.clock_class,
-        asked=f"below {_text(most)} {unit.label}",
-        outcome=answer[0],
-        found=answer[1],
-        reason=answer[2],
-    )
-
-
-def _maximum(
-    same: SameRuns, lane: str, series: Sequence[Series], most: float
-) -> tuple[Outcome, str, str]:
-    """The observed maximum: a fact, not an estimate. A cycle that was missed has no latency."""
-    values = [np.asarray(one) for one in series if not hasattr(one, "loop")]
-    if len(values) < len(series) or not all(one.size for one in values):
-        return "inconclusive", "", "no samples that have a maximum"
-    highest = max(float(one.max()) for one in values)
-    n = sum(one.size for one in values)
-    missed = sum(one.missed for _, e in same.runs for one in e.series if one.name == lane)
-    found = f"{_text(highest)} of {n:,}"
-    if highest >= most:
-        over = sum(int((one >= most).sum()) for one in values)
-        return "fail", found, f"{over:,} of {n:,} samples reach the limit"
-    if missed:
-        return "inconclusive", found, f"{missed:,} samples were missed: nobody knows how late"
-    return (
-        "pass",
-        found,
-        f"none of {n:,} reached it: at most {100.0 * min(1.0, 3.0 / n):.2g} % of such executions "
-        "do (95 %, if independent)",
-    )
-
-
-def _estimated(
-    same: SameRuns,
-    series: Sequence[Series],
-    statistic: str | float,
-    most: float,
-    between_runs: float,
-) -> tuple[Outcome, str, str]:
-    figure = figure_of(series, statistic)
-    if figure is not None and repeated(same, series):
-        return ("pass" if figure < most else "fail"), _text(figure), "emulation repeats itself"
-    try:
-        made = estimate(series, statistic=statistic, between_runs=between_runs)
-    except Undefined as error:
-        return "inconclusive", _text(figure), error.reason
-    found = f"{_text(made.value)} [{_text(made.low)}, {_text(made.high)}]"
-    if made.high < most:
-        return "pass", found, ""
-    if made.low >= most:
-        return "fail", found, ""
-    return "inconclusive", found, "the interval holds the limit. Measure longer, or more runs"
-
-
-def _text(value: float | None) -> str:
-    if value is None:
-        return "–"
-    if math.isinf(value):
-        return "…"
-    return f"{value:,.0f}" if value == int(value) or abs(value) >= 1e4 else f"{value:,.4g}"
 
 
 def _share(ratio: float) -> str:

@@ -5,77 +5,111 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from typing import Literal
 
 from kadenz.analysis.units import Unit
 from kadenz.config.manifest import RecordEntry
+from kadenz.config.quantity import Points, Quantity, parse_points, parse_quantity
 from kadenz.errors import UsageError
 
+MISSES = "misses"
 _FORM = re.compile(
-    r"(?P<bench>\S+)(?P<where>(?:\s+\w+=-?\d+)*)\s+(?P<statistic>max|mean|median|p[0-9.]+)"
-    r"\s*<\s*(?P<number>[0-9.]+(?:e-?\d+)?)\s*(?P<unit>[^\s0-9]\S*)"
+    r"(?P<points>\S.*?)\s+(?P<statistic>max|mean|median|misses|p[0-9.]+)"
+    r"\s*(?P<relation><=|<|=)\s*(?P<most>\S.*)"
 )
-_MICROSECONDS = {"ns": 1e-3, "us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}
-_REMEDY = "For example --limit 'cyclic/wakeup-latency p99.9 < 100us'"
+_COUNT = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)\s*(?P<share>%?)")
+_REMEDY = "For example --limit 'cyclic/wakeup-latency p99.9 < 100us', or 'cyclic/* misses = 0'"
 
 
 @dataclass(frozen=True)
 class Limit:
-    """`statistic` ("max", "mean", "median" or a level) of `bench` must lie below `number` `unit`.
+    """`statistic` ("max", "mean", "median", "misses" or a level) must lie below or at `most`.
 
-    `bench` may hold wildcards; `params` are those that a point must have.
+    Of misses `most` is a count of cycles, or with `is_share` a share of them.
     """
 
     text: str
-    bench: str
-    params: dict[str, int]
+    points: Points
     statistic: str | float
-    number: float
-    unit: str
+    relation: Literal["<", "<="]
+    most: Quantity | float
+    is_share: bool = False
 
     def concerns(self, entry: RecordEntry) -> bool:
         """True for a record this limit is about."""
-        return fnmatchcase(entry.bench, self.bench) and all(
-            entry.params.get(name) == value for name, value in self.params.items()
-        )
+        return self.points.concern(entry.bench, entry.params)
+
+    @property
+    def of_misses(self) -> float:
+        """A limit on misses: a count, or a share of one."""
+        return self.most if isinstance(self.most, float) else 0.0
 
     def within(self, unit: Unit) -> float:
         """The limit in the unit of figures. UsageError where the two cannot be compared."""
-        if unit.is_time and unit.label == "µs" and self.unit in _MICROSECONDS:
-            return self.number * _MICROSECONDS[self.unit]
-        if self.unit in (unit.label, unit.key, unit.label.removesuffix("s")):
-            return self.number
-        raise UsageError(
-            f"--limit {self.text}: figures are in {unit.label} there (clock class "
-            f"{unit.clock_class}), not in {self.unit}",
-            remedy=f"Give the limit in {unit.label}, or measure on a target whose clock is a time",
-        )
+        if not isinstance(self.most, Quantity):
+            return self.most
+        amount = unit.amount(self.most)
+        if amount is None:
+            raise UsageError(
+                f"--limit {self.text}: {unit.cannot_carry(self.most)}",
+                remedy=f"Give the limit in {unit.label}, or measure on a target whose clock is a "
+                "time",
+            )
+        return amount
+
+    def holds(self, value: float, most: float) -> bool:
+        """Whether a figure keeps the limit, which is `most` in its unit."""
+        return value <= most if self.relation == "<=" else value < most
 
 
 def parse_limit(text: str) -> Limit:
     """`BENCH [PARAM=VALUE…] STATISTIC < NUMBER UNIT`. UsageError where it is something else."""
+    where = f"--limit {text.strip()}"
     found = _FORM.fullmatch(text.strip())
     if found is None:
         raise UsageError(
-            f"--limit {text}: not BENCHMARK [PARAMETER=VALUE…] STATISTIC < NUMBER UNIT",
-            remedy=_REMEDY,
+            f"{where}: not BENCHMARK [PARAMETER=VALUE…] STATISTIC < NUMBER UNIT", remedy=_REMEDY
         )
-    name = found["statistic"]
-    statistic: str | float = name
-    try:
-        number = float(found["number"])
-        if name.startswith("p"):
-            statistic = float(name[1:]) / 100.0
-    except ValueError:
-        raise UsageError(f"--limit {text}: not a number", remedy=_REMEDY) from None
-    if isinstance(statistic, float) and not 0.0 < statistic < 1.0:
-        raise UsageError(f"--limit {text}: {name} is no percentile", remedy=_REMEDY)
-    params = dict(word.split("=") for word in found["where"].split())
+    name, relation = found["statistic"], found["relation"]
+    points = parse_points(found["points"], where)
+    if name == MISSES:
+        return _of_misses(text.strip(), points, relation, found["most"])
+    if relation == "=":
+        raise UsageError(f"{where}: {name} cannot be held to `=`", remedy=_REMEDY)
     return Limit(
         text=text.strip(),
-        bench=found["bench"],
-        params={key: int(value) for key, value in params.items()},
-        statistic=statistic,
-        number=number,
-        unit=found["unit"],
+        points=points,
+        statistic=_level(name, where) if name.startswith("p") else name,
+        relation="<=" if relation == "<=" else "<",
+        most=parse_quantity(found["most"], where),
     )
+
+
+def _of_misses(text: str, points: Points, relation: str, most: str) -> Limit:
+    """`misses = 0`, `misses <= 3`, `misses < 0.1%`."""
+    found = _COUNT.fullmatch(most.strip())
+    number = float(found["number"]) if found else -1.0
+    if found is None or (relation == "=" and number != 0.0) or (relation == "<" and number == 0.0):
+        raise UsageError(
+            f"--limit {text}: misses are a number of cycles, or a share of them in %",
+            remedy="For example 'cyclic/* misses = 0', 'misses <= 3' or 'misses < 0.1%'",
+        )
+    is_share = bool(found["share"]) and relation != "="
+    return Limit(
+        text=text,
+        points=points,
+        statistic=MISSES,
+        relation="<" if relation == "<" else "<=",
+        most=number / 100.0 if is_share else number,
+        is_share=is_share,
+    )
+
+
+def _level(name: str, where: str) -> float:
+    try:
+        level = float(name[1:]) / 100.0
+    except ValueError:
+        raise UsageError(f"{where}: {name} is not a number", remedy=_REMEDY) from None
+    if not 0.0 < level < 1.0:
+        raise UsageError(f"{where}: {name} is no percentile", remedy=_REMEDY)
+    return level

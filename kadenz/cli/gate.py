@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kadenz.cli.deadline import asked_deadlines, deadline_option
 from kadenz.errors import (
     EXIT_INCONCLUSIVE,
     EXIT_PASS,
@@ -17,7 +18,8 @@ from kadenz.errors import (
 )
 
 if TYPE_CHECKING:
-    from kadenz.analysis.gating import Check, Gate
+    from kadenz.analysis.checks import Check
+    from kadenz.analysis.gating import Gate
 
 _CODES = {"pass": EXIT_PASS, "fail": EXIT_REGRESSION, "inconclusive": EXIT_INCONCLUSIVE}
 _COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
@@ -43,8 +45,10 @@ _COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
     "limits",
     metavar="LIMIT",
     multiple=True,
-    help="e.g. 'cyclic/wakeup-latency p99.9 < 100us' (or max, median, mean); may be repeated.",
+    help="e.g. 'cyclic/wakeup-latency p99.9 < 100us' (or max, median, mean), 'cyclic/* misses = 0' "
+    "or 'cyclic/* misses < 0.1%'; may be repeated.",
 )
+@deadline_option
 @click.option(
     "--statistic",
     "statistics",
@@ -71,6 +75,7 @@ def gate(
     against: tuple[Path, ...],
     max_worse: str,
     limits: tuple[str, ...],
+    deadlines: tuple[str, ...],
     statistics: tuple[str, ...],
     between_runs: str,
     junit: Path | None,
@@ -86,6 +91,7 @@ def gate(
     \b
     kadenz gate runs/new --against runs/released --max-worse 5%
     kadenz gate runs/new --limit 'cyclic/wakeup-latency max < 100us' --junit gate.xml
+    kadenz gate runs/new --deadline 100us --limit 'cyclic/* misses = 0'
     """
     from kadenz.analysis.gating import gate as decide
     from kadenz.analysis.limits import parse_limit
@@ -104,6 +110,7 @@ def gate(
         statistics=[statistic(name) for name in statistics],
         limits=[parse_limit(text) for text in limits],
         between_runs=share("--between-runs", between_runs),
+        deadlines=asked_deadlines(deadlines, found),
     )
     name = ", ".join(run.path.name for run in found)
     if junit is not None:
@@ -178,8 +185,9 @@ def _print_text(answer: Gate) -> None:
         screen.print(f"[dim]without a baseline: {escape('; '.join(answer.new))}[/]")
     for bench, note in answer.not_judged:
         screen.print(f"[yellow]not judged[/] {escape(bench)}: {escape(note)}")
+    total = len(answer.checks)
     screen.print(
-        f"\n[{_COLOURS[answer.outcome]}]{answer.outcome}[/]: {len(answer.checks)} checks, "
+        f"\n[{_COLOURS[answer.outcome]}]{answer.outcome}[/]: {total} check{'s' * (total != 1)}, "
         f"{answer.count('fail')} failed, {answer.count('inconclusive')} undecided"
     )
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kadenz.analysis.checks import Check, Outcome
 from kadenz.analysis.comparing import Configurations
-from kadenz.analysis.gating import Check, Gate, Outcome
+from kadenz.analysis.gating import Gate
 from kadenz.report import labels
 
 _WORDS: dict[Outcome, str] = {

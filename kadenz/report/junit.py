@@ -12,7 +12,8 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
-from kadenz.analysis.gating import Check, Gate
+from kadenz.analysis.checks import Check
+from kadenz.analysis.gating import Gate
 from kadenz.report import labels
 
 # XML 1.0 has no place for other control characters, escaped or not.

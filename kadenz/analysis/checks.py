@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a gate asks of a run, and its answers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from kadenz.config.manifest import ClockClass
+
+Outcome = Literal["pass", "fail", "inconclusive"]
+Answer = tuple[Outcome, str, str]  # with `found` and `reason` of a Check
+
+
+@dataclass(frozen=True)
+class Check:
+    """One question to a run and its answer.
+
+    `asked` is the limit in words, `found` the figures in words, `reason` why there is no answer, or
+    what else is to be known.
+    """
+
+    target: str
+    bench: str
+    params: dict[str, int]
+    lane: str
+    statistic: str
+    unit: str
+    clock_class: ClockClass | None
+    asked: str
+    outcome: Outcome
+    found: str
+    reason: str = ""
+
+
+def figure_text(value: float | None) -> str:
+    """A figure in words: "10,995", "0.25"."""
+    if value is None:
+        return "–"
+    if math.isinf(value):
+        return "…"
+    return f"{value:,.0f}" if value == int(value) or abs(value) >= 1e4 else f"{value:,.4g}"

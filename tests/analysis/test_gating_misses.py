@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Limits on misses and on a maximum beside them: 3 or 4 by what is known, never by accident."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kadenz.analysis.checks import Check
+from kadenz.analysis.deadlines import parse_deadline
+from kadenz.analysis.gating import gate
+from kadenz.analysis.limits import parse_limit
+from kadenz.errors import UsageError
+from kadenz.store import Run
+from tests.analysis.test_deadlines import cyclic, run_of
+from tests.synthetic import HIFIVE1, Point
+
+LATE = tuple(range(7, 2000, 40))  # 50 of 2,000
+
+
+def checked(run: Run, limit: str, *deadlines: str) -> Check:
+    asked = [parse_deadline(text) for text in deadlines]
+    return gate([run], [], limits=[parse_limit(limit)], deadlines=asked).checks[0]
+
+
+@pytest.mark.parametrize(
+    ("deadline", "limit", "outcome"),
+    [
+        ("100us", "cyclic/* misses = 0", "fail"),
+        ("1ms", "cyclic/* misses = 0", "pass"),
+        ("100us", "cyclic/* misses <= 50", "pass"),
+        ("100us", "cyclic/* misses < 50", "fail"),
+        ("100us", "cyclic/* misses < 10%", "pass"),
+        ("100us", "cyclic/* misses < 0.1%", "fail"),
+        ("100us", "cyclic/* misses < 2.5%", "inconclusive"),  # the interval holds it
+        ("1ms", "cyclic/* misses < 1%", "pass"),
+        ("1ms", "cyclic/* misses < 0.01%", "inconclusive"),  # 2,000 cycles cannot show it
+    ],
+)
+def test_a_limit_on_misses(tmp_path: Path, deadline: str, limit: str, outcome: str) -> None:
+    made = checked(run_of(tmp_path, cyclic(late=LATE)), limit, deadline)
+    assert made.outcome == outcome
+    assert "of 2,000" in made.found
+
+
+def test_a_single_missed_cycle_fails_misses_of_zero(tmp_path: Path) -> None:
+    made = checked(run_of(tmp_path, cyclic(missed=(1000,))), "cyclic/* misses = 0")
+    assert (made.outcome, made.found) == ("fail", "1 of 2,000")
+    assert "1 did not happen" in made.reason
+
+
+def test_one_burst_leaves_a_limit_on_the_rate_undecided(tmp_path: Path) -> None:
+    run = run_of(tmp_path, cyclic(missed=tuple(range(900, 1200))))
+    made = checked(run, "cyclic/* misses < 0.1%")
+    assert made.outcome == "inconclusive" and "worth 1 independent" in made.reason
+    assert checked(run, "cyclic/* misses = 0").outcome == "fail"
+
+
+@pytest.mark.parametrize(
+    ("limit", "outcome"),
+    [
+        ("cyclic/* max < 800us", "fail"),  # a cycle that did not happen lasted a period of 1 ms
+        ("cyclic/* max < 1000us", "fail"),
+        ("cyclic/* max <= 1000us", "inconclusive"),
+        ("cyclic/* max < 5ms", "inconclusive"),
+        ("cyclic/* max < 40us", "fail"),
+    ],
+)
+def test_a_missed_cycle_under_a_maximum_is_decided_by_its_period(
+    tmp_path: Path, limit: str, outcome: str
+) -> None:
+    made = checked(run_of(tmp_path, cyclic(missed=(1000,))), limit)
+    assert made.outcome == outcome, made
+    assert "did not happen" in made.reason or "2,000" not in made.found
+
+
+def test_the_found_maximum_is_a_figure_and_no_count(tmp_path: Path) -> None:
+    made = checked(run_of(tmp_path, cyclic(late=LATE)), "cyclic/* max < 100us")
+    assert (made.found, made.unit) == ("300", "µs")
+    assert made.reason == "50 of 2,000 samples are beyond the limit"
+
+
+@pytest.mark.parametrize("limit", ["misses = 0", "misses < 5%", "max < 1s", "p99 < 1s"])
+def test_what_was_not_measured_never_passes(tmp_path: Path, limit: str) -> None:
+    stopped = replace(cyclic(1102), not_measured=2898, reason="stopped on request")
+    made = checked(run_of(tmp_path, stopped), f"cyclic/* {limit}")
+    assert made.outcome == "inconclusive"
+    assert "1,102 of 4,000 measured" in made.reason
+
+
+def test_a_miss_before_the_stop_fails_all_the_same(tmp_path: Path) -> None:
+    stopped = replace(cyclic(1102, missed=(9,)), not_measured=2898, reason="stopped on request")
+    assert checked(run_of(tmp_path, stopped), "cyclic/* misses = 0").outcome == "fail"
+
+
+def test_misses_without_a_deadline_are_undecided(tmp_path: Path) -> None:
+    point = Point("itc/queue", {"all": np.full(500, 9, np.uint32)})
+    made = checked(run_of(tmp_path, point), "itc/* misses = 0")
+    assert made.outcome == "inconclusive" and "--deadline" in made.reason
+
+
+def test_emulated_misses_are_exact(tmp_path: Path) -> None:
+    run = run_of(tmp_path, cyclic(late=LATE), target=HIFIVE1)
+    asked = "100000 instructions"
+    assert checked(run, "cyclic/* misses < 2.6%", asked).outcome == "pass"
+    assert checked(run, "cyclic/* misses < 2.5%", asked).outcome == "fail"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("a/b misses", "a/b misses = 3", "a/b misses < 0", "a/b misses < 5us", "a/b max = 5us"),
+        *("a/b p99 < 5", "a/b p99 < -5us", "a/b misses < many"),
+    ],
+)
+def test_what_is_no_limit_is_a_usage_error(text: str) -> None:
+    with pytest.raises(UsageError, match="--limit"):
+        parse_limit(text)
