@@ -21,9 +21,10 @@ setup-tools:
 	@scripts/setup-debian.sh
 	@scripts/setup-qemu.sh
 	@scripts/setup-rust.sh
+	@scripts/setup-compilers.sh
 
 setup-demo: setup-tools ## what measuring needs: packages, QEMU, Rust, Python
-	@scripts/setup-python.sh
+	@scripts/setup-python.sh parquet
 	@scripts/setup-uplot.sh
 
 setup: setup-tools ## all of it: also what the tests need
@@ -33,6 +34,7 @@ setup: setup-tools ## all of it: also what the tests need
 guest-kernels: ## Linux kernels of three ISAs for targets of tier guest, into the cache
 	@scripts/setup-debian.sh
 	@scripts/setup-debian.sh scripts/debian-packages-guests.txt
+	@scripts/setup-compilers.sh guests
 	@scripts/setup-qemu.sh guests
 	@scripts/guest-kernels.sh
 

@@ -10,13 +10,23 @@ command -v apt-get >/dev/null || die \
     "this system has no apt-get: the set-up knows Debian and its relatives" \
     "Install what scripts/debian-packages.txt names by hand, then see \`kadenz doctor\`"
 
+HOST_ARCH="$(dpkg --print-architecture)"
+
 is_installed() {
     [ "$(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# alternatives LINE: the names a line offers, one a line.
+# alternatives LINE: the names a line offers this architecture, one a line. `[arm64]` after a name
+# offers it on arm64 only, `[!arm64]` everywhere else, as in Debian's control files.
 alternatives() {
-    tr '|' '\n' <<<"${1%%#*}" | tr -d '[:blank:]' | sed '/^$/d'
+    tr '|' '\n' <<<"${1%%#*}" | tr -d '[:blank:]' | sed '/^$/d' |
+        while IFS='[' read -r name on; do
+            case "${on%]}" in
+            "" | "$HOST_ARCH") echo "$name" ;;
+            "!$HOST_ARCH") ;;
+            "!"*) echo "$name" ;;
+            esac
+        done
 }
 
 missing=()

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes .venv with the pinned dependencies of pyproject.toml. Argument: the extras, "" for what
-# measuring needs or "dev,parquet" for what the tests need. A fuller .venv is never made smaller.
+# Makes .venv with the pinned dependencies of pyproject.toml. Argument: the extras, "parquet" for
+# the demo or "dev,parquet" for the tests. What a .venv has beyond that stays.
 . "$(dirname "$0")/lib.sh"
 
 EXTRAS="${1:-}"
@@ -10,14 +10,13 @@ STAMP="$VENV/.kadenz-set-up"
 NEEDED_PYTHON=3.11 # pyproject.toml: requires-python
 
 hash="$(inputs_hash "$ROOT/pyproject.toml")"
-want="$hash $EXTRAS"
 if [ -x "$VENV/bin/kadenz" ] && [ -f "$STAMP" ]; then
-    have="$(cat "$STAMP")"
-    if [ "$have" = "$want" ] || { [ -z "$EXTRAS" ] && [ "${have%% *}" = "$hash" ]; }; then
+    read -r had extras <"$STAMP" || true
+    # What is there and what is wanted, each extra once.
+    EXTRAS="$(tr ',' '\n' <<<"$extras,$EXTRAS" | sed '/^$/d' | sort -u | paste -sd, -)"
+    if [ "$had $extras" = "$hash $EXTRAS" ]; then
         exit 0
     fi
-    # pyproject.toml changed under a venv that had the extras: keep them.
-    [ -n "$EXTRAS" ] || EXTRAS="${have#* }"
 fi
 
 PYTHON="${PYTHON:-python3}"

@@ -28,6 +28,7 @@ from kadenz.errors import BuildFailed, UsageError
 PROGRAM = "kadenz-suite"  # the CMake target, and the name of its file
 # Flags that place a file on this machine, and so say nothing about the code that came out.
 _PLACES = re.compile(r"^(-I|-isystem|-o|-c|-MD|-MT|-MF|-fdebug-prefix-map|-ffile-prefix-map)")
+_NINJA = re.compile(r"\[\d+/\d+\] |FAILED: |ninja: ")
 _TAKES_VALUE = {"-o", "-c", "-MT", "-MF", "-isystem", "-I"}
 
 
@@ -169,15 +170,18 @@ def _cmake(arguments: list[str], target: TargetName, step: str) -> None:
         return
     raise BuildFailed(
         f"{target}: the suite does not {step}",
-        remedy="The compiler's words are above; with a kernel tree of your own, check its version",
-        detail=_last_lines(answer.stdout, 60),
+        remedy="The compiler's messages are above; with your own kernel tree, check its version",
+        detail=compiler_messages(answer.stdout, 60),
     )
 
 
-def _last_lines(text: str, count: int) -> str:
-    """The end of the output, without the command lines that ninja repeats."""
-    lines = [line for line in text.rstrip().splitlines() if len(line) < 500]
-    return "\n".join(lines[-count:])
+def compiler_messages(text: str, count: int) -> str:
+    """The last `count` lines of a build's output, without the lines that ninja adds.
+
+    Ninja prints a line for each step, the command that failed and its own end.
+    """
+    lines = [line for line in text.rstrip().splitlines() if not _NINJA.match(line)]
+    return "\n".join([line for line in lines if len(line) < 500][-count:])
 
 
 def _programs(folder: Path) -> list[Path]:

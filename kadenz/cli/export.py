@@ -17,26 +17,25 @@ from kadenz.errors import UsageError
     "--format",
     "kind",
     type=click.Choice(["csv", "json", "parquet"]),
-    default="csv",
-    show_default=True,
-    help="Parquet needs the extra `kadenz[parquet]`.",
+    help="Default: by the name of --output; csv on standard output.",
 )
 @click.option("--summary", is_flag=True, help="Figures, one row a lane, instead of every sample.")
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File to write. Default: standard output; parquet needs a file.",
+    help="File to write: .csv, .json or .parquet. Default: standard output.",
 )
-def export(run: Path, kind: str, summary: bool, output: Path | None) -> None:
+def export(run: Path, kind: str | None, summary: bool, output: Path | None) -> None:
     """Write every sample of RUN, one row each, with units in the names of the columns.
 
     \b
-    kadenz export runs/A --format parquet --output a.parquet
+    kadenz export runs/A --output a.parquet
     kadenz export runs/A --summary > a.csv
     """
     from kadenz.report import export as exporters
     from kadenz.store import read_run
 
+    kind = kind or _kind_of(output)
     if kind == "parquet" and output is None:
         raise UsageError("parquet is no text", remedy="Name a file: --output FILE.parquet")
     source = read_run(run)
@@ -50,3 +49,16 @@ def export(run: Path, kind: str, summary: bool, output: Path | None) -> None:
         return
     with exporters.opened(output) as file:
         write(source, file, summary=summary)
+
+
+def _kind_of(output: Path | None) -> str:
+    """The format that the name of a file asks for. UsageError when it asks for none."""
+    if output is None:
+        return "csv"
+    kind = output.suffix.lower().removeprefix(".")
+    if kind not in ("csv", "json", "parquet"):
+        raise UsageError(
+            f"--output {output}: the name says no format",
+            remedy="End it in .csv, .json or .parquet, or pass --format",
+        )
+    return kind

@@ -21,11 +21,11 @@ from kadenz.config import house, manifest
 from kadenz.config.campaign import Campaign
 from kadenz.config.manifest import REPEATABLE, CampaignEntry, Instrument
 from kadenz.config.target_name import TargetName
-from kadenz.config.toml import did_you_mean
 from kadenz.errors import KadenzError, TargetFailed, UsageError
 from kadenz.lab import catalog as catalogs
 from kadenz.lab.bus import BusChoice, check_bus, refused
 from kadenz.lab.choose import Allowance, check_instrument, check_tools, make_target
+from kadenz.lab.declared import check_declared
 from kadenz.lab.guests import (
     BOOT_S,
     Guest,
@@ -36,7 +36,13 @@ from kadenz.lab.guests import (
 )
 from kadenz.lab.loads import check_loads, loads_of, stamps
 from kadenz.lab.measure import Job, Result, measure
-from kadenz.lab.plan import campaign_points, check_overrides, clock_points, concerns
+from kadenz.lab.plan import (
+    campaign_points,
+    check_overrides,
+    clock_points,
+    concerns,
+    no_benchmark,
+)
 from kadenz.lab.progress import Progress
 from kadenz.lab.tunings import check_tunings, measured_tuned, tuned_job, tunings_of
 from kadenz.target.base import Target
@@ -80,6 +86,7 @@ def prepare(request: Request, progress: Progress) -> list[Job]:
     for name in request.targets:
         check_instrument(name, request.instrument)
         check_tools(name)
+    check_declared(request.campaign, request.overrides, request.extra_bench)
     check_bus(request.targets, request.bus)
     loads = request.loads or request.campaign.loads
     where = "--load" if request.loads else f"campaign {request.campaign.name}: `loads`"
@@ -298,6 +305,4 @@ def _check_names(campaign: Campaign, jobs: Sequence[Job]) -> None:
     for benchmark in campaign.benchmark:
         concerned = any(concerns(benchmark, job.name) for job in jobs)
         if concerned and benchmark.name not in known:
-            raise UsageError(
-                f"no benchmark `{benchmark.name}`", remedy=did_you_mean(benchmark.name, known)
-            )
+            raise no_benchmark(benchmark.name, known)

@@ -12,7 +12,7 @@ import msgspec
 from kadenz.config.campaign import Benchmark, Campaign
 from kadenz.config.manifest import DeadlineEntry
 from kadenz.config.target_name import TargetName
-from kadenz.config.toml import did_you_mean
+from kadenz.config.toml import did_you_mean, nearest
 from kadenz.errors import ConfigError, UsageError
 from kadenz.wire.messages import Bench
 
@@ -100,17 +100,27 @@ def clock_points(catalog: Iterable[Bench], *, quick: bool) -> list[Point]:
 
 
 def check_overrides(overrides: Collection[str], catalogs: Iterable[Sequence[Bench]]) -> None:
-    """UsageError for a `--set` that no benchmark declares, and for two lengths at once."""
-    if SAMPLES_KEY in overrides and SECONDS_KEY in overrides:
-        raise UsageError("--set seconds and samples: two lengths", remedy="Set one of them")
+    """UsageError for a `--set` that no benchmark declares."""
     known = {p.name for c in catalogs for bench in c for p in bench.params}
     known |= {SAMPLES_KEY, SECONDS_KEY, COLD_KEY}
     for name in overrides:
         if name not in known:
-            raise UsageError(
-                f"--set {name}: no benchmark has such a parameter",
-                remedy=did_you_mean(name, sorted(known)),
-            )
+            raise no_parameter(name, known)
+
+
+def no_benchmark(name: str, known: Iterable[str]) -> UsageError:
+    """The error for a benchmark that does not exist."""
+    return UsageError(f"no benchmark `{name}`", remedy=_near(name, known))
+
+
+def no_parameter(name: str, known: Iterable[str]) -> UsageError:
+    """The error for a `--set` that no benchmark takes."""
+    return UsageError(f"--set {name}: no benchmark has such a parameter", remedy=_near(name, known))
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    near = nearest(name, sorted(known))
+    return f"Did you mean `{near}`?" if near else "See `kadenz list`, or `kadenz list BENCHMARK`"
 
 
 def batches(points: Sequence[Point], room_bytes: int | None) -> Iterator[list[Point]]:

@@ -27,7 +27,7 @@ class Need:
     purpose: str
     remedy: str
     at_least: tuple[int, ...] = ()
-    specs: str = ""  # a compiler's C library: a file it must find
+    library: str = ""  # a file of its C library that a compiler must find
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,9 @@ NEEDS: tuple[Need, ...] = (
         "Run `make setup`, or install Rust with rustup: https://rustup.rs",
         (1, 78),  # reads version 4 of Cargo.lock
     ),
-    Need("x86_64-linux-gnu-gcc", "the suite for x86-64 guests", _GUEST_REMEDY, (12,)),
-    Need("aarch64-linux-gnu-gcc", "the suite for arm64 guests", _GUEST_REMEDY, (12,)),
-    Need("riscv64-linux-gnu-gcc", "the suite for riscv64 guests", _GUEST_REMEDY, (12,)),
+    Need("x86_64-linux-gnu-gcc", "the suite for x86-64 guests", _GUEST_REMEDY, (12,), "libc.a"),
+    Need("aarch64-linux-gnu-gcc", "the suite for arm64 guests", _GUEST_REMEDY, (12,), "libc.a"),
+    Need("riscv64-linux-gnu-gcc", "the suite for riscv64 guests", _GUEST_REMEDY, (12,), "libc.a"),
     Need("qemu-system-x86_64", "runs x86-64 guests", _GUEST_REMEDY, (10,)),
     Need("qemu-system-aarch64", "runs arm64 guests", _GUEST_REMEDY, (10,)),
     Need("qemu-system-riscv64", "runs riscv64 guests", _GUEST_REMEDY, (10,)),
@@ -159,8 +159,10 @@ def _judge(wanted: Need, path: Path) -> Tool:
             wish = ".".join(str(part) for part in wanted.at_least)
             return Tool(wanted, path, text, f"{path} is version {text}, {wish} is needed")
     # GCC answers with the bare name when it does not find the file.
-    if wanted.specs and _ask(path, f"-print-file-name={wanted.specs}")[1] == wanted.specs:
-        return Tool(wanted, path, text, f"{path} finds no {wanted.specs}: its C library is missing")
+    if wanted.library and _ask(path, f"-print-file-name={wanted.library}")[1] == wanted.library:
+        return Tool(
+            wanted, path, text, f"{path} finds no {wanted.library}: its C library is missing"
+        )
     return Tool(wanted, path, text, "")
 
 

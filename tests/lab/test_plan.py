@@ -147,10 +147,5 @@ def test_seconds_do_not_concern_what_has_no_period() -> None:
     assert points(STM32, overrides={"seconds": [3], "period_us": [0]})[0].samples == 1000
 
 
-def test_two_lengths_at_once_are_refused() -> None:
-    with pytest.raises(UsageError, match="two lengths"):
-        check_overrides({"seconds": [1], "samples": [1]}, [CATALOG])
-
-
 def test_the_first_samples_to_keep_apart_can_be_set() -> None:
     assert {point.cold for point in points(STM32, overrides={"cold": [7]})} == {7}

@@ -285,6 +285,18 @@ def test_parquet_without_a_file_is_refused(linux: Path) -> None:
         answer("export", linux, "--format", "parquet")
 
 
+def test_the_name_of_the_file_decides_the_format(linux: Path, tmp_path: Path) -> None:
+    answer("export", linux, "--output", tmp_path / "s.parquet")
+    answer("export", linux, "--output", tmp_path / "s.JSON")
+    answer("export", linux, "--output", tmp_path / "s.txt", "--format", "csv")
+    assert (tmp_path / "s.parquet").read_bytes()[:4] == b"PAR1"
+    assert json.loads((tmp_path / "s.JSON").read_text())["series"]
+    assert (tmp_path / "s.txt").read_text().startswith("target,")
+    with pytest.raises(UsageError, match=r"the name says no format.*\.csv, \.json or \.parquet"):
+        answer("export", linux, "--output", tmp_path / "s.xlsx")
+    assert not (tmp_path / "s.xlsx").exists()
+
+
 def test_export_into_nowhere_is_an_error(linux: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for kind in ("csv", "parquet"):

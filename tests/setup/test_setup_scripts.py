@@ -35,6 +35,7 @@ def system(tmp_path: Path) -> Path:
         '|| echo "  Candidate: (none)"',
         "apt-get": 'echo "$*" >> "$STATE/calls"; [ "$1" = update ] || [ ! -e "$STATE/broken" ]',
         "id": "echo 0",
+        "dpkg": 'cat "$STATE/architecture"',
     }
     for name, script in programs.items():
         file = tmp_path / name
@@ -42,6 +43,7 @@ def system(tmp_path: Path) -> Path:
         file.chmod(0o755)
     for name in ("installed", "known", "calls"):
         (tmp_path / name).touch()
+    (tmp_path / "architecture").write_text("amd64\n")
     return tmp_path
 
 
@@ -86,6 +88,21 @@ def test_the_first_name_this_system_knows_is_installed(system: Path) -> None:
     (system / "known").write_text("new-name\n")
     assert install(system, "old-name | new-name # renamed\n").returncode == 0
     assert calls(system)[-1].endswith(" new-name")
+
+
+@pytest.mark.parametrize(
+    ("architecture", "installed"), [("amd64", "libc6-dev-arm64-cross"), ("arm64", None)]
+)
+def test_an_alternative_counts_on_its_own_architecture_only(
+    system: Path, architecture: str, installed: str | None
+) -> None:
+    (system / "architecture").write_text(f"{architecture}\n")
+    (system / "installed").write_text("libc6-dev\n")
+    (system / "known").write_text("libc6-dev\nlibc6-dev-arm64-cross\n")
+    line = "libc6-dev-arm64-cross [!arm64] | libc6-dev [arm64] # C library for arm64\n"
+    answer = install(system, line)
+    assert answer.returncode == 0, answer.stderr
+    assert [call.split()[-1] for call in calls(system)[1:]] == ([installed] if installed else [])
 
 
 def test_a_package_no_system_knows_is_named_with_its_remedy(system: Path) -> None:
@@ -140,10 +157,12 @@ def test_the_cache_is_where_the_lab_looks_for_it(tmp_path: Path) -> None:
     assert bash('echo "$CACHE"', **home).stdout.strip() == str(cache_dir(home))
 
 
-def test_every_package_says_why_it_is_needed() -> None:
-    for line in LIST.read_text().splitlines():
+@pytest.mark.parametrize("packages", [LIST, SCRIPTS / "debian-packages-guests.txt"])
+def test_every_package_says_why_it_is_needed(packages: Path) -> None:
+    name = r"[a-z0-9.+-]+( \[!?[a-z0-9]+\])?"
+    for line in packages.read_text().splitlines():
         if line.strip() and not line.startswith("#"):
-            assert re.fullmatch(r"[a-z0-9.+-]+(\s*\|\s*[a-z0-9.+-]+)*\s+# \S.*", line), line
+            assert re.fullmatch(rf"{name}(\s*\|\s*{name})*\s+# \S.*", line), line
 
 
 def test_help_lists_every_command() -> None:

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Misspelled benchmarks and parameters, found in seconds: before anything is compiled.
+
+An image knows exactly what it can measure, but only once it is built. Every benchmark and every
+parameter stands as a string in the source of a benchmark, so a word that stands nowhere there is
+a mistake. What passes here is checked again against each image's own catalog (`lab.plan`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+from kadenz.config import house
+from kadenz.config.campaign import Campaign
+from kadenz.errors import UsageError
+from kadenz.lab.plan import COLD_KEY, SAMPLES_KEY, SECONDS_KEY, no_benchmark, no_parameter
+
+_WORD = re.compile(r'"([a-z0-9_/-]+)"')
+
+
+def check_declared(
+    campaign: Campaign, overrides: Collection[str], extra_bench: Sequence[Path]
+) -> None:
+    """UsageError for a benchmark or a `--set` that no source of a benchmark declares.
+
+    Also for two lengths at once.
+    """
+    if SAMPLES_KEY in overrides and SECONDS_KEY in overrides:
+        raise UsageError("--set seconds and samples: two lengths", remedy="Set one of them")
+    words = _declared(extra_bench) | {SAMPLES_KEY, SECONDS_KEY, COLD_KEY}
+    for benchmark in campaign.benchmark:
+        if benchmark.name not in words:
+            raise no_benchmark(benchmark.name, words)
+    for name in overrides:
+        if name not in words:
+            raise no_parameter(name, words)
+
+
+def _declared(extra_bench: Sequence[Path]) -> set[str]:
+    """Every word; a macro may make several names of one: `title "-one-way"`."""
+    words = {word for file in _sources(extra_bench) for word in _WORD.findall(_text(file))}
+    endings = [word for word in words if word.startswith("-")]
+    return words | {word + ending for word in words if "/" in word for ending in endings}
+
+
+def _sources(extra_bench: Sequence[Path]) -> Iterator[Path]:
+    root = house.root()
+    yield from (root / "suite" / "bench").glob("*.[ch]")
+    yield from (root / "fieldbus").glob("*/src/**/*.rs")  # programs that are targets themselves
+    for path in extra_bench:
+        yield from path.rglob("*.[ch]") if path.is_dir() else [path]
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(errors="replace")
+    except OSError:
+        return ""  # the build names a file that cannot be read

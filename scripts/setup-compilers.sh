@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Ends a set-up: compiles and links a line with each compiler it promises, as the builds do. An
+# installed package is no proof; a compiler without its C library fails here and not in a build.
+#
+# Usage: setup-compilers.sh [guests]     guests: the compilers that only guests need.
+. "$(dirname "$0")/lib.sh"
+
+scratch="$(mktemp -d)"
+trap 'rm -rf "$scratch"' EXIT
+printf '#include <stdint.h>\nint main(void) { return (int)sizeof(uint32_t) - 4; }\n' \
+    >"$scratch/line.c"
+printf '#include <vector>\nint main() { return std::vector<int>(1).at(0); }\n' >"$scratch/line.cc"
+
+# compiles PURPOSE COMMAND...: the command ends in the source file.
+compiles() {
+    local purpose="$1"
+    shift
+    "$@" -o "$scratch/line" >"$scratch/log" 2>&1 || {
+        cat "$scratch/log" >&2
+        die "$1 cannot compile and link one line ($purpose)" \
+            "Its words are above. Reinstall the package of $1 and of its C library"
+    }
+}
+
+if [ "${1:-}" = guests ]; then
+    for isa in x86_64 aarch64 riscv64; do
+        compiles "the suite for $isa guests" "$isa-linux-gnu-gcc" -static "$scratch/line.c"
+    done
+    exit 0
+fi
+compiles "the suite on this Linux" gcc "$scratch/line.c"
+compiles "inverse dynamics" g++ "$scratch/line.cc"
+compiles "sanitizers" clang -fsanitize=address,undefined "$scratch/line.c"
+compiles "images for RISC-V boards" riscv64-unknown-elf-gcc --specs=picolibc.specs \
+    -march=rv32imac -mabi=ilp32 "$scratch/line.c"
+compiles "images for Arm boards" arm-none-eabi-gcc --specs=picolibc.specs \
+    -mcpu=cortex-m4 -mthumb "$scratch/line.c"

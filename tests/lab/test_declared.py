@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mistakes in names are found before anything is compiled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kadenz.config import house
+from kadenz.config.campaign import Benchmark, Campaign
+from kadenz.config.manifest import CampaignEntry
+from kadenz.config.target_name import parse_target
+from kadenz.errors import UsageError
+from kadenz.lab import Request, prepare
+from kadenz.lab.catalog import all_remembered
+from kadenz.lab.declared import check_declared
+from kadenz.lab.progress import Progress
+
+ENTRY = CampaignEntry(name="single", file="", sha256="", quick=True)
+
+
+def campaign(*names: str) -> Campaign:
+    benchmarks = [Benchmark(name=name, samples=1) for name in names]
+    return Campaign(name="single", title="", targets=[], benchmark=benchmarks)
+
+
+@pytest.mark.parametrize(
+    ("bench", "overrides", "words"),
+    [
+        ("itc/quee", {}, "no benchmark `itc/quee`. Did you mean `itc/queue`"),
+        (
+            "itc/queue",
+            {"size_byte": [4]},
+            "no benchmark has such a parameter. Did you mean `size",
+        ),
+        ("itc/queue", {"seconds": [1], "samples": [1]}, "two lengths"),
+        ("motion/response-time", {"secondes": [1]}, "Did you mean `seconds`"),
+    ],
+)
+def test_a_mistake_is_named_before_the_build(
+    bench: str, overrides: dict[str, list[int]], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def build(*_: object, **__: object) -> None:
+        raise AssertionError("an image was built")
+
+    monkeypatch.setattr("kadenz.lab.build_image", build)
+    request = Request(
+        campaign=campaign(bench),
+        entry=ENTRY,
+        targets=[parse_target("freertos/stm32f4@emulated")],
+        overrides=overrides,
+    )
+    with pytest.raises(UsageError, match=words):
+        prepare(request, Progress())
+
+
+def test_a_benchmark_outside_the_suite_is_declared_by_its_own_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.c").write_text('.name = "mine/own", {"depth", 1, 2}')
+    check_declared(campaign("mine/own"), {"depth": [1]}, [tmp_path])
+    check_declared(campaign("mine/own"), {"depth": [1]}, [tmp_path / "mine.c"])
+    with pytest.raises(UsageError, match="mine/own"):
+        check_declared(campaign("mine/own"), {}, [])
+
+
+def test_every_campaign_and_every_built_image_passes() -> None:
+    for file in house.campaign_files().values():
+        read = house.read_campaign(file)
+        check_declared(read, {key for bench in read.benchmark for key in bench.params}, [])
+    for catalog in all_remembered():
+        names = {param.name for bench in catalog.benches for param in bench.params}
+        known = [bench.name for bench in catalog.benches if bench.name.split("/")[0] != "fault"]
+        assert known, catalog.hello
+        check_declared(campaign(*known), names, [])
