@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands that a page of the documentation asks its reader to type."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = (
+    "README.md",
+    "docs/tutorial.md",
+    *sorted(str(file.relative_to(ROOT)) for file in (ROOT / "docs" / "how-to").glob("*.md")),
+)
+_BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"\s+# .*$")
+_SHELL = {"", "sh", "console"}
+_FIRST = {"kadenz", "sudo", "cp", "sed", "make", "python", ".", "git", "rm"}
+
+
+def commands(page: str) -> Iterator[str]:
+    """Each command of the page in order, whole, without its prompt.
+
+    A block with prompts is a dialogue: what has no prompt is output. A command goes on over a
+    backslash at the end of a line, and until its quotes are closed.
+    """
+    for block in _BLOCK.finditer((ROOT / page).read_text()):
+        if block["language"] not in _SHELL:
+            continue
+        dialogue = re.search(r"^\$ ", block["text"], re.MULTILINE) is not None
+        lines = iter(block["text"].splitlines())
+        for line in lines:
+            if dialogue and not line.startswith("$ "):
+                continue
+            command = _COMMENT.sub("", line.removeprefix("$ "))
+            while command.endswith("\\") or command.count("'") % 2:
+                command += "\n" + next(lines)
+            if _first(command) in _FIRST:
+                yield command
+
+
+def _first(command: str) -> str:
+    words = command.split()
+    return Path(words[0]).name or words[0] if words else ""

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every command of README, tutorial and how-to pages works, in the order of the page.
+
+A page is followed in a folder of its own by a shell, as a reader follows it. Only how long things
+take is changed (`SHORTER`), and what would set up or remove this machine is checked, not done.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kadenz.target import tools
+from tests.docs.pages import PAGES, ROOT, commands
+
+# The same command with less to measure, on the processors there are.
+SHORTER = (
+    (r"--rounds [35]\b", "--rounds 2"),
+    (r"kadenz run (?!.*--quick)", "kadenz run --quick "),
+    (r"linux-ipc\b", "itc/pipe --target posix/linux@host"),
+    (r"run --quick guest\b", "run --quick clock/read-cost --target linux-rt/x86_64@guest"),
+    (r"/riscv64@guest", "/x86_64@guest"),  # the kernels that are a download
+    (r"--cpus 2-3\b", "--cpus 1"),
+)
+# What needs another machine, or would take this one apart.
+ELSEWHERE = ("git clone", "rm -rf", "FreeRTOS-patched", "make clean")
+# Exit codes that are an answer: 3 a regression, 4 inconclusive.
+JUDGES = {"compare", "gate"}
+
+pytestmark = pytest.mark.emulated
+
+
+def reader(folder: Path, page: str) -> dict[str, str]:
+    """Makes `folder` what a reader of the page has; the environment of the reader's shell."""
+    text = (ROOT / page).read_text()
+    if "cp -r " in text:  # the page changes the checkout
+        copy_of_the_checkout(folder)
+    (folder / ".venv").symlink_to(Path(sys.prefix))
+    edges = np.cumsum(np.full(20_000, 1e-3)) + 1e-6 * np.sin(np.arange(20_000.0) ** 2)
+    np.save(folder / "edges.npy", edges)
+    if "```c\n" in text:
+        (folder / "mine_give.c").write_text(text.split("```c\n")[1].split("```")[0])
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.prefix) / 'bin'}:{os.environ['PATH']}",
+        "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+    }
+    if "cp -r " in text:
+        environment["KADENZ_ROOT"] = str(folder)
+    return environment
+
+
+def copy_of_the_checkout(folder: Path) -> None:
+    answer = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    for name in answer.stdout.splitlines():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, folder / name)
+
+
+def as_followed(command: str) -> str:
+    """The command with less to measure, and as root where the page says sudo."""
+    if command.startswith("make "):
+        return command.replace("make ", f"make --dry-run -C {ROOT} ")
+    for pattern, shorter in SHORTER:
+        command = re.sub(pattern, shorter, command)
+    return re.sub(r"^sudo ", "", command)
+
+
+def followed(folder: Path, page: str) -> list[str]:
+    """Runs every command of a page in order; those that failed, with what they said."""
+    environment = reader(folder, page)
+    failed = []
+    for command in commands(page):
+        if any(word in command for word in ELSEWHERE):
+            continue
+        shell = as_followed(command)
+        answer = subprocess.run(
+            ["bash", "-c", shell],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        allowed = (0, 3, 4) if JUDGES & set(shell.split()[:2]) else (0,)
+        if answer.returncode not in allowed:
+            failed.append(
+                f"{shell}\n  exit {answer.returncode}: {answer.stdout[-800:]}{answer.stderr[-800:]}"
+            )
+    return failed
+
+
+def has_guest_kernels() -> bool:
+    guests = tools.cache_dir() / "guests"
+    kinds = ("6.12-rt", "6.12-plain")
+    return all((guests / "x86_64" / kind / "kernel").is_file() for kind in kinds)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_of_a_page_works(page: str, tmp_path: Path) -> None:
+    if not list(commands(page)):
+        return  # a page of code alone; test_pages_have_commands counts those that have some
+    if "guest" in page and not has_guest_kernels():
+        pytest.skip("no kernels of guests: make guest-kernels")
+    failed = followed(tmp_path, page)
+    assert not failed, "\n\n".join(failed)
+
+
+def test_pages_have_commands() -> None:
+    counts = {page: len(list(commands(page))) for page in PAGES}
+    assert counts["README.md"] >= 15
+    assert counts["docs/tutorial.md"] >= 10
+    assert sum(count > 0 for count in counts.values()) >= 9
+
+
+def test_a_command_that_fails_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.docs.test_commands.commands", lambda _: ["kadenz show nowhere"])
+    (failure,) = followed(tmp_path, "README.md")
+    assert "kadenz show nowhere" in failure and "exit" in failure
