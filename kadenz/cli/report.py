@@ -39,12 +39,17 @@ def report(
     """
     from kadenz import __version__
     from kadenz.analysis import analyse
+    from kadenz.analysis.answers import answer
     from kadenz.cli.folders import find_runs
     from kadenz.published import load_if_there
     from kadenz.report import page as pages
     from kadenz.report import write_figures, write_page, write_tables
+    from kadenz.report.answers import sentences
+    from kadenz.report.labels import variant_names
 
-    results = [analyse(run) for run in find_runs(runs)]
+    found = find_runs(runs)
+    results = [analyse(run) for run in found]
+    opening = sentences(answer(found, results), variant_names(results))
     published = load_if_there()
     campaigns = list(dict.fromkeys(result.manifest.campaign.name for result in results))
 
@@ -56,6 +61,7 @@ def report(
             created=max(result.manifest.created for result in results),
             version=__version__,
             detail=detail,
+            answers=opening,
         )
 
     file = output / "report.html" if output.suffix != ".html" else output

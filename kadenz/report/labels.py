@@ -11,6 +11,7 @@ from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.analysis.units import Unit
 from kadenz.analysis.variants import variants_of
 from kadenz.config.manifest import Manifest
+from kadenz.config.quantity import Quantity
 from kadenz.report.loads import load_of
 
 CLASS_WORDS = {
@@ -124,6 +125,13 @@ def kernel(run: RunResult) -> str:
     """ "FreeRTOS V11.2.0"."""
     target = run.manifest.target
     return f"{target.kernel_name} {target.kernel_version}".strip()
+
+
+def quantity(of: Quantity) -> str:
+    """ "1 ms", "250 µs", "900 instructions"."""
+    if of.is_time and of.microseconds >= 1000.0:
+        return f"{of.microseconds / 1000.0:,g} ms"
+    return str(of)
 
 
 class _Point(Protocol):

@@ -226,11 +226,13 @@ def _curve(of: Exceedance, unit: Unit, letter: str, label: str, style: int) -> C
 
 
 def _deadlines(point: SharedPoint) -> list[tuple[float, str]]:
-    tick_us = point.unit.tick_us
-    period = point.params.get("period_us")
-    if not point.bench.startswith("cyclic/") or tick_us is None or not period:
-        return []
-    return [(point.unit.figure(period / tick_us), f"deadline {period / 1000:g} ms")]
+    """Each deadline in force at the point, where its clock can carry it."""
+    found: dict[float, str] = {}
+    for _, record in point.records:
+        of = record.misses.deadline if record.misses is not None else None
+        if of is not None and of.limit is not None:
+            found.setdefault(of.limit, f"deadline {labels.quantity(of.quantity)}")
+    return sorted(found.items())
 
 
 def _digits(value: float) -> float:

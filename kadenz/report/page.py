@@ -27,6 +27,7 @@ from kadenz.report import (
     tables,
     yoo2024,
 )
+from kadenz.report.answers import Sentence
 from kadenz.report.svg import style
 from kadenz.report.svg.panel import Plot
 from kadenz.report.table import Table
@@ -162,6 +163,7 @@ class Page:
     title: str
     created: str
     version: str
+    answers: tuple[Sentence, ...]
     legend: tuple[overlays.Key, ...]
     overlays: tuple[overlays.Overlay, ...]
     cards: tuple[Card, ...]
@@ -214,14 +216,16 @@ def build(
     created: str,
     version: str,
     detail: Detail = "full",
+    answers: Sequence[Sentence] = (),
 ) -> Page:
-    """The page about `runs`; `created` is ISO 8601 in UTC."""
+    """The page about `runs`; `created` is ISO 8601 in UTC, `answers` open it."""
     named = list(zip(labels.run_labels(runs), runs, strict=True))
     top = overlays.at_top(named)
     return Page(
         title=title,
         created=created[:16].replace("T", " ") + " UTC",
         version=version,
+        answers=tuple(answers),
         legend=overlays.legend(runs),
         overlays=tuple(overlays.overlay(point, named) for point in top),
         cards=_cards(named),

@@ -28,7 +28,15 @@ ARROWS: dict[str, set[str]] = {
     "analysis": {"store", "stats", "config.manifest", "config.quantity", "errors"},
     # Where the checkout keeps published/ is the only other thing it needs.
     "published": {"analysis", "config.manifest", "config.house", "errors"},
-    "report": {"published", "analysis", "stats", "store", "config.manifest", "errors"},
+    "report": {
+        "published",
+        "analysis",
+        "stats",
+        "store",
+        "config.manifest",
+        "config.quantity",
+        "errors",
+    },
     "cli": {
         "lab",
         "condition",

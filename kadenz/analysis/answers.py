@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What several runs answer together: does each keep its deadline, and which is quicker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kadenz.analysis.comparing import Outcome, PointComparison, SideBySide, compare_sides
+from kadenz.analysis.deadlines import Asked, Deadline, Misses
+from kadenz.analysis.results import RecordResult, RunResult
+from kadenz.analysis.runs import point_misses
+from kadenz.analysis.units import Unit
+from kadenz.analysis.variants import Variant, variants_of
+from kadenz.errors import UsageError
+from kadenz.store import Run
+
+CYCLIC = "cyclic/"
+TAIL, MIDDLE = "p99", "median"
+_DECIDED: tuple[Outcome, ...] = ("better", "worse", "equivalent")
+_UNJUDGED: tuple[Outcome, ...] = ("context", "not-comparable")
+
+
+@dataclass(frozen=True, eq=False)
+class Keeping:
+    """How one variant keeps its deadline at a point; `variant` is its place."""
+
+    variant: int
+    misses: Misses
+    unit: Unit
+
+
+@dataclass(frozen=True, eq=False)
+class DeadlineAnswer:
+    """One benchmark point with a deadline in all variants that have it."""
+
+    bench: str
+    params: dict[str, int]
+    deadline: Deadline
+    sides: tuple[Keeping, ...]
+
+    @property
+    def of_interest(self) -> bool:
+        """Cyclic work, a deadline that somebody set, or a miss; else a period that was kept."""
+        set_by_somebody = self.deadline.origin != "period"
+        missed = any(side.misses.missed for side in self.sides)
+        return self.bench.startswith(CYCLIC) or set_by_somebody or missed
+
+
+@dataclass(frozen=True, eq=False)
+class PointAnswer:
+    """One statistic of a benchmark point on two sides. `weakest` is the lane whose change is least,
+    or the first that is undecided; `outcome` holds on every lane."""
+
+    bench: str
+    params: dict[str, int]
+    statistic: str
+    outcome: Outcome
+    weakest: PointComparison
+    lanes: int
+
+
+@dataclass(frozen=True, eq=False)
+class PairAnswer:
+    """Two variants by their places. `unjudged` says why figures stand side by side without a
+    verdict, and `reason` why there is no comparison at all."""
+
+    baseline: int
+    candidate: int
+    points: tuple[PointAnswer, ...]
+    threshold: float
+    unjudged: tuple[str, ...] = ()
+    reason: str = ""
+
+    def count(self, outcome: Outcome) -> int:
+        """How many statistics of points ended so."""
+        return sum(point.outcome == outcome for point in self.points)
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Answers to both questions; `pairs` are of every other variant with the first."""
+
+    variants: tuple[Variant, ...]
+    deadlines: tuple[DeadlineAnswer, ...]
+    pairs: tuple[PairAnswer, ...]
+
+
+def answer(
+    runs: Sequence[Run], results: Sequence[RunResult], deadlines: Sequence[Asked] = ()
+) -> Answers:
+    """What `runs`, analysed as `results` in the same order, answer. `deadlines` hold instead of
+    those of the runs."""
+    variants = variants_of([run.manifest for run in runs])
+    sides = [[runs[place] for place in variant.runs] for variant in variants]
+    return Answers(
+        variants=tuple(variants),
+        deadlines=tuple(_deadlines(runs, results, variants, deadlines)),
+        pairs=tuple(
+            _compared(0, number, sides[0], side) for number, side in enumerate(sides) if number
+        ),
+    )
+
+
+def pair(result: SideBySide, threshold: float) -> PairAnswer:
+    """The answer of a comparison that was made already."""
+    return _pair(0, 1, result, threshold)
+
+
+def _deadlines(
+    runs: Sequence[Run],
+    results: Sequence[RunResult],
+    variants: Sequence[Variant],
+    asked: Sequence[Asked],
+) -> list[DeadlineAnswer]:
+    """Every point with a deadline, those of interest first, of these cyclic work."""
+    found: dict[object, list[Keeping]] = {}
+    names: dict[object, RecordResult] = {}
+    for number, variant in enumerate(variants):
+        points: dict[object, list[tuple[int, RecordResult]]] = {}
+        for place in variant.runs:
+            for record in results[place].records:
+                of = record.misses
+                if record.usable and of is not None and of.deadline is not None:
+                    quantity = str(of.deadline.quantity)
+                    point = record.bench, tuple(sorted(record.params.items())), quantity
+                    points.setdefault(point, []).append((place, record))
+        for key, members in points.items():
+            misses = (
+                members[0][1].misses
+                if len(members) == 1
+                else point_misses([(runs[place], record.entry) for place, record in members], asked)
+            )
+            if misses is not None:
+                names.setdefault(key, members[0][1])
+                found.setdefault(key, []).append(Keeping(number, misses, members[0][1].unit))
+    made = [
+        DeadlineAnswer(
+            bench=names[key].bench,
+            params=names[key].params,
+            deadline=sides[0].misses.deadline,
+            sides=tuple(sides),
+        )
+        for key, sides in found.items()
+        if sides[0].misses.deadline is not None
+    ]
+    return sorted(made, key=lambda one: (not one.of_interest, not one.bench.startswith(CYCLIC)))
+
+
+def _compared(
+    left: int, right: int, baseline: Sequence[Run], candidate: Sequence[Run]
+) -> PairAnswer:
+    try:
+        result = compare_sides(baseline, candidate)
+    except UsageError as error:
+        return PairAnswer(left, right, (), 0.0, reason=error.message)
+    if not result.points:
+        return PairAnswer(left, right, (), 0.0, reason="they have no benchmark point in common")
+    thresholds = [point.comparison.threshold for point in result.points if point.comparison]
+    return _pair(left, right, result, thresholds[0] if thresholds else 0.0)
+
+
+def _pair(left: int, right: int, result: SideBySide, threshold: float) -> PairAnswer:
+    groups: dict[object, list[PointComparison]] = {}
+    for point in result.points:
+        if point.outcome not in _UNJUDGED:
+            key = point.target, point.bench, tuple(sorted(point.params.items())), point.statistic
+            groups.setdefault(key, []).append(point)
+    unjudged = [p.reason for p in result.points if p.outcome == "not-comparable"]
+    made = [_point(lanes) for lanes in groups.values()]
+    made.sort(key=lambda one: not one.bench.startswith(CYCLIC))
+    return PairAnswer(left, right, tuple(made), threshold, tuple(dict.fromkeys(unjudged)))
+
+
+def _point(lanes: Sequence[PointComparison]) -> PointAnswer:
+    """All lanes as one: what holds on each of them."""
+    outcomes = {lane.outcome for lane in lanes}
+    undecided = [lane for lane in lanes if lane.outcome not in _DECIDED]
+    if len(outcomes) == 1:
+        outcome, weakest = lanes[0].outcome, min(lanes, key=_distance)
+    elif undecided:
+        outcome, weakest = "inconclusive", undecided[0]
+    else:  # quicker on one lane and not on another
+        outcome, weakest = "inconclusive", min(lanes, key=_distance)
+    first = lanes[0]
+    return PointAnswer(first.bench, first.params, first.statistic, outcome, weakest, len(lanes))
+
+
+def _distance(point: PointComparison) -> float:
+    """How far the change is from none, as a factor."""
+    found = change_of(point)
+    return 1.0 if found is None else max(found[0], 1.0 / found[0])
+
+
+def change_of(point: PointComparison) -> tuple[float, float, float] | None:
+    """B / A with its interval; of exact figures without width; None where there is no ratio."""
+    base, cand = point.figures
+    made = point.comparison.ratio if point.comparison is not None else None
+    if made is not None and not point.exact and made.value > 0.0:
+        return made.value, made.low, made.high
+    if base is None or cand is None or min(base, cand) <= 0.0:
+        return None
+    return cand / base, cand / base, cand / base

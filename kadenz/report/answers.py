@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The answers in words, a sentence a question: for the page, for `run` and for `compare`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kadenz.analysis.answers import (
+    CYCLIC,
+    TAIL,
+    Answers,
+    DeadlineAnswer,
+    Keeping,
+    PairAnswer,
+    PointAnswer,
+    change_of,
+)
+from kadenz.report import labels, numbers
+
+# Points with sentences of their own; the others are counted.
+MOST_POINTS = 2
+MOST_PAIRS = 6
+TIMES_FROM = 2.0  # changes from here on are said as a factor, smaller ones in percent
+REMEDY = "To decide more, measure longer or in more rounds: kadenz run --rounds 5."
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A question and its answer."""
+
+    question: str
+    answer: str
+
+
+def sentences(answers: Answers, names: Sequence[str]) -> list[Sentence]:
+    """`names` are those of the variants, in their order; a single one is not named."""
+    who = [
+        f"{variant.letter} ({name})" if name else variant.letter
+        for variant, name in zip(answers.variants, names, strict=True)
+    ]
+    if len(who) == 1:
+        who = ["it"]
+    found = _deadlines(answers.deadlines, who)
+    for pair in answers.pairs[:MOST_PAIRS]:
+        found += compared(pair, who[pair.baseline], who[pair.candidate])
+    more = len(answers.pairs) - MOST_PAIRS
+    if more > 0:
+        words = f"{more} more system{'s' * (more > 1)}: name two of them to kadenz compare."
+        found.append(Sentence("And the others?", words))
+    return found
+
+
+def _deadlines(every: Sequence[DeadlineAnswer], who: Sequence[str]) -> list[Sentence]:
+    """One question a deadline; points whose period was kept are only counted."""
+    shown = [one for one in every if one.of_interest][:MOST_POINTS]
+    by_deadline: dict[str, list[DeadlineAnswer]] = {}
+    for one in shown:
+        by_deadline.setdefault(labels.quantity(one.deadline.quantity), []).append(one)
+    found = [
+        Sentence(
+            f"Does it keep its deadline of {deadline}?",
+            " ".join(
+                f"{_named(one)}: {'; '.join(_kept(s, who) for s in one.sides)}." for one in own
+            ),
+        )
+        for deadline, own in by_deadline.items()
+    ]
+    missing = [one for one in every if one.of_interest][MOST_POINTS:]
+    kept = [one for one in every if not one.of_interest]
+    rest = []
+    if missing:
+        rest.append(f"{_points(missing)} more with a deadline: see the tables.")
+    if kept:
+        cycles = sum(side.misses.asked for one in kept for side in one.sides)
+        period = "its period" if len(kept) == 1 else "their periods"
+        rest.append(f"{_points(kept)} kept {period} in all of {cycles:,} cycles.")
+    if rest:
+        question = "And the others?" if found else "Does it keep its deadline?"
+        found.append(Sentence(question, " ".join(rest)))
+    return found
+
+
+def _points(found: Sequence[DeadlineAnswer]) -> str:
+    """ "3 points", "itc/queue, 60 bytes"."""
+    return _named(found[0]) if len(found) == 1 else f"{len(found):,} points"
+
+
+def _named(point: DeadlineAnswer | PointAnswer) -> str:
+    """A point by its benchmark, size and period."""
+    shown = {k: v for k, v in point.params.items() if k in ("size_bytes", "period_us")}
+    return ", ".join(word for word in (point.bench, labels.parameters(shown)) if word)
+
+
+def compared(pair: PairAnswer, left: str, right: str) -> list[Sentence]:
+    """Which of two is quicker, `left` being the baseline."""
+    question = f"Which is quicker, {left} or {right}?"
+    if pair.reason:
+        return [Sentence(question, f"Not compared: {pair.reason.rstrip('.')}.")]
+    found = []
+    by_point: dict[object, list[PointAnswer]] = {}
+    for point in pair.points:
+        key = point.bench, tuple(sorted(point.params.items()))
+        by_point.setdefault(key, []).append(point)
+    groups = list(by_point.values())
+    own = [g for g in groups if g[0].bench.startswith(CYCLIC)] if len(groups) > 2 else groups
+    parts = [_point(group, pair, left, right) for group in own[:MOST_POINTS]]
+    if len(groups) > len(parts):
+        parts.append(_counted(pair, left, right))
+    if any(point.outcome == "inconclusive" for point in pair.points):
+        parts.append(REMEDY)
+    if pair.unjudged:
+        parts.append(f"Side by side without a verdict: {pair.unjudged[0]}.")
+    if parts:
+        found.append(Sentence(question, " ".join(parts)))
+    return found
+
+
+def _kept(side: Keeping, who: Sequence[str]) -> str:
+    """ "B misses 18 % [15, 21] of 20,000 cycles", "A none of 20,000 cycles (at most 0.015 %)"."""
+    of, name = side.misses, who[side.variant]
+    cycles = f"{of.asked:,} cycles"
+    if of.late is None:
+        return f"{name} not decided: {of.reason or 'late cycles were not counted'}"
+    if not of.missed:
+        bound = f" (at most {share(of.rate.high)})" if of.rate is not None else ""
+        return f"{name} misses none of {cycles}{bound}"
+    found = f"{name} misses {share(of.missed / of.asked)}"
+    if of.rate is None:
+        return f"{found} of {cycles}; how often in the long run is not decided: {of.reason}"
+    return f"{found} [{_percent(of.rate.low)}, {_percent(of.rate.high)}] of {cycles}"
+
+
+def share(value: float) -> str:
+    """0.18 as "18 %", two significant digits."""
+    return f"{_percent(value)} %"
+
+
+def _percent(value: float) -> str:
+    percent = 100.0 * value
+    if percent == 0.0:
+        return "0"
+    digits = 1 - math.floor(math.log10(percent))
+    return f"{percent:.{max(digits, 0)}f}" if percent < 99.5 else f"{percent:.4g}"
+
+
+def _point(group: Sequence[PointAnswer], pair: PairAnswer, left: str, right: str) -> str:
+    """The tail first; then the median, as far as the data decide it."""
+    ordered = sorted(group, key=lambda point: point.statistic != TAIL)
+    said = [_statistic(point, pair, left, right) for point in ordered]
+    return f"{_named(ordered[0])}: {'; '.join(said)}."
+
+
+def _statistic(point: PointAnswer, pair: PairAnswer, left: str, right: str) -> str:
+    name = point.statistic
+    if point.outcome == "equivalent":
+        return f"{name} the same within {100.0 * pair.threshold:g} %"
+    if point.outcome == "inconclusive":
+        where = f" on {point.weakest.lane}" if point.lanes > 1 and point.weakest.lane else ""
+        return f"{name} not decided{where}{_why(point, left, right)}"
+    quicker = left if point.outcome == "worse" else right
+    every = " on every lane" if point.lanes > 1 else ""
+    return f"{_short(quicker)}’s {name} is {lower(point)} lower{every}"
+
+
+def _why(point: PointAnswer, left: str, right: str) -> str:
+    """Where the ratio lies, or what the data lack."""
+    found = change_of(point.weakest)
+    made = point.weakest.comparison
+    if found is not None and made is not None and made.decidable and made.ratio is not None:
+        ends = " to ".join(f"{end:.3g}" for end in found[1:])
+        return f" ({_short(right)} / {_short(left)} is {ends})"
+    why = point.weakest.reason.partition(". ")[0].rstrip(".")
+    return f" ({why})" if why else ""
+
+
+def _short(name: str) -> str:
+    """ "A" of "A (load none)"."""
+    return name.partition(" ")[0]
+
+
+def lower(point: PointAnswer) -> str:
+    """ "14 times [9, 21]", "12 % [8, 15]"; exact figures have no interval."""
+    found = change_of(point.weakest)
+    if found is None:
+        return ""
+    value, low, high = found
+    if value < 1.0:
+        value, low, high = (
+            1.0 / value,
+            1.0 / high if high else math.inf,
+            1.0 / low if low else math.inf,
+        )
+    if value >= TIMES_FROM:
+        ends = [_factor(end) for end in (low, high)]
+        return f"{_factor(value)} times" + ("" if low == high else f" [{', '.join(ends)}]")
+    ends = [_percent(max(1.0 - 1.0 / end, 0.0)) for end in (low, high)]
+    return f"{_percent(1.0 - 1.0 / value)} %" + ("" if low == high else f" [{', '.join(ends)}]")
+
+
+def _factor(value: float) -> str:
+    return (
+        "…"
+        if not math.isfinite(value)
+        else f"{value:.2g}"
+        if value < 100.0
+        else numbers.number(round(value))
+    )
+
+
+def _counted(pair: PairAnswer, left: str, right: str) -> str:
+    """All figures of a pair in one sentence, and the largest change."""
+    parts = [
+        f"{_short(right)} is quicker in {pair.count('better'):,}",
+        f"{_short(left)} in {pair.count('worse'):,}",
+        f"the same within {100.0 * pair.threshold:g} % are {pair.count('equivalent'):,}",
+        f"not decided {pair.count('inconclusive'):,}",
+    ]
+    words = f"Of {len(pair.points):,} figures {', '.join(parts)}."
+    decided = [p for p in pair.points if p.outcome in ("better", "worse") and change_of(p.weakest)]
+    if decided:
+        largest = max(decided, key=_size)
+        quicker = left if largest.outcome == "worse" else right
+        words += (
+            f" The largest difference: {largest.bench}, {_short(quicker)}’s {largest.statistic} is "
+            f"{lower(largest)} lower."
+        )
+    return words
+
+
+def _size(point: PointAnswer) -> float:
+    found = change_of(point.weakest)
+    return 0.0 if found is None else abs(math.log(found[0]))

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page opens with the answer: what the data decide, from runs whose truth is planted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from click.testing import CliRunner
+
+from kadenz.analysis import analyse
+from kadenz.analysis.answers import answer
+from kadenz.cli import cli
+from kadenz.report import labels
+from kadenz.report.answers import MOST_POINTS, REMEDY, Sentence, sentences
+from kadenz.store import Run, read_run
+from tests.synthetic import HIFIVE1, LINUX, STM32F4, Point, board_points, manifest, write_run
+
+PERIOD_NS = 1_000_000
+
+
+def cyclic(
+    rng: np.random.Generator, n: int, *, late: float = 0.0, centre: float = 20_000.0
+) -> Point:
+    """Wake-ups of a task of 1 ms; each is late by itself with probability `late`."""
+    values = centre * rng.lognormal(0.0, 0.1, n)
+    values[rng.random(n) < late] += 1.5 * PERIOD_NS
+    return Point("cyclic/wakeup-latency", {"core0": values.astype(np.uint32)}, {"period_us": 1000})
+
+
+def two_loads(folder: Path, points: Sequence[Sequence[Point]]) -> list[Run]:
+    """Rounds of two loads: `points[i]` are those of load none and load disk in turn."""
+    found = []
+    for number, (none, disk) in enumerate(points, 1):
+        for place, (load, point) in enumerate((("none", none), ("disk", disk)), 1):
+            made = msgspec.structs.replace(
+                manifest(LINUX, id=f"{number}-{place}-{load}"),
+                variant=f"load {load}",
+                round=number,
+                place=place,
+                conditions={"load": load},
+            )
+            found.append(read_run(write_run(folder, made, [point])))
+    return found
+
+
+def said(runs: Sequence[Run]) -> list[Sentence]:
+    results = [analyse(run) for run in runs]
+    return sentences(answer(runs, results), labels.variant_names(results))
+
+
+def test_a_variant_that_misses_and_one_that_does_not_are_told_with_their_intervals(
+    tmp_path: Path,
+) -> None:
+    rng = np.random.default_rng(1)
+    rounds = [[cyclic(rng, 6000), cyclic(rng, 6000, late=0.18)] for _ in range(3)]
+    first = said(two_loads(tmp_path, rounds))[0]
+    assert first.question == "Does it keep its deadline of 1 ms?"
+    kept, missed = first.answer.split("; ")
+    bound = re.fullmatch(
+        r"cyclic/wakeup-latency, every 1 ms: A \(load none\) misses none of 18,000 cycles "
+        r"\(at most ([\d.]+) %\)",
+        kept,
+    )
+    assert bound is not None and 0.01 < float(bound[1]) < 0.05
+    found = re.fullmatch(
+        r"B \(load disk\) misses ([\d.]+) % \[([\d.]+), ([\d.]+)\] of 18,000 cycles\.", missed
+    )
+    assert found is not None
+    value, low, high = map(float, found.groups())
+    assert low <= 18.0 <= high and low <= value <= high and high - low < 5.0
+
+
+def test_which_is_quicker_is_a_factor_with_its_interval(tmp_path: Path) -> None:
+    """A planted factor of five in every quantile, the rounds differing by some percent."""
+    rng = np.random.default_rng(2)
+    rounds = [
+        [
+            cyclic(rng, 4000, centre=20_000.0 * rng.lognormal(0.0, 0.02)),
+            cyclic(rng, 4000, centre=100_000.0 * rng.lognormal(0.0, 0.02)),
+        ]
+        for _ in range(4)
+    ]
+    found = said(two_loads(tmp_path, rounds))[-1]
+    assert found.question == "Which is quicker, A (load none) or B (load disk)?"
+    for statistic in ("p99", "median"):
+        words = re.search(
+            rf"A’s {statistic} is ([\d.]+) times \[([\d.]+), ([\d.]+)\] lower", found.answer
+        )
+        assert words is not None, found.answer
+        value, low, high = map(float, words.groups())
+        assert low <= 5.0 <= high and low <= value <= high
+    assert "not decided" not in found.answer and REMEDY not in found.answer
+
+
+def test_the_quicker_one_is_named_whichever_it_is(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    rounds = [[cyclic(rng, 4000, centre=30_000.0), cyclic(rng, 4000)] for _ in range(4)]
+    assert "B’s p99 is 3" in said(two_loads(tmp_path, rounds))[-1].answer.replace("33 %", "3")
+
+
+def test_what_the_data_do_not_decide_is_not_decided_and_says_what_would(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    rounds = [
+        [
+            cyclic(rng, 2000, centre=20_000.0 * rng.lognormal(0.0, 0.5)),
+            cyclic(rng, 2000, centre=20_000.0 * rng.lognormal(0.0, 0.5)),
+        ]
+        for _ in range(2)
+    ]
+    found = said(two_loads(tmp_path, rounds))[-1].answer
+    assert "p99 not decided" in found and "median not decided" in found
+    assert found.endswith(REMEDY) and "lower" not in found
+
+
+def test_misses_too_few_for_an_interval_say_so(tmp_path: Path) -> None:
+    """One burst is one occasion, however many cycles it took."""
+    rng = np.random.default_rng(5)
+    burst = cyclic(rng, 5000)
+    burst.lanes["core0"][1000:1100] += np.uint32(2 * PERIOD_NS)
+    found = said(two_loads(tmp_path, [[cyclic(rng, 5000), burst]]))[0].answer
+    assert "B (load disk) misses 2.0 % of 5,000 cycles" in found
+    assert "how often in the long run is not decided" in found
+
+
+def test_instruction_sets_stand_side_by_side_without_a_verdict(tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    runs = [
+        read_run(write_run(tmp_path, manifest(target), board_points(rng, 200)))
+        for target in (HIFIVE1, STM32F4)
+    ]
+    text = " ".join(one.answer for one in said(runs))
+    assert "Side by side without a verdict: instructions of riscv and armv7m" in text
+    assert "lower" not in text and "quicker in" not in text
+
+
+def test_clock_classes_stand_side_by_side_without_a_verdict(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    values = {"all": rng.integers(400, 500, 500).astype(np.uint32)}
+    runs = [
+        read_run(write_run(tmp_path, manifest(target), [Point("itc/mutex", values)]))
+        for target in (HIFIVE1, LINUX)
+    ]
+    text = " ".join(one.answer for one in said(runs))
+    assert "without a verdict: clock classes instruction and hosted" in text
+    assert "lower" not in text
+
+
+def test_many_points_are_counted_and_the_largest_difference_is_named(tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    runs = []
+    for load, factor in (("none", 1.0), ("disk", 4.0)):
+        points = [
+            Point(
+                "itc/pipe",
+                {"all": (factor * 5000.0 * rng.lognormal(0.0, 0.1, 3000)).astype(np.uint32)},
+                {"size_bytes": size},
+            )
+            for size in (4, 64, 1024, 3072)
+        ]
+        made = manifest(LINUX, id=load)
+        made.conditions["load"] = load
+        runs.append(read_run(write_run(tmp_path, made, points)))
+    results = [analyse(run) for run in runs]
+    of = answer(runs, results)
+    (pair,) = of.pairs
+    text = sentences(of, labels.variant_names(results))[-1].answer
+    assert f"Of {len(pair.points)} figures" in text
+    assert f"A in {pair.count('worse')}" in text and len(pair.points) == 8
+    assert f"not decided {pair.count('inconclusive')}" in text
+
+
+def test_one_run_is_asked_for_its_deadline_alone(tmp_path: Path) -> None:
+    run = read_run(
+        write_run(tmp_path, manifest(LINUX), [cyclic(np.random.default_rng(9), 3000, late=0.05)])
+    )
+    found = said([run])
+    assert len(found) == 1 and ": it misses 5" in found[0].answer
+
+
+def test_periods_that_were_kept_are_counted_and_take_no_sentence_each(tmp_path: Path) -> None:
+    run = read_run(
+        write_run(tmp_path, manifest(STM32F4), board_points(np.random.default_rng(10), 100))
+    )
+    found = said([run])
+    assert len(found) <= MOST_POINTS
+    assert "kept their periods in all of" in found[-1].answer
+
+
+def test_the_page_opens_with_the_sentences(tmp_path: Path) -> None:
+    rng = np.random.default_rng(11)
+    rounds = [[cyclic(rng, 3000), cyclic(rng, 3000, late=0.1)] for _ in range(2)]
+    two_loads(tmp_path / "runs", rounds)
+    file = tmp_path / "report.html"
+    result = CliRunner().invoke(
+        cli, ["report", str(tmp_path / "runs"), "--output", str(file)], standalone_mode=False
+    )
+    assert result.exception is None
+    text = file.read_text()
+    places = [
+        text.index(words)
+        for words in (
+            "Does it keep its deadline of 1 ms?",
+            "B (load disk) misses 1",
+            "Which is quicker, A (load none) or B (load disk)?",
+            '<ul class="legend"',
+            '<figure class="over">',
+            "At a glance",
+        )
+    ]
+    assert places == sorted(places)
