@@ -149,7 +149,8 @@ def boxes(name: str, benches: Sequence[str], runs: Named) -> list[Plot]:
                     units.add(record.unit)
                     rows.append(
                         box_plots.Row(
-                            label=_row_label(benches, record, lane, same[bench]),
+                            label=_row_label(benches, record, lane, same[bench])
+                            + (labels.MARK if len(benches) > 1 and labels.note(run, bench) else ""),
                             box=lane.box,
                             low=record.unit.figure(lane.summary.min),
                             high=record.unit.figure(lane.summary.max),

@@ -14,6 +14,8 @@ from kadenz.config.manifest import Manifest
 from kadenz.config.quantity import Quantity
 from kadenz.report.loads import load_of
 
+MARK = " †"  # beside a figure that carries a note
+
 CLASS_WORDS = {
     "hardware": "hardware",
     "cycle-exact": "cycle-exact",
@@ -68,6 +70,24 @@ def styled(runs: Sequence[tuple[str, RunResult]]) -> list[tuple[int, str, RunRes
     """Each (label, run) with the number of its variant before it."""
     numbers = styles([run for _, run in runs])
     return [(number, label, run) for number, (label, run) in zip(numbers, runs, strict=True)]
+
+
+def marked(label: str, run: RunResult, bench: str) -> str:
+    """A run's label beside a figure of `bench`: simulated drives are called so, and a figure that
+    carries a note has a mark."""
+    words = f"{label}, {drives(run)}" if bench.startswith("motion/") else label
+    return words + MARK if note(run, bench) else words
+
+
+def note(run: RunResult, bench: str) -> str:
+    """Why a benchmark's figure is not its target's; "" where it is."""
+    return run.manifest.benchmark_notes.get(bench, "").rstrip(".")
+
+
+def drives(run: RunResult) -> str:
+    """What moved: "simulated drives", or "drives on interface eth1", of which no more is known."""
+    bus = run.manifest.target.bus
+    return f"drives on {bus}" if bus.startswith("interface") else "simulated drives"
 
 
 def _apart(runs: Sequence[RunResult]) -> list[tuple[str, list[str]]]:

@@ -175,7 +175,9 @@ def _about(point: SharedPoint, runs: Named) -> str:
     where = ", ".join(words for words in parts if words)
     missed = any(_exceedance(record).missed for _, record in point.records)
     level = "; missed cycles count as slower than any" if missed else ""
-    return f"{where}{level}"
+    noted = [runs[n][1] for n, _ in point.records if labels.note(runs[n][1], point.bench)]
+    mark = f"; †: {labels.note(noted[0], point.bench)}" if noted else ""
+    return f"{where}{level}{mark}"
 
 
 def _draw(point: SharedPoint, runs: Named, size: tuple[float, float]) -> Plot:
@@ -198,9 +200,18 @@ def _curves(point: SharedPoint, runs: Named) -> list[Curve]:
     styles = labels.styles(every)
     letters = [variant.letter for variant in variants_of([run.manifest for run in every])]
     return [
-        _curve(_exceedance(record), record.unit, letters[styles[n]], runs[n][0], styles[n])
+        _curve(
+            _exceedance(record), record.unit, letters[styles[n]], _label(point, n, runs), styles[n]
+        )
         for n, record in point.records
     ]
+
+
+def _label(point: SharedPoint, number: int, runs: Named) -> str:
+    """The run's, with its mark; a section's labels have it already."""
+    label, run = runs[number]
+    plain = label.removesuffix(labels.MARK)
+    return plain + labels.MARK if labels.note(run, point.bench) else plain
 
 
 def _exceedance(record: RecordResult) -> Exceedance:

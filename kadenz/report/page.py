@@ -76,6 +76,7 @@ class Headline:
     median: str
     p99: str
     max: str
+    mark: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ class Card:
     partial: str
     colour: int
     events: str  # how many the target told of; "" for none
+    notes: tuple[str, ...] = ()  # on figures with a mark
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,7 @@ class Section:
     table: Table
     common: Table | None = None  # what the worst samples have in common
     maxima: Table | None = None
+    notes: tuple[str, ...] = ()  # on figures with a mark
     overlays: tuple[Plot, ...] = ()  # systems over each other
     jitter: tuple[Plot, ...] = ()
     jitter_tables: tuple[Table, ...] = ()
@@ -288,6 +291,13 @@ def _card(label: str, run: RunResult, number: int, name: str) -> Card:
         partial=manifest.partial_reason or "stopped early" if manifest.partial else "",
         colour=style.colour(number),
         events=events.line(manifest),
+        notes=tuple(
+            dict.fromkeys(
+                labels.note(run, bench)
+                for bench, _ in _HEADLINES
+                if labels.note(run, bench) and run.find(bench)
+            )
+        ),
     )
 
 
@@ -296,11 +306,12 @@ def _headlines(run: RunResult) -> list[Headline]:
     for bench, name in _HEADLINES:
         record = next((r for r in run.find(bench) if r.main is not None), None)
         if record is not None and len(found) < _HEADLINES_SHOWN:
-            found.append(_headline(name, record))
+            mark = labels.MARK if labels.note(run, bench) else ""
+            found.append(_headline(name, record, mark))
     return found
 
 
-def _headline(name: str, record: RecordResult) -> Headline:
+def _headline(name: str, record: RecordResult, mark: str) -> Headline:
     unit, lane = record.unit, record.main
     assert lane is not None and lane.summary is not None
     summary = record.pooled.summary if record.pooled else lane.summary
@@ -313,6 +324,7 @@ def _headline(name: str, record: RecordResult) -> Headline:
         median=numbers.figure(summary.median, unit),
         p99=numbers.figure(value, unit),
         max=numbers.figure(summary.max, unit),
+        mark=mark,
     )
 
 
@@ -369,6 +381,8 @@ def _section(
     top: Sequence[SharedPoint],
 ) -> Section:
     entry = next(r.entry for _, run in runs for r in run.records if r.bench == bench)
+    notes = [f"{label}: {labels.note(run, bench)}" for label, run in runs if run.find(bench)]
+    runs = [(labels.marked(label, run, bench), run) for label, run in runs]
     plotted = detail != "tables"
     responses = figures.responses(bench, runs, published) if plotted else []
     return Section(
@@ -377,6 +391,7 @@ def _section(
         begins=entry.begins,
         ends=entry.ends,
         source=entry.source,
+        notes=tuple(one for one in notes if not one.endswith(": ")),
         overlays=tuple(overlays.of_bench(bench, runs, top)) if plotted else (),
         responses=tuple(responses),
         boxes=tuple(figures.boxes(bench, [bench], runs)) if plotted else (),

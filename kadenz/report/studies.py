@@ -169,7 +169,9 @@ def _measured(label: str, run: RunResult, record: RecordResult) -> tuple[Cell, .
     unit = record.unit
     return (
         words("ours", "ours"),
-        words(f"{labels.board(run)} ({run.manifest.target.tier})"),
+        words(
+            labels.marked(f"{labels.board(run)} ({run.manifest.target.tier})", run, record.bench)
+        ),
         words(labels.kernel(run)),
         *(figure(getattr(summary, name), unit) for name in _STATISTICS),
         words(unit.label),
@@ -314,7 +316,11 @@ def _other_points(figures: Sequence[PublishedFigure], runs: Named) -> Table | No
             where = labels.point(record, hide=same[record.bench])
             for row in matches(elsewhere, run, record):
                 if row.statistic in _STATISTICS:
-                    rows.append(_beside(row, label, where, record, summary))
+                    rows.append(
+                        _beside(
+                            row, labels.marked(label, run, record.bench), where, record, summary
+                        )
+                    )
                     if row.note:
                         notes[f"{row.paper} {row.where}, {row.system.name}: {row.note}."] = None
     if not rows:

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a figure is not is said wherever it stands: a note's mark, simulated drives."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kadenz import published
+from kadenz.analysis import RunResult, analyse
+from kadenz.report import page as pages
+from kadenz.report.render import render
+from kadenz.report.yoo2024 import WAY
+from kadenz.store import read_run
+from tests.synthetic import HIFIVE1, LINUX, Point, manifest, write_run
+
+NOTE = "they show the timer grid, not the kernel."
+
+
+def page_of(run: RunResult) -> pages.Page:
+    return pages.build(
+        [run], published.load(), title="A report", created="2026-11-21T10:30:00Z", version="0.1.0"
+    )
+
+
+@pytest.fixture(scope="module")
+def noted(tmp_path_factory: pytest.TempPathFactory) -> pages.Page:
+    rng = np.random.default_rng(1)
+    made = manifest(HIFIVE1)
+    made.benchmark_notes["cyclic/wakeup-latency"] = NOTE
+    points = [
+        Point(bench, {"all": rng.integers(100, 900, 2000).astype(np.uint32)}, {"period_us": 1000})
+        for bench in ("cyclic/wakeup-latency", "itc/mutex")
+    ]
+    return page_of(analyse(read_run(write_run(tmp_path_factory.mktemp("run"), made, points))))
+
+
+def test_a_figure_with_a_note_is_marked_on_its_card_and_no_other_is(noted: pages.Page) -> None:
+    (card,) = noted.cards
+    marks = {line.name: line.mark for line in card.headlines}
+    assert marks == {"mutex": "", "wake-up latency": " †"}
+    assert card.notes == (NOTE.rstrip("."),)
+    assert re.search(r"wake-up latency †.*† they show the timer grid", render(noted), re.DOTALL)
+
+
+def test_every_table_and_plot_of_a_noted_benchmark_is_marked(noted: pages.Page) -> None:
+    sections = {s.bench: s for family in noted.families for s in family.sections}
+    own, other = sections["cyclic/wakeup-latency"], sections["itc/mutex"]
+    assert own.plots and all(plot.heading.split(" (")[0].endswith("†") for plot in own.plots)
+    assert all(row[0].text.endswith("†") for row in own.table.rows)
+    assert own.notes and NOTE.rstrip(".") in own.notes[0] and not other.notes
+    assert not any("†" in plot.svg for plot in other.plots)
+    assert not any("†" in cell.text for row in other.table.rows for cell in row)
+
+
+def test_the_picture_that_opens_the_page_has_the_mark_and_the_note(noted: pages.Page) -> None:
+    (over,) = [o for o in noted.overlays if "wakeup" in o.wide.heading]
+    assert "†" in over.wide.description and NOTE.rstrip(".") in over.wide.svg.replace("\n", " ")
+
+
+def motion(folder: Path, transport: str) -> RunResult:
+    rng = np.random.default_rng(2)
+    made = manifest({**LINUX, "name": "posix/indy7@host", "board": "indy7"})
+    made.target.settings |= {"transport": transport, WAY: "500"}
+    lanes = {way: 0.1 * rng.standard_normal(1000) for way in ("out", "back")}
+    points = [
+        Point(bench, dict(lanes), {"joint": joint}, unit=unit)
+        for bench, unit in (("motion/position-error", "deg"), ("motion/velocity-error", "deg/s"))
+        for joint in range(6)
+    ]
+    return analyse(read_run(write_run(folder, made, points)))
+
+
+@pytest.mark.parametrize(
+    ("transport", "words"),
+    [
+        ("simulated ring, behind a pair of virtual interfaces", "simulated drives"),
+        ("interface eth1", "drives on interface eth1"),
+    ],
+)
+def test_drives_are_called_what_they_are_wherever_ours_stand_beside_the_study(
+    transport: str, words: str, tmp_path: Path
+) -> None:
+    page = page_of(motion(tmp_path, transport))
+    figure = next(t for t in page.studies if t.name == "yoo2024-figure-15")
+    kinds = zip(figure.rows, figure.row_kinds, strict=True)
+    ours = [row for row, kind in kinds if kind == "ours"]
+    assert len(ours) == 6 and all(words in row[1].text for row in ours)
+    (study,) = page.study_plots
+    assert study.plots and all(words in plot.heading for plot in study.plots)
+    single = next(t for t in page.studies if t.name == "published-points")
+    place = single.columns.index("Our target")
+    table_6 = [row for row in single.rows if "Table 6" in row[6].text]
+    assert len(table_6) == 48 and all(words in row[place].text for row in table_6)
+    for family in page.families:
+        for section in family.sections:
+            assert all(words in row[0].text for row in section.table.rows)
+
+
+def test_what_a_time_stamp_costs_stands_beside_the_published_one(tmp_path: Path) -> None:
+    stamps = Point("clock/read-cost", {"all": np.full(200, 3, np.uint32)})
+    page = page_of(analyse(read_run(write_run(tmp_path, manifest(HIFIVE1), [stamps]))))
+    (table,) = [t for t in page.studies if t.name == "published-points"]
+    (row,) = table.rows
+    assert [cell.text for cell in row[:6]] == [
+        "clock/read-cost",
+        "–",
+        "mean",
+        "4.5",
+        "µs",
+        "hardware",
+    ]
+    assert "ESP32" in row[6].text and [cell.text for cell in row[7:10]] == [
+        "3",
+        "instructions",
+        "instruction",
+    ]
