@@ -38,6 +38,20 @@ fn four_bytes_and_fewer_come_expedited() {
 }
 
 #[test]
+fn a_drive_says_what_a_count_is() {
+    let mut master = in_pre_op();
+    let turn = (1_u32 << 20).to_le_bytes().to_vec();
+    let one = vec![1, 0, 0, 0];
+    // Encoder, gear, feed constant: the encoder is at the joint.
+    for (index, above) in [(0x608F, &turn), (0x6091, &one), (0x6092, &turn)] {
+        assert_eq!(master.upload(DRIVE, index, 1, false), Sdo::Data(above.clone()), "{index:#06x}:1");
+        assert_eq!(master.upload(DRIVE, index, 2, false), Sdo::Data(one.clone()), "{index:#06x}:2");
+    }
+    assert_eq!(master.upload(DRIVE, 0x607E, 0, false), Sdo::Data(vec![0]), "polarity");
+    assert_eq!(master.download(DRIVE, 0x607E, 0, &[0x80], false), Sdo::Abort(0x0601_0002), "it cannot be turned round");
+}
+
+#[test]
 fn text_comes_by_normal_transfer() {
     assert_eq!(in_pre_op().upload(DRIVE, 0x1008, 0, false), Sdo::Data(b"kadenz servo drive".to_vec()));
 }

@@ -122,10 +122,12 @@ pub fn add(dictionary: &mut Dictionary, settings: &DriveSettings) {
     let limits = vec![number_entry(1, "lowest", I32, RW, low), number_entry(2, "highest", I32, RW, high)];
     d.list(0x607D, "software position limits", Shape::Array, RO, limits);
     d.variable(0x607F, "max velocity", U32, RW, counts(settings.max_velocity_rad_s));
+    d.variable(0x607E, "polarity", U8, RO, 0);
     d.variable(0x6084, "profile deceleration", U32, RW, counts(settings.quick_stop_rad_s2 / 2.0));
     d.variable(0x6085, "quick stop deceleration", U32, RW, counts(settings.quick_stop_rad_s2));
     d.variable(0x6098, "homing method", I8, RW, 37);
     d.allow(0x6098, 0, &METHODS);
+    scale(d, settings);
     let speeds = vec![
         number_entry(1, "to the switch", U32, RW, counts(settings.max_velocity_rad_s / 10.0)),
         number_entry(2, "to the zero", U32, RW, counts(settings.max_velocity_rad_s / 50.0)),
@@ -142,6 +144,20 @@ pub fn add(dictionary: &mut Dictionary, settings: &DriveSettings) {
     d.variable(0x6502, "supported modes", U32, RO, 0x03A0);
     let own = vec![number_entry(1, "over-speed", U32, RW, counts(settings.overspeed_rad_s()))];
     d.list(0x2000, "supervision", Shape::Record, RO, own);
+}
+
+/// What a count is (CiA 402-2, factor group). The encoder is at the joint, so the gear is 1 to 1 and the feed constant is
+/// the encoder's counts of one turn.
+fn scale(d: &mut Dictionary, settings: &DriveSettings) {
+    let counts = i64::from(settings.counts_per_revolution);
+    let mut ratio = |index, name, above: (&str, i64), below: &str| {
+        let entries = vec![number_entry(1, above.0, U32, RO, above.1), number_entry(2, below, U32, RO, 1)];
+        d.list(index, name, Shape::Array, RO, entries);
+    };
+    use DataType::U32;
+    ratio(0x608F, "position encoder resolution", ("encoder increments", counts), "motor revolutions");
+    ratio(0x6091, "gear ratio", ("motor revolutions", 1), "shaft revolutions");
+    ratio(0x6092, "feed constant", ("feed", counts), "shaft revolutions");
 }
 
 /// Is this a homing method the drive has?
