@@ -107,7 +107,7 @@ def prepare(request: Request, progress: Progress) -> list[Job]:
         for (name, guest), image in zip(variants, images, strict=True)
     ]
     _check_names(request.campaign, jobs)
-    check_overrides(request.overrides, [job.catalog.benches for job in jobs])
+    check_overrides(request.overrides, request.campaign, [job.catalog.benches for job in jobs])
     for job in jobs:
         points = campaign_points(
             request.campaign,

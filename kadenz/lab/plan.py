@@ -99,9 +99,20 @@ def clock_points(catalog: Iterable[Bench], *, quick: bool) -> list[Point]:
     return [Point(number, name, count) for number, name in enumerate(names[:FIRST_POINT])]
 
 
-def check_overrides(overrides: Collection[str], catalogs: Iterable[Sequence[Bench]]) -> None:
-    """UsageError for a `--set` that no benchmark declares."""
-    known = {p.name for c in catalogs for bench in c for p in bench.params}
+def check_overrides(
+    overrides: Collection[str], campaign: Campaign, catalogs: Iterable[Sequence[Bench]]
+) -> None:
+    """UsageError for a `--set` that would change nothing.
+
+    What counts are the benchmarks of `campaign`; `catalogs` are those of its targets.
+    """
+    running = {benchmark.name for benchmark in campaign.benchmark}
+    benches = [bench for catalog in catalogs for bench in catalog if bench.name in running]
+    known = {param.name for bench in benches for param in bench.params}
+    if SECONDS_KEY in overrides and PERIOD not in known:
+        raise UsageError(
+            "--set seconds: no benchmark of this run has a period", remedy="Set samples instead"
+        )
     known |= {SAMPLES_KEY, SECONDS_KEY, COLD_KEY}
     for name in overrides:
         if name not in known:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,14 +88,12 @@ def test_set_replaces_a_sweep_and_the_samples() -> None:
 
 def test_a_set_that_nobody_declares_is_told_with_the_nearest() -> None:
     with pytest.raises(UsageError) as caught:
-        check_overrides({"size_byte": [1]}, [CATALOG])
+        check_overrides({"size_byte": [1]}, CAMPAIGN, [CATALOG])
     assert caught.value.remedy == "Did you mean `size_bytes`?"
 
 
 def changed(**fields: object) -> Campaign:
     good = Benchmark(name="itc/queue", samples=1)
-    import msgspec
-
     wrong = msgspec.structs.replace(good, **fields)
     return Campaign(name="c", title="", targets=[], benchmark=[wrong])
 
@@ -145,6 +144,26 @@ def test_seconds_are_as_many_samples_as_periods_fit() -> None:
 
 def test_seconds_do_not_concern_what_has_no_period() -> None:
     assert points(STM32, overrides={"seconds": [3], "period_us": [0]})[0].samples == 1000
+
+
+CLOCK_ALONE = Campaign(
+    name="clock", title="", targets=[], benchmark=[Benchmark(name="clock/read-cost", samples=1)]
+)
+
+
+def test_seconds_without_a_period_in_the_whole_run_are_refused() -> None:
+    timeless = [msgspec.structs.replace(one, params=[]) for one in CATALOG]
+    with pytest.raises(UsageError, match="no benchmark of this run has a period") as caught:
+        check_overrides({"seconds": [6]}, CAMPAIGN, [timeless])
+    assert "samples" in caught.value.remedy
+
+
+def test_a_set_that_only_benchmarks_outside_the_run_declare_is_refused() -> None:
+    queue, *others = CATALOG
+    catalog = [queue, *(msgspec.structs.replace(one, params=[]) for one in others)]
+    check_overrides({"size_bytes": [4]}, CAMPAIGN, [catalog])
+    with pytest.raises(UsageError, match="no benchmark has such a parameter"):
+        check_overrides({"size_bytes": [4]}, CLOCK_ALONE, [catalog])
 
 
 def test_the_first_samples_to_keep_apart_can_be_set() -> None:

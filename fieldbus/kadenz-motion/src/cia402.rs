@@ -53,6 +53,23 @@ impl DriveState {
     }
 }
 
+/// Cyclic synchronous position (objects 0x6060 and 0x6061).
+pub const MODE_CSP: i8 = 8;
+/// Cyclic synchronous position among the supported modes (object 0x6502).
+pub const SUPPORTS_CSP: u32 = 1 << 7;
+
+/// Bits of the statusword beside the state (object 0x6041); 12 and 13 as in cyclic synchronous position.
+pub mod status {
+    /// The drive warns of something.
+    pub const WARNING: u16 = 1 << 7;
+    /// A limit of the drive holds it: position, velocity or torque.
+    pub const INTERNAL_LIMIT: u16 = 1 << 11;
+    /// The target position is what the loops follow.
+    pub const FOLLOWS: u16 = 1 << 12;
+    /// The drive's own following error is beyond its window.
+    pub const FOLLOWING_ERROR: u16 = 1 << 13;
+}
+
 /// Commands of object 0x6040.
 pub mod controlword {
     /// Remove power: the motor runs out, the brake falls.

@@ -119,6 +119,9 @@ pub struct AxisLayout {
     pub device: usize,
     /// Encoder counts of one turn of the joint, gear included; negative where the drive turns the other way.
     pub counts_per_turn: f64,
+    /// Turns of the shaft the drive knows of (behind its own gear ratio, object 0x6091) for one turn of the joint.
+    #[serde(default = "one")]
+    pub shaft_turns: f64,
     /// Fastest, degrees/s.
     pub velocity_deg_s: f64,
     /// degrees/s²
@@ -134,6 +137,10 @@ pub struct AxisLayout {
     /// Sent before the drive's mapping is read.
     #[serde(default)]
     pub startup: Vec<Startup>,
+}
+
+fn one() -> f64 {
+    1.0
 }
 
 /// What turns torques of the model, N·m at the joint, into the drive's, and what the model does not know of the joint.

@@ -12,6 +12,8 @@ use crate::record::{
     RESPONSE_TIME, VELOCITY_ERROR,
 };
 use crate::rt::now_ns;
+use crate::task::{Task, CLOCK_EVERY};
+use crate::AXES;
 
 const RESOLUTION: &str = "clock/resolution";
 const READ_COST: &str = "clock/read-cost";
@@ -55,18 +57,13 @@ impl Plan {
     }
 
     fn add(&mut self, wanted: Wanted) {
+        if let Some(reason) = refusal(&wanted) {
+            return self.unknown.push((wanted, reason));
+        }
         match wanted.bench.as_str() {
             RESOLUTION | READ_COST | MONOTONIC => self.clock.push(wanted),
             EDGE_JITTER => self.edges.push(wanted),
-            _ if wanted.cycles().is_some() => self.motion.push(wanted),
-            name => {
-                let reason = if catalog().iter().any(|bench| bench.name == name) {
-                    format!("{name}: no task or joint has these parameters: {:?}", wanted.params)
-                } else {
-                    format!("no benchmark `{name}`")
-                };
-                self.unknown.push((wanted, reason));
-            }
+            _ => self.motion.push(wanted),
         }
     }
 
@@ -170,6 +167,33 @@ fn point(line: &str) -> Result<Wanted, MotionError> {
     Ok(Wanted { record, bench, params, samples })
 }
 
+/// Why a point cannot be measured: benchmark, names and values of its parameters, and whether they fit each other.
+fn refusal(wanted: &Wanted) -> Option<String> {
+    let name = wanted.bench.as_str();
+    let Some(bench) = catalog().into_iter().find(|bench| bench.name == name) else {
+        let known: Vec<_> = catalog().into_iter().map(|bench| bench.name).collect();
+        return Some(format!("no benchmark `{name}`. Known: {}", known.join(", ")));
+    };
+    for (key, value) in &wanted.params {
+        let Some((.., low, high)) = bench.params.iter().find(|(known, ..)| known == key) else {
+            let known: Vec<_> = bench.params.iter().map(|(known, ..)| known.as_str()).collect();
+            let known = if known.is_empty() { "It takes none".into() } else { format!("Known: {}", known.join(", ")) };
+            return Some(format!("{name}: unknown parameter `{key}`. {known}"));
+        };
+        if !(low..=high).contains(&value) {
+            return Some(format!("{name}: {key} = {value} is out of range. It takes {low} to {high}"));
+        }
+    }
+    match wanted.period_us() {
+        Some(period_us) if wanted.params.get("period_us").is_none_or(|asked| *asked == period_us) => None,
+        Some(period_us) => {
+            Some(format!("{name}: its period_us is {period_us} with these parameters: {:?}", wanted.params))
+        }
+        None if bench.params.is_empty() || name == EDGE_JITTER => None,
+        None => Some(format!("{name}: no task or joint has these parameters: {:?}", wanted.params)),
+    }
+}
+
 /// What there is.
 fn catalog() -> Vec<Bench> {
     let bench = |name: &str, begins: &str, ends: &str, source: &str, params: &[(&str, i64, i64, i64)]| Bench {
@@ -183,7 +207,12 @@ fn catalog() -> Vec<Bench> {
         params: params.iter().map(|(name, first, low, high)| ((*name).to_owned(), *first, *low, *high)).collect(),
     };
     let task = [("priority", 90, 70, 95), ("period_us", 1000, 1000, 100_000)];
-    let joint = [("joint", 0, 0, 5)];
+    // Each has the time between two of its samples, so that a length in seconds means the same for all.
+    let every = |us: i64| ("period_us", us, us, us);
+    let main_us = Task::Main.period_ms() as i64 * 1000;
+    let (cycle, reading) = ([every(main_us)], [every(main_us * CLOCK_EVERY as i64)]);
+    // Half of the cycles lead out, half back.
+    let joint = [("joint", 0, 0, AXES as i64 - 1), every(2 * main_us)];
     let edge = [("period_us", 1000, 1000, 1000), ("n", 10_000, 1, MOST)];
     let five = "yoo2024, section 5";
     vec![
@@ -193,9 +222,9 @@ fn catalog() -> Vec<Bench> {
         bench(RESPONSE_TIME, "release of a period", "its completion", "yoo2024, table 5", &task),
         bench(RELEASE_LATENCY, "release of a period", "its start", five, &task),
         bench(EXECUTION_TIME, "start of a period", "its completion, CPU time only", five, &task),
-        bench(QUEUE_AGE, "message handed to the queue", "its use by the main task", five, &[]),
-        bench(FRAME_TIME, "frame handed to the interface", "its answer read", five, &[]),
-        bench(CLOCK_DIFFERENCE, "reference clock", "clock farthest from it", five, &[]),
+        bench(QUEUE_AGE, "message handed to the queue", "its use by the main task", five, &cycle),
+        bench(FRAME_TIME, "frame handed to the interface", "its answer read", five, &cycle),
+        bench(CLOCK_DIFFERENCE, "reference clock", "clock farthest from it", five, &reading),
         bench(POSITION_ERROR, "reference", "actual position", "yoo2024, figure 15", &joint),
         bench(VELOCITY_ERROR, "reference", "actual velocity", "yoo2024, table 6", &joint),
         bench(EDGE_JITTER, "first rising edge", "each rising edge", "cereia2011, section II", &edge),
@@ -219,6 +248,41 @@ mod tests {
         assert_eq!(plan.motion[1].cycles(), Some(5000));
         let refused: Vec<u16> = plan.unknown.iter().map(|(wanted, _)| wanted.record).collect();
         assert_eq!(refused, [13, 14]);
+    }
+
+    #[test]
+    fn a_parameter_or_a_value_that_nothing_here_knows_is_refused_with_what_is_known() {
+        for (line, words) in [
+            ("motion/queue-age id=1 samples=9 seconds=6", "unknown parameter `seconds`. Known: period_us"),
+            ("clock/monotonic id=1 samples=9 joint=1", "unknown parameter `joint`. It takes none"),
+            ("motion/position-error id=1 samples=9 joint=6", "joint = 6 is out of range. It takes 0 to 5"),
+            ("motion/position-error id=1 samples=9", "no task or joint has these parameters"),
+            ("motion/response-time id=1 samples=9 priority=91 period_us=1000", "no task or joint"),
+            ("motion/response-time id=1 samples=9 priority=85 period_us=1000", "period_us is 2000"),
+            ("motion/frame-time id=1 samples=9 period_us=2000", "It takes 1000 to 1000"),
+            ("ethercat/edge-jitter id=1 samples=9 period_us=500", "out of range"),
+            ("itc/queue id=1 samples=9", "no benchmark `itc/queue`. Known: clock/resolution"),
+        ] {
+            let plan = Plan::read(line.as_bytes()).unwrap();
+            let reason = plan.unknown.first().map(|(_, reason)| reason.as_str()).unwrap_or_default();
+            assert!(reason.contains(words), "{line}: {reason}");
+            assert!(plan.motion.is_empty() && plan.clock.is_empty() && plan.edges.is_empty(), "{line}");
+        }
+    }
+
+    #[test]
+    fn every_record_of_a_motion_has_a_period_so_that_seconds_mean_the_same_for_all() {
+        let seconds = 6;
+        for bench in catalog().into_iter().filter(|bench| bench.name.starts_with("motion/")) {
+            let initial: Map<i64> = bench.params.iter().map(|(name, first, ..)| (name.clone(), *first)).collect();
+            let period_us = initial.get("period_us").copied().unwrap_or_else(|| panic!("{} has none", bench.name));
+            // As the lab turns seconds into samples.
+            let samples = (seconds * 1_000_000 / period_us) as u64;
+            let wanted = Wanted { record: 1, bench: bench.name.clone(), params: initial, samples };
+            assert!(refusal(&wanted).is_none(), "{}: {:?}", bench.name, refusal(&wanted));
+            let cycles = wanted.cycles().unwrap();
+            assert!((5_984..=6_000).contains(&cycles), "{}: {cycles} cycles", bench.name);
+        }
     }
 
     #[test]

@@ -75,3 +75,45 @@ fn an_interpolation_period_that_is_refused_is_an_error_that_names_it() {
     let error = cell.err().expect("it cannot be written");
     assert!(matches!(error, BusError::Master { .. }) && error.to_string().contains("0x60C2"), "{error}");
 }
+
+/// What is said of a ring whose first drive has this number in an object, by a layout changed like this.
+fn refused(object: Option<(u16, u8, i64)>, change: impl FnOnce(&mut Layout)) -> String {
+    let segment = common::segment(&[]);
+    if let Some((index, sub, number)) = object {
+        let mut segment = segment.lock().unwrap();
+        // The coupler is before it.
+        let objects = &mut segment.ring_mut().devices[1].dictionary;
+        let handle = objects.handle(index, sub).unwrap();
+        objects.set(handle, number);
+    }
+    let mut layout = Layout::load(None).unwrap();
+    change(&mut layout);
+    let error = Cell::on(&segment, &layout, None).err().expect("it contradicts the drive");
+    assert!(matches!(error, BusError::Contradiction { position: 1, .. }), "{error}");
+    let said = error.to_string();
+    assert!(said.contains("joint 0 (device 1, `"), "{said}");
+    said
+}
+
+#[test]
+fn a_layout_whose_scale_is_not_the_drives_is_refused_with_both_values() {
+    let said = refused(None, |layout| layout.axis[0].counts_per_turn *= 2.0);
+    for words in ["1048576 counts", "0x6092", "2097152", "Correct counts_per_turn", "shaft_turns"] {
+        assert!(said.contains(words), "no `{words}` in: {said}");
+    }
+    let said = refused(Some((0x6092, 1, 524_288)), |_| ());
+    assert!(said.contains("524288 counts") && said.contains("1048576"), "{said}");
+}
+
+#[test]
+fn a_drive_that_cannot_follow_positions_or_turns_some_of_them_round_is_refused() {
+    assert!(refused(Some((0x6502, 0, 0x60)), |_| ()).contains("0x6502 = 0x60"));
+    assert!(refused(Some((0x607E, 0, 0xC0)), |_| ()).contains("Set 0x607E to 0"));
+    assert!(refused(Some((0x6091, 1, 101)), |_| ()).contains("feed_forward.gear = 121"));
+}
+
+#[test]
+fn a_motion_beyond_the_limits_of_a_drive_is_refused_with_both_values() {
+    let said = refused(Some((0x607D, 2, 200_000)), |_| ());
+    assert!(said.contains("200000 counts") && said.contains("motion.high_deg = 90"), "{said}");
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Numbered fault scenarios of the whole cell: ring, drives, arm and tasks. Each asserts the reaction, the log line and
-//! that no drive stays enabled. Scenarios of the supervision alone are in `src/supervise/scenarios.rs` (m01 to m25), of
+//! that no drive stays enabled. Scenarios of the supervision alone are in `src/supervise/scenarios.rs` (m01 to m30), of
 //! pauses of the processor in `tests/pauses.rs`, of the running program in `tests/program.rs` (p01 on).
 
 mod common;
@@ -200,7 +200,7 @@ fn c21_a_cable_broken_during_bring_up_is_an_error_and_no_panic() {
         (40, "looking for devices", Error::Timeout(TimeoutError::StateTransition)),
         (400, "looking for devices", unheard),
         (1000, "looking for devices", unheard),
-        (12_000, "distributed clocks", unheard),
+        (13_250, "distributed clocks", unheard),
     ] {
         let fault = format!("break-cable@frame={frame},device=joint-2");
         let said = Cell::try_new(&[&fault]).err().expect("half a ring cannot come up");
@@ -418,8 +418,8 @@ fn c48_a_flood_of_foreign_frames_costs_answers_and_no_cycle() {
     let mut answers = 0;
     let flood = Box::new(move |frame: Vec<u8>, out: &mut VecDeque<Vec<u8>>| {
         answers += 1;
-        // In full motion, behind a bring-up of some 13,000 frames: no answer any more, and the cable never quiet.
-        if answers < 13_000 + FAST {
+        // In full motion, behind a bring-up of some 13,750 frames: no answer any more, and the cable never quiet.
+        if answers < 13_750 + FAST {
             out.push_back(frame);
         } else {
             out.extend(std::iter::repeat_with(|| vec![0x5A; 60]).take(3_000));

@@ -3,7 +3,7 @@
 
 use std::f64::consts::TAU;
 
-use crate::cia402::DriveState;
+use crate::cia402::{DriveState, MODE_CSP};
 use crate::layout::{FeedForward, RatedTorqueAt};
 
 /// What an axis is told in a cycle.
@@ -32,6 +32,8 @@ pub struct AxisFeedback {
     pub velocity_rad_s: f64,
     /// Object 0x603F, 0 where it is not mapped.
     pub error_code: u16,
+    /// Object 0x6061, where it is mapped.
+    pub mode: Option<i8>,
 }
 
 /// Byte offsets within a device's outputs or inputs; `None` where an object is not mapped.
@@ -46,6 +48,7 @@ pub(super) struct Offsets {
     pub position: usize,
     pub velocity: usize,
     pub error_code: Option<usize>,
+    pub mode_display: Option<usize>,
 }
 
 impl Offsets {
@@ -58,8 +61,9 @@ impl Offsets {
 
     /// Bytes of inputs that are read.
     pub fn inputs_end(&self) -> usize {
-        let error_code = self.error_code.map_or(0, |at| at + 2);
-        (self.statusword + 2).max(self.position + 4).max(self.velocity + 4).max(error_code)
+        let optional = [(self.error_code, 2), (self.mode_display, 1)];
+        let optional = optional.into_iter().filter_map(|(at, bytes)| Some(at? + bytes));
+        optional.fold((self.statusword + 2).max(self.position + 4).max(self.velocity + 4), usize::max)
     }
 }
 
@@ -76,9 +80,6 @@ pub struct Axis {
     pub(super) rated_at_joint_nm: Option<f64>,
     pub(super) offsets: Offsets,
 }
-
-/// Cyclic synchronous position, object 0x6060.
-const MODE_CSP: u8 = 8;
 
 impl Axis {
     /// Counts of one turn, with sign, to counts of one radian.
@@ -112,7 +113,7 @@ impl Axis {
             put(outputs, at, permille.to_le_bytes());
         }
         if let Some(at) = o.mode {
-            put(outputs, at, [MODE_CSP]);
+            put(outputs, at, MODE_CSP.to_le_bytes());
         }
     }
 
@@ -126,6 +127,7 @@ impl Axis {
             position_rad: f64::from(i32::from_le_bytes(get(inputs, o.position))) / self.counts_per_rad,
             velocity_rad_s: f64::from(i32::from_le_bytes(get(inputs, o.velocity))) / self.counts_per_rad,
             error_code: o.error_code.map_or(0, |at| u16::from_le_bytes(get(inputs, at))),
+            mode: o.mode_display.map(|at| i8::from_le_bytes(get(inputs, at))),
         }
     }
 }
@@ -229,8 +231,8 @@ mod tests {
     fn what_an_axis_needs_of_the_image_ends_behind_its_last_object() {
         let offsets = axis().offsets;
         assert_eq!((offsets.outputs_end(), offsets.inputs_end()), (9, 10));
-        let offsets = Offsets { velocity_offset: Some(9), error_code: Some(10), ..offsets };
-        assert_eq!((offsets.outputs_end(), offsets.inputs_end()), (13, 12));
+        let offsets = Offsets { velocity_offset: Some(9), error_code: Some(10), mode_display: Some(12), ..offsets };
+        assert_eq!((offsets.outputs_end(), offsets.inputs_end()), (13, 13));
     }
 
     #[test]

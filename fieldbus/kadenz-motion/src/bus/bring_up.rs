@@ -4,13 +4,15 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use ethercrab::error::{CoeAbortCode, Error, MailboxError};
+use ethercrab::error::Error;
 use ethercrab::subdevice_group::{DcConfiguration, HasDc, Op, PreOp};
 use ethercrab::{DcSync, DefaultLock, MainDevice, SubDevice, SubDeviceGroup, SubDeviceRef};
 
 use super::axis::{Axis, Offsets};
 use super::image::{byte_of, mapping, Entry};
+use super::scale::{optional, Contradiction, Said};
 use super::BusError;
+use crate::cia402::MODE_CSP;
 use crate::layout::{AxisLayout, Layout, Startup};
 
 /// Most devices of a ring. A power of two, as the master library wants it.
@@ -54,36 +56,14 @@ pub(super) async fn bring_up(
     for device in ring.iter(master) {
         tracing::info!(name = device.name(), address = device.configured_address(), "found");
     }
-    let period_ms = (layout.cycle.period_us / 1000) as u8;
     let mut found = Vec::new();
-    for layout in axes {
-        let device = ring.subdevice(master, layout.device).map_err(|_| BusError::TooFewDevices {
+    for axis in axes {
+        let device = ring.subdevice(master, axis.device).map_err(|_| BusError::TooFewDevices {
             found: ring.len(),
-            what: layout.name.clone(),
-            position: layout.device,
+            what: axis.name.clone(),
+            position: axis.device,
         })?;
-        step.set("writing start-up objects");
-        for startup in &layout.startup {
-            write_startup(&device, startup).await.map_err(|e| failed(step, e))?;
-        }
-        step.set("setting the interpolation period (0x60C2)");
-        set_interpolation_period(&device, layout, period_ms).await.map_err(|e| failed(step, e))?;
-        step.set("reading the mapping of process data");
-        found.push(find_axis(&device, layout).await.map_err(|error| match error {
-            Missing::Object { index, direction } => BusError::NotMapped {
-                axis: layout.name.clone(),
-                position: layout.device,
-                device: device.name().to_owned(),
-                index,
-                direction,
-            },
-            Missing::RatedTorque => BusError::NoRatedTorque {
-                axis: layout.name.clone(),
-                position: layout.device,
-                device: device.name().to_owned(),
-            },
-            Missing::Master(error) => failed(step, error),
-        })?);
+        found.push(prepare(&device, axis, layout, step).await?);
     }
     step.set("distributed clocks");
     for (position, mut device) in ring.iter_mut(master).enumerate() {
@@ -94,22 +74,10 @@ pub(super) async fn bring_up(
     let ring = ring.into_pre_op_pdi(master).await.map_err(|e| failed(step, e))?;
     let mut expected_counter = 0;
     for (position, device) in ring.iter(master).enumerate() {
-        let io = device.io_raw();
-        let (outputs, inputs) = (io.outputs().len(), io.inputs().len());
+        let (outputs, inputs) = (device.io_raw().outputs().len(), device.io_raw().inputs().len());
         expected_counter += u16::from(inputs > 0) + 2 * u16::from(outputs > 0);
         for axis in found.iter().filter(|axis| axis.device == position) {
-            let sides =
-                [("outputs", outputs, axis.offsets.outputs_end()), ("inputs", inputs, axis.offsets.inputs_end())];
-            if let Some((direction, found, needed)) = sides.into_iter().find(|(_, found, needed)| found < needed) {
-                return Err(BusError::ImageTooShort {
-                    what: format!("the mapping of {}", axis.name),
-                    needed,
-                    direction,
-                    position,
-                    device: device.name().to_owned(),
-                    found,
-                });
-            }
+            has_room(axis, device.name(), outputs, inputs)?;
         }
     }
     let clocks = DcConfiguration {
@@ -120,9 +88,64 @@ pub(super) async fn bring_up(
     let ring = ring.configure_dc_sync(master, clocks).await.map_err(|e| failed(step, e))?;
     step.set("SAFE-OP");
     let ring = ring.into_safe_op(master).await.map_err(|e| failed(step, e))?;
+    step.set("reading the mode of operation (0x6061)");
+    for axis in found.iter().filter(|axis| axis.offsets.mode_display.is_none()) {
+        let device = ring.subdevice(master, axis.device).map_err(|e| failed(step, e))?;
+        in_mode(&device, axis)
+            .await
+            .map_err(|refused| refused.into_error(&axis.name, axis.device, device.name(), step))?;
+    }
     step.set("requesting OP");
     let ring = ring.request_into_op(master).await.map_err(|e| failed(step, e))?;
     Ok(Found { ring, axes: found, expected_counter })
+}
+
+/// The device has as much process data as what the drive maps.
+fn has_room(axis: &Axis, device: &str, outputs: usize, inputs: usize) -> Result<(), BusError> {
+    let sides = [("outputs", outputs, axis.offsets.outputs_end()), ("inputs", inputs, axis.offsets.inputs_end())];
+    match sides.into_iter().find(|(_, found, needed)| found < needed) {
+        None => Ok(()),
+        Some((direction, found, needed)) => Err(BusError::ImageTooShort {
+            what: format!("the mapping of {}", axis.name),
+            needed,
+            direction,
+            position: axis.device,
+            device: device.to_owned(),
+            found,
+        }),
+    }
+}
+
+/// An axis in PRE-OP: start-up objects, interpolation period, mapping, and whether the drive is what the layout says.
+async fn prepare(
+    device: &SubDeviceRef<'_, &SubDevice>,
+    axis: &AxisLayout,
+    layout: &Layout,
+    step: &Cell<&'static str>,
+) -> Result<Axis, BusError> {
+    let refused = |refused: Refused| refused.into_error(&axis.name, axis.device, device.name(), step);
+    step.set("writing start-up objects");
+    for startup in &axis.startup {
+        write_startup(device, startup).await.map_err(|error| refused(error.into()))?;
+    }
+    step.set("setting the interpolation period (0x60C2)");
+    let period_ms = (layout.cycle.period_us / 1000) as u8;
+    set_interpolation_period(device, axis, period_ms).await.map_err(|error| refused(error.into()))?;
+    step.set("reading the mapping of process data");
+    let found = find_axis(device, axis).await.map_err(refused)?;
+    step.set("reading scale, modes and limits of a drive");
+    let said = Said::read(device).await.map_err(|error| refused(error.into()))?;
+    if let Some(contradiction) = said.contradicts(axis, &layout.motion, found.rated_at_joint_nm.is_some()) {
+        return Err(refused(Refused::Contradiction(contradiction)));
+    }
+    if !said.has_scale() {
+        tracing::warn!(
+            axis = axis.name,
+            "the drive does not give its scale (0x6092, 0x608F): counts_per_turn = {} is not checked",
+            axis.counts_per_turn
+        );
+    }
+    Ok(found)
 }
 
 async fn write_startup(device: &SubDeviceRef<'_, &SubDevice>, startup: &Startup) -> Result<(), Error> {
@@ -142,17 +165,13 @@ async fn set_interpolation_period(
 ) -> Result<(), Error> {
     let wanted = match layout.interpolation_period {
         Some(wanted) => wanted,
-        None => match device.sdo_read::<u8>(0x60C2, 1).await {
-            Ok(_) => true,
-            Err(Error::Mailbox(MailboxError::Aborted {
-                code: CoeAbortCode::NotFound | CoeAbortCode::SubIndexNotFound,
-                ..
-            })) => {
+        None => {
+            let has = optional::<u8, _>(device, 0x60C2, 1).await?.is_some();
+            if !has {
                 tracing::info!(axis = layout.name, "the drive has no interpolation period (0x60C2): none is set");
-                false
             }
-            Err(error) => return Err(error),
-        },
+            has
+        }
     };
     if wanted {
         device.sdo_write(0x60C2, 1, period_ms).await?;
@@ -161,23 +180,39 @@ async fn set_interpolation_period(
     Ok(())
 }
 
-enum Missing {
-    Object { index: u16, direction: &'static str },
-    RatedTorque,
+/// Why a drive cannot be an axis.
+enum Refused {
+    Unmapped { index: u16, direction: &'static str },
+    NoRatedTorque,
+    Contradiction(Contradiction),
     Master(Error),
 }
 
-impl From<Error> for Missing {
+impl From<Error> for Refused {
     fn from(error: Error) -> Self {
         Self::Master(error)
     }
 }
 
-async fn find_axis(device: &SubDeviceRef<'_, &SubDevice>, layout: &AxisLayout) -> Result<Axis, Missing> {
+impl Refused {
+    fn into_error(self, axis: &str, position: usize, device: &str, step: &Cell<&'static str>) -> BusError {
+        let (axis, device) = (axis.to_owned(), device.to_owned());
+        match self {
+            Self::Unmapped { index, direction } => BusError::NotMapped { axis, position, device, index, direction },
+            Self::NoRatedTorque => BusError::NoRatedTorque { axis, position, device },
+            Self::Contradiction(Contradiction { drive, layout, remedy }) => {
+                BusError::Contradiction { axis, position, device, drive, layout, remedy }
+            }
+            Self::Master(error) => BusError::Master { step: step.get(), error },
+        }
+    }
+}
+
+async fn find_axis(device: &SubDeviceRef<'_, &SubDevice>, layout: &AxisLayout) -> Result<Axis, Refused> {
     let outputs = mapping(device, 0x1C12).await?;
     let inputs = mapping(device, 0x1C13).await?;
     let need = |entries: &[Entry], index, bits, direction| {
-        byte_of(entries, index, bits).ok_or(Missing::Object { index, direction })
+        byte_of(entries, index, bits).ok_or(Refused::Unmapped { index, direction })
     };
     let offsets = Offsets {
         controlword: need(&outputs, 0x6040, 16, "outputs")?,
@@ -189,10 +224,11 @@ async fn find_axis(device: &SubDeviceRef<'_, &SubDevice>, layout: &AxisLayout) -
         position: need(&inputs, 0x6064, 32, "inputs")?,
         velocity: need(&inputs, 0x606C, 32, "inputs")?,
         error_code: byte_of(&inputs, 0x603F, 16),
+        mode_display: byte_of(&inputs, 0x6061, 8),
     };
     let rated_at_joint_nm = rated_torque(device, layout, &offsets).await?;
-    if offsets.mode.is_none() {
-        device.sdo_write(0x6060, 0, 8i8).await?;
+    if offsets.mode.is_none() || offsets.mode_display.is_none() {
+        device.sdo_write(0x6060, 0, MODE_CSP).await?;
     }
     Ok(Axis {
         name: layout.name.clone(),
@@ -203,12 +239,35 @@ async fn find_axis(device: &SubDeviceRef<'_, &SubDevice>, layout: &AxisLayout) -
     })
 }
 
+/// Readings of the mode of operation before it counts as another one; each takes a few frames.
+const MODE_READINGS: u32 = 50;
+
+/// The drive is in the mode that was written: for one that does not map what it says of it, so that no cycle sees it.
+async fn in_mode<S>(device: &SubDeviceRef<'_, S>, axis: &Axis) -> Result<(), Refused>
+where
+    S: std::ops::Deref<Target = SubDevice>,
+{
+    tracing::warn!(axis = axis.name, "the drive does not map its mode of operation (0x6061): no cycle watches it");
+    let mut mode = None;
+    for _ in 0..MODE_READINGS {
+        mode = optional::<i8, _>(device, 0x6061, 0).await?;
+        if mode.is_none_or(|mode| mode == MODE_CSP) {
+            return Ok(());
+        }
+    }
+    Err(Refused::Contradiction(Contradiction {
+        drive: format!("mode of operation {} (0x6061)", mode.unwrap_or_default()),
+        layout: format!("an axis in cyclic synchronous position ({MODE_CSP})"),
+        remedy: "Map 0x6060 and 0x6061 with `startup` entries, or set the drive up for this mode",
+    }))
+}
+
 /// What 1000 ‰ of the torque offset are at the joint, N·m; `None` where this drive gets no torque feed-forward.
 async fn rated_torque(
     device: &SubDeviceRef<'_, &SubDevice>,
     layout: &AxisLayout,
     offsets: &Offsets,
-) -> Result<Option<f64>, Missing> {
+) -> Result<Option<f64>, Refused> {
     let axis = layout.name.as_str();
     let Some(feed_forward) = &layout.feed_forward else {
         tracing::info!(axis, "no torque feed-forward: the layout has no `feed_forward` for it");
@@ -229,7 +288,7 @@ async fn rated_torque(
     }
     let rated_mnm: u32 = device.sdo_read(0x6076, 0).await?;
     if rated_mnm == 0 {
-        return Err(Missing::RatedTorque);
+        return Err(Refused::NoRatedTorque);
     }
     let rated_nm = Axis::rated_at_joint_nm(rated_mnm, feed_forward, layout.counts_per_turn);
     tracing::info!(axis, rated_nm, "torque feed-forward");

@@ -93,6 +93,22 @@ pub enum BusError {
         /// Bytes.
         found: usize,
     },
+    /// A drive says of itself what the layout contradicts.
+    #[error("{axis} (device {position}, `{device}`): the drive says {drive}; the layout says {layout}. {remedy}")]
+    Contradiction {
+        /// Name in the layout.
+        axis: String,
+        /// In the ring.
+        position: usize,
+        /// Name of the device.
+        device: String,
+        /// Value and object of the drive.
+        drive: String,
+        /// Value and key of the layout.
+        layout: String,
+        /// What to do.
+        remedy: &'static str,
+    },
     /// Feed-forward is configured for a drive that does not say what it is to be scaled by.
     #[error(
         "{axis} (device {position}, `{device}`): its rated torque (0x6076) is 0, so torque feed-forward has no scale. Set \

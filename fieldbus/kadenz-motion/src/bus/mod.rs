@@ -8,6 +8,7 @@ mod error;
 mod image;
 mod online;
 mod pump;
+mod scale;
 mod socket;
 mod wire;
 

@@ -69,6 +69,7 @@ fn supervision(layout: &Layout) -> Result<(), Problem> {
         ("skipped_cycles", limits.skipped_cycles.into()),
         ("clock_difference_ns", limits.clock_difference_ns.into()),
         ("clock_readings", limits.clock_readings.into()),
+        ("status_cycles", limits.status_cycles.into()),
         ("setpoint_cycles", limits.setpoint_cycles.into()),
         ("stop_cycles", limits.stop_cycles.into()),
     ];
@@ -92,6 +93,7 @@ fn axis(joint: usize, axis: &AxisLayout) -> Result<(), Problem> {
     let link = &indy7::links()[joint];
     let key = |key: &str| format!("{key} of axis `{}`", axis.name);
     positive(&format!("{}, without its sign,", key("counts_per_turn")), axis.counts_per_turn.abs())?;
+    positive(&key("shaft_turns"), axis.shaft_turns)?;
     positive(&key("velocity_deg_s"), axis.velocity_deg_s)?;
     positive(&key("acceleration_deg_s2"), axis.acceleration_deg_s2)?;
     positive(&key("jerk_deg_s3"), axis.jerk_deg_s3)?;
@@ -259,6 +261,7 @@ mod tests {
             let said = refused("[supervision]", &format!("[supervision]\n{key} = 0"));
             assert!(said.contains(&format!("supervision.{key} is 0")) && said.contains("default"), "{said}");
         }
+        assert!(refused("status_cycles = 50", "status_cycles = 0").contains("status_cycles"));
         assert!(refused("skipped_cycles = 80", "skipped_cycles = 0").contains("skipped_cycles"));
         assert!(refused("skipped_cycles = 80", "skipped_cycles = -1").contains("skipped_cycles"));
     }

@@ -92,6 +92,12 @@ impl Wanted {
         }
     }
 
+    /// Time between two samples of a lane, µs; `None` when there is no such record.
+    pub fn period_us(&self) -> Option<i64> {
+        let one = Self { samples: 1, ..self.clone() };
+        one.cycles().map(|cycles| (cycles * Task::Main.period_ms() * 1000) as i64)
+    }
+
     fn task(&self) -> Option<Task> {
         let priority = self.params.get("priority")?;
         Task::ALL.into_iter().find(|task| i64::from(task.priority()) == *priority)

@@ -67,6 +67,16 @@ kinds! {
     PowerRemoved = 18, "every drive without power {} cycles after the stop";
     /// A drive was in fault before it was enabled.
     FaultAcknowledged = 19, "drive of axis {} came with fault {x}, which is acknowledged once";
+    /// A drive warns.
+    DriveWarning = 20, "drive of axis {} warns, statusword {x}";
+    /// A limit inside a drive is active.
+    InternalLimit = 21, "drive of axis {} is held by a limit of its own (statusword bit 11), cycle {} in a row";
+    /// A drive does not take the setpoints.
+    NotFollowing = 22, "drive of axis {} does not follow its setpoints (statusword bit 12), cycle {} in a row";
+    /// A drive's own following error.
+    DriveFollowingError = 23, "drive of axis {} has a following error (statusword bit 13), cycle {} in a row";
+    /// A drive is in another mode of operation.
+    DriveMode = 24, "drive of axis {} is in mode {}, cyclic synchronous position (8) is asked for";
 }
 
 /// An event of one cycle.

@@ -27,6 +27,9 @@ pub struct SupervisionLimits {
     pub clock_readings: u32,
     /// Largest following error, degrees.
     pub following_error_deg: f64,
+    /// Cycles for which a drive may say that a limit of its own holds it, that it does not follow, or that it has a
+    /// following error (statusword bits 11, 12, 13) before a quick stop.
+    pub status_cycles: u32,
     /// Cycles without a new setpoint before a quick stop.
     pub setpoint_cycles: u32,
     /// Cycles a quick stop may take until all drives are without power; then power is removed.
@@ -45,6 +48,7 @@ impl Default for SupervisionLimits {
             clock_difference_ns: 2_000,
             clock_readings: 5,
             following_error_deg: 5.0,
+            status_cycles: 10,
             setpoint_cycles: 10,
             stop_cycles: 1_000,
         }

@@ -6,7 +6,12 @@ use crate::cia402::DriveState;
 
 const WKC: u16 = 21;
 const GOOD: Exchange = Exchange::Answered { working_counter: WKC, not_in_op: None };
-const FOLLOWS: (DriveState, u16, u16, f64) = (DriveState::OperationEnabled, 0x1637, 0, 0.1);
+const FOLLOWS: AxisSeen =
+    AxisSeen { state: DriveState::OperationEnabled, statusword: 0x1637, error_code: 0, mode: Some(8), error_deg: 0.1 };
+
+const fn axis(state: DriveState, statusword: u16, error_code: u16, error_deg: f64) -> AxisSeen {
+    AxisSeen { state, statusword, error_code, mode: Some(8), error_deg }
+}
 
 struct Bench {
     supervisor: Supervisor,
@@ -23,11 +28,7 @@ impl Bench {
         self.cycle_of(&[FOLLOWS; 6], change)
     }
 
-    fn cycle_of(
-        &mut self,
-        axes: &[(DriveState, u16, u16, f64)],
-        change: impl FnOnce(&mut Observation<'_>),
-    ) -> Reaction {
+    fn cycle_of(&mut self, axes: &[AxisSeen], change: impl FnOnce(&mut Observation<'_>)) -> Reaction {
         self.cycle += 1;
         let mut seen = Observation {
             cycle: self.cycle,
@@ -150,7 +151,7 @@ fn m11_cycles_without_a_reading_do_not_forgive_clock_drift() {
 fn m12_an_axis_that_does_not_follow_stops_all() {
     let mut bench = Bench::new();
     let mut axes = [FOLLOWS; 6];
-    axes[4].3 = -5.5;
+    axes[4].error_deg = -5.5;
     assert_eq!(bench.cycle_of(&axes, |_| ()), Reaction::QuickStop);
     assert_eq!((bench.log[0].kind(), bench.log[0].value), (Some(EventKind::FollowingError), 4));
 }
@@ -158,7 +159,7 @@ fn m12_an_axis_that_does_not_follow_stops_all() {
 #[test]
 fn m13_a_position_that_is_no_number_is_a_following_error() {
     let mut axes = [FOLLOWS; 6];
-    axes[0].3 = f64::NAN;
+    axes[0].error_deg = f64::NAN;
     assert_eq!(Bench::new().cycle_of(&axes, |_| ()), Reaction::QuickStop);
 }
 
@@ -166,7 +167,7 @@ fn m13_a_position_that_is_no_number_is_a_following_error() {
 fn m14_a_drive_fault_removes_power_of_all_and_names_its_code() {
     let mut bench = Bench::new();
     let mut axes = [FOLLOWS; 6];
-    axes[2] = (DriveState::Fault, 0x0218, 0x8611, 0.0);
+    axes[2] = axis(DriveState::Fault, 0x0218, 0x8611, 0.0);
     assert_eq!(bench.cycle_of(&axes, |_| ()), Reaction::SafeState);
     assert_eq!((bench.log[0].value, bench.log[0].expected), (2, 0x8611));
 }
@@ -174,14 +175,14 @@ fn m14_a_drive_fault_removes_power_of_all_and_names_its_code() {
 #[test]
 fn m15_a_drive_that_leaves_operation_unasked_stops_the_others() {
     let mut axes = [FOLLOWS; 6];
-    axes[5] = (DriveState::SwitchedOn, 0x0233, 0, 0.0);
+    axes[5] = axis(DriveState::SwitchedOn, 0x0233, 0, 0.0);
     assert_eq!(Bench::new().cycle_of(&axes, |_| ()), Reaction::QuickStop);
 }
 
 #[test]
 fn m16_old_inputs_are_not_judged() {
     let mut axes = [FOLLOWS; 6];
-    axes[2] = (DriveState::Fault, 0x0218, 0, 90.0);
+    axes[2] = axis(DriveState::Fault, 0x0218, 0, 90.0);
     assert_eq!(Bench::new().cycle_of(&axes, |seen| seen.exchange = Exchange::Lost), Reaction::Hold);
 }
 
@@ -208,7 +209,7 @@ fn m18_an_error_of_the_master_library_counts_as_a_lost_frame() {
 fn m19_two_faults_at_once_cause_the_stronger_reaction_and_two_log_lines() {
     let mut bench = Bench::new();
     let mut axes = [FOLLOWS; 6];
-    axes[1] = (DriveState::Fault, 0x0218, 1, 0.0);
+    axes[1] = axis(DriveState::Fault, 0x0218, 1, 0.0);
     assert_eq!(bench.cycle_of(&axes, |seen| seen.setpoint_age = 1), Reaction::SafeState);
     assert_eq!(bench.kinds(), [EventKind::SetpointLate, EventKind::DriveFault]);
 }
@@ -222,8 +223,8 @@ fn m20_the_strongest_reaction_is_remembered_after_recovery() {
 }
 
 /// An axis on its way into operation.
-const READY: (DriveState, u16, u16, f64) = (DriveState::ReadyToSwitchOn, 0x0231, 0, 0.0);
-const FAULTED: (DriveState, u16, u16, f64) = (DriveState::Fault, 0x0218, 0x8611, 0.0);
+const READY: AxisSeen = axis(DriveState::ReadyToSwitchOn, 0x0231, 0, 0.0);
+const FAULTED: AxisSeen = axis(DriveState::Fault, 0x0218, 0x8611, 0.0);
 
 #[test]
 fn m21_before_op_only_frames_are_looked_at_and_nothing_is_stopped() {
@@ -268,7 +269,7 @@ fn m23_axes_that_are_enabled_are_held_to_it_while_the_others_are_on_their_way() 
     assert_eq!(bench.cycle_of(&[READY; 6], enabling), Reaction::QuickStop);
     assert_eq!(bench.kinds(), [EventKind::DriveDropped]);
     let mut bench = Bench::new();
-    axes[0].3 = 6.0;
+    axes[0].error_deg = 6.0;
     assert_eq!(bench.cycle_of(&axes, enabling), Reaction::QuickStop);
     assert_eq!(bench.kinds(), [EventKind::FollowingError]);
 }
@@ -304,4 +305,73 @@ fn m25_faults_during_a_stop_are_told_once_and_only_power_off_can_follow() {
     assert_eq!(bench.cycle_of(&axes, fell), Reaction::SafeState);
     assert_eq!(bench.cycle_of(&axes, fell), Reaction::None);
     assert_eq!(bench.kinds(), [EventKind::FrameLost, EventKind::DriveFault, EventKind::DeviceState]);
+}
+
+/// Six axes of which one says this.
+fn saying(joint: usize, change: impl FnOnce(&mut AxisSeen)) -> [AxisSeen; 6] {
+    let mut axes = [FOLLOWS; 6];
+    change(&mut axes[joint]);
+    axes
+}
+
+#[test]
+fn m26_a_limit_inside_a_drive_is_told_at_once_and_stops_when_it_lasts() {
+    let mut bench = Bench::new();
+    let limited = saying(1, |axis| axis.statusword |= 1 << 11);
+    let reactions: Vec<_> = (0..10).map(|_| bench.cycle_of(&limited, |_| ())).collect();
+    assert_eq!(reactions, [[Reaction::None; 9].as_slice(), &[Reaction::QuickStop]].concat());
+    assert_eq!(bench.kinds(), [EventKind::InternalLimit; 2]);
+    assert_eq!((bench.log[1].value, bench.log[1].expected), (1, 10));
+    // Each time anew.
+    let mut bench = Bench::new();
+    for _ in 0..5 {
+        assert_eq!(bench.cycle_of(&limited, |_| ()), Reaction::None);
+        assert_eq!(bench.cycle(|_| ()), Reaction::None);
+    }
+    assert_eq!(bench.kinds(), [EventKind::InternalLimit; 5]);
+}
+
+#[test]
+fn m27_a_drive_that_does_not_follow_or_has_a_following_error_is_told_and_stops_when_it_lasts() {
+    let ignores = saying(4, |axis| axis.statusword &= !(1 << 12));
+    let behind = saying(4, |axis| axis.statusword |= 1 << 13);
+    for (axes, kind) in [(ignores, EventKind::NotFollowing), (behind, EventKind::DriveFollowingError)] {
+        let mut bench = Bench::new();
+        let stopped = (1..100).find(|_| bench.cycle_of(&axes, |_| ()) == Reaction::QuickStop);
+        assert_eq!((stopped, bench.kinds()), (Some(10), vec![kind; 2]));
+    }
+}
+
+#[test]
+fn m28_a_warning_is_told_once_and_stops_nothing() {
+    let mut bench = Bench::new();
+    let warns = saying(3, |axis| axis.statusword |= 1 << 7);
+    for _ in 0..100 {
+        assert_eq!(bench.cycle_of(&warns, |_| ()), Reaction::None);
+    }
+    assert_eq!(bench.kinds(), [EventKind::DriveWarning]);
+    assert_eq!((bench.log[0].value, bench.log[0].expected), (3, 0x16B7));
+    assert!(bench.log[0].to_string().contains("drive of axis 3 warns, statusword 0x16b7: goes on"));
+}
+
+#[test]
+fn m29_a_drive_in_another_mode_stops_at_once_and_its_bits_are_not_read_as_those_of_this_one() {
+    let mut bench = Bench::new();
+    let homing = saying(2, |axis| (axis.mode, axis.statusword) = (Some(6), 0x2637));
+    assert_eq!(bench.cycle_of(&homing, |_| ()), Reaction::QuickStop);
+    assert_eq!((bench.kinds(), bench.log[0].expected), (vec![EventKind::DriveMode], 6));
+    // A drive that does not map its mode says nothing about it.
+    let mut bench = Bench::new();
+    assert_eq!(bench.cycle_of(&saying(2, |axis| axis.mode = None), |_| ()), Reaction::None);
+    assert!(bench.log.is_empty());
+}
+
+#[test]
+fn m30_what_drives_say_in_a_stop_is_no_news() {
+    let mut bench = Bench::new();
+    let all = saying(0, |axis| axis.statusword = 0x2887 | 0x20);
+    for _ in 0..50 {
+        assert_eq!(bench.cycle_of(&all, |seen| seen.duty = Duty::Stopping), Reaction::None);
+    }
+    assert!(bench.log.is_empty());
 }

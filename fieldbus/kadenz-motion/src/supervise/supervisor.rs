@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Observation to reaction.
 
+use super::drive_status::DriveStatus;
 use super::{Duty, Event, EventKind, SupervisionLimits, SETPOINT_GRACE_CYCLES};
 use crate::cia402::DriveState;
 
@@ -59,6 +60,21 @@ pub enum Exchange {
     },
 }
 
+/// What an axis said in one cycle, and how far it is from its setpoint.
+#[derive(Debug, Clone, Copy)]
+pub struct AxisSeen {
+    /// Decoded from the statusword.
+    pub state: DriveState,
+    /// Object 0x6041.
+    pub statusword: u16,
+    /// Object 0x603F.
+    pub error_code: u16,
+    /// Object 0x6061, where it is mapped.
+    pub mode: Option<i8>,
+    /// Setpoint less actual, degrees.
+    pub error_deg: f64,
+}
+
 /// What one cycle of the main task saw.
 #[derive(Debug, Clone, Copy)]
 pub struct Observation<'a> {
@@ -76,8 +92,8 @@ pub struct Observation<'a> {
     pub clock_difference_ns: Option<u32>,
     /// Cycles since the last new setpoint.
     pub setpoint_age: u32,
-    /// Of each axis: state, statusword, error code (object 0x603F), setpoint less actual in degrees.
-    pub axes: &'a [(DriveState, u16, u16, f64)],
+    /// Of each axis.
+    pub axes: &'a [AxisSeen],
 }
 
 /// Remembers what happens in a row.
@@ -107,6 +123,7 @@ struct Axis {
     was_enabled: bool,
     /// Its fault has been told.
     faulted: bool,
+    status: DriveStatus,
 }
 
 impl Supervisor {
@@ -234,7 +251,7 @@ impl Supervisor {
 
     fn look_at_axes(&mut self, seen: &Observation<'_>, found: &mut impl FnMut(EventKind, i64, i64, Reaction)) {
         for (k, (was, now)) in self.axes.iter_mut().zip(seen.axes).enumerate() {
-            let (axis, (state, statusword, error_code, error_deg)) = (k as i64, *now);
+            let (axis, AxisSeen { state, statusword, error_code, error_deg, .. }) = (k as i64, *now);
             if state.faulted() {
                 if seen.duty == Duty::Enabling && !was.was_well {
                     if !std::mem::replace(&mut was.acknowledged, true) {
@@ -248,7 +265,11 @@ impl Supervisor {
             was.was_well |= !matches!(state, DriveState::NotReady | DriveState::Unknown);
             let follows = state == DriveState::OperationEnabled;
             was.was_enabled |= follows;
-            if seen.duty == Duty::Stopping || (seen.duty == Duty::Enabling && !was.was_enabled) {
+            if seen.duty == Duty::Stopping {
+                continue;
+            }
+            was.status.look(axis, now, self.limits.status_cycles, found);
+            if seen.duty == Duty::Enabling && !was.was_enabled {
                 continue;
             }
             if !follows {

@@ -9,12 +9,14 @@ use super::phase::Phase;
 use super::sync0::{Passing, Sync0};
 use super::{Shared, StopCategory, Task, Window};
 use crate::bus::{Answer, AxisFeedback, AxisSetpoint, Bus, Wire};
-use crate::cia402::{controlword, towards_enabled, DriveState};
+use crate::cia402::{controlword, towards_enabled, DriveState, MODE_CSP};
 use crate::layout::Layout;
 use crate::message::{Batch, CycleSample, Events, Order, Setpoints, TaskSample, TorqueRequest, Torques, EVENTS};
 use crate::profile::{Point, Way};
 use crate::rt::{Receiver, Sender};
-use crate::supervise::{Duty, Event, EventKind, Exchange, Observation, Reaction, Supervisor, SETPOINT_GRACE_CYCLES};
+use crate::supervise::{
+    AxisSeen, Duty, Event, EventKind, Exchange, Observation, Reaction, Supervisor, SETPOINT_GRACE_CYCLES,
+};
 use crate::AXES;
 
 /// Cycles the ring may take to reach OP, and the drives to be enabled.
@@ -111,6 +113,7 @@ impl<W: Wire> MainTask<W> {
             position_rad: 0.0,
             velocity_rad_s: 0.0,
             error_code: 0,
+            mode: None,
         };
         let no_event = Event::new(0, EventKind::Recovered, 0, 0, Reaction::None);
         Self {
@@ -320,7 +323,12 @@ impl<W: Wire> MainTask<W> {
                 Phase::Enabling => {
                     // Until it is enabled the setpoint is where the axis stands, so that enabling moves nothing.
                     self.point.position[k] = feedback.position_rad;
-                    AxisSetpoint { controlword: towards_enabled(feedback.state), ..standing }
+                    let controlword = match feedback.state {
+                        // In another mode it would not take positions for what they are.
+                        DriveState::SwitchedOn if is_strange(feedback.mode) => controlword::SWITCH_ON,
+                        state => towards_enabled(state),
+                    };
+                    AxisSetpoint { controlword, ..standing }
                 }
                 Phase::Moving | Phase::Halting { .. } => following,
                 Phase::Stopping { category: StopCategory::Zero, .. } => standing,
@@ -342,11 +350,10 @@ impl<W: Wire> MainTask<W> {
     }
 
     fn supervise(&mut self, duty: Duty, release: &Release, exchange: Exchange, clock_difference_ns: Option<u32>) {
-        let mut axes = [(DriveState::Unknown, 0, 0, 0.0); AXES];
-        for (k, axis) in axes.iter_mut().enumerate() {
-            let feedback = &self.feedback[k];
-            *axis = (feedback.state, feedback.statusword, feedback.error_code, self.sample.position_error_deg[k]);
-        }
+        let axes: [AxisSeen; AXES] = std::array::from_fn(|k| {
+            let AxisFeedback { state, statusword, error_code, mode, .. } = self.feedback[k];
+            AxisSeen { state, statusword, error_code, mode, error_deg: self.sample.position_error_deg[k] }
+        });
         let seen = Observation {
             cycle: self.cycle,
             duty,
@@ -420,6 +427,9 @@ impl<W: Wire> MainTask<W> {
         let mut axes = self.feedback.iter().enumerate().filter(|(_, axis)| axis.state != DriveState::OperationEnabled);
         let by_axis = axes.next().map(|(k, axis)| match axis.state.faulted() {
             true => (EventKind::DriveFault, k as i64, axis.error_code.into()),
+            false if axis.state == DriveState::SwitchedOn && is_strange(axis.mode) => {
+                (EventKind::DriveMode, k as i64, axis.mode.unwrap_or_default().into())
+            }
             false => (EventKind::DriveDropped, k as i64, axis.statusword.into()),
         });
         let (kind, value, expected) = by_frame.or(by_axis).unwrap_or((EventKind::DeviceState, 0, 0));
@@ -557,6 +567,11 @@ impl<W: Wire> Cyclic for MainTask<W> {
         self.look_at_requests();
         Flow::Continue
     }
+}
+
+/// The drive says that it is in another mode than the one asked for.
+fn is_strange(mode: Option<i8>) -> bool {
+    mode.is_some_and(|mode| mode != MODE_CSP)
 }
 
 fn log_into(events: &mut Events, event: Event) {
