@@ -34,12 +34,19 @@ def write_json(folders: Sequence[Path], errors: Sequence[KadenzError]) -> None:
 
 
 def write_tables(folders: Sequence[Path]) -> None:
-    """One table a run: accounting, median, p99, maximum, and what they count."""
+    """One table a run: accounting, median, p99, maximum, and what they count; of several runs also
+    what they answer together."""
+    from kadenz.analysis import analyse
+    from kadenz.analysis.summary import run_summary
+    from kadenz.cli.answering import print_answers
     from kadenz.cli.console import console, fits
+    from kadenz.store import read_run
 
     screen = console()
-    for folder in folders:
-        summary = _summary(folder)
+    runs = [read_run(folder) for folder in folders]
+    results = [analyse(run) for run in runs]
+    for folder, result in zip(folders, results, strict=True):
+        summary = run_summary(result)
         table = _table(summary)
         if fits(screen, table):
             screen.print(table)
@@ -56,6 +63,8 @@ def write_tables(folders: Sequence[Path]) -> None:
         if summary["partial"]:
             screen.print(f"[red]partial[/] {_plain(summary['partial_reason'])}")
         screen.print(f"[dim]run folder[/] {_plain(folder)}\n", soft_wrap=True)
+    if len(runs) > 1:
+        print_answers(screen, runs, results)
 
 
 def _summary(folder: Path) -> dict[str, Any]:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kadenz.analysis.results import RecordResult, RunResult
+from kadenz.analysis.rounds import OverRounds, over_rounds
 from kadenz.analysis.shared import SharedPoint
 from kadenz.analysis.units import CLASS_MEANING
+from kadenz.analysis.variants import Variant, variants_of
 from kadenz.config.manifest import ClockClass
 from kadenz.published import PublishedFigure
 from kadenz.report import (
@@ -81,8 +83,9 @@ class Headline:
 
 @dataclass(frozen=True)
 class Card:
-    """A target at a glance."""
+    """A variant at a glance."""
 
+    letter: str
     label: str
     board: str
     kernel: str
@@ -166,6 +169,7 @@ class Page:
     title: str
     created: str
     version: str
+    runs: int
     answers: tuple[Sentence, ...]
     legend: tuple[overlays.Key, ...]
     overlays: tuple[overlays.Overlay, ...]
@@ -228,6 +232,7 @@ def build(
         title=title,
         created=created[:16].replace("T", " ") + " UTC",
         version=version,
+        runs=len(runs),
         answers=tuple(answers),
         legend=overlays.legend(runs),
         overlays=tuple(overlays.overlay(point, named) for point in top),
@@ -258,25 +263,38 @@ def _study_plots(named: Named) -> tuple[StudyPlots, ...]:
 
 
 def _cards(named: Named) -> tuple[Card, ...]:
-    """A card a run; those that look the same bear the run's name, as it is in the tables."""
-    heads = [(labels.board(run), labels.kernel(run)) for _, run in named]
+    """A card a variant; those that look the same bear its name, as it is in the tables."""
+    runs = [run for _, run in named]
+    variants = variants_of([run.manifest for run in runs])
+    members = [[runs[place] for place in variant.runs] for variant in variants]
+    heads = [(labels.board(own[0]), labels.kernel(own[0])) for own in members]
     return tuple(
-        _card(label, run, variant, label if heads.count(heads[number]) > 1 else "")
-        for number, (variant, label, run) in enumerate(labels.styled(named))
+        _card(label, variant, own, number, label if heads.count(heads[number]) > 1 else "")
+        for number, (label, variant, own) in enumerate(
+            zip(labels.variant_labels(runs), variants, members, strict=True)
+        )
     )
 
 
-def _card(label: str, run: RunResult, number: int, name: str) -> Card:
+def _card(
+    label: str, variant: Variant, rounds: Sequence[RunResult], number: int, name: str
+) -> Card:
+    run = rounds[0]
     manifest, unit = run.manifest, run.unit
-    good = sum(record.usable for record in run.records)
-    absent = sum(record.entry.status == "n/a" for record in run.records)
-    bad = len(run.records) - good - absent
-    measured = f"{good} of {len(run.records)} points measured"
+    records = [record for one in rounds for record in one.records]
+    good = sum(record.usable for record in records)
+    absent = sum(record.entry.status == "n/a" for record in records)
+    bad = len(records) - good - absent
+    measured = f"{good} of {len(records)} points measured"
+    if len(rounds) > 1:
+        measured += f" in {len(rounds)} rounds: the middle round’s figures, the largest maximum"
     if absent:
         measured += f", {absent} not applicable"
     if bad:
         measured += f", {bad} invalid or failed"
+    stopped = [one.manifest for one in rounds if one.manifest.partial]
     return Card(
+        letter=variant.letter,
         label=label,
         board=labels.board(run),
         kernel=labels.kernel(run),
@@ -286,9 +304,9 @@ def _card(label: str, run: RunResult, number: int, name: str) -> Card:
         meaning=CLASS_MEANING[manifest.clock.clock_class],
         unit=unit.label,
         name=name,
-        headlines=tuple(_headlines(run)),
+        headlines=tuple(_headlines(rounds)),
         measured=measured,
-        partial=manifest.partial_reason or "stopped early" if manifest.partial else "",
+        partial=stopped[0].partial_reason or "stopped early" if stopped else "",
         colour=style.colour(number),
         events=events.line(manifest),
         notes=tuple(
@@ -301,29 +319,29 @@ def _card(label: str, run: RunResult, number: int, name: str) -> Card:
     )
 
 
-def _headlines(run: RunResult) -> list[Headline]:
+def _headlines(rounds: Sequence[RunResult]) -> list[Headline]:
     found: list[Headline] = []
     for bench, name in _HEADLINES:
-        record = next((r for r in run.find(bench) if r.main is not None), None)
-        if record is not None and len(found) < _HEADLINES_SHOWN:
-            mark = labels.MARK if labels.note(run, bench) else ""
-            found.append(_headline(name, record, mark))
+        first = next((r for r in rounds[0].find(bench) if r.main is not None), None)
+        if first is None or len(found) == _HEADLINES_SHOWN:
+            continue
+        same = [r for one in rounds for r in one.find(bench) if r.params == first.params]
+        of = over_rounds(same)
+        if of is not None:
+            mark = labels.MARK if labels.note(rounds[0], bench) else ""
+            found.append(_headline(name, first, of, mark))
     return found
 
 
-def _headline(name: str, record: RecordResult, mark: str) -> Headline:
-    unit, lane = record.unit, record.main
-    assert lane is not None and lane.summary is not None
-    summary = record.pooled.summary if record.pooled else lane.summary
-    p99 = lane.percentile("p99")
-    value = record.pooled.quantiles.get("p99") if record.pooled else p99.value if p99 else None
+def _headline(name: str, record: RecordResult, of: OverRounds, mark: str) -> Headline:
+    unit = record.unit
     size = record.params.get("size_bytes")
     return Headline(
         name=name,
         point="" if size is None else f"{size:,} bytes",
-        median=numbers.figure(summary.median, unit),
-        p99=numbers.figure(value, unit),
-        max=numbers.figure(summary.max, unit),
+        median=numbers.figure(of.median, unit),
+        p99=numbers.figure(of.p99, unit),
+        max=numbers.figure(of.largest, unit),
         mark=mark,
     )
 

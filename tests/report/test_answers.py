@@ -9,11 +9,13 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+import pytest
 from click.testing import CliRunner
 
 from kadenz.analysis import analyse
 from kadenz.analysis.answers import answer
 from kadenz.cli import cli
+from kadenz.cli.run_summary import write_tables
 from kadenz.report import labels
 from kadenz.report.answers import MOST_POINTS, REMEDY, Sentence, sentences
 from kadenz.store import Run, read_run
@@ -212,3 +214,16 @@ def test_the_page_opens_with_the_sentences(tmp_path: Path) -> None:
         )
     ]
     assert places == sorted(places)
+
+
+def test_a_call_that_measured_several_variants_ends_with_the_same_sentences(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(12)
+    runs = two_loads(tmp_path, [[cyclic(rng, 3000), cyclic(rng, 3000, late=0.1)] for _ in range(2)])
+    write_tables([run.path for run in runs])
+    printed = " ".join(capsys.readouterr().out.split())
+    for one in said(runs):
+        assert f"{one.question} {one.answer}" in printed
+    write_tables([runs[0].path])
+    assert "Which is quicker" not in capsys.readouterr().out

@@ -100,8 +100,7 @@ def test_a_variant_has_one_colour_and_dash_on_the_whole_page(page: pages.Page) -
             if load in plot.heading:
                 used.update(re.findall(r'class="[lxdbwo](\d)', plot.svg))
     assert seen == {"load none": {"1"}, "load disk": {"2"}}
-    for card in page.cards:
-        assert card.colour == (1 if "load none" in card.name else 2)
+    assert [(card.letter, card.colour) for card in page.cards] == [("A", 1), ("B", 2)]
     for over in page.overlays:
         for plot in (over.wide, over.narrow):
             for path in ET.fromstring(plot.svg).iter(f"{SVG}path"):
@@ -208,3 +207,17 @@ def test_a_page_without_any_distribution_has_no_picture(tmp_path: Path) -> None:
         )
     )
     assert overlays.at_top([("a", run)]) == [] and page_of([run]).overlays == ()
+
+
+def test_a_card_is_a_variant_with_the_middle_round_and_the_largest_maximum(
+    page: pages.Page, runs: list[RunResult]
+) -> None:
+    assert [card.name for card in page.cards] == [key.label for key in page.legend]
+    for number, card in enumerate(page.cards):
+        line = next(line for line in card.headlines if line.name == "wake-up latency")
+        pooled = [run.records[0].pooled for run in runs[number::2]]
+        medians = sorted(of.summary.median for of in pooled if of is not None)
+        largest = max(of.summary.max for of in pooled if of is not None)
+        assert float(line.median) == pytest.approx(medians[1] / 1000.0, rel=1e-3)
+        assert float(line.max.replace(",", "")) == pytest.approx(largest / 1000.0, rel=1e-3)
+        assert "6 of 6 points measured in 3 rounds" in card.measured
