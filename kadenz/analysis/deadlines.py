@@ -109,6 +109,23 @@ class Misses:
         return f"{value} [{_percent(self.rate.low)}, {_percent(self.rate.high)}]"
 
     @property
+    def line(self) -> str:
+        """Misses in a clause: "371 of 2,000 missed 100 µs (campaign), 18.6 % [15.1, 22.4]"."""
+        against = f" {self.deadline}" if self.deadline is not None else ""
+        found = f"{self.missed:,} of {self.asked:,} missed{against}"
+        if self.rate is not None:
+            found += f", {self.share_text}"
+        elif self.missed:
+            found += f", {self.share_text}; rate in the long run not known: {self.reason}"
+        if self.never and self.late:
+            found += f"; {self.never:,} did not happen, {self.late:,} ended late"
+        elif self.late is None:
+            found += "; late ones not known"
+        if self.cold_late:
+            found += f"; {self.cold_late:,} late of {self.cold:,} cold, kept apart"
+        return found
+
+    @property
     def words(self) -> str:
         """What the misses are: "12 did not happen, 359 ended after 100 µs (command line)"."""
         parts = [f"{self.never:,} did not happen"] if self.never else []

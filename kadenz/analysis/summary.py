@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kadenz.analysis.deadlines import Misses
 from kadenz.analysis.jitter import jitter_row, tail_row
 from kadenz.analysis.kept_traces import KeptTrace
 from kadenz.analysis.outliers import Outliers, event_words, sentences
@@ -85,7 +86,33 @@ def record_rows(record: RecordResult) -> list[Row]:
     """One row a lane; one row without figures where the record gives none."""
     if not record.usable or not record.lanes:
         return [_base(record)]
-    return [_base(record, lane) | _figures(record, lane) for lane in record.lanes]
+    return [
+        _base(record, lane) | misses_row(lane.misses) | _figures(record, lane)
+        for lane in record.lanes
+    ]
+
+
+def misses_row(found: Misses | None) -> Row:
+    """The deadline in force and the misses of it; empty without one and without a miss.
+
+    `late`, `misses_share` and its ends are None where they are not known: `misses_reason`.
+    """
+    if found is None:
+        return {}
+    deadline, rate = found.deadline, found.rate
+    return {
+        "deadline": str(deadline.quantity) if deadline else "",
+        "deadline_origin": deadline.origin if deadline else "",
+        "deadline_figure": deadline.limit if deadline else None,
+        "cycles": found.asked,
+        "late": found.late,
+        "misses": found.missed,
+        "misses_share": found.share,
+        "misses_low": rate.low if rate else None,
+        "misses_high": rate.high if rate else None,
+        "misses_reason": found.reason,
+        "misses_text": found.line,
+    }
 
 
 def jitter_rows(record: RecordResult) -> list[Row]:
@@ -120,6 +147,7 @@ def _base(record: RecordResult, lane: LaneResult | None = None) -> Row:
         "planned": sum(e.planned for e in entries),
         "taken": sum(e.taken for e in entries),
         "missed": sum(e.missed for e in entries),
+        "not_measured": sum(e.not_measured for e in entries),
         "overrun": sum(e.overrun for e in entries),
         "cold": record.entry.cold,
         "proof_checked": record.entry.proof.checked,

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from kadenz.cli.deadline import asked_deadlines, deadline_option
+
 
 @click.command()
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
@@ -28,8 +30,14 @@ import click
     type=click.Path(file_okay=False, path_type=Path),
     help="Also write every table as CSV, and all as tables.md, into this folder.",
 )
+@deadline_option
 def report(
-    runs: tuple[Path, ...], output: Path, title: str, figures: Path | None, tables: Path | None
+    runs: tuple[Path, ...],
+    output: Path,
+    title: str,
+    figures: Path | None,
+    tables: Path | None,
+    deadlines: tuple[str, ...],
 ) -> None:
     """Write one self-contained page about RUNs: run folders, or folders that hold some.
 
@@ -48,8 +56,9 @@ def report(
     from kadenz.report.labels import variant_names
 
     found = find_runs(runs)
-    results = [analyse(run) for run in found]
-    opening = sentences(answer(found, results), variant_names(results))
+    asked = asked_deadlines(deadlines, found)
+    results = [analyse(run, deadlines=asked) for run in found]
+    opening = sentences(answer(found, results, asked), variant_names(results))
     published = load_if_there()
     campaigns = list(dict.fromkeys(result.manifest.campaign.name for result in results))
 
@@ -66,7 +75,8 @@ def report(
 
     file = output / "report.html" if output.suffix != ".html" else output
     written = write_page(build, file)
-    click.echo(f"{file}: {len(results)} runs, {file.stat().st_size / 1000:,.0f} kB")
+    count = "1 run" if len(results) == 1 else f"{len(results)} runs"
+    click.echo(f"{file}: {count}, {file.stat().st_size / 1000:,.0f} kB")
     complete = build("full") if written.left_out and (figures or tables) else written
     if figures is not None:
         click.echo(f"{figures}: {len(write_figures(complete, figures))} figures")

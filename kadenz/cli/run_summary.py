@@ -122,7 +122,7 @@ def _table(summary: dict[str, Any]) -> Any:
     table.add_column("unit")
     table.add_column("status")
     for row, name in _named(summary):
-        status = row["status"] if not row["reason"] else f"{row['status']}: {row['reason']}"
+        status = _status(row)
         if row.get("per_iteration") is not None:
             status += f", {_number(row['per_iteration'])} an iteration"
         table.add_row(_plain(name), *_figures(row), _unit(row), _plain(status))
@@ -145,7 +145,10 @@ def _narrow(summary: dict[str, Any]) -> Any:
     table.add_column("status", no_wrap=True)
     for row, name in _named(summary):
         unit = [_unit(row)] if len(units) > 1 else []
-        table.add_row(_plain(name), *_figures(row), *unit, _plain(row["status"]))
+        words = [row["status"]]
+        words += ["cut short"] if row["not_measured"] else []
+        words += ["misses"] if row.get("misses") else []
+        table.add_row(_plain(name), *_figures(row), *unit, _plain(", ".join(words)))
     return table
 
 
@@ -153,12 +156,23 @@ def _notes(summary: dict[str, Any]) -> list[str]:
     """What the wide table says in its column of the status."""
     found = []
     for row, name in _named(summary):
-        if row["reason"]:
-            found.append(f"{name}: {row['status']}: {row['reason']}")
+        if _status(row) != row["status"]:
+            found.append(f"{name}: {_status(row)}")
         if row.get("per_iteration") is not None:
             each = f"{_number(row['per_iteration'])} {_unit(row)} an iteration"
             found.append(f"{name}: {each}, less the empty loop")
     return found
+
+
+def _status(row: dict[str, Any]) -> str:
+    """The status with its reason, what was not measured and what missed."""
+    found = [f"{row['status']}: {row['reason']}" if row["reason"] else row["status"]]
+    if row["not_measured"]:
+        asked = row["planned"] - row["not_measured"]
+        found.append(f"{asked:,} of {row['planned']:,} measured")
+    if row.get("misses"):
+        found.append(row["misses_text"])
+    return "; ".join(found)
 
 
 def _named(summary: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
@@ -176,7 +190,8 @@ def _named(summary: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
 
 def _figures(row: dict[str, Any]) -> list[str]:
     figures = [_number(row.get(name)) for name in ("median", "p99", "max")]
-    return [str(row["taken"]), str(row["missed"]), *figures]
+    missed = row.get("misses", row["missed"])  # late ones included, where there is a deadline
+    return [f"{row['taken']:,}", f"{missed:,}", *figures]
 
 
 def _unit(row: dict[str, Any]) -> str:

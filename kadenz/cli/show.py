@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kadenz.cli.deadline import asked_deadlines, deadline_option
 from kadenz.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,20 +30,30 @@ if TYPE_CHECKING:
     show_default=True,
     help="Which samples count as the worst: a share up to 10%, but at least 20 samples.",
 )
+@deadline_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON array on standard output.")
-def show(runs: tuple[Path, ...], outliers: bool, worst: str, as_json: bool) -> None:
+def show(
+    runs: tuple[Path, ...],
+    outliers: bool,
+    worst: str,
+    deadlines: tuple[str, ...],
+    as_json: bool,
+) -> None:
     """Show what RUNs measured: every record with its intervals, and what was not measured.
 
     \b
     kadenz show runs/20261121-103000-freertos-hifive1-revb
     kadenz show runs/20261121-103000-posix-linux --outliers
+    kadenz show runs/20261121-103000-posix-linux --deadline 100us
     """
     from kadenz.analysis import analyse
     from kadenz.analysis.summary import run_summary
     from kadenz.cli.folders import find_runs
 
     share = _share(worst)
-    results = [analyse(run, worst_share=share) for run in find_runs(runs)]
+    found = find_runs(runs)
+    asked = asked_deadlines(deadlines, found)
+    results = [analyse(run, worst_share=share, deadlines=asked) for run in found]
     if as_json:
         import msgspec
 

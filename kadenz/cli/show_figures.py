@@ -142,13 +142,7 @@ def _lane_row(record: RecordResult, lane: LaneResult, where: str) -> _Row:
         empty = ("0", "", "", "", "", "")
         return _Row(record.bench, where, name, empty, labels.unit(unit), gap)
     p50, p99 = lane.percentile("p50"), lane.percentile("p99")
-    said = "ok"
-    problems = [
-        f"{lane.entry.missed:,} missed" if lane.entry.missed else "",
-        f"{lane.entry.overrun:,} overrun" if lane.entry.overrun else "",
-    ]
-    if any(problems):
-        said = f"[yellow]{', '.join(p for p in problems if p)}[/]"
+    said = _said(lane)
     if record.batch is not None and lane is record.main:
         said += f"; {numbers.figure(record.batch.per_iteration, unit)} an iteration less empty loop"
     figures = (
@@ -160,6 +154,26 @@ def _lane_row(record: RecordResult, lane: LaneResult, where: str) -> _Row:
         numbers.figure(summary.max, unit),
     )
     return _Row(record.bench, where, name, figures, labels.unit(unit), said)
+
+
+def _said(lane: LaneResult) -> str:
+    """ "ok", and what is to be said beside it: cycles not measured, misses, overruns."""
+    from rich.markup import escape
+
+    entry, misses = lane.entry, lane.misses
+    cut = f"{entry.planned - entry.not_measured:,} of {entry.planned:,} measured"
+    by_period = misses is not None and misses.deadline and misses.deadline.origin == "period"
+    problems = [
+        cut if entry.not_measured else "",
+        misses.line if misses is not None and misses.missed else "",
+        f"{entry.overrun:,} overrun" if entry.overrun and not by_period else "",
+    ]
+    # Within its own period goes without saying; a deadline that somebody set is answered.
+    says = misses is not None and not misses.missed and not by_period
+    kept = f"; {escape(misses.line)}" if misses is not None and says else ""
+    if any(problems):
+        return f"[yellow]{escape('; '.join(p for p in problems if p))}[/]{kept}"
+    return f"ok{kept}"
 
 
 def _gaps(result: RunResult) -> list[str]:

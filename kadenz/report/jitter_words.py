@@ -17,7 +17,8 @@ def jitter_lines(of: JitterResult, unit: Unit) -> list[str]:
     def show(ticks: float | None) -> str:
         return numbers.figure(ticks, unit)
 
-    missing = f"{of.holes:,} cycles missing" if of.holes else "no cycle missing"
+    several = f"{of.holes:,} cycles missing" if of.holes > 1 else "1 cycle missing"
+    missing = several if of.holes else "no cycle missing"
     period = f"{of.period_us / 1000:g} ms" if of.period_us >= 1000 else f"{of.period_us:g} µs"
     lines = [
         f"{of.n:,} {of.source}, every {period}, {missing}; figures in {unit.label}",

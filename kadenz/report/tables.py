@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kadenz.analysis.deadlines import Misses
 from kadenz.analysis.differences import differences
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.config.manifest import Distribution
@@ -47,6 +48,8 @@ def results(bench: str, runs: Named) -> Table:
             "p99",
             "95 % interval of p99",
             "Max",
+            "Missed",
+            "Deadline",
             "Exceeded at most 1 in",
             "Mean",
             "95 % interval of mean",
@@ -55,7 +58,7 @@ def results(bench: str, runs: Named) -> Table:
             "Clock class",
         ),
         rows=tuple(rows),
-        numeric=frozenset({3, 4, 5, 6, 7, 8, 9, 10, 11, 12}),
+        numeric=frozenset({*range(3, 10), *range(11, 15)}),
         notes=(
             *((f"At every point: {labels.parameters(same)}.",) if same else ()),
             _read_costs([(label, run) for label, run in runs if run.find(bench)]),
@@ -90,6 +93,7 @@ def _figures(label: str, where: str, record: RecordResult, lane: LaneResult) -> 
         figure(p99.value, unit) if p99 else Cell(numbers.ABSENT),
         _interval(record, p99),
         figure(summary.max, unit),
+        *_misses(lane.misses),
         whole(lane.maximum.one_in) if lane.maximum else Cell(numbers.ABSENT),
         figure(summary.mean, unit),
         mean,
@@ -113,6 +117,7 @@ def _pooled(label: str, where: str, record: RecordResult) -> tuple[Cell, ...]:
         figure(record.pooled.quantiles.get("p99"), unit),
         empty,
         figure(summary.max, unit),
+        *_misses(record.misses),
         empty,
         figure(summary.mean, unit),
         empty,
@@ -122,12 +127,24 @@ def _pooled(label: str, where: str, record: RecordResult) -> tuple[Cell, ...]:
     )
 
 
+def _misses(found: Misses | None) -> tuple[Cell, Cell]:
+    """Misses with their share, and the deadline; where it does not come from a person, from what.
+
+    The share without an interval is not known in the long run; a note says why.
+    """
+    if found is None:
+        return Cell(numbers.ABSENT), Cell(numbers.ABSENT)
+    text = f"{found.missed:,} of {found.asked:,}, {found.share_text}"
+    deadline = words("" if found.deadline is None else str(found.deadline))
+    return Cell(text, found.missed, "warn" if found.missed else ""), deadline
+
+
 def _no_figures(label: str, where: str, record: RecordResult) -> tuple[Cell, ...]:
     status: str = record.entry.status if record.entry.status != "ok" else "invalid"
     if record.usable:  # nothing was taken, or only cold samples
         status = next(iter(record.lanes[0].gaps.values()), "no samples") if record.lanes else "–"
     kind = "status na" if record.entry.status == "n/a" else "status bad"
-    gap = tuple(Cell(numbers.ABSENT) for _ in range(8))
+    gap = tuple(Cell(numbers.ABSENT) for _ in range(10))
     return (
         words(label),
         words(where, "point"),
@@ -153,6 +170,11 @@ def _remarks(record: RecordResult) -> list[str]:
             f"one of {record.batch.iterations:,} iterations takes {one} {unit.label}, less the "
             "empty loop"
         )
+    if record.misses is not None and record.misses.missed:
+        missed = record.misses
+        found.append(missed.words)
+        if missed.rate is None:
+            found.append(f"the rate of misses in the long run is not known: {missed.reason}")
     for lane in record.lanes:
         periodic, where = lane.periodic, f"{lane.name}: " if len(record.lanes) > 1 else ""
         if periodic is not None and periodic.periodic and periodic.every is not None:
@@ -338,7 +360,7 @@ def _distribution(found: Distribution | None) -> Cell:
 
 
 def accounting(runs: Named) -> Table:
-    """Rule 3: planned = taken + missed, for every record."""
+    """Rule 3: planned = taken + missed + not measured, for every record."""
     rows = []
     for label, run in runs:
         for record in run.records:
@@ -353,6 +375,7 @@ def accounting(runs: Named) -> Table:
                     whole(record.planned),
                     whole(record.taken),
                     whole(record.missed, "warn" if record.missed else ""),
+                    whole(record.not_measured, "warn" if record.not_measured else ""),
                     whole(record.overrun, "warn" if record.overrun else ""),
                     whole(entry.cold),
                     whole(len(entry.drains)),
@@ -372,6 +395,7 @@ def accounting(runs: Named) -> Table:
             "Planned",
             "Taken",
             "Missed",
+            "Not measured",
             "Overrun",
             "Cold, a lane",
             "Drains",
@@ -381,8 +405,11 @@ def accounting(runs: Named) -> Table:
             "Reason",
         ),
         rows=tuple(rows),
-        numeric=frozenset(range(3, 11)),
-        notes=("planned = taken + missed; overrun samples were taken and are in the figures.",),
+        numeric=frozenset(range(3, 12)),
+        notes=(
+            "planned = taken + missed + not measured: missed did not happen, not measured was "
+            "never asked for; overrun samples were taken and are in the figures.",
+        ),
     )
 
 

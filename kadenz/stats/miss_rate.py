@@ -98,7 +98,7 @@ def miss_rate(
     occasions = count * count / max(squares, between)
     if count * count / squares < OCCASIONS:
         worth = max(1, round(count * count / squares))
-        what = "cycles that kept their deadline" if is_turned else "misses"
+        what = "kept deadlines" if is_turned else "miss" if count == 1 else "misses"
         why = f"{count:,} {what} worth {worth} independent: at least {OCCASIONS:.0f} are needed"
         return made(occasions, None, None, why)
     low, high = _gamma(count, squares, largest, 1.0 - confidence)
