@@ -77,10 +77,15 @@ def legend(runs: Sequence[RunResult]) -> tuple[Key, ...]:
 def at_top(runs: Named) -> list[SharedPoint]:
     """The points that open the page: cyclic work first, and what several variants have in common.
 
-    Of a benchmark over message sizes the largest, which is also the one its histogram shows.
+    Of a benchmark over message sizes the largest, which is also the one its histogram shows. What
+    carries a note opens no page.
     """
     styles = labels.styles([run for _, run in runs])
-    shared = _of_interest(runs)
+    shared = [
+        point
+        for point in _of_interest(runs)
+        if not any(labels.note(runs[number][1], point.bench) for number, _ in point.records)
+    ]
 
     def rank(point: SharedPoint) -> tuple[bool, int]:
         several = len({styles[number] for number, _ in point.records}) > 1

@@ -56,9 +56,23 @@ def test_every_table_and_plot_of_a_noted_benchmark_is_marked(noted: pages.Page) 
     assert not any("†" in cell.text for row in other.table.rows for cell in row)
 
 
-def test_the_picture_that_opens_the_page_has_the_mark_and_the_note(noted: pages.Page) -> None:
-    (over,) = [o for o in noted.overlays if "wakeup" in o.wide.heading]
-    assert "†" in over.wide.description and NOTE.rstrip(".") in over.wide.svg.replace("\n", " ")
+def test_a_figure_with_a_note_opens_no_page_and_is_marked_where_systems_lie_over_each_other(
+    noted: pages.Page, tmp_path: Path
+) -> None:
+    assert noted.overlays and not any("wakeup" in over.wide.heading for over in noted.overlays)
+    rng = np.random.default_rng(3)
+    runs = []
+    for name in "ab":
+        made = manifest(HIFIVE1, id=name)
+        made.benchmark_notes["cyclic/wakeup-latency"] = NOTE
+        point = Point(
+            "cyclic/wakeup-latency", {"all": rng.integers(100, 900, 500).astype(np.uint32)}
+        )
+        runs.append(analyse(read_run(write_run(tmp_path, made, [point]))))
+    page = pages.build(runs, [], title="A report", created="2026-11-21T10:30:00Z", version="0.1.0")
+    (section,) = page.families[0].sections
+    (over,) = section.overlays
+    assert over.description.count("†") == 2 and NOTE.rstrip(".") in over.svg
 
 
 def motion(folder: Path, transport: str) -> RunResult:

@@ -123,7 +123,7 @@
       },
       axes: [
         { ...axis, label: data.unit, labelFont: "12px system-ui, sans-serif", labelSize: 20, size: 30,
-          splits: (u, i, a, b) => ticks(a, b, small ? 5 : 9), values: (u, s) => s.map(short) },
+          splits: (u, i, a, b) => ticks(a, b, small ? 4 : 9), values: (u, s) => s.map(short) },
         { ...axis, size: 66, splits: (u, i, a, b) => ticks(a, b, 7), values: (u, s) => s.map(share) },
       ],
       series: [{}, ...data.curves.map((curve) => ({ scale: "y", stroke: css("--s" + curve.colour), width: 1.8,
