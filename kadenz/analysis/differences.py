@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kadenz.config.manifest import BuildEntry, Manifest
+from kadenz.config.manifest import BuildEntry, ClockEntry, Manifest
 
 ABSENT = "–"
 
@@ -40,6 +40,7 @@ def configuration(manifest: Manifest) -> dict[tuple[str, str], str]:
         ("clock", "name"): clock.name,
         ("clock", "class"): clock.clock_class,
         ("clock", "hz"): str(clock.hz),
+        ("clock", "instructions a count"): _ratio(clock),
         ("campaign", "name"): manifest.campaign.name,
         ("campaign", "quick"): "yes" if manifest.campaign.quick else "no",
         ("kadenz", "version"): f"{manifest.kadenz_version} {manifest.kadenz_describe}".strip(),
@@ -73,6 +74,11 @@ def configuration(manifest: Manifest) -> dict[tuple[str, str], str]:
         }
         found |= {("host", key): value for key, value in host.facts.items()}
     return found
+
+
+def _ratio(clock: ClockEntry) -> str:
+    ratio = clock.instructions_per_count
+    return ABSENT if ratio is None else f"{ratio:g}"
 
 
 def _sources(build: BuildEntry | None) -> dict[tuple[str, str], str]:

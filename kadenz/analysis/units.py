@@ -78,7 +78,9 @@ def unit_of(record_unit: str, clock: ClockEntry) -> Unit:
         return Unit("µs", "us", 1e6 / clock.hz, kind, True)
     counted = {"instruction": "instructions", "cycle-exact": "cycles", "cycle-model": "cycles"}
     label = VIRTUAL_NS if clock.unit == VIRTUAL_NS else counted.get(kind, clock.unit or "ticks")
-    return Unit(label, _key(label), 1.0, kind, False)
+    # Samples stay counts; a counter with another rate than one an instruction is converted here.
+    scale = clock.instructions_per_count if label == "instructions" else None
+    return Unit(label, _key(label), scale or 1.0, kind, False)
 
 
 def _key(text: str) -> str:

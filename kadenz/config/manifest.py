@@ -86,6 +86,8 @@ class ClockEntry(Model):
     backward_steps: int = 0
     checked_against: str = ""  # what it was compared with, "" when nothing
     rate_error_ppm: float | None = None
+    # Of a counter held against a loop of known length: figures are counts times this.
+    instructions_per_count: float | None = None
 
 
 class PartEntry(Model):

@@ -25,6 +25,7 @@ from kadenz.errors import KadenzError, TargetFailed, UsageError
 from kadenz.lab import catalog as catalogs
 from kadenz.lab.bus import BusChoice, check_bus, refused
 from kadenz.lab.choose import Allowance, check_instrument, check_tools, make_target
+from kadenz.lab.counter import check_counter
 from kadenz.lab.declared import check_declared
 from kadenz.lab.guests import (
     BOOT_S,
@@ -218,6 +219,7 @@ def _ask_guests(
         bare = dataclasses.replace(guest, load="", tuning="", disturbance="")
         target = make_target(name, "counter", image, port="", allowed=(), guest=bare)
         catalogs.ask(target, str(name), image, silence_s=_silence_s(bare))
+        check_counter(name, "counter", image, bare)
 
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         list(pool.map(ask, wanted.values()))
@@ -259,6 +261,7 @@ def _job(name: TargetName, guest: Guest | None, image: Image, request: Request, 
         catalog=_catalog(name, image, make, request.bus),
         bus=request.bus,
         points=[],
+        counter=check_counter(name, request.instrument, image, guest),
         make=make,
         host=host.entry,
         warnings=host.warnings if name.tier == "host" else [],

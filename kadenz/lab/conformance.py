@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadenz.build.image import build_image
+from kadenz.build.image import Image, build_image
 from kadenz.config import house
+from kadenz.config.manifest import REPEATABLE
 from kadenz.config.target_name import TargetName
 from kadenz.errors import KadenzError, TargetFailed, UsageError, WireDamaged
 from kadenz.lab.boot import run_plan
 from kadenz.lab.choose import Allowance, check_tools, make_target
-from kadenz.lab.guests import BOOT_S, default_guest, guest_image
+from kadenz.lab.counter import check_counter
+from kadenz.lab.guests import BOOT_S, Guest, default_guest, guest_image
 from kadenz.target.base import Target
 from kadenz.wire.messages import Conform, Hello
 from kadenz.wire.records import Assembler, NoRecords
@@ -80,13 +83,26 @@ def conformance(
     def make() -> Target:
         return make_target(name, "counter", image, port=port, allowed=_ALLOWED, guest=guest)
 
-    return ask(
+    answer = ask(
         make,
         str(name),
         silence_s=silence_s + (BOOT_S if guest is not None else 0.0),
         stop=stop or threading.Event(),
         symbol_at=image.elf.symbol_at,
     )
+    if answer.failure is not None or name.tier not in REPEATABLE:
+        return answer
+    return dataclasses.replace(answer, cases=(*answer.cases, _counter(name, image, guest)))
+
+
+def _counter(name: TargetName, image: Image, guest: Guest | None) -> Conform:
+    """The case that the lab adds for an emulated target: what its counter counts."""
+    case = "the counter counts instructions"
+    try:
+        check_counter(name, "counter", image, guest)
+    except TargetFailed as failure:
+        return Conform(case=case, result="fail", reason=failure.message)
+    return Conform(case=case, result="pass", reason="")
 
 
 def ask(

@@ -33,6 +33,7 @@ from kadenz.lab.bus import BusChoice
 from kadenz.lab.catalog import Catalog
 from kadenz.lab.choose import clock_unit
 from kadenz.lab.clock import checks_rate, clock_entry, enter_measurements, enter_rate
+from kadenz.lab.counter import Counter
 from kadenz.lab.guests import BOOT_S, SLOWDOWN, Guest
 from kadenz.lab.loads import Beside
 from kadenz.lab.plan import Point, batches, plan_text
@@ -70,6 +71,7 @@ class Job:
     preflight: list[manifest.PreflightEntry] = field(default_factory=list)
     load: str = ""  # beside it; "": nobody asked for any
     load_options: Options = field(default_factory=Options)
+    counter: Counter | None = None  # of an emulated target: checked before anything is measured
     guest: Guest | None = None  # the kernel and what runs inside, of a target of tier guest
     bus: BusChoice = field(default_factory=BusChoice)
     variant: str = ""  # of interleaved rounds (rounds.py), as are the next two; "": of none
@@ -120,6 +122,9 @@ def _measure(job: Job, output: Path, load: Beside) -> Result:
     name, progress = job.label, load.progress
     begun = time.monotonic()
     document = _manifest(job)
+    if job.counter is not None:
+        job.counter.enter(document.clock)
+        document.warnings += job.counter.warnings
     load.begin(document)
     tuned.begin(document)
     rate = RateOverRun() if checks_rate(document.clock, job.name.tier) else None

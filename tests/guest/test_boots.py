@@ -47,6 +47,12 @@ def test_two_runs_of_a_guest_are_byte_identical(target: str, tmp_path: Path) -> 
     assert (first.manifest.target.settings["preempt"] == "PREEMPT_RT") == rt
     assert first.manifest.build is not None
     assert first.manifest.build.kernel_source.startswith("Debian linux-")
+    assert {"kernel", "guest", "suite", "port"} <= {p.part for p in first.manifest.build.parts}
+    # 2 ns of virtual time an instruction: held against a loop of known length.
+    assert first.manifest.clock.instructions_per_count == 0.5
+    assert "a loop of 50,000 instructions: " in first.manifest.clock.checked_against
+    error_ppm = first.manifest.clock.rate_error_ppm
+    assert error_ppm is not None and abs(error_ppm) <= 2000
 
 
 def test_a_load_inside_runs_is_told_and_repeats_itself(tmp_path: Path) -> None:

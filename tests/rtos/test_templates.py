@@ -23,6 +23,7 @@ def test_the_kernel_template_runs_and_declares_what_it_lacks(board: str) -> None
     runnable = {bench.name for bench in said.all(Bench) if bench.available}
     # Of what is left some find out at set-up, by the kind of channel the plan names.
     assert runnable <= {
+        "clock/instructions",
         "clock/read-cost",
         "clock/resolution",
         "clock/monotonic",

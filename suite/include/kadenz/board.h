@@ -12,6 +12,12 @@
 const char *kdz_board_name(void);
 const char *kdz_arch_name(void); /* "riscv", "armv7m", "x86_64": from arch/ */
 
+/* A loop of known length, from arch/: two instructions a turn, KDZ_ARCH_LOOP_INSTRUCTIONS, and the
+ * same few around it for any number of turns. `turns` is 1 or more. A counter that is said to count
+ * instructions is held against it (clock/instructions). */
+#define KDZ_ARCH_LOOP_INSTRUCTIONS 2u
+void kdz_arch_loop(uint32_t turns);
+
 /* Clocks, console, interrupt controller. Called first, before the kernel starts. */
 void kdz_board_init(void);
 

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kadenz/board.h"
+
+void kdz_arch_loop(uint32_t turns)
+{
+    __asm__ volatile("1: addiw %0, %0, -1\n"
+                     "   bnez %0, 1b\n"
+                     : "+r"(turns));
+}

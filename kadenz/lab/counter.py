@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the counter of an emulated target counts instructions: held against a known loop.
+
+What a board declares of its counter is not believed. Before anything is measured, an execution of
+the image by itself, so that no record begins at another moment, runs `clock/instructions`: two
+loops that differ by a known number of instructions (arch/<name>/loop.c). Emulators are
+deterministic, so the answer is kept beside the image for as long as image, emulator and its
+arguments stay the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import threading
+from typing import Any
+
+import msgspec
+from numpy.typing import NDArray
+
+from kadenz.build.image import Image
+from kadenz.config import house, manifest
+from kadenz.config.manifest import REPEATABLE, ClockEntry, EmulatorEntry
+from kadenz.config.target_name import TargetName
+from kadenz.errors import TargetFailed
+from kadenz.lab.boot import run_plan
+from kadenz.lab.choose import make_target
+from kadenz.lab.guests import BOOT_S, Guest
+from kadenz.lab.plan import COUNTER_BENCH, Point, plan_text
+from kadenz.wire.messages import Begin, End, Hello
+from kadenz.wire.records import Assembler, Verdict
+
+# Few enough that most loops fit between two ticks of a kernel, enough to tell one count in 100
+# instructions from one in 101.
+LOOP = 50_000
+# In all more instructions than 24 bits count: a counter that wraps earlier than its stamps shows.
+LONG_LOOP, LONG_LOOPS = 2_000_000, 16
+_POINTS = (
+    Point(0, COUNTER_BENCH, 20, params={"instructions": LOOP}),
+    Point(1, COUNTER_BENCH, LONG_LOOPS, params={"instructions": LONG_LOOP}),
+)
+_COARSEST = 100  # instructions a count
+# What handlers of a kernel's tick may add to a long loop.
+_TICKS = 1.25
+# A guest reads its clock through its kernel, which sets the rate by measuring: 1000 ppm; and in
+# steps of up to 100 ns (riscv64) at both ends of the loop, another 1000 ppm.
+_GUEST_TOLERANCE = 2e-3
+_SILENCE_S = 60.0
+_FILE = "counter.json"
+
+
+class CounterCheck(msgspec.Struct, frozen=True):
+    """What a target's counter advanced by in the loops. `of` says of which image and emulator."""
+
+    of: str
+    loop: int  # counts in LOOP instructions: the least of the long loops less that of the short
+    least: int  # counts in LONG_LOOP instructions
+    most: int
+
+    def instructions_per_count(self, unit: str, counts_expected: int) -> float:
+        """How many instructions one count is. ValueError, with the deviation, when that is neither
+        a whole number nor one over a whole number; for a guest when it is not as expected."""
+        if self.loop <= 0:
+            raise ValueError(f"it advanced by {self.loop:,} in a loop of {LOOP:,} instructions")
+        ratio = LOOP / self.loop
+        if unit == "virtual ns":
+            deviation = self.loop / (LOOP * counts_expected) - 1.0
+            if abs(deviation) > _GUEST_TOLERANCE:
+                raise ValueError(
+                    f"it advanced by {self.loop:,} virtual ns in a loop of {LOOP:,} instructions, "
+                    f"{LOOP * counts_expected:,} are right: {deviation:+.2%}"
+                )
+            ratio = 1.0 / counts_expected
+        elif self.loop >= LOOP:
+            if self.loop % LOOP:
+                raise ValueError(self._odd())
+        else:
+            ratio = float(round(ratio))
+            if ratio > _COARSEST or ratio < 2 or abs(self.loop - LOOP / ratio) > 1.0:
+                raise ValueError(self._odd())
+        right = LONG_LOOP / ratio
+        if not right - 1.0 - right * _GUEST_TOLERANCE <= self.least <= self.most <= right * _TICKS:
+            raise ValueError(
+                f"it advanced by {self.least:,} to {self.most:,} in loops of {LONG_LOOP:,} "
+                f"instructions, {right:,.0f} are right: it wraps before its stamps do"
+            )
+        return ratio
+
+    def _odd(self) -> str:
+        return (
+            f"it advanced by {self.loop:,} in a loop of {LOOP:,} instructions, "
+            f"{self.loop / LOOP - 1.0:+.2%}: neither one count an instruction nor one in a whole "
+            f"number of them up to {_COARSEST}"
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Counter:
+    """A counter that was checked, and how its counts become instructions."""
+
+    check: CounterCheck
+    instructions_per_count: float
+    guest: bool
+    hello: Hello
+
+    def enter(self, clock: ClockEntry) -> None:
+        """Says in a manifest what the clock was held against."""
+        what = f"a loop of {LOOP:,} instructions: {self.check.loop:,} "
+        clock.checked_against = what + ("virtual ns" if self.guest else "counts")
+        clock.instructions_per_count = self.instructions_per_count
+        if self.guest:
+            right = LOOP / self.instructions_per_count
+            clock.rate_error_ppm = round((self.check.loop / right - 1.0) * 1e6, 3)
+
+    @property
+    def warnings(self) -> list[manifest.Warning]:
+        """A converted counter is stamped: its figures have a step."""
+        ratio = self.instructions_per_count
+        if self.guest or ratio == 1.0:
+            return []
+        clock = self.hello.clock
+        steps = (
+            f"one count is {ratio:g} instructions" if ratio > 1 else f"{1 / ratio:g} counts are one"
+        )
+        text = (
+            f"the counter {clock.name}, declared with {clock.hz:,} Hz, does not count one an "
+            f"instruction: {steps}. Figures are its counts times {ratio:g}"
+        )
+        return [
+            manifest.Warning(
+                code="counter-converted",
+                message=text,
+                remedy="Measure with --instrument scope, which counts each instruction",
+            )
+        ]
+
+
+def check_counter(
+    name: TargetName, instrument: str, image: Image, guest: Guest | None
+) -> Counter | None:
+    """Holds the counter of an emulated target against a loop of known length, or remembers it.
+
+    None where no counter is said to count instructions: silicon, this machine, the scope. Raises
+    TargetFailed when the counter's counts are no instructions.
+    """
+    if name.tier not in REPEATABLE or instrument != "counter":
+        return None
+    bare = dataclasses.replace(guest, load="", tuning="", disturbance="") if guest else None
+    target = make_target(name, instrument, image, port="", allowed=(), guest=bare)
+    of = _identity(image, target.emulator())
+    file = image.folder / _FILE
+    try:
+        hello, check = msgspec.json.decode(file.read_bytes(), type=tuple[Hello, CounterCheck])
+    except (OSError, msgspec.DecodeError):
+        hello, check = None, None
+    if hello is None or check is None or check.of != of:
+        kept = _Kept()
+        hello = _run(name, target, kept, _SILENCE_S + (BOOT_S if guest else 0.0))
+        check = kept.check(of)
+        file.write_bytes(msgspec.json.encode((hello, check)))
+    tiers = house.board(name.board).tier
+    shift = tiers.guest.icount_shift if guest and tiers.guest else 0
+    unit = "virtual ns" if guest else "instruction"
+    try:
+        ratio = check.instructions_per_count(unit, 1 << shift)
+    except ValueError as wrong:
+        raise TargetFailed(
+            f"{name}: the counter {hello.clock.name}, declared with {hello.clock.hz:,} Hz and "
+            f"{hello.clock.bits} bits, does not count instructions: {wrong}",
+            remedy="Measure with --instrument scope, or give the board a counter that advances "
+            "once in a whole number of instructions (icount_shift in board.toml)",
+        ) from None
+    return Counter(check, ratio, guest is not None, hello)
+
+
+def _identity(image: Image, emulator: EmulatorEntry | None) -> str:
+    parts = [(part.part, part.sha256) for part in image.entry.parts]
+    words = msgspec.json.encode((image.entry.elf_sha256, parts, emulator, _POINTS))
+    return hashlib.sha256(words).hexdigest()
+
+
+def _run(name: TargetName, target: Any, kept: _Kept, silence_s: float) -> Hello:
+    assembler = Assembler(kept)
+    outcome = run_plan(
+        target,
+        str(name),
+        plan_text(_POINTS),
+        assembler,
+        silence_s=lambda: silence_s,
+        stop=threading.Event(),
+    )
+    if outcome.failure is not None:
+        raise outcome.failure
+    if assembler.hello is None or kept.wrong:
+        raise TargetFailed(
+            f"{name}: its counter could not be held against a loop of known length: "
+            f"{kept.wrong or 'it did not introduce itself'}",
+            remedy="Measure with --instrument scope, or mend the counter in the board's clock code",
+        )
+    return assembler.hello
+
+
+class _Kept:
+    """The lanes of both points; `wrong` says why they are not to be believed."""
+
+    def __init__(self) -> None:
+        self.values_of: dict[tuple[int, int], list[int]] = {}
+        self.wrong = ""
+
+    def opened(self, begin: Begin) -> None:
+        """Nothing to prepare."""
+
+    def values(self, record: int, lane: int, values: NDArray[Any]) -> None:
+        """Keeps them."""
+        self.values_of.setdefault((record, lane), []).extend(int(v) for v in values)
+
+    def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
+        """Notes the first reason against a record."""
+        if verdict.status != "ok":
+            self.wrong = self.wrong or verdict.reason or verdict.status
+
+    def check(self, of: str) -> CounterCheck:
+        """The counts that the extra instructions of the long loops took."""
+        short, long = (self.values_of[0, lane] for lane in (0, 1))
+        base = min(self.values_of[1, 0])
+        spans = [value - base for value in self.values_of[1, 1]]
+        return CounterCheck(of, min(long) - min(short), min(spans), max(spans))

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a board declares of its counter is not believed: it is held against a loop of known length.
+
+The board `mps2-an386` is not kadenz's. It declares a counter of 20 MHz, as the manual of the FPGA
+has it; in QEMU the counter runs at 25 MHz, so it counts once in 40 instructions of 1 ns. With 16 ns
+an instruction it counts once in 2.5, which is no whole number.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from kadenz.analysis.units import unit_of
+from kadenz.build.image import build_image
+from kadenz.cli import cli
+from kadenz.cli.folders import find_runs
+from kadenz.config import house
+from kadenz.config.manifest import ClockEntry
+from kadenz.config.target_name import TargetName
+from kadenz.lab.counter import LONG_LOOP, LOOP, CounterCheck, check_counter
+from kadenz.store import Run
+
+pytestmark = pytest.mark.emulated
+BOARD = Path(__file__).parent / "boards" / "mps2-an386"
+TARGET = "freertos/mps2-an386@emulated"
+FOLDERS = ("suite", "kernels", "boards", "arch", "instruments")
+
+
+@pytest.fixture
+def foreign(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with one board more, always at the same place: it is compiled once."""
+    home, root = house.root(), house.root() / "build" / "tests" / "foreign-board"
+    for name in FOLDERS:
+        shutil.rmtree(root / name, ignore_errors=True)
+        shutil.copytree(home / name, root / name)
+    (root / "kadenz").mkdir(exist_ok=True)
+    shutil.copy2(home / "kadenz" / "__init__.py", root / "kadenz")
+    shutil.copytree(BOARD, root / "boards" / BOARD.name)
+    kernel = root / "kernels" / "freertos" / "kernel.toml"
+    kernel.write_text(kernel.read_text().replace("boards = [", f'boards = ["{BOARD.name}", '))
+    monkeypatch.setenv("KADENZ_ROOT", str(root))
+    return root
+
+
+def command(*words: str) -> Result:
+    return CliRunner().invoke(cli, list(words), standalone_mode=False)
+
+
+def measured(folder: Path, *options: str) -> Run:
+    words = ["run", "micro/task-switch-sampled", "itc/queue", "--target", TARGET, *options]
+    answer = command(*words, "--set", "samples=100", "--output", str(folder))
+    assert answer.exception is None and answer.return_value == 0, answer.output
+    (run,) = find_runs([folder])
+    return run
+
+
+def test_a_counter_of_another_rate_is_converted_exactly_and_stamped(
+    foreign: Path, tmp_path: Path
+) -> None:
+    """Against the scope, which counts each instruction from outside."""
+    counter, scope = measured(tmp_path / "a"), measured(tmp_path / "b", "--instrument", "scope")
+    clock = counter.manifest.clock
+    assert clock.instructions_per_count == 40.0
+    assert clock.checked_against == "a loop of 50,000 instructions: 1,250 counts"
+    (stamp,) = [w for w in counter.manifest.warnings if w.code == "counter-converted"]
+    assert "fpgaio, declared with 20,000,000 Hz" in stamp.message
+    assert "one count is 40 instructions" in stamp.message
+    for record in counter.manifest.records:
+        if record.bench.startswith("clock/"):
+            continue
+        unit = unit_of(record.unit, clock)
+        assert unit.label == "instructions"
+        figure = unit.figure(float(np.mean(counter.samples(record, 0))))
+        other = float(np.mean(scope.samples(scope.record(record.id), 0)))
+        assert abs(figure - other) <= 40, record.bench
+    # A queue of 855 instructions was "21 instructions".
+    answer = command("show", str(counter.path))
+    assert "840 " in answer.output, answer.output
+
+
+def test_counts_that_are_no_instructions_are_refused_before_the_first_record(
+    foreign: Path, tmp_path: Path
+) -> None:
+    file = foreign / "boards" / BOARD.name / "board.toml"
+    file.write_text(file.read_text().replace("icount_shift = 0", "icount_shift = 4"))
+    answer = command("run", "itc/queue", "--target", TARGET, "--output", str(tmp_path))
+    told = str(answer.exception)
+    assert "counter fpgaio, declared with 20,000,000 Hz" in told, answer.output
+    assert "it advanced by 20,000 in a loop of 50,000 instructions, -60.00%" in told
+    assert "--instrument scope" in getattr(answer.exception, "remedy", "")
+    assert list(tmp_path.iterdir()) == []
+
+    answer = command("conformance", TARGET)
+    assert answer.return_value == 1, answer.output
+    assert "the counter counts instructions" in answer.output
+
+
+@pytest.mark.parametrize("board", ["stm32f4", "hifive1-revb"])
+def test_the_counters_of_our_boards_count_one_an_instruction(board: str) -> None:
+    name = TargetName("freertos", board, "emulated")
+    image = build_image(name, "counter")
+    (image.folder / "counter.json").unlink(missing_ok=True)
+    for _ in range(2):  # measured, and remembered
+        counter = check_counter(name, "counter", image, None)
+        assert counter is not None
+        assert counter.check.loop == LOOP and counter.instructions_per_count == 1.0
+        assert counter.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("loop", "least", "ratio"),
+    [
+        (LOOP, LONG_LOOP + 73, 1.0),
+        (2 * LOOP, 2 * LONG_LOOP, 0.5),
+        (LOOP // 40, LONG_LOOP // 40, 40.0),
+        (LOOP // 40 + 1, LONG_LOOP // 40 - 1, 40.0),  # where the loop lay between two counts
+    ],
+)
+def test_a_whole_number_either_way_is_a_ratio(loop: int, least: int, ratio: float) -> None:
+    check = CounterCheck("", loop, least, least + 3)
+    assert check.instructions_per_count("instruction", 1) == ratio
+
+
+@pytest.mark.parametrize(
+    ("loop", "least", "most", "why"),
+    [
+        (0, 0, 0, "it advanced by 0 in a loop"),
+        (LOOP + 1, LONG_LOOP, LONG_LOOP, "+0.00%: neither one count"),
+        (8400, 336_000, 336_000, "neither one count"),  # 168 MHz
+        (LOOP // 1000, 2000, 2000, "neither one count"),  # 1 MHz
+        (LOOP, LONG_LOOP - (1 << 16), LONG_LOOP, "wraps before its stamps do"),
+        (LOOP, LONG_LOOP, (1 << 32) - 1, "wraps before its stamps do"),
+    ],
+)
+def test_any_other_rate_is_refused_with_its_deviation(
+    loop: int, least: int, most: int, why: str
+) -> None:
+    with pytest.raises(ValueError, match=why.replace("+", r"\+")):
+        CounterCheck("", loop, least, most).instructions_per_count("instruction", 1)
+
+
+def test_a_guests_clock_is_held_against_its_virtual_nanoseconds() -> None:
+    right = CounterCheck("", 2 * LOOP, 2 * LONG_LOOP, 2 * LONG_LOOP + 9000)
+    assert right.instructions_per_count("virtual ns", 2) == 0.5
+    with pytest.raises(ValueError, match=r"200,000 virtual ns .* 100,000 are right: \+100.00%"):
+        CounterCheck("", 4 * LOOP, 4 * LONG_LOOP, 4 * LONG_LOOP).instructions_per_count(
+            "virtual ns", 2
+        )
+
+
+def test_virtual_ns_are_shown_as_they_are() -> None:
+    clock = ClockEntry(
+        clock_class="instruction",
+        name="clock_monotonic",
+        hz=0,
+        bits=64,
+        unit="virtual ns",
+        instructions_per_count=0.5,
+    )
+    assert unit_of("ticks", clock).scale == 1.0
