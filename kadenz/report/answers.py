@@ -128,7 +128,10 @@ def _kept(side: Keeping, who: Sequence[str]) -> str:
         return f"{name} misses none of {cycles}{bound}"
     found = f"{name} misses {share(of.missed / of.asked)}"
     if of.rate is None:
-        return f"{found} of {cycles}; how often in the long run is not decided: {of.reason}"
+        return (
+            f"{found} of {cycles}; how often in the long run is not decided ({of.reason}): measure "
+            "longer"
+        )
     return f"{found} [{_percent(of.rate.low)}, {_percent(of.rate.high)}] of {cycles}"
 
 

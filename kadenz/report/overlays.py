@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kadenz.analysis.answers import CYCLIC
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.shared import SharedPoint, exceedance_of, shared_points
 from kadenz.analysis.units import Unit
@@ -24,7 +25,7 @@ from kadenz.stats.exceedance import Exceedance
 MOST_AT_TOP = 2
 # Two shares as close as this are less than a pixel apart.
 CLOSE = 0.98
-FIRST = ("cyclic/", "irq/", "itc/", "micro/", "rhealstone/")
+FIRST = (CYCLIC, "irq/", "itc/", "micro/", "rhealstone/")
 
 
 @dataclass(frozen=True)
@@ -242,11 +243,15 @@ def _curve(of: Exceedance, unit: Unit, letter: str, label: str, style: int) -> C
 
 
 def _deadlines(point: SharedPoint) -> list[tuple[float, str]]:
-    """Each deadline in force at the point, where its clock can carry it."""
+    """Each deadline at the point that its clock can carry. A period that nobody called a deadline,
+    and that was kept, is one of cyclic work only: elsewhere it would only stretch the axis."""
     found: dict[float, str] = {}
     for _, record in point.records:
-        of = record.misses.deadline if record.misses is not None else None
-        if of is not None and of.limit is not None:
+        misses = record.misses
+        of = misses.deadline if misses is not None else None
+        if misses is None or of is None or of.limit is None:
+            continue
+        if of.origin != "period" or misses.missed or point.bench.startswith(CYCLIC):
             found.setdefault(of.limit, f"deadline {labels.quantity(of.quantity)}")
     return sorted(found.items())
 

@@ -347,12 +347,24 @@ def _headline(name: str, record: RecordResult, of: OverRounds, mark: str) -> Hea
 
 
 def _notices(runs: Named) -> list[Notice]:
-    """Warnings, those of several targets said once."""
+    """Warnings, those of several targets said once; of all rounds of a variant by its name."""
     found: dict[tuple[str, str, str], list[str]] = {}
     for label, run in runs:
         for one in run.warnings:
             found.setdefault((one.code, one.message, one.remedy), []).append(label)
-    return [Notice(*key, tuple(targets)) for key, targets in found.items()]
+    every = [run for _, run in runs]
+    variants = variants_of([run.manifest for run in every])
+    names = [
+        (label, {runs[place][0] for place in variant.runs})
+        for variant, label in zip(variants, labels.variant_labels(every), strict=True)
+    ]
+    notices = []
+    for key, targets in found.items():
+        whole = [(label, members) for label, members in names if members <= set(targets)]
+        said = [label for label, _ in whole]
+        said += [one for one in targets if not any(one in members for _, members in whole)]
+        notices.append(Notice(*key, tuple(said)))
+    return notices
 
 
 def _families(

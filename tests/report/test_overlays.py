@@ -221,3 +221,19 @@ def test_a_card_is_a_variant_with_the_middle_round_and_the_largest_maximum(
         assert float(line.median) == pytest.approx(medians[1] / 1000.0, rel=1e-3)
         assert float(line.max.replace(",", "")) == pytest.approx(largest / 1000.0, rel=1e-3)
         assert "6 of 6 points measured in 3 rounds" in card.measured
+
+
+def test_a_warning_of_all_rounds_names_the_variant_once(page: pages.Page) -> None:
+    targets = [target for notice in page.notices for target in notice.targets]
+    assert targets and set(targets) <= {key.label for key in page.legend}
+
+
+def test_a_period_that_was_kept_is_drawn_for_cyclic_work_only(tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    points = [
+        Point(bench, {"all": rng.integers(900, 9000, 500).astype(np.uint32)}, {"period_us": 10_000})
+        for bench in ("cyclic/wakeup-latency", "itc/mutex")
+    ]
+    page = page_of([analyse(read_run(write_run(tmp_path, manifest(LINUX), points)))])
+    drawn = {over.wide.heading.split(":")[0]: "duet" in over.wide.svg for over in page.overlays}
+    assert drawn == {"cyclic/wakeup-latency": True, "itc/mutex": False}
