@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """How often nominal 95 % intervals contain the truth: the table of docs/explanation/statistics.md.
 
-    python benchmarks/stats_coverage.py [--simulations 2000]
+    python benchmarks/stats_coverage.py [--simulations 2000] [--only means|runs|bursts]
 
 The same made-up series, one interval a method: the textbook's for independent samples, the
 percentile block bootstrap, and the studentised one that kadenz uses; then several runs a side, by
-hierarchical bootstrap (percentile and studentised) and by the t interval that kadenz uses.
+hierarchical bootstrap (percentile and studentised) and by the t interval that kadenz uses; then
+percentiles and the share above a limit, of samples that come in many bursts and in few: how often
+kadenz gives an interval, and how often that holds the truth (docs/performance.md).
 """
 
 from __future__ import annotations
@@ -19,7 +21,10 @@ from scipy.signal import lfilter
 
 from kadenz.stats.block_length import politis_white
 from kadenz.stats.compare import compare
+from kadenz.stats.limit import limit_rate
 from kadenz.stats.mean_interval import mean_interval
+from kadenz.stats.percentiles import percentiles
+from kadenz.stats.prediction import maximum_bound
 from kadenz.stats.samples import Floats
 
 Rng = np.random.Generator
@@ -139,16 +144,91 @@ def runs_table(simulations: int) -> None:
             print(f"| {count} | {within} | {cells} |", flush=True)
 
 
+N = 20_000
+
+
+def bursts(rng: Rng, count: int, share: float) -> Floats:
+    """Exponential samples with `count` bursts of equal length that together hold `share`."""
+    samples = rng.exponential(1.0, N)
+    length = int(share * N / count)
+    for start in rng.integers(0, N - length, count):
+        samples[start : start + length] += 5.0 + rng.exponential(2.0, length)
+    return samples
+
+
+def dependent(count: int, share: float) -> Callable[[Rng], Floats]:
+    return lambda rng: bursts(rng, count, share)
+
+
+CLUSTERED: dict[str, Callable[[Rng], Floats]] = {
+    "independent": lambda rng: ar1(rng, N, 0.0),
+    "autocorrelation 0.9": lambda rng: ar1(rng, N, 0.9),
+    "autocorrelation 0.99": lambda rng: ar1(rng, N, 0.99),
+    **{
+        f"{count} bursts, {100 * share:g} % of the samples": dependent(count, share)
+        for share in (0.02, 0.005)
+        for count in (2, 4, 8, 16, 64)
+    },
+    "2 bursts on average (Poisson), 2 %": lambda rng: poisson(rng, 2.0, 0.02),
+    "16 bursts on average (Poisson), 2 %": lambda rng: poisson(rng, 16.0, 0.02),
+}
+
+
+def poisson(rng: Rng, mean: float, share: float) -> Floats:
+    """The same with a number of bursts that is chance, as is the length of each."""
+    samples = rng.exponential(1.0, N)
+    for start in rng.integers(0, N, rng.poisson(mean)):
+        part = samples[start : start + 1 + int(rng.exponential(share * N / mean))]
+        part += 5.0 + rng.exponential(2.0, part.size)
+    return samples
+
+
+def bursts_table(simulations: int) -> None:
+    levels = (0.5, 0.99, 0.999)
+    heads = [f"p{100 * level:g} given | covered" for level in levels]
+    heads += [f"above p{100 * level:g} given | covered" for level in levels[1:]]
+    heads += ["bound of the maximum holds"]
+    print(f"| series, n = {N:,} | {' | '.join(heads)} |\n|---|{'---|' * 11}")
+    for name, make in CLUSTERED.items():
+        pool = np.sort(np.concatenate([make(np.random.default_rng([9, i])) for i in range(500)]))
+        truths = [float(pool[int(level * pool.size)]) for level in levels]
+        given, covered = np.zeros(5), np.zeros(5)
+        held = 0
+        for number in range(simulations):
+            series = make(np.random.default_rng([7, number]))
+            found = [
+                (made.low, made.high, truth)
+                for made, truth in zip(percentiles(series, levels=levels), truths, strict=True)
+            ]
+            for level, truth in zip(levels[1:], truths[1:], strict=True):
+                rate = limit_rate(series, truth)
+                found.append((rate.low, rate.high, 1.0 - level))
+            for place, (low, high, truth) in enumerate(found):
+                if low is not None and high is not None:
+                    given[place] += 1
+                    covered[place] += low <= truth <= high
+            above = 1.0 - np.searchsorted(pool, series.max(), "right") / pool.size
+            held += above <= maximum_bound(series).exceed_fraction
+        cells = " | ".join(
+            f"{100 * g / simulations:.0f} % | " + (f"{100 * c / g:.0f} %" if g else "–")
+            for g, c in zip(given, covered, strict=True)
+        )
+        print(f"| {name} | {cells} | {100 * held / simulations:.0f} % |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--simulations", type=int, default=2000)
-    parser.add_argument("--only", choices=("means", "runs"))
+    parser.add_argument("--only", choices=("means", "runs", "bursts"))
     options = parser.parse_args()
-    if options.only != "runs":
+    if options.only in (None, "means"):
         means_table(options.simulations)
         print()
-    if options.only != "means":
+    if options.only in (None, "runs"):
         runs_table(options.simulations // 4)
+        print()
+    if options.only in (None, "bursts"):
+        bursts_table(options.simulations // 4)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kadenz.analysis import LaneResult, RecordResult, RunResult
+    from kadenz.analysis.units import Unit
+    from kadenz.stats.percentiles import Percentile
 
 # Both layouts' columns of figures; a statistic's interval follows it.
 _FIGURES = ("n", "median", "95 %", "p99", "95 %", "max")
@@ -148,9 +150,9 @@ def _lane_row(record: RecordResult, lane: LaneResult, where: str) -> _Row:
     figures = (
         numbers.count(summary.n),
         numbers.figure(summary.median, unit),
-        numbers.interval(p50.low, p50.high, unit) if p50 else "",
+        _interval(p50, unit),
         numbers.figure(p99.value if p99 else None, unit),
-        numbers.interval(p99.low, p99.high, unit) if p99 else "",
+        _interval(p99, unit),
         numbers.figure(summary.max, unit),
     )
     return _Row(record.bench, where, name, figures, labels.unit(unit), said)
@@ -176,6 +178,14 @@ def _said(lane: LaneResult) -> str:
     return f"ok{kept}"
 
 
+def _interval(of: Percentile | None, unit: Unit) -> str:
+    from kadenz.report import numbers
+
+    if of is None:
+        return ""
+    return numbers.interval(of.low, of.high, unit) if of.known else "not known"
+
+
 def _gaps(result: RunResult) -> list[str]:
     """Why percentiles are missing, each reason once."""
     lanes = [
@@ -186,7 +196,12 @@ def _gaps(result: RunResult) -> list[str]:
     ]
     missing = [lane.percentile("p99") for lane in lanes if lane.summary is not None]
     without = [p for p in missing if p is not None and p.value is None]
-    if not without:
-        return []
-    many = f" at {len(without)} points" if len(without) > 1 else ""
-    return [f"no p99{many}: {without[0].reason}; measure more, e.g. without --quick"]
+    unsure = [p for p in missing if p is not None and p.value is not None and not p.known]
+    said = []
+    if without:
+        many = f" at {len(without)} points" if len(without) > 1 else ""
+        said.append(f"no p99{many}: {without[0].reason}; measure more, e.g. without --quick")
+    if unsure:
+        many = f" at {len(unsure)} points" if len(unsure) > 1 else ""
+        said.append(f"p99{many}: {unsure[0].reason}")
+    return said

@@ -216,6 +216,9 @@ def _remarks(record: RecordResult) -> list[str]:
                 f"storage took {more} {unit.label} {way} than the others "
                 f"(medians, p = {drain.p_value:.2g})"
             )
+        p99 = lane.percentile("p99")
+        if p99 is not None and not p99.known:
+            found.append(f"{where}p99: {p99.reason}")
         if lane.effective is not None and lane.effective.tau > 2.0:
             found.append(
                 f"{where}neighbouring samples depend on each other: {lane.effective.n:,} samples "
@@ -244,6 +247,8 @@ def _folded(notes: Sequence[str]) -> list[str]:
 def _interval(record: RecordResult, percentile: Percentile | None) -> Cell:
     if percentile is None:
         return Cell("", None)
+    if not percentile.known:
+        return Cell("not known", None, "interval")
     return _ends(record, percentile.low, percentile.high)
 
 

@@ -4,33 +4,43 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import betaincinv
 
-from kadenz.stats.effective import effective_size
 from kadenz.stats.errors import Undefined
-from kadenz.stats.samples import as_samples
+from kadenz.stats.samples import Array, as_samples
+from kadenz.stats.separate import Separate, separate_events
+
+FEWEST_FOR_TAIL = 1000
 
 
 @dataclass(frozen=True)
 class LimitRate:
     """`above` of `n` samples exceeded `limit`; the share in the long run is [low, high].
 
-    Exact (Clopper-Pearson) and two-sided, but one-sided with low = 0 where none was above. `three`
-    is the rule of three, 3 / effective_n, None where some were above.
+    Both ends are None where the share is not known; `reason` says why. The interval of Clopper and
+    Pearson, two-sided, but one-sided with low = 0 where none was above. `exact` for independent
+    samples; approximate where n was divided by their dependence to `effective_n`. `three` is the
+    rule of three, 3 / effective_n, None where some were above or the share is not known.
     """
 
     n: int
     effective_n: float
     above: int
     limit: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     three: float | None
     confidence: float
+    reason: str = ""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the interval is that of independent samples."""
+        return self.effective_n >= self.n
 
     @property
     def sentence(self) -> str:
@@ -39,20 +49,22 @@ class LimitRate:
 
     def words(self, what: str = "samples", unit: str = "") -> str:
         """The sentence about so many `what` above so many `unit`."""
-        worth = (
-            ""
-            if self.effective_n > 0.99 * self.n
-            else f" (worth {self.effective_n:,.0f} independent ones)"
+        of = f"{self.above:,} of {self.n:,} {what} above {self.limit:g}{unit and ' ' + unit}"
+        if self.low is None or self.high is None:
+            return f"{of}: the share in the long run is not known: {self.reason}"
+        how = (
+            "exact for independent samples"
+            if self.exact
+            else f"approximate: worth {self.effective_n:,.0f} independent samples"
         )
-        of = f"{self.above:,} of {self.n:,} {what}{worth} above {self.limit:g}{unit and ' ' + unit}"
         if self.three is not None:
             return (
                 f"{of}: with {self.confidence:.0%} confidence the share is below {self.high:.3g} "
-                f"(exact; rule of three {self.three:.3g})"
+                f"({how}; rule of three {self.three:.3g})"
             )
         return (
             f"{of}: the share is {self.low:.3g} to {self.high:.3g} with {self.confidence:.0%} "
-            "confidence (Clopper-Pearson)"
+            f"confidence (Clopper-Pearson, {how})"
         )
 
 
@@ -63,9 +75,11 @@ def limit_rate(
 
     Method: Clopper and Pearson (1934), exact for independent samples; with none above, the
     one-sided bound 1 - (1 - confidence)^(1 / n), near 3 / n at 95 % (Hanley and Lippman-Hand 1983).
-    n is divided by `tau`, the dependence of the series "sample i is above the limit" (None:
-    estimated; where none is above, that of "above p99", from n = 1000). Assumes that the future is
-    like the past. Undefined for a limit that is no finite number.
+    Events and n are both divided by `tau`, the dependence of the events "sample i is above the
+    limit" (None: separate.py estimates it, from n = 1000 on at least that of "above p99"); with a
+    tau above 1 the interval is an approximation. Events in too few bursts give no interval:
+    `reason` says so; the bound for none above holds there too (docs/performance.md, "Few bursts").
+    Assumes that the future is like the past. Undefined for a limit that is no finite number.
     """
     array = as_samples(samples, "limit")
     if not math.isfinite(limit):
@@ -75,17 +89,26 @@ def limit_rate(
     n = array.size
     outside = array > limit
     above = int(np.count_nonzero(outside))
-    if tau is None:
-        tau = 1.0
-        series = outside if above else array > np.partition(array, -(n // 100) - 1)[-(n // 100) - 1]
-        if n >= 1000 and series.any() and not series.all():
-            tau = effective_size(series).tau
-    worth = n / max(tau, 1.0)
-    hits = above / max(tau, 1.0)
-    tail = 1.0 - confidence
+    events = _events(array, outside, above) if tau is None else Separate(n, above, tau, above / tau)
+    worth = n / max(events.tau, 1.0)
     if above == 0:
         high = -float(np.expm1(np.log1p(-confidence) / worth))
         return LimitRate(n, worth, 0, limit, 0.0, high, min(1.0, 3.0 / worth), confidence)
+    if not events.known:
+        return LimitRate(n, worth, above, limit, None, None, None, confidence, events.reason)
+    hits = above / max(events.tau, 1.0)
+    tail = 1.0 - confidence
     low = float(betaincinv(hits, worth - hits + 1.0, tail / 2.0))
     high = 1.0 if above == n else float(betaincinv(hits + 1.0, worth - hits, 1.0 - tail / 2.0))
     return LimitRate(n, worth, above, limit, low, high, None, confidence)
+
+
+def _events(array: Array, outside: npt.NDArray[np.bool_], above: int) -> Separate:
+    """Events above the limit. Fewer than those above p99 show their dependence worse than these
+    do, and are taken for as dependent; where n is too small for a p99, for independent."""
+    own = separate_events(outside)
+    if above >= array.size // 100 or array.size < FEWEST_FOR_TAIL:
+        return own
+    rank = array.size - array.size // 100 - 1
+    tau = max(own.tau, separate_events(array > np.partition(array, rank)[rank]).tau)
+    return replace(own, tau=tau, separate=own.events / tau)

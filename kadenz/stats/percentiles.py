@@ -10,10 +10,15 @@ from dataclasses import dataclass
 import numpy.typing as npt
 from scipy.special import bdtr
 
-from kadenz.stats.effective import effective_size
 from kadenz.stats.errors import Undefined
 from kadenz.stats.ordered import Ordered, order
 from kadenz.stats.samples import Array, as_samples
+from kadenz.stats.separate import (
+    FEWEST_INDEPENDENT,
+    FEWEST_SEPARATE,
+    Separate,
+    separate_events,
+)
 
 LEVELS = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999)
 
@@ -22,7 +27,8 @@ LEVELS = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999)
 class Percentile:
     """One percentile. What n does not allow is None, and `reason` says so.
 
-    `name` "p99.9"; `value`, `low`, `high` in the unit of the samples, each a measured value;
+    `name` "p99.9"; `value`, `low`, `high` in the unit of the samples, each a measured value; both
+    ends are None where the interval is not known because the samples beyond come in few bursts;
     `attained` is the exact confidence of [low, high] for independent samples, at least
     `confidence`; `tau` the dependence taken into account (1 = independent); `needed` the number of
     samples (of this dependence) from which value and both ends exist.
@@ -39,6 +45,7 @@ class Percentile:
     tau: float
     needed: int
     reason: str = ""
+    known: bool = True  # False where only bursts stand against the interval, whatever n
 
 
 def percentiles(
@@ -55,9 +62,10 @@ def percentiles(
     [X_(r), X_(s)] with r, s from the binomial distribution of the number of samples below the
     quantile (David and Nagaraja 2003, section 7.1): exact, conservative, and valid for any
     distribution, ties included. With `dependent`, the number of samples in that binomial is
-    n / tau, tau being the autocorrelation time of the series "sample i does not exceed the value"
-    (effective.py): approximate, and never narrower. Assumes stationarity; `dependent=False`
-    assumes independence.
+    n / tau, tau being the dependence of the events "sample i exceeds the value" (separate.py):
+    approximate, and never narrower. Where these events come in too few bursts, both ends are None.
+    Assumes stationarity; `dependent=False` assumes independence. Simulated coverage, for many and
+    for few bursts, is in docs/performance.md.
 
     Minimum: the value needs n * min(level, 1 - level) >= 1, the interval
     log((1 - confidence) / 2) / log(max(level, 1 - level)) samples (p99.99 at 95 %: 36,887), times
@@ -118,10 +126,18 @@ def _percentile(
         reason = f"not enough samples: {n:,}, {for_value:,} needed for the value"
         return Percentile(level, name, n, None, None, None, confidence, None, 1.0, needed, reason)
     value = data.quantile(level)
-    tau = _tau(array, data, value) if dependent else 1.0
+    beyond = _beyond(array, data, value) if dependent else Separate(n, 0, 1.0, 0.0)
+    tau = beyond.tau
     worth = max(1, math.floor(n / tau))
     low, high = quantile_ranks(worth, level, confidence)
     needed = max(for_value, math.ceil(for_interval * tau))
+    if not beyond.known:
+        bursts = tau * max(FEWEST_SEPARATE / min(level, 1.0 - level), FEWEST_INDEPENDENT)
+        needed = max(needed, math.ceil(bursts), n + 1)
+        reason = f"interval not known: {beyond.reason}"
+        return Percentile(
+            level, name, n, value, None, None, confidence, None, tau, needed, reason, False
+        )
     missing = [end for end, gone in (("lower", low < 1), ("upper", high > worth)) if gone]
     reason = (
         f"not enough samples for the {' and '.join(missing)} end: {n:,}, {needed:,} needed"
@@ -152,10 +168,6 @@ def _percentile(
     )
 
 
-def _tau(array: Array, data: Ordered, value: float) -> float:
-    """Autocorrelation time of "does not exceed `value`"; 1 where it cannot be estimated."""
-    if data.n < 8:
-        return 1.0
-    # The largest value itself is never exceeded; then "reaches it" is the event.
-    below = array <= value if data.rank(data.n) > value else array < value
-    return max(1.0, effective_size(below).tau)
+def _beyond(array: Array, data: Ordered, value: float) -> Separate:
+    """The events "exceeds `value`"; where nothing does, "reaches it"."""
+    return separate_events(array > value if data.rank(data.n) > value else array >= value)

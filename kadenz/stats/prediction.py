@@ -11,7 +11,10 @@ import numpy.typing as npt
 from kadenz.stats.effective import effective_size
 from kadenz.stats.errors import Undefined
 from kadenz.stats.ordered import Ordered, order
-from kadenz.stats.samples import as_samples
+from kadenz.stats.samples import Array, as_samples
+from kadenz.stats.separate import FEWEST_SAMPLES, separate_events
+
+FEWEST_FOR_TAIL = 1000
 
 
 @dataclass(frozen=True)
@@ -52,16 +55,16 @@ def maximum_bound(
     Hanley and Lippman-Hand 1983). n is divided by `tau`, because high latencies come in clusters;
     None estimates it from the series "sample i is above p99", below n = 1000 from the samples
     themselves, which is the more careful where the tail is too thin to tell, and takes 1 below
-    n = 8. Assumes that the future is like the past: same load, same configuration. It bounds how
-    often, never how far: no worst case follows.
+    n = 8. It holds where p99 hangs on two bursts, too (docs/performance.md, "Few bursts"). Assumes
+    that the future is like the past: same load, same configuration. It bounds how often, never how
+    far: no worst case follows.
     """
     array = as_samples(samples, "maximum bound")
     if not 0.0 < confidence < 1.0:
         raise Undefined("maximum bound", f"confidence {confidence} is outside 0 ... 1")
     data = order(array) if ordered is None else ordered
     if tau is None:
-        series = array > data.quantile(0.99) if array.size >= 1000 else array
-        tau = effective_size(series).tau if array.size >= 8 else 1.0
+        tau = _tau(array, data)
     worth = array.size / max(tau, 1.0)
     return MaximumBound(
         n=array.size,
@@ -70,3 +73,9 @@ def maximum_bound(
         confidence=confidence,
         exceed_fraction=-math.expm1(math.log1p(-confidence) / worth),
     )
+
+
+def _tau(array: Array, data: Ordered) -> float:
+    if array.size >= FEWEST_FOR_TAIL:
+        return separate_events(array > data.quantile(0.99)).tau
+    return effective_size(array).tau if array.size >= FEWEST_SAMPLES else 1.0

@@ -75,13 +75,17 @@ def test_dependence_ruins_the_exact_interval_and_the_wider_one_holds(level: floa
 
 def test_ties_make_the_interval_cover_more_never_less() -> None:
     # Three values, 0.3 / 0.4 / 0.3: the median is 1.
+    refused = []
+
     def trial(rng: np.random.Generator, _: int) -> bool:
         (made,) = percentiles(rng.choice(3, 100, p=(0.3, 0.4, 0.3)), levels=(0.5,))
-        assert made.low is not None
-        assert made.high is not None
+        if made.low is None or made.high is None:
+            refused.append(made.reason)  # looks dependent by chance
+            return True
         return made.low <= 1 <= made.high
 
-    assert coverage(trial) >= 0.95
+    assert coverage(trial) >= 0.95 + len(refused) / 1000
+    assert len(refused) <= 5
 
 
 @given(st.lists(st.integers(-5, 1000), min_size=1, max_size=300))

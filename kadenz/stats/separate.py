@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many separate events a series holds: high samples that come in bursts are few events."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import chdtrc
+
+from kadenz.stats.effective import effective_size
+from kadenz.stats.samples import Floats
+
+# Below these an interval covers too little in simulation (docs/performance.md, "Few clusters"):
+# separate events, events that make up the variance, and independent samples in all.
+FEWEST_SEPARATE = 5.0
+FEWEST_BEHIND = 2.5
+FEWEST_INDEPENDENT = 30.0
+# Up to this the events are called independent: chance alone makes some of them neighbours.
+INDEPENDENT = 1.25
+# The series is cut into so many parts, and as often again into twice as many, to see bursts whose
+# samples are no neighbours; a part must be this unlikely to count.
+PARTS = 10
+SURELY = 0.001
+FEWEST_SAMPLES = 8
+
+
+@dataclass(frozen=True)
+class Separate:
+    """`n` samples with `events` events (or `events` without, where these are fewer).
+
+    `tau` events carry what one independent event would; `separate` = events / tau is how many they
+    are worth. `reason` says why that is too few for an interval of their share, "" where it is not.
+    """
+
+    n: int
+    events: int
+    tau: float
+    separate: float
+    reason: str = ""
+
+    @property
+    def known(self) -> bool:
+        """Whether an interval of the share of events can be trusted."""
+        return not self.reason
+
+
+def separate_events(happened: npt.NDArray[np.bool_]) -> Separate:
+    """Count the separate events of `happened` (n,), True for samples with the event, in time order.
+
+    Method: tau is the larger of Geyer's sum of autocorrelations (effective.py) and the dispersion
+    of counts in 10, 20, 40, ... equal parts of the series, where a part's count is surely no chance
+    (chi-square, p < 0.001): Geyer's sum ends at the first pair that is not positive and misses a
+    burst whose samples are no neighbours. Where events depend on each other (tau > 1.25) the share
+    is known from 5 separate events, 30 independent samples, and a variance that does not hang on
+    one or two bursts: (sum d^2)^2 / sum d^4 >= 2.5 of the counts' deviations d. A burst that never
+    struck while measuring leaves no trace; nothing here knows of it. n < 8 counts as independent.
+    """
+    n = int(happened.size)
+    events = int(np.count_nonzero(happened))
+    fewer = min(events, n - events)
+    if n < FEWEST_SAMPLES or fewer == 0:
+        return Separate(n, fewer, 1.0, float(fewer))
+    share = events / n
+    tau = max(effective_size(happened).tau, _dispersion(happened, share), 1.0)
+    separate = fewer / tau
+    if tau <= INDEPENDENT:
+        return Separate(n, fewer, tau, separate)
+    behind = _behind(_counts(happened, max(2, math.ceil(n / min(2.0 * tau, n / 4)))))
+    reason = ""
+    if separate < FEWEST_SEPARATE:
+        reason = (
+            f"{fewer:,} samples beyond it come in bursts and are worth {separate:.1f} separate "
+            f"events; at least {FEWEST_SEPARATE:g} are needed. Measure longer"
+        )
+    elif behind < FEWEST_BEHIND:
+        reason = f"{fewer:,} samples beyond it hang on one or two bursts. Measure longer"
+    elif n / tau < FEWEST_INDEPENDENT:
+        reason = (
+            f"the series is worth {n / tau:.0f} independent samples; at least "
+            f"{FEWEST_INDEPENDENT:g} are needed. Measure longer"
+        )
+    return Separate(n, fewer, tau, separate, reason)
+
+
+def _counts(happened: npt.NDArray[np.bool_], parts: int) -> Floats:
+    """Events in equal parts (parts,); what is left over at the end is not counted."""
+    length = happened.size // parts
+    return np.asarray(
+        happened[: parts * length].reshape(parts, length).sum(axis=1), dtype=np.float64
+    )
+
+
+def _dispersion(happened: npt.NDArray[np.bool_], share: float) -> float:
+    """The largest variance of counts over that of independent events, as far as it is sure."""
+    found, parts = 1.0, PARTS
+    while parts * 4 <= happened.size:
+        counts = _counts(happened, parts)
+        expected = happened.size // parts * share * (1.0 - share)
+        squares = float(((counts - counts.mean()) ** 2).sum()) / expected
+        if float(chdtrc(parts - 1, squares)) < SURELY:
+            found = max(found, squares / (parts - 1))
+        parts *= 2
+    return found
+
+
+def _behind(counts: Floats) -> float:
+    """How many parts make up the variance of `counts` (m,); about m / 3 of normal ones."""
+    squares = (counts - counts.mean()) ** 2
+    return float(squares.sum() ** 2 / max(float((squares**2).sum()), 1e-300))

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""High samples that come in few bursts give no interval; those that come in many do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from kadenz.stats.limit import limit_rate
+from kadenz.stats.percentiles import percentiles
+from kadenz.stats.prediction import maximum_bound
+from kadenz.stats.samples import Floats
+from kadenz.stats.separate import separate_events
+
+from .series import Rng, ar1
+
+N = 20_000
+
+
+def bursts(rng: Rng, count: int, share: float = 0.02, within: float = 1.0) -> Floats:
+    """Exponential samples with `count` bursts that together hold `share` of them; in a burst a
+    share `within` of the samples is raised."""
+    samples = rng.exponential(1.0, N)
+    length = int(share * N / count)
+    for start in rng.integers(0, N - length, count):
+        struck = start + np.flatnonzero(rng.random(length) < within)
+        samples[struck] += 5.0 + rng.exponential(2.0, struck.size)
+    return samples
+
+
+@pytest.mark.parametrize("within", [1.0, 0.3])
+@pytest.mark.parametrize("level", [0.99, 0.999])
+def test_a_percentile_that_hangs_on_two_bursts_is_not_known(level: float, within: float) -> None:
+    for seed in range(10):
+        series = bursts(np.random.default_rng(seed), 2, 0.02 / within, within)
+        (made,) = percentiles(series, levels=(level,))
+        assert made.value is not None, "the samples themselves have one"
+        assert made.low is None and made.high is None and not made.known
+        assert "not known" in made.reason and "Measure longer" in made.reason
+        assert made.needed > N
+
+
+def test_a_percentile_of_many_bursts_keeps_its_interval_and_covers() -> None:
+    truth = float(
+        np.quantile([bursts(np.random.default_rng(i), 64) for i in range(500, 600)], 0.99)
+    )
+    given = covered = 0
+    for seed in range(60):
+        (made,) = percentiles(bursts(np.random.default_rng(seed), 64), levels=(0.99,))
+        if made.low is not None and made.high is not None:
+            given += 1
+            covered += made.low <= truth <= made.high
+    assert given >= 57
+    assert covered >= 0.93 * given
+
+
+def test_p999_of_a_slowly_wandering_series_is_not_known() -> None:
+    """AR(1) 0.99: given intervals covered in 9 of 25 series."""
+    for seed in range(20):
+        (made,) = percentiles(ar1(np.random.default_rng(seed), N, 0.99), levels=(0.999,))
+        assert made.low is None and made.high is None
+
+
+def test_independent_samples_lose_no_interval() -> None:
+    levels = (0.5, 0.9, 0.99, 0.999)
+    given = np.zeros(4)
+    covered = np.zeros(4)
+    for seed in range(100):
+        series = np.random.default_rng(seed).standard_normal(N)
+        for place, made in enumerate(percentiles(series, levels=levels)):
+            if made.low is not None and made.high is not None:
+                given[place] += 1
+                covered[place] += made.low <= norm.ppf(levels[place]) <= made.high
+    assert (given >= 97).all(), given
+    assert (covered >= 0.9 * given).all(), covered
+
+
+def test_a_limit_passed_in_two_bursts_only_has_no_share() -> None:
+    series = bursts(np.random.default_rng(3), 2)
+    made = limit_rate(series, 5.5)
+    assert made.above > 100 and made.low is None and made.high is None and made.three is None
+    assert "not known" in made.sentence and "separate events" in made.sentence
+
+
+def test_the_interval_of_a_limit_is_called_exact_only_for_independent_samples() -> None:
+    rng = np.random.default_rng(4)
+    apart = rng.random(N)
+    together = np.repeat(rng.random(N // 4), 4)
+    assert "(Clopper-Pearson, exact" in limit_rate(apart, 0.99, tau=1.0).sentence
+    dependent = limit_rate(together, 0.99)
+    assert not dependent.exact and "approximate" in dependent.sentence
+
+
+def test_the_bound_beyond_all_samples_holds_behind_two_bursts_too() -> None:
+    """The share above the maximum of one series, counted in many others."""
+    others = np.sort(np.concatenate([bursts(np.random.default_rng(i), 2) for i in range(500, 600)]))
+    held = 0
+    for seed in range(60):
+        series = bursts(np.random.default_rng(seed), 2)
+        above = 1.0 - np.searchsorted(others, series.max(), "right") / others.size
+        made = limit_rate(series, float(series.max()))
+        assert made.high is not None
+        held += above <= made.high and above <= maximum_bound(series).exceed_fraction
+    assert held >= 57
+
+
+def test_a_burst_whose_samples_are_no_neighbours_counts_as_one() -> None:
+    happened = np.zeros(N, dtype=bool)
+    happened[5_000:5_900:30] = True
+    happened[15_000:15_900:30] = True
+    made = separate_events(happened)
+    assert made.separate < 5.0 and not made.known
+
+
+def test_no_event_and_nothing_but_events_are_no_bursts() -> None:
+    assert separate_events(np.zeros(100, dtype=bool)).known
+    assert separate_events(np.ones(100, dtype=bool)).known
+    assert separate_events(np.array([True])).known
