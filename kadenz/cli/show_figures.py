@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kadenz.analysis import LaneResult, RecordResult, RunResult
-    from kadenz.analysis.units import Unit
-    from kadenz.stats.percentiles import Percentile
 
 # Both layouts' columns of figures; a statistic's interval follows it.
 _FIGURES = ("n", "median", "95 %", "p99", "95 %", "max")
@@ -150,9 +148,9 @@ def _lane_row(record: RecordResult, lane: LaneResult, where: str) -> _Row:
     figures = (
         numbers.count(summary.n),
         numbers.figure(summary.median, unit),
-        _interval(p50, unit),
+        numbers.ends(p50, unit),
         numbers.figure(p99.value if p99 else None, unit),
-        _interval(p99, unit),
+        numbers.ends(p99, unit),
         numbers.figure(summary.max, unit),
     )
     return _Row(record.bench, where, name, figures, labels.unit(unit), said)
@@ -176,14 +174,6 @@ def _said(lane: LaneResult) -> str:
     if any(problems):
         return f"[yellow]{escape('; '.join(p for p in problems if p))}[/]{kept}"
     return f"ok{kept}"
-
-
-def _interval(of: Percentile | None, unit: Unit) -> str:
-    from kadenz.report import numbers
-
-    if of is None:
-        return ""
-    return numbers.interval(of.low, of.high, unit) if of.known else "not known"
 
 
 def _gaps(result: RunResult) -> list[str]:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 
 from kadenz.analysis.units import Unit
+from kadenz.stats.percentiles import Percentile
 
 ABSENT = "–"
 SIGNIFICANT = 4
@@ -44,6 +45,13 @@ def interval(low: float | None, high: float | None, unit: Unit) -> str:
         return ""
     ends = ["…" if end is None else number(unit.figure(end)) for end in (low, high)]
     return f"[{ends[0]}, {ends[1]}]"
+
+
+def ends(of: Percentile | None, unit: Unit) -> str:
+    """The interval of a percentile; "not known" where few bursts stand against it."""
+    if of is None:
+        return ""
+    return interval(of.low, of.high, unit) if of.known else "not known"
 
 
 def count(value: int) -> str:
