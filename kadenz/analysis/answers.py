@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kadenz.analysis.comparing import Outcome, PointComparison, SideBySide, compare_sides
+from kadenz.analysis.comparing import PointComparison, SideBySide, compare_sides
 from kadenz.analysis.deadlines import Asked, Deadline, Misses
+from kadenz.analysis.judging import Outcome
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.runs import point_misses
 from kadenz.analysis.units import Unit

@@ -4,34 +4,33 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from kadenz.analysis.differences import Difference, differences
-from kadenz.analysis.matching import Key, Matched, SameRuns, changed, match
-from kadenz.analysis.sides import (
-    Series,
-    as_figures,
-    both_sides,
-    figure_of,
-    identical,
-    lanes_of,
-    repeated,
+from kadenz.analysis.history import Histories
+from kadenz.analysis.judging import (
+    ONE_RUN,
+    Figures,
+    Outcome,
+    Point,
+    Question,
+    by_figures,
+    decide,
+    question,
+    spreads,
 )
+from kadenz.analysis.matching import Key, Matched, SameRuns, changed, match
+from kadenz.analysis.sides import Series, as_figures, both_sides, figure_of, lanes_of
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.config.manifest import ClockClass
-from kadenz.stats.compare import Comparison, compare
+from kadenz.stats.compare import Comparison
 from kadenz.stats.errors import Undefined
 from kadenz.stats.holm import holm
 from kadenz.stats.superiority import Superiority, superiority
 from kadenz.store import Run
 
-# "context" is shown and never judged: what a clock is worth, and what a note speaks against.
-Outcome = Literal["better", "worse", "equivalent", "inconclusive", "not-comparable", "context"]
 ALPHA = 0.05  # the chance that any change is called although there is none
-SAME = "sample by sample the same"
 CLOCK = "clock/"
 
 
@@ -63,6 +62,12 @@ class PointComparison:
     p_together: float | None = None
     repeats: bool = False
     exact: bool = False
+
+    @property
+    def in_question(self) -> bool:
+        """An interval may call a change here, rightly or by chance."""
+        asked = self.comparison is not None and self.comparison.p_changed is not None
+        return asked and not self.exact and self.reason != ONE_RUN
 
 
 @dataclass(frozen=True)
@@ -133,11 +138,13 @@ def compare_sides(
     false alarm is 5 % whatever their number.
     """
     matched = match(baseline, candidate)
-    compared: list[PointComparison] = []
+    histories = Histories([*baseline, *candidate])
+    opened: list[_Open] = []
     for key, left in matched.baseline.items():
         right = matched.candidate.get(key)
         if right is not None:
-            compared += _compare_point(key, left, right, statistics, threshold, between_runs)
+            opened += _open_point(key, left, right, statistics, threshold, between_runs, histories)
+    compared = _judged(opened, threshold)
     if together:
         compared = _all_together(compared)
     return SideBySide(
@@ -151,16 +158,14 @@ def compare_sides(
 
 def _all_together(points: list[PointComparison]) -> list[PointComparison]:
     """Takes back what is apart from 1 on its own, but not among so many."""
-    asked = [
-        i for i, point in enumerate(points) if _p_changed(point) is not None and not point.exact
-    ]
+    asked = [i for i, point in enumerate(points) if point.in_question]
     adjusted = holm([_p_changed(points[i]) or 0.0 for i in asked])
     made = list(points)
     for i, p in zip(asked, adjusted.tolist(), strict=True):
         point = dataclasses.replace(points[i], p_together=p)
         if point.outcome in ("better", "worse") and p > ALPHA and point.repeats:
             threshold = point.comparison.threshold if point.comparison is not None else 0.0
-            settled = _exact(point.figures, threshold, point.comparison, point.reason)
+            settled = by_figures(point.figures, threshold, point.comparison, point.reason)
             point = dataclasses.replace(
                 point, outcome=settled.outcome, reason=settled.reason, exact=settled.exact
             )
@@ -168,8 +173,9 @@ def _all_together(points: list[PointComparison]) -> list[PointComparison]:
             point = dataclasses.replace(
                 point,
                 outcome="inconclusive",
-                reason=f"{point.outcome} on its own, but not among {len(asked)} comparisons: one "
-                f"like it is expected by chance in {100.0 * p:.0f} % of such calls. Measure longer",
+                reason=f"{point.outcome} on its own, but not significant among {len(asked)} "
+                f"comparisons: chance shows one like it in {100.0 * p:.0f} % of such calls. "
+                "Measure more rounds",
             )
         made[i] = point
     return made
@@ -198,47 +204,89 @@ def _configurations(
     ]
 
 
-def _compare_point(
+@dataclass(frozen=True, eq=False)
+class _Open:
+    """A comparison on its way: `made` lacks the verdict that `asked` will have, if any."""
+
+    made: PointComparison
+    asked: Question | None
+    family: tuple[str, ...] = ()  # the same runs, the same statistic
+
+
+def _open_point(
     key: Key,
     left: SameRuns,
     right: SameRuns,
     statistics: Sequence[str | float],
     threshold: float,
     between_runs: float,
-) -> list[PointComparison]:
+    histories: Histories,
+) -> list[_Open]:
     units = [unit_of(entry.unit, run.manifest.clock) for run, entry in (*left.runs, *right.runs)]
-    across = _across(left, right)
-    context = _context(key, left, right)
+    across, context = _across(left, right), _context(key, left, right)
+    unjudged: Outcome = "context" if context else "not-comparable"
     first = left.runs[0][1]
-    made = []
+    runs = tuple(str(run.path) for run, _ in (*left.runs, *right.runs))
+    opened = []
     for lane in lanes_of(first):
-        sides, refused = both_sides(left, right, lane)
-        effect = None if refused or across or context else _effect(sides)
-        repeats = not refused and repeated(left, sides[0]) and repeated(right, sides[1])
+        series, refused = both_sides(left, right, lane)
+        point = Point(left, right, series)
+        judged = not (refused or across or context)
+        if judged and point.alone and not between_runs:
+            point.history = [histories.series(same, lane) for same in (left, right)]
+        effect = _effect(series) if judged else None
+        questions: dict[str, Question] = {}
         for statistic in statistics:
-            if refused:
-                verdict = _Verdict("context" if context else "not-comparable", refused)
-            elif across or context:
-                verdict = _side_by_side(sides, statistic, across, context)
-            else:
-                verdict = _decide(sides, statistic, threshold, repeats, between_runs)
-            made.append(
-                PointComparison(
-                    target=_title(key.group, left, right),
-                    bench=key.bench,
-                    params=dict(key.params),
-                    lane=lane if len(first.series) > 1 else "",
-                    units=(units[0], units[-1]),
-                    statistic=statistic_name(statistic),
-                    outcome=verdict.outcome,
-                    figures=verdict.figures,
-                    comparison=verdict.comparison,
-                    classes=(units[0].clock_class, units[-1].clock_class),
-                    reason=verdict.reason,
-                    effect=effect,
-                    repeats=repeats,
-                    exact=verdict.exact,
-                )
+            asked = question(point, statistic, threshold, between_runs) if judged else None
+            figures: Figures = (None, None)
+            if not refused:
+                figures = asked.figures if asked is not None else _figures(series, statistic)
+            name = statistic_name(asked.statistic if asked is not None else statistic)
+            if name in questions:
+                continue
+            if asked is not None:
+                questions[name] = asked
+            made = PointComparison(
+                target=_title(key.group, left, right),
+                bench=key.bench,
+                params=dict(key.params),
+                lane=lane if len(first.series) > 1 else "",
+                units=(units[0], units[-1]),
+                statistic=name,
+                outcome=unjudged,
+                figures=figures,
+                comparison=None,
+                classes=(units[0].clock_class, units[-1].clock_class),
+                reason=context or refused or across,
+                effect=effect,
+                repeats=asked is not None and asked.repeats,
+            )
+            opened.append(_Open(made, asked, (*runs, name)))
+    return opened
+
+
+def _figures(series: list[list[Series]], statistic: str | float) -> Figures:
+    return figure_of(series[0], statistic), figure_of(series[1], statistic)
+
+
+def _judged(opened: Sequence[_Open], threshold: float) -> list[PointComparison]:
+    """Every comparison with its verdict; points of the same runs lend each other their spread."""
+    families: dict[tuple[str, ...], list[int]] = {}
+    for i, one in enumerate(opened):
+        if one.asked is not None:
+            families.setdefault(one.family, []).append(i)
+    made = [one.made for one in opened]
+    for members in families.values():
+        questions = [asked for i in members if (asked := opened[i].asked) is not None]
+        for i, asked, spread in zip(members, questions, spreads(questions), strict=True):
+            verdict = decide(asked, spread, threshold)
+            made[i] = dataclasses.replace(
+                made[i],
+                outcome=verdict.outcome,
+                figures=verdict.figures,
+                comparison=verdict.comparison,
+                reason=verdict.reason,
+                exact=verdict.exact,
             )
     return made
 
@@ -275,82 +323,6 @@ def _title(group: str, left: SameRuns, right: SameRuns) -> str:
     if first.target.name != other.target.name:
         return f"{first.target.name} → {other.target.name}"
     return ", ".join([group or first.target.name, *changed(first, other)])
-
-
-@dataclass(frozen=True, eq=False)
-class _Verdict:
-    outcome: Outcome
-    reason: str
-    figures: tuple[float | None, float | None] = (None, None)
-    comparison: Comparison | None = None
-    exact: bool = False
-
-
-def _side_by_side(
-    sides: list[list[Series]], statistic: str | float, across: str, context: str
-) -> _Verdict:
-    figures = figure_of(sides[0], statistic), figure_of(sides[1], statistic)
-    return _Verdict("context" if context else "not-comparable", context or across, figures)
-
-
-def _decide(
-    sides: list[list[Series]],
-    statistic: str | float,
-    threshold: float,
-    repeats: bool,
-    between_runs: float,
-) -> _Verdict:
-    figures = figure_of(sides[0], statistic), figure_of(sides[1], statistic)
-    made: Comparison | None
-    try:
-        made = compare(
-            sides[0],
-            sides[1],
-            statistic=statistic,
-            threshold=threshold,
-            between_runs=0.0 if repeats else between_runs,
-        )
-    except Undefined as error:
-        made, why = None, error.reason
-    else:
-        figures = made.baseline.value, made.candidate.value
-        why = made.reason or made.caveat
-    if repeats and identical([*sides[0], *sides[1]]):
-        return _Verdict("equivalent", SAME, figures, made)
-    if repeats and (made is None or made.verdict == "inconclusive"):
-        return _exact(figures, threshold, made, why)
-    return _Verdict(made.verdict if made is not None else "inconclusive", why, figures, made)
-
-
-def _exact(
-    figures: tuple[float | None, float | None],
-    threshold: float,
-    made: Comparison | None,
-    otherwise: str,
-) -> _Verdict:
-    """Of runs that repeat themselves: no interval decides, and the figures are exact."""
-    base, cand = figures
-    if base is None or cand is None or (base != cand and min(base, cand) <= 0.0):
-        return _Verdict("inconclusive", otherwise, figures, made)
-    outcome: Outcome = "equivalent"
-    if base != cand and max(cand / base, base / cand) >= 1.0 + threshold:
-        outcome = "worse" if cand > base else "better"
-    return _Verdict(outcome, exact_words(made), figures, made, exact=True)
-
-
-def exact_words(made: Comparison | None) -> str:
-    """Why an outcome is by the exact figures, and what the interval would have said."""
-    ratio = made.ratio if made is not None and made.decidable else None
-    if ratio is None or (ratio.low <= 0.0 and math.isinf(ratio.high)):
-        return "exact for this plan: emulation repeats itself; too few samples for an interval"
-    return (
-        "exact for this plan: emulation repeats itself; the interval of other samples like these "
-        f"is [{_change(ratio.low)}, {_change(ratio.high)}]"
-    )
-
-
-def _change(ratio: float) -> str:
-    return "…" if not 0.0 < ratio < math.inf else f"{100.0 * (ratio - 1.0):+.3g} %"
 
 
 def _effect(sides: list[list[Series]]) -> Superiority | None:

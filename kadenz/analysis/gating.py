@@ -9,13 +9,12 @@ from dataclasses import dataclass
 
 from kadenz.analysis.checks import Check, Outcome, figure_text
 from kadenz.analysis.comparing import (
-    SAME,
     Configurations,
     PointComparison,
     compare_sides,
-    exact_words,
 )
 from kadenz.analysis.deadlines import Asked
+from kadenz.analysis.judging import ONE_RUN, SAME, exact_words
 from kadenz.analysis.limit_checks import limit_checks
 from kadenz.analysis.limits import Limit
 from kadenz.stats.estimate import Estimate
@@ -95,11 +94,7 @@ def gate(
 
 
 def _against(points: Sequence[PointComparison], max_worse: float) -> list[Check]:
-    asked = [
-        i
-        for i, p in enumerate(points)
-        if p.comparison and p.comparison.p_beyond is not None and not p.repeats
-    ]
+    asked = [i for i, p in enumerate(points) if p.comparison and p.in_question and not p.repeats]
     p_values = [points[i].comparison.p_beyond or 0.0 for i in asked]  # type: ignore[union-attr]
     together = dict(zip(asked, holm(p_values).tolist(), strict=True))
     return [
@@ -116,6 +111,8 @@ def _one_against(point: PointComparison, most: float, p: float | None, among: in
     reason = point.reason
     if point.reason == SAME:
         outcome = "pass"
+    elif point.reason == ONE_RUN:
+        found += f", {_share(ratio.value)}" if ratio is not None else ""
     elif ratio is not None:
         found += f", {_share(ratio.value)} [{_share(ratio.low)}, {_share(ratio.high)}]"
         if point.repeats and base is not None and cand is not None:

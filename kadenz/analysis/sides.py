@@ -78,7 +78,7 @@ def as_figures(run: Series) -> Samples:
 
 
 def figure_of(runs: Sequence[Series], statistic: str | float) -> float | None:
-    """The statistic of a side, averaged over its runs; None where a run has too few samples."""
+    """The geometric mean of a statistic over runs; None where a run has too few samples."""
     found = []
     for run in runs:
         series = as_figures(run)
@@ -93,7 +93,11 @@ def figure_of(runs: Sequence[Series], statistic: str | float) -> float | None:
             if series.size * min(level, 1.0 - level) < 1.0:
                 return None
             found.append(order(series).quantile(level))
-    return math.fsum(found) / len(found)
+    if min(found) == max(found):
+        return found[0]
+    if min(found) <= 0.0:
+        return math.fsum(found) / len(found)
+    return math.exp(math.fsum(map(math.log, found)) / len(found))
 
 
 def repeated(same: SameRuns, series: Sequence[Series]) -> bool:

@@ -15,7 +15,8 @@ from kadenz.errors import EXIT_INCONCLUSIVE, EXIT_PASS, EXIT_REGRESSION, UsageEr
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from kadenz.analysis.comparing import Configurations, Outcome, PointComparison, SideBySide
+    from kadenz.analysis.comparing import Configurations, PointComparison, SideBySide
+    from kadenz.analysis.judging import Outcome
     from kadenz.store import Run
 
 _COLOURS = {
@@ -81,7 +82,8 @@ _COUNTED: dict[str, Outcome] = {
     "--between-runs",
     default="0%",
     show_default=True,
-    help="A known spread (sd) from run to run, which one run a side cannot show.",
+    help="A known spread (sd) from run to run; without it, one run a side of this machine is "
+    "undecided.",
 )
 @click.option(
     "--each",
@@ -249,6 +251,7 @@ def _point(point: PointComparison) -> dict[str, Any]:
 def _print_text(result: SideBySide, threshold: float) -> None:
     from rich.markup import escape
 
+    from kadenz.analysis.judging import ONE_RUN
     from kadenz.cli.console import console
 
     screen = console()
@@ -268,14 +271,12 @@ def _print_text(result: SideBySide, threshold: float) -> None:
     for side, names in (("A", result.only_baseline), ("B", result.only_candidate)):
         if names:
             screen.print(f"[yellow]only in {side}[/] {escape('; '.join(names))}")
-    repeat = all("instruction" in point.classes for point in result.points)
-    for caveat in dict.fromkeys(p.comparison.caveat for p in result.points if p.comparison):
-        if caveat and caveat.startswith("one run a side: the spread") and not repeat:
-            screen.print(
-                f"[yellow]warning[/] {escape(caveat)}. A verdict is about these two runs; use "
-                "`kadenz run --rounds`, or tell it with --between-runs"
-            )
-        elif caveat:
+    if any(point.reason == ONE_RUN for point in result.points):
+        screen.print(f"[yellow]undecided[/] {escape(ONE_RUN)}")
+    for caveat in dict.fromkeys(
+        p.comparison.caveat for p in result.points if p.comparison and p.reason != ONE_RUN
+    ):
+        if caveat:
             screen.print(f"[dim]{escape(caveat)}[/]")
     spreads = [p.comparison.between_runs for p in result.points if p.comparison]
     known = [spread for spread in spreads if spread is not None]
@@ -406,11 +407,14 @@ def _verdict(point: PointComparison, threshold: float) -> str:
 
 
 def _why_undecided(point: PointComparison) -> str:
+    from kadenz.analysis.judging import ONE_RUN
     from kadenz.report.numbers import percent
 
     made = point.comparison
     if point.outcome == "not-comparable" or made is None:
         return f": {point.reason}"
+    if point.reason == ONE_RUN:
+        return ": one run a side"
     if made.verdict != "inconclusive":
         p = f", p {point.p_together:.2g}" if point.p_together is not None else ""
         return f": {made.verdict} alone, not significant after Holm correction{p}"

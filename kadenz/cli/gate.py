@@ -61,7 +61,8 @@ _COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
     "--between-runs",
     default="0%",
     show_default=True,
-    help="A known spread (sd) from run to run, which one run a side cannot show.",
+    help="A known spread (sd) from run to run; without it, one run a side of this machine is "
+    "undecided.",
 )
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
 @click.option(

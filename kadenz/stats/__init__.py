@@ -18,6 +18,8 @@ given as None together with a `reason` where a table has to show the gap.
     common_causes   what the worst samples have in common: events beside them, position in time
     marked          samples at known places (after a drain) against the others
     compare         two sides, one or several runs each: interval and verdict
+    side            one of these sides: its runs' figures and their errors
+    spread          how much figures differ from run to run, from few runs and many points
     histogram, envelope   exact counts and exact thinning for plots
     drift, trend    clock-rate error by regression, drift by moving average or median
     cycles          which cycle an edge belongs to, where some are missing

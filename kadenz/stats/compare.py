@@ -9,24 +9,21 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from kadenz.stats.errors import Undefined
 from kadenz.stats.estimate import Estimate
 from kadenz.stats.mean_interval import FEW_EFFECTIVE
-from kadenz.stats.replicate import (
-    LessLoop,
-    Replicated,
-    ends,
-    replicate,
-    replicate_less_loop,
-    varied_between_runs,
-)
+from kadenz.stats.replicate import ends
 from kadenz.stats.samples import Floats
+from kadenz.stats.side import Run, Side, side_of
+from kadenz.stats.spread import Spread
 
 # Replicates are stretched to at most so many times their distance: p-values end at 1e-55.
 FARTHEST = 8.0
+# A spread (sd) from run to run above this factor is taken as impossible until runs show it: three
+# runs of 300 us against three of 10,000 us differ, whatever Student's t with two degrees says.
+WIDEST = math.log(2.5)
 
 Verdict = Literal["better", "worse", "equivalent", "inconclusive"]
 
@@ -36,13 +33,13 @@ class Comparison:
     """Candidate against baseline for one statistic.
 
     `difference` = candidate - baseline in the unit of the samples, `ratio` = candidate / baseline
-    (None where the baseline's interval reaches zero). `threshold` is the smallest relative change
-    that matters. `p_changed` is the two-sided p-value of "the ratio is 1", `p_beyond` the one-sided
-    one of "the candidate is at most `threshold` worse" (None without a ratio). `detectable` is the
-    smallest relative change these data would have shown with 80 % power (None where no ratio
-    exists). `between_runs` is the relative sd between the runs of a side, the larger of the sides
-    (None with one run a side). Not `decidable` is what is worth too few independent samples for its
-    intervals to hold. `reason` explains an inconclusive verdict, `caveat` what the
+    (None where a side's interval or figure reaches zero). `threshold` is the smallest relative
+    change that matters. `p_changed` is the two-sided p-value of "the ratio is 1", `p_beyond` the
+    one-sided one of "the candidate is at most `threshold` worse" (None without a ratio).
+    `detectable` is the smallest relative change these data would have shown with 80 % power (None
+    where no ratio exists). `between_runs` is the relative sd between the runs of a side, the larger
+    of the sides (None where no side shows it). Not `decidable` is what is worth too few independent
+    samples for its intervals to hold. `reason` explains an inconclusive verdict, `caveat` what the
     intervals leave out.
     """
 
@@ -64,38 +61,6 @@ class Comparison:
     caveat: str = ""
 
 
-Run = npt.ArrayLike | LessLoop
-
-
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """One side's runs: their statistic, and its standard error for the mean over runs."""
-
-    runs: list[Replicated]
-
-    @property
-    def count(self) -> int:
-        return len(self.runs)
-
-    @property
-    def value(self) -> float:
-        return math.fsum(run.value for run in self.runs) / self.count
-
-    @property
-    def constant(self) -> bool:
-        """No spread within runs nor between them."""
-        return all(run.constant and run.value == self.runs[0].value for run in self.runs)
-
-    def between(self) -> float:
-        """Variance of the statistic between runs, 0 for a single one."""
-        return float(np.var([run.value for run in self.runs], ddof=1)) if self.count > 1 else 0.0
-
-    def variance_of_run(self) -> float:
-        """Variance of one run's statistic: between runs, and at least what is within them."""
-        within = math.fsum(run.standard_error**2 for run in self.runs) / self.count
-        return max(within, self.between())
-
-
 def compare(
     baseline: Sequence[Run],
     candidate: Sequence[Run],
@@ -105,6 +70,7 @@ def compare(
     confidence: float = 0.95,
     lower_is_better: bool = True,
     between_runs: float = 0.0,
+    step: float = 0.0,
     replicates: int = 2000,
     seed: int = 1,
 ) -> Comparison:
@@ -112,15 +78,19 @@ def compare(
 
     `statistic` is "mean", "median" or a level such as 0.99 (which needs its own n, see replicate).
     A run may be a `LessLoop`, batches with their empty loop. `between_runs` is a relative sd
-    between runs known from elsewhere; the intervals then include at least that.
+    between runs known from elsewhere; the intervals then include at least that. `step` is the
+    clock's, in the unit of the samples; both ends of every interval include it.
 
     Method: with one run a side, block-bootstrap replicates of both (replicate.py), their difference
-    and their ratio. With several runs on a side the runs are the independent units: the statistic
-    is averaged over runs, its variance is that between runs, never less than within them, and the
-    interval is Welch's t with Satterthwaite's degrees of freedom; the ratio is treated on the
-    logarithm. Resampling three to five runs (the hierarchical bootstrap) was tried and covers too
-    little (docs/explanation/statistics.md). A side with a single run against several borrows their
-    relative spread. Assumes independent runs of a stationary series.
+    and their ratio. With several runs on a side the runs are the independent units: the figure is
+    the geometric mean over runs, its error that of the runs' logarithms, never less than within
+    them, and the ratio's interval is Student's t with the fewer degrees of freedom of both sides
+    (Hsu 1938), because the sides' spreads may differ. It is never wider than runs that differ by a
+    factor of 2.5 (sd) would make it, unless they do. Many points of the same runs lend each other
+    degrees of freedom: see `judge`, spread.py. Resampling three to five runs (the hierarchical
+    bootstrap) was tried and covers too little (docs/explanation/statistics.md). A side with a
+    single run against several borrows their relative spread. Assumes independent runs of a
+    stationary series.
 
     Verdict, from the ratio's interval: "equivalent" when it lies wholly inside the band
     1/(1 + threshold) ... 1 + threshold, whose ends are outside (a change as large as `threshold`
@@ -128,21 +98,64 @@ def compare(
     contrary below; else "inconclusive". With one run a side also "inconclusive" where a side is
     worth less than 30 independent samples.
     """
+    sides = [
+        side_of(
+            runs,
+            number=number,
+            statistic=statistic,
+            between_runs=between_runs,
+            step=step,
+            replicates=replicates,
+            seed=seed,
+        )
+        for number, runs in enumerate((baseline, candidate))
+    ]
+    return judge(
+        sides[0],
+        sides[1],
+        statistic=statistic,
+        threshold=threshold,
+        confidence=confidence,
+        lower_is_better=lower_is_better,
+        between_runs=between_runs,
+    )
+
+
+def judge(
+    base: Side,
+    cand: Side,
+    *,
+    statistic: str | float,
+    threshold: float,
+    confidence: float = 0.95,
+    lower_is_better: bool = True,
+    between_runs: float = 0.0,
+    spreads: tuple[Spread | None, Spread | None] | None = None,
+) -> Comparison:
+    """`compare` of sides that `side_of` made; `spreads` are those of `moderated`, None: their own.
+
+    A spread for a single run a side (a history of that machine) makes the runs the units there too.
+    """
     if threshold < 0.0 or not 0.0 < confidence < 1.0 or between_runs < 0.0:
         raise Undefined(
             "comparison",
             f"threshold {threshold}, confidence {confidence} or spread {between_runs} is absurd",
         )
-    base, cand = (
-        _side(runs, number, statistic, between_runs, replicates, seed)
-        for number, runs in enumerate((baseline, candidate))
-    )
     alone = base.count == cand.count == 1
-    parts = (_from_replicates if alone else _from_runs)(base, cand, confidence)
+    if spreads is None:
+        spreads = (None if alone else _own(base), None if alone else _own(cand))
+    replicated = alone and spreads == (None, None)
+    parts = (
+        _from_replicates(base, cand, confidence)
+        if replicated
+        else _from_runs(base, cand, spreads, confidence)
+    )
     ratio = parts.ratio
     verdict, reason = _verdict(parts.difference, ratio, threshold, lower_is_better)
+    if verdict == "inconclusive" and ratio is not None:
+        reason = _step_words(base, cand, threshold) or reason
     worth = min(base.runs[0].effective_n, cand.runs[0].effective_n)
-    decidable = not alone or worth >= FEW_EFFECTIVE or (base.constant and cand.constant)
+    decidable = not replicated or worth >= FEW_EFFECTIVE or (base.constant and cand.constant)
     if not decidable and verdict != "inconclusive":
         verdict = "inconclusive"
         reason = (
@@ -171,10 +184,10 @@ def compare(
         detectable=_detectable(ratio, threshold, confidence),
         baseline_runs=base.count,
         candidate_runs=cand.count,
-        between_runs=None if alone else _relative_spread(base, cand),
+        between_runs=_relative_spread(base, cand),
         decidable=decidable,
         reason=reason,
-        caveat=_caveat(base, cand, between_runs),
+        caveat=_caveat(base, cand, between_runs, replicated),
     )
 
 
@@ -184,61 +197,66 @@ def estimate(
     statistic: str | float = "median",
     confidence: float = 0.95,
     between_runs: float = 0.0,
+    step: float = 0.0,
     replicates: int = 2000,
     seed: int = 1,
 ) -> Estimate:
-    """One side by itself: the statistic averaged over `runs`, with the interval `compare` gives it.
+    """One side by itself: the figure over `runs`, with the interval `compare` gives it.
 
     Arguments, method and assumptions are those of `compare`.
     """
-    side = _side(runs, 0, statistic, between_runs, replicates, seed)
+    side = side_of(
+        runs,
+        statistic=statistic,
+        between_runs=between_runs,
+        step=step,
+        replicates=replicates,
+        seed=seed,
+    )
     if side.count == 1:
-        return _estimate(side.runs[0], confidence)
-    upper = 1.0 - (1.0 - confidence) / 2.0
-    variance = side.variance_of_run() / side.count
-    return Estimate(
-        *_around(side.value, [variance], [side.count - 1], upper), confidence, side.constant
+        return _estimate(side, confidence)
+    return _of_runs(side, _own(side), confidence)
+
+
+def _own(side: Side) -> Spread | None:
+    logs = side.logs
+    return None if logs is None else logs.own
+
+
+def _step_words(base: Side, cand: Side, threshold: float) -> str:
+    """Why the clock cannot decide; "" where it can."""
+    share = max(side.step / side.value for side in (base, cand))
+    if share < 1.0 and (1.0 + share) / (1.0 - share) <= 1.0 + threshold:
+        return ""
+    return (
+        f"the clock's step moves the figure by up to {100.0 * share:.2g} %, more than the "
+        "threshold. Use a finer clock, or a larger threshold"
     )
 
 
-def _side(
-    runs: Sequence[Run],
-    number: int,
-    statistic: str | float,
-    between_runs: float,
-    replicates: int,
-    seed: int,
-) -> _Side:
-    if not runs:
-        raise Undefined("comparison", "a side without runs. Give at least one run a side")
-    made = []
-    for i, run in enumerate(runs):
-        rng = np.random.default_rng([seed, number, i])
-        one = (
-            replicate_less_loop(run, statistic, replicates, rng)
-            if isinstance(run, LessLoop)
-            else replicate(run, statistic, replicates, rng)
-        )
-        made.append(varied_between_runs(one, between_runs, rng) if between_runs else one)
-    return _Side(made)
-
-
-def _caveat(base: _Side, cand: _Side, between_runs: float) -> str:
-    if base.constant and cand.constant:
+def _caveat(base: Side, cand: Side, between_runs: float, replicated: bool) -> str:
+    if base.constant and cand.constant and not base.step:
         return "neither side varies: the intervals have no width and say nothing of other runs"
     if base.count == cand.count == 1:
+        if not replicated:
+            return "one run a side: the spread between runs is that of other runs of this system"
         return (
             f"one run a side: a spread between runs of {100.0 * between_runs:g} % was assumed"
             if between_runs
             else "one run a side: the spread between runs is not known and not included"
         )
-    if min(base.count, cand.count) == 1:
+    if min(base.count, cand.count) == 1 and not (base.history or cand.history):
         return "one side has a single run: its spread between runs is taken from the other side"
     return ""
 
 
-def _relative_spread(base: _Side, cand: _Side) -> float | None:
-    found = [math.sqrt(side.between()) / side.value for side in (base, cand) if side.value > 0.0]
+def _relative_spread(base: Side, cand: Side) -> float | None:
+    """Relative sd between runs, the larger of the sides, whatever the error within them."""
+    found = [
+        math.expm1(float(logs.values.std(ddof=1)))
+        for logs in (base.logs, cand.logs)
+        if logs is not None
+    ]
     return max(found, default=None)
 
 
@@ -254,43 +272,50 @@ class _Parts:
     p_below: Callable[[float], float]
 
 
-def _from_replicates(left: _Side, right: _Side, confidence: float) -> _Parts:
+def _from_replicates(left: Side, right: Side, confidence: float) -> _Parts:
     base, cand = left.runs[0], right.runs[0]
-    both = base.constant and cand.constant
-    sides = _estimate(base, confidence), _estimate(cand, confidence)
+    both = left.constant and right.constant and not left.step
+    sides = _estimate(left, confidence), _estimate(right, confidence)
     gap = cand.value - base.value
     with np.errstate(invalid="ignore"):
         gaps = cand.stretched(1.0) - base.stretched(1.0)
     low, high = ends(gaps, confidence)
-    difference = Estimate(gap, min(low, gap), max(high, gap), confidence, both)
+    step = left.step + right.step
+    difference = Estimate(gap, min(low, gap) - step, max(high, gap) + step, confidence, both)
     ratio = None
     if min(sides[0].low, base.value) > 0.0 and sides[1].low > 0.0:
         value = cand.value / base.value
-        low, high = ends(_ratios(base, cand, 1.0), confidence)
+        low = ends(_ratios(left, right, 1.0, -1.0), confidence)[0]
+        high = ends(_ratios(left, right, 1.0, 1.0), confidence)[1]
         ratio = Estimate(value, min(low, value), max(high, value), confidence, both)
     level = 1.0 - (1.0 - confidence) / 2.0
     normal = float(ndtri(level))
 
     def p_above(limit: float) -> float:
         def above(factor: float) -> bool:
-            return ends(_ratios(base, cand, factor), confidence)[0] > limit
+            return ends(_ratios(left, right, factor, -1.0), confidence)[0] > limit
 
-        return _p_value(above, cand.value > limit * base.value, normal)
+        least = (cand.value - right.step) / (base.value + left.step)
+        return _p_value(above, least > limit, normal)
 
     def p_below(limit: float) -> float:
         def below(factor: float) -> bool:
-            return ends(_ratios(base, cand, factor), confidence)[1] < limit
+            return ends(_ratios(left, right, factor, 1.0), confidence)[1] < limit
 
-        return _p_value(below, cand.value < limit * base.value, normal)
+        below_step = base.value <= left.step
+        most = math.inf if below_step else (cand.value + right.step) / (base.value - left.step)
+        return _p_value(below, most < limit, normal)
 
     return _Parts(*sides, difference, ratio, p_above, p_below)
 
 
-def _ratios(base: Replicated, cand: Replicated, factor: float) -> Floats:
+def _ratios(base: Side, cand: Side, factor: float, steps: float) -> Floats:
+    """Replicates of the ratio, the sides moved apart (1) or together (-1) by the clock's step."""
+    one, other = base.runs[0], cand.runs[0]
     # A replicate beyond the interval may be below zero: a millionth keeps its rank.
-    below = np.maximum(base.stretched(factor), 1e-6 * base.value)
+    below = np.maximum(one.stretched(factor) - steps * base.step, 1e-6 * one.value)
     with np.errstate(invalid="ignore"):
-        return np.asarray(cand.stretched(factor) / below)
+        return np.asarray((other.stretched(factor) + steps * cand.step) / below)
 
 
 def _p_value(beyond: Callable[[float], bool], on_that_side: bool, normal: float) -> float:
@@ -311,65 +336,112 @@ def _p_value(beyond: Callable[[float], bool], on_that_side: bool, normal: float)
     return float(ndtr(-low * normal))
 
 
-def _estimate(replicated: Replicated, confidence: float) -> Estimate:
-    low, high = replicated.open_interval(confidence)
-    return Estimate(replicated.value, low, high, confidence, replicated.constant)
+def _estimate(side: Side, confidence: float) -> Estimate:
+    run = side.runs[0]
+    low, high = run.open_interval(confidence)
+    zero = run.constant and not side.step
+    return Estimate(run.value, low - side.step, high + side.step, confidence, zero)
 
 
-def _from_runs(base: _Side, cand: _Side, confidence: float) -> _Parts:
-    upper = 1.0 - (1.0 - confidence) / 2.0
-    variances, freedom = [], []
-    for side, other in ((base, cand), (cand, base)):
-        own = side.variance_of_run()
-        if side.count == 1 and other.value != 0.0:
-            own = max(own, other.variance_of_run() * (side.value / other.value) ** 2)
-        variances.append(own / side.count)
-        freedom.append((side if side.count > 1 else other).count - 1)
+@dataclass(frozen=True)
+class _Error:
+    """Of a logarithm over runs: interval and p-value, by Student's t and by the widest spread."""
 
-    both = base.constant and cand.constant
-    base_parts = _around(base.value, variances[:1], freedom[:1], upper)
-    cand_parts = _around(cand.value, variances[1:], freedom[1:], upper)
-    difference = _around(cand.value - base.value, variances, freedom, upper)
-    ratio = None
-    log, relative = 0.0, [0.0, 0.0]
-    if base.value > 0.0 and cand.value > 0.0 and base_parts[1] > 0.0:
-        log = math.log(cand.value / base.value)
-        relative = [variances[0] / base.value**2, variances[1] / cand.value**2]
-        value, low, high = (math.exp(end) for end in _around(log, relative, freedom, upper))
-        ratio = Estimate(value, low, high, confidence, both)
-    error = math.sqrt(math.fsum(relative))
+    variance: float  # by the runs
+    widest: float  # were they as far apart as can be
+    freedom: float
 
-    def p_above(limit: float) -> float:
-        distance = log - math.log(limit)
-        if error == 0.0:
-            return 0.0 if distance > 0.0 else 1.0
-        return float(stdtr(_freedom(relative, freedom), -distance / error))
+    def half(self, confidence: float) -> float:
+        upper = 1.0 - (1.0 - confidence) / 2.0
+        student = float(stdtrit(self.freedom, upper)) * math.sqrt(self.variance)
+        return min(student, float(ndtri(upper)) * math.sqrt(self.widest))
 
-    return _Parts(
-        Estimate(*base_parts, confidence, base.constant),
-        Estimate(*cand_parts, confidence, cand.constant),
-        Estimate(*difference, confidence, both),
-        ratio,
-        p_above,
-        lambda limit: 1.0 - p_above(limit),
+    def p_value(self, distance: float) -> float:
+        """One-sided, of a value so far (>= 0) beyond the limit by chance."""
+        if self.variance == 0.0:
+            return 0.0 if distance > 0.0 else 0.5
+        student = float(stdtr(self.freedom, -distance / math.sqrt(self.variance)))
+        return min(student, float(ndtr(-distance / math.sqrt(self.widest))))
+
+
+def _error(*parts: tuple[Side, Spread]) -> _Error:
+    """Of the sum or the difference of the sides' logarithms."""
+    variances = [max(spread.variance, side.within) for side, spread in parts]
+    counts = [side.count for side, _ in parts]
+    widest = (max(v, WIDEST**2 if v else 0.0) for v in variances)
+    return _Error(
+        math.fsum(v / n for v, n in zip(variances, counts, strict=True)),
+        math.fsum(v / n for v, n in zip(widest, counts, strict=True)),
+        min(spread.freedom for _, spread in parts),
     )
 
 
-def _around(
-    value: float, variances: list[float], freedom: list[int], upper: float
-) -> tuple[float, float, float]:
-    """Value and ends of Welch's t interval."""
-    total = math.fsum(variances)
-    if total == 0.0:
-        return value, value, value
-    half = float(stdtrit(_freedom(variances, freedom), upper)) * math.sqrt(total)
-    return value, value - half, value + half
+def _of_runs(side: Side, spread: Spread | None, confidence: float) -> Estimate:
+    """The figure of a side over its runs. Without logarithms: Student's t of the figures."""
+    zero = side.constant and not side.step
+    if spread is None or not side.positive:
+        values = np.array([run.value for run in side.runs])
+        within = math.fsum(run.standard_error**2 for run in side.runs) / side.count
+        variance = max(within, float(values.var(ddof=1)) if side.count > 1 else 0.0) / side.count
+        freedom = max(1.0, side.count - 1.0)
+        half = float(stdtrit(freedom, 1.0 - (1.0 - confidence) / 2.0)) * math.sqrt(variance)
+        low, high = side.value - half, side.value + half
+    else:
+        half = _error((side, spread)).half(confidence)
+        low, high = side.value * _exp(-half), side.value * _exp(half)
+    return Estimate(side.value, low - side.step, high + side.step, confidence, zero)
 
 
-def _freedom(variances: list[float], freedom: list[int]) -> float:
-    """Degrees of freedom of a sum of variances (Satterthwaite 1946)."""
-    shares = math.fsum(term**2 / df for term, df in zip(variances, freedom, strict=True))
-    return math.fsum(variances) ** 2 / shares
+def _from_runs(
+    base: Side,
+    cand: Side,
+    spreads: tuple[Spread | None, Spread | None],
+    confidence: float,
+) -> _Parts:
+    # A side that shows no spread borrows the other's.
+    spread = spreads[0] or spreads[1], spreads[1] or spreads[0]
+    sides = [
+        _of_runs(side, own, confidence) for side, own in zip((base, cand), spread, strict=True)
+    ]
+    both = base.constant and cand.constant and not base.step
+    difference = _apart(sides[0], sides[1], both)
+    if spread[0] is None or spread[1] is None or not (base.positive and cand.positive):
+        return _Parts(sides[0], sides[1], difference, None, lambda _: 1.0, lambda _: 1.0)
+    error = _error((base, spread[0]), (cand, spread[1]))
+    least = _log_ratio(cand.value - cand.step, base.value + base.step)
+    most = -_log_ratio(base.value - base.step, cand.value + cand.step)
+    half = error.half(confidence)
+    ratio = Estimate(
+        cand.value / base.value, _exp(least - half), _exp(most + half), confidence, both
+    )
+
+    def p_above(limit: float) -> float:
+        distance = least - math.log(limit)
+        return error.p_value(distance) if distance >= 0.0 else 1.0 - error.p_value(-distance)
+
+    def p_below(limit: float) -> float:
+        distance = math.log(limit) - most
+        return error.p_value(distance) if distance >= 0.0 else 1.0 - error.p_value(-distance)
+
+    return _Parts(sides[0], sides[1], difference, ratio, p_above, p_below)
+
+
+def _log_ratio(value: float, other: float) -> float:
+    """log(value / other), -inf where the clock's step leaves nothing of `value`."""
+    return math.log(value / other) if value > 0.0 else -math.inf
+
+
+def _exp(value: float) -> float:
+    """Infinite where it is too large for a number."""
+    return math.exp(value) if value < 700.0 else math.inf
+
+
+def _apart(base: Estimate, cand: Estimate, zero: bool) -> Estimate:
+    """Candidate less baseline from both intervals (MOVER: Donner and Zou 2012)."""
+    value = cand.value - base.value
+    low = value - math.hypot(cand.value - cand.low, base.high - base.value)
+    high = value + math.hypot(cand.high - cand.value, base.value - base.low)
+    return Estimate(value, low, high, cand.confidence, zero)
 
 
 def _verdict(

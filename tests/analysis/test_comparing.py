@@ -32,7 +32,9 @@ def run_of(parent: Path, made: Manifest, centre: float, seed: int = 1, n: int = 
 
 def test_a_slower_candidate_is_worse(tmp_path: Path) -> None:
     found = compare_sides(
-        [run_of(tmp_path, manifest(LINUX), 3000)], [run_of(tmp_path, manifest(LINUX), 3600, 2)]
+        [run_of(tmp_path, manifest(LINUX), 3000)],
+        [run_of(tmp_path, manifest(LINUX), 3600, 2)],
+        between_runs=0.001,
     )
     median = next(p for p in found.points if p.statistic == "median")
     assert median.outcome == "worse" and found.regressions >= 1
@@ -42,7 +44,7 @@ def test_a_slower_candidate_is_worse(tmp_path: Path) -> None:
 
 def test_the_same_distribution_is_equivalent(tmp_path: Path) -> None:
     sides = [run_of(tmp_path, manifest(LINUX), 3000, seed, 20_000) for seed in (1, 2)]
-    found = compare_sides([sides[0]], [sides[1]], statistics=["median"])
+    found = compare_sides([sides[0]], [sides[1]], statistics=["median"], between_runs=0.001)
     assert [p.outcome for p in found.points] == ["equivalent"]
     assert found.regressions == found.inconclusive == 0
 

@@ -14,6 +14,8 @@ from kadenz.errors import UsageError
 from kadenz.store import Run, read_run
 from tests.synthetic import HIFIVE1, LINUX, Point, Samples, manifest, nanoseconds, write_run
 
+TOLD = 0.001  # how much runs differ; without it one run a side decides nothing
+
 
 def run_of(
     parent: Path, centre: float, seed: int = 1, *, bench: str = "itc/mutex", missed: int = 0
@@ -25,7 +27,13 @@ def run_of(
 
 def against(tmp_path: Path, centre: float) -> Gate:
     base = run_of(tmp_path, 3000)
-    return gate([run_of(tmp_path, centre, 2)], [base], max_worse=0.05, statistics=["median"])
+    return gate(
+        [run_of(tmp_path, centre, 2)],
+        [base],
+        max_worse=0.05,
+        statistics=["median"],
+        between_runs=TOLD,
+    )
 
 
 def limited(run: Run, *limits: str) -> Gate:
@@ -50,13 +58,13 @@ def test_one_failure_outweighs_the_rest(tmp_path: Path) -> None:
         ]
         return read_run(write_run(tmp_path, manifest(LINUX), points))
 
-    made = gate([side(1.3)], [side(1.0)], statistics=["median"])
+    made = gate([side(1.3)], [side(1.0)], statistics=["median"], between_runs=TOLD)
     assert (made.outcome, made.count("fail"), made.count("pass")) == ("fail", 1, 3)
 
 
 def test_a_point_that_was_not_measured_is_no_pass(tmp_path: Path) -> None:
     base = run_of(tmp_path, 3000), run_of(tmp_path, 3000, bench="itc/pipe")
-    made = gate([run_of(tmp_path, 3000, 2)], base, statistics=["median"])
+    made = gate([run_of(tmp_path, 3000, 2)], base, statistics=["median"], between_runs=TOLD)
     assert made.outcome == "inconclusive"
     assert any("not measured" in check.reason for check in made.checks)
 
@@ -131,7 +139,7 @@ def test_the_clock_of_a_run_is_not_what_is_judged(tmp_path: Path) -> None:
         )
         for cost in (30, 60)
     ]
-    made = gate(sides[1:], sides[:1], statistics=["median"])
+    made = gate(sides[1:], sides[:1], statistics=["median"], between_runs=TOLD)
     assert [check.bench for check in made.checks] == ["itc/mutex"]
     assert made.outcome == "pass"
 
@@ -182,7 +190,7 @@ def test_a_false_failure_among_many_points_is_no_failure(tmp_path: Path) -> None
         )
         for centre in (30_000, 31_500)
     ]
-    made = gate([sides[1]], [sides[0]], max_worse=0.05, statistics=["median"])
+    made = gate([sides[1]], [sides[0]], max_worse=0.05, statistics=["median"], between_runs=TOLD)
     assert made.outcome == "inconclusive"
     assert any("on its own" in check.reason for check in made.checks)
 
@@ -207,3 +215,10 @@ def test_limits_and_baselines_agree_on_what_repeats_itself(
         outcome,
     )
     assert ("exact for this plan" in held.checks[0].reason) == (extra != 300)
+
+
+def test_one_run_a_side_of_a_machine_whose_runs_differ_fails_no_gate(tmp_path: Path) -> None:
+    base, slow = (run_of(tmp_path / str(c), c, c) for c in (3000, 3300))
+    made = gate([slow], [base], max_worse=0.05, statistics=["median"])
+    assert made.outcome == "inconclusive"
+    assert "--rounds 3" in made.checks[0].reason

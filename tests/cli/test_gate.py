@@ -57,7 +57,7 @@ def run_of(parent: Path, centre: float, seed: int = 1, name: str = "posix") -> P
 
 
 def against(base: Path, *arguments: str | Path) -> list[str | Path]:
-    return [*arguments, "--against", base, "--statistic", "median"]
+    return [*arguments, "--against", base, "--statistic", "median", "--between-runs", "0.1%"]
 
 
 def test_the_exit_codes_are_those_of_the_house(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_what_is_apart_on_its_own_need_not_be_among_many(tmp_path: Path) -> None
         )
         for side in (series, moved)
     ]
-    options = ["--statistic", "median", "--threshold", "0.1%", "--json"]
+    options = ["--statistic", "median", "--threshold", "0.1%", "--json", "--between-runs", "0.01%"]
     each, together = (
         json.loads(call("compare", *sides, *options, *more).stdout)["points"]
         for more in (["--each"], [])

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Other runs of the same system beside a run: how much its figures differ from run to run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from kadenz.analysis.differences import configuration
+from kadenz.analysis.matching import SameRuns
+from kadenz.analysis.sides import Series, series_of
+from kadenz.config.manifest import Manifest
+from kadenz.errors import StoreError
+from kadenz.store import Run, read_run
+from kadenz.store.layout import MANIFEST
+
+# The newest ones: a machine changes, and every run costs a look at its samples.
+MOST = 10
+# Fewer show no spread worth the name.
+LEAST = 2
+# What a run was called and when it was part of what changes no figure.
+_NAMES = {("campaign", "name"), ("kadenz", "version")}
+
+
+class Histories:
+    """Runs in the same folder as a run that is compared, of the same system and configuration.
+
+    A run that is damaged, partial, or itself compared is no history. Each folder is read once.
+    """
+
+    def __init__(self, compared: Sequence[Run]) -> None:
+        self._compared = {run.path.resolve() for run in compared}
+        self._folders: dict[Path, list[Run]] = {}
+        self._beside: dict[Path, list[Run]] = {}
+
+    def series(self, same: SameRuns, lane: str) -> list[Series]:
+        """The samples of the same point in runs beside those of a side, at most the newest ten."""
+        run, entry = same.runs[0]
+        found: list[Series] = []
+        for other in self._of(run):
+            for its in other.manifest.records:
+                if (its.bench, its.params) == (entry.bench, entry.params):
+                    refused, series = series_of(other, its, lane)
+                    if not refused and series is not None:
+                        found.append(series)
+        return found if len(found) >= LEAST else []
+
+    def _of(self, run: Run) -> list[Run]:
+        if run.path not in self._beside:
+            asked = _system(run.manifest)
+            alike = [
+                other
+                for other in self._runs(run.path.resolve().parent)
+                if other.path.resolve() not in self._compared
+                and not other.manifest.partial
+                and _system(other.manifest) == asked
+            ]
+            alike.sort(key=lambda other: other.manifest.created)
+            self._beside[run.path] = alike[-MOST:]
+        return self._beside[run.path]
+
+    def _runs(self, folder: Path) -> list[Run]:
+        if folder not in self._folders:
+            found = []
+            for file in sorted(folder.glob(f"*/{MANIFEST}")):
+                try:
+                    found.append(read_run(file.parent))
+                except StoreError:
+                    continue
+            self._folders[folder] = found
+        return self._folders[folder]
+
+
+def _system(manifest: Manifest) -> dict[tuple[str, str], str]:
+    """What has to be the same for two runs to be repetitions of each other."""
+    return {key: text for key, text in configuration(manifest).items() if key not in _NAMES}

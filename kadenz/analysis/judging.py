@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may be said of one statistic of one point: in two steps, because points lend each other.
+
+First each side's figure is taken in every run (`question`). How much it differs from run to run is
+then estimated from all points of the same runs together (`spreads`), and only then is each judged.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from kadenz.analysis.matching import SameRuns
+from kadenz.analysis.sides import Series, figure_of, identical, repeated
+from kadenz.analysis.units import TIME_CLASSES
+from kadenz.stats.compare import Comparison, judge
+from kadenz.stats.errors import Undefined
+from kadenz.stats.replicate import LessLoop
+from kadenz.stats.side import Side, side_of
+from kadenz.stats.spread import RunLogs, Spread, moderated
+from kadenz.stats.step import step_of
+from kadenz.store import Run
+
+# "context" is shown and never judged: what a clock is worth, and what a note speaks against.
+Outcome = Literal["better", "worse", "equivalent", "inconclusive", "not-comparable", "context"]
+Figures = tuple[float | None, float | None]
+SAME = "sample by sample the same"
+ONE_RUN = (
+    "one run a side, and runs of this machine differ by an unknown amount. Measure with "
+    "`kadenz run --rounds 3`, or give the spread with --between-runs"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """An outcome, why, and by what; `exact`: by the figures, because no interval decides."""
+
+    outcome: Outcome
+    reason: str
+    figures: Figures = (None, None)
+    comparison: Comparison | None = None
+    exact: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """One statistic of one lane on both sides. `sides` is None where it is undefined: see `why`.
+
+    `instead` says why the statistic is not the one that was asked for. `alone`: one run a side of a
+    machine whose runs differ by an unknown amount.
+    """
+
+    statistic: str | float
+    figures: Figures
+    repeats: bool
+    same: bool
+    alone: bool
+    between_runs: float
+    sides: tuple[Side, Side] | None
+    why: str = ""
+    instead: str = ""
+
+
+@dataclass
+class Point:
+    """The samples of one lane on both sides: `series[s][r]`, and of runs that show the spread."""
+
+    left: SameRuns
+    right: SameRuns
+    series: list[list[Series]]
+    history: list[list[Series]] = field(default_factory=lambda: [[], []])
+
+    @property
+    def repeats(self) -> bool:
+        """Both sides' runs are the same to the byte, and would be again."""
+        return repeated(self.left, self.series[0]) and repeated(self.right, self.series[1])
+
+    @property
+    def alone(self) -> bool:
+        """One run a side, of a machine whose runs are known to differ."""
+        runs = [run for run, _ in (*self.left.runs, *self.right.runs)]
+        return all(len(side) == 1 for side in self.series) and any(map(_varies, runs))
+
+    def steps(self) -> tuple[float, float]:
+        """What one step of each side's clock is, in the unit of figures; 0 for what is counted."""
+        left, right = (
+            _step(same, series)
+            for same, series in zip((self.left, self.right), self.series, strict=True)
+        )
+        return left, right
+
+
+def _varies(run: Run) -> bool:
+    return run.manifest.target.tier == "host" or run.manifest.clock.clock_class == "hosted"
+
+
+def _step(same: SameRuns, series: Sequence[Series]) -> float:
+    """Readings off a real clock are multiples of its step, which a manifest knows from above."""
+    run, entry = same.runs[0]
+    clock = run.manifest.clock
+    if clock.clock_class not in TIME_CLASSES or entry.unit != "ticks":
+        return 0.0
+    scale = 1e6 / clock.hz if clock.hz else 1.0
+    seen = clock.resolution.min * scale if clock.resolution is not None else math.inf
+    first = series[0]
+    if isinstance(first, LessLoop):
+        # The step of a batch is that of its total and its loop, shared by the iterations.
+        return 2.0 * min(seen, scale) / (first.per * scale)
+    values = np.concatenate([np.asarray(one)[:10_000] for one in series])
+    if values.min() == values.max():
+        return seen if math.isfinite(seen) else scale
+    return min(step_of(values), seen)
+
+
+def question(
+    point: Point, statistic: str | float, threshold: float, between_runs: float
+) -> Question:
+    """The sides' figures and errors. The mean stands in for a median that the clock hides."""
+    repeats = point.repeats
+    steps = (0.0, 0.0) if repeats else point.steps()
+    figures = _figures(point, statistic)
+    instead = ""
+    share = max(
+        (step / figure for step, figure in zip(steps, figures, strict=True) if figure), default=0.0
+    )
+    if statistic == "median" and share >= threshold > 0.0 and not _locked(point):
+        statistic, figures = "mean", _figures(point, "mean")
+        instead = f"the clock's step is {100.0 * share:.2g} % of the median"
+    told = 0.0 if repeats else between_runs
+    sides, why = None, ""
+    try:
+        base, cand = (
+            side_of(
+                runs,
+                number=number,
+                statistic=statistic,
+                between_runs=told,
+                step=steps[number],
+                history=point.history[number],
+            )
+            for number, runs in enumerate(point.series)
+        )
+        sides = base, cand
+        figures = base.value, cand.value
+    except Undefined as error:
+        why = error.reason
+    return Question(
+        statistic=statistic,
+        figures=figures,
+        repeats=repeats,
+        same=repeats and identical([*point.series[0], *point.series[1]]),
+        alone=point.alone and not told and not any(point.history),
+        between_runs=told,
+        sides=sides,
+        why=why,
+        instead=instead,
+    )
+
+
+def _figures(point: Point, statistic: str | float) -> Figures:
+    return figure_of(point.series[0], statistic), figure_of(point.series[1], statistic)
+
+
+def _locked(point: Point) -> bool:
+    """All readings of a side are one: nothing shows that stamps fall anywhere between ticks."""
+    return any(
+        all(np.ptp(np.asarray(run)) == 0 for run in side if not isinstance(run, LessLoop))
+        for side in point.series
+    )
+
+
+def spreads(questions: Sequence[Question]) -> list[tuple[Spread | None, Spread | None] | None]:
+    """Of every question the spread from run to run, by all of them: one statistic, the same runs.
+
+    None for what repeats itself or shows none.
+    """
+    made: list[list[Spread | None]] = [[None, None] for _ in questions]
+    found: list[list[tuple[int, RunLogs]]] = [[], []]
+    for number, one in enumerate(questions):
+        if one.sides is None or one.repeats:
+            continue
+        for place, side in enumerate(one.sides):
+            if side.logs is not None:
+                found[place].append((number, side.logs))
+    # Points that only one side shows would have no partner on the other.
+    both = {number for number, _ in found[0]} & {number for number, _ in found[1]}
+    if found[0] and found[1]:
+        found = [[item for item in side if item[0] in both] for side in found]
+    for place, lent in enumerate(moderated([[logs for _, logs in side] for side in found])):
+        for (number, _), spread in zip(found[place], lent, strict=True):
+            made[number][place] = spread
+    return [(one[0], one[1]) if any(one) else None for one in made]
+
+
+def decide(
+    asked: Question, spread: tuple[Spread | None, Spread | None] | None, threshold: float
+) -> Verdict:
+    """The verdict on one question, on its own."""
+    made: Comparison | None = None
+    why = asked.why
+    if asked.sides is not None:
+        made = judge(
+            *asked.sides,
+            statistic=asked.statistic,
+            threshold=threshold,
+            between_runs=asked.between_runs,
+            spreads=spread,
+        )
+        why = made.reason or made.caveat
+    if asked.same:
+        verdict = Verdict("equivalent", SAME, asked.figures, made)
+    elif asked.repeats and (made is None or made.verdict == "inconclusive"):
+        verdict = by_figures(asked.figures, threshold, made, why)
+    elif asked.alone:
+        verdict = Verdict("inconclusive", ONE_RUN, asked.figures, made)
+    else:
+        outcome = made.verdict if made is not None else "inconclusive"
+        words = "; ".join(part for part in (asked.instead, why) if part)
+        verdict = Verdict(outcome, words, asked.figures, made)
+    return verdict
+
+
+def by_figures(
+    figures: tuple[float | None, float | None],
+    threshold: float,
+    made: Comparison | None,
+    otherwise: str,
+) -> Verdict:
+    """Of runs that repeat themselves: no interval decides, and the figures are exact."""
+    base, cand = figures
+    if base is None or cand is None or (base != cand and min(base, cand) <= 0.0):
+        return Verdict("inconclusive", otherwise, figures, made)
+    outcome: Outcome = "equivalent"
+    if base != cand and max(cand / base, base / cand) >= 1.0 + threshold:
+        outcome = "worse" if cand > base else "better"
+    return Verdict(outcome, exact_words(made), figures, made, exact=True)
+
+
+def exact_words(made: Comparison | None) -> str:
+    """Why an outcome is by the exact figures, and what the interval would have said."""
+    ratio = made.ratio if made is not None and made.decidable else None
+    if ratio is None or (ratio.low <= 0.0 and math.isinf(ratio.high)):
+        return "exact for this plan: emulation repeats itself; too few samples for an interval"
+    return (
+        "exact for this plan: emulation repeats itself; the interval of other samples like these "
+        f"is [{_change(ratio.low)}, {_change(ratio.high)}]"
+    )
+
+
+def _change(ratio: float) -> str:
+    return "…" if not 0.0 < ratio < math.inf else f"{100.0 * (ratio - 1.0):+.3g} %"

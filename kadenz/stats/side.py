@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One side of a comparison: its runs' figures, their errors, and what the clock can do to them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kadenz.stats.errors import Undefined
+from kadenz.stats.replicate import (
+    LessLoop,
+    Replicated,
+    level_of,
+    replicate,
+    replicate_less_loop,
+    varied_between_runs,
+)
+from kadenz.stats.spread import RunLogs
+
+Run = npt.ArrayLike | LessLoop
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One side's runs: their statistic, and by how much the clock's step can move it.
+
+    `history` are figures of more runs of the same system, which show the spread and nothing else.
+    """
+
+    runs: list[Replicated]
+    step: float = 0.0
+    history: tuple[float, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many runs, those of the history apart."""
+        return len(self.runs)
+
+    @property
+    def constant(self) -> bool:
+        """No spread within runs nor between them."""
+        return all(run.constant and run.value == self.runs[0].value for run in self.runs)
+
+    @property
+    def positive(self) -> bool:
+        """Every run's figure is above zero, so that it has a logarithm."""
+        return min(run.value for run in self.runs) > 0.0
+
+    @property
+    def value(self) -> float:
+        """The geometric mean over runs; the plain one where a run has no logarithm."""
+        values = [run.value for run in self.runs]
+        if min(values) == max(values):
+            return values[0]
+        if not self.positive:
+            return math.fsum(values) / self.count
+        return math.exp(math.fsum(math.log(value) for value in values) / self.count)
+
+    @property
+    def within(self) -> float:
+        """Variance within runs, relative to the figure squared, where that is above zero."""
+        errors = ((run.standard_error / run.value) ** 2 for run in self.runs)
+        return math.fsum(errors) / self.count
+
+    @property
+    def logs(self) -> RunLogs | None:
+        """What the runs, or the history, show of the spread; None for a single run without any."""
+        values = [run.value for run in self.runs] + list(self.history)
+        if len(values) < 2 or min(values) <= 0.0:
+            return None
+        # Readings off a coarse clock may agree by chance.
+        coarse = (self.step / self.value) ** 2 / 3.0
+        return RunLogs(np.log(values), max(self.within, coarse))
+
+
+def side_of(
+    runs: Sequence[Run],
+    *,
+    number: int = 0,
+    statistic: str | float = "median",
+    between_runs: float = 0.0,
+    step: float = 0.0,
+    history: Sequence[Run] = (),
+    replicates: int = 2000,
+    seed: int = 1,
+) -> Side:
+    """The runs of a side, replicated. Sides of one comparison have numbers of their own.
+
+    `step` is the clock's. A quantile q of readings is off by at most max(q, 1 - q) of it where time
+    stamps fall anywhere between two ticks; the mean is right there, unless all readings are one.
+    """
+    if not runs:
+        raise Undefined("comparison", "a side without runs. Give at least one run a side")
+    made = []
+    for i, run in enumerate((*runs, *history)):
+        rng = np.random.default_rng([seed, number, i])
+        # Of the history only the figure is asked.
+        draws = replicates if i < len(runs) else 100
+        one = (
+            replicate_less_loop(run, statistic, draws, rng)
+            if isinstance(run, LessLoop)
+            else replicate(run, statistic, draws, rng)
+        )
+        made.append(varied_between_runs(one, between_runs, rng) if between_runs else one)
+    own, more = made[: len(runs)], made[len(runs) :]
+    level = level_of(statistic)
+    if level is None:
+        share = 1.0 if all(run.constant for run in own) else 0.0
+    else:
+        share = max(level, 1.0 - level)
+    return Side(own, step * share, tuple(run.value for run in more))

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of a machine differ: what one run a side may say, and what several show."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kadenz.analysis.comparing import compare_sides
+from kadenz.cli.compare import exit_code
+from kadenz.store import Run, read_run
+from tests.synthetic import HIFIVE1, LINUX, Point, manifest, write_run
+
+Rng = np.random.Generator
+
+
+def run(
+    parent: Path, rng: Rng, levels: dict[str, float], spread: float, *, step: int = 1, n: int = 500
+) -> Run:
+    """A run whose figures are all off by factors of their own; latencies in ns."""
+    points = []
+    for bench, level in levels.items():
+        own = level * np.exp(spread * rng.standard_normal())
+        values = own * rng.lognormal(0.0, 0.1, n)
+        points.append(Point(bench, {"all": (step * np.round(values / step)).astype(np.uint32)}))
+    return read_run(write_run(parent, manifest(LINUX), points))
+
+
+def sides(
+    tmp_path: Path, seed: int, count: int, levels: list[dict[str, float]], spread: float
+) -> list[list[Run]]:
+    rng = np.random.default_rng(seed)
+    return [[run(tmp_path, rng, level, spread) for _ in range(count)] for level in levels]
+
+
+def test_no_pair_of_single_runs_is_a_regression(tmp_path: Path) -> None:
+    """The 153 pairs of 18 runs that differ by 3 %: exit 4 each time, with the remedy."""
+    rng = np.random.default_rng(1)
+    runs = [run(tmp_path / str(i), rng, {"itc/mutex": 3000}, 0.03, n=5000) for i in range(18)]
+    codes: Counter[int] = Counter()
+    for left, right in combinations(runs, 2):
+        found = compare_sides([left], [right], statistics=["median"])
+        codes[exit_code(found)] += 1
+        assert "--rounds 3" in found.points[0].reason
+    assert codes == {4: 153}
+
+
+def test_single_runs_decide_when_the_spread_is_given(tmp_path: Path) -> None:
+    pair = sides(tmp_path, 2, 1, [{"itc/mutex": 3000}, {"itc/mutex": 4500}], 0.03)
+    (made,) = compare_sides(*pair, statistics=["median"], between_runs=0.03).points
+    assert made.outcome == "worse"
+
+
+def test_runs_of_the_same_system_beside_them_show_the_spread(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        run(tmp_path, rng, {"itc/mutex": 3000}, 0.03)
+    damaged = write_run(tmp_path, manifest(LINUX), [])
+    (damaged / "run.json").write_text("{")
+    base = run(tmp_path, rng, {"itc/mutex": 3000}, 0.03)
+    slow, same = (run(tmp_path / "b", rng, {"itc/mutex": c}, 0.0) for c in (4500, 3100))
+    (made,) = compare_sides([base], [slow], statistics=["median"]).points
+    assert made.outcome == "worse" and made.comparison is not None
+    assert made.comparison.between_runs == pytest.approx(0.03, rel=0.8)
+    (made,) = compare_sides([base], [same], statistics=["median"]).points
+    assert made.outcome == "inconclusive" and "--rounds" not in made.reason
+
+
+def test_other_systems_beside_them_show_nothing(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    for number in range(4):
+        made = manifest(LINUX)
+        made.conditions = {"load": "disk"} if number % 2 else {"load": "none"}
+        made.host.kernel = made.host.kernel if number % 2 else "another"
+        values = rng.lognormal(8.0, 0.1, 500).astype(np.uint32)
+        write_run(tmp_path, made, [Point("itc/mutex", {"all": values})])
+    pair = [[run(tmp_path, rng, {"itc/mutex": 3000}, 0.03)] for _ in range(2)]
+    (point,) = compare_sides(*pair, statistics=["median"]).points
+    assert point.outcome == "inconclusive" and "--rounds 3" in point.reason
+
+
+def test_what_is_plain_is_decided_in_three_rounds(tmp_path: Path) -> None:
+    """p99 651 against 10,995 us and 290 against 11,676, whatever its runs do up to a factor 2."""
+    levels = [{"cyclic/a": 651e3, "cyclic/b": 290e3}, {"cyclic/a": 10_995e3, "cyclic/b": 11_676e3}]
+    others = {f"itc/p{i}": 3000.0 for i in range(8)}
+    decided = 0
+    for seed in range(5):
+        made = sides(tmp_path, seed, 3, [one | others for one in levels], np.log(1.6))
+        found = compare_sides(*made, statistics=[0.99])
+        decided += sum(p.outcome == "worse" for p in found.points if p.bench < "d")
+    assert decided == 10
+
+
+@pytest.mark.parametrize(("left", "right"), [(3.5, 3.85), (3.05, 3.4)])
+def test_a_change_below_the_clocks_step_is_found_by_the_mean(
+    tmp_path: Path, left: float, right: float
+) -> None:
+    """A clock of 1 us reads 3 or 4: medians agree, and 10 % are not "no difference"."""
+    rng = np.random.default_rng(5)
+
+    def coarse(level: float) -> Run:
+        values = 1000 * np.floor(level + rng.random(20_000))
+        points = [Point("itc/mutex", {"all": values.astype(np.uint32)})]
+        made = manifest(LINUX)
+        assert made.clock.resolution is not None
+        made.clock.resolution.min = 1000.0
+        return read_run(write_run(tmp_path, made, points))
+
+    made = [[coarse(level) for _ in range(3)] for level in (left, right)]
+    found = compare_sides(*made, statistics=["median", 0.99])
+    mean, p99 = found.points
+    assert (mean.statistic, mean.outcome) == ("mean", "worse")
+    for figure, level in zip(mean.figures, (left, right), strict=True):
+        assert figure == pytest.approx(level, rel=0.01)
+    assert p99.outcome == "inconclusive" and "the clock's step" in p99.reason
+
+
+def test_equal_readings_of_a_coarse_clock_are_no_equality(tmp_path: Path) -> None:
+    pair = []
+    for _ in range(2):
+        made = manifest(LINUX)
+        assert made.clock.resolution is not None
+        made.clock.resolution.min = 1000.0
+        values = np.full(2000, 3000, np.uint32)
+        points = [Point("itc/mutex", {"all": values})]
+        pair.append([read_run(write_run(tmp_path, made, points)) for _ in range(3)])
+    (found,) = compare_sides(*pair, statistics=["median"]).points
+    assert found.outcome == "inconclusive" and "the clock's step" in found.reason
+
+
+def test_counted_instructions_have_no_step(tmp_path: Path) -> None:
+    pair = [
+        [read_run(write_run(tmp_path, manifest(HIFIVE1), [Point("a/b", {"all": values})]))]
+        for values in (np.full(100, 3, np.uint32), np.full(100, 4, np.uint32))
+    ]
+    assert [p.outcome for p in compare_sides(*pair, statistics=["median"]).points] == ["worse"]
