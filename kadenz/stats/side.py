@@ -62,8 +62,8 @@ class Side:
 
     @property
     def within(self) -> float:
-        """Variance within runs, relative to the figure squared, where that is above zero."""
-        errors = ((run.standard_error / run.value) ** 2 for run in self.runs)
+        """Variance of a figure's logarithm within runs; all figures above zero."""
+        errors = (math.log1p(run.standard_error / run.value) ** 2 for run in self.runs)
         return math.fsum(errors) / self.count
 
     @property
