@@ -25,8 +25,8 @@ def quantiles(shape: float, simulations: int, excesses: int) -> list[float]:
 
     rng = np.random.default_rng([20261121, round(1000 * (shape + 1))])
     parts = []
-    for _ in range(simulations // BATCH):
-        rows = rng.standard_exponential((BATCH, excesses))
+    for start in range(0, simulations, BATCH):
+        rows = rng.standard_exponential((min(BATCH, simulations - start), excesses))
         rows = np.sort(np.expm1(shape * rows) / shape if shape else rows, axis=1)
         parts.append(anderson_darling(rows, *estimate(rows)))
     return [float(q) for q in np.quantile(np.concatenate(parts), 1.0 - np.array(LEVELS))]

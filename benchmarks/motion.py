@@ -39,8 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 from segment import FIELDBUS, WORKING_COUNTER, cargo, veth_pair
 
-from kadenz.wire.decoder import Decoder, Finding
-from kadenz.wire.messages import Begin, End, Samples, Text
+from kadenz.wire.kept import keep
 
 Floats = NDArray[np.float64]
 
@@ -92,43 +91,31 @@ def motion_block(program: Path, interface: str, seconds: float, cpu: int, folder
 
 def read_motion(path: Path, loop: Loop, errors: Errors) -> None:
     """Adds the records of one block, and holds its event log against what is missing."""
-    decoder = Decoder()
-    begins: dict[int, Begin] = {}
-    texts: list[str] = []
-    missing = {"motion/execution-time": 0, "motion/frame-time": 0}
-    planned = 0
-    cpu_ns: list[Floats] = []
-    for item in [*decoder.feed(path.read_bytes()), *decoder.finish()]:
-        if isinstance(item, Finding):
-            raise SystemExit(f"{path}: {item}")
-        message = item.message
-        if isinstance(message, Begin):
-            begins[message.record] = message
-        elif isinstance(message, Text):
-            texts.append(message.text)
-        elif isinstance(message, Samples):
-            begin = begins[message.record]
-            values = message.values.astype(np.float64)
-            if begin.bench == "motion/execution-time" and begin.ranks["priority"] == PRIORITY:
-                cpu_ns.append(values)
-            elif begin.bench == "motion/frame-time":
-                loop.trip_ns.append(values)
-            elif begin.bench == "motion/position-error":
-                errors.position_deg[begin.params["joint"]].append(values)
-            elif begin.bench == "motion/velocity-error":
-                errors.velocity_deg_s[begin.params["joint"]].append(values)
-        elif isinstance(message, End):
-            begin = begins[message.record]
-            of_main = begin.ranks.get("priority", PRIORITY) == PRIORITY
-            if begin.bench in missing and of_main:
-                missing[begin.bench] = message.lanes[0].missed
-                planned = begin.planned
-    loop.cpu_ns.append(np.concatenate(cpu_ns))
+    kept = keep(path.read_bytes())
+    if kept.damage:
+        raise SystemExit(f"{path}: {kept.damage[0]}")
+    missed = []
+    for record in kept.records:
+        if record.verdict.status != "ok":
+            raise SystemExit(f"{path}: {record.begin.bench}: {record.verdict.reason}")
+        begin, of_main = record.begin, record.begin.ranks.get("priority", PRIORITY) == PRIORITY
+        values = record.together().astype(np.float64)
+        if begin.bench == "motion/execution-time" and of_main:
+            loop.cpu_ns.append(values)
+            missed.append(record.count("missed"))
+            planned = begin.planned
+        elif begin.bench == "motion/frame-time":
+            loop.trip_ns.append(values)
+            missed.append(record.count("missed"))
+        elif begin.bench == "motion/position-error":
+            errors.position_deg[begin.params["joint"]].append(values)
+        elif begin.bench == "motion/velocity-error":
+            errors.velocity_deg_s[begin.params["joint"]].append(values)
     loop.planned += planned
     # A cycle that took place without an answer has no frame time; one left out has neither.
-    loop.missed += max(missing.values())
-    first = next(int(found[1]) for text in texts if (found := FIRST.search(text)))
-    loop.reported = (loop.reported or 0) + reported_cycles(texts, first, first + planned)
+    loop.missed += max(missed)
+    first = next(int(found[1]) for text in kept.texts if (found := FIRST.search(text)))
+    loop.reported = (loop.reported or 0) + reported_cycles(kept.texts, first, first + planned)
 
 
 def reported_cycles(texts: list[str], first: int, end: int) -> int:

@@ -27,13 +27,10 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kadenz.build.image import build_image
 from kadenz.config.target_name import parse_target
-from kadenz.wire.decoder import Decoder
-from kadenz.wire.messages import Begin, End, companion
-from kadenz.wire.records import Assembler, Verdict
+from kadenz.wire.kept import keep
 
 PERIOD_US = 1000
 CYCLICTEST = ["cyclictest", "-m", "-S", "-p97", f"-i{PERIOD_US}", "-d0", "-q", "-N", "-h999999"]
@@ -67,33 +64,6 @@ class Side:
     def each(self, what: str, scale: float = 1.0, digits: int = 2) -> str:
         """The figure of every turn, in their order."""
         return " ".join(f"{scale * getattr(turn, what):.{digits}f}" for turn in self.turns)
-
-
-class Kept:
-    """A sink that keeps the samples of the lanes, as the lab's store would."""
-
-    def __init__(self) -> None:
-        self.lanes: list[str] = []
-        self.values_of: dict[str, list[NDArray[np.uint32]]] = {}
-        self.end: End | None = None
-        self.verdict = Verdict("failed", "no record")
-
-    def opened(self, begin: Begin) -> None:
-        """Notes the names of the lanes."""
-        self.lanes = begin.lanes
-
-    def values(self, record: int, lane: int, values: NDArray[np.uint32]) -> None:
-        """Keeps a copy."""
-        self.values_of.setdefault(self.lanes[lane], []).append(values.copy())
-
-    def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
-        """Notes how it ended."""
-        self.end, self.verdict = end, verdict
-
-    def samples(self) -> NDArray[np.uint32]:
-        """Samples of all lanes, in ns."""
-        lanes = [values for name, values in self.values_of.items() if not companion(name)[0]]
-        return np.concatenate([part for values in lanes for part in values])
 
 
 def processor_ns(pid: int) -> int:
@@ -167,22 +137,19 @@ def our_turn(cost: Cost) -> Turn:
     """Figures of a record; the lab's own reading and checking is timed apart."""
     stream = cost.stream
     before = resource.getrusage(resource.RUSAGE_SELF)
-    kept = Kept()
-    assembler, decoder = Assembler(kept), Decoder()
-    for start in range(0, len(stream), 1 << 18):
-        for item in decoder.feed(stream[start : start + (1 << 18)]):
-            assembler.take(item)
+    kept = keep(stream)
     after = resource.getrusage(resource.RUSAGE_SELF)
-    if kept.end is None or kept.verdict.status != "ok":
-        sys.exit(f"cyclic/wakeup-latency: {kept.verdict.reason}")
-    lanes = kept.end.lanes
+    try:
+        record = kept.one()
+    except ValueError as error:
+        sys.exit(f"cyclic/wakeup-latency: {error}")
     return Turn(
-        median_us=float(np.median(kept.samples())) / 1e3,
+        median_us=float(np.median(record.together())) / 1e3,
         busy=cost.busy,
         whole_s=cost.whole_s,
         reading_s=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
-        samples=sum(lane.taken for lane in lanes),
-        words=f"{sum(lane.missed for lane in lanes)} missed",
+        samples=record.count("taken"),
+        words=f"{record.count('missed')} missed",
     )
 
 

@@ -34,10 +34,11 @@ class Run:
     def samples(self, record: RecordEntry, lane: LaneEntry | int = 0) -> NDArray[Any]:
         """Values of a lane: 1-d, read only, mapped from the disk, in ticks or `record.unit`.
 
+        A number counts the lanes of samples; a companion is asked for by its own entry.
         Empty where nothing was taken. StoreError when the file is missing, of another type or of
         another length than the manifest says.
         """
-        entry = record.lanes[lane] if isinstance(lane, int) else lane
+        entry = record.series[lane] if isinstance(lane, int) else lane
         if not entry.file:
             return np.empty(0, dtype=entry.dtype)
         if entry.file not in self._lanes:

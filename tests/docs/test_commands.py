@@ -27,6 +27,7 @@ SHORTER = (
     (r"linux-ipc\b", "itc/pipe --target posix/linux@host"),
     (r"run --quick guest\b", "run --quick clock/read-cost --target linux-rt/x86_64@guest"),
     (r"/riscv64@guest", "/x86_64@guest"),  # the kernels that are a download
+    (r"samples=5000\b", "samples=200"),
     (r"--cpus 2-3\b", "--cpus 1"),
 )
 # What needs another machine, or would take this one apart.
@@ -43,8 +44,8 @@ def reader(folder: Path, page: str) -> dict[str, str]:
     if "cp -r " in text:  # the page changes the checkout
         copy_of_the_checkout(folder)
     (folder / ".venv").symlink_to(Path(sys.prefix))
-    edges = np.cumsum(np.full(20_000, 1e-3)) + 1e-6 * np.sin(np.arange(20_000.0) ** 2)
-    np.save(folder / "edges.npy", edges)
+    cycle = np.arange(20_000)
+    np.save(folder / "edges.npy", 1_000_000 * cycle + (900 * np.sin(cycle**2.0)).astype(np.int64))
     if "```c\n" in text:
         (folder / "mine_give.c").write_text(text.split("```c\n")[1].split("```")[0])
     environment = {

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole records out of a stream of bytes, kept in memory: for benches, tests and short programs.
+
+Samples and what goes with them come under different names, so that a program that computes a
+figure cannot take cycle numbers for latencies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kadenz.wire.decoder import Decoder
+from kadenz.wire.messages import Begin, End, companion
+from kadenz.wire.records import Assembler, Verdict
+
+CHUNK = 1 << 18  # bytes decoded at once
+UNFINISHED = Verdict("failed", "the stream ended before the record did")
+
+
+@dataclass
+class KeptRecord:
+    """One record; `end` is None when the target's last word on it is missing.
+
+    `samples[lane]` are the values (n,) in the order taken; `companions[lane][kind]` are the values
+    (n,) that go with them, "cycle" or "cpu".
+    """
+
+    begin: Begin
+    end: End | None = None
+    verdict: Verdict = UNFINISHED
+    samples: dict[str, NDArray[Any]] = field(default_factory=dict)
+    companions: dict[str, dict[str, NDArray[Any]]] = field(default_factory=dict)
+
+    def together(self) -> NDArray[Any]:
+        """The samples of all lanes (n,), lane after lane."""
+        return np.concatenate(list(self.samples.values()))
+
+    def count(self, what: str) -> int:
+        """`taken`, `missed` or `overrun`, over all lanes; 0 without an end."""
+        return sum(getattr(lane, what) for lane in self.end.lanes) if self.end is not None else 0
+
+
+class Keeper:
+    """A sink that keeps every record whole."""
+
+    def __init__(self) -> None:
+        self.records: list[KeptRecord] = []
+        self._parts: dict[int, list[list[NDArray[Any]]]] = {}
+
+    def opened(self, begin: Begin) -> None:
+        """A record begins."""
+        self.records.append(KeptRecord(begin))
+        self._parts[begin.record] = [[] for _ in begin.lanes]
+
+    def values(self, record: int, lane: int, values: NDArray[Any]) -> None:
+        """The next values of a lane; the decoder's buffer is used again."""
+        self._parts[record][lane].append(values.copy())
+
+    def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
+        """A record ended."""
+        kept = next(one for one in reversed(self.records) if one.begin is begin)
+        kept.end, kept.verdict = end, verdict
+        for name, parts in zip(begin.lanes, self._parts.pop(begin.record), strict=True):
+            values = np.concatenate(parts) if parts else np.empty(0, f"<{begin.dtype}")
+            lane, kind = companion(name)
+            if kind:
+                kept.companions.setdefault(lane, {})[kind] = values
+            else:
+                kept.samples[name] = values
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A target's whole output: its records in the order they began, its words, what was damaged."""
+
+    records: list[KeptRecord]
+    texts: list[str]
+    damage: list[str]
+
+    def one(self) -> KeptRecord:
+        """The only record, if it is ok. ValueError with the reason otherwise."""
+        if len(self.records) != 1:
+            raise ValueError(f"{len(self.records)} records came, not one")
+        (record,) = self.records
+        if record.verdict.status != "ok":
+            raise ValueError(record.verdict.reason)
+        return record
+
+
+def keep(stream: bytes) -> Kept:
+    """All that a target sent. A record with damage has the verdict `invalid` or `failed`."""
+    keeper = Keeper()
+    decoder, assembler = Decoder(), Assembler(keeper)
+    for start in range(0, len(stream), CHUNK):
+        for item in decoder.feed(stream[start : start + CHUNK]):
+            assembler.take(item)
+    for item in decoder.finish():
+        assembler.take(item)
+    assembler.finish("the stream ended")
+    damage = [finding.message for finding in assembler.findings if finding.lost]
+    return Kept(keeper.records, assembler.texts, damage)

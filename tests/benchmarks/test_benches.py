@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every bench of benchmarks/ runs, for about a second of what it measures.
+
+Figures of so short a run mean nothing, and a verdict on them may be a miss (exit code 1 with its
+table printed). What is held: the bench reads what today's programs write, and every figure it
+prints is a finite number.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BENCHES = sorted(file.name for file in (ROOT / "benchmarks").glob("*.py"))
+# What makes each as short as it can be.
+SHORT: dict[str, list[str]] = {
+    "analysis_28m.py": ["--samples", "20000"],
+    "compare_power.py": ["--pairs", "2", "--samples", "500", "--calls", "1"],
+    "gpd_table.py": ["--simulations", "20", "--excesses", "50"],
+    "jitter.py": ["--rounds", "1"],
+    "linux_vs_rt_tests.py": ["--seconds", "1", "--rounds", "1"],
+    "loads.py": ["cpu"],
+    "motion.py": ["--seconds", "1", "--rounds", "1"],
+    "outlier_causes.py": ["2"],
+    "perturbation.py": ["--seconds", "3", "--rounds", "1", "--pairs", "1"],
+    "segment.py": ["--seconds", "1"],
+    "start_time.py": ["--rounds", "2"],
+    "stats_coverage.py": ["--simulations", "8"],
+}
+# Its verdict needs more than a second of an idle machine.
+MAY_MISS = {
+    "compare_power.py",
+    "motion.py",
+    "perturbation.py",
+    "start_time.py",
+}
+REAL_TIME = {"linux_vs_rt_tests.py", "loads.py", "motion.py", "perturbation.py", "segment.py"}
+
+
+def test_every_bench_is_here() -> None:
+    assert sorted(SHORT) == BENCHES
+
+
+@pytest.mark.parametrize("bench", BENCHES)
+def test_a_bench_runs_and_prints_figures(bench: str, tmp_path: Path) -> None:
+    if bench in REAL_TIME and os.geteuid() != 0:
+        pytest.skip("needs the right to SCHED_FIFO and network namespaces: run as root")
+    answer = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / bench), *SHORT[bench]],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": f"{Path(sys.prefix) / 'bin'}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    said = answer.stdout + answer.stderr
+    assert "Traceback" not in said, said[-4000:]
+    assert answer.returncode in ((0, 1) if bench in MAY_MISS else (0,)), said[-4000:]
+    assert re.search(r"\d", answer.stdout), said[-4000:]
+    assert not re.search(r"\b(nan|inf)\b", answer.stdout), answer.stdout[-4000:]
