@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from kadenz.analysis.units import Unit
 from kadenz.errors import UsageError
-from kadenz.stats.cycles import cycle_numbers
+from kadenz.stats.cycles import check_order, cycle_numbers, held_against, period_of
 from kadenz.stats.disturbances import Disturbances
 from kadenz.stats.envelope import Envelope, envelope
 from kadenz.stats.errors import TooFew, Undefined
@@ -31,6 +31,8 @@ WAKEUPS = "cyclic/wakeup-latency"
 FEWEST = 1000
 # Times whose median distance is farther from the period are in another unit, or no edges.
 FARTHEST = 0.2
+# A float that steps by more than this share of the period is a coarse clock.
+COARSEST_FLOAT = 1e-5
 VIEW_CELLS = 240
 # A report on hours of wake-ups stays quick: half a second for each million and lane.
 MOST_WAKEUPS = 2_000_000
@@ -86,43 +88,81 @@ def jitter_of_edges(
 ) -> tuple[JitterResult, Floats]:
     """Edge times (n,) in ticks of `tick_us`, ascending; also the jitter itself (n,), in ticks.
 
-    `cycles` (n,) are their numbers where they were recorded; where there are gaps and no numbers,
-    or numbers that do not fit them, they come from the times (stats.cycles). Undefined for fewer
-    than 1000 edges, and for edges that do not come at the period.
+    `cycles` (n,) are their numbers where they were recorded: they hold unless the times contradict
+    them, and a note says where. Where there are gaps and no numbers, these come from the times
+    (stats.cycles). Undefined, with the place, for times that do not ascend; for fewer than 1000
+    edges; for edges that do not come at the period; where the cycles of missing edges cannot be
+    counted.
     """
+    resolution = _resolution(times, period_us / tick_us)
+    check_order(times)
     if times.size < FEWEST:
         raise TooFew("jitter", int(times.size), FEWEST)
-    apart = float(np.median(np.diff(times.astype(np.float64)))) * tick_us
-    if not abs(apart / period_us - 1.0) < FARTHEST:
+    period = period_us / tick_us
+    own = period_of(times, cycles)
+    if not abs(own / period - 1.0) < FARTHEST:
         raise Undefined(
             "jitter",
-            f"edges come every {apart:.6g} µs, which is not the period of {period_us:g} µs",
+            f"edges come every {own * tick_us:.6g} µs, which is not the period of {period_us:g} µs",
             cause="period",
         )
-    cycles, notes = _edge_cycles(times, period_us / tick_us, cycles)
-    made = take_apart(times, nominal_period=period_us / tick_us, cycles=cycles, window=window)
-    return _result("edges", made, period_us, step_of(times), notes), made.drift.jitter
+    cycles, notes = _edge_cycles(times, period, own, cycles)
+    step = step_of(times)
+    if resolution:
+        step = max(step, resolution)
+        notes += (
+            f"times of type {times.dtype} hold steps of {resolution * tick_us:.3g} µs here; count "
+            "from the first edge, or save integers",
+        )
+    made = take_apart(times, nominal_period=period, cycles=cycles, window=window, step=step)
+    return _result("edges", made, period_us, step, notes), made.drift.jitter
+
+
+def _resolution(times: npt.NDArray[Any], period: float) -> float:
+    """The step of floats of this size where that is a coarse clock, else 0; Undefined for types of
+    less than 64 bits, whose step also grows along the series."""
+    if times.dtype.kind != "f" or not times.size:
+        return 0.0
+    step = float(np.spacing(np.abs(times).max()))
+    if step <= COARSEST_FLOAT * period:
+        return 0.0
+    if times.dtype.itemsize < 8:
+        raise Undefined(
+            "jitter",
+            f"times of type {times.dtype} reach {float(times.max()):.6g}, where they hold steps of "
+            f"{step:g} only, {step / period:.2g} of the period",
+            cause="type",
+        )
+    return step
 
 
 def _edge_cycles(
-    times: npt.NDArray[Any], period: float, recorded: npt.NDArray[Any] | None
+    times: npt.NDArray[Any], period: float, own: float, recorded: npt.NDArray[Any] | None
 ) -> tuple[npt.NDArray[Any] | None, tuple[str, ...]]:
     """Cycle numbers of edges, None where none is missing, and what to say about them.
 
-    A program that was kept from running leaves whole periods out, and may number its edges all the
-    same. What the times say counts where the two disagree about how many cycles there were.
+    `own` is the period that the edges themselves show. A program that was kept from running leaves
+    whole periods out, and may number its edges all the same: then the times contradict the numbers.
     """
-    if not (np.diff(times.astype(np.float64)) > 1.5 * period).any():
-        return recorded, ()
-    found = cycle_numbers(times, period)
-    if recorded is not None and int(recorded[-1]) - int(recorded[0]) == int(found[-1]):
-        return recorded, ()
-    holes = int(found[-1]) + 1 - found.size
-    if not holes and recorded is None:
+    if recorded is not None:
+        wrong = held_against(times, recorded.astype(np.int64))
+        if wrong is None:
+            return recorded, ()
+        where = "there" if wrong.places == 1 else f"there and in {wrong.places - 1:,} more places"
+        return wrong.numbers, (
+            f"the times contradict the recorded cycle numbers at edge {wrong.at:,} (from 0): "
+            f"{wrong.cycles:+,} cycles {where}, counted by the times",
+        )
+    gaps = np.diff((times - times[0]).astype(np.float64))
+    if not ((gaps > 1.5 * own) | (gaps < 0.5 * own)).any():
         return None, ()
-    which = "were not recorded" if recorded is None else "that were recorded leave some out"
+    found = cycle_numbers(times, period)
+    holes = int(found[-1]) + 1 - found.size
+    if not holes:
+        return None, ()
     return found, (
-        f"{holes:,} cycles have no edge; the numbers of cycles {which}, these come from the times",
+        f"{holes:,} cycles have no edge; the numbers of cycles were not recorded, these come from "
+        "the times",
     )
 
 
@@ -149,11 +189,22 @@ def jitter_of_wakeups(
             "so that periods are counted in cycles taken"
         )
     period = period_us / tick_us
+    if bool((latencies[1:] > latencies[:-1]).all()):
+        raise Undefined(
+            "jitter", "every latency is above the one before: these are times of wake-ups"
+        )
+    middle = float(np.median(latencies))
+    if abs(middle) > period:
+        notes.append(
+            f"the median latency, {middle * tick_us:,.6g} µs, is longer than the period: check "
+            "--unit and --period-us"
+        )
     numbers = np.arange(latencies.size) if cycles is None else cycles.astype(np.int64)
     numbers = numbers - numbers[0]
     times = numbers * period + latencies.astype(np.float64)
-    made = take_apart(times, nominal_period=period, cycles=numbers, window=window)
-    result = _result("wake-ups", made, period_us, step_of(latencies), tuple(notes))
+    step = step_of(latencies)
+    made = take_apart(times, nominal_period=period, cycles=numbers, window=window, step=step)
+    result = _result("wake-ups", made, period_us, step, tuple(notes))
     return result, made.drift.jitter
 
 
@@ -264,6 +315,9 @@ def analyse_series(
     `limit`, in the unit of the values, is one for the latency, or for the jitter of edges.
     """
     take = jitter_of_edges if kind == "edges" else jitter_of_wakeups
+    if values.dtype == np.longdouble:  # as text has it: digits that only differences need
+        first = values[0] if kind == "edges" and values.size else 0.0
+        values = (values - first).astype(np.float64)
     try:
         result, series = take(values, period_us, tick_us, cycles=cycles, window=window)
     except Undefined as error:
@@ -281,16 +335,25 @@ def _remedy(error: Undefined, kind: Literal["edges", "latencies"], numbered: boo
     """What to do where a series cannot be taken apart, by what it hangs on."""
     if isinstance(error, TooFew):
         return f"Give a series of {error.needed:,} cycles or more"
-    if error.cause == "window":
-        return "--window counts cycles: from 1 to as many as the series has; or leave it out"
     if error.cause == "cycles" and numbered:
         return "Is --cycles a time? It names the column with the number of each row's cycle"
+    by_cause = {
+        "window": "--window counts cycles: from 1 to as many as the series has; or leave it out",
+        "type": "Save the times as integers or float64: the digits that were cut are gone",
+        "missing": "Record the number of each edge's cycle and name its column: --cycles COLUMN",
+    }
+    if error.cause in by_cause:
+        return by_cause[error.cause]
     if kind == "latencies":
-        return "Values are taken for latencies: see --unit, --column and --period-us"
+        return (
+            "Values are taken for latencies: see --unit, --column and --period-us; `--kind edges` "
+            "where they are times"
+        )
     if error.cause == "order":
         return (
-            "Values are taken for times of edges, each later than the one before; "
-            "`--kind latencies` where each says how late its cycle was"
+            "Values are taken for times of edges, each later than the one before: sort the rows by "
+            "time, or leave wrong ones out; `--kind latencies` where each says how late its cycle "
+            "was"
         )
     return (
         "Values are taken for times of edges: see --unit and --period-us; `--kind latencies` where "
@@ -355,6 +418,7 @@ def jitter_row(result: JitterResult, unit: Unit) -> Row:
                 "every_s": result.at_s(wave.every),
                 "amplitude": unit.figure(wave.amplitude),
                 "p_value": wave.p_value,
+                "clock_step": wave.of_step,
             }
             for wave in found.waves
         ],

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import csv
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,21 @@ from kadenz.errors import UsageError
 
 Column = npt.NDArray[Any]
 
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
+_BEGINS_A_NUMBER = re.compile(r"[\"']?\s*([+-]?\.?\d|[+-]?(nan|inf)\b)", re.IGNORECASE)
+_WHOLE = re.compile(r"\s*[+-]?\d+\s*")
+# More digits than this a float64 may round.
+_DIGITS = 15
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Columns (n,), their names ("" where the file has none), and how a cell stands in the file."""
+
+    columns: list[Column]
+    names: list[str]
+    cell: Callable[[int, int], str]  # row and column: "line 7: “abc”"
+
 
 def read_series(
     file: Path, *, column: str = "", cycles: str = ""
@@ -21,9 +39,11 @@ def read_series(
     """Values (n,) of `file` and, where `cycles` names a column, the cycle number of each.
 
     .npy: one dimension, or two columns when `cycles` is given ("1" is the second). Else text: a row
-    a line, separated by comma, semicolon, tab or space, "#" begins a comment; a first line that is
+    a line, separated by semicolon, tab, comma or space, "#" begins a comment; a first line that is
     no number names the columns. `column` and `cycles` are names or numbers from 0; `column`
-    defaults to the first one. UsageError says file, line and what is wrong.
+    defaults to the first one. Decimal commas are read where another mark separates the columns; two
+    columns of whole numbers with a comma between, without names and with no `column` asked for,
+    might be either and are refused. UsageError says file, line and what is wrong.
     """
     if not file.exists():
         raise UsageError(f"{file}: no such file", remedy="Name a .npy or a text file")
@@ -31,20 +51,25 @@ def read_series(
         raise UsageError(
             f"{file}: a folder", remedy="Name a file; figures of a run: `kadenz show RUN`"
         )
-    table, names = _npy(file) if file.suffix == ".npy" else _text(file)
-    values = _pick(file, table, names, column or "0")
+    table = _npy(file) if file.suffix == ".npy" else _text(file, asked=bool(column or cycles))
+    values = _pick(file, table, column or "0")
     if not cycles:
-        return _finite(file, values), None
-    numbers = _finite(file, _pick(file, table, names, cycles))
+        return values, None
+    numbers = _pick(file, table, cycles)
     if (numbers != np.round(numbers)).any() or (np.diff(numbers.astype(np.float64)) <= 0).any():
+        wrong = np.flatnonzero(
+            (numbers[1:] != np.round(numbers[1:])) | (numbers[1:] <= numbers[:-1])
+        )
+        row = int(wrong[0]) + 1 if wrong.size else 0
         raise UsageError(
-            f"{file}: column {cycles} holds no ascending whole numbers",
+            f"{file}: column {cycles} holds no ascending whole numbers: "
+            f"{table.cell(row, _place(table, cycles))}",
             remedy="--cycles names the column with the number of each row's cycle",
         )
-    return _finite(file, values), numbers.astype(np.int64)
+    return values, numbers.astype(np.int64)
 
 
-def _npy(file: Path) -> tuple[list[Column], list[str]]:
+def _npy(file: Path) -> _Table:
     try:
         array = np.load(file, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
@@ -61,15 +86,14 @@ def _npy(file: Path) -> tuple[list[Column], list[str]]:
             f"{file}: values of type {array.dtype} are not numbers",
             remedy="Save integers or floats",
         )
-    return [array] if array.ndim == 1 else list(array.T), []
+    columns = [array] if array.ndim == 1 else list(array.T)
+    return _Table(columns, [], lambda row, place: f"value {row} (from 0) is {columns[place][row]}")
 
 
-def _text(file: Path) -> tuple[list[Column], list[str]]:
+def _text(file: Path, *, asked: bool) -> _Table:
     try:
-        lines = [
-            (number, line.split("#", 1)[0].strip())
-            for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
-        ]
+        # A mark of the byte order is no part of the first number.
+        whole = file.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UsageError(
             f"{file}: cannot be read: {error.strerror}", remedy="See its permissions"
@@ -80,12 +104,19 @@ def _text(file: Path) -> tuple[list[Column], list[str]]:
             remedy="Give columns of text in UTF-8, or an array written with numpy.save, named "
             "NAME.npy",
         ) from None
+    lines = [
+        (number, line.split("#", 1)[0].strip())
+        for number, line in enumerate(whole.splitlines(), start=1)
+    ]
     rows = [(number, line) for number, line in lines if line]
     if not rows:
         raise UsageError(f"{file}: empty", remedy="One value a line is enough")
-    split = _splitter(rows[0][1])
+    # Names may have a comma or a space in them: the first line of numbers shows the separator.
+    named = len(rows) > 1 and not _BEGINS_A_NUMBER.match(rows[0][1])
+    mark = _separator(rows[1 if named else 0][1])
+    split = _splitter(mark)
     names: list[str] = []
-    if not _is_number(split(rows[0][1])[0]):
+    if not _BEGINS_A_NUMBER.match(rows[0][1]):
         names = [name.strip() for name in split(rows[0][1])]
         rows = rows[1:]
     width = len(names) or (len(split(rows[0][1])) if rows else 0)
@@ -95,57 +126,90 @@ def _text(file: Path) -> tuple[list[Column], list[str]]:
         if len(parts) != width:
             raise UsageError(
                 f"{file}, line {number}: {len(parts)} columns, {width} before",
-                remedy="Give every line the same columns",
+                remedy="Give every line the same columns"
+                + ("; write 1.5 where a comma is a decimal mark" if mark == "," else ""),
             )
         cells.append(parts)
-    columns: list[Column] = []
-    for place in range(width):
-        own = [row[place] for row in cells]
-        try:
-            columns.append(np.array(own, dtype=np.int64))
-        except (ValueError, OverflowError):
-            columns.append(_floats(own))
-    return columns, names
+    if mark == "," and width == 2 and not names and not asked and _either(cells):
+        number, line = rows[0]
+        raise UsageError(
+            f"{file}, line {number}: “{line}” is one number with a decimal comma, or two columns",
+            remedy="Write 1.5 for a decimal comma; for two columns pass --column 0 or 1",
+        )
+    texts = [[row[place] for row in cells] for place in range(width)]
+    return _Table(
+        [_numbers(column, comma=mark != ",") for column in texts],
+        names,
+        lambda row, place: f"line {rows[row][0]}: “{texts[place][row].strip()}”",
+    )
 
 
-def _floats(texts: list[str]) -> Column:
-    """Numbers; what is none becomes NaN, which only a column that is asked for may not have."""
-    values = np.full(len(texts), np.nan)
-    for place, text in enumerate(texts):
-        if _is_number(text):
-            values[place] = float(text)
-    return values
+def _either(cells: list[list[str]]) -> bool:
+    """Whether rows of two cells could as well be numbers with a decimal comma."""
+    return all(_WHOLE.fullmatch(a) and b.strip().isdigit() for a, b in cells)
 
 
-def _splitter(line: str) -> Any:
-    for mark in (",", ";", "\t"):
+def _numbers(texts: list[str], *, comma: bool) -> Column:
+    """Numbers (n,): integers where all are, else floats, wider ones where float64 loses digits.
+
+    What is none becomes NaN, which only a column that is asked for may not have.
+    """
+    try:
+        return np.array(texts, dtype=np.int64)
+    except (ValueError, OverflowError):
+        pass
+    plain = [text.strip() for text in texts]
+    if comma:
+        plain = [
+            text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text for text in plain
+        ]
+    longest = max((sum(mark.isdigit() for mark in text) for text in plain), default=0)
+    kind: Any = np.longdouble if longest > _DIGITS else np.float64
+    return np.array([kind(text if _is_number(text) else "nan") for text in plain], dtype=kind)
+
+
+def _separator(line: str) -> str:
+    """What separates the columns of `line`; "" is space. Beside any other, a comma is decimal."""
+    for mark in (";", "\t"):
         if mark in line:
-            return lambda text, mark=mark: next(csv.reader([text], delimiter=mark))
-    return str.split
+            return mark
+    if " " in line.strip() and all(_is_number(part, comma=True) for part in line.split()):
+        return ""
+    return "," if "," in line else ""
 
 
-def _is_number(text: str) -> bool:
+def _splitter(mark: str) -> Callable[[str], list[str]]:
+    if not mark:
+        return str.split
+    return lambda text: next(csv.reader([text], delimiter=mark))
+
+
+def _is_number(text: str, *, comma: bool = False) -> bool:
+    if comma and _DECIMAL_COMMA.fullmatch(text):
+        return True
     try:
         float(text)
     except ValueError:
         return False
-    return True
+    return "_" not in text  # Python's own mark of thousands
 
 
-def _pick(file: Path, table: list[Column], names: list[str], wanted: str) -> Column:
-    if wanted in names:
-        return table[names.index(wanted)]
-    if wanted.isdigit() and int(wanted) < len(table):
-        return table[int(wanted)]
-    known = ", ".join(names) if names else f"0 to {len(table) - 1}"
-    raise UsageError(f"{file}: no column {wanted}", remedy=f"Columns: {known}")
+def _place(table: _Table, wanted: str) -> int:
+    return table.names.index(wanted) if wanted in table.names else int(wanted)
 
 
-def _finite(file: Path, values: Column) -> Column:
+def _pick(file: Path, table: _Table, wanted: str) -> Column:
+    """The column `wanted`, all of it finite numbers."""
+    if wanted not in table.names and not (wanted.isdigit() and int(wanted) < len(table.columns)):
+        known = ", ".join(table.names) if table.names else f"0 to {len(table.columns) - 1}"
+        raise UsageError(f"{file}: no column {wanted}", remedy=f"Columns: {known}")
+    place = _place(table, wanted)
+    values = table.columns[place]
     if values.dtype.kind == "f" and not np.isfinite(values).all():
-        place = int(np.flatnonzero(~np.isfinite(values))[0])
+        row = int(np.flatnonzero(~np.isfinite(values))[0])
         raise UsageError(
-            f"{file}: value {place} (from 0) is no finite number",
-            remedy="Leave missed cycles out and give the cycle numbers: --cycles COLUMN",
+            f"{file}: value {row} (from 0) is no finite number: {table.cell(row, place)}",
+            remedy="Leave missed cycles out and give the cycle numbers: --cycles COLUMN; write "
+            "numbers as 1234.5, without marks of thousands",
         )
     return values

@@ -324,7 +324,7 @@ def disturbance_rows(where: str, of: JitterResult, unit: Unit) -> list[tuple[Cel
         rows.append(  # noqa: PERF401
             (
                 words(where),
-                words("wave"),
+                words("clock's step" if wave.of_step else "wave"),
                 _plain(of.at_s(wave.every)),
                 none,
                 none,

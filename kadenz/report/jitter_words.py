@@ -38,11 +38,15 @@ def jitter_lines(of: JitterResult, unit: Unit) -> list[str]:
             f"p {chance(one.p_value)}"
         )
     for wave in found.waves:
-        lines.append(  # noqa: PERF401
-            f"wave        every {of.at_s(wave.every):,.6g} s, {show(wave.amplitude)}, "
+        said = (
+            f"clock step  every {of.at_s(wave.every):,.6g} s, {show(wave.amplitude)}: the clock's "
+            f"step of {show(of.step)} beats with the period, no disturbance"
+            if wave.of_step
+            else f"wave        every {of.at_s(wave.every):,.6g} s, {show(wave.amplitude)}, "
             f"p {chance(wave.p_value)}"
         )
-    if not found.periodic and not found.waves:
+        lines.append(said)
+    if not found.periodic and all(wave.of_step for wave in found.waves):
         lines.append("periodic    none that chance would not show as clear")
     lines.append(
         f"sporadic    {found.sporadic_events:,} events beyond {show(found.threshold)} from the "

@@ -216,9 +216,7 @@ def _remarks(record: RecordResult) -> list[str]:
                 f"storage took {more} {unit.label} {way} than the others "
                 f"(medians, p = {drain.p_value:.2g})"
             )
-        p99 = lane.percentile("p99")
-        if p99 is not None and not p99.known:
-            found.append(f"{where}p99: {p99.reason}")
+        found += [f"{where}p99: {p.reason}" for p in [lane.percentile("p99")] if p and not p.known]
         if lane.effective is not None and lane.effective.tau > 2.0:
             found.append(
                 f"{where}neighbouring samples depend on each other: {lane.effective.n:,} samples "

@@ -1,22 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which cycle an edge belongs to, where edges are missing and nobody wrote the numbers down."""
+"""Which cycle an edge belongs to: numbers found in the times, and given ones held against them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.ndimage
 
 from kadenz.stats.errors import Undefined
-from kadenz.stats.samples import Ints, as_samples
+from kadenz.stats.samples import Array, Floats, Ints, as_samples
 
-# Phase is followed over blocks of so many edges; two clocks 500 ppm apart turn it by an eighth.
-BLOCK = 256
+# The period is found to 3 % over blocks of 16 edges (half a turn of phase in a block), then over
+# longer ones, which late edges disturb less.
+BLOCKS = (16, 256)
+# What the numbers are simulated for (docs/explanation/jitter.md); beyond it they are refused.
+MOST_RATE_PPM = 20_000.0
+MOST_MISSING = 0.3
 # A spectrum has a place for every cycle, taken or not: 16 bytes each. Up to so many they are worth
 # it for any series, beyond only where at least this share of them was taken.
 MOST_SPAN = 1 << 24
 FEWEST_TAKEN = 0.1
+# Edges on either side of a place whose medians say whether the phase has moved there for good.
+AROUND = 15
+# Phase that moves by more than half a period is another count of cycles.
+MOVED = 0.5
+# A larger share of places out of order is not a matter of sorting.
+UNORDERED = 0.1
 
 
 def check_span(cycles: npt.NDArray[Any], statistic: str) -> None:
@@ -35,27 +47,179 @@ def check_span(cycles: npt.NDArray[Any], statistic: str) -> None:
         )
 
 
+def check_order(times: Array) -> None:
+    """Undefined, with the place, where an edge is not later than the one before it."""
+    # Compared, not subtracted: a difference of unsigned times that fall is a large positive one.
+    wrong = np.flatnonzero(times[1:] <= times[:-1])
+    if wrong.size:
+        at = int(wrong[0]) + 1
+        how = "at the same time as" if times[at] == times[at - 1] else "earlier than"
+        more = f"; {wrong.size - 1:,} more such places" if wrong.size > 1 else ""
+        # Where that is common, these are no times.
+        cause = "order" if wrong.size < UNORDERED * times.size else ""
+        raise Undefined(
+            "jitter", f"edge {at:,} (from 0) is {how} the one before it{more}", cause=cause
+        )
+
+
+def period_of(times: npt.ArrayLike, cycles: npt.ArrayLike | None = None) -> float:
+    """The usual distance of neighbouring edges `times` (n,), n >= 2, in their unit.
+
+    The mean of the distances within half of their median, so that neither gaps nor a coarse clock
+    move it; per cycle, where `cycles` (n,) are known.
+    """
+    edges = as_samples(times, "period", needed=2)
+    gaps = np.diff((edges - edges[0]).astype(np.float64))
+    if cycles is not None:
+        gaps = gaps / np.diff(np.asarray(cycles))
+    usual = float(np.median(gaps))
+    # A median between two distances may have none near.
+    near = gaps[np.abs(gaps - usual) <= 0.5 * abs(usual)]
+    return float(near.mean()) if near.size else usual
+
+
 def cycle_numbers(times: npt.ArrayLike, period: float) -> Ints:
     """Number of the cycle of each of the edge times `times` (n,), n >= 2, ascending; first is 0.
 
-    Method: the phase of the edges against the nominal `period` (unit of the times) is followed over
-    blocks of 256 edges by its circular mean, which neither a missing edge nor a late one moves, and
-    an edge belongs to the cycle whose expected moment is nearest. Where two edges claim one cycle,
-    the earlier one was late and takes the cycle before. Assumes a rate error below 1,900 ppm
-    (half a turn in a block) and that most edges are less than half a period off.
+    Method: the phase of the edges against their own usual distance is followed over blocks of 16
+    edges by its circular mean, which neither a missing edge nor a late one moves; the line through
+    the numbers found gives a better period, for blocks of 256 edges. An edge belongs to the cycle
+    whose expected moment is nearest. Of two edges that claim one cycle, the one farther from its
+    moment was late, or early, and takes the cycle before, or the next one. Assumes that most edges
+    are less than half a period off. Undefined where the edges' own period is more than 20,000 ppm
+    from the nominal `period` (unit of the times), where more than 30 % of the edges are missing, or
+    where the phase moves for good by more than half a period all the same: then no count of cycles
+    explains the times.
     """
     edges = as_samples(times, "cycle numbers", needed=2)
     if not period > 0.0:
         raise Undefined("cycle numbers", f"period {period} is not positive", cause="period")
-    relative = (edges - edges[0]).astype(np.float64) / period
+    relative = (edges - edges[0]).astype(np.float64)
+    own = period_of(edges)
+    number: Ints = np.arange(edges.size, dtype=np.int64)
+    for block in BLOCKS:
+        number = _follow(relative / own, block)
+        if number[-1] == 0:
+            break
+        own = _slope(number, relative)
+    ppm = (own / period - 1.0) * 1e6
+    if abs(ppm) > MOST_RATE_PPM:
+        raise Undefined(
+            "cycle numbers",
+            f"edges are missing, and those that came are {ppm:+,.0f} ppm from the period; up to "
+            f"{MOST_RATE_PPM:,.0f} ppm their cycles can be counted",
+            cause="missing",
+        )
+    missing = 1.0 - edges.size / (int(number[-1]) + 1)
+    if missing > MOST_MISSING:
+        raise Undefined(
+            "cycle numbers",
+            f"{missing:.0%} of the edges are missing; up to {MOST_MISSING:.0%} their cycles can be "
+            "counted",
+            cause="missing",
+        )
+    moves = _moves(relative / own, number)
+    if moves:
+        at, by = moves[0]
+        raise Undefined(
+            "cycle numbers",
+            f"no count of cycles explains the times: at edge {at:,} (from 0) they move by "
+            f"{by:+.2g} periods for good",
+            cause="missing",
+        )
+    return number
+
+
+@dataclass(frozen=True)
+class Correction:
+    """Given numbers that the times contradict first at edge `at`, in `places` places: `numbers`
+    (n,) are corrected by `cycles` in all."""
+
+    at: int
+    places: int
+    cycles: int
+    numbers: Ints
+
+
+def held_against(times: npt.ArrayLike, cycles: Ints) -> Correction | None:
+    """What the times (n,) say of the given numbers `cycles` (n,), ascending; None: no objection.
+
+    Method: time over period less number is the phase. Where the median phase of the 15 edges behind
+    a place differs from that of the 15 before by more than half a period, cycles were left out (or
+    counted that never were) there: late edges move no median, a rate error moves it by 15 times its
+    ppm, drift by less.
+    """
+    edges = as_samples(times, "cycle numbers", needed=2)
+    relative = (edges - edges[0]).astype(np.float64)
+    moves = [
+        (at, round(by)) for at, by in _moves(relative / period_of(edges, cycles), cycles) if by
+    ]
+    if not moves:
+        return None
+    extra = np.zeros(edges.size, dtype=np.int64)
+    for at, by in moves:
+        extra[at] += by
+    numbers = cycles - cycles[0] + np.cumsum(extra)
+    if (np.diff(numbers) <= 0).any():
+        at, by = moves[0]
+        raise Undefined(
+            "jitter",
+            f"the times contradict the cycle numbers: at edge {at:,} (from 0) {by:+,} cycles",
+            cause="cycles",
+        )
+    return Correction(moves[0][0], len(moves), int(extra.sum()), numbers)
+
+
+def _follow(relative: Floats, block: int) -> Ints:
+    """Numbers of the edges at `relative` (n,) periods, their phase followed over blocks."""
     n = relative.size
-    starts = np.arange(0, n, BLOCK)
+    starts = np.arange(0, n, block)
     counts = np.diff(np.append(starts, n))
     sums = np.add.reduceat(np.exp(2j * np.pi * (relative - np.round(relative))), starts)
     phase = np.unwrap(np.angle(sums)) / (2.0 * np.pi)
     centres = np.add.reduceat(relative, starts) / counts
-    number = np.round(relative - np.interp(relative, centres, phase)).astype(np.int64)
+    place = relative - np.interp(relative, centres, phase)
+    number = np.round(place).astype(np.int64)
+    # Of two edges in one cycle the one farther off is that of the cycle before, late, or of the
+    # next one, early.
+    off = np.abs(place - number)
+    same = np.flatnonzero(np.diff(number) == 0)
+    late = off[same] > off[same + 1]
+    number[same[late]] -= 1
+    number[same[~late] + 1] += 1
     # Cycles less positions never fall: holes only add.
     ahead = number - np.arange(n)
     number = np.minimum.accumulate(ahead[::-1])[::-1] + np.arange(n)
     return np.asarray(number - number[0], dtype=np.int64)
+
+
+def _slope(number: Ints, relative: Floats) -> float:
+    """Period by least squares of the times on their numbers."""
+    place = number - number.mean()
+    return float(place @ relative) / float(place @ place)
+
+
+def _moves(relative: Floats, cycles: Ints) -> list[tuple[int, float]]:
+    """Where the phase moves for good by more than half a period: the edge, and by how much."""
+    n = relative.size
+    if n < 2 * AROUND:
+        return []
+    phase = relative - (cycles - cycles[0])
+    # A place counts where the phase jumps by itself, too: a rate error is no move.
+    jumps = np.flatnonzero(np.abs(np.diff(phase)) > MOVED / 2.0) + 1
+    if jumps.size == 0:
+        return []
+    half = AROUND // 2
+    medians = scipy.ndimage.median_filter(phase, size=AROUND, mode="nearest")
+    found: list[tuple[int, float]] = []
+    # Jumps close together are one place: a late edge beside a hole, or a burst of late edges.
+    ends = np.flatnonzero(np.diff(jumps) > half)
+    for first, last in zip(np.append(0, ends + 1), np.append(ends, jumps.size - 1), strict=True):
+        before = medians[max(int(jumps[first]) - 1 - half, 0)]
+        behind = medians[min(int(jumps[last]) + half, n - 1)]
+        by = float(behind - before)
+        if abs(by) > MOVED:
+            group = jumps[first : last + 1]
+            at = int(group[np.argmax(np.abs(phase[group] - phase[group - 1]))])
+            found.append((at, by))
+    return found

@@ -8,8 +8,8 @@ class Undefined(ValueError):
     """The statistic does not exist for these data; the message says which, why and what to do.
 
     `cause` names the argument that does not fit the samples ("cycles", "period", "window", "order"
-    of the times, "limit"), so that a caller can say where it comes from; "" where it is the samples
-    alone.
+    of the times, their "type", "missing" edges, "limit"), so that a caller can say where it comes
+    from; "" where it is the samples alone.
     """
 
     def __init__(self, statistic: str, reason: str, *, cause: str = "") -> None:

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from kadenz.stats.beat import mark_beats
 from kadenz.stats.cycles import check_span
 from kadenz.stats.disturbances import Disturbances, find_disturbances
 from kadenz.stats.drift import Drift, separate_drift
@@ -53,6 +54,7 @@ def take_apart(
     nominal_period: float,
     cycles: npt.ArrayLike | None = None,
     window: int | None = None,
+    step: float = 0.0,
     alpha: float = 0.01,
     seed: int = 1,
 ) -> Jitter:
@@ -61,7 +63,8 @@ def take_apart(
     Method: drift.py (rate by regression, drift by moving average over `window` cycles), the drift
     again by moving median (trend.py), disturbances.py on what remains. `cycles` (n,) says which
     cycle each belongs to where some were missed. The bias is bounded by the moving average of the
-    events' absolute deviations: what is below the event threshold is jitter by definition.
+    events' absolute deviations: what is below the event threshold is jitter by definition. `step`
+    is that of the clock (0: none): a wave at a beat of step and period (beat.py) is marked as such.
     Undefined as drift.py and disturbances.py say.
     """
     if cycles is not None:
@@ -72,6 +75,8 @@ def take_apart(
     found = find_disturbances(
         drift.jitter, cycles=drift.cycles, slowest=SLOWEST_WAVE * drift.window, alpha=alpha
     )
+    if step > 0.0:
+        found = replace(found, waves=mark_beats(found.waves, drift, step))
     robust = moving_trend(drift.compensated, drift.cycles, drift.window, "median")
     return Jitter(
         drift=drift,

@@ -24,12 +24,14 @@ class Wave:
     """A line in the spectrum and its harmonics.
 
     `every` is the period in cycles, `amplitude` half of the folded profile's range (unit of the
-    samples), less what noise alone gives; `p_value` counts every frequency searched.
+    samples), less what noise alone gives; `p_value` counts every frequency searched. `of_step`: it
+    is the clock's step that beats with the period, no disturbance (beat.py).
     """
 
     every: float
     amplitude: float
     p_value: float
+    of_step: bool = False
 
 
 def find_waves(

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waves that a coarse clock makes: its step beats with the period of the edges."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kadenz.stats.drift import Drift
+from kadenz.stats.waves import Wave
+
+# Harmonics of the beat: the rounding error is a saw-tooth, whose 16th is a sixteenth of the first.
+HARMONICS = 16
+# Rounding is off by half a step at most; noise in the folded profile adds to that.
+LARGEST = 0.75
+# Ordinates of the spectrum by which the line of a wave and the beat may differ.
+BINS = 2.0
+
+
+def mark_beats(waves: tuple[Wave, ...], drift: Drift, step: float) -> tuple[Wave, ...]:
+    """`waves` with those marked that are a beat of the clock's `step` with the period.
+
+    Method: times that come every P on a clock of step s are rounded by a saw-tooth of frequency
+    P / s less the nearest whole number, in cycles a cycle, with harmonics that fold back at a half
+    (Bennett 1948). A wave is its doing where it lies on one of 16 of these lines and is at most
+    three quarters of a step high. The line is as wide as the period is uncertain: the drift moves
+    it by as many cycles as it is steps long.
+    """
+    length = drift.n if drift.cycles is None else int(drift.cycles[-1]) + 1
+    beat = drift.period.value / step
+    # Steps that the drift takes over the series, and the interval of the period, widen the line.
+    wander = float(drift.drift.max() - drift.drift.min()) / step / length
+    wide = wander + (drift.period.high - drift.period.low) / 2.0 / step
+
+    def of_step(wave: Wave) -> bool:
+        if wave.amplitude > LARGEST * step:
+            return False
+        for harmonic in range(1, HARMONICS + 1):
+            turns = harmonic * beat
+            folded = abs(turns - round(turns))
+            reach = BINS / length + harmonic * wide
+            if abs(folded - 1.0 / wave.every) <= reach:
+                return True
+        return False
+
+    return tuple(replace(wave, of_step=of_step(wave)) for wave in waves)
