@@ -7,7 +7,7 @@ deadline). What was never asked of the target is not measured, and misses nothin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -37,11 +37,16 @@ class Asked:
     points: Points | None
     quantity: Quantity
 
-    def concerns(self, entry: RecordEntry) -> bool:
-        """True for a record this deadline is for."""
+    @property
+    def written(self) -> str:
+        """The quantity as it was written: "100us"."""
+        return self.text.rpartition("=")[2].strip()
+
+    def concerns(self, bench: str, params: Mapping[str, int]) -> bool:
+        """True for a point this deadline is for."""
         if self.points is None:
-            return bool(entry.params.get(PERIOD))
-        return self.points.concern(entry.bench, entry.params)
+            return bool(params.get(PERIOD))
+        return self.points.concern(bench, params)
 
 
 @dataclass(frozen=True)
@@ -161,7 +166,10 @@ def check_asked(asked: Sequence[Asked], runs: Sequence[Run]) -> None:
     """UsageError for a deadline that concerns no record, or that no clock of them can carry."""
     for one in asked:
         concerned = [
-            (run, entry) for run in runs for entry in run.manifest.records if one.concerns(entry)
+            (run, entry)
+            for run in runs
+            for entry in run.manifest.records
+            if one.concerns(entry.bench, entry.params)
         ]
         if not concerned:
             known = sorted({e.bench for run in runs for e in run.manifest.records})
@@ -186,7 +194,7 @@ def deadline_of(
     threads of different periods have different defaults.
     """
     for one in reversed(asked):
-        if one.concerns(entry):
+        if one.concerns(entry.bench, entry.params):
             return _stated(one.quantity, "command line", unit)
     if entry.deadline is not None:
         quantity = parse_quantity(entry.deadline.quantity, f"{entry.bench}: deadline")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`--deadline`, as every command that reads runs has it."""
+"""`--deadline`, as every command has it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kadenz.errors import UsageError
+
 if TYPE_CHECKING:
     from kadenz.analysis.deadlines import Asked
+    from kadenz.analysis.units import Unit
+    from kadenz.config.campaign import Campaign
+    from kadenz.lab.measure import Job
     from kadenz.store import Run
 
 deadline_option = click.option(
@@ -32,3 +37,63 @@ def asked_deadlines(texts: Sequence[str], runs: Sequence[Run]) -> list[Asked]:
     asked = [parse_deadline(text) for text in texts]
     check_asked(asked, runs)
     return asked
+
+
+def planned_deadlines(texts: Sequence[str], campaigns: Sequence[Campaign]) -> list[Asked]:
+    """Those of `run`, before anything is built. UsageError where no campaign has such a point."""
+    from fnmatch import fnmatchcase
+
+    from kadenz.analysis.deadlines import parse_deadline
+
+    known = sorted({one.name for campaign in campaigns for one in campaign.benchmark})
+    found = [parse_deadline(text) for text in texts]
+    for one in found:
+        points = one.points
+        if points is not None and not any(fnmatchcase(name, points.bench) for name in known):
+            raise UsageError(
+                f"--deadline {one.text}: no such benchmark is planned",
+                remedy=f"Planned are {', '.join(known)}",
+            )
+    return found
+
+
+def stamp_deadlines(jobs: Sequence[Job], deadlines: Sequence[Asked]) -> None:
+    """Puts `run --deadline` into the points of `jobs`; the last that concerns a point holds.
+
+    UsageError for one that only concerns points whose clock cannot carry it.
+    """
+    for asked in deadlines:
+        units = [unit for job in jobs if (unit := _stamp(job, asked)) is not None]
+        # Only the target knows the units of its own: degrees, say.
+        carried = any(unit.amount(asked.quantity) is not None for unit in units) or (
+            not asked.quantity.is_time and any(unit.is_time for unit in units)
+        )
+        if units and not carried:
+            raise UsageError(
+                f"--deadline {asked.text}: {units[0].cannot_carry(asked.quantity)}",
+                remedy=f"Give the deadline in {units[0].label}",
+            )
+
+
+def _stamp(job: Job, asked: Asked) -> Unit | None:
+    """Sets the deadline where it concerns a point; the unit of the job's clock if one was."""
+    from dataclasses import replace
+
+    from kadenz.analysis.units import unit_of
+    from kadenz.config.manifest import DeadlineEntry
+    from kadenz.lab.measure import clock_of
+
+    initial = {
+        bench.name: {param.name: param.initial for param in bench.params}
+        for bench in job.catalog.benches
+    }
+    entry = DeadlineEntry(quantity=asked.written, origin="command line")
+    concerned = [
+        asked.concerns(point.bench, {**initial.get(point.bench, {}), **point.params})
+        for point in job.points
+    ]
+    job.points = [
+        replace(point, deadline=entry) if its else point
+        for point, its in zip(job.points, concerned, strict=True)
+    ]
+    return unit_of("ticks", clock_of(job)) if any(concerned) else None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kadenz.cli.deadline import deadline_option, planned_deadlines, stamp_deadlines
 from kadenz.cli.names import (
     complete_interface,
     complete_load,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from kadenz.config.manifest import CampaignEntry
     from kadenz.lab.measure import Result
 
-_ADHOC_SAMPLES = 1000
+_ADHOC_SAMPLES = 1001  # the first is cold, and jitter is taken apart from 1,000 warm ones on
 _ADHOC_QUICK = 50
 
 
@@ -59,6 +60,7 @@ _ADHOC_QUICK = 50
     multiple=True,
     help="A parameter, or `samples`, `seconds`, `cold`; values with commas make a sweep.",
 )
+@deadline_option
 @click.option(
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
@@ -197,6 +199,7 @@ def run(
     instrument: str,
     quick: bool,
     settings: tuple[str, ...],
+    deadlines: tuple[str, ...],
     output: Path,
     report: Path | None,
     kernel_sources: tuple[str, ...],
@@ -227,6 +230,7 @@ def run(
     kadenz run demo
     kadenz run yoo2024 --target freertos/stm32f4@emulated --quick
     kadenz run itc/queue --target posix/linux@host --set size_bytes=4,64,1024
+    kadenz run cyclic/wakeup-latency --target posix/linux@host --deadline 100us
     kadenz run linux-ipc --load none --load disk --rounds 5
     kadenz run motion --bus-interface eth1 --bus-layout my-robot.toml
     kadenz run linux-ipc --tuning none --tuning latency --rounds 5
@@ -264,6 +268,7 @@ def run(
         )
         for campaign, entry in _campaigns(work, quick)
     ]
+    asked = planned_deadlines(deadlines, [request.campaign for request in requests])
     for request in requests:  # of all campaigns before the first of them is measured
         check_bus(request.targets, request.bus)
     sources = [None if text == "pinned" else Path(text) for text in kernel_sources] or [None]
@@ -277,6 +282,7 @@ def run(
                     for source in sources
                     for job in prepare(replace(request, kernel_source=source), display)
                 ]
+                stamp_deadlines(jobs, asked)
                 jobs = interleaved(jobs, rounds) if rounds else jobs
                 results += measure_all(jobs, folder, display, stop)
     code = _conclude(results, report, as_json, stopped=stop.is_set())

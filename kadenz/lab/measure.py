@@ -19,6 +19,7 @@ from kadenz.config import house, manifest
 from kadenz.config.manifest import (
     SCHEMA_VERSION,
     CampaignEntry,
+    ClockEntry,
     HostEntry,
     Instrument,
     Manifest,
@@ -373,7 +374,7 @@ def _manifest(job: Job) -> Manifest:
             tick_hz=hello.tick_hz,
             title=board.title,
         ),
-        clock=clock_entry(hello, tier, clock_unit(job.name, board), job.host.virtual),
+        clock=clock_of(job),
         build=job.image.entry,
         host=job.host,
         emulator=job.make().emulator(),
@@ -385,6 +386,13 @@ def _manifest(job: Job) -> Manifest:
         round=job.round,
         place=job.place,
     )
+
+
+def clock_of(job: Job) -> ClockEntry:
+    """The clock of a job, before it is measured."""
+    tier: Tier = job.name.tier  # type: ignore[assignment]  # checked by parse_target
+    unit = clock_unit(job.name, house.board(job.name.board))
+    return clock_entry(job.catalog.hello, tier, unit, job.host.virtual)
 
 
 def sha256_of(file: Path) -> str:

@@ -68,7 +68,7 @@ def test_show_prints_figures_with_unit_class_and_status(board: Path) -> None:
 
 def test_show_tells_what_was_missed(linux: Path) -> None:
     text = " ".join(answer("show", linux).split())
-    assert "3 of 198 missed 1,000 µs (period), 1.52 %" in text
+    assert "3 of 998 missed 1,000 µs (period), 0.301 %" in text
 
 
 def test_show_as_json_holds_every_record(board: Path, linux: Path) -> None:

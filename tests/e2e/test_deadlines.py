@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Deadlines on real targets: one nobody keeps, one anybody keeps, and a run that is cut short."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import BOARDS, LINUX, kadenz, runs_in
+from tests.e2e.test_interruptions import start, wait_for
+
+BENCH = "cyclic/wakeup-latency"
+
+
+def rows(folder: Path, *arguments: str) -> list[dict[str, Any]]:
+    (run,) = json.loads(kadenz("show", folder, "--json", *arguments).stdout)
+    return [row for row in run["records"] if row["bench"] == BENCH]
+
+
+def gate(folder: Path, deadline: str, limit: str) -> int:
+    asked = f"{BENCH} {limit}"
+    return kadenz("gate", folder, "--deadline", deadline, "--limit", asked).returncode
+
+
+@pytest.mark.linux
+def test_a_deadline_nobody_keeps_and_one_anybody_keeps(built: None, tmp_path: Path) -> None:
+    answer = kadenz(
+        *("run", BENCH, "--target", LINUX, "--output", tmp_path, "--deadline", "1us"),
+        *("--set", "period_us=50000", "--set", "samples=41"),
+    )
+    assert "40 of 40 missed 1 µs (command line), 100 %" in answer.stdout, answer.stdout
+    run = runs_in(tmp_path)[LINUX]
+    record = next(one for one in run.manifest.records if one.bench == BENCH)
+    assert record.deadline is not None and record.deadline.quantity == "1us"
+    for row in rows(run.path):
+        assert row["misses"] == row["cycles"] == 40
+    never = sum(lane.missed for lane in record.series)  # a machine may take away 50 ms
+    for row in rows(run.path, "--deadline", "10s"):
+        assert (row["late"], row["misses"]) == (0, row["missed"])
+    assert gate(run.path, "1us", "misses = 0") == 3
+    assert gate(run.path, "10s", "misses = 0") == (3 if never else 0)
+    assert gate(run.path, "10s", "misses < 0.1%") == (3 if never >= 40 else 4)  # 80 are too few
+
+
+@pytest.mark.emulated
+def test_an_emulated_deadline_is_in_the_clocks_own_unit(built: None, tmp_path: Path) -> None:
+    arguments = ("run", BENCH, "--target", BOARDS[1], "--output", tmp_path, "--set", "samples=101")
+    refused = kadenz(*arguments, "--deadline", "100us")
+    assert refused.returncode == 2
+    assert "100 µs cannot be held against them" in refused.stderr
+    assert not list(tmp_path.iterdir())
+    answer = kadenz(*arguments, "--deadline", "1 instruction")
+    assert "100 of 100 missed 1 instruction (command line)" in " ".join(answer.stdout.split())
+    run = runs_in(tmp_path)[BOARDS[1]]
+    assert gate(run.path, "1 instruction", "misses = 0") == 3
+    assert gate(run.path, "1e9 instructions", "misses = 0") == 0
+    assert gate(run.path, "1e9 instructions", "misses < 0.1%") == 0  # emulation repeats itself
+
+
+@pytest.mark.linux
+def test_ctrl_c_leaves_cycles_that_are_not_measured_and_not_missed(
+    built: None, tmp_path: Path
+) -> None:
+    process = start(
+        *("run", BENCH, "--target", LINUX, "--output", tmp_path),
+        *("--set", "samples=100000", "--set", "period_us=2000"),
+    )
+    wait_for(lambda: any(tmp_path.glob("*.partial/run.json")))
+    time.sleep(3.0)  # the clock's benchmarks, then some hundred cycles
+    process.send_signal(signal.SIGINT)
+    said, errors = process.communicate(timeout=60)
+    assert process.returncode == 1, errors
+    run = runs_in(tmp_path)[LINUX]
+    record = next(one for one in run.manifest.records if one.bench == BENCH)
+    assert record.status == "ok" and "stopped on request" in record.reason
+    for lane in record.series:
+        assert lane.planned == 100000 == lane.taken + lane.missed + lane.not_measured
+        assert lane.not_measured > 50000 and lane.missed < 10000
+        measured = lane.planned - lane.not_measured
+        assert f"{measured:,} of 100,000 measured" in " ".join(said.split())
+    assert gate(run.path, "10s", "max < 10s") == 4
+    assert gate(run.path, "10s", "misses < 99%") == 4
+    assert gate(run.path, "1us", "misses = 0") == 3
