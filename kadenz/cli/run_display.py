@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import click
+from numpy.typing import NDArray
 
-from kadenz.config.manifest import RecordEntry
-from kadenz.lab.plan import Point
+from kadenz.cli.run_figures import Running, TimeLeft, time_text
+from kadenz.config.manifest import ClockEntry, RecordEntry
+from kadenz.lab.plan import PERIOD, Point
 from kadenz.lab.progress import Progress
 
 
@@ -21,12 +24,30 @@ class _Titles(Progress):
 
     def __init__(self) -> None:
         self._asked: dict[tuple[str, int], str] = {}
+        self._left: dict[str, TimeLeft] = {}
 
-    def started(self, target: str, points: Sequence[Point]) -> None:
+    def started(self, target: str, points: Sequence[Point], clock: ClockEntry) -> None:
         """Notes what is asked for."""
+        self._left[target] = TimeLeft(points)
         for point in points:
             words = [point.bench, *(f"{k}={v}" for k, v in point.params.items())]
             self._asked[target, point.id] = " ".join(words)
+
+    def opened(self, target: str, record: RecordEntry) -> None:
+        """A record begins."""
+        if target in self._left:
+            self._left[target].opened(record.id, record.params, time.monotonic())
+
+    def closed(self, target: str, record: RecordEntry) -> None:
+        """A record is complete."""
+        if target in self._left:
+            self._left[target].closed(record.id, time.monotonic())
+
+    def eta(self, target: str, share: float = 0.0) -> str:
+        """ "ETA 1:05" of a target; "" while it is built."""
+        if target not in self._left:
+            return ""
+        return time_text(self._left[target].seconds(time.monotonic(), share))
 
     def title(self, target: str, record: RecordEntry) -> str:
         """What the plan called this record."""
@@ -57,11 +78,12 @@ class LineDisplay(_Titles):
         """The image is being made."""
         self._say(target, "building")
 
-    def started(self, target: str, points: Sequence[Point]) -> None:
+    def started(self, target: str, points: Sequence[Point], clock: ClockEntry) -> None:
         """Measuring begins."""
-        super().started(target, points)
+        super().started(target, points, clock)
         self._planned[target], self._done[target] = len(points), 0
-        self._say(target, f"measuring {len(points)} points")
+        count = "1 point" if len(points) == 1 else f"{len(points)} points"
+        self._say(target, f"measuring {count}, {self.eta(target)}")
 
     def load(self, target: str, text: str, *, lasting: bool = False) -> None:
         """The load beside it starts, or bites."""
@@ -69,12 +91,17 @@ class LineDisplay(_Titles):
 
     def closed(self, target: str, record: RecordEntry) -> None:
         """A record is complete."""
+        super().closed(target, record)
         self._done[target] = self._done.get(target, 0) + 1
         taken = sum(lane.taken for lane in record.series)
         missed = sum(lane.missed for lane in record.series)
+        left = sum(lane.not_measured for lane in record.series)
         end = f"{record.status}: {record.reason}" if record.reason else record.status
         count = f"{self._done[target]}/{self._planned.get(target, 0)}"
-        text = f"{count} {self.title(target, record)}: {taken} taken, {missed} missed, {end}"
+        text = f"{count} {self.title(target, record)}: {taken} taken, {missed} missed, "
+        text += f"{left} not measured, {end}" if left else end
+        if self._done[target] < self._planned.get(target, 0):
+            text += f"; {self.eta(target)}"
         self._say(target, text)
 
     def note(self, target: str, text: str) -> None:
@@ -91,13 +118,32 @@ class LineDisplay(_Titles):
 
 
 class LiveDisplay(_Titles):
-    """A bar for each target. Redrawn four times a second: this Linux may be what is measured."""
+    """A bar for each target. Redrawn four times a second: this Linux may be what is measured.
+
+    Running figures are of the samples that came. A target that hands its samples over at the end of
+    a record shows none before; its time goes on.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            ProgressColumn,
+            Task,
+            TextColumn,
+            TimeElapsedColumn,
+        )
         from rich.progress import Progress as Bars
+        from rich.text import Text
+
+        class Eta(ProgressColumn):
+            """The time that is left, by the second."""
+
+            def render(column, task: Task) -> Text:  # noqa: N805 (`self` is the display)
+                target = str(task.fields["target"])
+                return Text("" if task.finished else self.eta(target, self._share(target)))
 
         self._console = Console(stderr=True)
         self._bars = Bars(
@@ -105,12 +151,14 @@ class LiveDisplay(_Titles):
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
+            Eta(),
             TextColumn("{task.description}", style="dim"),
             console=self._console,
             refresh_per_second=4,
         )
         self._tasks: dict[str, Any] = {}
-        self._samples: dict[str, int] = {}
+        self._clocks: dict[str, ClockEntry] = {}
+        self._running: dict[str, tuple[Running, int]] = {}  # with the samples planned
 
     def __enter__(self) -> Self:
         self._bars.start()
@@ -129,9 +177,10 @@ class LiveDisplay(_Titles):
         """The image is being made."""
         self._tasks[target] = self._bars.add_task("building", target=target, total=None)
 
-    def started(self, target: str, points: Sequence[Point]) -> None:
+    def started(self, target: str, points: Sequence[Point], clock: ClockEntry) -> None:
         """Measuring begins."""
-        super().started(target, points)
+        super().started(target, points, clock)
+        self._clocks[target] = clock
         self._take_over(target)
         self._bars.update(self._tasks[target], total=len(points), description="starting")
 
@@ -143,21 +192,33 @@ class LiveDisplay(_Titles):
 
     def opened(self, target: str, record: RecordEntry) -> None:
         """A record begins."""
-        self._samples[target] = 0
+        super().opened(target, record)
+        planned = sum(lane.planned for lane in record.series)
+        self._running[target] = Running(record, self._clocks[target]), planned
         self._bars.update(self._tasks[target], description=self.title(target, record))
 
-    def samples(self, target: str, record: RecordEntry, received: int) -> None:
-        """Samples arrived."""
-        count = self._samples[target] = self._samples.get(target, 0) + received
-        planned = sum(lane.planned for lane in record.series)
-        text = f"{self.title(target, record)}: {count} of {planned} samples"
+    def samples(self, target: str, record: RecordEntry, lane: int, values: NDArray[Any]) -> None:
+        """Samples arrived; of periodic work their figures so far."""
+        running, planned = self._running[target]
+        running.add(lane, values)
+        text = f"{self.title(target, record)}: {running.taken:,} of {planned:,} samples"
+        if record.params.get(PERIOD) and running.text:
+            text += f"; {running.text}"
         self._bars.update(self._tasks[target], description=text)
 
     def closed(self, target: str, record: RecordEntry) -> None:
         """A record is complete."""
+        super().closed(target, record)
         self._bars.advance(self._tasks[target])
         if record.status in ("failed", "invalid"):
             self._print(f"{target}: {self.title(target, record)}: {record.status}: {record.reason}")
+
+    def _share(self, target: str) -> float:
+        """How much of the open record has come."""
+        if target not in self._running:
+            return 0.0
+        running, planned = self._running[target]
+        return running.taken / planned if planned else 0.0
 
     def note(self, target: str, text: str) -> None:
         """The target's own words."""

@@ -7,11 +7,13 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
+
+from numpy.typing import NDArray
 
 from kadenz.condition.load import NONE, Options, check_programs, chosen_cpus, parts_of
 from kadenz.condition.running import RunningLoad, told
-from kadenz.config.manifest import Manifest, RecordEntry
+from kadenz.config.manifest import ClockEntry, Manifest, RecordEntry
 from kadenz.config.manifest import Warning as Stamp
 from kadenz.config.target_name import TargetName
 from kadenz.errors import KadenzError, LoadFailed, UsageError
@@ -192,8 +194,8 @@ class _Watch(Progress):
     def building(self, target: str) -> None:
         self._progress.building(target)
 
-    def started(self, target: str, points: Sequence[Point]) -> None:
-        self._progress.started(target, points)
+    def started(self, target: str, points: Sequence[Point], clock: ClockEntry) -> None:
+        self._progress.started(target, points, clock)
 
     def load(self, target: str, text: str, *, lasting: bool = False) -> None:
         self._progress.load(target, text, lasting=lasting)
@@ -203,8 +205,8 @@ class _Watch(Progress):
         self._load.record_began()
         self._progress.opened(target, record)
 
-    def samples(self, target: str, record: RecordEntry, received: int) -> None:
-        self._progress.samples(target, record, received)
+    def samples(self, target: str, record: RecordEntry, lane: int, values: NDArray[Any]) -> None:
+        self._progress.samples(target, record, lane, values)
 
     def closed(self, target: str, record: RecordEntry) -> None:
         if self._open == record.id:

@@ -113,7 +113,7 @@ def measure(job: Job, output: Path, progress: Progress, stop: threading.Event) -
     A target that dies is started again with the points it has not reached, so that one bad
     benchmark does not cost the rest.
     """
-    progress.started(job.label, job.points)
+    progress.started(job.label, job.points, clock_of(job))
     load = Beside(job.load, job.load_options, output, job.label, progress, stop)
     with load:
         return _measure(job, output, load)

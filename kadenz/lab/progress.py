@@ -5,8 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from kadenz.config.manifest import RecordEntry
+from numpy.typing import NDArray
+
+from kadenz.config.manifest import ClockEntry, RecordEntry
 from kadenz.lab.plan import Point
 
 
@@ -16,8 +19,8 @@ class Progress:
     def building(self, target: str) -> None:
         """The image of a target is being made."""
 
-    def started(self, target: str, points: Sequence[Point]) -> None:
-        """A target begins to measure these points."""
+    def started(self, target: str, points: Sequence[Point], clock: ClockEntry) -> None:
+        """A target begins to measure these points, by this clock."""
 
     def load(self, target: str, text: str, *, lasting: bool = False) -> None:
         """What the load beside a target does: that it starts, and (`lasting`) its rate."""
@@ -25,8 +28,8 @@ class Progress:
     def opened(self, target: str, record: RecordEntry) -> None:
         """A record begins."""
 
-    def samples(self, target: str, record: RecordEntry, received: int) -> None:
-        """So many more samples of the record arrived."""
+    def samples(self, target: str, record: RecordEntry, lane: int, values: NDArray[Any]) -> None:
+        """The next values of a lane arrived, or of a companion of one."""
 
     def closed(self, target: str, record: RecordEntry) -> None:
         """A record is complete."""

@@ -82,10 +82,9 @@ class Session:
         self._writer.append(record, lane, values)
         entry = self._entries[record]
         of, kind = companion(entry.lanes[lane].name)
-        if not of:
-            self._progress.samples(self._name, entry, len(values))
-        elif kind == "cycle" and len(values):
+        if kind == "cycle" and len(values):
             self._cycles[record, of] = int(values[-1]) + 1
+        self._progress.samples(self._name, entry, lane, values)
 
     def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
         """Ends the record, or keeps it waiting for the scope's samples."""
@@ -110,7 +109,7 @@ class Session:
                 for lane in range(lanes):
                     spans = trace.spans[lane::lanes].astype(np.uint32)
                     self._writer.append(entry.id, lane, spans)
-                self._progress.samples(self._name, entry, trace.spans.size)
+                    self._progress.samples(self._name, entry, lane, spans)
             elif end is not None and any(lane.taken for lane in end.lanes):
                 verdict = Verdict("invalid", "the scope's trace does not hold this record")
             self._close(entry, end, verdict)

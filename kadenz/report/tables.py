@@ -139,6 +139,14 @@ def _misses(found: Misses | None) -> tuple[Cell, Cell]:
     return Cell(text, found.missed, "warn" if found.missed else ""), deadline
 
 
+def _missed_words(found: Misses | None) -> list[str]:
+    """What the misses are, and why their rate is not known; nothing where none missed."""
+    if found is None or not found.missed:
+        return []
+    unknown = f"the rate of misses in the long run is not known: {found.reason}"
+    return [found.words] if found.rate is not None else [found.words, unknown]
+
+
 def _no_figures(label: str, where: str, record: RecordResult) -> tuple[Cell, ...]:
     status: str = record.entry.status if record.entry.status != "ok" else "invalid"
     if record.usable:  # nothing was taken, or only cold samples
@@ -170,11 +178,7 @@ def _remarks(record: RecordResult) -> list[str]:
             f"one of {record.batch.iterations:,} iterations takes {one} {unit.label}, less the "
             "empty loop"
         )
-    if record.misses is not None and record.misses.missed:
-        missed = record.misses
-        found.append(missed.words)
-        if missed.rate is None:
-            found.append(f"the rate of misses in the long run is not known: {missed.reason}")
+    found += _missed_words(record.misses)
     for lane in record.lanes:
         periodic, where = lane.periodic, f"{lane.name}: " if len(record.lanes) > 1 else ""
         if periodic is not None and periodic.periodic and periodic.every is not None:
