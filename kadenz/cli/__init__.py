@@ -79,8 +79,12 @@ def cli() -> None:
 
 def main() -> None:
     """The program `kadenz`: an error is a message and a remedy; KADENZ_DEBUG=1 adds a traceback."""
+    from kadenz.cli.output import guard_output
+
+    guard_output()
     try:
         result = cli.main(standalone_mode=False)
+        sys.stdout.flush()
     except KadenzError as error:
         sys.exit(show_error(error))
     except click.UsageError as error:
@@ -92,9 +96,10 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         sys.exit(EXIT_FAILED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # e.g. `kadenz list | head`
-        sys.exit(EXIT_FAILED)
+    except OSError as error:
+        what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        remedy = "Look at its rights and its place; KADENZ_DEBUG=1 shows who asked for it"
+        sys.exit(show_error(KadenzError(what, remedy=remedy)))
     sys.exit(result if isinstance(result, int) else 0)
 
 

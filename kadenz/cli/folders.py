@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from kadenz.errors import StoreError
+from kadenz.errors import EXIT_FAILED, EXIT_PASS, StoreError
 
 if TYPE_CHECKING:
     from kadenz.store import Run
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 
 def find_runs(paths: Iterable[Path]) -> list[Run]:
@@ -19,18 +22,68 @@ def find_runs(paths: Iterable[Path]) -> list[Run]:
     UsageError when there is no such path, StoreError when it is neither, or a run is damaged.
     """
     from kadenz.store import read_run
+
+    return [read_run(folder) for path in paths for folder in _folders(path)]
+
+
+class NamedRuns:
+    """The runs that a command names, without those that are damaged. StoreError when none is left.
+
+    A command works with the others, then calls `conclude`.
+    """
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        from kadenz.store import read_run
+
+        self.runs: list[Run] = []
+        self._damaged: list[StoreError] = []
+        for path in paths:
+            try:
+                folders = _folders(path)
+            except StoreError as error:
+                self._damaged.append(error)
+                continue
+            self._keep(folders, lambda folder: self.runs.append(read_run(folder)))
+        self._check()
+
+    def each(self, work: Callable[[Run], T]) -> list[T]:
+        """`work` of every run; one whose samples turn out to be damaged is left out, too."""
+        done: list[tuple[Run, T]] = []
+        self._keep(self.runs, lambda run: done.append((run, work(run))))
+        self.runs = [run for run, _ in done]
+        self._check()
+        return [result for _, result in done]
+
+    def conclude(self) -> int:
+        """Names what was left out; the exit code."""
+        from kadenz.cli import show_error
+
+        for error in self._damaged:
+            error.message = f"left out: {error.message}"
+            show_error(error)
+        return EXIT_FAILED if self._damaged else EXIT_PASS
+
+    def _check(self) -> None:
+        if self._damaged and not self.runs:
+            raise self._damaged[0]
+
+    def _keep(self, things: Iterable[S], work: Callable[[S], None]) -> None:
+        for thing in things:
+            try:
+                work(thing)
+            except StoreError as error:
+                self._damaged.append(error)
+
+
+def _folders(path: Path) -> list[Path]:
+    """The run folder `path`, or those in it. StoreError when it holds none."""
     from kadenz.store.layout import MANIFEST
 
-    found = []
-    for path in paths:
-        inside = [] if (path / MANIFEST).exists() or path.is_file() else _inside(path, MANIFEST)
-        if path.is_dir() and not inside and not (path / MANIFEST).exists():
-            raise StoreError(
-                f"{path}: holds no run", remedy="Name the folder that `kadenz run` printed"
-            )
-        found += [read_run(folder) for folder in inside or [path]]
-    return found
-
-
-def _inside(path: Path, manifest: str) -> list[Path]:
-    return sorted(file.parent for file in path.glob(f"*/{manifest}")) if path.is_dir() else []
+    if not path.is_dir() or (path / MANIFEST).exists():
+        return [path]
+    inside = sorted(file.parent for file in path.glob(f"*/{MANIFEST}"))
+    if not inside:
+        raise StoreError(
+            f"{path}: holds no run", remedy="Name the folder that `kadenz run` printed"
+        )
+    return inside

@@ -38,7 +38,7 @@ def report(
     figures: Path | None,
     tables: Path | None,
     deadlines: tuple[str, ...],
-) -> None:
+) -> int:
     """Write one self-contained page about RUNs: run folders, or folders that hold some.
 
     \b
@@ -48,17 +48,17 @@ def report(
     from kadenz import __version__
     from kadenz.analysis import analyse
     from kadenz.analysis.answers import answer
-    from kadenz.cli.folders import find_runs
+    from kadenz.cli.folders import NamedRuns
     from kadenz.published import load_if_there
     from kadenz.report import page as pages
     from kadenz.report import write_figures, write_page, write_tables
     from kadenz.report.answers import sentences
     from kadenz.report.labels import variant_names
 
-    found = find_runs(runs)
-    asked = asked_deadlines(deadlines, found)
-    results = [analyse(run, deadlines=asked) for run in found]
-    opening = sentences(answer(found, results, asked), variant_names(results))
+    named = NamedRuns(runs)
+    asked = asked_deadlines(deadlines, named.runs)
+    results = named.each(lambda run: analyse(run, deadlines=asked))
+    opening = sentences(answer(named.runs, results, asked), variant_names(results))
     published = load_if_there()
     campaigns = list(dict.fromkeys(result.manifest.campaign.name for result in results))
 
@@ -82,3 +82,4 @@ def report(
         click.echo(f"{figures}: {len(write_figures(complete, figures))} figures")
     if tables is not None:
         click.echo(f"{tables}: {len(write_tables(complete, tables))} tables")
+    return named.conclude()

@@ -38,7 +38,7 @@ def show(
     worst: str,
     deadlines: tuple[str, ...],
     as_json: bool,
-) -> None:
+) -> int:
     """Show what RUNs measured: every record with its intervals, and what was not measured.
 
     \b
@@ -48,18 +48,18 @@ def show(
     """
     from kadenz.analysis import analyse
     from kadenz.analysis.summary import run_summary
-    from kadenz.cli.folders import find_runs
+    from kadenz.cli.folders import NamedRuns
 
     share = _share(worst)
-    found = find_runs(runs)
-    asked = asked_deadlines(deadlines, found)
-    results = [analyse(run, worst_share=share, deadlines=asked) for run in found]
+    named = NamedRuns(runs)
+    asked = asked_deadlines(deadlines, named.runs)
+    results = named.each(lambda run: analyse(run, worst_share=share, deadlines=asked))
     if as_json:
         import msgspec
 
         answer = msgspec.json.encode([run_summary(result) for result in results])
         click.echo(msgspec.json.format(answer, indent=1))
-        return
+        return named.conclude()
     from kadenz.cli.console import console
     from kadenz.cli.show_figures import write_figures
     from kadenz.cli.show_jitter import write_jitter
@@ -76,6 +76,7 @@ def show(
             _write_fits(screen, result)
             _write_rhealstone(screen, result)
         screen.print()
+    return named.conclude()
 
 
 def _share(text: str) -> float:

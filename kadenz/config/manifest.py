@@ -147,6 +147,7 @@ class LaneEntry(Model):
     missed: int  # asked of the target, and did not happen
     overrun: int
     not_measured: int = 0  # never asked of the target, or lost on the way: nothing is known
+    sha256: str = ""  # of the file; "" while it grows, and in older runs
     companion_of: str = ""  # the lane whose samples the values go with; "": these are samples
     unit: str = ""  # of a companion's values: "count" is a difference to the sample before
 
@@ -173,6 +174,10 @@ class DeadlineEntry(Model):
 
     quantity: str  # as it was written: "100us", "900 instructions"
     origin: DeadlineOrigin  # "period" is never written: it is the default that a reader finds
+
+
+# The reason of a record that is being measured; it keeps it when nothing ends the record.
+CUT_OFF = "the run stopped before this record ended"
 
 
 class RecordEntry(Model):

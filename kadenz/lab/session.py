@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kadenz.config.manifest import LaneEntry, ProofEntry, RecordEntry
+from kadenz.config.manifest import CUT_OFF, LaneEntry, ProofEntry, RecordEntry
 from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.store import RunWriter
@@ -65,7 +65,7 @@ class Session:
             ends=bench.ends if bench else "",
             source=bench.source if bench else "",
             status="failed",
-            reason="the run stopped before this record ended",
+            reason=CUT_OFF,
             unit=begin.unit,
             cold=point.cold if point else 0,
             drains=[],
@@ -150,7 +150,7 @@ class Session:
             entry.drains = list(end.drains)
             for lane, said in zip(entry.series, end.lanes, strict=False):
                 lane.overrun = said.overrun
-        self._writer.close_record(entry.id)
+        self._writer.close_record(entry.id, ended=end is not None)
         missed = self._missed(entry, end)
         for lane in entry.lanes:
             if entry.status == "n/a":

@@ -8,6 +8,7 @@ the file tells the rest.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import struct
 from pathlib import Path
@@ -27,32 +28,40 @@ def header(dtype: str, count: int) -> bytes:
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", room) + f"{text:<{room - 1}}\n".encode()
 
 
-def read_header(path: Path) -> tuple[np.dtype[Any], tuple[int, ...]]:
-    """Type and shape of a file that `header` began. Raises OSError; ValueError when it did not."""
+def sha256_of(path: Path) -> str:
+    """Of the whole file, as `sha256sum` prints it."""
     with path.open("rb") as file:
-        if np.lib.format.read_magic(file) != (1, 0):  # type: ignore[no-untyped-call]
-            raise ValueError("not version 1.0 of the .npy format")
-        shape, _, dtype = np.lib.format.read_array_header_1_0(file)  # type: ignore[no-untyped-call]
-        if file.tell() != HEADER_BYTES:
-            raise ValueError(f"a header of {file.tell()} bytes, {HEADER_BYTES} expected")
-    return dtype, shape
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class GrowingNpy:
-    """Writes values to `path` as they come. OSError (disk full) leaves a readable file."""
+    """Writes values to `path` as they come. OSError (disk full) leaves a readable file.
 
-    def __init__(self, path: Path, dtype: str) -> None:
+    A file that a killed process left is continued behind its last whole value.
+    """
+
+    def __init__(self, path: Path, dtype: str, *, left_behind: bool = False) -> None:
         self.path = path
         self.dtype = np.dtype(dtype)
         self.count = 0  # values on the disk
         self._pending = bytearray()
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        fresh = 0 if left_behind else os.O_EXCL
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | fresh | os.O_CLOEXEC, 0o644)
+        if left_behind and os.fstat(self._file).st_size >= HEADER_BYTES:
+            self._keep_whole_values()
+            os.lseek(self._file, 0, os.SEEK_END)
+            return
         try:
             self._write(header(dtype, 0))
         except OSError:
             os.close(self._file)
             path.unlink(missing_ok=True)
             raise
+
+    @property
+    def received(self) -> int:
+        """Values so far, those that wait in memory included."""
+        return self.count + len(self._pending) // self.dtype.itemsize
 
     def append(self, values: NDArray[Any]) -> None:
         """The next values; they may wait in memory until the next flush."""
@@ -65,33 +74,34 @@ class GrowingNpy:
         self._drain()
         os.pwrite(self._file, header(self.dtype.str, self.count), 0)
 
-    def close(self, *, sync: bool = True) -> None:
-        """Ends the file. With `sync` its bytes are on the disk when this returns."""
+    def close(self) -> str:
+        """Ends the file; its SHA-256, of what the file system gives back."""
         try:
             self.flush()
-            if sync:
-                os.fsync(self._file)
         finally:
             os.close(self._file)
+        return sha256_of(self.path)
 
-    def abandon(self) -> None:
+    def abandon(self) -> str:
         """Ends the file with what is on the disk; what waits in memory is given up."""
         self._pending.clear()
-        os.pwrite(self._file, header(self.dtype.str, self.count), 0)
-        os.close(self._file)
+        return self.close()
 
     def _drain(self) -> None:
         try:
             self._write(self._pending)
         except BaseException:
-            # A disk that fills up, or Ctrl-C, leaves part of a write: keep whole values only.
-            size = os.fstat(self._file).st_size
-            self.count = max(0, size - HEADER_BYTES) // self.dtype.itemsize
-            os.ftruncate(self._file, HEADER_BYTES + self.count * self.dtype.itemsize)
+            # A disk that fills up, or Ctrl-C, leaves part of a write.
+            self._keep_whole_values()
             self._pending.clear()
             raise
         self.count += len(self._pending) // self.dtype.itemsize
         self._pending.clear()
+
+    def _keep_whole_values(self) -> None:
+        size = os.fstat(self._file).st_size
+        self.count = max(0, size - HEADER_BYTES) // self.dtype.itemsize
+        os.ftruncate(self._file, HEADER_BYTES + self.count * self.dtype.itemsize)
 
     def _write(self, data: bytes | bytearray) -> None:
         left = memoryview(data)

@@ -7,20 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from kadenz.config.manifest import SCHEMA_VERSION, LaneEntry, Manifest, RecordEntry
+from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry
 from kadenz.errors import StoreError, UsageError
 from kadenz.store.layout import MANIFEST, PARTIAL_SUFFIX
-from kadenz.store.npy import HEADER_BYTES, read_header
-
-
-class _Version(msgspec.Struct):
-    """The only key that every version of the manifest has."""
-
-    schema_version: int
+from kadenz.store.manifest_file import read_manifest
+from kadenz.store.npy import HEADER_BYTES, header, sha256_of
+from kadenz.store.salvage import complete, recount
 
 
 @dataclass(frozen=True)
@@ -35,8 +30,8 @@ class Run:
         """Values of a lane: 1-d, read only, mapped from the disk, in ticks or `record.unit`.
 
         A number counts the lanes of samples; a companion is asked for by its own entry.
-        Empty where nothing was taken. StoreError when the file is missing, of another type or of
-        another length than the manifest says.
+        Empty where nothing was taken. StoreError when the file is missing, of another type, length
+        or SHA-256 than the manifest says.
         """
         entry = record.series[lane] if isinstance(lane, int) else lane
         if not entry.file:
@@ -56,84 +51,61 @@ class Run:
 def read_run(path: Path | str) -> Run:
     """The run in the folder `path` (or whose run.json `path` is).
 
-    A folder that a killed process left (`….partial`) is read as far as it was measured. Raises
-    UsageError: there is no such folder; StoreError: no run, damaged, or written by a newer kadenz.
+    A folder that a killed lab left (`….partial`) is completed first; that of a lab at work is read
+    as far as it is. Raises UsageError: there is no such folder; StoreError: no run, damaged, or
+    written by a newer kadenz.
     """
     folder = Path(path)
     if folder.name == MANIFEST:
         folder = folder.parent
-    if not folder.exists() and folder.with_name(folder.name + PARTIAL_SUFFIX).exists():
-        folder = folder.with_name(folder.name + PARTIAL_SUFFIX)
+    bare = folder.with_name(folder.name.removesuffix(PARTIAL_SUFFIX))
+    folder = next((f for f in (folder, bare, _partial(bare)) if f.exists()), folder)
     if not folder.exists():
         raise UsageError(
             f"{path}: no such folder", remedy="Name the folder that `kadenz run` printed"
         )
-    manifest = _read_manifest(folder)
     if folder.name.endswith(PARTIAL_SUFFIX):
-        _recover(folder, manifest)
+        folder = complete(folder)
+        if not folder.exists():  # its lab has just ended
+            folder = bare
+    manifest = read_manifest(folder)
+    if folder.name.endswith(PARTIAL_SUFFIX):
+        recount(folder, manifest)
     return Run(folder, manifest)
 
 
-def _read_manifest(folder: Path) -> Manifest:
-    file = folder / MANIFEST
-    try:
-        text = file.read_bytes()
-    except OSError as error:
-        raise StoreError(
-            f"{folder}: not a run folder: {MANIFEST}: {error.strerror}",
-            remedy="Name the folder that `kadenz run` printed",
-        ) from None
-    try:
-        version = msgspec.json.decode(text, type=_Version).schema_version
-        if version > SCHEMA_VERSION:
-            raise StoreError(
-                f"{file}: written by a newer kadenz (schema {version}, this one reads up to "
-                f"{SCHEMA_VERSION})",
-                remedy="Update kadenz",
-            )
-        return msgspec.json.decode(text, type=Manifest)
-    except msgspec.DecodeError as error:
-        raise StoreError(
-            f"{file}: damaged: {error}",
-            remedy="The samples beside it are intact .npy files and can be read with numpy",
-        ) from None
+def _partial(folder: Path) -> Path:
+    return folder.with_name(folder.name + PARTIAL_SUFFIX)
 
 
 def _map(folder: Path, entry: LaneEntry) -> NDArray[Any]:
     file = folder / entry.file
-    remedy = "The folder is damaged: copy it again from where it was measured"
-    shape: tuple[int, ...] = (entry.taken,)
     dtype = np.dtype(entry.dtype)
     try:
-        if not folder.name.endswith(
-            PARTIAL_SUFFIX
-        ):  # there the header may not know the last values yet
-            dtype, shape = read_header(file)
-        if dtype.str != entry.dtype or shape != (entry.taken,):
-            raise StoreError(
-                f"{file}: {shape} values of {dtype.str}, the manifest says ({entry.taken},) of "
-                f"{entry.dtype}",
-                remedy=remedy,
-            )
+        _check(file, entry, growing=folder.name.endswith(PARTIAL_SUFFIX))
         if entry.taken == 0:
             return np.empty(0, dtype=dtype)
-        return np.memmap(file, dtype=dtype, mode="r", offset=HEADER_BYTES, shape=shape)
+        return np.memmap(file, dtype=dtype, mode="r", offset=HEADER_BYTES, shape=(entry.taken,))
     except OSError as error:
-        raise StoreError(f"{file}: {error.strerror or error}", remedy=remedy) from None
-    except ValueError as error:
-        raise StoreError(f"{file}: not a sample file: {error}", remedy=remedy) from None
+        raise _damaged(file, error.strerror or str(error)) from None
 
 
-def _recover(folder: Path, manifest: Manifest) -> None:
-    """Counts again what the killed process had written of the record it was measuring."""
-    manifest.partial = True
-    manifest.partial_reason = manifest.partial_reason or "the lab was killed while measuring"
-    for record in manifest.records:
-        for lane in record.lanes:
-            file = folder / lane.file
-            if not lane.file or not file.is_file():
-                continue
-            size = max(0, file.stat().st_size - HEADER_BYTES)
-            on_disk = size // np.dtype(lane.dtype).itemsize
-            if on_disk != lane.taken:
-                lane.account(on_disk, lane.missed)
+def _check(file: Path, entry: LaneEntry, *, growing: bool) -> None:
+    """StoreError unless the file is what the manifest says, to the byte. OSError without one."""
+    size = file.stat().st_size - HEADER_BYTES
+    wanted = entry.taken * np.dtype(entry.dtype).itemsize
+    if size < wanted or (size > wanted and not growing):
+        raise _damaged(file, f"{max(0, size):,} bytes of samples, the manifest says {wanted:,}")
+    with file.open("rb") as content:
+        # While a file grows its header does not know the last values yet.
+        if not growing and content.read(HEADER_BYTES) != header(entry.dtype, entry.taken):
+            raise _damaged(file, f"its header is not that of {entry.taken:,} {entry.dtype} values")
+    if entry.sha256 and sha256_of(file) != entry.sha256:
+        raise _damaged(file, "its bytes are not those that were measured (SHA-256)")
+
+
+def _damaged(file: Path, what: str) -> StoreError:
+    return StoreError(
+        f"{file}: damaged: {what}",
+        remedy="Copy the folder again from where it was measured, or measure again",
+    )

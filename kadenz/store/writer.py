@@ -2,7 +2,8 @@
 """A run to the disk while it is measured: nothing that was measured is lost, nothing half is shown.
 
 The folder is called `<id>.partial` until it is complete, then renamed. At every moment it holds a
-run.json that `read_run` understands, at most CHECKPOINT_S behind the samples.
+run.json that `read_run` understands: it names every record that ended, and the one that is being
+measured at most CHECKPOINT_S after it began.
 """
 
 from __future__ import annotations
@@ -15,28 +16,32 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import msgspec
 from numpy.typing import NDArray
 
 from kadenz.config.manifest import Manifest, RecordEntry
 from kadenz.errors import StoreError
-from kadenz.store.layout import CONSOLE, MANIFEST, PARTIAL_SUFFIX, SAMPLES, lane_file
+from kadenz.store.held import held_values
+from kadenz.store.layout import CONSOLE, PARTIAL_SUFFIX, RESERVE, SAMPLES, lane_file
+from kadenz.store.manifest_file import write_manifest
 from kadenz.store.npy import GrowingNpy
+from kadenz.store.running import Running
 
-CHECKPOINT_S = 0.25  # a killed lab loses the manifest's news of at most this long
-_RESERVE = ".reserve"
-# Held back on the disk, so that a full one still takes the manifest of what was measured.
+CHECKPOINT_S = 0.25  # a killed lab loses what arrived in at most this long
 _RESERVE_BYTES = 1 << 20
 
 
 class RunWriter:
     """Writes one run. Use as a context manager: leaving it early keeps what there is, as partial.
 
-    Raises StoreError when the disk does not take the data; the run so far is kept all the same.
+    `quiet`: this machine is what is measured, so the disk is left alone until the end; only a power
+    cut tells the difference. Raises StoreError when the disk does not take the data; the run so far
+    is kept all the same.
     """
 
-    def __init__(self, parent: Path, manifest: Manifest) -> None:
+    def __init__(self, parent: Path, manifest: Manifest, *, quiet: bool = False) -> None:
         self.manifest = manifest
+        self._quiet = quiet
+        self._news = True  # since the last checkpoint
         self._files: dict[tuple[int, int], GrowingNpy] = {}
         self._open: dict[int, RecordEntry] = {}
         self._checkpoint_at = 0.0
@@ -44,8 +49,9 @@ class RunWriter:
         try:
             parent.mkdir(parents=True, exist_ok=True)
             self.folder = _new_folder(parent, manifest)
+            self._running = Running(self.folder)
             (self.folder / SAMPLES).mkdir()
-            with (self.folder / _RESERVE).open("wb") as reserve:
+            with (self.folder / RESERVE).open("wb") as reserve:
                 os.posix_fallocate(reserve.fileno(), 0, _RESERVE_BYTES)
             self.checkpoint(force=True)
         except OSError as error:
@@ -55,24 +61,32 @@ class RunWriter:
         """A record begins; its lanes get their files with their first values."""
         self.manifest.records.append(entry)
         self._open[entry.id] = entry
+        self._news = True
         self._guard(self.checkpoint)
+
+    def hold(self, storage: Path | None) -> None:
+        """From now on `storage` has the samples that the target did not hand over yet."""
+        self._guard(setattr, self._running, "storage", storage)
 
     def append(self, record: int, lane: int, values: NDArray[Any]) -> None:
         """The next values of a lane."""
         self._guard(self._append, record, lane, values)
 
-    def close_record(self, record: int) -> None:
-        """A record is complete; its lanes' `taken` become what is on the disk."""
-        self._guard(self._close_record, record)
+    def close_record(self, record: int, *, ended: bool = True) -> None:
+        """A record is over; its lanes' `taken` become what is on the disk.
+
+        Of one whose target did not end it, what the target still held is fetched.
+        """
+        self._guard(self._close_record, record, ended)
 
     def say(self, text: str) -> None:
         """A line for a person, kept beside the samples."""
         self._guard(self._say, text)
 
     def checkpoint(self, *, force: bool = False) -> None:
-        """Brings run.json up to date, at most every CHECKPOINT_S unless forced."""
+        """Brings the folder up to date: at once, or when CHECKPOINT_S have passed with news."""
         now = time.monotonic()
-        if not force and now - self._checkpoint_at < CHECKPOINT_S:
+        if not force and (not self._news or now - self._checkpoint_at < CHECKPOINT_S):
             return
         for (record, lane), file in self._files.items():
             file.flush()
@@ -80,11 +94,19 @@ class RunWriter:
         partial = self.manifest.partial, self.manifest.partial_reason
         self.manifest.partial = True
         self.manifest.partial_reason = partial[1] or "the lab was killed while measuring"
+        # A power cut may cost what arrived since the last one that was forced to the disk.
+        due = now - self._checkpoint_at >= CHECKPOINT_S
         try:
-            self._write_manifest()
+            write_manifest(self.folder, self.manifest, sync=due and not self._quiet)
         finally:
             self.manifest.partial, self.manifest.partial_reason = partial
-        self._checkpoint_at = now
+        if due:
+            self._checkpoint_at = now
+        self._news = False
+
+    def keep_up(self) -> None:
+        """To be called at least twice a second: what arrived does not wait in memory."""
+        self._guard(self.checkpoint)
 
     def finish(self, partial_reason: str = "") -> Path:
         """Ends the run and gives the folder its name; a reason makes it partial."""
@@ -113,15 +135,31 @@ class RunWriter:
             entry.lanes[lane].file = name
             self._files[record, lane] = file
         file.append(values)
+        self._news = True
         self.checkpoint()
 
-    def _close_record(self, record: int) -> None:
+    def _close_record(self, record: int, ended: bool) -> None:
+        if not ended:
+            self._fetch(self._open[record])
         for key in [k for k in self._files if k[0] == record]:
             file = self._files.pop(key)
-            file.close(sync=False)
+            digest = file.close()
             self._count(*key, file)
+            self._open[record].lanes[key[1]].sha256 = digest
         del self._open[record]
-        self.checkpoint()
+        self.checkpoint(force=True)
+
+    def _fetch(self, entry: RecordEntry) -> None:
+        """The samples of a record that the target did not hand over."""
+        storage = self._running.storage
+        if storage is None:
+            return
+        for lane in range(len(entry.lanes)):
+            file = self._files.get((entry.id, lane))
+            have = file.received if file is not None else 0
+            values = held_values(storage, entry, lane, have)
+            if values.size:
+                self._append(entry.id, lane, values)
 
     def _count(self, record: int, lane: int, file: GrowingNpy) -> None:
         entry = self._open[record].lanes[lane]
@@ -133,12 +171,12 @@ class RunWriter:
 
     def _finish(self, partial_reason: str) -> None:
         for record in list(self._open):
-            self._close_record(record)
+            self._close_record(record, False)
         if partial_reason:
             self.manifest.partial = True
             self.manifest.partial_reason = partial_reason
-        (self.folder / _RESERVE).unlink(missing_ok=True)
-        self._write_manifest()
+        (self.folder / RESERVE).unlink(missing_ok=True)
+        write_manifest(self.folder, self.manifest, sync=True)
         for path in (self.folder / SAMPLES).iterdir():
             _sync(path)
         _sync(self.folder)
@@ -147,17 +185,9 @@ class RunWriter:
     def _rename(self) -> None:
         final = self.folder.with_name(self.folder.name.removesuffix(PARTIAL_SUFFIX))
         self.folder.rename(final)
+        self._running.end(final)
         _sync(final.parent)
         self.folder = self._finished = final
-
-    def _write_manifest(self) -> None:
-        text = msgspec.json.format(msgspec.json.encode(self.manifest), indent=1)
-        fresh = self.folder / (MANIFEST + ".new")
-        with fresh.open("wb") as file:
-            file.write(text + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(self.folder / MANIFEST)
 
     def _guard(self, step: Any, *arguments: Any) -> None:
         """Does a step; when the disk refuses, saves what is there before it tells."""
@@ -168,10 +198,11 @@ class RunWriter:
 
     def _rescue(self, error: OSError) -> StoreError:
         """The disk does not take more: gives up what waits in memory and ends the run."""
-        (self.folder / _RESERVE).unlink(missing_ok=True)
+        (self.folder / RESERVE).unlink(missing_ok=True)
         for key, file in self._files.items():
-            file.abandon()
+            digest = file.abandon()
             self._count(*key, file)
+            self._open[key[0]].lanes[key[1]].sha256 = digest
         self._files.clear()
         for entry in self._open.values():
             entry.status, entry.reason = "failed", f"the disk refused: {error.strerror}"
@@ -179,8 +210,9 @@ class RunWriter:
         self.manifest.partial = True
         self.manifest.partial_reason = f"could not be written: {error.strerror}"
         with contextlib.suppress(OSError):  # then the folder stays ….partial, and readable
-            self._write_manifest()
+            write_manifest(self.folder, self.manifest, sync=True)
             self._rename()
+        self._running.close()
         return _store_error(error, self.folder, f"what was measured is kept in {self.folder}")
 
 

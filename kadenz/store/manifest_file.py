@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""run.json: written whole or not at all, read with a remedy for whatever is wrong with it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from kadenz.config.manifest import SCHEMA_VERSION, Manifest
+from kadenz.errors import StoreError
+from kadenz.store.layout import MANIFEST
+
+
+class _Version(msgspec.Struct):
+    """The only key that every version of the manifest has."""
+
+    schema_version: int
+
+
+def write_manifest(folder: Path, manifest: Manifest, *, sync: bool) -> None:
+    """Replaces the run.json of `folder`; with `sync` it survives a power cut. Raises OSError."""
+    text = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
+    fresh = folder / (MANIFEST + ".new")
+    with fresh.open("wb") as file:
+        file.write(text + b"\n")
+        if sync:
+            file.flush()
+            os.fsync(file.fileno())
+    fresh.replace(folder / MANIFEST)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The run.json of `folder`. Raises StoreError: none, damaged, or of a newer kadenz."""
+    file = folder / MANIFEST
+    try:
+        text = file.read_bytes()
+    except OSError as error:
+        raise StoreError(
+            f"{folder}: not a run folder: {MANIFEST}: {error.strerror}",
+            remedy="Name the folder that `kadenz run` printed",
+        ) from None
+    try:
+        version = msgspec.json.decode(text, type=_Version).schema_version
+        if version > SCHEMA_VERSION:
+            raise StoreError(
+                f"{file}: written by a newer kadenz (schema {version}, this one reads up to "
+                f"{SCHEMA_VERSION})",
+                remedy="Update kadenz",
+            )
+        return msgspec.json.decode(text, type=Manifest)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise StoreError(
+            f"{file}: damaged: {error}",
+            remedy="The samples beside it are .npy files, which numpy reads without it",
+        ) from None

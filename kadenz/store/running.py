@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether somebody writes a run folder: a lock that ends with its process, however that ends."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+from pathlib import Path
+
+import msgspec
+
+from kadenz.store.layout import PLACES, RUNNING, STORAGE_PREFIX
+
+
+class _Note(msgspec.Struct):
+    """What the file says to whoever completes the folder."""
+
+    storage: str = ""  # file with the samples of the record that is being measured
+
+
+class Running:
+    """The lock of a run folder. Raises BlockingIOError while another process holds it, OSError
+    where the folder cannot be written."""
+
+    def __init__(self, folder: Path) -> None:
+        file = folder / RUNNING
+        self._file = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Whoever held it before may have completed the folder and taken the file away.
+            if not os.path.samestat(os.fstat(self._file), file.stat()):
+                raise BlockingIOError(errno.EAGAIN, "completed meanwhile")
+        except FileNotFoundError:
+            os.close(self._file)
+            raise BlockingIOError(errno.EAGAIN, "completed meanwhile") from None
+        except OSError:
+            os.close(self._file)
+            raise
+
+    @property
+    def storage(self) -> Path | None:
+        """The file that holds the samples of the record being measured, if there is one."""
+        return _storage(os.pread(self._file, 1 << 16, 0))
+
+    @storage.setter
+    def storage(self, file: Path | None) -> None:
+        text = msgspec.json.encode(_Note(str(file or "")))
+        os.pwrite(self._file, text, 0)
+        os.ftruncate(self._file, len(text))
+
+    def end(self, folder: Path) -> None:
+        """Lets go of the folder, which now has its name `folder`."""
+        with contextlib.suppress(OSError):
+            (folder / RUNNING).unlink(missing_ok=True)
+        self.close()
+
+    def close(self) -> None:
+        """Lets go; the folder stays as it is."""
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = -1
+
+
+def storage_of(folder: Path) -> Path | None:
+    """The storage that a folder names, whoever holds its lock."""
+    try:
+        return _storage((folder / RUNNING).read_bytes())
+    except OSError:
+        return None
+
+
+def _storage(text: bytes) -> Path | None:
+    try:
+        name = msgspec.json.decode(text, type=_Note).storage
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None  # killed before it was written
+    file = Path(name)
+    # A folder may come from anywhere, and this file is deleted when the folder is complete.
+    return file if file.name.startswith(STORAGE_PREFIX) and str(file.parent) in PLACES else None

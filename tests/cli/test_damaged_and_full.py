@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Damaged runs, full disks and readers that leave: an error with a remedy, or no error at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.synthetic import LINUX, linux_points, manifest, write_run
+
+KADENZ = str(Path(sys.executable).with_name("kadenz"))
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs; tests that damage one make it first of their own."""
+    folder = tmp_path_factory.mktemp("runs")
+    two_runs(folder)
+    return folder
+
+
+def two_runs(folder: Path) -> tuple[Path, Path]:
+    return (
+        write_run(folder, manifest(LINUX), linux_points(np.random.default_rng(1), 200)),
+        write_run(folder, manifest(LINUX), linux_points(np.random.default_rng(2), 200)),
+    )
+
+
+def kadenz(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [KADENZ, *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+
+
+def shell(line: str) -> subprocess.CompletedProcess[str]:
+    """`kadenz` in a line of bash; its exit code is that of kadenz, whatever else is in the pipe."""
+    line = f"set -o pipefail; {line}".replace("kadenz ", f"{shlex.quote(KADENZ)} ")
+    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+
+
+def flip_a_byte(run: Path) -> Path:
+    """One bit of one sample of a record that is described."""
+    file = sorted((run / "samples").glob("*.npy"))[-1]
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 0x10
+    file.write_bytes(content)
+    return file
+
+
+def test_one_damaged_run_is_named_and_left_out_and_the_others_are_reported(tmp_path: Path) -> None:
+    good, bad = two_runs(tmp_path / "runs")
+    file = flip_a_byte(bad)
+    page = tmp_path / "page.html"
+    made = kadenz("report", good, bad, "--output", page)
+    assert made.returncode == 1
+    assert f"left out: {file}: damaged" in made.stderr
+    assert f"{page}: 1 run" in made.stdout and page.stat().st_size > 10_000
+    shown = kadenz("show", tmp_path / "runs", "--json")
+    assert shown.returncode == 1 and str(file) in shown.stderr
+    assert len(json.loads(shown.stdout)) == 1
+
+
+def test_runs_that_are_all_damaged_are_an_error_and_no_report(tmp_path: Path) -> None:
+    for run in two_runs(tmp_path / "runs"):
+        flip_a_byte(run)
+    made = kadenz("report", tmp_path / "runs", "--output", tmp_path / "page.html")
+    assert made.returncode == 1 and "damaged" in made.stderr
+    assert not (tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize("command", ["show", "report", "compare", "gate", "export"])
+def test_a_changed_byte_is_an_error_of_every_command_that_names_the_file(
+    tmp_path: Path, command: str
+) -> None:
+    good, bad = two_runs(tmp_path / "runs")
+    file = flip_a_byte(bad)
+    more: dict[str, list[str | Path]] = {
+        "report": ["--output", tmp_path / "page.html"],
+        "gate": ["--against", good],
+        "compare": [good],
+    }
+    made = kadenz(command, bad, *more.get(command, []))
+    assert made.returncode == 1
+    assert str(file) in made.stderr and "Traceback" not in made.stderr
+
+
+def test_a_manifest_that_is_not_utf_8_is_told(tmp_path: Path) -> None:
+    run, _ = two_runs(tmp_path)
+    (run / "run.json").write_bytes((run / "run.json").read_bytes().replace(b'"id"', b'"\xff"'))
+    for command in ("show", "report", "export", "compare", "gate"):
+        made = kadenz(command, run, *([run] if command == "compare" else []))
+        assert made.returncode in (1, 2), command
+        assert "Traceback" not in made.stderr and "error: " in made.stderr
+        if made.returncode == 1:
+            assert "damaged" in made.stderr and "run.json" in made.stderr
+
+
+EVERYTHING = [
+    "kadenz --help",
+    "kadenz list",
+    "kadenz list --json",
+    "kadenz doctor --json",
+    "kadenz show {run}",
+    "kadenz show {run} --json",
+    "kadenz show {run} --outliers",
+    "kadenz compare {run} {other}",
+    "kadenz compare {run} {other} --json",
+    "kadenz gate {run} --limit '* max < 1 s' --json",
+    "kadenz export {run}",
+    "kadenz export {run} --format json",
+    "kadenz export {run} --summary",
+    "kadenz completion bash",
+    "kadenz tune list",
+    "kadenz jitter {edges} --period-us 1000 --json",
+]
+
+
+def in_place(line: str, runs: Path, folder: Path) -> str:
+    run, other = sorted(runs.iterdir())
+    edges = folder / "edges.npy"
+    np.save(edges, np.arange(2000) * 1e6 + np.random.default_rng(3).normal(0, 900, 2000))
+    return line.format(run=run, other=other, edges=edges)
+
+
+@pytest.mark.parametrize("line", EVERYTHING)
+def test_a_full_disk_behind_standard_output_is_told(line: str, runs: Path, tmp_path: Path) -> None:
+    made = shell(in_place(line, runs, tmp_path) + " >/dev/full")
+    assert made.returncode == 1
+    assert "standard output cannot be written: No space left on device" in made.stderr
+    assert "Traceback" not in made.stderr and "Exception" not in made.stderr
+
+
+@pytest.mark.parametrize("line", EVERYTHING)
+def test_a_reader_that_leaves_is_no_failure(line: str, runs: Path, tmp_path: Path) -> None:
+    """The exit code is the one with a reader: that of `gate` is its verdict."""
+    line = in_place(line, runs, tmp_path)
+    whole = shell(line)
+    left = shell(f"{line} | head -c 1 >/dev/null; exit ${{PIPESTATUS[0]}}")
+    assert left.returncode == whole.returncode
+    assert "Traceback" not in left.stderr and "Broken pipe" not in left.stderr
+    gone = shell(f"{line} | true; exit ${{PIPESTATUS[0]}}")
+    assert gone.returncode == whole.returncode and "Broken pipe" not in gone.stderr
+
+
+def test_closed_streams_are_no_failure(runs: Path) -> None:
+    assert shell(f"kadenz show {sorted(runs.iterdir())[0]} >&- 2>&-").returncode == 0
+
+
+OUTPUTS = [
+    "kadenz report {run} --output {there}.html",
+    "kadenz report {run} --output {there}",
+    "kadenz report {run} --output {page} --figures {there}",
+    "kadenz report {run} --output {page} --tables {there}",
+    "kadenz export {run} --output {there}",
+    "kadenz export {run} --format json --output {there}",
+    "kadenz export {run} --format parquet --output {there}",
+    "kadenz gate {run} --limit '* max < 1 s' --junit {there}",
+    "kadenz gate {run} --limit '* max < 1 s' --summary {there}",
+    "kadenz compare {run} {run} --html {there}",
+]
+
+
+@pytest.mark.parametrize("place", ["/dev/full", "/proc/there", "a file in the way", "a folder"])
+@pytest.mark.parametrize("line", OUTPUTS)
+def test_an_output_that_cannot_be_written_is_told(
+    line: str, place: str, runs: Path, tmp_path: Path
+) -> None:
+    there = place
+    if place == "/dev/full":
+        there = str(tmp_path / "full")
+        for name in ("full", "full.html"):
+            (tmp_path / name).symlink_to("/dev/full")
+    elif place == "a file in the way":
+        (tmp_path / "file").write_text("")
+        there = str(tmp_path / "file" / "below")
+    elif place == "a folder":
+        for name in ("folder", "folder.html", "folder/report.html"):
+            (tmp_path / name).mkdir()
+        there = str(tmp_path / "folder")
+        if "--figures" in line or "--tables" in line:
+            there = "/dev/null"
+    run = sorted(runs.iterdir())[0]
+    made = shell(line.format(run=run, there=there, page=tmp_path / "page.html"))
+    assert made.returncode in (1, 2), made.stdout
+    assert "Traceback" not in made.stderr
+    assert "rror: " in made.stderr
+
+
+def test_a_folder_without_rights_is_told(runs: Path, tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may read everything")
+    run, _ = two_runs(tmp_path / "runs")
+    (run / "samples").chmod(0)
+    made = kadenz("show", run)
+    assert made.returncode == 1 and "Permission denied" in made.stderr
+    assert "Traceback" not in made.stderr

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A process that ends, as by kill -9, at its Nth call to the file system."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Callable
+
+# What changes a file or its name, as kadenz.store calls it.
+_CALLS = ("open", "write", "pwrite", "ftruncate", "fsync", "close")
+_PATH_CALLS = ("replace", "rename", "unlink", "mkdir", "open")
+ENDED = 0  # the exit code of a process that got to its end
+KILLED = 9
+
+
+def ends_at(number: int, work: Callable[[], object]) -> bool:
+    """Runs `work` in a fork that ends before its `number`th call (from 1); whether it did."""
+    child = os.fork()
+    if child == 0:
+        code = 70
+        try:
+            _end_before(number)
+            work()
+            code = ENDED
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code in (ENDED, KILLED), "the work itself failed"
+    return code == KILLED
+
+
+def _end_before(number: int) -> None:
+    """Also half-way: of every third write only the first bytes come through."""
+    count = 0
+
+    def counted(real: Callable[..., object]) -> Callable[..., object]:
+        def call(*arguments: object, **named: object) -> object:
+            nonlocal count
+            count += 1
+            if count == number:
+                if real is write and number % 3 == 0:
+                    write(arguments[0], bytes(arguments[1])[:7])  # type: ignore[arg-type, call-overload]
+                os._exit(KILLED)
+            return real(*arguments, **named)
+
+        return call
+
+    write = os.write
+    for name in _CALLS:
+        setattr(os, name, counted(getattr(os, name)))
+    for name in _PATH_CALLS:
+        setattr(pathlib.Path, name, counted(getattr(pathlib.Path, name)))
