@@ -14,6 +14,6 @@ profile="$(mktemp -d)"
 trap 'rm -rf "$profile"' EXIT
 mkdir -p "$(dirname "$picture")"
 "$browser" --headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking \
-    --disable-component-update --disable-sync --user-data-dir="$profile" --hide-scrollbars \
+    --disable-component-update --disable-sync --disable-quic --user-data-dir="$profile" --hide-scrollbars \
     --window-size="${SIZE:-1240,1500}" --screenshot="$picture" "file://$report" 2>/dev/null
 [ -s "$picture" ] || die "the browser made no picture" "Run it by hand: $browser --headless"

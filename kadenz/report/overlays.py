@@ -19,10 +19,12 @@ from kadenz.report.svg.panel import Plot
 from kadenz.report.svg.style import colour, dash
 from kadenz.report.svg.style import line as stroke
 from kadenz.report.tables import Named
-from kadenz.stats.exceedance import Exceedance
+from kadenz.stats.exceedance import LARGEST, Exceedance
 
 # Pictures above the cards; the others stand with their benchmark.
 MOST_AT_TOP = 2
+# Fewer distinct values are a figure on a card, and no picture.
+VALUES_AT_TOP = 10
 # Two shares as close as this are less than a pixel apart.
 CLOSE = 0.98
 FIRST = (CYCLIC, "irq/", "itc/", "micro/", "rhealstone/")
@@ -86,6 +88,7 @@ def at_top(runs: Named) -> list[SharedPoint]:
         point
         for point in _of_interest(runs)
         if not any(labels.note(runs[number][1], point.bench) for number, _ in point.records)
+        and any(_exceedance(record).values.size >= VALUES_AT_TOP for _, record in point.records)
     ]
 
     def rank(point: SharedPoint) -> tuple[bool, int]:
@@ -149,7 +152,9 @@ def overlay(point: SharedPoint, runs: Named) -> Overlay:
                 "unit": labels.unit(point.unit),
                 "x": [_digits(shown.low), _digits(shown.high)],
                 "y": [_digits(shown.least), 1],
-                "due": [[_digits(value), words] for value, words in dues],
+                "due": [
+                    [_digits(value), drawing.placed(value, words, shown)] for value, words in dues
+                ],
                 "curves": [
                     {
                         "name": curve.letter,
@@ -169,9 +174,10 @@ def overlay(point: SharedPoint, runs: Named) -> Overlay:
 
 
 def _note(taken: int, kept: int) -> str:
-    if kept == taken:
-        return f"All {taken:,} samples are drawn."
-    return f"{kept:,} of {taken:,} samples are drawn, the largest of each run all of them."
+    return (
+        f"{kept:,} values of {taken:,} samples are drawn, with exact shares: the {LARGEST} largest "
+        "of each run, and between them shares in even steps."
+    )
 
 
 def _about(point: SharedPoint, runs: Named) -> str:

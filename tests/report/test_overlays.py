@@ -20,7 +20,7 @@ from kadenz.report.render import render
 from kadenz.report.svg.overlay import NARROW, WIDE
 from kadenz.report.svg.style import STYLES, colour, dash
 from kadenz.store import read_run
-from tests.synthetic import HIFIVE1, LINUX, STM32F4, Point, board_points, manifest, write_run
+from tests.synthetic import HIFIVE1, LINUX, STM32F4, Point, manifest, write_run
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -140,8 +140,9 @@ def test_what_is_read_at_the_deadline_is_the_share_of_cycles_missed(
 
 def test_instructions_of_two_instruction_sets_share_no_axis(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
+    lanes = {"all": rng.integers(400, 500, 300).astype(np.uint32)}
     runs = [
-        analyse(read_run(write_run(tmp_path, manifest(target), board_points(rng, 200))))
+        analyse(read_run(write_run(tmp_path, manifest(target), [Point("itc/mutex", lanes)])))
         for target in (HIFIVE1, STM32F4)
     ]
     page = page_of(runs)
@@ -183,7 +184,20 @@ def test_letters_of_two_variants_never_cover_each_other(page: pages.Page) -> Non
 
 def test_what_is_left_out_of_a_picture_is_said(page: pages.Page, runs: list[RunResult]) -> None:
     total = sum(lane.entry.taken for run in runs for lane in run.records[0].lanes)
-    assert f"of {total:,} samples are drawn, the largest of each run all of them" in render(page)
+    assert f"values of {total:,} samples are drawn, with exact shares: the 40 largest" in render(
+        page
+    )
+
+
+def test_a_deadline_far_beyond_all_values_is_named_at_the_edge(tmp_path: Path) -> None:
+    values = np.random.default_rng(7).integers(2_000, 10_001, 4000).astype(np.uint32)
+    values[0] = 10_000
+    point = Point("cyclic/wakeup-latency", {"all": values}, {"period_us": 1000})
+    page = page_of([analyse(read_run(write_run(tmp_path, manifest(LINUX), [point])))])
+    (over,) = page.overlays
+    assert "deadline 1 ms, 100 times the largest →" in over.wide.svg
+    assert 'class="due"' not in over.wide.svg
+    assert json.loads(over.data)["due"] == [[1000.0, "deadline 1 ms, 100 times the largest →"]]
 
 
 def test_warnings_are_folded_behind_their_number(page: pages.Page) -> None:

@@ -17,6 +17,9 @@ from kadenz.report.svg.style import series as colour_of
 # Wide for a page, narrow for a telephone: letters of one size in both.
 WIDE, NARROW = (760.0, 330.0), (340.0, 280.0)
 ROOM = 1.1  # air beside the first and the last value
+FAR = (
+    30.0  # a deadline so many times beyond all values is named at the edge: a line would cost half
+)
 LETTER = 11.0  # what a variant's letter needs, px
 
 
@@ -44,9 +47,10 @@ class Axes:
 
 
 def axes(curves: Sequence[Curve], deadlines: Sequence[tuple[float, str]]) -> Axes:
-    """The range of all curves and deadlines, with some air."""
+    """The range of all curves and of the deadlines near them, with some air."""
     values = [value for curve in curves for value, _ in curve.points]
-    high = max([*values, *(value for value, _ in deadlines)])
+    last = max(values)
+    high = max([last, *(value for value, _ in deadlines if value <= FAR * last)])
     least = min(share for curve in curves for _, share in curve.points)
     return Axes(min(values) / ROOM, high * ROOM, least / 2.0)
 
@@ -75,8 +79,10 @@ def overlay(
     for tick in x.ticks:
         panel.add(line(x(tick), panel.top, x(tick), panel.bottom, "grid"))
     panel.x_axis(x, unit)
-    for value, words in deadlines:
-        panel.add(line(x(value), panel.top - 4, x(value), panel.bottom, "due"))
+    for value, plain in deadlines:
+        words = placed(value, plain, shown)
+        if words == plain:
+            panel.add(line(x(value), panel.top - 4, x(value), panel.bottom, "due"))
         half = 3.1 * len(words)
         at = min(max(x(value), panel.left + half), width - half)
         panel.add(text(at, panel.top - 8, words, "duet", anchor="middle"))
@@ -87,6 +93,15 @@ def overlay(
     described = "; ".join(curve.words for curve in curves)
     due = "".join(f" {words[0].upper()}{words[1:]}." for _, words in deadlines)
     return panel.finish(name, f"Share at or above a value. {described}.{due}")
+
+
+def placed(value: float, words: str, shown: Axes) -> str:
+    """The words of a deadline, with an arrow and how far it is where it lies beyond the picture."""
+    if value <= shown.high:
+        return words
+    return (
+        f"{words}, {numbers.number(float(f'{value * ROOM / shown.high:.2g}'))} times the largest →"
+    )
 
 
 def share(value: float) -> str:

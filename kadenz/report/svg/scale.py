@@ -60,7 +60,7 @@ def logarithmic(low: float, high: float, start: float, end: float, *, count: int
             break
     else:
         inside = inside[:: math.ceil(len(inside) / (count + 1))]
-    if len(inside) < 2:  # less than a decade, between round figures
+    if len(inside) < 2 or high < 3.0 * low:  # less than half a decade, between round figures
         plain = linear(low, high, start, end, count=count, nice=False)
         inside = [t for t in plain.ticks if low <= t <= high]
     return Scale(low, high, start, end, True, tuple(inside))

@@ -10,7 +10,7 @@
   // Round figures between two ends of a logarithmic axis, at most about `most` of them.
   const ticks = (low, high, most) => {
     const first = Math.floor(Math.log10(low)), last = Math.ceil(Math.log10(high));
-    for (const mantissas of [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 5], [1, 3], [1]]) {
+    if (high >= 3 * low) for (const mantissas of [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 5], [1, 3], [1]]) {
       const found = [];
       for (let d = first; d <= last; d++)
         for (const m of mantissas) {
@@ -62,14 +62,15 @@
     ctx.textBaseline = "alphabetic";
     ctx.font = 12 * px + "px system-ui, sans-serif";
     for (const [value, words] of data.due) {
-      const x = u.valToPos(value, "x", true);
-      if (x < bbox.left || x > bbox.left + bbox.width) continue;
+      const far = value > data.x[1], edge = bbox.left + bbox.width;
+      const x = far ? edge : u.valToPos(value, "x", true);
+      if (x < bbox.left || x > edge) continue;
       ctx.strokeStyle = ctx.fillStyle = css("--alarm");
       ctx.lineWidth = 1.5 * px;
       ctx.beginPath();
       ctx.moveTo(x, bbox.top - 3 * px);
       ctx.lineTo(x, bbox.top + bbox.height);
-      ctx.stroke();
+      if (!far) ctx.stroke();
       const half = ctx.measureText(words).width / 2;
       ctx.fillText(words, Math.min(Math.max(x - half, 0), ctx.canvas.width - 2 * half), bbox.top - 6 * px);
     }
