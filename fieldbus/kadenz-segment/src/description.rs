@@ -129,15 +129,47 @@ impl DataType {
         matches!(self, I8 | I16 | I24 | I32 | I40 | I48 | I56 | I64)
     }
 
-    /// From the name an ESI file uses.
-    pub fn from_esi(name: &str) -> Option<Self> {
-        NUMBERS.iter().find(|(_, known, _)| *known == name).map(|(data_type, ..)| *data_type)
+    /// The type that an ESI file names, and the bits that the name says it has. What is no number counts as text or
+    /// octets: strings, arrays, and types of a vendor's own of a width that no number has.
+    pub fn from_esi(name: &str, bits: u16) -> (Self, Option<u32>) {
+        if let Some((data_type, _, own)) = NUMBERS.iter().find(|(_, known, _)| *known == name) {
+            return (*data_type, Some(u32::from(*own)));
+        }
+        let length = |prefix: &str| -> Option<u32> {
+            name.strip_prefix(prefix)?.trim().strip_prefix('(')?.strip_suffix(')')?.trim().parse().ok()
+        };
+        for prefix in ["STRING", "VISIBLE_STRING"] {
+            if name == prefix || length(prefix).is_some() {
+                return (Self::Text, length(prefix).map(|characters| characters.saturating_mul(8)));
+            }
+        }
+        for (prefix, width) in [("OCTET_STRING", 8), ("UNICODE_STRING", 16), ("WSTRING", 16)] {
+            if name == prefix || length(prefix).is_some() {
+                return (Self::Octets, length(prefix).map(|units| units.saturating_mul(width)));
+            }
+        }
+        if name.starts_with("ARRAY") {
+            return (Self::Octets, array_bits(name));
+        }
+        (Self::of_width(bits).unwrap_or(Self::Octets), None)
     }
 
     /// An unsigned number of this width; `None` where no data type has it.
-    pub fn of_width(bits: u8) -> Option<Self> {
-        NUMBERS.iter().find(|(.., known)| *known == u16::from(bits)).map(|(data_type, ..)| *data_type)
+    pub fn of_width(bits: u16) -> Option<Self> {
+        NUMBERS.iter().find(|(.., known)| *known == bits).map(|(data_type, ..)| *data_type)
     }
+}
+
+/// Bits of `ARRAY [0..7] OF USINT`, of any number of dimensions; `None` where a part of it is not known.
+fn array_bits(name: &str) -> Option<u32> {
+    let (dimensions, base) = name.strip_prefix("ARRAY")?.trim().strip_prefix('[')?.split_once(']')?;
+    let base = base.trim().strip_prefix("OF")?.trim();
+    let (.., width) = NUMBERS.iter().find(|(_, known, _)| *known == base)?;
+    dimensions.split(',').try_fold(u32::from(*width), |bits, dimension| {
+        let (first, last) = dimension.split_once("..")?;
+        let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        bits.checked_mul(last.checked_sub(first)?.checked_add(1)?)
+    })
 }
 
 /// One mapped value. Index 0 is a gap.
@@ -147,12 +179,27 @@ pub struct PdoEntry {
     pub index: u16,
     /// Sub-index.
     pub sub: u8,
-    /// Width.
-    pub bits: u8,
+    /// Width. In a mapping object and in the EEPROM it has 8 bits: a longer one stands there in [`PdoEntry::pieces`].
+    pub bits: u16,
     /// Name.
     pub name: String,
     /// Type.
     pub data_type: DataType,
+}
+
+/// Largest piece of an entry, whole bytes that 8 bits of width can say.
+const LONGEST_PIECE: u16 = 248;
+/// Pieces a PDO may have: sub-indices of its mapping object.
+pub const MOST_PIECES: usize = 254;
+
+impl PdoEntry {
+    /// Widths of the pieces in which it is mapped: one, unless it has more than 255 bits.
+    pub fn pieces(&self) -> impl Iterator<Item = u8> {
+        let (count, longest) =
+            if self.bits > 255 { (self.bits.div_ceil(LONGEST_PIECE), LONGEST_PIECE) } else { (1, 255) };
+        let bits = self.bits;
+        (0..count).map(move |piece| (bits - piece * longest).min(longest) as u8)
+    }
 }
 
 /// One process-data object.
@@ -170,6 +217,11 @@ impl Pdo {
     /// Bits it takes.
     pub fn bits(&self) -> usize {
         self.entries.iter().map(|entry| usize::from(entry.bits)).sum()
+    }
+
+    /// What its mapping object says: an entry and the width of a piece of it.
+    pub fn pieces(&self) -> impl Iterator<Item = (&PdoEntry, u8)> {
+        self.entries.iter().flat_map(|entry| entry.pieces().map(move |bits| (entry, bits)))
     }
 }
 
@@ -268,10 +320,10 @@ impl Description {
 
 /// Short form for tables of entries.
 pub fn entry(index: u16, sub: u8, data_type: DataType, name: impl Into<String>) -> PdoEntry {
-    PdoEntry { index, sub, bits: data_type.bits() as u8, name: name.into(), data_type }
+    PdoEntry { index, sub, bits: data_type.bits(), name: name.into(), data_type }
 }
 
 /// A gap that keeps what follows aligned.
-pub fn gap(bits: u8) -> PdoEntry {
+pub fn gap(bits: u16) -> PdoEntry {
     PdoEntry { index: 0, sub: 0, bits, name: String::new(), data_type: DataType::Bool }
 }

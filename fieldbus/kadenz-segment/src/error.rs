@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Every error a user can meet: what happened, where, what to do, and the exit code (as `kadenz/errors.py`).
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -91,7 +92,7 @@ impl SegmentError {
     /// The process's exit code.
     pub fn exit_code(&self) -> u8 {
         match self {
-            SegmentError::Config { .. } | SegmentError::Usage { .. } => EXIT_USAGE,
+            SegmentError::Config { .. } | SegmentError::Usage { .. } | SegmentError::Capture { .. } => EXIT_USAGE,
             _ => EXIT_FAILED,
         }
     }
@@ -106,9 +107,8 @@ impl SegmentError {
 pub fn from_toml(path: &Path, text: &str, error: &toml::de::Error) -> SegmentError {
     let place = error.span().map_or(String::new(), |span| {
         let before = text.get(..span.start).unwrap_or("");
-        let line = before.matches('\n').count() + 1;
-        let column = span.start - before.rfind('\n').map_or(0, |at| at + 1) + 1;
-        format!("line {line}, column {column}: ")
+        let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1) + 1;
+        format!("line {}, column {column}: ", line_of(text, span.start))
     });
     let message = error.message();
     let remedy = match nearest_key(message) {
@@ -116,6 +116,40 @@ pub fn from_toml(path: &Path, text: &str, error: &toml::de::Error) -> SegmentErr
         None => "`kadenz-segment describe --format` lists the keys".to_owned(),
     };
     SegmentError::config(path, format!("{place}{message}"), remedy)
+}
+
+/// Number of the line in which a byte lies, from 1.
+pub fn line_of(text: &str, byte: usize) -> usize {
+    text.bytes().take(byte).filter(|byte| *byte == b'\n').count() + 1
+}
+
+/// Longest ring or fault file, bytes.
+const LONGEST_TEXT: u64 = 16 << 20;
+
+/// Reads a whole file that the user named as `what`: missing, too long or a folder, it is the user's mistake. What is no
+/// file on a disk may have no end, and counts as a text.
+pub fn read_bytes(path: &Path, what: &str, longest: u64, remedy: &str) -> Result<Vec<u8>, SegmentError> {
+    let mut bytes = Vec::new();
+    let is_file = std::fs::metadata(path).is_ok_and(|about| about.is_file());
+    let longest = if is_file { longest } else { longest.min(LONGEST_TEXT) };
+    let read = std::fs::File::open(path).and_then(|file| file.take(longest + 1).read_to_end(&mut bytes));
+    match read {
+        Err(error) => Err(SegmentError::config(path, format!("cannot read {what}: {error}"), remedy)),
+        Ok(length) if length as u64 > longest => {
+            let message = format!("{what} is longer than {} MiB", longest >> 20);
+            Err(SegmentError::config(path, message, remedy))
+        }
+        Ok(_) => Ok(bytes),
+    }
+}
+
+/// Reads a text the user named as `what`.
+pub fn read_text(path: &Path, what: &str, remedy: &str) -> Result<String, SegmentError> {
+    let bytes = read_bytes(path, what, LONGEST_TEXT, remedy)?;
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        SegmentError::config(path, format!("{what} is no text (byte {at} is not UTF-8)"), remedy)
+    })
 }
 
 /// From serde's message about an unknown field or variant: the known name nearest to it.

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Faults by script: what goes wrong, when, and for how long.
 
-use crate::error::{from_toml, nearest, SegmentError};
+use crate::device::{Device, Function};
+use crate::error::{from_toml, line_of, nearest, read_text, SegmentError};
+use crate::ranges;
+use crate::ring::Ring;
 use serde::Deserialize;
 use std::path::Path;
+use toml::Spanned;
 
 /// A fault file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -12,6 +16,9 @@ pub struct FaultFile {
     /// The faults.
     #[serde(default)]
     pub fault: Vec<Fault>,
+    /// Line of each, for messages.
+    #[serde(skip)]
+    lines: Vec<usize>,
 }
 
 /// One fault.
@@ -121,6 +128,34 @@ impl Kind {
         KINDS.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
     }
 
+    /// Keys that it takes besides moment, length and device.
+    fn takes(self) -> &'static [&'static str] {
+        use Kind::*;
+        match self {
+            LateFrame => &["delay_us"],
+            CorruptFrame => &["byte"],
+            WrongCounter => &["delta"],
+            AlError | RefuseState => &["code", "state"],
+            ClockDrift => &["ppm"],
+            DriveFault | Emergency | EmergencyDuringRequest => &["code"],
+            _ => &[],
+        }
+    }
+
+    /// What a device lacks for it, and which has it.
+    fn lacks(self, device: &Device) -> Option<(&'static str, &'static str)> {
+        use Kind::*;
+        let is_drive = matches!(device.function, Function::Drive(_));
+        match self {
+            DriveFault if !is_drive => Some(("drive", "drive")),
+            ClockDrift if device.esc.clock.is_none() => Some(("distributed clock", "device with one")),
+            MailboxSilent | Emergency | EmergencyDuringRequest if device.mailbox.is_none() => {
+                Some(("mailbox", "drive or analogue terminal"))
+            }
+            _ => None,
+        }
+    }
+
     /// It concerns frames, not a device.
     pub fn is_of_frames(self) -> bool {
         use Kind::*;
@@ -131,29 +166,39 @@ impl Kind {
 impl FaultFile {
     /// Reads a fault file.
     pub fn read(path: &Path) -> Result<Self, SegmentError> {
-        let text = std::fs::read_to_string(path).map_err(|source| SegmentError::File {
-            action: "read fault file",
-            path: path.into(),
-            source,
-            remedy: "docs/fieldbus/segment.md shows how one looks",
-        })?;
-        Self::parse(&text, path)
+        Self::parse(&read_text(path, "fault file", "docs/fieldbus/segment.md shows how one looks")?, path)
     }
 
     /// Parses text; `path` is for messages.
     pub fn parse(text: &str, path: &Path) -> Result<Self, SegmentError> {
-        let file: Self = toml::from_str(text).map_err(|error| from_toml(path, text, &error))?;
-        for (at, fault) in file.fault.iter().enumerate() {
+        ranges::check(path, text, ranges::FAULTS)?;
+        let mut file: Self = toml::from_str(text).map_err(|error| from_toml(path, text, &error))?;
+        let lines: Lines = toml::from_str(text).map_err(|error| from_toml(path, text, &error))?;
+        file.lines = lines.fault.iter().map(|fault| line_of(text, fault.span().start)).collect();
+        for (fault, line) in file.fault.iter().zip(&file.lines) {
             if let Some(message) = fault.problem() {
-                return Err(SegmentError::config(
-                    path,
-                    format!("fault {at}: {message}"),
-                    "docs/fieldbus/segment.md lists the faults",
-                ));
+                let remedy = "docs/fieldbus/segment.md lists the faults";
+                return Err(SegmentError::config(path, format!("line {line}: {message}"), remedy));
             }
         }
         Ok(file)
     }
+
+    /// Holds the faults against the devices of a ring; `path` is for messages.
+    pub fn check(&self, ring: &Ring, path: &Path) -> Result<(), SegmentError> {
+        let mut faults = self.fault.iter().zip(&self.lines);
+        faults.try_for_each(|(fault, line)| {
+            let wrong = |(message, remedy)| SegmentError::config(path, format!("line {line}: {message}"), remedy);
+            fault.device_in(ring).map(|_| ()).map_err(wrong)
+        })
+    }
+}
+
+/// Where the faults of a file stand.
+#[derive(Deserialize)]
+struct Lines {
+    #[serde(default)]
+    fault: Vec<Spanned<serde::de::IgnoredAny>>,
 }
 
 impl Fault {
@@ -191,7 +236,7 @@ impl Fault {
             let is_number = value.parse::<f64>().is_ok() || value.starts_with("0x");
             toml += &if is_number { format!("{key} = {value}\n") } else { format!("{key} = {value:?}\n") };
         }
-        let mut file = FaultFile::parse(&toml, Path::new("--fault"))?;
+        let mut file = FaultFile::parse(&toml, Path::new(&format!("--fault {text}")))?;
         file.fault.pop().ok_or_else(|| SegmentError::Usage { message: "--fault: empty".into(), remedy: String::new() })
     }
 
@@ -210,19 +255,66 @@ impl Fault {
         if self.kind == Kind::EmergencyDuringRequest && self.request.is_none() {
             return Some("emergency-during-request needs the moment request".into());
         }
-        let needed = match self.kind {
-            Kind::LateFrame => ("delay_us", self.delay_us.is_some()),
-            Kind::WrongCounter => ("delta", self.delta.is_some()),
-            Kind::AlError => ("code and state", self.code.is_some() && self.state.is_some()),
-            Kind::RefuseState => ("code and state", self.code.is_some() && self.state.is_some()),
-            Kind::ClockDrift => ("ppm", self.ppm.is_some()),
-            Kind::DriveFault | Kind::Emergency | Kind::EmergencyDuringRequest => ("code", self.code.is_some()),
-            _ => ("", true),
-        };
-        if !needed.1 {
-            return Some(format!("{} needs {}", self.kind.name(), needed.0));
+        if let Some((key, _)) = self.given().into_iter().find(|(key, given)| *given && !self.kind.takes().contains(key))
+        {
+            return Some(format!("{} takes no {key}", self.kind.name()));
         }
-        self.state.is_some_and(|state| ![1, 2, 4, 8].contains(&state)).then(|| "state is 1, 2, 4 or 8".into())
+        // What a kind takes it needs, but for the byte of a corrupt frame.
+        let lacks = |key: &&str| *key != "byte" && self.given().iter().any(|(known, given)| known == key && !given);
+        if self.kind.takes().iter().any(lacks) {
+            return Some(format!("{} needs {}", self.kind.name(), self.kind.takes().join(" and ")));
+        }
+        let states: &[u8] = if self.kind == Kind::RefuseState { &[2, 4, 8] } else { &[1, 2, 4, 8] };
+        if let Some(state) = self.state.filter(|state| !states.contains(state)) {
+            let states: Vec<String> = states.iter().map(u8::to_string).collect();
+            return Some(format!("state = {state}, for {} state is {}", self.kind.name(), one_of(&states)));
+        }
+        match (self.kind, self.delta, self.code) {
+            (Kind::WrongCounter, Some(0), _) => Some("delta = 0 leaves the working counter right".into()),
+            (Kind::DriveFault, _, Some(0)) => Some("code = 0 is no fault of a drive".into()),
+            _ => None,
+        }
+    }
+
+    /// Keys that not every kind takes, and whether they are given.
+    fn given(&self) -> [(&'static str, bool); 6] {
+        [
+            ("delay_us", self.delay_us.is_some()),
+            ("delta", self.delta.is_some()),
+            ("byte", self.byte.is_some()),
+            ("code", self.code.is_some()),
+            ("state", self.state.is_some()),
+            ("ppm", self.ppm.is_some()),
+        ]
+    }
+
+    /// Position of the device it concerns, 0 for a fault of frames; (message, remedy) where the ring has no such device, or
+    /// one that cannot have the fault.
+    pub fn device_in(&self, ring: &Ring) -> Result<usize, (String, String)> {
+        let Some(name) = &self.device else { return Ok(0) };
+        let kind = self.kind.name();
+        let Some(position) = ring.position(name) else {
+            let known = nearest(name, ring.devices.iter().map(|device| device.name.as_str())).unwrap_or("");
+            return Err((format!("{kind}: no device \"{name}\""), format!("Did you mean \"{known}\"?")));
+        };
+        let Some(device) = ring.devices.get(position) else { return Ok(position) };
+        let lacks = self.kind.lacks(device).or_else(|| {
+            (self.request.is_some() && device.mailbox.is_none())
+                .then_some(("mailbox requests", "drive or analogue terminal"))
+        });
+        match lacks {
+            Some((what, fitting)) => {
+                Err((format!("{kind}: device \"{name}\" has no {what}"), format!("Name a {fitting}")))
+            }
+            None => Ok(position),
+        }
+    }
+}
+
+fn one_of(words: &[String]) -> String {
+    match words.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} or {last}", before.join(", ")),
+        _ => words.join(""),
     }
 }
 

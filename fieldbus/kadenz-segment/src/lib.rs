@@ -28,6 +28,7 @@ pub mod pcap;
 pub mod plant;
 mod process_image;
 pub mod random;
+pub mod ranges;
 pub mod register;
 pub mod ring;
 #[deny(clippy::indexing_slicing)]

@@ -4,7 +4,7 @@
 //! Times are the segment's world time in nanoseconds; the interface block carries the wall-clock second of world
 //! time 0, so that Wireshark shows dates and a replay gets the exact nanoseconds back.
 
-use crate::error::SegmentError;
+use crate::error::{read_bytes, SegmentError};
 use std::io::Write;
 use std::path::Path;
 
@@ -115,14 +115,12 @@ impl<W: Write> Writer<W> {
     }
 }
 
+/// Longest recording that is replayed, bytes: some 50 million frames.
+const LONGEST_RECORDING: u64 = 16 << 30;
+
 /// Reads a capture made by [`Writer`].
 pub fn read(path: &Path) -> Result<Vec<Packet>, SegmentError> {
-    let bytes = std::fs::read(path).map_err(|source| SegmentError::File {
-        action: "read capture",
-        path: path.into(),
-        source,
-        remedy: "Record one with `kadenz-segment run --record`",
-    })?;
+    let bytes = read_bytes(path, "recording", LONGEST_RECORDING, "Record one with `kadenz-segment run --record`")?;
     parse(&bytes).map_err(|(offset, message)| SegmentError::Capture { path: path.into(), message, offset })
 }
 

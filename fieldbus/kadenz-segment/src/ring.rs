@@ -346,7 +346,13 @@ fn build(
         tx,
     };
     if let Some(esi_file) = &settings.esi {
-        esi::read(&file.folder.join(esi_file), settings.esi_product)?.apply(&mut description);
+        let path = file.folder.join(esi_file);
+        let esi = esi::read(&path, settings.esi_product)?;
+        // A device that does something with process data must not keep ours in silence.
+        if let Some((message, remedy)) = esi.lacks_process_data().filter(|_| settings.kind != Kind::Coupler) {
+            return Err(SegmentError::config(&path, message, remedy));
+        }
+        esi.apply(&mut description);
     }
     let fit = description.output_length() <= LONGEST_OUTPUTS && description.input_length() <= LONGEST_INPUTS;
     if !fit {
@@ -356,9 +362,14 @@ fn build(
     }
     // Drawn for every device, so that a change to one does not move the others.
     let (ppm, start_ns, stamp_seed) = (40.0 * random.uniform() - 20.0, random.bits() % 10_000_000_000, random.bits());
-    let clock = settings
-        .distributed_clock
-        .then(|| Clock::new(settings.clock_ppm.unwrap_or(ppm), settings.clock_start_ns.unwrap_or(start_ns)));
+    let clock = settings.distributed_clock.then(|| {
+        let seed = Random::new(!stamp_seed).bits();
+        Clock::new(settings.clock_ppm.unwrap_or(ppm), settings.clock_start_ns.unwrap_or(start_ns)).stamped(
+            file.ring.clock_step_ns,
+            file.ring.clock_noise_ns,
+            seed,
+        )
+    });
     let drive = settings.drive.clone().unwrap_or_default();
     let function = |dictionary: &mut Dictionary| match settings.kind {
         Kind::Coupler => Function::Coupler,

@@ -5,7 +5,7 @@ use crate::al::State;
 use crate::coe::emergency::Emergency;
 use crate::command::{Addressing, Command};
 use crate::device::{Device, Function};
-use crate::error::{nearest, SegmentError};
+use crate::error::SegmentError;
 use crate::esc::Arrival;
 use crate::fault::{Change, Fault, Kind, Now, Running};
 use crate::frame::{datagrams, mark_returned, Datagram};
@@ -55,18 +55,11 @@ impl Segment {
         Self { ring, faults: Vec::new(), counters: Counters::default(), first_frame_ns: None }
     }
 
-    /// Adds faults; a device that does not exist is an error.
+    /// Adds faults; a device that does not exist, or cannot have the fault, is an error.
     pub fn add_faults(&mut self, faults: impl IntoIterator<Item = Fault>) -> Result<(), SegmentError> {
         for fault in faults {
-            let device = match &fault.device {
-                None => 0,
-                Some(name) => self.ring.position(name).ok_or_else(|| {
-                    let known =
-                        nearest(name, self.ring.devices.iter().map(|device| device.name.as_str())).unwrap_or("");
-                    let message = format!("fault {:?}: no device \"{name}\"", fault.kind);
-                    SegmentError::Usage { message, remedy: format!("Did you mean \"{known}\"?") }
-                })?,
-            };
+            let wrong = |(message, remedy)| SegmentError::Usage { message: format!("fault {message}"), remedy };
+            let device = fault.device_in(&self.ring).map_err(wrong)?;
             self.faults.push(Running::new(fault, device));
         }
         Ok(())

@@ -70,11 +70,11 @@ fn pdos(list: &[Pdo], manager: usize, strings: &mut Strings) -> Vec<u8> {
     let mut bytes = Vec::new();
     for pdo in list {
         bytes.extend(pdo.index.to_le_bytes());
-        bytes.extend([pdo.entries.len() as u8, manager as u8, 0, strings.add(&pdo.name), 0, 0]);
-        for entry in &pdo.entries {
+        bytes.extend([pdo.pieces().count() as u8, manager as u8, 0, strings.add(&pdo.name), 0, 0]);
+        for (entry, bits) in pdo.pieces() {
             bytes.extend(entry.index.to_le_bytes());
             let kind = if entry.index == 0 { 0 } else { entry.data_type as u16 as u8 };
-            bytes.extend([entry.sub, strings.add(&entry.name), kind, entry.bits, 0, 0]);
+            bytes.extend([entry.sub, strings.add(&entry.name), kind, bits, 0, 0]);
         }
     }
     bytes

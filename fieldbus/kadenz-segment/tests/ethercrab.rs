@@ -9,7 +9,7 @@ use ethercrab::subdevice_group::{CycleInfo, DcConfiguration, TxRxResponse};
 use ethercrab::{DcSync, RegisterAddress};
 use kadenz_segment::al::State;
 use std::time::Duration;
-use support::{eight, line, link, segment, Link};
+use support::{eight, eight_exact, line, link, segment, Link, EXACT};
 
 const CYCLE: Duration = Duration::from_millis(1);
 
@@ -83,7 +83,7 @@ fn nine_devices_reach_op_with_clocks_and_full_working_counter() {
 
 #[test]
 fn clocks_agree_within_ten_nanoseconds_although_oscillators_differ_by_forty_ppm() {
-    with_ethercrab!(link(eight()), |main, wire| async {
+    with_ethercrab!(link(eight_exact()), |main, wire| async {
         let group = to_op!(main, wire, 512);
         for _ in 0..500 {
             group.tx_rx_dc(&main).await.unwrap();
@@ -103,8 +103,36 @@ fn clocks_agree_within_ten_nanoseconds_although_oscillators_differ_by_forty_ppm(
 }
 
 #[test]
+fn clocks_500_ppm_off_lock_with_the_small_residue_of_real_ones() {
+    let ppm = |k: usize| if k % 2 == 0 { 500 } else { -500 };
+    let device = |k| format!("[[device]]\nname = \"d{k}\"\nkind = \"drive\"\nclock_ppm = {}\n", ppm(k));
+    let ring: String = (0..6).map(device).collect();
+    with_ethercrab!(link(segment(&ring)), |main, wire| async {
+        let group = to_op!(main, wire, 512);
+        for _ in 0..1000 {
+            group.tx_rx_dc(&main).await.unwrap();
+            next_cycle(&wire);
+        }
+        let mut seen = Vec::new();
+        for _ in 0..50 {
+            group.tx_rx_dc(&main).await.unwrap();
+            next_cycle(&wire);
+            for device in group.iter(&main).skip(1) {
+                let raw: u32 = device.register_read(RegisterAddress::DcSystemTimeDifference).await.unwrap();
+                seen.push(difference(raw));
+            }
+        }
+        assert!(seen.iter().all(|ns| ns.abs() < 100), "{seen:?}");
+        assert!(
+            seen.iter().filter(|ns| **ns != 0).count() > seen.len() / 2,
+            "real clocks do not agree to the ns: {seen:?}"
+        );
+    });
+}
+
+#[test]
 fn propagation_delays_are_measured_along_a_line() {
-    with_ethercrab!(link(eight()), |main, wire| async {
+    with_ethercrab!(link(eight_exact()), |main, wire| async {
         let group = main.init_single_group::<16, 512>(now).await.unwrap();
         let delays: Vec<i64> = group.iter(&main).map(|device| i64::from(device.propagation_delay())).collect();
         for (position, delay) in delays.iter().enumerate() {
@@ -117,7 +145,7 @@ fn propagation_delays_are_measured_along_a_line() {
 
 #[test]
 fn propagation_delays_are_measured_across_a_fork() {
-    let ring = "[ring]\nhop_ns = 600\n".to_owned()
+    let ring = format!("{EXACT}hop_ns = 600\n")
         + &line(&["coupler", "digital-output", "digital-output"])
         + "attached_to = \"d0\"\nport = 2\n";
     with_ethercrab!(link(segment(&ring)), |main, wire| async {

@@ -11,12 +11,16 @@ use kadenz_segment::coe::object::Dictionary;
 use kadenz_segment::coe::sdo::Server;
 use kadenz_segment::command::Command;
 use kadenz_segment::esi;
+use kadenz_segment::fault::{Fault, FaultFile};
 use kadenz_segment::frame::{address, datagrams, FrameBuilder};
 use kadenz_segment::link::in_process::InProcess;
 use kadenz_segment::random::Random;
-use kadenz_segment::segment::Verdict;
+use kadenz_segment::ring::Ring;
+use kadenz_segment::segment::{Segment, Verdict};
+use kadenz_segment::settings::{RingFile, EXAMPLE};
 use kadenz_segment::{mailbox, pcap};
 use proptest::prelude::*;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use support::master::Master;
 use support::{eight, line, segment};
@@ -74,6 +78,72 @@ proptest! {
     }
 
     #[test]
+    fn a_damaged_esi_file_is_a_device_or_an_error(changes in changes(), bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+        for file in [&include_bytes!("data/types.xml")[..], include_bytes!("data/long.xml"), &bytes] {
+            if let Ok(text) = esi::decode(&damage(file, &changes)) {
+                let _ = esi::parse(&text, None);
+            }
+        }
+    }
+
+    #[test]
+    fn any_number_in_a_ring_file_gives_a_ring_that_runs_or_a_clean_error(
+        values in prop::collection::vec((0..200_usize, number()), 1..4)
+    ) {
+        let mut lines: Vec<String> = EXAMPLE.lines().map(str::to_owned).collect();
+        for (at, value) in &values {
+            let count = lines.len();
+            lines[at % count] = with_number(&lines[at % count], value);
+        }
+        let (path, text) = (Path::new("ring.toml"), lines.join("\n"));
+        match RingFile::parse(&text, path).and_then(|file| Ring::new(&file, path)) {
+            Err(error) => prop_assert!(error.exit_code() == 2 && error.to_string().starts_with("ring.toml: "), "{}", error),
+            Ok(ring) => {
+                let mut link = InProcess::new(Segment::new(ring));
+                for _ in 0..20 {
+                    link.send(&FrameBuilder::default().datagram(Command::Brd, 0, address(0, 0x0130), &[0; 2]).build());
+                    link.advance_ns(1_000_000);
+                }
+                let plant = link.segment().ring().plant();
+                prop_assert!((0..plant.axes()).all(|axis| plant.position_rad(axis).is_finite()), "{}", text);
+            }
+        }
+    }
+
+    #[test]
+    fn any_fault_is_taken_or_refused_and_frames_pass_all_the_same(
+        kind in prop::sample::select(vec!["lose-frame", "late-frame", "wrong-counter", "corrupt-frame", "device-gone",
+            "al-error", "refuse-state", "drive-fault", "clock-drift", "emergency", "emergency-during-request", "no-link"]),
+        pairs in prop::collection::vec((prop::sample::select(vec!["cycle", "frame", "time_ms", "request", "count",
+            "lasting_ms", "delay_us", "delta", "byte", "code", "state", "ppm", "device"]), prop_oneof![number(), Just("d0".to_owned()), Just("d1".to_owned())]), 1..5)
+    ) {
+        let pairs: Vec<String> = pairs.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let text = format!("{kind}@{}", pairs.join(","));
+        let mut segment = segment(&line(&["coupler", "drive"]));
+        match Fault::from_argument(&text).and_then(|fault| segment.add_faults([fault])) {
+            Err(error) => prop_assert_eq!(error.exit_code(), 2),
+            Ok(()) => {
+                let mut link = InProcess::new(segment);
+                for _ in 0..20 {
+                    link.send(&FrameBuilder::default().datagram(Command::Lrw, 0, 0, &[0; 8]).build());
+                    link.advance_ns(1_000_000);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_ring_and_a_fault_file_or_an_error(changes in changes(), text in ".{0,200}") {
+        for file in [EXAMPLE.as_bytes(), b"[[fault]]\nkind = \"lose-frame\"\ncycle = 3\n", text.as_bytes()] {
+            if let Ok(text) = String::from_utf8(damage(file, &changes)) {
+                let path = Path::new("f");
+                let _ = RingFile::parse(&text, path).and_then(|file| Ring::new(&file, path));
+                let _ = FaultFile::parse(&text, path);
+            }
+        }
+    }
+
+    #[test]
     fn any_bytes_are_a_capture_or_an_error(tail in prop::collection::vec(any::<u8>(), 0..300)) {
         let mut bytes = Vec::new();
         pcap::Writer::new(&mut bytes, 0).unwrap();
@@ -92,6 +162,50 @@ proptest! {
             }
         }
     }
+}
+
+/// What a careless or hostile hand writes where a number belongs.
+fn number() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<f64>().prop_map(|number| format!("{number:?}")),
+        any::<i64>().prop_map(|number| number.to_string()),
+        (-3..2000_i64).prop_map(|number| number.to_string()),
+        prop::sample::select(vec![
+            "nan",
+            "-inf",
+            "inf",
+            "0",
+            "-0.0",
+            "1e300",
+            "0x10",
+            "1e-320",
+            "99999999999999999999",
+            "true",
+            "[1, 2]"
+        ])
+        .prop_map(str::to_owned),
+    ]
+}
+
+/// A line of a ring file with another first number.
+fn with_number(line: &str, value: &str) -> String {
+    let Some((key, rest)) = line.split_once(" = ") else { return line.to_owned() };
+    let start = rest.find(|letter: char| letter.is_ascii_digit() || letter == '-').unwrap_or(rest.len());
+    let length = rest[start..].find(|letter: char| !(letter.is_ascii_alphanumeric() || "-._".contains(letter)));
+    let end = length.map_or(rest.len(), |length| start + length);
+    format!("{key} = {}{value}{}", &rest[..start], &rest[end..])
+}
+
+fn changes() -> impl Strategy<Value = Vec<(usize, u8)>> {
+    prop::collection::vec((any::<usize>(), any::<u8>()), 0..8)
+}
+
+fn damage(file: &[u8], changes: &[(usize, u8)]) -> Vec<u8> {
+    let mut bytes = file.to_vec();
+    for (at, byte) in changes.iter().filter(|_| !file.is_empty()) {
+        bytes[at % file.len()] = *byte;
+    }
+    bytes
 }
 
 fn drive_dictionary() -> Dictionary {

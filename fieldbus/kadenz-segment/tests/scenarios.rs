@@ -7,10 +7,14 @@
 mod analog;
 #[path = "scenarios/drive.rs"]
 mod drive;
+#[path = "scenarios/foreign.rs"]
+mod foreign;
 #[path = "scenarios/link.rs"]
 mod link;
 #[path = "scenarios/mailbox.rs"]
 mod mailbox;
+#[path = "scenarios/process_data.rs"]
+mod process_data;
 #[path = "scenarios/state.rs"]
 mod state;
 mod support;

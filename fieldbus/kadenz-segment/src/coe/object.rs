@@ -169,19 +169,21 @@ pub struct Dictionary {
 impl Dictionary {
     /// Adds an object with one value at sub-index 0.
     pub fn variable(&mut self, index: u16, name: &str, data_type: DataType, rights: Rights, number: i64) {
-        self.insert(Object {
-            index,
-            name: name.into(),
-            shape: Shape::Variable,
-            entries: vec![number_entry(0, name, data_type, rights, number)],
-        });
+        self.single(index, number_entry(0, name, data_type, rights, number));
+    }
+
+    /// Adds an object of this one entry, at sub-index 0.
+    pub fn single(&mut self, index: u16, entry: Entry) {
+        self.insert(Object { index, name: entry.name.clone(), shape: Shape::Variable, entries: vec![entry] });
     }
 
     /// Adds a text object.
     pub fn text(&mut self, index: u16, name: &str, text: &str) {
         let value = Value::Bytes(text.as_bytes().to_vec());
-        let entry = Entry { sub: 0, name: name.into(), data_type: DataType::Text, rights: RO, value, allowed: None };
-        self.insert(Object { index, name: name.into(), shape: Shape::Variable, entries: vec![entry] });
+        self.single(
+            index,
+            Entry { sub: 0, name: name.into(), data_type: DataType::Text, rights: RO, value, allowed: None },
+        );
     }
 
     /// Adds a record or array; sub-index 0, the count, comes by itself.
@@ -249,6 +251,25 @@ impl Dictionary {
         if let Some(Entry { value: Value::Number(raw), data_type, .. }) = entry {
             let bits = u32::from(data_type.bits().clamp(1, 64));
             *raw = number as u64 & (u64::MAX >> (64 - bits));
+        }
+    }
+
+    /// The bytes behind a handle; `None` where there is a number.
+    #[inline]
+    pub fn bytes(&self, handle: Handle) -> Option<&[u8]> {
+        match self.at(handle) {
+            Some(Entry { value: Value::Bytes(bytes), .. }) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// The bytes behind a handle, to change them: the application's side, without rights.
+    #[inline]
+    pub fn bytes_mut(&mut self, handle: Handle) -> Option<&mut [u8]> {
+        let object = self.objects.get_mut(usize::from(handle.object))?;
+        match object.entries.get_mut(usize::from(handle.entry)) {
+            Some(Entry { value: Value::Bytes(bytes), .. }) => Some(bytes),
+            _ => None,
         }
     }
 
@@ -389,7 +410,13 @@ impl Dictionary {
         if !allowed {
             return Err(Abort::NotMappable);
         }
-        if entry.bits() == usize::from(mapped.bits) {
+        let (bits, own) = (usize::from(mapped.bits), entry.bits());
+        let fits = match entry.value {
+            Value::Number(_) => bits == own,
+            // Bytes are mapped whole, but for bits that fill the last, or in pieces of whole bytes.
+            Value::Bytes(_) => bits.next_multiple_of(8) == own || (own > 255 && bits > 0 && bits % 8 == 0),
+        };
+        if fits {
             Ok(())
         } else {
             Err(Abort::Length)
@@ -446,5 +473,11 @@ fn is_mapping(index: u16) -> bool {
 pub fn number_entry(sub: u8, name: &str, data_type: DataType, rights: Rights, number: i64) -> Entry {
     let bits = u32::from(data_type.bits().clamp(1, 64));
     let value = Value::Number(number as u64 & (u64::MAX >> (64 - bits)));
+    Entry { sub, name: name.into(), data_type, rights, value, allowed: None }
+}
+
+/// Bytes at a sub-index, as many as `bits` take.
+pub fn bytes_entry(sub: u8, name: &str, data_type: DataType, rights: Rights, bits: u16) -> Entry {
+    let value = Value::Bytes(vec![0; usize::from(bits.div_ceil(8))]);
     Entry { sub, name: name.into(), data_type, rights, value, allowed: None }
 }

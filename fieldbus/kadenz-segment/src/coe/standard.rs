@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Objects every CoE device has: identity, assignment, mapping, synchronisation (ETG.1020, ETG.5001).
 
-use super::object::{number_entry, Dictionary, Mapped, Shape, RO, RO_TX, RW, RW_PREOP, RW_RX};
-use crate::description::{DataType, Description, Pdo, Purpose};
+use super::object::{
+    bytes_entry, number_entry, Dictionary, Entry, Mapped, Rights, Shape, RO, RO_TX, RW, RW_PREOP, RW_RX,
+};
+use crate::description::{DataType, Description, Pdo, PdoEntry, Purpose};
 
 /// Entries a mapping object has room for.
 const MAPPING_PLACES: u8 = 16;
@@ -63,16 +65,17 @@ pub fn add(dictionary: &mut Dictionary, device: &Description, device_type: u32) 
 }
 
 fn add_mapping(dictionary: &mut Dictionary, pdo: &Pdo) {
-    let places = MAPPING_PLACES.max(pdo.entries.len().min(255) as u8);
+    let pieces: Vec<Mapped> =
+        pdo.pieces().map(|(entry, bits)| Mapped { index: entry.index, sub: entry.sub, bits }).collect();
+    let places = MAPPING_PLACES.max(pieces.len().min(255) as u8);
     let entries = (1..=places)
         .map(|sub| {
-            let mapped = pdo.entries.get(usize::from(sub) - 1);
-            let word = mapped.map_or(0, |entry| Mapped { index: entry.index, sub: entry.sub, bits: entry.bits }.word());
+            let word = pieces.get(usize::from(sub) - 1).map_or(0, |mapped| mapped.word());
             number_entry(sub, &format!("mapping {sub}"), DataType::U32, RW_PREOP, i64::from(word))
         })
         .collect();
     dictionary.list(pdo.index, &pdo.name, Shape::Record, RW_PREOP, entries);
-    set_count(dictionary, pdo.index, pdo.entries.len());
+    set_count(dictionary, pdo.index, pieces.len());
 }
 
 fn set_count(dictionary: &mut Dictionary, index: u16, count: usize) {
@@ -93,15 +96,23 @@ fn add_mapped_objects(dictionary: &mut Dictionary, device: &Description) {
             entries.sort_by_key(|entry| entry.sub);
             entries.dedup_by_key(|entry| entry.sub);
             match entries.as_slice() {
-                [only] if only.sub == 0 => dictionary.variable(index, &only.name, only.data_type, rights, 0),
+                [only] if only.sub == 0 => dictionary.single(index, value_entry(only, rights)),
                 _ => dictionary.list(
                     index,
                     &entries.first().map_or(String::new(), |entry| entry.name.clone()),
                     Shape::Record,
                     RO,
-                    entries.iter().map(|e| number_entry(e.sub, &e.name, e.data_type, rights, 0)).collect(),
+                    entries.iter().map(|entry| value_entry(entry, rights)).collect(),
                 ),
             }
         }
+    }
+}
+
+/// A place for what is mapped: a number, or as many bytes as it takes.
+fn value_entry(entry: &PdoEntry, rights: Rights) -> Entry {
+    match entry.data_type {
+        DataType::Text | DataType::Octets => bytes_entry(entry.sub, &entry.name, entry.data_type, rights, entry.bits),
+        _ => number_entry(entry.sub, &entry.name, entry.data_type, rights, 0),
     }
 }

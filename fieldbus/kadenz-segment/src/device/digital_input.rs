@@ -36,7 +36,7 @@ fn stamp_index(channel: u8) -> u16 {
 pub fn pdos(channels: u8, stamped: u8) -> Vec<Pdo> {
     let mut entries: Vec<_> = (1..=channels).map(|k| entry(0x6000, k, DataType::Bool, format!("input {k}"))).collect();
     if stamped > 0 && channels % 8 != 0 {
-        entries.push(gap(8 - channels % 8));
+        entries.push(gap(u16::from(8 - channels % 8)));
     }
     for channel in 1..=stamped {
         let index = stamp_index(channel);

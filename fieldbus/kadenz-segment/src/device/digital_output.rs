@@ -34,7 +34,7 @@ pub struct DigitalOutput {
 pub fn pdos(channels: u8) -> Vec<Pdo> {
     let mut entries: Vec<_> = (1..=channels).map(|k| entry(0x7000, k, DataType::Bool, format!("output {k}"))).collect();
     if channels > 8 && channels % 8 != 0 {
-        entries.push(gap(8 - channels % 8));
+        entries.push(gap(u16::from(8 - channels % 8)));
     }
     vec![Pdo { index: 0x1600, name: "outputs".into(), entries }]
 }

@@ -10,6 +10,8 @@ struct Slot {
     handle: Option<Handle>,
     at_bit: usize,
     bits: usize,
+    /// Bytes, not a number: first bit of this piece of them.
+    piece: Option<usize>,
 }
 
 /// The process image of a device, resolved when it enters safe-operational.
@@ -31,8 +33,8 @@ fn mapped(description: &Description, dictionary: &Dictionary, purpose: Purpose) 
     if description.has_mailbox {
         return dictionary.assigned(assignment);
     }
-    let entries = pdos.iter().flat_map(|pdo| &pdo.entries);
-    entries.map(|entry| Mapped { index: entry.index, sub: entry.sub, bits: entry.bits }).collect()
+    let pieces = pdos.iter().flat_map(Pdo::pieces);
+    pieces.map(|(entry, bits)| Mapped { index: entry.index, sub: entry.sub, bits }).collect()
 }
 
 /// Bytes of the process data assigned now.
@@ -46,14 +48,16 @@ impl Image {
     pub fn resolve(description: &Description, dictionary: &Dictionary) -> Self {
         let slots = |purpose| {
             let mut at_bit = 0;
-            let resolve = |entry: Mapped| {
+            let mut slots: Vec<Slot> = Vec::new();
+            for entry in mapped(description, dictionary, purpose) {
                 let bits = usize::from(entry.bits);
                 let handle = dictionary.handle(entry.index, entry.sub).filter(|_| entry.index != 0);
-                let slot = Slot { handle, at_bit, bits };
+                let before = slots.iter().filter(|slot| slot.handle == handle).map(|slot| slot.bits);
+                let piece = handle.and_then(|handle| dictionary.bytes(handle)).map(|_| before.sum());
+                slots.push(Slot { handle, at_bit, bits, piece });
                 at_bit += bits;
-                slot
-            };
-            mapped(description, dictionary, purpose).into_iter().map(resolve).collect::<Vec<_>>()
+            }
+            slots
         };
         let (outputs, inputs) = (slots(Purpose::Outputs), slots(Purpose::Inputs));
         Self {
@@ -77,8 +81,14 @@ impl Image {
     /// Outputs into the dictionary.
     pub fn unpack(&self, bytes: &[u8], dictionary: &mut Dictionary) {
         for slot in &self.outputs {
-            if let Some(handle) = slot.handle {
-                dictionary.set(handle, take(bytes, slot.at_bit, slot.bits) as i64);
+            match (slot.handle, slot.piece) {
+                (Some(handle), None) => dictionary.set(handle, take(bytes, slot.at_bit, slot.bits) as i64),
+                (Some(handle), Some(piece)) => {
+                    if let Some(value) = dictionary.bytes_mut(handle) {
+                        copy(bytes, slot.at_bit, value, piece, slot.bits);
+                    }
+                }
+                _ => {}
             }
         }
     }
@@ -86,6 +96,10 @@ impl Image {
     /// Inputs out of the dictionary.
     pub fn pack(&self, dictionary: &Dictionary, bytes: &mut [u8]) {
         for slot in &self.inputs {
+            if let (Some(handle), Some(piece)) = (slot.handle, slot.piece) {
+                copy(dictionary.bytes(handle).unwrap_or_default(), piece, bytes, slot.at_bit, slot.bits);
+                continue;
+            }
             let value = slot.handle.map_or(0, |handle| dictionary.get(handle));
             put(bytes, slot.at_bit, slot.bits, value as u64);
         }
@@ -107,6 +121,14 @@ fn take(bytes: &[u8], at_bit: usize, bits: usize) -> u64 {
         value |= u64::from(bit) << index;
     }
     value
+}
+
+/// A run of bits from one place to another, a byte at a time.
+fn copy(from: &[u8], from_bit: usize, to: &mut [u8], to_bit: usize, bits: usize) {
+    for done in (0..bits).step_by(8) {
+        let width = (bits - done).min(8);
+        put(to, to_bit + done, width, take(from, from_bit + done, width));
+    }
 }
 
 fn put(bytes: &mut [u8], at_bit: usize, bits: usize, value: u64) {

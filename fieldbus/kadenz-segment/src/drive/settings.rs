@@ -11,6 +11,8 @@ use serde::Deserialize;
 pub struct DriveSettings {
     /// Encoder counts for one turn of the joint.
     pub counts_per_revolution: u32,
+    /// Turns of the motor for turns of the joint; objects 0x608F and 0x6091 say it.
+    pub gear_ratio: [u16; 2],
     /// Rated torque, N·m: 1000 ‰ of objects 0x6071 and 0x6077.
     pub rated_torque_nm: f64,
     /// Largest torque, ‰ of the rated.
@@ -41,6 +43,7 @@ impl Default for DriveSettings {
     fn default() -> Self {
         Self {
             counts_per_revolution: 1 << 20,
+            gear_ratio: [1, 1],
             rated_torque_nm: 200.0,
             max_torque_permille: 1000,
             max_velocity_rad_s: 2.618,
@@ -73,28 +76,29 @@ impl DriveSettings {
         1.2 * self.max_velocity_rad_s
     }
 
-    /// What cannot be, in words.
-    pub fn problem(&self) -> Option<String> {
-        let positive = [
-            ("counts_per_revolution", f64::from(self.counts_per_revolution)),
-            ("rated_torque_nm", self.rated_torque_nm),
-            ("max_velocity_rad_s", self.max_velocity_rad_s),
-            ("quick_stop_rad_s2", self.quick_stop_rad_s2),
-            ("following_window_rad", self.following_window_rad),
-            ("plant.inertia_kg_m2", self.plant.inertia_kg_m2),
-        ];
-        if let Some((name, value)) = positive.into_iter().find(|(_, value)| !value.is_finite() || *value <= 0.0) {
-            return Some(format!("{name} = {value} must be greater than 0"));
-        }
+    /// What cannot be although every number is in its range ([`crate::ranges`]): what, and a remedy.
+    pub fn problem(&self, tick_us: u32) -> Option<(String, &'static str)> {
         let pairs = [
             ("limits_rad", self.limits_rad),
             ("switches_rad", self.switches_rad),
             ("plant.stops_rad", self.plant.stops_rad),
         ];
-        let wrong = pairs
-            .into_iter()
-            .find(|(_, pair)| pair.is_some_and(|[low, high]| low.is_nan() || high.is_nan() || low >= high));
-        wrong.map(|(name, _)| format!("{name} must be [low, high] with low below high"))
+        if let Some((name, Some([low, high]))) =
+            pairs.into_iter().find(|(_, pair)| pair.is_some_and(|[low, high]| low >= high))
+        {
+            return Some((format!("{name} = [{low}, {high}]"), "Write [low, high] with low below high"));
+        }
+        if u64::from(self.counts_per_revolution) * u64::from(self.gear_ratio[1]) > u64::from(u32::MAX) {
+            let message = format!("gear_ratio = {:?} with so many counts_per_revolution", self.gear_ratio);
+            return Some((message, "Object 0x608F has 32 bits for counts times turns of the joint; reduce one"));
+        }
+        // Friction that stops the axis within a step throws it back further in the next one.
+        let decay = self.plant.viscous_nm_s * f64::from(tick_us) * 1.0e-6 / self.plant.inertia_kg_m2;
+        (decay > 1.0).then(|| {
+            let message =
+                format!("plant.viscous_nm_s = {} stops the axis within {tick_us} us", self.plant.viscous_nm_s);
+            (message, "Choose less friction, more inertia or a smaller ring.tick_us")
+        })
     }
 }
 

@@ -2,7 +2,10 @@
 //! The distributed clock of one device: oscillator, offset, the loop that follows the reference, SYNC pulses.
 //!
 //! World time is the segment's own; a local clock runs away from it by its oscillator's error. As in the hardware, the
-//! loop steers the local clock itself, by at most a tenth of the elapsed time.
+//! loop steers the local clock itself, by at most a tenth of the elapsed time. A master sees the clock in steps, and the
+//! time at which a frame was received with noise.
+
+use crate::random::Random;
 
 /// Shortest SYNC0 period taken, ns. Hardware takes less; nothing real uses it, and it would let a stray write stall us.
 pub const SHORTEST_CYCLE_NS: u32 = 10_000;
@@ -10,6 +13,12 @@ pub const SHORTEST_CYCLE_NS: u32 = 10_000;
 const LONGEST_BACKLOG: u64 = 64;
 /// Largest steering of the rate: oscillators are within 100 ppm, drift faults within some more.
 const LARGEST_STEERING: f64 = 1.0e-3;
+
+/// Shortest time from one reference to the next that the rate is taken from: frames back to back would tell it less than
+/// their own noise.
+const SHORTEST_SPAN_NS: f64 = 100_000.0;
+/// Standard deviation of the sum of four uniform numbers of 16 bits.
+const SPREAD_OF_FOUR: f64 = 37_837.2;
 
 /// Proportional gain of a filter depth: 4 / 2^depth, a half at most. A power of two is its exponent.
 #[inline]
@@ -33,6 +42,35 @@ pub struct Clock {
     last_follow_ns: Option<u64>,
     mean_difference_ns: f64,
     sync: Sync,
+    stamps: Stamps,
+}
+
+/// How a clock is seen: in steps, and frames with noise.
+#[derive(Debug, Clone)]
+struct Stamps {
+    step_ns: u32,
+    /// Noise of one in the sum of four uniform numbers, ns.
+    scale: f64,
+    random: Random,
+}
+
+impl Stamps {
+    /// The last step of a time. Taken from 32 bits, as a division of 64 takes longer: once in 4.3 s a step is a shorter one.
+    #[inline]
+    fn step(&self, local_ns: u64) -> u64 {
+        local_ns.wrapping_sub(u64::from(local_ns as u32 % self.step_ns))
+    }
+
+    /// By how much a frame seems to come late: close to normal (Irwin-Hall of four), never beyond 3.5 deviations.
+    #[inline]
+    fn noise_ns(&mut self) -> i64 {
+        if self.scale == 0.0 {
+            return 0;
+        }
+        let bits = self.random.bits();
+        let sum = (0..4).fold(-2 * 0xFFFF, |sum, part| sum + (bits >> (16 * part) & 0xFFFF) as i32);
+        (f64::from(sum) * self.scale) as i64
+    }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -72,12 +110,21 @@ impl Clock {
             last_follow_ns: None,
             mean_difference_ns: 0.0,
             sync: Sync::default(),
+            stamps: Stamps { step_ns: 1, scale: 0.0, random: Random::new(0) },
         }
     }
 
+    /// The same clock seen in steps, and frames received with noise of this standard deviation; the seed makes it
+    /// repeatable.
+    #[must_use]
+    pub fn stamped(mut self, step_ns: u32, noise_ns: f64, seed: u64) -> Self {
+        self.stamps = Stamps { step_ns: step_ns.max(1), scale: noise_ns / SPREAD_OF_FOUR, random: Random::new(seed) };
+        self
+    }
+
     pub(super) fn power_on(&mut self) {
-        let (world, local) = (self.base_world_ns, self.base_local_ns);
-        *self = Self { base_world_ns: world, base_local_ns: local, ..Self::new(self.ppm, self.power_on_ns) };
+        let (world, local, stamps) = (self.base_world_ns, self.base_local_ns, self.stamps.clone());
+        *self = Self { base_world_ns: world, base_local_ns: local, stamps, ..Self::new(self.ppm, self.power_on_ns) };
     }
 
     /// By how much it is too fast, as a part of one.
@@ -101,6 +148,18 @@ impl Clock {
     /// System time: local time and offset, ns.
     pub fn system_ns(&self, world_ns: u64) -> u64 {
         self.local_ns(world_ns).wrapping_add(self.offset_ns)
+    }
+
+    /// System time as the master reads it, ns.
+    #[inline]
+    pub(super) fn read_ns(&self, world_ns: u64) -> u64 {
+        self.stamps.step(self.local_ns(world_ns)).wrapping_add(self.offset_ns)
+    }
+
+    /// Local time at which a frame seems to be received, ns.
+    pub(super) fn receive_ns(&mut self, world_ns: u64) -> u64 {
+        let noise_ns = self.stamps.noise_ns();
+        self.stamps.step(self.local_ns(world_ns).wrapping_add_signed(noise_ns))
     }
 
     fn rebase(&mut self, world_ns: u64) {
@@ -132,7 +191,9 @@ impl Clock {
     /// Takes the reference's time. `depth` is the filter depth of 0x0934: gains fall by half a step.
     pub(super) fn follow(&mut self, reference: u32, world_ns: u64, depth: u8) {
         let (local_ns, fraction) = self.local(world_ns);
-        let here = local_ns.wrapping_add(self.offset_ns).wrapping_sub(u64::from(self.delay_ns)) as u32;
+        let noise_ns = self.stamps.noise_ns();
+        let seen_ns = self.stamps.step(local_ns.wrapping_add_signed(noise_ns));
+        let here = seen_ns.wrapping_add(self.offset_ns).wrapping_sub(u64::from(self.delay_ns)) as u32;
         let difference = f64::from(here.wrapping_sub(reference) as i32);
         self.mean_difference_ns += (difference - self.mean_difference_ns) / 4.0;
         let Some(last) = self.last_follow_ns.replace(world_ns) else { return };
@@ -145,7 +206,7 @@ impl Clock {
         let kp = gain(depth);
         let limit = 0.1 * elapsed;
         if difference.abs() < limit {
-            let steered = self.steering - 0.8 * kp * kp * difference / elapsed;
+            let steered = self.steering - 0.8 * kp * kp * difference / elapsed.max(SHORTEST_SPAN_NS);
             self.steering = steered.clamp(-LARGEST_STEERING, LARGEST_STEERING);
         }
         (self.base_world_ns, self.base_local_ns) = (world_ns, local_ns);
@@ -295,6 +356,53 @@ mod tests {
         // Between two updates it runs on at the learned rate.
         let apart = clock.system_ns(world + 1_000_000) as i64 - reference.system_ns(world + 1_000_000) as i64;
         assert!(apart.abs() <= 3, "{apart} ns apart after a free cycle");
+    }
+
+    #[test]
+    fn a_clock_seen_in_steps_with_noise_settles_at_the_noise_and_is_the_same_again() {
+        let run = |seed: u64| {
+            let reference = Clock::new(-20.0, 5_000).stamped(10, 11.5, seed);
+            let mut clock = Clock::new(500.0, 40_000).stamped(10, 11.5, seed + 1);
+            clock.set_offset(0_u64.wrapping_sub(35_000), 0);
+            let mut world = 0;
+            let mut seen = Vec::new();
+            for cycle in 0..12_000 {
+                world += 1_000_000;
+                clock.follow(reference.read_ns(world) as u32, world, 4);
+                if cycle >= 2000 {
+                    seen.push(clock.difference());
+                    let apart = clock.system_ns(world) as i64 - reference.system_ns(world) as i64;
+                    assert!(apart.abs() < 60, "{apart} ns apart");
+                }
+            }
+            seen
+        };
+        let seen = run(1);
+        let values: Vec<f64> =
+            seen.iter().map(|raw| f64::from(raw & 0x7FFF_FFFF) * if raw >> 31 == 1 { -1.0 } else { 1.0 }).collect();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let sd = (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64).sqrt();
+        assert!(mean.abs() < 1.0 && (2.0..12.0).contains(&sd), "{mean} ± {sd} ns");
+        assert!(values.iter().all(|value| value.abs() < 100.0));
+        assert_eq!(seen, run(1));
+        assert_ne!(seen, run(2));
+    }
+
+    #[test]
+    fn a_frame_is_received_in_steps_with_the_deviation_asked_for() {
+        let mut clock = Clock::new(0.0, 0).stamped(10, 20.0, 3);
+        let errors: Vec<f64> = (1..=20_000_u64)
+            .map(|k| {
+                let stamp = clock.receive_ns(k * 1_000_003);
+                assert_eq!(stamp as u32 % 10, 0);
+                stamp as f64 - (k * 1_000_003) as f64
+            })
+            .collect();
+        let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+        let sd = (errors.iter().map(|error| (error - mean).powi(2)).sum::<f64>() / errors.len() as f64).sqrt();
+        // Noise and a step: √(20² + 10²/12) = 20.2 ns; half a step early, and whole numbers towards 0. Four standard errors.
+        assert!((sd - 20.2).abs() < 0.5 && (mean + 4.5).abs() < 0.8, "{mean} ± {sd}");
+        assert_eq!(clock.read_ns(1_234_567), 1_234_560);
     }
 
     #[test]

@@ -203,7 +203,7 @@ impl Esc {
         if address == at::SYSTEM_TIME as u16 && data.len() == 8 && !OR {
             // Once in every cycle, at the reference.
             self.follow_reference();
-            let time = self.system_time(arrival.world_ns).unwrap_or(0).to_le_bytes();
+            let time = self.read_system_time(arrival.world_ns).to_le_bytes();
             self.set(at::SYSTEM_TIME, &time);
             data.copy_from_slice(&time);
             return true;
@@ -263,7 +263,7 @@ impl Esc {
         let overlaps = |start: usize, length: usize| address < start + length && end > start;
         // What changes with every frame is written into memory only when somebody looks.
         if overlaps(at::SYSTEM_TIME, 8) {
-            let time = self.system_time(arrival.world_ns).unwrap_or(0);
+            let time = self.read_system_time(arrival.world_ns);
             self.set(at::SYSTEM_TIME, &time.to_le_bytes());
         }
         if overlaps(at::EVENT_REQUEST, 2) {
@@ -522,16 +522,23 @@ impl Esc {
         self.memory[at::SYNC_MANAGER + 8 + 7] = activate & 0x02;
     }
 
-    /// System time of the distributed clock, ns.
+    /// System time of the distributed clock, ns, finer than any master sees it: for tests and for looking inside.
     pub fn system_time(&self, world_ns: u64) -> Option<u64> {
         self.clock.as_ref().map(|clock| clock.system_ns(world_ns))
     }
 
+    /// System time as the master reads it, ns; 0 without a clock.
+    #[inline]
+    fn read_system_time(&self, world_ns: u64) -> u64 {
+        self.clock.as_ref().map_or(0, |clock| clock.read_ns(world_ns))
+    }
+
     fn latch_ports(&mut self, arrival: &Arrival<'_>) {
-        let Some(clock) = &self.clock else { return };
-        let at_port = |after: u64| clock.local_ns(arrival.sent_ns.saturating_add(after));
-        let local = arrival.ports_after_ns.map(|port| port.map(at_port));
-        let receive = clock.local_ns(arrival.world_ns);
+        let Some(clock) = &mut self.clock else { return };
+        let mut at_port = |after: u64| clock.receive_ns(arrival.sent_ns.saturating_add(after));
+        let local = arrival.ports_after_ns.map(|port| port.map(&mut at_port));
+        // With port 0 open the processing unit's time is that port's, in 64 bits.
+        let receive = local[0].unwrap_or_else(|| clock.receive_ns(arrival.world_ns));
         for (port, time) in local.into_iter().enumerate() {
             self.set(at::PORT_TIMES + 4 * port, &(time.unwrap_or(0) as u32).to_le_bytes());
         }

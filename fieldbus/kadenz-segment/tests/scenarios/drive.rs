@@ -135,3 +135,24 @@ fn s51_homing_on_the_index_pulse_ends_in_an_error_at_a_limit_switch() {
     assert_eq!(master.status(AXIS) & (0x3000 | LIMITED), 1 << 13 | LIMITED, "{:#06x}", master.status(AXIS));
     assert!((0.1..0.11).contains(&rad(&master)), "{} rad", rad(&master));
 }
+
+#[test]
+fn s61_the_scale_a_drive_reports_is_the_scale_it_moves_by() {
+    let mut master =
+        Master::new(segment(&fast_drive("counts_per_revolution = 500_000\ngear_ratio = [121, 2]\nstart_rad = 1.0")));
+    master.bring_up();
+    let number = |master: &mut Master, index: u16, sub: u8| match master.upload(AXIS, index, sub, false) {
+        Sdo::Data(data) => f64::from(u32::from_le_bytes(data.try_into().unwrap())),
+        other => panic!("{index:#06x}: {other:?}"),
+    };
+    let mut ratio = |index: u16| number(&mut master, index, 1) / number(&mut master, index, 2);
+    let (resolution, gear, feed) = (ratio(0x608F), ratio(0x6091), ratio(0x6092));
+    assert_eq!((gear, feed), (60.5, 500_000.0));
+    // CiA 402: position actual = feed constant × encoder position / (encoder resolution × gear ratio).
+    let turns = 1.0 / std::f64::consts::TAU;
+    let encoder = turns * gear * resolution;
+    assert!((f64::from(master.position(AXIS)) - feed * encoder / (resolution * gear)).abs() <= 1.0);
+    assert!((resolution * gear - 500_000.0).abs() < 1e-6, "counts of a turn of the joint");
+    assert!(matches!(master.upload(AXIS, 0x6061, 0, false), Sdo::Data(data) if data.len() == 1));
+    assert_eq!(master.download(AXIS, 0x6091, 1, &1_u32.to_le_bytes(), false), Sdo::Abort(0x0601_0002), "fixed");
+}

@@ -109,3 +109,28 @@ fn s57_a_device_restarted_by_the_reset_sequence_tells_its_links() {
     let (status, _) = master.command(Command::Aprd, address(0_u16.wrapping_sub(3), 0x0110), &[0; 2]).unwrap();
     assert_eq!(u16::from_le_bytes([status[0], status[1]]), 0x5A33);
 }
+
+#[test]
+fn s62_clocks_are_read_in_steps_and_frames_received_with_noise_that_the_seed_repeats() {
+    let delays = |text: &str| {
+        let mut master = Master::new(segment(&format!("{text}{}", line(&["coupler", "drive"]))));
+        let mut seen = Vec::new();
+        for _ in 0..40 {
+            master.command(Command::Bwr, address(0, 0x0900), &[0; 4]);
+            let (raw, _) = master.read(0, 0x0900, 8).unwrap();
+            let port = |at: usize| u32::from_le_bytes(raw[at..at + 4].try_into().unwrap());
+            assert_eq!(master.read(0, 0x0918, 4).unwrap().0, raw[..4], "the processing unit's time is that of port 0");
+            seen.push(port(4).wrapping_sub(port(0)));
+            let low = master.read(0, 0x0910, 8).unwrap().0[..4].try_into().unwrap();
+            assert_eq!(u32::from_le_bytes(low) % 10, 0);
+        }
+        seen
+    };
+    let noisy = delays("");
+    assert!(noisy.iter().all(|ns| ns % 10 == 0 && ns.abs_diff(1200) < 120), "{noisy:?}");
+    assert!(noisy.iter().collect::<std::collections::HashSet<_>>().len() > 3, "{noisy:?}");
+    assert_eq!(noisy, delays("[ring]\nseed = 1\n"));
+    assert_ne!(noisy, delays("[ring]\nseed = 2\n"));
+    let exact = delays("[ring]\nclock_noise_ns = 0\n");
+    assert!(exact.iter().all(|ns| ns.abs_diff(1200) <= 10), "{exact:?}");
+}

@@ -24,6 +24,14 @@ pub fn eight() -> Segment {
     Segment::new(Ring::new(&RingFile::read(&path).unwrap(), &path).unwrap())
 }
 
+/// The same ring with clocks that are seen without step and noise: for what has to be exact.
+pub fn eight_exact() -> Segment {
+    segment(&format!("{EXACT}{}", include_str!("../../rings/eight.toml").replace("[ring]", "")))
+}
+
+/// Clocks without step and noise.
+pub const EXACT: &str = "[ring]\nclock_step_ns = 1\nclock_noise_ns = 0\n";
+
 /// A segment from the text of a ring file.
 pub fn segment(text: &str) -> Segment {
     let path = Path::new("test.toml");
