@@ -7,7 +7,7 @@ use kadenz_segment::device::Function;
 use kadenz_segment::error::SegmentError;
 use kadenz_segment::fault::{Fault, FaultFile};
 use kadenz_segment::link::packet::{become_real_time, PacketSocket};
-use kadenz_segment::link::{replay, serve};
+use kadenz_segment::link::{replay, serve, Event};
 use kadenz_segment::pcap::{self, Writer};
 use kadenz_segment::register::REGISTERS;
 use kadenz_segment::ring::Ring;
@@ -132,7 +132,9 @@ fn act(action: Action) -> Result<(), SegmentError> {
 fn build(ring: &Path, faults: Option<&Path>, arguments: &[String]) -> Result<Segment, SegmentError> {
     let mut segment = Segment::new(Ring::new(&RingFile::read(ring)?, ring)?);
     if let Some(path) = faults {
-        segment.add_faults(FaultFile::read(path)?.fault)?;
+        let file = FaultFile::read(path)?;
+        file.check(segment.ring(), path)?;
+        segment.add_faults(file.fault)?;
     }
     let faults: Result<Vec<_>, _> = arguments.iter().map(|text| Fault::from_argument(text)).collect();
     segment.add_faults(faults?)?;
@@ -157,7 +159,10 @@ fn run(
     }
     kadenz_segment::link::packet::on_interrupt(&STOP);
     say!("{} devices on {interface}; Ctrl-C ends", segment.ring().devices.len());
-    let served = serve::serve(segment, &socket, recording, &STOP, duration)?;
+    let mut report = |event: &Event| {
+        let _ = writeln!(std::io::stderr(), "{event}");
+    };
+    let served = serve::serve(segment, &socket, recording, &STOP, duration, &mut report)?;
     let counters = segment.counters();
     let mean = served.processing_ns as f64 / counters.frames.max(1) as f64 / 1000.0;
     say!(

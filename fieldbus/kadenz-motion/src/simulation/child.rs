@@ -11,6 +11,7 @@ use kadenz_segment::device::Function;
 use kadenz_segment::fault::Fault;
 use kadenz_segment::link::packet::{become_real_time, on_interrupt, PacketSocket};
 use kadenz_segment::link::serve::serve;
+use kadenz_segment::link::Event;
 use kadenz_segment::segment::Segment;
 
 use super::veth::{remove, Veth};
@@ -73,7 +74,10 @@ pub fn simulate(options: &RingOptions) -> Result<(), MotionError> {
             std::thread::sleep(AFTERLIFE);
             over.store(true, Ordering::Relaxed);
         });
-        let served = serve::<std::io::Sink>(&mut segment, &socket, None, &over, None);
+        let mut report = |event: &Event| {
+            let _ = writeln!(std::io::stderr(), "simulated ring: {event}");
+        };
+        let served = serve::<std::io::Sink>(&mut segment, &socket, None, &over, None, &mut report);
         over.store(true, Ordering::Relaxed);
         served
     })?;

@@ -135,19 +135,6 @@ pub fn add(dictionary: &mut Dictionary, settings: &DriveSettings) {
     d.list(0x6099, "homing speeds", Shape::Array, RO, speeds);
     d.variable(0x60B1, "velocity offset", I32, RW_RX, 0);
     d.variable(0x60B2, "torque offset", I16, RW_RX, 0);
-    // Position actual = feed constant × encoder position / (encoder resolution × gear ratio): the encoder has
-    // `counts_per_revolution` increments in as many turns of the motor as one turn of the joint takes.
-    let [motor, shaft] = settings.gear_ratio.map(i64::from);
-    let increments = i64::from(settings.counts_per_revolution);
-    let pair = |first: &str, one: i64, second: &str, other: i64| {
-        vec![number_entry(1, first, U32, RO, one), number_entry(2, second, U32, RO, other)]
-    };
-    let resolution = pair("encoder increments", increments * shaft, "motor revolutions", motor);
-    d.list(0x608F, "position encoder resolution", Shape::Array, RO, resolution);
-    let gear = pair("motor revolutions", motor, "shaft revolutions", shaft);
-    d.list(0x6091, "gear ratio", Shape::Array, RO, gear);
-    let feed = pair("feed", increments, "shaft revolutions", 1);
-    d.list(0x6092, "feed constant", Shape::Array, RO, feed);
     let period = vec![number_entry(1, "value", U8, RW, 1), number_entry(2, "exponent of ten, s", I8, RW, -3)];
     d.list(0x60C2, "interpolation period", Shape::Record, RO, period);
     d.variable(0x60F4, "following error", I32, RO_TX, 0);
@@ -159,18 +146,21 @@ pub fn add(dictionary: &mut Dictionary, settings: &DriveSettings) {
     d.list(0x2000, "supervision", Shape::Record, RO, own);
 }
 
-/// What a count is (CiA 402-2, factor group). The encoder is at the joint, so the gear is 1 to 1 and the feed constant is
-/// the encoder's counts of one turn.
+/// What a count is (CiA 402-2, factor group): position actual = feed constant × encoder position / (encoder resolution ×
+/// gear ratio). A turn of the joint is `counts_per_revolution` increments of an encoder at a motor behind the gear, which
+/// is 1 to 1 unless the ring file says otherwise.
 fn scale(d: &mut Dictionary, settings: &DriveSettings) {
     let counts = i64::from(settings.counts_per_revolution);
-    let mut ratio = |index, name, above: (&str, i64), below: &str| {
-        let entries = vec![number_entry(1, above.0, U32, RO, above.1), number_entry(2, below, U32, RO, 1)];
+    let [motor, shaft] = settings.gear_ratio.map(i64::from);
+    let mut ratio = |index, name, above: (&str, i64), below: (&str, i64)| {
+        let entries = vec![number_entry(1, above.0, U32, RO, above.1), number_entry(2, below.0, U32, RO, below.1)];
         d.list(index, name, Shape::Array, RO, entries);
     };
     use DataType::U32;
-    ratio(0x608F, "position encoder resolution", ("encoder increments", counts), "motor revolutions");
-    ratio(0x6091, "gear ratio", ("motor revolutions", 1), "shaft revolutions");
-    ratio(0x6092, "feed constant", ("feed", counts), "shaft revolutions");
+    let encoder = ("encoder increments", counts * shaft);
+    ratio(0x608F, "position encoder resolution", encoder, ("motor revolutions", motor));
+    ratio(0x6091, "gear ratio", ("motor revolutions", motor), ("shaft revolutions", shaft));
+    ratio(0x6092, "feed constant", ("feed", counts), ("shaft revolutions", 1));
 }
 
 /// Is this a homing method the drive has?

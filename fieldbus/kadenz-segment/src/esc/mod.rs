@@ -527,8 +527,6 @@ impl Esc {
         self.clock.as_ref().map(|clock| clock.system_ns(world_ns))
     }
 
-    /// System time as the master reads it, ns; 0 without a clock.
-    #[inline]
     fn read_system_time(&self, world_ns: u64) -> u64 {
         self.clock.as_ref().map_or(0, |clock| clock.read_ns(world_ns))
     }

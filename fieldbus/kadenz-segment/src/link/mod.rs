@@ -1,8 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Where frames come from and go back to.
 
+pub mod claim;
+pub mod facing;
 pub mod in_process;
 pub mod outbox;
 pub mod packet;
 pub mod replay;
 pub mod serve;
+
+use std::fmt;
+use std::time::Duration;
+
+/// How an interface stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkState {
+    /// Frames pass.
+    Up,
+    /// It is up, but has no link: no cable, or a peer that is down.
+    NoCarrier,
+    /// It was switched off.
+    Down,
+    /// It does not exist any more.
+    Gone,
+}
+
+/// A change of the interface while it is served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// Its name.
+    pub interface: String,
+    /// How it stands now.
+    pub state: LinkState,
+    /// Since the segment began to serve.
+    pub at: Duration,
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, at) = (&self.interface, self.at.as_secs_f64());
+        write!(out, "at {at:.3} s: {name} ")?;
+        match self.state {
+            LinkState::Up => write!(out, "has a link"),
+            LinkState::NoCarrier => {
+                write!(out, "has no link. Plug the cable in, or bring the other end of the pair up")
+            }
+            LinkState::Down => write!(out, "is down. Frames pass again after `ip link set {name} up`"),
+            LinkState::Gone => write!(out, "was removed"),
+        }
+    }
+}

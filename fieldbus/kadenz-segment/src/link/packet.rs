@@ -5,6 +5,8 @@
 //! that outlives it.
 #![allow(unsafe_code)]
 
+use super::claim::Claim;
+use super::LinkState;
 use crate::error::SegmentError;
 use crate::frame::ETHERTYPE;
 use std::ffi::CString;
@@ -15,7 +17,20 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// A socket that receives and sends EtherCAT frames on one interface.
 pub struct PacketSocket {
     socket: OwnedFd,
+    /// Readable when any interface has changed.
+    changes: OwnedFd,
     interface: String,
+    index: u32,
+    _claim: Claim,
+}
+
+/// What a wait ended with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Awaited {
+    /// A frame waits.
+    pub frame: bool,
+    /// An interface has changed; [`PacketSocket::state`] says how this one stands.
+    pub change: bool,
 }
 
 impl PacketSocket {
@@ -39,6 +54,9 @@ impl PacketSocket {
         if index == 0 {
             return Err(fail("find", missing)(io::Error::last_os_error()));
         }
+        let taken = "End that process first, or use another pair of interfaces";
+        let claim = Claim::new(index).map_err(fail("claim", taken))?;
+        let changes = watch_links().map_err(fail("watch", "A Linux kernel with rtnetlink is needed"))?;
         // The interface sees what its own master sends elsewhere on the same machine: only what comes in counts.
         let outgoing = set(&socket, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1_i32);
         outgoing.map_err(fail("hide outgoing frames of", "A Linux kernel from 4.20 on is needed"))?;
@@ -65,7 +83,39 @@ impl PacketSocket {
         // SAFETY: address and size describe a live sockaddr_ll.
         check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), size) })
             .map_err(fail("bind to", "Bring it up: `ip link set … up`"))?;
-        Ok(Self { socket, interface: interface.into() })
+        let socket = Self { socket, changes, interface: interface.into(), index, _claim: claim };
+        if socket.state() == LinkState::Down {
+            let down = "Bring it up: `ip link set … up`, for both ends of a veth pair";
+            return Err(fail("serve", down)(io::Error::from_raw_os_error(libc::ENETDOWN)));
+        }
+        Ok(socket)
+    }
+
+    /// The interface's name when it was opened.
+    pub fn interface(&self) -> &str {
+        &self.interface
+    }
+
+    /// How the interface stands. It is known by its number: a name may change.
+    pub fn state(&self) -> LinkState {
+        // SAFETY: a request of zeros is a valid one with an empty name.
+        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+        // SAFETY: the name has room for IFNAMSIZ bytes, as the call asks.
+        if unsafe { libc::if_indextoname(self.index, request.ifr_name.as_mut_ptr()) }.is_null() {
+            return LinkState::Gone;
+        }
+        // SAFETY: SIOCGIFFLAGS takes an ifreq with a name, and writes flags into it.
+        let asked = check(unsafe { libc::ioctl(self.socket.as_raw_fd(), libc::SIOCGIFFLAGS as _, &raw mut request) });
+        if asked.is_err() {
+            return LinkState::Gone;
+        }
+        // SAFETY: the call above has written this member of the union.
+        let flags = i32::from(unsafe { request.ifr_ifru.ifru_flags });
+        match (flags & libc::IFF_UP != 0, flags & libc::IFF_RUNNING != 0) {
+            (false, _) => LinkState::Down,
+            (true, false) => LinkState::NoCarrier,
+            (true, true) => LinkState::Up,
+        }
     }
 
     fn error(&self, action: &'static str, source: io::Error) -> SegmentError {
@@ -77,17 +127,34 @@ impl PacketSocket {
         }
     }
 
-    /// Blocks until a frame waits or the time is over. True if one waits.
-    pub fn wait(&self, timeout: Duration) -> Result<bool, SegmentError> {
-        let mut poll = libc::pollfd { fd: self.socket.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    /// Blocks until a frame waits, an interface has changed, or the time is over.
+    pub fn wait(&self, timeout: Duration) -> Result<Awaited, SegmentError> {
+        let watch = |fd: &OwnedFd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let mut polls = [watch(&self.socket), watch(&self.changes)];
         let timeout =
             libc::timespec { tv_sec: timeout.as_secs() as libc::time_t, tv_nsec: timeout.subsec_nanos().into() };
-        // SAFETY: one pollfd and one timespec, both on this stack.
-        match check(unsafe { libc::ppoll(&raw mut poll, 1, &raw const timeout, std::ptr::null()) }) {
-            Ok(count) => Ok(count > 0),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
+        // SAFETY: two pollfds and one timespec, all on this stack.
+        match check(unsafe { libc::ppoll(polls.as_mut_ptr(), 2, &raw const timeout, std::ptr::null()) }) {
+            Ok(_) => {
+                let change = polls[1].revents != 0;
+                if change {
+                    self.forget_changes();
+                }
+                Ok(Awaited { frame: polls[0].revents != 0, change })
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(Awaited { frame: false, change: false }),
             Err(error) => Err(self.error("wait for frames on", error)),
         }
+    }
+
+    /// Takes the messages about changes: that there were any is enough.
+    fn forget_changes(&self) {
+        let mut message = [0_u8; 4096];
+        // SAFETY: pointer and length are the buffer's.
+        while unsafe {
+            libc::recv(self.changes.as_raw_fd(), message.as_mut_ptr().cast(), message.len(), libc::MSG_DONTWAIT)
+        } > 0
+        {}
     }
 
     /// Takes a frame that waits: its bytes in `buffer`; `None` if there is none.
@@ -104,7 +171,7 @@ impl PacketSocket {
             Ok(length) => Ok(Some(Arrival { length, age: age(&message) })),
             Err(_) => match io::Error::last_os_error() {
                 error if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(None),
-                // The other end of a veth pair has gone down; it may come back.
+                // It went down or was removed: that is a change, and reported as one.
                 error if error.raw_os_error() == Some(libc::ENETDOWN) => Ok(None),
                 error => Err(self.error("receive from", error)),
             },
@@ -120,7 +187,7 @@ impl PacketSocket {
         }
         let error = io::Error::last_os_error();
         match error.raw_os_error() {
-            Some(libc::ENETDOWN | libc::ENOBUFS | libc::EAGAIN) => Ok(false),
+            Some(libc::ENETDOWN | libc::ENOBUFS | libc::EAGAIN | libc::ENXIO | libc::ENODEV) => Ok(false),
             _ => Err(self.error("send to", error)),
         }
     }
@@ -161,6 +228,23 @@ fn age(message: &libc::msghdr) -> Duration {
         header = unsafe { libc::CMSG_NXTHDR(message, header) };
     }
     Duration::ZERO
+}
+
+/// A socket that becomes readable when an interface changes (rtnetlink, RTMGRP_LINK). Needs no privilege.
+fn watch_links() -> io::Result<OwnedFd> {
+    let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+    // SAFETY: no pointers are passed.
+    let raw = check(unsafe { libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE) })?;
+    // SAFETY: the descriptor is new and ours.
+    let socket = unsafe { OwnedFd::from_raw_fd(raw) };
+    // SAFETY: an address of zeros is a valid one: the kernel chooses the port.
+    let mut address: libc::sockaddr_nl = unsafe { std::mem::zeroed() };
+    address.nl_family = libc::AF_NETLINK as u16;
+    address.nl_groups = libc::RTMGRP_LINK as u32;
+    let size = std::mem::size_of::<libc::sockaddr_nl>() as libc::socklen_t;
+    // SAFETY: address and size describe a live sockaddr_nl.
+    check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), size) })?;
+    Ok(socket)
 }
 
 fn check(result: i32) -> io::Result<i32> {
