@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulated EtherCAT segment costs: a frame in process beside the network stack's own pass
-of such a frame, and 10 kHz over a veth pair.
+"""What the simulated EtherCAT segment costs: a frame in process, in time and in instructions,
+beside the network stack's own pass of such a frame, and 10 kHz over a veth pair.
 
 Run as root: `python benchmarks/segment.py [--seconds 10]`. Prints Markdown for docs/performance.md.
 In the second part SOEM (pysoem) brings the ring to OP with clocks and cycles every 100 us; a cycle
@@ -10,8 +10,10 @@ whose working counter is not that of all devices counts as lost.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from pathlib import Path
 
 FIELDBUS = Path(__file__).resolve().parents[1] / "fieldbus"
 RING = FIELDBUS / "kadenz-segment" / "rings" / "eight.toml"
+BENCH = ("-j2", "-p", "kadenz-segment", "--bench", "segment")
 PERIOD_NS = 100_000
 # Six drives read and write (3 each), one output writes (2), one input reads (1).
 WORKING_COUNTER = 6 * 3 + 2 + 1
@@ -73,6 +76,39 @@ def sustain(interface: str, seconds: float) -> tuple[int, int, float, list[int]]
     return count, lost, took, trips
 
 
+def instructions(frames: int, master: str) -> int:
+    """Instructions of `Segment::pass` for so many frames of a master, bring-up included."""
+    built = cargo("bench", "--no-run", "--quiet", "--message-format=json", *BENCH)
+    messages = [json.loads(line) for line in built.splitlines() if line.startswith("{")]
+    program = next(
+        message["executable"] for message in reversed(messages) if message.get("executable")
+    )
+    callgrind = [
+        "valgrind",
+        "--tool=callgrind",
+        "--collect-atstart=no",
+        "--callgrind-out-file=/dev/null",
+    ]
+    command = [*callgrind, "--toggle-collect=*Segment::pass*", program]
+    command += ["--bench", "--frames", str(frames), "--only", master]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    counted = re.search(r"Collected : (\d+)", done.stderr)
+    assert counted is not None, done.stderr
+    return int(counted[1])
+
+
+def counted_frames() -> None:
+    """Instructions a frame: two runs differ by frames alone. Each run warms up with as many."""
+    if shutil.which("valgrind") is None:
+        print("Instructions are not counted: valgrind is not installed\n")
+        return
+    print("| frame | instructions, counted by callgrind |\n|---|---|")
+    for master in ("SOEM", "ethercrab"):
+        few, many = instructions(500, master), instructions(1500, master)
+        print(f"| {master} | {(many - few) / 2000:.0f} |")
+    print()
+
+
 @contextmanager
 def veth_pair() -> Iterator[tuple[str, str]]:
     """Names of the two ends of a virtual cable, for as long as the block lasts. Needs root."""
@@ -122,7 +158,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=10.0)
     arguments = parser.parse_args()
-    print(cargo("bench", "--quiet", "-j2", "-p", "kadenz-segment", "--bench", "segment"))
+    print(cargo("bench", "--quiet", *BENCH))
+    counted_frames()
     cargo("build", "--release", "--quiet", "-j2", "-p", "kadenz-segment")
     if os.geteuid() != 0:
         print("The veth part needs root", file=sys.stderr)

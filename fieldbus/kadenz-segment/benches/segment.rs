@@ -3,7 +3,8 @@
 //!
 //! Included: parsing, every device's work on every datagram, working counters, feeding the clocks. Not included: system
 //! calls (printed by `benchmarks/segment.py` over a veth pair) and what the devices' applications do after the frame
-//! has left (printed here as `settle`). `cargo bench -p kadenz-segment`.
+//! has left (printed here as `settle`). `cargo bench -p kadenz-segment`. `--frames N --only soem` sends fewer, of one master:
+//! `benchmarks/segment.py` has callgrind count their instructions so.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use kadenz_segment::command::Command;
@@ -81,10 +82,10 @@ impl Bench {
     }
 
     /// Times `process` and, apart, `settle`, of one frame a millisecond: sorted ns of each.
-    fn measure(&mut self, frame: &[u8], counter: u16) -> (Vec<u64>, Vec<u64>) {
-        let (mut process, mut settle) = (Vec::with_capacity(FRAMES), Vec::with_capacity(FRAMES));
+    fn measure(&mut self, frame: &[u8], counter: u16, frames: usize) -> (Vec<u64>, Vec<u64>) {
+        let (mut process, mut settle) = (Vec::with_capacity(frames), Vec::with_capacity(frames));
         let mut buffer = frame.to_vec();
-        for number in 0..WARM_UP + FRAMES {
+        for number in 0..WARM_UP.min(frames) + frames {
             buffer.copy_from_slice(frame);
             self.now_ns += CYCLE_NS;
             // What is due between two frames is done between them, as the live loop does when its timer wakes it.
@@ -94,7 +95,7 @@ impl Bench {
             let passed = Instant::now();
             self.segment.settle(self.now_ns);
             let settled = Instant::now();
-            if number >= WARM_UP {
+            if number >= WARM_UP.min(frames) {
                 process.push((passed - start).as_nanos() as u64);
                 settle.push((settled - passed).as_nanos() as u64);
             }
@@ -114,7 +115,14 @@ fn row(name: &str, bytes: usize, sorted: &[u64], clock_ns: u64) {
     println!("| {name} | {bytes} | {own:.0} | {} | {} | {} |", at(0.5), at(0.99), at(0.999));
 }
 
+/// What follows a word on the command line.
+fn argument(word: &str) -> Option<String> {
+    std::env::args().skip_while(|argument| argument != word).nth(1)
+}
+
 fn main() {
+    let frames = argument("--frames").map_or(FRAMES, |text| text.parse().expect("a number of frames"));
+    let only = argument("--only").unwrap_or_default();
     let mut reads: Vec<u64> = (0..100_000)
         .map(|_| {
             let start = Instant::now();
@@ -139,13 +147,16 @@ fn main() {
     let crab = crab.build();
     let whole = 6 * 3 + 2 + 1;
     println!(
-        "ring: coupler and eight devices in OP, {image} bytes of process data; {FRAMES} frames each, one a millisecond"
+        "ring: coupler and eight devices in OP, {image} bytes of process data; {frames} frames each, one a millisecond"
     );
     println!("one reading of the clock: {clock_ns} ns, taken off the mean and left in the percentiles\n");
     println!("| frame | bytes | mean ns | p50 ns | p99 ns | p99.9 ns |");
     println!("|---|---|---|---|---|---|");
     for (name, frame) in [("SOEM: LRW, FRMW", &soem), ("ethercrab: FRMW, LRW, 9 FPRD", &crab)] {
-        let (process, settle) = bench.measure(frame, whole);
+        if !name.starts_with(&only) {
+            continue;
+        }
+        let (process, settle) = bench.measure(frame, whole, frames);
         row(name, frame.len(), &process, clock_ns);
         row("  settle after it (applications)", frame.len(), &settle, clock_ns);
     }
