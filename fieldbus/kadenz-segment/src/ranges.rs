@@ -84,7 +84,7 @@ pub const FAULTS: &[(&str, Range)] = &[
     ("fault[].byte", Whole(0, 1513)),
     ("fault[].code", Whole(0, 0xFFFF)),
     ("fault[].state", Whole(1, 8)),
-    ("fault[].ppm", Real(-10_000.0, 10_000.0)),
+    ("fault[].ppm", Real(-100_000.0, 100_000.0)),
 ];
 
 /// Holds all numbers of a TOML text against `rows`, and the lengths of its lists. Keys without a row, unknown ones among
