@@ -162,8 +162,11 @@ class Session:
         self._progress.closed(self._name, entry)
 
     def _missed(self, entry: RecordEntry, end: End | None) -> dict[str, int]:
-        """What the target missed, by lane: its own count, or the holes in the cycles' numbers."""
-        if end is not None:
+        """What the target missed, by lane: its own count, or the holes in the cycles' numbers.
+
+        A record that failed ended before its plan: what did not come of it was not measured.
+        """
+        if end is not None and end.status != "failed":
             said = zip(entry.series, end.lanes, strict=False)
             return {lane.name: its.missed for lane, its in said}
         begun = {lane.name: self._cycles.get((entry.id, lane.name), 0) for lane in entry.series}
