@@ -2,6 +2,7 @@
 """False alarms and power of `compare`: the tables of docs/performance.md.
 
     python benchmarks/compare_power.py [--pairs 200] [--samples 20000] [--only NAME] [--runs N]
+    python benchmarks/compare_power.py --rounds [--calls 1000]
 
 Pairs of made-up sides, the same system twice (A/A) and one 5 % slower (A/B), for several kinds of
 noise, one run a side and several. A false alarm is a verdict `better` or `worse` on an A/A pair;
@@ -9,6 +10,10 @@ found is a verdict `worse` on an A/B pair. Both with their exact 95 % intervals 
 1934). The threshold is the command line's own, 5 %; within it an A/A pair is `equivalent`, so a
 column of its own says how often the interval of an A/A pair's ratio leaves out 1 (nominal 5 %).
 Exit code 1 when a line misses what it must hold: at most 5 % false alarms, at least 95 % found.
+
+`--rounds`: calls of many points, two to five rounds a side, whose figures differ from run to run by
+a log-normal spread. A false alarm is any `better` or `worse` in a call without a change; found is
+`worse` at the one point that has one.
 """
 
 from __future__ import annotations
@@ -24,9 +29,12 @@ import numpy as np
 from scipy.signal import lfilter
 from scipy.stats import beta
 
-from kadenz.stats.compare import compare
+from kadenz.stats.compare import compare, judge
 from kadenz.stats.holm import holm
+from kadenz.stats.replicate import Replicated
 from kadenz.stats.samples import Floats
+from kadenz.stats.side import Side
+from kadenz.stats.spread import moderated
 
 Rng = np.random.Generator
 SHIFT = 1.05
@@ -55,6 +63,11 @@ def ticks(rng: Rng, n: int, level: float, tick: float = 1.0) -> Floats:
     return np.asarray(np.floor(smooth(rng, n, level) / tick + rng.random(n)))
 
 
+def readings(rng: Rng, n: int, level: float) -> Floats:
+    """Of a clock with a step of 1: whole numbers, in the shares that make the mean `level`."""
+    return np.asarray(np.floor(level * (1.0 + 0.002 * ar1(rng, n, 0.9)) + rng.random(n)))
+
+
 def bursts(rng: Rng, n: int, level: float, share: float = 0.001, length: int = 10) -> Floats:
     """Skewed, and bursts of `length` samples in a row, `share` of all, with a Pareto tail of 2."""
     series = skewed(rng, n, level)
@@ -75,13 +88,16 @@ class Case:
     offset: float = 0.0  # relative sd of the level from run to run
     told: float = 0.0  # what compare is told of it, --between-runs
     level: float = 100.0
+    step: float = 0.0  # of the clock, in the unit of the samples
     required: str = "both"  # "both", "false alarms" or "nothing"
 
 
 COARSE = partial(ticks, tick=5.0)
 # One sample in fifty is in a burst: p99 stands inside the Pareto tail of eight bursts a run.
 HEAVY = partial(bursts, share=0.02, length=50)
-NOISE = {
+# The same in two bursts a run.
+TWO = partial(bursts, share=0.02, length=200)
+NOISE: dict[str, Callable[[Rng, int, float], Floats]] = {
     "autocorrelation 0.9": smooth,
     "0.9, log-normal": skewed,
     "0.9, ticks of 1 %": ticks,
@@ -97,9 +113,26 @@ def must(noise: str, statistic: str | float) -> str:
 
 
 CASES = [
-    *(Case(name, make, s, 1, required=must(name, s)) for name, make in NOISE.items() for s in BOTH),
+    *(
+        Case(name, make, s, 1, required=must(name, s), step=float("ticks" in name))
+        for name, make in NOISE.items()
+        for s in BOTH
+    ),
     # The true median is between two ticks of 5 %: the change is as small as the clock's step.
-    Case("0.9, ticks of 5 %, on the edge", COARSE, "median", level=102.5, required="false alarms"),
+    Case(
+        "0.9, ticks of 5 %, on the edge",
+        COARSE,
+        "median",
+        level=102.5,
+        required="false alarms",
+        step=1.0,
+    ),
+    *(
+        Case("readings of 3 and 4, 10 % apart", readings, s, r, level=3.5, step=1.0, required=needs)
+        for s, needs in (("median", "false alarms"), ("mean", "both"))
+        for r in (1, 3)
+    ),
+    *(Case("two bursts a run carry p99", TWO, 0.99, r, required="false alarms") for r in (1, 3, 5)),
     *(Case("bursts that carry p99", HEAVY, 0.99, r, required="false alarms") for r in (1, 5)),
     *(
         Case(name, NOISE[name], s, 3, required=must(name, s))
@@ -124,10 +157,12 @@ def trial(case: Case, samples: int, number: int) -> tuple[str, bool, str]:
     """On an A/A pair the verdict and whether 1 is outside its interval; the verdict on A/B."""
     rng = np.random.default_rng([20261121, number])
     said = []
-    for factor in (1.0, SHIFT):
+    for factor in (1.0, 1.1 if "10 %" in case.name else SHIFT):
         levels = case.level, case.level * factor
         pair = [side(rng, case, samples, level) for level in levels]
-        made = compare(*pair, statistic=case.statistic, between_runs=case.told, seed=number + 1)
+        made = compare(
+            *pair, statistic=case.statistic, between_runs=case.told, step=case.step, seed=number + 1
+        )
         said.append(made)
     same, shifted = said
     apart = same.ratio is not None and not same.ratio.covers(1.0)
@@ -162,6 +197,91 @@ def many_points(samples: int, number: int) -> tuple[bool, bool, int, int]:
     return answers[0][0], answers[0][1], answers[1][2], POINTS // 5
 
 
+@dataclass(frozen=True)
+class Rounds:
+    """A line of the second table: the spread (sd of the logarithm) of both sides, and a change."""
+
+    name: str
+    left: float
+    right: float
+    change: float
+
+
+ROUNDS = [
+    Rounds("1 %", 0.01, 0.01, 1.1),
+    Rounds("10 %", 0.1, 0.1, 2.0),
+    Rounds("factor 2", math.log(2.0), math.log(2.0), 20.0),
+    Rounds("3 %, and factor 2 on one side", 0.03, math.log(2.0), 20.0),
+]
+
+
+def of_runs(logs: Floats) -> Side:
+    """A side whose runs have the figures exp(`logs`) (r,), long enough to have no own error."""
+
+    def exactly(value: float) -> Replicated:
+        return Replicated(value, lambda _: np.full(2, value), 0.0, False, 1e9)
+
+    return Side([exactly(value) for value in np.exp(logs).tolist()])
+
+
+def call(base: Floats, cand: Floats) -> Floats:
+    """Adjusted p-values of a call: logarithms (m, r) of m points in r runs a side."""
+    sides = [[of_runs(row) for row in logs] for logs in (base, cand)]
+    spreads = moderated([[logs for one in row if (logs := one.logs)] for row in sides])
+    made = [
+        judge(a, b, statistic="median", threshold=THRESHOLD_OF_MANY, spreads=(left, right))
+        for a, b, left, right in zip(*sides, *spreads, strict=True)
+    ]
+    return holm([one.p_changed or 0.0 for one in made])
+
+
+def rounds_call(line: Rounds, rounds: int, points: int, shared: float, number: int) -> list[bool]:
+    """Whether a call without a change calls one, and whether a change at one point is found.
+
+    The spread differs from point to point by a factor of 1.5 (sd), and is at most a factor of 2.
+    """
+    rng = np.random.default_rng([20261123, number])
+    own = np.exp(math.log(1.5) * rng.standard_normal((points, 1)))
+
+    def logs(spread: float) -> Floats:
+        common = rng.standard_normal((1, rounds))
+        alone = rng.standard_normal((points, rounds))
+        sd = np.minimum(spread * own, math.log(2.0))
+        return np.asarray(sd * (math.sqrt(shared) * common + math.sqrt(1.0 - shared) * alone))
+
+    base, cand = logs(line.left), logs(line.right)
+    false = bool((call(base, cand) <= 0.05).any())
+    cand[0] += math.log(line.change)
+    return [false, bool(call(base, cand)[0] <= 0.05)]
+
+
+def rounds_table(calls: int, pool: ProcessPoolExecutor) -> bool:
+    """Print the table of rounds; True when every line holds at most 5 % of false alarms.
+
+    A line holds while 5 % lies in its exact 95 % interval or above it.
+    """
+    holds = True
+    print(f"{calls} calls a cell: false alarms / change found at one point\n")
+    print("| spread between runs | change | points | moved together | 2 rounds | 3 | 5 |")
+    print("|---|---|---|---|---|---|---|")
+    for line in ROUNDS:
+        for points, shared in ((1, 0.0), (5, 0.0), (20, 0.0), (20, 0.6)):
+            cells = []
+            for rounds in (2, 3, 5):
+                work = partial(rounds_call, line, rounds, points, shared)
+                said = list(pool.map(work, range(calls), chunksize=50))
+                false, found = (sum(one[i] for one in said) for i in (0, 1))
+                holds = holds and (false == 0 or beta.ppf(0.025, false, calls - false + 1) <= 0.05)
+                cells.append(f"{100 * false / calls:.1f} % / {100 * found / calls:.0f} %")
+            change = f"{line.change:g} times"
+            together = f"{100 * shared:.0f} %"
+            print(
+                f"| {line.name} | {change} | {points} | {together} | {' | '.join(cells)} |",
+                flush=True,
+            )
+    return holds
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", type=int, default=200)
@@ -170,7 +290,11 @@ def main() -> int:
     parser.add_argument("--only", default="", help="lines whose name has this in it")
     parser.add_argument("--runs", type=int, default=0, help="lines with so many runs a side")
     parser.add_argument("--calls", type=int, default=100, help="calls with many points")
+    parser.add_argument("--rounds", action="store_true", help="the table of rounds alone")
     options = parser.parse_args()
+    if options.rounds:
+        with ProcessPoolExecutor(options.jobs) as pool:
+            return 0 if rounds_table(options.calls, pool) else 1
     failed = []
     print(f"{options.pairs} pairs a line, {options.samples:,} samples a run, a shift of 5 %\n")
     print(

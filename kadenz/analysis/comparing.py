@@ -7,6 +7,13 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kadenz.analysis.cycles_missed import (
+    MISSES,
+    asks_for_deadlines,
+    question_of_misses,
+    rates,
+)
+from kadenz.analysis.deadlines import Asked, Misses
 from kadenz.analysis.differences import Difference, differences
 from kadenz.analysis.history import Histories
 from kadenz.analysis.judging import (
@@ -128,9 +135,13 @@ def compare_sides(
     threshold: float = 0.05,
     together: bool = True,
     between_runs: float = 0.0,
+    deadlines: Sequence[Asked] = (),
+    with_deadlines: bool = True,
 ) -> SideBySide:
     """Compare every benchmark point both sides have. `statistics` and `between_runs` as in `stats`.
 
+    Where a deadline is the question (`cycles_missed.asks_for_deadlines`), the maximum and the rate
+    of misses are compared as well, unless not `with_deadlines`; `deadlines` are the command line's.
     Sides are matched as `matching.match` says. Figures of two clock classes, and instructions of
     two instruction sets, stand side by side without ratio and verdict (`not-comparable`). Points of
     `clock/*` and points that carry a note are `context`. With `together` a change counts only where
@@ -143,7 +154,11 @@ def compare_sides(
     for key, left in matched.baseline.items():
         right = matched.candidate.get(key)
         if right is not None:
-            opened += _open_point(key, left, right, statistics, threshold, between_runs, histories)
+            found = asks_for_deadlines(left, right, deadlines) if with_deadlines else None
+            asked = [*statistics, "max"] if found is not None else statistics
+            opened += _open_point(key, left, right, asked, threshold, between_runs, histories)
+            if found is not None:
+                opened += _open_misses(key, left, right, found, between_runs)
     compared = _judged(opened, threshold)
     if together:
         compared = _all_together(compared)
@@ -263,6 +278,32 @@ def _open_point(
             )
             opened.append(_Open(made, asked, (*runs, name)))
     return opened
+
+
+def _open_misses(
+    key: Key, left: SameRuns, right: SameRuns, found: list[list[Misses]], between_runs: float
+) -> list[_Open]:
+    """The rate of misses of a point, all of its lanes together."""
+    across, context = _across(left, right), _context(key, left, right)
+    asked = None if across or context else question_of_misses(left, right, found, between_runs)
+    kinds = [same.runs[0][0].manifest.clock.clock_class for same in (left, right)]
+    units = [Unit("% of cycles", "percent_of_cycles", 1.0, kind, False) for kind in kinds]
+    made = PointComparison(
+        target=_title(key.group, left, right),
+        bench=key.bench,
+        params=dict(key.params),
+        lane="",
+        units=(units[0], units[1]),
+        statistic=MISSES,
+        outcome="context" if context else "not-comparable",
+        figures=(rates(found[0]), rates(found[1])),
+        comparison=None,
+        classes=(kinds[0], kinds[1]),
+        reason=context or across,
+        repeats=asked is not None and asked.repeats,
+    )
+    runs = tuple(str(run.path) for run, _ in (*left.runs, *right.runs))
+    return [_Open(made, asked, (*runs, MISSES))]
 
 
 def _figures(series: list[list[Series]], statistic: str | float) -> Figures:

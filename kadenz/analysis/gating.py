@@ -78,6 +78,7 @@ def gate(
             threshold=max_worse,
             together=False,
             between_runs=between_runs,
+            with_deadlines=False,
         )
         checks += _against([p for p in sides.points if p.outcome != "context"], max_worse)
         notes = sides.notes

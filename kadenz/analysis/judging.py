@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from kadenz.analysis.matching import SameRuns
-from kadenz.analysis.sides import Series, figure_of, identical, repeated
+from kadenz.analysis.sides import Series, as_figures, figure_of, identical, repeated
 from kadenz.analysis.units import TIME_CLASSES
 from kadenz.stats.compare import Comparison, judge
 from kadenz.stats.errors import Undefined
@@ -83,7 +83,7 @@ class Point:
     def alone(self) -> bool:
         """One run a side, of a machine whose runs are known to differ."""
         runs = [run for run, _ in (*self.left.runs, *self.right.runs)]
-        return all(len(side) == 1 for side in self.series) and any(map(_varies, runs))
+        return all(len(side) == 1 for side in self.series) and any(map(varies, runs))
 
     def steps(self) -> tuple[float, float]:
         """What one step of each side's clock is, in the unit of figures; 0 for what is counted."""
@@ -94,7 +94,8 @@ class Point:
         return left, right
 
 
-def _varies(run: Run) -> bool:
+def varies(run: Run) -> bool:
+    """Runs of this machine differ from each other, by its tier or its clock class."""
     return run.manifest.target.tier == "host" or run.manifest.clock.clock_class == "hosted"
 
 
@@ -123,7 +124,7 @@ def question(
     repeats = point.repeats
     steps = (0.0, 0.0) if repeats else point.steps()
     figures = _figures(point, statistic)
-    instead = ""
+    instead = why = ""
     share = max(
         (step / figure for step, figure in zip(steps, figures, strict=True) if figure), default=0.0
     )
@@ -131,7 +132,11 @@ def question(
         statistic, figures = "mean", _figures(point, "mean")
         instead = f"the clock's step is {100.0 * share:.2g} % of the median"
     told = 0.0 if repeats else between_runs
-    sides, why = None, ""
+    sides = None
+    if statistic == "max" and not repeats and max(map(len, point.series)) == 1:
+        why = "one run a side shows no spread of the maximum. Measure with `kadenz run --rounds 3`"
+    elif statistic == "max" and not _as_many(point):
+        why = "the sides took different numbers of samples, and a maximum grows with them"
     try:
         base, cand = (
             side_of(
@@ -144,8 +149,8 @@ def question(
             )
             for number, runs in enumerate(point.series)
         )
-        sides = base, cand
         figures = base.value, cand.value
+        sides = None if why else (base, cand)
     except Undefined as error:
         why = error.reason
     return Question(
@@ -159,6 +164,12 @@ def question(
         why=why,
         instead=instead,
     )
+
+
+def _as_many(point: Point) -> bool:
+    """All runs have about as many samples."""
+    counts = [as_figures(run).size for side in point.series for run in side]
+    return max(counts) <= 1.1 * min(counts)
 
 
 def _figures(point: Point, statistic: str | float) -> Figures:
@@ -212,7 +223,7 @@ def decide(
         )
         why = made.reason or made.caveat
     if asked.same:
-        verdict = Verdict("equivalent", SAME, asked.figures, made)
+        verdict = Verdict("equivalent", asked.why or SAME, asked.figures, made)
     elif asked.repeats and (made is None or made.verdict == "inconclusive"):
         verdict = by_figures(asked.figures, threshold, made, why)
     elif asked.alone:
@@ -232,6 +243,8 @@ def by_figures(
 ) -> Verdict:
     """Of runs that repeat themselves: no interval decides, and the figures are exact."""
     base, cand = figures
+    if figures != (0.0, 0.0) and 0.0 in figures and None not in figures and not otherwise:
+        return Verdict("worse" if cand else "better", exact_words(made), figures, made, exact=True)
     if base is None or cand is None or (base != cand and min(base, cand) <= 0.0):
         return Verdict("inconclusive", otherwise, figures, made)
     outcome: Outcome = "equivalent"

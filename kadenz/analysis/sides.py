@@ -86,6 +86,8 @@ def figure_of(runs: Sequence[Series], statistic: str | float) -> float | None:
             return None
         if statistic == "mean":
             found.append(exact_mean(series))
+        elif statistic == "max":
+            found.append(float(series.max()))
         elif statistic == "median":
             found.append(order(series).median)
         else:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kadenz.cli.deadline import asked_deadlines, deadline_option
 from kadenz.errors import EXIT_INCONCLUSIVE, EXIT_PASS, EXIT_REGRESSION, UsageError
 
 if TYPE_CHECKING:
@@ -76,8 +77,9 @@ _COUNTED: dict[str, Outcome] = {
     multiple=True,
     default=("median", "p99"),
     show_default=True,
-    help="mean, median or a percentile such as p99.9; may be repeated.",
+    help="mean, median, max or a percentile such as p99.9; may be repeated.",
 )
+@deadline_option
 @click.option(
     "--between-runs",
     default="0%",
@@ -99,6 +101,7 @@ def compare(
     variants: tuple[str, ...],
     threshold: str,
     statistics: tuple[str, ...],
+    deadlines: tuple[str, ...],
     between_runs: str,
     each: bool,
     as_json: bool,
@@ -124,6 +127,7 @@ def compare(
         threshold=limit,
         together=not each,
         between_runs=spread,
+        deadlines=asked_deadlines(deadlines, [*sides[0], *sides[1]]),
     )
     if not result.points:
         raise UsageError(
@@ -178,7 +182,7 @@ def share(option: str, text: str) -> float:
 
 def statistic(name: str) -> str | float:
     """ "median", "mean", or "p99.9" as 0.999."""
-    if name in ("mean", "median"):
+    if name in ("mean", "median", "max"):
         return name
     try:
         level = float(name.removeprefix("p")) / 100.0
@@ -186,7 +190,8 @@ def statistic(name: str) -> str | float:
         level = 0.0
     if not name.startswith("p") or not 0.0 < level < 1.0:
         raise UsageError(
-            f"--statistic {name}: not known", remedy="mean, median, or a percentile such as p99.9"
+            f"--statistic {name}: not known",
+            remedy="mean, median, max, or a percentile such as p99.9",
         )
     return level
 

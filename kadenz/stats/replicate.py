@@ -104,8 +104,12 @@ def replicate(
     quantiles of the replicates are the bootstrap-t interval. For a quantile the same for the
     series "does not exceed the quantile", whose mean is the level, read back through the sorted
     samples (Woodruff 1952): Q(level + t * se). One pass over the samples serves all replicates.
+    "max" is the observed maximum of this run, which has no replicates: only runs show its error.
     A quantile also needs log(0.025) / log(max(level, 1 - level)) samples; fewer raise TooFew.
     """
+    if statistic == "max":
+        highest = as_samples(samples, "maximum", needed=NEEDED)
+        return _constant(float(highest.max()), replicates, highest.size, constant=False)
     level = level_of(statistic)
     array = as_samples(samples, f"interval of {statistic}", needed=NEEDED)
     if array.min() == array.max():
@@ -171,9 +175,9 @@ def varied_between_runs(of: Replicated, spread: float, rng: np.random.Generator)
     return Replicated(of.value, stretched, error, False, of.effective_n)
 
 
-def _constant(value: float, replicates: int, n: int) -> Replicated:
+def _constant(value: float, replicates: int, n: int, *, constant: bool = True) -> Replicated:
     values = np.full(replicates, value)
-    return Replicated(value, lambda _: values, 0.0, True, float(n))
+    return Replicated(value, lambda _: values, 0.0, constant, float(n))
 
 
 def _central_sd(values: Floats) -> float:

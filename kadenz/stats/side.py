@@ -107,7 +107,7 @@ def side_of(
         )
         made.append(varied_between_runs(one, between_runs, rng) if between_runs else one)
     own, more = made[: len(runs)], made[len(runs) :]
-    level = level_of(statistic)
+    level = 1.0 if statistic == "max" else level_of(statistic)
     if level is None:
         share = 1.0 if all(run.constant for run in own) else 0.0
     else:

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Misses of a deadline as a figure that two sides are compared by: the rate, run by run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import ndtri
+
+from kadenz.analysis.deadlines import Asked, Misses
+from kadenz.analysis.judging import Figures, Question, varies
+from kadenz.analysis.matching import SameRuns
+from kadenz.analysis.runs import point_misses, refusal
+from kadenz.config.manifest import REPEATABLE
+from kadenz.stats.replicate import Replicated
+from kadenz.stats.side import Side
+
+MISSES = "misses"
+NONE = "no cycle missed on either side"
+CYCLIC = "cyclic/"
+
+
+def asks_for_deadlines(
+    left: SameRuns, right: SameRuns, deadlines: Sequence[Asked]
+) -> list[list[Misses]] | None:
+    """The misses of every run of both sides; None where a deadline is not the question.
+
+    It is for periodic work, where somebody set a deadline, and where a cycle missed. A period alone
+    makes none of other benchmarks. None as well where it is not known which cycles were late.
+    """
+    found: list[list[Misses]] = [[], []]
+    for side, same in zip(found, (left, right), strict=True):
+        for run, entry in same.runs:
+            misses = None if refusal(entry) else point_misses([(run, entry)], deadlines)
+            if misses is None or misses.late is None or not misses.asked:
+                return None
+            side.append(misses)
+    every = [*found[0], *found[1]]
+    cyclic = left.runs[0][1].bench.startswith(CYCLIC)
+    stated = any(one.deadline is not None and one.deadline.origin != "period" for one in every)
+    return found if cyclic or stated or any(one.missed for one in every) else None
+
+
+def rates(found: Sequence[Misses]) -> float:
+    """The share of all asked cycles of a side that missed, in percent."""
+    return 100.0 * sum(one.missed for one in found) / sum(one.asked for one in found)
+
+
+def question_of_misses(
+    left: SameRuns, right: SameRuns, found: list[list[Misses]], between_runs: float
+) -> Question:
+    """The rates of both sides with their errors.
+
+    Method: the logarithm of (missed + 1/2) / (asked + 1) of every run. Its error within the run is
+    that of the rate's interval, which respects bursts (miss_rate.py); where that is not known, that
+    of a single occasion, and of half an occasion where no cycle missed.
+    """
+    figures: Figures = rates(found[0]), rates(found[1])
+    runs = [run for run, _ in (*left.runs, *right.runs)]
+    repeats = all(run.manifest.target.tier in REPEATABLE for run in runs) and all(
+        len({(one.missed, one.asked) for one in side}) == 1 for side in found
+    )
+    single = all(len(side) == 1 for side in found)
+    none = not any(one.missed for side in found for one in side)
+    base, cand = (Side([_run(one, between_runs) for one in side]) for side in found)
+    why = NONE if none else ""
+    if single and not repeats and not none:
+        why = "one run a side shows no spread of the rate. Measure with `kadenz run --rounds 3`"
+    return Question(
+        statistic=MISSES,
+        figures=figures,
+        repeats=repeats,
+        same=none,
+        alone=single and not none and any(map(varies, runs)) and not between_runs,
+        between_runs=between_runs,
+        sides=None if none or repeats or single else (base, cand),
+        why=why,
+    )
+
+
+def _run(misses: Misses, between_runs: float) -> Replicated:
+    value = 100.0 * (misses.missed + 0.5) / (misses.asked + 1.0)
+    rate = misses.rate
+    if rate is not None and rate.low > 0.0:
+        sigma = math.log(rate.high / rate.low) / (2.0 * float(ndtri(0.5 + rate.confidence / 2.0)))
+    else:
+        sigma = 1.0 if misses.missed else math.sqrt(2.0)
+    error = value * math.expm1(math.hypot(sigma, between_runs))
+    return Replicated(value, lambda _: np.full(2, value), error, False, float(misses.asked))
