@@ -256,8 +256,11 @@ def _point(point: PointComparison) -> dict[str, Any]:
 def _print_text(result: SideBySide, threshold: float) -> None:
     from rich.markup import escape
 
+    from kadenz.analysis.answers import pair
     from kadenz.analysis.judging import ONE_RUN
+    from kadenz.cli.answering import print_sentences
     from kadenz.cli.console import console
+    from kadenz.report.answers import compared
 
     screen = console()
     for name in result.partial:
@@ -291,6 +294,7 @@ def _print_text(result: SideBySide, threshold: float) -> None:
     for bench, note in result.notes:
         screen.print(f"[yellow]note[/] {escape(bench)}: {escape(note)}")
     screen.print(f"\n{_summary(result, threshold)}")
+    print_sentences(screen, compared(pair(result, threshold), "A", "B"))
 
 
 def _summary(result: SideBySide, threshold: float) -> str:

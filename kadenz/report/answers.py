@@ -23,6 +23,8 @@ from kadenz.report import labels, numbers
 MOST_POINTS = 2
 MOST_PAIRS = 6
 TIMES_FROM = 2.0  # changes from here on are said as a factor, smaller ones in percent
+# What a reader calls a statistic, where that is not its name.
+_NAMES = {"max": "maximum", "misses": "rate of misses"}
 REMEDY = "To decide more, measure longer or in more rounds: kadenz run --rounds 5."
 
 
@@ -156,7 +158,7 @@ def _point(group: Sequence[PointAnswer], pair: PairAnswer, left: str, right: str
 
 
 def _statistic(point: PointAnswer, pair: PairAnswer, left: str, right: str) -> str:
-    name = point.statistic
+    name = _NAMES.get(point.statistic, point.statistic)
     if point.outcome == "equivalent":
         return f"{name} the same within {100.0 * pair.threshold:g} %"
     if point.outcome == "inconclusive":
@@ -164,7 +166,7 @@ def _statistic(point: PointAnswer, pair: PairAnswer, left: str, right: str) -> s
         return f"{name} not decided{where}{_why(point, left, right)}"
     quicker = left if point.outcome == "worse" else right
     every = " on every lane" if point.lanes > 1 else ""
-    return f"{_short(quicker)}’s {name} is {lower(point)} lower{every}"
+    return f"{_short(quicker)}’s {name} is {lower(point)}{every}"
 
 
 def _why(point: PointAnswer, left: str, right: str) -> str:
@@ -184,10 +186,11 @@ def _short(name: str) -> str:
 
 
 def lower(point: PointAnswer) -> str:
-    """ "14 times [9, 21]", "12 % [8, 15]"; exact figures have no interval."""
+    """ "14 times [9, 21] lower", "12 % [8, 15] lower"; exact figures have no interval, and what is
+    compared with none has no factor."""
     found = change_of(point.weakest)
     if found is None:
-        return ""
+        return "lower"
     value, low, high = found
     if value < 1.0:
         value, low, high = (
@@ -197,9 +200,11 @@ def lower(point: PointAnswer) -> str:
         )
     if value >= TIMES_FROM:
         ends = [_factor(end) for end in (low, high)]
-        return f"{_factor(value)} times" + ("" if low == high else f" [{', '.join(ends)}]")
+        interval = "" if low == high else f" [{', '.join(ends)}]"
+        return f"{_factor(value)} times{interval} lower"
     ends = [_percent(max(1.0 - 1.0 / end, 0.0)) for end in (low, high)]
-    return f"{_percent(1.0 - 1.0 / value)} %" + ("" if low == high else f" [{', '.join(ends)}]")
+    interval = "" if low == high else f" [{', '.join(ends)}]"
+    return f"{_percent(1.0 - 1.0 / value)} %{interval} lower"
 
 
 def _factor(value: float) -> str:
@@ -226,8 +231,9 @@ def _counted(pair: PairAnswer, left: str, right: str) -> str:
         largest = max(decided, key=_size)
         quicker = left if largest.outcome == "worse" else right
         words += (
-            f" The largest difference: {largest.bench}, {_short(quicker)}’s {largest.statistic} is "
-            f"{lower(largest)} lower."
+            f" The largest difference: {largest.bench}, "
+            f"{_short(quicker)}’s {_NAMES.get(largest.statistic, largest.statistic)} is "
+            f"{lower(largest)}."
         )
     return words
 

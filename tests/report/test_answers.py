@@ -227,3 +227,17 @@ def test_a_call_that_measured_several_variants_ends_with_the_same_sentences(
         assert f"{one.question} {one.answer}" in printed
     write_tables([runs[0].path])
     assert "Which is quicker" not in capsys.readouterr().out
+
+
+def test_compare_ends_with_the_sentence_of_the_report(tmp_path: Path) -> None:
+    rng = np.random.default_rng(13)
+    runs = two_loads(
+        tmp_path, [[cyclic(rng, 3000), cyclic(rng, 3000, centre=90_000.0)] for _ in range(3)]
+    )
+    result = CliRunner().invoke(
+        cli, ["compare", str(tmp_path), "--threshold", "5%"], standalone_mode=False
+    )
+    assert result.exception is None and result.return_value == 3
+    printed = " ".join(result.stdout.split())
+    report = said(runs)[-1].answer
+    assert report in printed and "Which is quicker, A or B?" in printed
