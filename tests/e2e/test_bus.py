@@ -146,7 +146,7 @@ def test_a_card_without_devices_ends_with_what_to_check(
 
 @pytest.mark.linux
 def test_a_drives_fault_is_an_event_of_the_run(tmp_path: Path, program: Path) -> None:
-    saw, did = "drive of axis 2 reports fault 0x8110", "power off"
+    saw, did = "drive of axis 2 reports fault 0x8110 (communication)", "power off"
     fault = ("--fault", "drive-fault@cycle=2000,device=joint-2,code=0x8110")
     with cable() as (card, ring), segment(program, ring, *fault):
         answer = kadenz("run", "motion", "--quick", "--output", tmp_path, "--bus-interface", card)

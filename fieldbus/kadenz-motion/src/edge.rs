@@ -16,7 +16,7 @@ use crate::layout::{EdgeLayout, Layout};
 use crate::message::TaskSample;
 use crate::record::Column;
 use crate::rt;
-use crate::supervise::Exchange;
+use crate::supervise::{AlTrouble, Event, Exchange, Reaction};
 use crate::task::{run as run_task, Cyclic, Flow, Release, Shared, StopCategory, Task};
 
 /// Name of the record.
@@ -120,6 +120,8 @@ struct EdgeTask<W: Wire> {
     /// The device asked back last, and in which cycle.
     asked: Option<(u16, u64)>,
     led_back: u64,
+    /// The first device that left OP, or had an error there.
+    trouble: Option<Event>,
     idle: u64,
     broken: bool,
 }
@@ -127,13 +129,18 @@ struct EdgeTask<W: Wire> {
 impl<W: Wire> EdgeTask<W> {
     /// A pause of this machine lets the watchdogs of the devices run out; they wait in SAFE-OP for their master.
     fn keep_operational(&mut self, answer: &Answer, deadline_ns: u64) {
-        let Exchange::Answered { not_in_op, .. } = answer.exchange else { return };
+        let Exchange::Answered { al, .. } = answer.exchange else { return };
         self.led_back += u64::from(!self.all_op && answer.all_op && self.operational);
         (self.all_op, self.operational) = (answer.all_op, self.operational || answer.all_op);
-        let Some((device, state)) = not_in_op.filter(|_| self.operational) else { return };
+        let Some(trouble) = al.filter(|_| self.operational) else { return };
+        let AlTrouble { device, status, .. } = trouble;
+        if self.trouble.is_none() {
+            let (kind, device, status, _) = trouble.finding();
+            self.trouble = Some(Event::new(self.cycle, kind, device, status, Reaction::None));
+        }
         if !self.asked.is_some_and(|(asked, cycle)| asked == device && self.cycle - cycle < ASK_AGAIN) {
             self.asked = Some((device, self.cycle));
-            self.bus.ask_back(device, state, deadline_ns);
+            self.bus.ask_back(device, status & 0x0F, deadline_ns);
         }
     }
 }
@@ -232,6 +239,7 @@ pub fn edge<W: Wire, O: Write>(
         all_op: false,
         asked: None,
         led_back: 0,
+        trouble: None,
         idle: 0,
         broken: false,
     };
@@ -265,7 +273,7 @@ pub fn edge<W: Wire, O: Write>(
     })?;
     lanes.take(&edges, &mut writer)?;
     let panicked = shared.panicked(Task::Main);
-    let EdgeTask { bus, collector, refused, led_back, broken, operational, .. } = task;
+    let EdgeTask { bus, collector, refused, led_back, trouble, broken, operational, .. } = task;
     if let Err(error) = bus.leave() {
         tracing::warn!("{error}");
     }
@@ -276,6 +284,9 @@ pub fn edge<W: Wire, O: Write>(
         (.., true) => "",
         _ => "stopped by request",
     };
+    if let Some(event) = trouble {
+        writer.text(&event.to_string())?;
+    }
     if refused > 0 {
         writer.text(&format!("{refused} edges could not be written down in time and are missed"))?;
     }

@@ -215,6 +215,14 @@ where
     if strays > 0 {
         tracing::warn!(strays, "frames came that nobody waited for: late, doubled or damaged");
     }
+    let foreign = bus.foreign();
+    if foreign.frames > 0 {
+        tracing::warn!(
+            frames = foreign.frames,
+            commanding = foreign.commands,
+            "another program used this interface meanwhile: no figure of this run is free of it"
+        );
+    }
     if let Err(error) = bus.leave() {
         tracing::warn!("{error}");
     }

@@ -45,7 +45,8 @@ fn the_cyclic_paths_of_all_tasks_allocate_nothing_in_a_whole_run() {
 fn one_run() -> (RunReport, u64) {
     let mut segment = indy7_segment(&indy7_ring().unwrap()).unwrap();
     // Something to say, again and again.
-    segment.add_faults([Fault::from_argument("lose-frame@cycle=2500,count=40").unwrap()]).unwrap();
+    let faults = ["lose-frame@cycle=2500,count=40", "emergency@cycle=2700,device=joint-2,code=0x8611"];
+    segment.add_faults(faults.map(|text| Fault::from_argument(text).unwrap())).unwrap();
     let segment = Arc::new(Mutex::new(segment));
     let wire = InProcess::new(segment, Clock::Monotonic);
     // Cycles that come late must not stop the run.

@@ -117,3 +117,12 @@ fn a_motion_beyond_the_limits_of_a_drive_is_refused_with_both_values() {
     let said = refused(Some((0x607D, 2, 200_000)), |_| ());
     assert!(said.contains("200000 counts") && said.contains("motion.high_deg = 90"), "{said}");
 }
+
+#[test]
+fn an_axis_that_is_a_coupler_is_refused_as_no_drive() {
+    let mut layout = Layout::load(None).unwrap();
+    layout.axis[0].device = 0;
+    let error = Cell::with_layout(&layout, &[]).err().expect("a coupler has no axis");
+    assert!(matches!(error, BusError::NoDrive { position: 0, .. }), "{error}");
+    assert!(error.to_string().contains("joint 0 is device 0 (`kadenz coupler`)"), "{error}");
+}

@@ -200,3 +200,20 @@ fn p11_a_reader_that_goes_away_ends_no_motion_and_a_pipe_gets_no_colours() {
     let code = child.wait().unwrap().code();
     assert!(matches!(code, Some(0 | 1)), "neither ended by a signal nor by a panic: {code:?}");
 }
+
+#[test]
+fn p12_a_layout_that_contradicts_a_drive_ends_the_start_with_both_values() {
+    let text = include_str!("../layouts/indy7.toml");
+    let doubled = text.replacen("counts_per_turn = 1048576.0", "counts_per_turn = 2097152.0", 1);
+    let file = std::env::temp_dir().join(format!("kadenz-motion-{}.toml", std::process::id()));
+    std::fs::write(&file, doubled).unwrap();
+    let output = in_process(&["--layout", file.to_str().unwrap()]);
+    std::fs::remove_file(&file).unwrap();
+    let said = self::text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("joint 0 (device 1") && said.contains("1048576 counts") && said.contains("2097152"),
+        "{said}"
+    );
+    assert!(said.contains("Correct counts_per_turn"), "{said}");
+}

@@ -36,6 +36,13 @@ pub struct AxisFeedback {
     pub mode: Option<i8>,
 }
 
+impl AxisFeedback {
+    /// The drive says that it is in another mode than the one asked for.
+    pub fn in_other_mode(&self) -> bool {
+        self.mode.is_some_and(|mode| mode != MODE_CSP)
+    }
+}
+
 /// Byte offsets within a device's outputs or inputs; `None` where an object is not mapped.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Offsets {

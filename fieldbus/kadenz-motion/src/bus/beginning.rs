@@ -10,13 +10,26 @@ use ethercrab::{MainDevice, MainDeviceConfig, PduStorage, Timeouts};
 use super::bring_up::{bring_up, IMAGE_MAX_BYTES};
 use super::online::message_of;
 use super::pump::AT_EASE;
-use super::{Bus, BusError, Pump, Wire};
+use super::{Bus, BusError, Foreign, Pump, Wire};
 use crate::layout::{AxisLayout, Layout};
 
 /// Times a bring-up begins whose answers were lost.
 const BEGINNINGS: u32 = 3;
 const FRAMES: usize = 8;
 const FRAME_BYTES: usize = PduStorage::element_size(IMAGE_MAX_BYTES);
+
+/// Before the first frame, ns: a few cycles of the slowest master there may be.
+const LISTEN_NS: u64 = 50_000_000;
+const LISTENING: &str = "listening before the first frame";
+
+fn second_master(foreign: Foreign, error: BusError) -> BusError {
+    let address: Vec<_> = foreign.source.iter().map(|byte| format!("{byte:02x}")).collect();
+    let (step, failure) = match error {
+        BusError::NoDevice(LISTENING) => (LISTENING, None),
+        error => ("bringing up the ring", Some(Box::new(error))),
+    };
+    BusError::SecondMaster { step, foreign, source_address: address.join(":"), failure }
+}
 
 impl<W: Wire> Bus<W> {
     /// Brings the ring to the request for OP; from then on it wants a frame every cycle. `axes` are looked for on it;
@@ -34,6 +47,10 @@ impl<W: Wire> Bus<W> {
                 Ok(bus) => return Ok(bus),
                 Err(failed) => *failed,
             };
+            // Whatever failed, that is why.
+            if pump.overheard.foreign.commands > 0 {
+                return Err(second_master(pump.overheard.foreign, error));
+            }
             begun += 1;
             let BusError::Master { step, .. } = error else { return Err(error) };
             if pump.resent == 0 || begun == BEGINNINGS {
@@ -61,6 +78,12 @@ impl<W: Wire> Bus<W> {
         let master: &'static MainDevice<'static> =
             Box::leak(Box::new(MainDevice::new(frames, timeouts, MainDeviceConfig::default())));
         let mut pump = Pump::new(wire, tx, rx);
+        // The first frames lead every device to INIT: another's motion, if there is one, would end without warning.
+        match pump.hears_another(LISTEN_NS) {
+            Ok(true) => return Err(Box::new((BusError::NoDevice(LISTENING), pump))),
+            Ok(false) => {}
+            Err(stalled) => return Err(Box::new((BusError::Stalled { step: LISTENING, stalled }, pump))),
+        }
         let began_ns = pump.clock().now_ns();
         let work = AssertUnwindSafe(|| pump.run(bring_up(master, layout, axes, began_ns, &step), AT_EASE));
         let found = match catch_unwind(work) {

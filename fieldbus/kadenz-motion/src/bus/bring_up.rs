@@ -10,6 +10,7 @@ use ethercrab::{DcSync, DefaultLock, MainDevice, SubDevice, SubDeviceGroup, SubD
 
 use super::axis::{Axis, Offsets};
 use super::image::{byte_of, mapping, Entry};
+use super::mail::{self, Mailbox};
 use super::scale::{optional, Contradiction, Said};
 use super::BusError;
 use crate::cia402::MODE_CSP;
@@ -30,6 +31,8 @@ pub(super) struct Found {
     pub axes: Vec<Axis>,
     /// Working counter of a healthy exchange: 1 for a device with inputs, 2 for one with outputs.
     pub expected_counter: u16,
+    /// Where emergencies come.
+    pub mailboxes: Vec<Mailbox>,
 }
 
 /// SYNC0 starts this long after it was configured: later than the slowest way into operation begins.
@@ -56,6 +59,11 @@ pub(super) async fn bring_up(
     for device in ring.iter(master) {
         tracing::info!(name = device.name(), address = device.configured_address(), "found");
     }
+    step.set("looking for mailboxes");
+    let mut mailboxes = Vec::new();
+    for (position, device) in ring.iter(master).enumerate() {
+        mailboxes.extend(mail::find(&device, position).await.map_err(|e| failed(step, e))?);
+    }
     let mut found = Vec::new();
     for axis in axes {
         let device = ring.subdevice(master, axis.device).map_err(|_| BusError::TooFewDevices {
@@ -63,6 +71,10 @@ pub(super) async fn bring_up(
             what: axis.name.clone(),
             position: axis.device,
         })?;
+        if !mailboxes.iter().any(|mailbox| usize::from(mailbox.device) == axis.device) {
+            let (axis, position, device) = (axis.name.clone(), axis.device, device.name().to_owned());
+            return Err(BusError::NoDrive { axis, position, device });
+        }
         found.push(prepare(&device, axis, layout, step).await?);
     }
     step.set("distributed clocks");
@@ -97,7 +109,7 @@ pub(super) async fn bring_up(
     }
     step.set("requesting OP");
     let ring = ring.request_into_op(master).await.map_err(|e| failed(step, e))?;
-    Ok(Found { ring, axes: found, expected_counter })
+    Ok(Found { ring, axes: found, expected_counter, mailboxes })
 }
 
 /// The device has as much process data as what the drive maps.

@@ -17,6 +17,23 @@ pub enum BusError {
         /// Why not.
         source: std::io::Error,
     },
+    /// Somebody else uses the ring.
+    #[error(
+        "{step}: another master is on the wire: {} frames that command devices, source address {source_address}. Two \
+         masters cannot share a ring: end the other program, or name another interface{}",
+        foreign.commands,
+        failure.as_ref().map(|failure| format!(". What failed: {failure}")).unwrap_or_default()
+    )]
+    SecondMaster {
+        /// What was being done.
+        step: &'static str,
+        /// What was heard.
+        foreign: super::Foreign,
+        /// Of the frames.
+        source_address: String,
+        /// What came of it; nothing where nothing was sent yet.
+        failure: Option<Box<BusError>>,
+    },
     /// Nobody answers.
     #[error("{step}: {stalled}. Check cable, link light and power of the first device")]
     Stalled {
@@ -56,6 +73,19 @@ pub enum BusError {
         what: String,
         /// Where it should be, from 0.
         position: usize,
+    },
+    /// A device that answers no request cannot be an axis.
+    #[error(
+        "{axis} is device {position} (`{device}`) of the layout, which has no mailbox and so is no drive. Give the position \
+         of the drive in the ring, from 0"
+    )]
+    NoDrive {
+        /// Name in the layout.
+        axis: String,
+        /// In the ring.
+        position: usize,
+        /// Name of the device.
+        device: String,
     },
     /// An object the application needs is not in the process data.
     #[error(

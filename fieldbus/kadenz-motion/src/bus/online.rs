@@ -4,13 +4,15 @@
 use std::any::Any;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
+use ethercrab::error::Error;
 use ethercrab::{Command, MainDevice, SubDeviceState};
 
 use super::bring_up::{Found, Ring};
+use super::mail::{emergency, Look, Mail, MAILBOX_STATUS};
 use super::pump::{Patience, Stalled, AT_EASE};
-use super::{Axis, AxisFeedback, AxisSetpoint, BusError, Pump, Wire};
+use super::{Axis, AxisFeedback, AxisSetpoint, BusError, Emergency, Foreign, Pump, Wire};
 use crate::rt::Clock;
-use crate::supervise::Exchange;
+use crate::supervise::{AlTrouble, Exchange};
 
 /// Difference between a device's copy of the system time and the reference, sign and magnitude (ETG.1000.4 table 60).
 const DC_DIFFERENCE: u16 = 0x092C;
@@ -19,6 +21,10 @@ const DC_DIFFERENCE: u16 = 0x092C;
 const AL_CONTROL: u16 = 0x0120;
 const ACKNOWLEDGE: u16 = 0x10;
 const OP: u16 = 0x08;
+/// AL status: the state, its error flag; and the code of the error.
+const AL_STATE: u16 = 0x0F;
+const AL_FLAGGED: u16 = 0x10;
+const AL_STATUS_CODE: u16 = 0x0134;
 
 /// What an exchange brought.
 #[derive(Debug, Clone, Copy)]
@@ -40,13 +46,15 @@ pub struct Bus<W: Wire> {
     ring: Ring,
     axes: Vec<Axis>,
     expected_counter: u16,
+    mail: Mail,
+    trouble: Option<AlTrouble>,
 }
 
 impl<W: Wire> Bus<W> {
     /// What bring-up found, and the pump to go on with.
     pub(super) fn new(pump: Pump<W>, master: &'static MainDevice<'static>, found: Found) -> Self {
-        let Found { ring, axes, expected_counter } = found;
-        Self { pump, master, ring, axes, expected_counter }
+        let Found { ring, axes, expected_counter, mailboxes } = found;
+        Self { pump, master, ring, axes, expected_counter, mail: Mail::new(mailboxes), trouble: None }
     }
 
     /// Axes in the order of the layout.
@@ -67,6 +75,11 @@ impl<W: Wire> Bus<W> {
     /// Frames that were no answer to anything.
     pub fn strays(&self) -> u64 {
         self.pump.strays
+    }
+
+    /// Frames of others.
+    pub fn foreign(&self) -> Foreign {
+        self.pump.overheard.foreign
     }
 
     /// What axis `k` shall do from the next exchange on.
@@ -117,6 +130,7 @@ impl<W: Wire> Bus<W> {
     /// master library becomes a failed exchange.
     pub fn exchange(&mut self, deadline_ns: u64) -> Answer {
         let failed = |exchange| Answer { exchange, all_op: false, since_sync0_ns: 0, system_time_ns: 0 };
+        self.pump.overheard.begin();
         let work = AssertUnwindSafe(|| self.pump.run(self.ring.tx_rx_dc(self.master), Patience::Until(deadline_ns)));
         let response = match catch_unwind(work) {
             Err(_) => return failed(Exchange::Failed { code: code::PANIC }),
@@ -125,17 +139,71 @@ impl<W: Wire> Bus<W> {
             Ok(Ok(Err(error))) => return failed(Exchange::Failed { code: code::of(&error) }),
             Ok(Ok(Ok(response))) => response,
         };
-        // A device that is gone has no state; it shows in the working counter.
-        let strayed = |state: &SubDeviceState| !matches!(state, SubDeviceState::Op | SubDeviceState::None);
         let states = &response.subdevice_states;
-        let not_in_op = states.iter().position(strayed).map(|k| (k as u16, u8::from(states[k])));
-        let exchange = Exchange::Answered { working_counter: response.working_counter, not_in_op };
+        let al = self.look_at_states(deadline_ns);
+        let exchange = Exchange::Answered { working_counter: response.working_counter, al };
         Answer {
             exchange,
             all_op: states.len() == self.ring.len() && states.iter().all(|state| *state == SubDeviceState::Op),
             since_sync0_ns: response.extra.cycle_start_offset.as_nanos() as u64,
             system_time_ns: response.extra.dc_system_time,
         }
+    }
+
+    /// The device in trouble, by the answers just come. The code of a new error is one more frame.
+    fn look_at_states(&mut self, deadline_ns: u64) -> Option<AlTrouble> {
+        let al = self.pump.overheard.al();
+        let first = |wrong: fn(u16) -> bool| al.iter().position(|status| wrong(*status));
+        // A device that is gone has no state; it shows in the working counter.
+        let strayed = first(|status| status != 0 && status & AL_STATE != OP);
+        let found = strayed.or_else(|| first(|status| status & AL_FLAGGED != 0)).map(|k| (k as u16, al[k]));
+        let Some((device, status)) = found else {
+            self.trouble = None;
+            return None;
+        };
+        let status = (status & (AL_STATE | AL_FLAGGED)) as u8;
+        if self.trouble.is_none_or(|known| (known.device, known.status) != (device, status)) {
+            let flagged = u16::from(status) & AL_FLAGGED != 0;
+            let code = if flagged { self.al_status_code(device, deadline_ns) } else { Some(0) };
+            self.trouble = Some(AlTrouble { device, status, code });
+        }
+        self.trouble
+    }
+
+    fn al_status_code(&mut self, device: u16, deadline_ns: u64) -> Option<u16> {
+        let address = self.ring.subdevice(self.master, device.into()).ok()?.configured_address();
+        let read = Command::fprd(address, AL_STATUS_CODE).receive::<u16>(self.master);
+        let work = AssertUnwindSafe(|| self.pump.run(read, Patience::Until(deadline_ns)));
+        catch_unwind(work).ok()?.ok()?.ok()
+    }
+
+    /// Mail was found and is not read to its end.
+    pub fn has_mail(&self) -> bool {
+        self.mail.is_busy()
+    }
+
+    /// One frame that looks for emergencies: at all mailboxes at once, at each where one of them is full, or into one.
+    pub fn look_for_mail(&mut self, deadline_ns: u64) -> Option<Emergency> {
+        let (master, patience) = (self.master, Patience::Until(deadline_ns));
+        let Look::Into(k) = self.mail.look else {
+            let status = match self.mail.look {
+                Look::At(k) => Command::fprd(self.mail.boxes[k].address, MAILBOX_STATUS),
+                _ => Command::brd(MAILBOX_STATUS).ignore_wkc(),
+            };
+            let work = AssertUnwindSafe(|| self.pump.run(status.receive::<u8>(master), patience));
+            let status = catch_unwind(work).ok().and_then(Result::ok).and_then(Result::ok);
+            self.mail.saw_status(status);
+            return None;
+        };
+        let mailbox = self.mail.boxes[k];
+        let read = async {
+            let mail = Command::fprd(mailbox.address, mailbox.start).receive_slice(master, mailbox.length).await?;
+            Ok::<_, Error>(emergency(&mail))
+        };
+        let work = AssertUnwindSafe(|| self.pump.run(read, patience));
+        let bytes = catch_unwind(work).ok().and_then(Result::ok).and_then(Result::ok).flatten();
+        self.mail.saw_status(None);
+        bytes.map(|bytes| Emergency { device: mailbox.device, bytes })
     }
 
     /// The same exchange and nothing around it: no reading of states, no panic kept inside. The yardstick of

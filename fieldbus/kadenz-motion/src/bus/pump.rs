@@ -11,6 +11,7 @@ use std::task::{Context, Poll, Waker};
 
 use ethercrab::{PduRx, PduTx};
 
+use super::overheard::{Leaving, Overheard, Sender};
 use super::wire::{Wire, FRAME_MAX_BYTES};
 use crate::rt::Clock;
 
@@ -60,9 +61,10 @@ pub struct Pump<W> {
     tx: PduTx<'static>,
     rx: PduRx<'static>,
     buffer: [u8; FRAME_MAX_BYTES],
-    /// The frame to send again.
-    last: [u8; FRAME_MAX_BYTES],
-    last_length: usize,
+    /// The frame sent last.
+    last: Leaving,
+    /// What came beside answers.
+    pub(super) overheard: Overheard,
     /// Frames that were no answer to anything: late, doubled or damaged.
     pub strays: u64,
     /// Frames that were sent again because no answer came.
@@ -72,8 +74,8 @@ pub struct Pump<W> {
 impl<W: Wire> Pump<W> {
     /// Takes both ends of the library's frame storage.
     pub fn new(wire: W, tx: PduTx<'static>, rx: PduRx<'static>) -> Self {
-        let empty = [0; FRAME_MAX_BYTES];
-        Self { wire, tx, rx, buffer: empty, last: empty, last_length: 0, strays: 0, resent: 0 }
+        let buffer = [0; FRAME_MAX_BYTES];
+        Self { wire, tx, rx, buffer, last: Leaving::none(), overheard: Overheard::new(), strays: 0, resent: 0 }
     }
 
     /// The clock of the wire's deadlines.
@@ -90,7 +92,7 @@ impl<W: Wire> Pump<W> {
             if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
                 return Ok(output);
             }
-            if self.send_all(matches!(patience, Patience::Retry { .. }))? {
+            if self.send_all()? {
                 (tries, began_ns) = (0, self.wire.clock().now_ns());
             }
             let deadline_ns = match patience {
@@ -111,12 +113,22 @@ impl<W: Wire> Pump<W> {
                 Patience::Retry { times, .. } if tries < times => {
                     tries += 1;
                     self.resent += 1;
-                    let again = &self.last[..self.last_length];
-                    self.wire.send(again).map_err(|error| Stalled::WireFailed(error.raw_os_error().unwrap_or(0)))?;
+                    self.wire
+                        .send(self.last.bytes())
+                        .map_err(|error| Stalled::WireFailed(error.raw_os_error().unwrap_or(0)))?;
                 }
                 _ => return Err(Stalled::NoAnswer),
             }
         }
+    }
+
+    /// Whether another master is heard within this time; sends nothing.
+    pub fn hears_another(&mut self, for_ns: u64) -> Result<bool, Stalled> {
+        let until_ns = self.clock().now_ns() + for_ns;
+        while self.overheard.foreign.commands == 0 && self.clock().now_ns() < until_ns {
+            self.receive(until_ns)?;
+        }
+        Ok(self.overheard.foreign.commands > 0)
     }
 
     /// The wire, once nothing is on its way any more: for a new beginning, which must not take an old answer for its own.
@@ -130,17 +142,14 @@ impl<W: Wire> Pump<W> {
     }
 
     /// Sends what the library has ready; true if there was anything.
-    fn send_all(&mut self, keep: bool) -> Result<bool, Stalled> {
+    fn send_all(&mut self) -> Result<bool, Stalled> {
         let mut any = false;
         while let Some(frame) = self.tx.next_sendable_frame() {
             any = true;
             let mut failed = None;
             let sent = frame.send_blocking(|bytes| {
-                if keep {
-                    self.last_length = bytes.len().min(FRAME_MAX_BYTES);
-                    self.last[..self.last_length].copy_from_slice(&bytes[..self.last_length]);
-                }
-                match self.wire.send(bytes) {
+                self.last.take(bytes, &self.overheard);
+                match self.wire.send(self.last.bytes()) {
                     Ok(()) => Ok(bytes.len()),
                     Err(error) => {
                         failed = Some(error.raw_os_error().unwrap_or(0));
@@ -164,8 +173,15 @@ impl<W: Wire> Pump<W> {
         if length == 0 {
             return Ok(Received::Nothing);
         }
+        let frame = &mut self.buffer[..length];
+        match self.overheard.whose(frame) {
+            // The library would take another's frame for an answer where their numbers meet.
+            Sender::Another => return Ok(Received::Stray),
+            Sender::Ours | Sender::Nobody => {}
+        }
         // A frame nobody waits for is not an error of this cycle; it shows as a lost one if it was needed.
-        if matches!(self.rx.receive_frame(&self.buffer[..length]), Ok(ethercrab::ReceiveAction::Processed)) {
+        if matches!(self.rx.receive_frame(frame), Ok(ethercrab::ReceiveAction::Processed)) {
+            self.overheard.take_al(frame);
             return Ok(Received::Answer);
         }
         self.strays += 1;

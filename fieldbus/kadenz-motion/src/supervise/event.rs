@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What happened, in a form that fits a message queue.
 
+use super::words;
 use crate::rt::Message;
 
 macro_rules! kinds {
@@ -20,7 +21,7 @@ macro_rules! kinds {
             }
 
             /// What `value` and `expected` mean, as text with `{}` for each; `{x}` is hexadecimal as in manuals,
-            /// `{deg}` degrees from millionths.
+            /// `{deg}` degrees from millionths; the others are packed numbers (`words.rs`).
             fn template(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
             }
@@ -34,7 +35,7 @@ kinds! {
     /// Working counter not as it should be.
     WorkingCounter = 2, "working counter {}, {} expected";
     /// A device left OP.
-    DeviceState = 3, "device {} is in AL state {x}";
+    DeviceState = 3, "device {} is in AL state {al}";
     /// A cycle began too late.
     Late = 4, "began {} ns late, {} allowed";
     /// Cycles that did not take place.
@@ -44,7 +45,7 @@ kinds! {
     /// An axis does not follow.
     FollowingError = 7, "axis {} is {deg} degrees away from its setpoint";
     /// A drive stopped itself.
-    DriveFault = 8, "drive of axis {} reports fault {x}";
+    DriveFault = 8, "drive of axis {} reports fault {error}";
     /// A drive left operation without being told.
     DriveDropped = 9, "drive of axis {} left operation, statusword {x}";
     /// The trajectory gave no setpoint in time.
@@ -66,7 +67,7 @@ kinds! {
     /// Every drive is without power.
     PowerRemoved = 18, "every drive without power {} cycles after the stop";
     /// A drive was in fault before it was enabled.
-    FaultAcknowledged = 19, "drive of axis {} came with fault {x}, which is acknowledged once";
+    FaultAcknowledged = 19, "drive of axis {} came with fault {error}, which is acknowledged once";
     /// A drive warns.
     DriveWarning = 20, "drive of axis {} warns, statusword {x}";
     /// A limit inside a drive is active.
@@ -77,6 +78,12 @@ kinds! {
     DriveFollowingError = 23, "drive of axis {} has a following error (statusword bit 13), cycle {} in a row";
     /// A drive is in another mode of operation.
     DriveMode = 24, "drive of axis {} is in mode {}, cyclic synchronous position (8) is asked for";
+    /// A device in OP has latched an error.
+    AlError = 25, "device {} is in AL state {al}";
+    /// What a device says unasked.
+    Emergency = 26, "device {} sent an emergency, {emergency}";
+    /// Somebody else commands the devices.
+    SecondMaster = 27, "another master is on the wire, {} frames that command devices, source address {mac}";
 }
 
 /// An event of one cycle.
@@ -126,6 +133,10 @@ impl std::fmt::Display for Event {
             let value = values.next().unwrap_or_default();
             match format {
                 "x" => write!(f, "{value:#06x}")?,
+                "al" => words::al(f, value)?,
+                "error" => words::error_code(f, value as u16)?,
+                "emergency" => words::emergency(f, value)?,
+                "mac" => words::mac(f, value)?,
                 "deg" => write!(f, "{:.3}", value as f64 * 1e-6)?,
                 _ => write!(f, "{value}")?,
             }
@@ -145,9 +156,29 @@ mod tests {
         let event = Event::new(1234, EventKind::WorkingCounter, 18, 21, Reaction::Hold);
         assert_eq!(event.to_string(), "cycle 1234: working counter 18, 21 expected: holds the last setpoint");
         let fault = Event::new(7, EventKind::DriveFault, 2, 0x8611, Reaction::SafeState);
-        assert_eq!(fault.to_string(), "cycle 7: drive of axis 2 reports fault 0x8611: power off");
+        assert_eq!(fault.to_string(), "cycle 7: drive of axis 2 reports fault 0x8611 (following error): power off");
         let error = Event::new(8, EventKind::FollowingError, 4, -5_500_000, Reaction::QuickStop);
         assert_eq!(error.to_string(), "cycle 8: axis 4 is -5.500 degrees away from its setpoint: quick stop");
+    }
+
+    #[test]
+    fn numbers_of_the_standards_are_said_in_words() {
+        let said = |kind, value, expected| Event::new(9, kind, value, expected, Reaction::None).to_string();
+        assert_eq!(
+            said(EventKind::AlError, 2, 0x26_18),
+            "cycle 9: device 2 is in AL state 0x0018 (OP with an error), AL status code 0x0026: Inconsistent Settings: goes on"
+        );
+        assert_eq!(said(EventKind::DeviceState, 2, 0x01), "cycle 9: device 2 is in AL state 0x0001 (INIT): goes on");
+        assert!(said(EventKind::DeviceState, 2, 0x14 | words::CODE_UNREAD).contains("could not be read"));
+        let bytes = [0x11, 0x86, 0x21, 0, 0, 0, 0, 0xAB];
+        assert_eq!(
+            said(EventKind::Emergency, 3, i64::from_le_bytes(bytes)),
+            "cycle 9: device 3 sent an emergency, 0x8611 (following error), error register 0x21 (generic, device \
+             profile), maker's data 0x00000000ab: goes on"
+        );
+        assert!(said(EventKind::Emergency, 3, 0).contains("0x0000 (no error, or gone), error register 0x00: goes on"));
+        assert!(said(EventKind::SecondMaster, 5, 0x0301_0101_0101).contains("5 frames"));
+        assert!(said(EventKind::SecondMaster, 5, 0x0301_0101_0101).contains("source address 03-01-01-01-01-01:"));
     }
 
     #[test]

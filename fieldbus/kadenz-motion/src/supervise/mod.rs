@@ -7,6 +7,7 @@ mod duty;
 mod event;
 mod limits;
 mod supervisor;
+mod words;
 
 #[cfg(test)]
 mod scenarios;
@@ -14,4 +15,4 @@ mod scenarios;
 pub use duty::Duty;
 pub use event::{Event, EventKind};
 pub use limits::{SupervisionLimits, SETPOINT_GRACE_CYCLES};
-pub use supervisor::{AxisSeen, Exchange, Observation, Reaction, Supervisor};
+pub use supervisor::{AlTrouble, AxisSeen, Exchange, Observation, Reaction, Stranger, Supervisor};

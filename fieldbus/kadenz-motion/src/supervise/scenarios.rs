@@ -5,12 +5,16 @@ use super::*;
 use crate::cia402::DriveState;
 
 const WKC: u16 = 21;
-const GOOD: Exchange = Exchange::Answered { working_counter: WKC, not_in_op: None };
+const GOOD: Exchange = Exchange::Answered { working_counter: WKC, al: None };
 const FOLLOWS: AxisSeen =
     AxisSeen { state: DriveState::OperationEnabled, statusword: 0x1637, error_code: 0, mode: Some(8), error_deg: 0.1 };
 
 const fn axis(state: DriveState, statusword: u16, error_code: u16, error_deg: f64) -> AxisSeen {
     AxisSeen { state, statusword, error_code, mode: Some(8), error_deg }
+}
+
+fn fell(device: u16, status: u8) -> Option<AlTrouble> {
+    Some(AlTrouble { device, status, code: Some(0) })
 }
 
 struct Bench {
@@ -37,6 +41,7 @@ impl Bench {
             lateness_ns: 20_000,
             skipped: 0,
             clock_difference_ns: None,
+            stranger: Stranger::default(),
             setpoint_age: 0,
             axes,
         };
@@ -94,21 +99,21 @@ fn m04_every_second_frame_lost_never_stops_but_is_all_logged() {
 #[test]
 fn m05_one_wrong_working_counter_holds() {
     let mut bench = Bench::new();
-    let wrong = Exchange::Answered { working_counter: 18, not_in_op: None };
+    let wrong = Exchange::Answered { working_counter: 18, al: None };
     assert_eq!(bench.cycle(|seen| seen.exchange = wrong), Reaction::Hold);
     assert_eq!((bench.log[0].value, bench.log[0].expected), (18, 21));
 }
 
 #[test]
 fn m06_a_device_that_is_gone_shows_in_the_counter_and_stops() {
-    let gone = Exchange::Answered { working_counter: 18, not_in_op: None };
+    let gone = Exchange::Answered { working_counter: 18, al: None };
     assert_eq!(Bench::new().until_quick_stop(|seen| seen.exchange = gone), 5);
 }
 
 #[test]
 fn m07_a_device_that_leaves_op_removes_power_at_once() {
     let mut bench = Bench::new();
-    let dropped = Exchange::Answered { working_counter: WKC, not_in_op: Some((3, 0x14)) };
+    let dropped = Exchange::Answered { working_counter: WKC, al: fell(3, 0x14) };
     assert_eq!(bench.cycle(|seen| seen.exchange = dropped), Reaction::SafeState);
     assert_eq!((bench.log[0].kind(), bench.log[0].value, bench.log[0].expected), (Some(EventKind::DeviceState), 3, 20));
 }
@@ -232,7 +237,7 @@ fn m21_before_op_only_frames_are_looked_at_and_nothing_is_stopped() {
     let starting = |seen: &mut Observation<'_>| {
         seen.duty = Duty::Starting;
         seen.skipped = 50;
-        seen.exchange = Exchange::Answered { working_counter: 7, not_in_op: Some((3, 4)) };
+        seen.exchange = Exchange::Answered { working_counter: 7, al: fell(3, 4) };
     };
     assert_eq!(bench.cycle_of(&[FAULTED; 6], starting), Reaction::None);
     assert!(bench.log.is_empty());
@@ -278,9 +283,9 @@ fn m23_axes_that_are_enabled_are_held_to_it_while_the_others_are_on_their_way() 
 fn m24_the_bus_is_supervised_while_drives_are_enabled_and_lost_time_is_only_told() {
     let enabling = |exchange| move |seen: &mut Observation<'_>| (seen.duty, seen.exchange) = (Duty::Enabling, exchange);
     assert_eq!(Bench::new().until_quick_stop(enabling(Exchange::Lost)), 5);
-    let wrong = Exchange::Answered { working_counter: 18, not_in_op: None };
+    let wrong = Exchange::Answered { working_counter: 18, al: None };
     assert_eq!(Bench::new().until_quick_stop(enabling(wrong)), 5);
-    let dropped = Exchange::Answered { working_counter: WKC, not_in_op: Some((3, 0x14)) };
+    let dropped = Exchange::Answered { working_counter: WKC, al: fell(3, 0x14) };
     assert_eq!(Bench::new().cycle(enabling(dropped)), Reaction::SafeState);
     let mut bench = Bench::new();
     assert_eq!(bench.cycle(|seen| (seen.duty, seen.skipped) = (Duty::Enabling, 50)), Reaction::None);
@@ -300,7 +305,7 @@ fn m25_faults_during_a_stop_are_told_once_and_only_power_off_can_follow() {
     axes[1] = FAULTED;
     assert_eq!(bench.cycle_of(&axes, stopping), Reaction::SafeState);
     assert_eq!(bench.cycle_of(&axes, stopping), Reaction::None);
-    let dropped = Exchange::Answered { working_counter: WKC, not_in_op: Some((3, 0x14)) };
+    let dropped = Exchange::Answered { working_counter: WKC, al: fell(3, 0x14) };
     let fell = |seen: &mut Observation<'_>| (seen.duty, seen.exchange) = (Duty::Stopping, dropped);
     assert_eq!(bench.cycle_of(&axes, fell), Reaction::SafeState);
     assert_eq!(bench.cycle_of(&axes, fell), Reaction::None);
@@ -374,4 +379,54 @@ fn m30_what_drives_say_in_a_stop_is_no_news() {
         assert_eq!(bench.cycle_of(&all, |seen| seen.duty = Duty::Stopping), Reaction::None);
     }
     assert!(bench.log.is_empty());
+}
+
+#[test]
+fn m31_an_error_latched_in_op_stops_with_its_code_once() {
+    let mut bench = Bench::new();
+    let al = Some(AlTrouble { device: 2, status: 0x18, code: Some(0x26) });
+    let latched = |seen: &mut Observation<'_>| seen.exchange = Exchange::Answered { working_counter: WKC, al };
+    assert_eq!(bench.cycle(latched), Reaction::QuickStop);
+    assert_eq!(bench.cycle(latched), Reaction::None);
+    assert_eq!(bench.kinds(), [EventKind::AlError, EventKind::Recovered]);
+    assert!(bench.log[0]
+        .to_string()
+        .contains("device 2 is in AL state 0x0018 (OP with an error), AL status code 0x0026"));
+    // From an error in OP to another state: worse.
+    let gone = Exchange::Answered { working_counter: WKC, al: fell(2, 0x14) };
+    assert_eq!(bench.cycle(|seen| seen.exchange = gone), Reaction::SafeState);
+}
+
+#[test]
+fn m32_another_master_is_named_and_stops_and_one_damaged_frame_is_none() {
+    let heard = |commands| move |seen: &mut Observation<'_>| seen.stranger = Stranger { commands, source: 3 };
+    let mut bench = Bench::new();
+    assert_eq!(
+        [1, 2, 3].map(|commands| bench.cycle(heard(commands))),
+        [Reaction::None, Reaction::None, Reaction::QuickStop]
+    );
+    assert_eq!(bench.cycle(heard(4)), Reaction::None);
+    assert_eq!(bench.kinds(), [EventKind::SecondMaster, EventKind::Recovered]);
+}
+
+#[test]
+fn m33_another_master_is_the_first_cause_of_states_that_are_not_ours() {
+    let mut bench = Bench::new();
+    let taken = |seen: &mut Observation<'_>| {
+        seen.stranger = Stranger { commands: 1, source: 3 };
+        seen.exchange = Exchange::Answered { working_counter: 0, al: fell(0, 1) };
+    };
+    assert_eq!(bench.cycle(taken), Reaction::SafeState);
+    assert_eq!(bench.kinds(), [EventKind::SecondMaster, EventKind::WorkingCounter, EventKind::DeviceState]);
+}
+
+#[test]
+fn m34_another_master_on_the_way_up_is_told_and_enables_no_drive() {
+    let mut bench = Bench::new();
+    let heard = |duty| move |seen: &mut Observation<'_>| (seen.duty, seen.stranger.commands) = (duty, 5);
+    for _ in 0..5 {
+        assert_eq!(bench.cycle(heard(Duty::Starting)), Reaction::None);
+    }
+    assert_eq!(bench.cycle(heard(Duty::Enabling)), Reaction::QuickStop);
+    assert_eq!(bench.kinds(), [EventKind::SecondMaster; 2]);
 }

@@ -2,8 +2,12 @@
 //! Observation to reaction.
 
 use super::drive_status::DriveStatus;
+use super::words::CODE_UNREAD;
 use super::{Duty, Event, EventKind, SupervisionLimits, SETPOINT_GRACE_CYCLES};
 use crate::cia402::DriveState;
+
+/// So many frames of another master are no accident.
+const STRANGE_COMMANDS: u64 = 3;
 
 /// What is done, from least to most. A stronger one is never replaced by a weaker one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,15 +45,47 @@ impl std::fmt::Display for Reaction {
     }
 }
 
+/// A device that is not in OP, or in OP with an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AlTrouble {
+    /// Position in the ring.
+    pub device: u16,
+    /// AL status: the state, and 0x10 for an error.
+    pub status: u8,
+    /// AL status code, 0 without an error; `None` when it could not be read.
+    pub code: Option<u16>,
+}
+
+impl AlTrouble {
+    /// What happened, as an event has it, and what follows.
+    pub fn finding(&self) -> (EventKind, i64, i64, Reaction) {
+        let code = self.code.map_or(CODE_UNREAD, |code| i64::from(code) << 8);
+        let (kind, reaction) = match self.status & 0x0F {
+            8 => (EventKind::AlError, Reaction::QuickStop),
+            _ => (EventKind::DeviceState, Reaction::SafeState),
+        };
+        (kind, self.device.into(), i64::from(self.status) | code, reaction)
+    }
+}
+
+/// Commands of another master heard so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stranger {
+    /// Frames with process data or a request to change the state of devices.
+    pub commands: u64,
+    /// Source address of the last, as a number.
+    pub source: u64,
+}
+
 /// How the cycle's frame came back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exchange {
-    /// With this working counter, and every device in OP or the first that is not, with its AL state.
+    /// With this working counter, and every device in OP without an error, or one that is not.
     Answered {
         /// Sum over the process data.
         working_counter: u16,
-        /// Position in the ring and AL state of the first device that is not in OP.
-        not_in_op: Option<(u16, u8)>,
+        /// The first device that is not in OP; else the first in OP with an error.
+        al: Option<AlTrouble>,
     },
     /// Not at all before the deadline.
     Lost,
@@ -90,6 +126,8 @@ pub struct Observation<'a> {
     pub skipped: u32,
     /// Largest difference between distributed clocks, when it was read in this cycle, ns.
     pub clock_difference_ns: Option<u32>,
+    /// Who else commands the devices.
+    pub stranger: Stranger,
     /// Cycles since the last new setpoint.
     pub setpoint_age: u32,
     /// Of each axis.
@@ -106,8 +144,10 @@ pub struct Supervisor {
     late: u32,
     apart: u32,
     troubled: u32,
-    /// The device that is not in OP, and its state, as told.
-    strayed: Option<(u16, u8)>,
+    /// The device in trouble, as told.
+    trouble: Option<AlTrouble>,
+    /// What was asked of the drives when another master was told.
+    stranger_told: Option<Duty>,
     axes: Vec<Axis>,
     reaction: Reaction,
 }
@@ -137,7 +177,8 @@ impl Supervisor {
             late: 0,
             apart: 0,
             troubled: 0,
-            strayed: None,
+            trouble: None,
+            stranger_told: None,
             axes: vec![Axis::default(); axes],
             reaction: Reaction::None,
         }
@@ -157,6 +198,7 @@ impl Supervisor {
             worst = worst.max(reaction);
             log(Event::new(seen.cycle, kind, value, expected, reaction));
         };
+        self.look_at_stranger(seen, &mut found);
         let trusted = self.look_at_exchange(seen, &mut found);
         if duty != Duty::Starting {
             self.look_at_time(seen, &mut found);
@@ -177,6 +219,26 @@ impl Supervisor {
         self.reaction = self.reaction.max(worst);
         worst
     }
+    /// Somebody else commands the devices. One frame may be one of ours, damaged, unless something is wrong as well.
+    fn look_at_stranger(&mut self, seen: &Observation<'_>, found: &mut impl FnMut(EventKind, i64, i64, Reaction)) {
+        let Stranger { commands, source } = seen.stranger;
+        let disturbed = match seen.exchange {
+            Exchange::Answered { working_counter, al } => working_counter != self.expected_counter || al.is_some(),
+            Exchange::Lost | Exchange::Failed { .. } => true,
+        };
+        let disturbs = commands > 0 && disturbed && seen.duty != Duty::Starting;
+        let told = match self.stranger_told {
+            None => false,
+            // On the way up nothing followed from it.
+            Some(Duty::Starting) => seen.duty == Duty::Starting,
+            Some(_) => true,
+        };
+        if (commands >= STRANGE_COMMANDS || disturbs) && !told {
+            self.stranger_told = Some(seen.duty);
+            found(EventKind::SecondMaster, commands as i64, source as i64, Reaction::QuickStop);
+        }
+    }
+
     /// The frame, its working counter and the devices' states. True if what came can be believed.
     fn look_at_exchange(
         &mut self,
@@ -184,8 +246,8 @@ impl Supervisor {
         found: &mut impl FnMut(EventKind, i64, i64, Reaction),
     ) -> bool {
         let limits = self.limits;
-        let (working_counter, not_in_op) = match seen.exchange {
-            Exchange::Answered { working_counter, not_in_op } => (working_counter, not_in_op),
+        let (working_counter, al) = match seen.exchange {
+            Exchange::Answered { working_counter, al } => (working_counter, al),
             Exchange::Lost | Exchange::Failed { .. } => {
                 self.lost += 1;
                 let (kind, value) = match seen.exchange {
@@ -210,10 +272,12 @@ impl Supervisor {
             found(EventKind::WorkingCounter, working_counter.into(), self.expected_counter.into(), reaction);
         }
         // Only a device that answered has a state; one that is gone shows in the working counter.
-        if self.strayed != not_in_op {
-            self.strayed = not_in_op;
-            if let Some((device, state)) = not_in_op {
-                found(EventKind::DeviceState, device.into(), state.into(), Reaction::SafeState);
+        let state = |trouble: Option<AlTrouble>| trouble.map(|trouble| (trouble.device, trouble.status));
+        if state(self.trouble) != state(al) {
+            self.trouble = al;
+            if let Some(trouble) = al {
+                let (kind, device, status, reaction) = trouble.finding();
+                found(kind, device, status, reaction);
             }
         }
         good

@@ -4,12 +4,13 @@
 use std::sync::Arc;
 
 use super::dynamics::push;
+use super::outcome::Outcome;
 use super::periodic::{Cyclic, Flow, Release};
 use super::phase::Phase;
 use super::sync0::{Passing, Sync0};
 use super::{Shared, StopCategory, Task, Window};
-use crate::bus::{Answer, AxisFeedback, AxisSetpoint, Bus, Wire};
-use crate::cia402::{controlword, towards_enabled, DriveState, MODE_CSP};
+use crate::bus::{Answer, AxisFeedback, AxisSetpoint, Bus, Emergency, Wire};
+use crate::cia402::{controlword, towards_enabled, DriveState};
 use crate::layout::Layout;
 use crate::message::{Batch, CycleSample, Events, Order, Setpoints, TaskSample, TorqueRequest, Torques, EVENTS};
 use crate::profile::{Point, Way};
@@ -23,6 +24,10 @@ use crate::AXES;
 const START_CYCLES: u64 = 5_000;
 /// Every so many cycles the difference of the clocks is read.
 pub const CLOCK_EVERY: u64 = 16;
+/// Every so many cycles mailboxes are looked at, between two readings of the clocks.
+const MAIL_EVERY: u64 = 16;
+/// Frames that look for mail in a cycle of a stop.
+const MAIL_FRAMES: usize = 4;
 /// The arm is held this long after a stop of category 2, cycles.
 const HOLD_CYCLES: u64 = 200;
 /// Cycles for which power-off is repeated after the last drive lost power, so that a lost frame does not matter.
@@ -49,22 +54,6 @@ pub struct Queues {
     pub cycles: Sender<Batch<CycleSample>>,
     /// To the log task.
     pub events: Sender<Events>,
-}
-
-/// How the run ended.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Outcome {
-    /// All that was planned was done.
-    Done,
-    /// Somebody asked for a stop.
-    Stopped(StopCategory),
-    /// The supervision stopped it; this was the first cause.
-    Faulted {
-        /// The strongest reaction.
-        reaction: Reaction,
-        /// What set it off.
-        cause: Event,
-    },
 }
 
 /// See the module.
@@ -325,7 +314,7 @@ impl<W: Wire> MainTask<W> {
                     self.point.position[k] = feedback.position_rad;
                     let controlword = match feedback.state {
                         // In another mode it would not take positions for what they are.
-                        DriveState::SwitchedOn if is_strange(feedback.mode) => controlword::SWITCH_ON,
+                        DriveState::SwitchedOn if feedback.in_other_mode() => controlword::SWITCH_ON,
                         state => towards_enabled(state),
                     };
                     AxisSetpoint { controlword, ..standing }
@@ -361,6 +350,7 @@ impl<W: Wire> MainTask<W> {
             lateness_ns: release.start_ns.saturating_sub(release.due_ns),
             skipped: release.skipped,
             clock_difference_ns,
+            stranger: self.bus.foreign().stranger(),
             setpoint_age: if self.phase == Phase::Moving { self.setpoint_age } else { 0 },
             axes: &axes,
         };
@@ -412,11 +402,28 @@ impl<W: Wire> MainTask<W> {
         }
     }
 
+    /// Logs emergencies: one frame every so many cycles looks for them, and one a cycle follows where there are any. In a
+    /// stop there is time for more, and there may be no later.
+    fn take_mail(&mut self, deadline_ns: u64) {
+        let stops = !matches!(self.phase.duty(), Some(Duty::Starting | Duty::Enabling | Duty::Operation));
+        for _ in 0..if stops { MAIL_FRAMES } else { 1 } {
+            let due = stops || self.bus.has_mail() || self.cycle % MAIL_EVERY == MAIL_EVERY / 2;
+            if !due || self.bus.clock().now_ns() >= deadline_ns {
+                return;
+            }
+            if let Some(Emergency { device, bytes }) = self.bus.look_for_mail(deadline_ns) {
+                let (device, bytes) = (device.into(), i64::from_le_bytes(bytes));
+                self.log(Event::new(self.cycle, EventKind::Emergency, device, bytes, Reaction::None));
+            }
+        }
+    }
+
     /// What keeps the ring from OP or the drives from operation.
     fn stuck(&self, answer: &Answer) -> Event {
         let by_frame = match answer.exchange {
-            Exchange::Answered { not_in_op: Some((device, state)), .. } => {
-                Some((EventKind::DeviceState, device.into(), state.into()))
+            Exchange::Answered { al: Some(trouble), .. } => {
+                let (kind, device, status, _) = trouble.finding();
+                Some((kind, device, status))
             }
             Exchange::Answered { working_counter, .. } if !answer.all_op => {
                 Some((EventKind::WorkingCounter, working_counter.into(), self.bus.expected_counter().into()))
@@ -427,7 +434,7 @@ impl<W: Wire> MainTask<W> {
         let mut axes = self.feedback.iter().enumerate().filter(|(_, axis)| axis.state != DriveState::OperationEnabled);
         let by_axis = axes.next().map(|(k, axis)| match axis.state.faulted() {
             true => (EventKind::DriveFault, k as i64, axis.error_code.into()),
-            false if axis.state == DriveState::SwitchedOn && is_strange(axis.mode) => {
+            false if axis.state == DriveState::SwitchedOn && axis.in_other_mode() => {
                 (EventKind::DriveMode, k as i64, axis.mode.unwrap_or_default().into())
             }
             false => (EventKind::DriveDropped, k as i64, axis.statusword.into()),
@@ -541,6 +548,7 @@ impl<W: Wire> Cyclic for MainTask<W> {
                 self.request_torque(self.bus.clock().now_ns());
             }
         }
+        self.take_mail(deadline_ns);
         self.advance(&answer)
     }
 
@@ -567,11 +575,6 @@ impl<W: Wire> Cyclic for MainTask<W> {
         self.look_at_requests();
         Flow::Continue
     }
-}
-
-/// The drive says that it is in another mode than the one asked for.
-fn is_strange(mode: Option<i8>) -> bool {
-    mode.is_some_and(|mode| mode != MODE_CSP)
 }
 
 fn log_into(events: &mut Events, event: Event) {

@@ -4,6 +4,7 @@
 mod dynamics;
 mod log;
 mod main_task;
+mod outcome;
 mod periodic;
 mod phase;
 mod shared;
@@ -12,7 +13,8 @@ mod trajectory;
 
 pub use dynamics::DynamicsTask;
 pub use log::{LogTask, Queues as LogQueues};
-pub use main_task::{MainTask, Outcome, Queues as MainQueues, CLOCK_EVERY};
+pub use main_task::{MainTask, Queues as MainQueues, CLOCK_EVERY};
+pub use outcome::Outcome;
 pub use periodic::{run, Cyclic, Flow, Release};
 pub use shared::{Shared, StopCategory, Window};
 pub use trajectory::{Movement, PathPlan, TrajectoryTask, AHEAD};

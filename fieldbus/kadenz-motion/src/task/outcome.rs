@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How a run ended.
+
+use super::StopCategory;
+use crate::supervise::{Event, Reaction};
+
+/// How the run ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Outcome {
+    /// All that was planned was done.
+    Done,
+    /// Somebody asked for a stop.
+    Stopped(StopCategory),
+    /// The supervision stopped it; this was the first cause.
+    Faulted {
+        /// The strongest reaction.
+        reaction: Reaction,
+        /// What set it off.
+        cause: Event,
+    },
+}
