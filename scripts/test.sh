@@ -65,7 +65,7 @@ simulation_tests() {
 
 PYTEST_CLOSING='[0-9]+ (passed|failed|error)'
 step ctest '[0-9]+% tests passed' c_tests
-# -r: what is skipped is named with the reason, and what was made again because the machine paused.
+# -r: what is skipped is named with the reason, and what was retried because the machine paused.
 step pytest "$PYTEST_CLOSING" .venv/bin/pytest -rsfER --ignore=tests/stats
 step cargo '^cargo: ' rust_tests
 step stats "$PYTEST_CLOSING" simulation_tests

@@ -7,6 +7,8 @@ On every processor a process with the highest real-time priority sleeps for 2 ms
 wakes up more than 5 ms late nothing that is tested could have run either.
 
 Run as a program, with the processor's number, it prints the length of each pause in seconds.
+
+A test says by `timing()` which of its assertions a pause can fail. Those alone are retried.
 """
 
 from __future__ import annotations
@@ -17,12 +19,31 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 SLEEP_S = 0.002
 PAUSE_S = 0.005
 PR_SET_PDEATHSIG = 1
 # Of the pipe, bytes: an hour of a machine that pauses thirty times a second.
 ROOM = 1 << 20
+
+
+class LateError(AssertionError):
+    """An assertion on timing failed: one that a pause of the machine is enough to fail."""
+
+
+@contextmanager
+def timing(*also: type[Exception]) -> Iterator[None]:
+    """Around assertions on what only happens in time, and exceptions `also` that say it did not.
+
+    Keep it to those: what a defect alone can fail is asserted outside.
+    """
+    late: tuple[type[Exception], ...] = (AssertionError, *also)
+    try:
+        yield
+    except late as failure:
+        raise LateError(str(failure)) from failure
 
 
 def watch(processor: int) -> None:

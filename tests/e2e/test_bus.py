@@ -16,7 +16,8 @@ import pytest
 from kadenz.store import Run
 from tests.e2e.conftest import kadenz, runs_in
 from tests.e2e.segment import LAYOUTS, built_segment, cable, ip, segment
-from tests.e2e.test_motion import AXES, INDY7, measured
+from tests.e2e.test_motion import AXES, INDY7, kept_time, measured
+from tests.pauses import timing
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +66,8 @@ def test_the_motion_runs_on_a_card_and_a_layout_of_the_users(
     }
     assert settings["scheduling"].startswith("SCHED_FIFO"), settings
     records = run.manifest.records
-    assert all(record.status == "ok" for record in records), [r.reason for r in records]
+    with timing():
+        assert all(record.status == "ok" for record in records), [r.reason for r in records]
     joints = [r.params["joint"] for r in records if r.bench == "motion/position-error"]
     assert sorted(joints) == list(range(AXES))
     page = tmp_path / "report.html"
@@ -88,7 +90,7 @@ def test_the_edges_come_from_a_card_of_the_users(
             *("run", "cereia2011", "--quick", "--load", "none", "--output", tmp_path),
             *("--bus-interface", card),
         )
-    assert answer.returncode == 0, answer.stderr
+    kept_time(answer)
     run = runs_in(tmp_path)[INDY7]
     assert told(run) == {
         "transport": f"interface {card}",
@@ -97,7 +99,8 @@ def test_the_edges_come_from_a_card_of_the_users(
     }
     (record,) = [r for r in run.manifest.records if r.bench == "ethercat/edge-jitter"]
     assert record.status == "ok", record.reason
-    assert sum(lane.taken for lane in record.series) > 2500
+    with timing():
+        assert sum(lane.taken for lane in record.series) > 2500
 
 
 @pytest.mark.linux
@@ -153,7 +156,8 @@ def test_a_drives_fault_is_an_event_of_the_run(tmp_path: Path, program: Path) ->
     assert answer.returncode == 1, answer.stderr
     run = runs_in(tmp_path)[INDY7]
     events = {event.text: event for event in run.manifest.events}
-    assert saw in events, (list(events), answer.stderr)
+    with timing():  # a pause may stop the drives before the fault does
+        assert saw in events, (list(events), answer.stderr)
     assert (events[saw].reaction, events[saw].count) == (did, 1)
     shown = " ".join(answer.stdout.split())
     assert f"event {saw}: {did}; once, in cycle {events[saw].first_cycle}" in shown

@@ -16,6 +16,7 @@ import pytest
 from kadenz.store import Run, read_run
 from tests.condition.machine import left_behind, names_in, on_a_disk, wait_for, working_in
 from tests.e2e.conftest import BOARDS, KADENZ, LINUX, kadenz
+from tests.pauses import timing
 
 pytestmark = [
     pytest.mark.linux,
@@ -83,9 +84,10 @@ def test_a_campaign_is_measured_under_each_of_its_loads(tmp_path: Path) -> None:
     entries = {entry.name: entry for entry in runs["interrupt+paging"].manifest.loads}
     assert set(entries) == {"interrupt", "paging"}
     for entry in entries.values():
-        assert entry.verified, entry.reason
         assert entry.workers == 1
-        assert entry.rate > 2 * entry.idle_rate and entry.rate >= entry.least
+        with timing():  # rates of a machine that runs all the time
+            assert entry.verified, entry.reason
+            assert entry.rate > 2 * entry.idle_rate and entry.rate >= entry.least
         assert set(entry.record_rates) >= {10}
     assert entries["paging"].settings["pages"] and entries["interrupt"].command[0] == "stress-ng"
     assert left_behind(output) == []

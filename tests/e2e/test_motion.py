@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from kadenz.store import Run
 from tests.e2e.conftest import kadenz, runs_in
+from tests.pauses import timing
 
 INDY7 = "posix/indy7@host"
 AXES = 6
@@ -18,8 +20,15 @@ AXES = 6
 def measured(folder: Path, *options: str | Path) -> tuple[Run, str]:
     """A run of the motion campaign with `options` and what was said of it."""
     answer = kadenz("run", "motion", "--quick", "--output", folder, *options)
-    assert answer.returncode == 0, answer.stderr
+    kept_time(answer)
     return runs_in(folder)[INDY7], answer.stderr
+
+
+def kept_time(answer: subprocess.CompletedProcess[str]) -> None:
+    """The run came to its end: drives and master stop by themselves where frames come too late."""
+    assert answer.returncode in (0, 1) and "Traceback" not in answer.stderr, answer.stderr
+    with timing():
+        assert answer.returncode == 0, answer.stderr
 
 
 @pytest.mark.linux
@@ -30,7 +39,8 @@ def test_the_motion_campaign_records_tasks_errors_and_how_it_was_scheduled(tmp_p
     assert settings["scheduling"].startswith("SCHED_FIFO"), settings
     assert settings["idle_states"].startswith("off"), settings
     records = run.manifest.records
-    assert all(record.status == "ok" for record in records), [r.reason for r in records]
+    with timing():
+        assert all(record.status == "ok" for record in records), [r.reason for r in records]
     assert len([r for r in records if r.bench == "motion/response-time"]) == 4
     for bench, limit in (("motion/position-error", 2.0), ("motion/velocity-error", 14.0)):
         own = [r for r in records if r.bench == bench]
@@ -43,7 +53,9 @@ def test_the_motion_campaign_records_tasks_errors_and_how_it_was_scheduled(tmp_p
             assert said in stderr, (said, stderr)
             assert [lane.name for lane in record.lanes] == ["out", "back"]
             for number, lane in enumerate(record.lanes):
-                assert lane.planned == lane.taken + lane.missed and lane.taken > 0
+                assert lane.planned == lane.taken + lane.missed
+                with timing():
+                    assert lane.taken > 0
                 errors = np.abs(run.samples(record, number))
                 # A pause of the machine may cost velocity: the drives come back to the path in one
                 # period. It never costs position, and it costs few samples, also where it takes a
@@ -51,7 +63,8 @@ def test_the_motion_campaign_records_tasks_errors_and_how_it_was_scheduled(tmp_p
                 # kadenz-motion/tests/motion.rs and pauses.rs.
                 few = lane.missed > 0 and bench == "motion/velocity-error"
                 judged = np.quantile(errors, 0.99) if few else errors.max()
-                assert judged < limit, (record.params, lane)
+                with timing():
+                    assert judged < limit, (record.params, lane)
     (first,) = [e for e in run.manifest.events if e.kind == "measured from here on"]
     assert first.count == 1 and "measured from here on" not in str(run.manifest.warnings)
     page = tmp_path / "report.html"
@@ -66,13 +79,16 @@ def test_the_motion_campaign_records_tasks_errors_and_how_it_was_scheduled(tmp_p
 @pytest.mark.linux
 def test_edges_come_with_the_rate_of_the_terminals_clock(tmp_path: Path) -> None:
     answer = kadenz("run", "cereia2011", "--quick", "--load", "none", "--output", tmp_path)
-    assert answer.returncode == 0, answer.stderr
+    kept_time(answer)
     run = runs_in(tmp_path)[INDY7]
     (record,) = [r for r in run.manifest.records if r.bench == "ethercat/edge-jitter"]
     assert record.status == "ok", record.reason
     times, numbers = run.samples(record, 0), run.samples(record, 1)
     (lane,) = [lane for lane in record.lanes if not lane.companion_of]
-    assert times.size == numbers.size == lane.taken == lane.planned - lane.missed > 2500
+    assert times.size == numbers.size == lane.taken == lane.planned - lane.missed
+    with timing():
+        assert lane.taken > 2500
     rate_ppm = (np.polyfit(numbers * 1e6, times, 1)[0] - 1.0) * 1e6
     # Its oscillator is 37 ppm fast; in five seconds a wake-up of some 100 µs is as many ppm.
-    assert rate_ppm == pytest.approx(37.0, abs=30.0)
+    with timing():
+        assert rate_ppm == pytest.approx(37.0, abs=30.0)

@@ -10,11 +10,17 @@ import pytest
 
 from kadenz.config import house
 from kadenz.target.tools import require
+from tests.pauses import timing
 from tests.posix.conftest import decode
 
 MUTANT = Path(__file__).parent / "targets" / "mutant.c"
 
 pytestmark = pytest.mark.linux
+DEFECTS = {
+    "an eventfd counts and wakes",
+    "a plain mutex excludes and lends no rank",
+    "a robust mutex survives its owner",
+}
 
 
 def build() -> Path:
@@ -41,10 +47,8 @@ def test_notifications_with_defects_fail_where_they_are_and_nowhere_else() -> No
     )
     said = decode(answer.stdout, answer.returncode, answer.stderr.decode())
     failed = {case.case: case.reason for case in said.cases if case.result == "fail"}
-    assert set(failed) == {
-        "an eventfd counts and wakes",
-        "a plain mutex excludes and lends no rank",
-        "a robust mutex survives its owner",
-    }
+    with timing():  # the other cases order their threads by sleeps of some ms
+        assert set(failed) <= DEFECTS
+    assert set(failed) == DEFECTS
     assert "lost" in failed["an eventfd counts and wakes"]
     assert "lent" in failed["a plain mutex excludes and lends no rank"]

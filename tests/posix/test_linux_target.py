@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.pauses import timing
 from tests.posix.conftest import Run, decode
 
 NOBODY = 65534
@@ -37,7 +38,8 @@ def limit(what: int, value: int) -> dict[str, Any]:
 def test_the_port_conforms(run: Run) -> None:
     said = run("conformance\nend\n")
     assert said.done
-    assert [c for c in said.cases if c.result == "fail"] == []
+    with timing():  # the cases order their threads by sleeps of some ms
+        assert [c for c in said.cases if c.result == "fail"] == []
     passed = {c.case for c in said.cases if c.result == "pass"}
     # A port that declared everything as lacking would not fail either.
     assert {"ranks order threads", "a mutex excludes", "yield passes to an equal"} <= passed
@@ -75,7 +77,8 @@ def test_the_round_trip_holds_the_reply(run: Run) -> None:
         for i, part in enumerate(["", "-round-trip"])
     ]
     said = run("".join(lines))
-    assert said.values(0).min() < said.values(1).min()
+    with timing():
+        assert said.values(0).min() < said.values(1).min()
 
 
 @REALTIME
@@ -114,7 +117,9 @@ def test_asked_to_stop_it_hands_over_what_it_has(program: Path, number: signal.S
     assert said.done
     assert end.status == "ok" and "stopped on request" in end.reason
     (lane,) = end.lanes
-    assert 0 < lane.taken < 100000
+    with timing():  # half a second for the first exchange
+        assert lane.taken > 0
+    assert lane.taken < 100000
     assert lane.missed == 0  # what was never asked for is not missed
     assert len(said.values(1)) == lane.taken
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pauses import Watch
+from tests.pauses import LateError, Watch, timing
 
 pytestmark = [
     pytest.mark.linux,
@@ -45,26 +45,84 @@ def test_a_processor_that_was_taken_away_is_a_pause() -> None:
         watch.close()
 
 
-@pytest.mark.parametrize(("taken", "tries"), [("", 1), (TAKE, 2)])
-def test_only_behind_a_pause_a_failure_in_real_time_is_made_again(
-    tmp_path: Path, taken: str, tries: int
-) -> None:
-    (tmp_path / "test_it.py").write_text(
+def outcome(folder: Path, body: str, count: int = 1) -> tuple[int, str]:
+    """How often tests of `body` were tried, and what pytest said."""
+    tries = folder / "tries"
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    tests = "".join(f"@pytest.mark.linux\ndef test_{n}():\n{lines}" for n in range(count))
+    (folder / "test_it.py").write_text(
         f"import pathlib, pytest, subprocess, sys\n"
-        f"tries = pathlib.Path({str(tmp_path / 'tries')!r})\n"
-        f"@pytest.mark.linux\n"
-        f"def test_it():\n"
-        f"    tries.write_text((tries.read_text() if tries.exists() else '') + '.')\n"
-        f"    subprocess.run([sys.executable, '-S', '-c', {taken!r}], check=True)\n"
-        f"    assert len(tries.read_text()) == 2\n"
+        f"from tests.pauses import timing\n"
+        f"def tried():\n"
+        f"    with pathlib.Path({str(tries)!r}).open('a') as file: file.write('.')\n"
+        f"    return {str(tries)!r}\n"
+        f"def pause():\n"
+        f"    subprocess.run([sys.executable, '-S', '-c', {TAKE!r}], check=True)\n"
+        f"{tests}"
     )
     inner = [sys.executable, "-m", "pytest", "-p", "tests.conftest", "-p", "no:cacheprovider"]
     answer = subprocess.run(
-        [*inner, "-c", str(ROOT / "pyproject.toml"), str(tmp_path)],
+        [*inner, "-c", str(ROOT / "pyproject.toml"), str(folder)],
         cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert len((tmp_path / "tries").read_text()) == tries, answer.stdout
-    assert ("1 passed, 1 rerun" if taken else "1 failed in") in answer.stdout, answer.stdout
+    return len(tries.read_text()), answer.stdout
+
+
+def test_an_assertion_on_timing_behind_a_pause_is_retried_and_reported(tmp_path: Path) -> None:
+    body = "place = tried()\npause()\nwith timing():\n    assert len(open(place).read()) == 2"
+    tries, said = outcome(tmp_path, body)
+    assert tries == 2 and "1 passed, 1 rerun" in said, said
+    assert "assertions on timing retried: 1 of 12" in said
+    assert "test_0: the machine paused for" in said
+
+
+def test_any_other_failure_stands_also_behind_a_pause(tmp_path: Path) -> None:
+    for n, wrong in enumerate(("assert False", "raise OSError", "pytest.fail('no')")):
+        folder = tmp_path / str(n)
+        folder.mkdir()
+        tries, said = outcome(folder, f"tried()\npause()\n{wrong}")
+        assert tries == 1 and "1 failed in" in said, said
+        assert "retried" not in said
+
+
+def test_without_a_pause_an_assertion_on_timing_stands(tmp_path: Path) -> None:
+    """A machine that pauses while we look may retry it, and says so."""
+    tries, said = outcome(tmp_path, "tried()\nwith timing():\n    assert False")
+    assert tries == 1 or "the machine paused for" in said, said
+    assert "1 failed" in said
+
+
+def test_it_is_retried_twice_at_most(tmp_path: Path) -> None:
+    tries, said = outcome(tmp_path, "tried()\npause()\nwith timing():\n    assert False")
+    assert tries == 3 and "1 failed, 2 rerun" in said, said
+
+
+def test_a_run_has_a_budget_of_retries(tmp_path: Path) -> None:
+    body = "tried()\npause()\nwith timing():\n    assert False"
+    tries, said = outcome(tmp_path, body, count=8)
+    assert tries == 8 + 12, said
+    assert "retried: 12 of 12" in said and "The budget of 12 retries of this run is spent" in said
+
+
+def test_the_timing_of_a_test_that_is_not_in_real_time_is_never_excused(tmp_path: Path) -> None:
+    body = "tried()\npause()\nwith timing():\n    assert False"
+    (tmp_path / "conftest.py").write_text(
+        "def pytest_collection_modifyitems(items):\n"
+        "    for item in items:\n"
+        "        item.own_markers = [m for m in item.own_markers if m.name != 'linux']\n"
+    )
+    tries, said = outcome(tmp_path, body)
+    assert tries == 1 and "1 failed" in said, said
+
+
+def test_timing_takes_the_exceptions_that_it_names_and_no_other() -> None:
+    with pytest.raises(LateError, match="late"), timing(TimeoutError):
+        raise TimeoutError("late")
+    with pytest.raises(LateError), timing():
+        assert not "a figure"
+    with pytest.raises(OSError, match="broken"), timing(TimeoutError):
+        raise OSError("broken")
