@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtrc, stdtrit
 
-from kadenz.stats.comb import search_comb
+from kadenz.stats.comb import HARMONICS, search_comb
 from kadenz.stats.cycles import check_span
 from kadenz.stats.errors import Undefined
 from kadenz.stats.estimate import Estimate
@@ -34,8 +34,15 @@ MOST = 8
 LISTED = 20
 # A group of events this surely periodic needs no search of its larger ones.
 SURE = 1e-9
+# Share of a train's strikes that must stand at the very cycle of their slot.
+IN_PLACE = 0.9
 # How near a slot counts is chosen from the data among about so many widths.
 WIDTHS = 4.0
+# Among strays, events of one train lie within such a part of a turn at the comb's frequency.
+PARTS_OF_A_TURN = 64
+# The comb's frequency is up to such a multiple of theirs; more events show a single line.
+LOWEST_FRACTION = 64
+MOST_AMONG_STRAYS = 2000
 # Samples off by no more than this many cycles are one event: a late wake-up delays the next ones.
 NEIGHBOURS = 2
 
@@ -46,9 +53,10 @@ class Periodic:
 
     `every` Estimate of the period in cycles, with its 95 % interval from the strikes' places;
     `first` cycle of the first slot; `amplitude` Estimate (median of the strikes' extremes from the
-    median of the series, with an interval of order statistics), `largest` the extreme one, both in
-    the unit of the samples and signed; `strikes` of `slots` slots were struck. `p_value` counts
-    everything searched.
+    median of the series, with an interval of order statistics; of all slots, where those without an
+    event are struck, too, by less than the threshold), `largest` the extreme one, both in the unit
+    of the samples and signed; `strikes` of `slots` slots were struck. `p_value` counts everything
+    searched.
     """
 
     every: Estimate
@@ -135,7 +143,7 @@ def find_disturbances(
     rest: list[_Events] = []
     for side in sides:
         found, left = _trains(side, length, alpha / 2.0 / searched)
-        periodic += found
+        periodic += [_of_all_slots(one, array, places, median, reach) for one in found]
         rest.append(left)
     quiet = np.asarray(np.where((array > late) | (array < early), median, array), dtype=np.float64)
     waves = find_waves(quiet - median, places, length, slowest, alpha / 2.0)
@@ -230,15 +238,26 @@ def _surest(events: _Events, length: int) -> _Train | None:
     by_size = np.argsort(-np.abs(events.size), kind="stable")
     best: _Train | None = None
     count = events.cycle.size
-    searches = 2 * _groups(count)
+    searches = 3 * _groups(count)
     while count >= FEWEST_EVENTS:
         group = events.only(np.sort(by_size[:count]))
         power = spectrum(group.cycle, length)
-        for p_value, frequency in (
+        by_line, by_comb = (
             search(group.cycle, length, None, power),
             search_comb(power, count, length),
+        )
+        for (p_value, frequency), among_strays in (
+            (by_line, False),
+            (by_comb, False),
+            (by_comb, True),
         ):
-            train = _train(group, frequency, length, searches) if p_value < 0.5 else None
+            if p_value >= 0.5:
+                continue
+            train = (
+                _among_strays(group, frequency, length, searches)
+                if among_strays
+                else _train(group, frequency, length, searches)
+            )
             if train is not None and (best is None or train.p_value < best.p_value):
                 best = train
         if best is not None and best.p_value < SURE:
@@ -273,31 +292,74 @@ def _train(group: _Events, frequency: float, length: int, searches: int) -> _Tra
     return train
 
 
-def _through(group: _Events, frequency: float, length: int, searches: int) -> _Train | None:
+def _among_strays(group: _Events, frequency: float, length: int, searches: int) -> _Train | None:
+    """The train at `frequency` or a fraction of it, where most events are none of it.
+
+    Their mean phase says nothing then, and the comb's frequency may be any multiple: a train has as
+    many harmonics there. Of each fraction the fullest 64th of a turn begins a line; the line that
+    chance explains least is taken (_chance counts all frequencies there are).
+    """
+    best: _Train | None = None
+    if group.cycle.size > MOST_AMONG_STRAYS:
+        return None
+    for divisor in range(1, LOWEST_FRACTION + 1):
+        lower = frequency / divisor
+        if lower * length < FEWEST_PERIODS:
+            break
+        own = _fullest(group.cycle, lower, length * divisor)
+        if np.unique(own).size < FEWEST_EVENTS:
+            continue
+        train = _through(group, lower, length, searches, own)
+        if train is not None and (best is None or train.p_value < best.p_value):
+            best = train
+    return best
+
+
+def _fullest(events: Indices, frequency: float, length: int) -> Indices:
+    """The events in the fullest 64th of a turn, at the frequency, known to a 32nd of 1 / `length`,
+    at which that holds most."""
+    best, own = 0, events[:0]
+    width = 1.0 / PARTS_OF_A_TURN
+    for nearby in frequency + np.linspace(-1.0, 1.0, 5) / (HARMONICS * length):
+        turns = nearby * events % 1.0
+        around = np.sort(turns)
+        ahead = np.searchsorted(np.concatenate((around, around + 1.0)), around + width)
+        held = ahead - np.arange(around.size)
+        fullest = int(np.argmax(held))
+        if held[fullest] > best:
+            best = int(held[fullest])
+            own = events[(turns - around[fullest]) % 1.0 < width]
+    return own
+
+
+def _through(
+    group: _Events, frequency: float, length: int, searches: int, own: Indices | None = None
+) -> _Train | None:
+    """The train at `frequency` through the events `own` (None: those in the commonest phase)."""
     if frequency * length < FEWEST_PERIODS:
         return None
-    own = group.cycle[in_phase(group.cycle, frequency)]
-    every, first = line(own, frequency)
+    struck: Indices = group.cycle[in_phase(group.cycle, frequency)] if own is None else own
+    every, first = line(struck, frequency)
     near = 0.0
     # The frequency is known to a fraction of a turn over the series; its line is known better.
     for _ in range(4):
         turns = (group.cycle - first) / every
         slot = np.round(turns)
         off = np.abs(turns - slot) * every
-        typical = float(np.median(off[np.isin(group.cycle, own)]))
+        typical = float(np.median(off[np.isin(group.cycle, struck)]))
         near = min(max(1.5, 4.0 * typical), 0.25 * every)
         inside = off <= near
         if np.unique(slot[inside]).size < FEWEST_EVENTS:
             return None
-        own = group.cycle[inside]
+        struck = group.cycle[inside]
         centre = float(slot[inside].mean())
         apart = slot[inside] - centre
-        every = float(apart @ own) / float(apart @ apart)
-        first = float(own.mean()) - every * centre
+        every = float(apart @ struck) / float(apart @ apart)
+        first = float(struck.mean()) - every * centre
     if every < 2.0 or length / every < FEWEST_PERIODS:
         return None
     chance = _chance(group, every, first, near, length)
-    size = float(np.median(np.abs(group.size[np.isin(group.cycle, own)])))
+    size = float(np.median(np.abs(group.size[np.isin(group.cycle, struck)])))
     return _Train(every, first % every, near, size, min(1.0, chance * searches))
 
 
@@ -345,6 +407,34 @@ def _describe(train: _Events, of: _Train, length: int) -> Periodic:
         slots=max(slots, int(np.unique(slot).size)),
         p_value=of.p_value,
     )
+
+
+def _of_all_slots(
+    one: Periodic, array: Array, places: Indices, median: float, threshold: float
+) -> Periodic:
+    """The same with the amplitude of all slots, where strikes below the threshold are among them.
+
+    Of a train about as large as the threshold only the larger strikes are events, and their median
+    is too large. Where the samples of the other slots are surely struck, too (their median lies 3
+    standard errors from that of the series), the amplitude is the median over all slots. Needs
+    strikes at the very cycle of their slot.
+    """
+    slots = np.round(one.first + one.every.value * np.arange(one.slots)).astype(np.intp)
+    at = np.minimum(np.searchsorted(places, slots), places.size - 1)
+    off = array[at[places[at] == slots]].astype(np.float64) - median
+    sign = math.copysign(1.0, one.amplitude.value)
+    small = sign * off[sign * off <= threshold]
+    if small.size < FEWEST_EVENTS or off.size - small.size < IN_PLACE * one.strikes:
+        return one
+    spread = threshold / DEVIATIONS
+    if float(np.median(small)) < 3.0 * math.sqrt(math.pi / 2.0 / small.size) * spread:
+        return one
+    sizes = order(off)
+    low, high = _median_ranks(sizes.n)
+    amplitude = Estimate(
+        sizes.rank((sizes.n + 1) // 2), sizes.rank(low), sizes.rank(high), one.amplitude.confidence
+    )
+    return replace(one, amplitude=amplitude)
 
 
 def _median_ranks(n: int) -> tuple[int, int]:

@@ -257,3 +257,50 @@ def test_too_few_events_have_no_period() -> None:
         find_disturbances(series[:60])
     with pytest.raises(Undefined, match="ascending"):
         find_disturbances(series, cycles=np.zeros(20_000, dtype=int))
+
+
+@pytest.mark.parametrize("strays", [34, 68, 150])
+def test_a_train_among_strays_of_its_own_size_is_found(strays: int) -> None:
+    """16 strikes among 68 strays were found in 0 of 8 series, though the comb saw them."""
+    n, every = 100_000, 6_170.3
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        series = rng.normal(0.0, 1.0, n)
+        struck = np.round(rng.uniform(0.0, every) + every * np.arange(16)).astype(int)
+        series[struck[struck < n]] += 10.0
+        series[rng.choice(n, strays, replace=False)] += 10.0
+        found = find_disturbances(series)
+        assert any(one.every.value == pytest.approx(every, rel=1e-3) for one in found.periodic)
+
+
+@pytest.mark.parametrize("strays", [20, 84, 166])
+def test_strays_alone_are_no_train(strays: int) -> None:
+    named = 0
+    for seed in range(20):
+        rng = np.random.default_rng(100 + seed)
+        series = rng.normal(0.0, 1.0, 100_000)
+        series[rng.choice(series.size, strays, replace=False)] += 10.0
+        named += len(find_disturbances(series).periodic)
+    assert named <= 1
+
+
+@pytest.mark.parametrize("size", [4.5, 5.0, 5.5, 10.0])
+def test_the_amplitude_of_a_train_of_which_half_stands_out_is_not_too_large(size: float) -> None:
+    """Planted 5.00 came out as 5.64: only strikes beyond five deviations are events."""
+    found = []
+    for seed in range(6):
+        series = np.random.default_rng(seed).normal(0.0, 1.0, 50_000)
+        series[137::501] += size
+        found += [one.amplitude.value for one in find_disturbances(series).periodic]
+    assert len(found) == 6
+    assert np.mean(found) == pytest.approx(size, abs=0.12)
+
+
+def test_slots_that_were_not_struck_leave_the_amplitude_that_of_the_strikes() -> None:
+    rng = np.random.default_rng(3)
+    series = rng.normal(0.0, 1.0, 50_000)
+    slots = np.arange(137, 50_000, 501)
+    series[slots[rng.random(slots.size) < 0.4]] += 12.0
+    (one,) = find_disturbances(series).periodic
+    assert one.strikes < 0.6 * one.slots
+    assert one.amplitude.value == pytest.approx(12.0, abs=0.6)
