@@ -17,6 +17,7 @@ from kadenz.errors import UsageError
 from kadenz.store import Run
 
 CYCLIC = "cyclic/"
+MOST_PAIRS = 6  # each is a comparison of every point, which takes seconds
 TAIL, MIDDLE = "p99", "median"
 _DECIDED: tuple[Outcome, ...] = ("better", "worse", "equivalent")
 _UNJUDGED: tuple[Outcome, ...] = ("context", "not-comparable")
@@ -80,11 +81,13 @@ class PairAnswer:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Answers to both questions; `pairs` are of every other variant with the first."""
+    """Answers to both questions; `pairs` are of other variants with the first, `left_out` how many
+    were not compared."""
 
     variants: tuple[Variant, ...]
     deadlines: tuple[DeadlineAnswer, ...]
     pairs: tuple[PairAnswer, ...]
+    left_out: int = 0
 
 
 def answer(
@@ -98,8 +101,10 @@ def answer(
         variants=tuple(variants),
         deadlines=tuple(_deadlines(runs, results, variants, deadlines)),
         pairs=tuple(
-            _compared(0, number, sides[0], side) for number, side in enumerate(sides) if number
+            _compared(0, number, sides[0], side)
+            for number, side in enumerate(sides[1 : 1 + MOST_PAIRS], 1)
         ),
+        left_out=max(0, len(sides) - 1 - MOST_PAIRS),
     )
 
 

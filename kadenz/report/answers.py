@@ -21,7 +21,6 @@ from kadenz.report import labels, numbers
 
 # Points with sentences of their own; the others are counted.
 MOST_POINTS = 2
-MOST_PAIRS = 6
 TIMES_FROM = 2.0  # changes from here on are said as a factor, smaller ones in percent
 # What a reader calls a statistic, where that is not its name.
 _NAMES = {"max": "maximum", "misses": "rate of misses"}
@@ -45,11 +44,10 @@ def sentences(answers: Answers, names: Sequence[str]) -> list[Sentence]:
     if len(who) == 1:
         who = ["it"]
     found = _deadlines(answers.deadlines, who)
-    for pair in answers.pairs[:MOST_PAIRS]:
+    for pair in answers.pairs:
         found += compared(pair, who[pair.baseline], who[pair.candidate])
-    more = len(answers.pairs) - MOST_PAIRS
-    if more > 0:
-        words = f"{more} more system{'s' * (more > 1)}: name two of them to kadenz compare."
+    if more := answers.left_out:
+        words = f"{more} more variant{'s' * (more > 1)}: name two to kadenz compare."
         found.append(Sentence("And the others?", words))
     return found
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from kadenz.analysis import analyse
-from kadenz.analysis.answers import answer
+from kadenz.analysis.answers import MOST_PAIRS, answer
 from kadenz.cli import cli
 from kadenz.cli.run_summary import write_tables
 from kadenz.report import labels
@@ -241,3 +241,15 @@ def test_compare_ends_with_the_sentence_of_the_report(tmp_path: Path) -> None:
     printed = " ".join(result.stdout.split())
     report = said(runs)[-1].answer
     assert report in printed and "Which is quicker, A or B?" in printed
+
+
+def test_many_variants_are_compared_with_the_first_as_far_as_that_is_quick(tmp_path: Path) -> None:
+    rng = np.random.default_rng(14)
+    runs = []
+    for number in range(MOST_PAIRS + 3):
+        made = manifest(LINUX, id=f"{number}")
+        made.conditions["load"] = f"load{number}"
+        runs.append(read_run(write_run(tmp_path, made, [cyclic(rng, 300)])))
+    found = said(runs)
+    assert sum("Which is quicker" in one.question for one in found) == MOST_PAIRS
+    assert found[-1].answer == "2 more variants: name two to kadenz compare."
