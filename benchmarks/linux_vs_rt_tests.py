@@ -98,81 +98,69 @@ def _run(command: list[str]) -> str:
 
 
 def pairs(program: Path, seconds: int, cpu: int) -> list[Pair]:
-    """What is compared with what."""
+    """What is compared with what: both sides of a pair do the same work.
+
+    pmqtest, ptsematest and svsematest let the receiver sleep, and only then acknowledge. What they
+    time begins right after that acknowledgement, a hand-over of the same kind the other way. So
+    their peer is our hand-over back to back.
+    """
     count = seconds * 1_000_000 // PERIOD_US
-    common = f"id=1 samples={count} period_us={PERIOD_US}"
     equals = f"rank_a=8 rank_b=8 core_a={cpu} core_b={cpu}"
-    one_way = f"size_bytes=8 {equals}"
     peer_options = ["-p95", f"-a{cpu}", f"-i{PERIOD_US}", f"-D{seconds}", "-q"]
 
     # 0.2 s at most: a SCHED_FIFO thread that never sleeps is throttled after 0.95 s.
-    back_to_back = "id=1 samples=50000 period_us=0"
+    back_to_back = f"id=1 samples=50000 period_us=0 {equals}"
 
-    def mean_of(name: str, params: str) -> Callable[[], tuple[float, str]]:
-        return lambda: ours(program, f"{name} {params}", "mean")
+    def against(name: str, params: str, *peer: str) -> Pair:
+        return Pair(
+            f"{name}, back to back : {' '.join(peer)}",
+            "mean",
+            0.15,
+            lambda: ours(program, f"{name} {back_to_back} {params}", "mean"),
+            lambda: receiver_mean([*peer, *peer_options]),
+        )
 
-    ptsematest = ["ptsematest", *peer_options]
     return [
         Pair(
             "cyclic/wakeup-latency : cyclictest",
             "median",
             0.10,
-            lambda: ours(program, f"cyclic/wakeup-latency {common}", "median"),
+            lambda: ours(
+                program,
+                f"cyclic/wakeup-latency id=1 samples={count} period_us={PERIOD_US}",
+                "median",
+            ),
             lambda: cyclictest(seconds),
         ),
-        Pair(
-            "itc/message-queue-one-way, back to back : pmqtest",
-            "mean",
-            0.15,
-            mean_of("itc/message-queue-one-way", f"{back_to_back} {one_way}"),
-            lambda: receiver_mean(["pmqtest", *peer_options]),
-        ),
-        Pair(
-            "itc/message-queue-one-way, after a sleep : pmqtest",
-            "mean",
-            0.15,
-            mean_of("itc/message-queue-one-way", f"{common} {one_way}"),
-            lambda: receiver_mean(["pmqtest", *peer_options]),
-        ),
-        Pair(
-            "itc/semaphore-counting-to-higher, every 50 us : ptsematest",
-            "mean",
-            0.15,
-            mean_of(
-                "itc/semaphore-counting-to-higher",
-                f"id=1 samples={count} period_us=50 core={cpu}",
-            ),
-            lambda: receiver_mean(ptsematest),
-        ),
-        Pair(
-            "itc/semaphore-counting-to-higher, every 1 ms : ptsematest",
-            "mean",
-            0.15,
-            mean_of("itc/semaphore-counting-to-higher", f"{common} core={cpu}"),
-            lambda: receiver_mean(ptsematest),
-        ),
-        Pair(
-            "itc/mutex-plain-one-way, equal ranks, after a sleep : ptsematest",
-            "mean",
-            0.15,
-            mean_of("itc/mutex-plain-one-way", f"{common} {equals}"),
-            lambda: receiver_mean(ptsematest),
-        ),
-        Pair(
-            "itc/semaphore-sysv-one-way, threads, back to back : svsematest",
-            "mean",
-            0.15,
-            mean_of("itc/semaphore-sysv-one-way", f"{back_to_back} {equals}"),
-            lambda: receiver_mean(["svsematest", *peer_options]),
-        ),
-        Pair(
-            "itc/semaphore-sysv-one-way, processes, back to back : svsematest --fork",
-            "mean",
-            0.15,
-            mean_of("itc/semaphore-sysv-one-way", f"{back_to_back} {equals} processes=1"),
-            lambda: receiver_mean(["svsematest", "--fork", *peer_options]),
-        ),
+        against("itc/message-queue-one-way", "size_bytes=8", "pmqtest"),
+        against("itc/semaphore-sysv-one-way", "", "svsematest"),
+        against("itc/semaphore-sysv-one-way", "processes=1", "svsematest", "--fork"),
     ]
+
+
+def without_a_peer(program: Path, seconds: int, cpu: int) -> list[tuple[str, float]]:
+    """Figures that no other program times in the same way: title and mean in us.
+
+    Ours begin right after a sleep. A mutex has to be queued for, so ours is never back to back;
+    what ptsematest times begins after an exchange.
+    """
+    count = seconds * 1_000_000 // PERIOD_US
+    equals = f"rank_a=8 rank_b=8 core_a={cpu} core_b={cpu}"
+    lines = (
+        ("itc/message-queue-one-way", PERIOD_US, f"size_bytes=8 {equals}"),
+        ("itc/mutex-plain-one-way", PERIOD_US, equals),
+        ("itc/semaphore-counting-to-higher", PERIOD_US, f"core={cpu}"),
+        ("itc/semaphore-counting-to-higher", 50, f"core={cpu}"),
+    )
+    found = [
+        (
+            f"{name}, every {period} us, after the sleep",
+            ours(program, f"{name} id=1 samples={count} period_us={period} {params}", "mean")[0],
+        )
+        for name, period, params in lines
+    ]
+    peer = ["ptsematest", "-p95", f"-a{cpu}", f"-i{PERIOD_US}", f"-D{seconds}", "-q"]
+    return [*found, ("ptsematest, every 1000 us, after an exchange", receiver_mean(peer)[0])]
 
 
 def main() -> int:
@@ -208,6 +196,10 @@ def main() -> int:
             f"| {ratio:.3f} | ±{pair.tolerance:.0%} | {verdict} |",
             flush=True,
         )
+    print("\n| without a peer, so without a ratio | statistic | us |")
+    print("|---|---|---|")
+    for title, mean_us in without_a_peer(program, arguments.seconds, arguments.cpu):
+        print(f"| {title} | mean | {mean_us:.2f} |", flush=True)
     print("\n" + "\n".join(notes))
     return 0
 
