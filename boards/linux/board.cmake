@@ -30,6 +30,8 @@ target_compile_definitions(kadenz-suite PRIVATE
     KDZ_LANES_MAX=255
     # A cache line, of two where a processor fetches pairs of them.
     KDZ_APART=__attribute__\(\(aligned\(128\)\)\)
+    # A span that long makes its record invalid; kadenz/store/held.py looks for it.
+    KDZ_STORAGE_BLANK=UINT32_MAX
     # Whole frames, each with one write(2).
     KDZ_SAMPLES_BODY_BYTES=4096u
     KDZ_WIRE_BUFFER_BYTES=8192u)

@@ -38,14 +38,16 @@ def run_plan(
     silence_s: Callable[[], float],
     stop: threading.Event,
     symbol_at: Callable[[int], str] = lambda address: "",
+    keep_up: Callable[[], None] = lambda: None,
 ) -> Outcome:
     """Runs `plan` and feeds `assembler`; `silence_s` is how long the target may be silent now.
 
+    `keep_up` is called at least twice a second, for what must not wait.
     `symbol_at` names the function at an address of the image, "" where there is none.
     What was measured until a failure is in the assembler's sink by then; records still open are
     closed with the reason.
     """
-    listener = _Listener(target, name, assembler, silence_s, stop, symbol_at)
+    listener = _Listener(target, name, assembler, silence_s, stop, symbol_at, keep_up)
     end = _End()
     try:
         target.open(plan)
@@ -83,6 +85,7 @@ class _Listener:
         silence_s: Callable[[], float],
         stop: threading.Event,
         symbol_at: Callable[[int], str],
+        keep_up: Callable[[], None],
     ) -> None:
         self.decoder = Decoder()
         self._target = target
@@ -91,6 +94,7 @@ class _Listener:
         self._silence_s = silence_s
         self._stop = stop
         self._symbol_at = symbol_at
+        self._keep_up = keep_up
         self._heard_at = time.monotonic()
         self._stop_until: float | None = None  # set once the target was asked to stop
 
@@ -101,6 +105,7 @@ class _Listener:
             if data is None:
                 return self._ended()
             end = self._heard(data) if data else None
+            self._keep_up()
             end = end or self._waited()
             if end is not None:
                 return end

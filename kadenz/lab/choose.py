@@ -57,7 +57,7 @@ def make_target(
     options = [words[allowance] for allowance in sorted(allowed) if words[allowance]]
     options += bus.arguments(host) if bus is not None else []
     command = [str(image.elf.path), *host.arguments, *options]
-    return ProcessTarget(tuned.on_every_processor(command))
+    return ProcessTarget(tuned.on_every_processor(command), suite=not host.crate)
 
 
 def check_instrument(name: TargetName, instrument: str) -> None:

@@ -36,6 +36,7 @@ from kadenz.lab.choose import clock_unit
 from kadenz.lab.clock import checks_rate, clock_entry, enter_measurements, enter_rate
 from kadenz.lab.counter import Counter
 from kadenz.lab.guests import BOOT_S, SLOWDOWN, Guest
+from kadenz.lab.holding import held
 from kadenz.lab.loads import Beside
 from kadenz.lab.plan import Point, batches, plan_text
 from kadenz.lab.progress import Progress
@@ -130,7 +131,7 @@ def _measure(job: Job, output: Path, load: Beside) -> Result:
     tuned.begin(document)
     rate = RateOverRun() if checks_rate(document.clock, job.name.tier) else None
     failures: list[KadenzError] = []
-    with RunWriter(output, document) as writer:
+    with RunWriter(output, document, quiet=job.name.tier == "host") as writer:
         session = Session(writer, name, job.points, job.catalog.benches, progress)
         session.scoped = job.instrument == "scope"
         _stamp_benchmark_notes(job, writer)
@@ -243,7 +244,11 @@ def _boot(
         return job.timeout_s + slowdown * 1e-6 * longest_us * point.samples
 
     bus = job.bus.settings()  # as it is when the target reads it
-    with traced(_may_stop(job, points)) as trace:
+    with (
+        traced(_may_stop(job, points)) as trace,
+        held(target, points, job.catalog.hello.cores, writer) as paced,
+    ):
+        session.stored = paced.go_on if paced is not None else lambda: None
         outcome = run_plan(
             target,
             name,
@@ -252,6 +257,7 @@ def _boot(
             silence_s=silence_s,
             stop=stop,
             symbol_at=job.image.elf.symbol_at,
+            keep_up=writer.keep_up,
         )
         if trace is not None:
             trace.keep(writer.folder / f"trace-{points[0].id:05d}.txt")

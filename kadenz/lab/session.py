@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,7 @@ class Session:
         self._cycles: dict[tuple[int, str], int] = {}  # begun so far, by record and lane
         self._waiting: list[tuple[RecordEntry, End | None, Verdict]] = []  # for the scope's trace
         self.scoped = False
+        self.stored: Callable[[], None] = lambda: None  # called when a record is in the folder
 
     @property
     def seen(self) -> set[int]:
@@ -150,7 +151,14 @@ class Session:
             entry.drains = list(end.drains)
             for lane, said in zip(entry.series, end.lanes, strict=False):
                 lane.overrun = said.overrun
-        self._writer.close_record(entry.id, ended=end is not None)
+        self._writer.close_record(
+            entry.id, ended=end is not None, settle=lambda: self._settle(entry, end)
+        )
+        self._progress.closed(self._name, entry)
+        self.stored()
+
+    def _settle(self, entry: RecordEntry, end: End | None) -> None:
+        """What depends on what is on the disk."""
         missed = self._missed(entry, end)
         for lane in entry.lanes:
             if entry.status == "n/a":
@@ -159,7 +167,6 @@ class Session:
             lane.account(lane.taken, missed.get(lane.companion_of or lane.name, 0))
             lane.overrun = min(lane.overrun, lane.taken)
         entry.cold = min(entry.cold, max((lane.taken for lane in entry.lanes), default=0))
-        self._progress.closed(self._name, entry)
 
     def _missed(self, entry: RecordEntry, end: End | None) -> dict[str, int]:
         """What the target missed, by lane: its own count, or the holes in the cycles' numbers.

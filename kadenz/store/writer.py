@@ -12,6 +12,7 @@ import contextlib
 import errno
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -64,20 +65,29 @@ class RunWriter:
         self._news = True
         self._guard(self.checkpoint)
 
-    def hold(self, storage: Path | None) -> None:
+    def hold(self, storage: Path) -> None:
         """From now on `storage` has the samples that the target did not hand over yet."""
         self._guard(setattr, self._running, "storage", storage)
+
+    def let_go(self) -> None:
+        """The storage is about to go: fetches what it holds of records that nothing ended."""
+        for entry in self._open.values():
+            self._guard(self._fetch, entry)
+        self._guard(setattr, self._running, "storage", None)
 
     def append(self, record: int, lane: int, values: NDArray[Any]) -> None:
         """The next values of a lane."""
         self._guard(self._append, record, lane, values)
 
-    def close_record(self, record: int, *, ended: bool = True) -> None:
+    def close_record(
+        self, record: int, *, ended: bool = True, settle: Callable[[], None] = lambda: None
+    ) -> None:
         """A record is over; its lanes' `taken` become what is on the disk.
 
-        Of one whose target did not end it, what the target still held is fetched.
+        Of one whose target did not end it, what the target still held is fetched. `settle` is
+        called then, before the manifest is written.
         """
-        self._guard(self._close_record, record, ended)
+        self._guard(self._close_record, record, ended, settle)
 
     def say(self, text: str) -> None:
         """A line for a person, kept beside the samples."""
@@ -138,7 +148,9 @@ class RunWriter:
         self._news = True
         self.checkpoint()
 
-    def _close_record(self, record: int, ended: bool) -> None:
+    def _close_record(
+        self, record: int, ended: bool, settle: Callable[[], None] = lambda: None
+    ) -> None:
         if not ended:
             self._fetch(self._open[record])
         for key in [k for k in self._files if k[0] == record]:
@@ -147,6 +159,7 @@ class RunWriter:
             self._count(*key, file)
             self._open[record].lanes[key[1]].sha256 = digest
         del self._open[record]
+        settle()
         self.checkpoint(force=True)
 
     def _fetch(self, entry: RecordEntry) -> None:

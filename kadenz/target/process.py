@@ -29,14 +29,21 @@ class ProcessTarget:
 
     parallel = False  # it shares the machine with whatever runs beside it
 
-    def __init__(self, command: Sequence[str], *, folder: Path | None = None) -> None:
+    def __init__(
+        self, command: Sequence[str], *, folder: Path | None = None, suite: bool = False
+    ) -> None:
+        """`suite`: it reads its plan line by line, and maps a file for its samples."""
+        self.suite = suite
+        self.storage = -1  # descriptor of that file
+        self._lines: list[bytes] = []  # of the plan, not handed over yet
         self._command = list(command)
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
         self._errors: IO[bytes] | None = None
 
     def open(self, plan: str) -> None:
-        """Starts the program, hands it the plan and closes its input."""
+        """Starts the program and hands it the plan: of the suite the first line, see `go_on`."""
+        handed = {"KADENZ_STORAGE": str(self.storage)} if self.storage >= 0 else {}
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close)
         try:
             self._process = subprocess.Popen(
@@ -45,6 +52,8 @@ class ProcessTarget:
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 cwd=self._folder,
+                env=os.environ | handed,
+                pass_fds=[self.storage] if handed else [],
                 bufsize=0,
                 start_new_session=True,  # Ctrl-C is for the lab, which then ends the program
                 preexec_fn=die_with_parent(),  # noqa: PLW1509 (one system call, loaded before)
@@ -54,11 +63,22 @@ class ProcessTarget:
                 f"{self._command[0]} does not start: {error.strerror}",
                 remedy="Remove the build folder and run again",
             ) from None
-        assert self._process.stdin is not None
+        self._lines = plan.encode().splitlines(keepends=True) if handed else [plan.encode()]
+        self.go_on()
+
+    def go_on(self) -> None:
+        """The next line of the plan: what the last one brought is stored.
+
+        The storage of the suite is free for the next record only then, and while one is measured
+        nothing of the last is left to do.
+        """
+        assert self._process is not None and self._process.stdin is not None
         try:
-            self._process.stdin.write(plan.encode())
-            self._process.stdin.close()
-        except BrokenPipeError:
+            if self._lines:
+                self._process.stdin.write(self._lines.pop(0))
+            if not self._lines:
+                self._process.stdin.close()
+        except (BrokenPipeError, ValueError):
             pass  # it ended before it read the plan: its output says why
 
     def read(self, timeout_s: float) -> bytes | None:

@@ -41,7 +41,7 @@ static void touch(struct kdz_record *record)
         struct kdz_lane *lane = &record->lane[i];
 
         for (uint32_t at = 0; at < lane->planned && at < lane->capacity; at++) {
-            lane->values[at] = 0;
+            lane->values[at] = KDZ_STORAGE_BLANK;
         }
     }
 }
@@ -168,6 +168,9 @@ void kdz_record_drain(struct kdz_record *record)
 {
     if (empty(record)) {
         note_drain(record);
+        if (KDZ_STORAGE_BLANK != 0) {
+            touch(record); /* else old values would follow the new ones */
+        }
     }
 }
 

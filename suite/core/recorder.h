@@ -13,6 +13,12 @@
 #define KDZ_DRAINS_MAX 64u
 #endif
 
+/* What storage holds where no sample was put yet. A board whose storage outlives the program makes
+ * it a value that no sample has, so that whoever finds the storage knows where the samples end. */
+#ifndef KDZ_STORAGE_BLANK
+#define KDZ_STORAGE_BLANK 0u
+#endif
+
 struct kdz_text;
 
 struct kdz_recorder {

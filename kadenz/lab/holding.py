@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A file for the samples a host target holds: what it measured outlives it, and the lab."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from kadenz.config.manifest import Warning  # noqa: A004
+from kadenz.lab.plan import Point
+from kadenz.store import RunWriter
+from kadenz.store.held import Held, NoRoom
+from kadenz.target.base import Target
+from kadenz.target.process import ProcessTarget
+
+_LANES_LEAST = 2  # of a benchmark without threads of its own
+_COMPANIONS_MAX = 12  # KDZ_CONTEXT_MAX, beside each lane
+
+
+@contextmanager
+def held(
+    target: Target, points: Sequence[Point], cores: int, writer: RunWriter
+) -> Iterator[ProcessTarget | None]:
+    """Hands a suite of this Linux its storage; the target, or None where it has none.
+
+    Where memory has no room for such a file, the suite measures into memory of its own and the run
+    carries a warning.
+    """
+    if not isinstance(target, ProcessTarget) or not target.suite:
+        yield None
+        return
+    try:
+        kept = Held(writer.folder, max((_bytes(point, cores) for point in points), default=0))
+    except NoRoom as reason:
+        warning = Warning(
+            code="samples-in-memory-only",
+            message=f"a kill would lose the record being measured: {reason}",
+            remedy="Enlarge /dev/shm, in a container by --shm-size=1g",
+        )
+        if warning not in writer.manifest.warnings:
+            writer.manifest.warnings.append(warning)
+        yield None
+        return
+    try:
+        target.storage = kept.descriptor
+        writer.hold(kept.path)
+        yield target
+    finally:
+        try:
+            writer.let_go()
+        finally:
+            kept.remove()
+
+
+def _bytes(point: Point, cores: int) -> int:
+    """What a point's record takes at most."""
+    lanes = max(_LANES_LEAST, cores, point.params.get("threads", 0))
+    companions = _COMPANIONS_MAX if point.params.get("context") else 0
+    return 4 * point.samples * lanes * (1 + companions)
