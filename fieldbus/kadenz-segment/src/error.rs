@@ -104,7 +104,8 @@ impl SegmentError {
 }
 
 /// Turns a TOML error into ours: place, and for an unknown key the nearest known one.
-pub fn from_toml(path: &Path, text: &str, error: &toml::de::Error) -> SegmentError {
+/// Anything else is answered by `remedy`.
+pub fn from_toml(path: &Path, text: &str, error: &toml::de::Error, remedy: &str) -> SegmentError {
     let place = error.span().map_or(String::new(), |span| {
         let before = text.get(..span.start).unwrap_or("");
         let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1) + 1;
@@ -113,7 +114,7 @@ pub fn from_toml(path: &Path, text: &str, error: &toml::de::Error) -> SegmentErr
     let message = error.message();
     let remedy = match nearest_key(message) {
         Some(nearest) => format!("Did you mean `{nearest}`?"),
-        None => "`kadenz-segment describe --format` lists the keys".to_owned(),
+        None => remedy.to_owned(),
     };
     SegmentError::config(path, format!("{place}{message}"), remedy)
 }

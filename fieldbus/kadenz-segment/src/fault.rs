@@ -171,13 +171,13 @@ impl FaultFile {
 
     /// Parses text; `path` is for messages.
     pub fn parse(text: &str, path: &Path) -> Result<Self, SegmentError> {
-        ranges::check(path, text, ranges::FAULTS)?;
-        let mut file: Self = toml::from_str(text).map_err(|error| from_toml(path, text, &error))?;
-        let lines: Lines = toml::from_str(text).map_err(|error| from_toml(path, text, &error))?;
+        let remedy = "docs/fieldbus/segment.md lists the faults and their keys";
+        ranges::check(path, text, ranges::FAULTS, remedy)?;
+        let mut file: Self = toml::from_str(text).map_err(|error| from_toml(path, text, &error, remedy))?;
+        let lines: Lines = toml::from_str(text).map_err(|error| from_toml(path, text, &error, remedy))?;
         file.lines = lines.fault.iter().map(|fault| line_of(text, fault.span().start)).collect();
         for (fault, line) in file.fault.iter().zip(&file.lines) {
             if let Some(message) = fault.problem() {
-                let remedy = "docs/fieldbus/segment.md lists the faults";
                 return Err(SegmentError::config(path, format!("line {line}: {message}"), remedy));
             }
         }
@@ -236,7 +236,7 @@ impl Fault {
             let is_number = value.parse::<f64>().is_ok() || value.starts_with("0x");
             toml += &if is_number { format!("{key} = {value}\n") } else { format!("{key} = {value:?}\n") };
         }
-        let mut file = FaultFile::parse(&toml, Path::new(&format!("--fault {text}")))?;
+        let mut file = FaultFile::parse(&toml, Path::new(&format!("--fault {text}"))).map_err(without_line)?;
         file.fault.pop().ok_or_else(|| SegmentError::Usage { message: "--fault: empty".into(), remedy: String::new() })
     }
 
@@ -244,6 +244,9 @@ impl Fault {
         let moments = [self.cycle.is_some(), self.frame.is_some(), self.time_ms.is_some(), self.request.is_some()];
         if moments.iter().filter(|given| **given).count() != 1 {
             return Some("give one moment: cycle, frame, time_ms or request".into());
+        }
+        if self.count.is_some() && self.lasting_ms.is_some() {
+            return Some("give count or lasting_ms, not both".into());
         }
         if self.kind.is_of_frames() == self.device.is_some() {
             let what = if self.device.is_some() { "concerns frames and takes no device" } else { "needs a device" };
@@ -309,6 +312,13 @@ impl Fault {
             None => Ok(position),
         }
     }
+}
+
+/// The lines of an argument turned into a file are nobody's.
+fn without_line(error: SegmentError) -> SegmentError {
+    let SegmentError::Config { path, message, remedy } = error else { return error };
+    let rest = message.strip_prefix("line ").and_then(|rest| Some(rest.split_once(": ")?.1.to_owned()));
+    SegmentError::Config { path, message: rest.unwrap_or(message), remedy }
 }
 
 fn one_of(words: &[String]) -> String {

@@ -89,8 +89,8 @@ pub const FAULTS: &[(&str, Range)] = &[
 
 /// Holds all numbers of a TOML text against `rows`, and the lengths of its lists. Keys without a row, unknown ones among
 /// them, are not looked at: whoever takes the values apart names those.
-pub fn check(path: &Path, text: &str, rows: &[(&str, Range)]) -> Result<(), SegmentError> {
-    let table = DeTable::parse(text).map_err(|error| from_toml(path, text, &error))?;
+pub fn check(path: &Path, text: &str, rows: &[(&str, Range)], remedy: &str) -> Result<(), SegmentError> {
+    let table = DeTable::parse(text).map_err(|error| from_toml(path, text, &error, remedy))?;
     let mut key = String::new();
     walk_table(table.get_ref(), &mut key, rows)
         .map_or(Ok(()), |wrong| Err(SegmentError::config(path, wrong.message(text), wrong.remedy)))
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     fn said(text: &str) -> String {
-        check(Path::new("f"), text, RING).map_or_else(|error| error.to_string(), |()| "fits".into())
+        check(Path::new("f"), text, RING, "").map_or_else(|error| error.to_string(), |()| "fits".into())
     }
 
     #[test]

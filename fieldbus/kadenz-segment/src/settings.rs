@@ -134,8 +134,9 @@ impl RingFile {
 
     /// Parses text; `path` is for messages.
     pub fn parse(text: &str, path: &Path) -> Result<Self, SegmentError> {
-        ranges::check(path, text, ranges::RING)?;
-        let file: Self = toml::from_str(text).map_err(|error| from_toml(path, text, &error))?;
+        let remedy = "`kadenz-segment describe --format` lists the keys";
+        ranges::check(path, text, ranges::RING, remedy)?;
+        let file: Self = toml::from_str(text).map_err(|error| from_toml(path, text, &error, remedy))?;
         if let Some((message, remedy)) = file.problem() {
             return Err(SegmentError::config(path, message, remedy));
         }

@@ -102,7 +102,7 @@ fn every_number_of_the_format_has_its_range_and_none_beyond_is_taken() {
                 let parent =
                     path.split("[].").next().filter(|first| *first != path).map(|first| format!("[[{first}]]\n"));
                 let text = format!("{}{head}\n{} = {value}\n", parent.unwrap_or_default(), name.trim_end_matches("[]"));
-                let error = ranges::check(Path::new("f"), &text, rows).expect_err(&text).to_string();
+                let error = ranges::check(Path::new("f"), &text, rows, "").expect_err(&text).to_string();
                 // What TOML itself cannot hold is an error of its own, with the line.
                 let is_named = error.contains("Choose a") && error.contains(name.trim_end_matches("[]"));
                 assert!(error.contains("line ") && (is_named || error.contains("column")), "{text}\n{error}");

@@ -492,6 +492,9 @@ fn a_wrong_fault_is_answered_by_what_is_wrong() {
         ("late-frame@cycle=1", "needs delay_us"),
         ("al-error@cycle=1,device=a,code=1,state=3", "state is 1, 2, 4 or 8"),
         ("lose-frame@cycel=1", "Did you mean `cycle`?"),
+        ("lose-frame@cycle=1,count=2,lasting_ms=3", "give count or lasting_ms, not both"),
+        ("lose-frame@cycle=0", "--fault lose-frame@cycle=0: fault.cycle = 0. Choose a whole number from 1"),
+        ("lose-frame@cycle=1,count=x", "docs/fieldbus/segment.md"),
     ] {
         let message = Fault::from_argument(text).unwrap_err().to_string();
         assert!(message.contains(part), "{text}: {message}");
