@@ -11,6 +11,23 @@ const AL_STATUS: u16 = 1 << 3;
 /// First bit of the sync managers.
 const SYNC_MANAGER: usize = 4;
 
+/// What the controller tells the device's application. Flags stay until the application clears them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Events {
+    /// The master wrote AL control.
+    pub al_control: bool,
+    /// A sync manager's last byte was written by the master (bit = sync manager).
+    pub written: u8,
+    /// A sync manager's last byte was read by the master (bit = sync manager).
+    pub read: u8,
+    /// The master asked for the last mailbox again (bit 1 of 0x080E toggled).
+    pub repeat: bool,
+    /// The master wrote the reset sequence to 0x0040.
+    pub reset: bool,
+    /// The loop of a port opens or closes.
+    pub loops: bool,
+}
+
 impl Esc {
     /// DL status as the topology gives it.
     pub fn set_dl_status(&mut self, status: u16) {

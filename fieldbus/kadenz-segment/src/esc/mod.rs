@@ -16,6 +16,7 @@ pub mod sync_manager;
 #[deny(clippy::indexing_slicing)]
 pub mod watchdog;
 
+pub use events::Events;
 pub use process_data::Part;
 
 use crate::register::{at, Access, Effect, FEATURES_OF_CLOCKS, FMMUS, MAP, MEMORY_START, SYNC_MANAGERS};
@@ -44,23 +45,6 @@ impl Default for Arrival<'_> {
     fn default() -> Self {
         Self { world_ns: 0, sent_ns: 0, ports_after_ns: &[None; 4] }
     }
-}
-
-/// What the controller tells the device's application. Flags stay until the application clears them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Events {
-    /// The master wrote AL control.
-    pub al_control: bool,
-    /// A sync manager's last byte was written by the master (bit = sync manager).
-    pub written: u8,
-    /// A sync manager's last byte was read by the master (bit = sync manager).
-    pub read: u8,
-    /// The master asked for the last mailbox again (bit 1 of 0x080E toggled).
-    pub repeat: bool,
-    /// The master wrote the reset sequence to 0x0040.
-    pub reset: bool,
-    /// The loop of a port opens or closes.
-    pub loops: bool,
 }
 
 /// A slave controller.
@@ -552,6 +536,14 @@ impl Esc {
     /// Lets the clock's loop work on the reference's time that came last, if it has not yet.
     #[inline]
     pub fn follow_reference(&mut self) {
+        // Asked for by every datagram, and due once a frame: the work stands apart, so that the question costs little.
+        if self.reference.is_some() {
+            self.follow();
+        }
+    }
+
+    #[inline(never)]
+    fn follow(&mut self) {
         let Some((reference, world_ns)) = self.reference.take() else { return };
         let depth = self.memory[at::FILTER] & 0x0F;
         if let Some(clock) = &mut self.clock {
