@@ -100,6 +100,17 @@ def test_counts_that_are_no_instructions_are_refused_before_the_first_record(
     assert "the counter counts instructions" in answer.output
 
 
+def test_a_counter_that_wraps_at_another_width_than_its_stamps_is_refused(
+    foreign: Path, tmp_path: Path
+) -> None:
+    """Spans are taken modulo the width of a stamp: with 24 bits some would be too long by 2^32."""
+    file = foreign / "arch" / "armv7m" / "counter" / "clock.c"
+    file.write_text(file.read_text().replace(".bits = 32", ".bits = 24"))
+    answer = command("run", "itc/queue", "--target", TARGET, "--output", str(tmp_path))
+    assert "the clock wraps at another width than that of its stamps" in str(answer.exception)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("board", ["stm32f4", "hifive1-revb"])
 def test_the_counters_of_our_boards_count_one_an_instruction(board: str) -> None:
     name = TargetName("freertos", board, "emulated")
