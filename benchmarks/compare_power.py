@@ -109,7 +109,9 @@ BOTH = ("median", 0.99)
 
 def must(noise: str, statistic: str | float) -> str:
     """p99 between two ticks of 5 %, or next to bursts, is not known to 5 % after 20,000 samples."""
-    return "false alarms" if statistic != "median" and noise in list(NOISE)[3:] else "both"
+    hidden = noise == "0.9, ticks of 5 %"  # by the clock's step, as large as the threshold
+    tail = statistic != "median" and noise in list(NOISE)[3:]
+    return "false alarms" if hidden or tail else "both"
 
 
 CASES = [

@@ -115,7 +115,9 @@ def _one_against(point: PointComparison, most: float, p: float | None, among: in
     elif point.reason == ONE_RUN:
         found += f", {_share(ratio.value)}" if ratio is not None else ""
     elif ratio is not None:
-        found += f", {_share(ratio.value)} [{_share(ratio.low)}, {_share(ratio.high)}]"
+        found += f", {_share(ratio.value)}"
+        if not ratio.zero_width:
+            found += f" [{_share(ratio.low)}, {_share(ratio.high)}]"
         if point.repeats and base is not None and cand is not None:
             outcome, reason = _exactly(point, ratio, base, cand, most)
         elif point.comparison is not None and not point.comparison.decidable:
@@ -127,7 +129,7 @@ def _one_against(point: PointComparison, most: float, p: float | None, among: in
         elif ratio.low > 1.0 + most:
             reason = f"beyond the limit on its own, but not among {among} points. Measure longer"
         else:
-            reason = "the interval holds the limit. Measure longer, or more runs a side"
+            reason = _open_words(point)
     elif point.outcome == "equivalent":
         outcome = "pass"
     elif point.exact and base and cand:
@@ -156,7 +158,16 @@ def _exactly(
     decidable = made is None or made.decidable
     clear = ratio.low > 1.0 + most or ratio.high <= (1.0 + most) * (1.0 + 1e-12)
     outcome: Outcome = "fail" if _beyond(base, cand, most) else "pass"
+    if ratio.zero_width:
+        return outcome, "exact for this plan: emulation repeats itself"
     return outcome, _caveat(point) if decidable and clear else exact_words(made)
+
+
+def _open_words(point: PointComparison) -> str:
+    made = point.comparison
+    if made is not None and made.reason.startswith("the clock's step"):
+        return made.reason
+    return "the interval holds the limit. Measure longer, or more runs a side"
 
 
 def _beyond(base: float, cand: float, most: float) -> bool:

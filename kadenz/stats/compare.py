@@ -96,7 +96,7 @@ def compare(
     1/(1 + threshold) ... 1 + threshold, whose ends are outside (a change as large as `threshold`
     matters); else "worse" when it lies wholly above 1 ("better" unless `lower_is_better`), the
     contrary below; else "inconclusive". With one run a side also "inconclusive" where a side is
-    worth less than 30 independent samples.
+    worth less than 30 independent samples, or those beyond a percentile come in too few bursts.
     """
     sides = [
         side_of(
@@ -155,12 +155,17 @@ def judge(
     if verdict == "inconclusive" and ratio is not None:
         reason = _step_words(base, cand, threshold) or reason
     worth = min(base.runs[0].effective_n, cand.runs[0].effective_n)
-    decidable = not replicated or worth >= FEW_EFFECTIVE or (base.constant and cand.constant)
-    if not decidable and verdict != "inconclusive":
-        verdict = "inconclusive"
-        reason = (
+    few = base.runs[0].few or cand.runs[0].few if replicated else ""
+    if not few and worth < FEW_EFFECTIVE:
+        few = (
             f"a side is worth only {worth:.0f} independent samples, and an interval can be trusted "
-            f"from {FEW_EFFECTIVE:.0f} on. Measure longer, or more runs"
+            f"from {FEW_EFFECTIVE:.0f} on"
+        )
+    decidable = not replicated or not few or (base.constant and cand.constant)
+    if not decidable and verdict != "inconclusive":
+        verdict, reason = (
+            "inconclusive",
+            (f"{few.removesuffix('. Measure longer')}. Measure longer, or more runs"),
         )
     above, below = (
         (parts.p_above, parts.p_below)

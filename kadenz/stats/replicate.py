@@ -15,6 +15,7 @@ from kadenz.stats.ordered import Ordered, order
 from kadenz.stats.percentiles import needed_for_interval
 from kadenz.stats.resample import studentised_deviates
 from kadenz.stats.samples import Array, Floats, as_samples, exact_mean
+from kadenz.stats.separate import separate_events
 
 NEEDED = 10
 ONE_SIGMA = 0.6827  # of a normal distribution lies within one standard deviation
@@ -48,6 +49,7 @@ class Replicated:
     constant: bool
     effective_n: float
     limits: tuple[float, float] = (-math.inf, math.inf)
+    few: str = ""  # why the samples beyond a quantile come in too few bursts for an interval
 
     @property
     def values(self) -> Floats:
@@ -136,7 +138,8 @@ def replicate(
 
     limits = float(data.values[0]), float(data.values[-1])
     error = _central_sd(of_quantile(1.0).clip(*limits))
-    return Replicated(value, of_quantile, error, False, worth, limits)
+    beyond = separate_events(array > value if limits[1] > value else array >= value)
+    return Replicated(value, of_quantile, error, False, worth, limits, beyond.reason)
 
 
 def replicate_less_loop(
@@ -161,6 +164,7 @@ def replicate_less_loop(
         math.hypot(whole.standard_error, loop.standard_error) / run.per,
         whole.constant and loop.constant,
         min(whole.effective_n, loop.effective_n),
+        few=whole.few or loop.few,
     )
 
 
@@ -172,7 +176,7 @@ def varied_between_runs(of: Replicated, spread: float, rng: np.random.Generator)
         return np.asarray(of.stretched(factor) * np.exp(factor * spread * noise))
 
     error = math.hypot(of.standard_error, spread * of.value)
-    return Replicated(of.value, stretched, error, False, of.effective_n)
+    return Replicated(of.value, stretched, error, False, of.effective_n, few=of.few)
 
 
 def _constant(value: float, replicates: int, n: int, *, constant: bool = True) -> Replicated:
