@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kadenz.condition.load import Options
     from kadenz.config.campaign import Campaign
     from kadenz.config.manifest import CampaignEntry
+    from kadenz.lab import Request
     from kadenz.lab.measure import Result
 
 _ADHOC_SAMPLES = 1001  # the first is cold, and jitter is taken apart from 1,000 warm ones on
@@ -192,6 +193,12 @@ _ADHOC_QUICK = 50
     help="File that says which device of the bus is what, and how it moves. Default: the "
     "target's own.",
 )
+@click.option(
+    "--wait/--no-wait",
+    default=True,
+    show_default=True,
+    help="While another kadenz measures this Linux: wait for its end, or refuse.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def run(
     work: tuple[str, ...],
@@ -214,6 +221,7 @@ def run(
     load_cpus: str | None,
     load_scratch: Path | None,
     allow_weak_load: bool,
+    wait: bool,
     tunings: tuple[str, ...],
     tuning_cpus: str,
     guest_kernels: tuple[str, ...],
@@ -274,7 +282,11 @@ def run(
     sources = [None if text == "pinned" else Path(text) for text in kernel_sources] or [None]
     folder = _rounds_folder(output) if rounds else output
     results: list[Result | KadenzError] = []
-    with _stoppable() as stop, _display(as_json) as display:
+    with (
+        _stoppable() as stop,
+        _alone(requests, stop, wait=wait),
+        _display(as_json) as display,
+    ):
         for request in requests:
             if not stop.is_set():
                 jobs = [
@@ -399,6 +411,21 @@ def _stoppable() -> Iterator[threading.Event]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _alone(
+    requests: Sequence[Request], stop: threading.Event, *, wait: bool
+) -> AbstractContextManager[None]:
+    """Keeps other measurements off this Linux, where this is one."""
+    from kadenz.target.machine_lock import alone_on_this_linux
+
+    if not any(name.tier == "host" for request in requests for name in request.targets):
+        return nullcontext()
+    return alone_on_this_linux(
+        wait=wait,
+        waiting=lambda words: click.echo(f"waiting: {words}", err=True),
+        stopped=stop.is_set,
+    )
 
 
 def _display(as_json: bool) -> Any:
