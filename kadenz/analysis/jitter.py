@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from kadenz.analysis.units import Unit
 from kadenz.errors import UsageError
-from kadenz.stats.cycles import check_order, cycle_numbers, held_against, period_of
+from kadenz.stats.cycles import check_order, cycle_numbers, held_against, period_of, phase_moves
 from kadenz.stats.disturbances import Disturbances
 from kadenz.stats.envelope import Envelope, envelope
 from kadenz.stats.errors import TooFew, Undefined
@@ -107,6 +107,15 @@ def jitter_of_edges(
             cause="period",
         )
     cycles, notes = _edge_cycles(times, period, own, cycles)
+    moves = phase_moves(times, cycles)
+    if moves:
+        at, by = moves[0]
+        more = f", and in {len(moves) - 1:,} more places" if len(moves) > 1 else ""
+        notes += (
+            f"at edge {at:,} (from 0) the times move by {by:+.2g} periods for good{more}: no rate "
+            "holds for both sides. Take the parts apart one by one; a program that sleeps relative "
+            "to its wake-up does this",
+        )
     step = step_of(times)
     if resolution:
         step = max(step, resolution)
@@ -148,10 +157,12 @@ def _edge_cycles(
         wrong = held_against(times, recorded.astype(np.int64))
         if wrong is None:
             return recorded, ()
-        where = "there" if wrong.places == 1 else f"there and in {wrong.places - 1:,} more places"
+        more = f"{wrong.places - 1:,} more {'place' if wrong.places == 2 else 'places'}"
+        where = "there" if wrong.places == 1 else f"there and in {more}"
         return wrong.numbers, (
             f"the times contradict the recorded cycle numbers at edge {wrong.at:,} (from 0): "
-            f"{wrong.cycles:+,} cycles {where}, counted by the times",
+            f"{wrong.cycles:+,} {'cycle' if abs(wrong.cycles) == 1 else 'cycles'} {where}, counted "
+            "by the times",
         )
     gaps = np.diff((times - times[0]).astype(np.float64))
     if not ((gaps > 1.5 * own) | (gaps < 0.5 * own)).any():
@@ -161,8 +172,8 @@ def _edge_cycles(
     if not holes:
         return None, ()
     return found, (
-        f"{holes:,} cycles have no edge; the numbers of cycles were not recorded, these come from "
-        "the times",
+        f"{holes:,} {'cycle has' if holes == 1 else 'cycles have'} no edge; the numbers of cycles "
+        "were not recorded, these come from the times",
     )
 
 

@@ -23,10 +23,12 @@ MOST_MISSING = 0.3
 # it for any series, beyond only where at least this share of them was taken.
 MOST_SPAN = 1 << 24
 FEWEST_TAKEN = 0.1
+LAG = 16
 # Edges on either side of a place whose medians say whether the phase has moved there for good.
 AROUND = 15
 # Phase that moves by more than half a period is another count of cycles.
 MOVED = 0.5
+LEAST_MOVE = 0.05
 # A larger share of places out of order is not a matter of sorting.
 UNORDERED = 0.1
 
@@ -66,15 +68,19 @@ def period_of(times: npt.ArrayLike, cycles: npt.ArrayLike | None = None) -> floa
     """The usual distance of neighbouring edges `times` (n,), n >= 2, in their unit.
 
     The mean of the distances within half of their median, so that neither gaps nor a coarse clock
-    move it; per cycle, where `cycles` (n,) are known.
+    move it. Where `cycles` (n,) are known, per cycle, over 16 edges: late edges then cancel out.
     """
     edges = as_samples(times, "period", needed=2)
-    gaps = np.diff((edges - edges[0]).astype(np.float64))
-    if cycles is not None:
-        gaps = gaps / np.diff(np.asarray(cycles))
+    relative = (edges - edges[0]).astype(np.float64)
+    lag = min(LAG, edges.size - 1)
+    if cycles is None:
+        lag, gaps = 1, np.diff(relative)
+    else:
+        numbers = np.asarray(cycles)
+        gaps = (relative[lag:] - relative[:-lag]) / (numbers[lag:] - numbers[:-lag])
     usual = float(np.median(gaps))
     # A median between two distances may have none near.
-    near = gaps[np.abs(gaps - usual) <= 0.5 * abs(usual)]
+    near = gaps[np.abs(gaps - usual) <= 0.5 / lag * abs(usual)]
     return float(near.mean()) if near.size else usual
 
 
@@ -199,14 +205,28 @@ def _slope(number: Ints, relative: Floats) -> float:
     return float(place @ relative) / float(place @ place)
 
 
-def _moves(relative: Floats, cycles: Ints) -> list[tuple[int, float]]:
-    """Where the phase moves for good by more than half a period: the edge, and by how much."""
+def phase_moves(times: npt.ArrayLike, cycles: npt.ArrayLike | None) -> list[tuple[int, float]]:
+    """Where the times (n,) of the cycles `cycles` (n,) (None: all) move for good: edge and periods.
+
+    As of a program that sleeps relative to when it woke, or sets its timer again. Told are moves by
+    more than a twentieth of a period, and ten times what neighbouring edges are usually off.
+    """
+    edges = as_samples(times, "cycle numbers", needed=2)
+    numbers: Ints = np.arange(edges.size) if cycles is None else np.asarray(cycles, dtype=np.int64)
+    relative = (edges - edges[0]).astype(np.float64) / period_of(edges, numbers)
+    apart = np.diff(relative - numbers)
+    usual = 1.4826 * float(np.median(np.abs(apart - np.median(apart))))
+    return _moves(relative, numbers, max(LEAST_MOVE, 10.0 * usual))
+
+
+def _moves(relative: Floats, cycles: Ints, least: float = MOVED) -> list[tuple[int, float]]:
+    """Where the phase moves for good by more than `least` periods: the edge, and by how much."""
     n = relative.size
     if n < 2 * AROUND:
         return []
     phase = relative - (cycles - cycles[0])
     # A place counts where the phase jumps by itself, too: a rate error is no move.
-    jumps = np.flatnonzero(np.abs(np.diff(phase)) > MOVED / 2.0) + 1
+    jumps = np.flatnonzero(np.abs(np.diff(phase)) > least / 2.0) + 1
     if jumps.size == 0:
         return []
     half = AROUND // 2
@@ -218,7 +238,7 @@ def _moves(relative: Floats, cycles: Ints) -> list[tuple[int, float]]:
         before = medians[max(int(jumps[first]) - 1 - half, 0)]
         behind = medians[min(int(jumps[last]) + half, n - 1)]
         by = float(behind - before)
-        if abs(by) > MOVED:
+        if abs(by) > least:
             group = jumps[first : last + 1]
             at = int(group[np.argmax(np.abs(phase[group] - phase[group - 1]))])
             found.append((at, by))

@@ -83,7 +83,7 @@ def test_numbers_that_the_times_contradict_are_corrected_where_they_do() -> None
     times[15_000:] += round(2 * 1e6 * 1.0030124)
     made, _ = jitter_of_edges(times, 1000.0, 1e-3, cycles=cycles)
     assert made.rate_error_ppm.value == pytest.approx(3_012.4, abs=0.05)
-    assert "at edge 7,000 (from 0): +5 cycles there and in 1 more places" in made.notes[0]
+    assert "at edge 7,000 (from 0): +5 cycles there and in 1 more place," in made.notes[0]
 
 
 def test_an_edge_that_does_not_belong_is_not_counted_as_a_cycle() -> None:
@@ -91,6 +91,28 @@ def test_an_edge_that_does_not_belong_is_not_counted_as_a_cycle() -> None:
     times = np.insert(times, 9_000, times[9_000] - 470_000)
     with pytest.raises(Undefined, match="no count of cycles explains"):
         jitter_of_edges(times, 1000.0, 1e-3)
+
+
+def test_a_program_that_sleeps_relative_to_its_wake_up_is_told_where_it_moved() -> None:
+    """The rate came out as 27.7 ppm of 50, with an interval that left 50 out."""
+    times, _ = planted(12, 50.0, 0)
+    quiet, _ = jitter_of_edges(times, 1000.0, 1e-3)
+    assert quiet.notes == ()
+    times[9_000:] += 300_000
+    made, _ = jitter_of_edges(times, 1000.0, 1e-3)
+    assert "at edge 9,000 (from 0) the times move by +0.3 periods for good" in made.notes[0]
+
+
+@pytest.mark.parametrize("sd", [600.0, 5e4])
+def test_late_edges_and_outages_move_nothing_for_good(sd: float) -> None:
+    times, cycles = planted(13, -70.0, 0, sd=sd)
+    times = np.sort(times)
+    times[5_000:5_005] += np.array([900, 700, 500, 300, 200]) * 900
+    times[12_000:] += 5_000 * 999_930
+    made, _ = jitter_of_edges(np.sort(times), 1000.0, 1e-3)
+    assert not any("for good" in note for note in made.notes)
+    assert made.holes == 5_000
+    assert made.rate_error_ppm.covers(-70.0)
 
 
 # ---- order --------------------------------------------------------------------------------------
