@@ -10,6 +10,7 @@ from kadenz.config.manifest import Warning  # noqa: A004
 from kadenz.lab.plan import Point
 from kadenz.store import RunWriter
 from kadenz.store.held import Held, NoRoom
+from kadenz.store.salvage import complete_orphans
 from kadenz.target.base import Target
 from kadenz.target.process import ProcessTarget
 
@@ -29,6 +30,7 @@ def held(
     if not isinstance(target, ProcessTarget) or not target.suite:
         yield None
         return
+    complete_orphans()
     try:
         kept = Held(writer.folder, max((_bytes(point, cores) for point in points), default=0))
     except NoRoom as reason:

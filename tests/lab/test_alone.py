@@ -34,9 +34,10 @@ def holder() -> tuple[int, int]:
 def test_a_second_measurement_is_refused_with_the_holder_named() -> None:
     child, _ = holder()
     try:
-        with pytest.raises(TargetFailed, match=rf"process {child} of .* since 20\d\d-") as caught:
-            with alone_on_this_linux(wait=False, waiting=print, stopped=lambda: False):
-                pass
+        refused = alone_on_this_linux(wait=False, waiting=print, stopped=lambda: False)
+        words = rf"process {child} of .* since 20\d\d-"
+        with pytest.raises(TargetFailed, match=words) as caught, refused:
+            pass
         assert caught.value.exit_code == 1
     finally:
         os.kill(child, signal.SIGKILL)
