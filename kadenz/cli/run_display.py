@@ -120,9 +120,11 @@ class LineDisplay(_Titles):
 class LiveDisplay(_Titles):
     """A bar for each target. Redrawn four times a second: this Linux may be what is measured.
 
-    Running figures are of the samples that came. A target that hands its samples over at the end of
-    a record shows none before; its time goes on.
+    Running figures are of the samples that came, and of those that a program of this Linux still
+    holds: they are read from its storage once a second.
     """
+
+    live = True
 
     def __init__(self) -> None:
         super().__init__()

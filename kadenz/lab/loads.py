@@ -190,6 +190,7 @@ class _Watch(Progress):
         self._progress = progress
         self._load = load
         self._open: int | None = None
+        self.live = progress.live
 
     def building(self, target: str) -> None:
         self._progress.building(target)

@@ -243,6 +243,10 @@ def _boot(
         longest_us = max(periods_us, default=0) + begin.params.get("distance_us", 0) * _LANES_MAX
         return job.timeout_s + slowdown * 1e-6 * longest_us * point.samples
 
+    def keep_up() -> None:
+        writer.keep_up()
+        session.look()
+
     bus = job.bus.settings()  # as it is when the target reads it
     with (
         traced(_may_stop(job, points)) as trace,
@@ -257,7 +261,7 @@ def _boot(
             silence_s=silence_s,
             stop=stop,
             symbol_at=job.image.elf.symbol_at,
-            keep_up=writer.keep_up,
+            keep_up=keep_up,
         )
         if trace is not None:
             trace.keep(writer.folder / f"trace-{points[0].id:05d}.txt")

@@ -14,7 +14,12 @@ from kadenz.lab.plan import Point
 
 
 class Progress:
-    """Silent; override what is of interest. Calls come from several threads."""
+    """Silent; override what is of interest. Calls come from several threads.
+
+    `live`: somebody watches, so that samples a target still holds are looked at once a second.
+    """
+
+    live = False
 
     def building(self, target: str) -> None:
         """The image of a target is being made."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from kadenz.wire.messages import DTYPES, Begin, Bench, End, companion
 from kadenz.wire.records import Verdict
 
 _NUMPY = dict(DTYPES)
+_LOOK_S = 1.0
 # Units of companions; all others are counts since the sample before.
 COMPANION_UNITS = {
     "cycle": "index",  # of the cycle, from 0: missed ones leave holes
@@ -44,6 +46,9 @@ class Session:
         self._progress = progress
         self._entries: dict[int, RecordEntry] = {}
         self._cycles: dict[tuple[int, str], int] = {}  # begun so far, by record and lane
+        self._came: dict[tuple[int, int], int] = {}  # values that arrived, by record and lane
+        self._told: dict[tuple[int, int], int] = {}  # those that somebody watching knows
+        self._looked_at = 0.0
         self._waiting: list[tuple[RecordEntry, End | None, Verdict]] = []  # for the scope's trace
         self.scoped = False
         self.stored: Callable[[], None] = lambda: None  # called when a record is in the folder
@@ -85,7 +90,28 @@ class Session:
         of, kind = companion(entry.lanes[lane].name)
         if kind == "cycle" and len(values):
             self._cycles[record, of] = int(values[-1]) + 1
-        self._progress.samples(self._name, entry, lane, values)
+        key = record, lane
+        before = self._came.get(key, 0)
+        self._came[key] = before + len(values)
+        self._tell(entry, lane, values[max(0, self._told.get(key, 0) - before) :])
+
+    def look(self) -> None:
+        """Shows whoever watches what the target holds by now; the target is not asked."""
+        now = time.monotonic()
+        if not self._progress.live or now - self._looked_at < _LOOK_S:
+            return
+        self._looked_at = now
+        for entry in self._entries.values():
+            if entry.status == "failed" and entry.reason == CUT_OFF:  # it runs
+                for lane in range(len(entry.lanes)):
+                    seen = self._told.get((entry.id, lane), 0)
+                    self._tell(entry, lane, self._writer.running_values(entry.id, lane, seen))
+
+    def _tell(self, entry: RecordEntry, lane: int, values: NDArray[Any]) -> None:
+        if len(values):
+            key = entry.id, lane
+            self._told[key] = self._told.get(key, 0) + len(values)
+            self._progress.samples(self._name, entry, lane, values)
 
     def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
         """Ends the record, or keeps it waiting for the scope's samples."""

@@ -26,6 +26,7 @@ from kadenz.store.layout import PLACES, STORAGE_PREFIX
 # In front of the samples: the run folder they belong to. A multiple of every page size there is.
 HEAD_BYTES = 1 << 16
 BLANK = 0xFFFFFFFF  # KDZ_STORAGE_BLANK: no sample was put here since the record was opened
+LOOK = 1 << 16  # values of a lane read at once while a record runs
 _SHARE = 0.9  # of what is free
 _WAIT_S = 5.0  # for a target that dies with its lab
 
@@ -89,6 +90,24 @@ def held_values(storage: Path, record: RecordEntry, lane: int, have: int) -> NDA
     blank = np.flatnonzero(values == BLANK)
     end = int(blank[0]) if blank.size else count
     return np.array(values[max(0, have - first) : end])
+
+
+def next_values(storage: Path, record: RecordEntry, lane: int, seen: int) -> NDArray[Any]:
+    """The values of a lane behind the first `seen`, while the target still measures.
+
+    1-d, at most LOOK of them, empty when there is nothing new, or where the storage is emptied
+    within the record. It is read from the file, so that nothing touches the target. Raises OSError.
+    """
+    with storage.open("rb", buffering=0) as file:
+        share = (os.fstat(file.fileno()).st_size - HEAD_BYTES) // 4 // len(record.lanes)
+        planned = record.lanes[lane].planned
+        if planned > share:
+            return np.empty(0, dtype="<u4")
+        count = min(planned - seen, LOOK)
+        begin = HEAD_BYTES + 4 * (lane * share + seen)
+        values = np.frombuffer(os.pread(file.fileno(), 4 * max(0, count), begin), dtype="<u4")
+    blank = np.flatnonzero(values == BLANK)
+    return values[: int(blank[0]) if blank.size else values.size]
 
 
 def was_measured(record: RecordEntry) -> bool:

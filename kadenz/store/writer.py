@@ -17,11 +17,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
 from kadenz.config.manifest import Manifest, RecordEntry
 from kadenz.errors import StoreError
-from kadenz.store.held import held_values
+from kadenz.store.held import held_values, next_values
 from kadenz.store.layout import CONSOLE, PARTIAL_SUFFIX, RESERVE, SAMPLES, lane_file
 from kadenz.store.manifest_file import write_manifest
 from kadenz.store.npy import GrowingNpy
@@ -74,6 +75,16 @@ class RunWriter:
         for entry in self._open.values():
             self._guard(self._fetch, entry)
         self._guard(setattr, self._running, "storage", None)
+
+    def running_values(self, record: int, lane: int, seen: int) -> NDArray[Any]:
+        """Values behind the first `seen` that the target holds and did not hand over yet."""
+        storage = self._running.storage
+        if storage is None or record not in self._open:
+            return np.empty(0, dtype="<u4")
+        try:
+            return next_values(storage, self._open[record], lane, seen)
+        except OSError:  # it ends just now
+            return np.empty(0, dtype="<u4")
 
     def append(self, record: int, lane: int, values: NDArray[Any]) -> None:
         """The next values of a lane."""
