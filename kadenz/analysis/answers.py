@@ -101,7 +101,7 @@ def answer(
         variants=tuple(variants),
         deadlines=tuple(_deadlines(runs, results, variants, deadlines)),
         pairs=tuple(
-            _compared(0, number, sides[0], side)
+            _compared(0, number, sides[0], side, deadlines)
             for number, side in enumerate(sides[1 : 1 + MOST_PAIRS], 1)
         ),
         left_out=max(0, len(sides) - 1 - MOST_PAIRS),
@@ -154,10 +154,14 @@ def _deadlines(
 
 
 def _compared(
-    left: int, right: int, baseline: Sequence[Run], candidate: Sequence[Run]
+    left: int,
+    right: int,
+    baseline: Sequence[Run],
+    candidate: Sequence[Run],
+    deadlines: Sequence[Asked],
 ) -> PairAnswer:
     try:
-        result = compare_sides(baseline, candidate)
+        result = compare_sides(baseline, candidate, deadlines=deadlines)
     except UsageError as error:
         return PairAnswer(left, right, (), 0.0, reason=error.message)
     if not result.points:
