@@ -7,8 +7,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import numpy.typing as npt
-from scipy.special import bdtr
+from scipy.special import bdtr, gammaincinv
 
 from kadenz.stats.errors import Undefined
 from kadenz.stats.ordered import Ordered, order
@@ -63,7 +64,8 @@ def percentiles(
     quantile (David and Nagaraja 2003, section 7.1): exact, conservative, and valid for any
     distribution, ties included. With `dependent`, the number of samples in that binomial is
     n / tau, tau being the dependence of the events "sample i exceeds the value" (separate.py):
-    approximate, and never narrower. Where these events come in too few bursts, both ends are None.
+    approximate, and never narrower. Where these events come in too few bursts, both ends are None,
+    unless ties decide the quantile all the same.
     Assumes stationarity; `dependent=False` assumes independence. Simulated coverage, for many and
     for few bursts, is in docs/performance.md.
 
@@ -131,6 +133,10 @@ def _percentile(
     worth = max(1, math.floor(n / tau))
     low, high = quantile_ranks(worth, level, confidence)
     needed = max(for_value, math.ceil(for_interval * tau))
+    if not beyond.known and _ties_decide(array, value, level, confidence):
+        return Percentile(
+            level, name, n, value, value, value, confidence, confidence, tau, needed, ""
+        )
     if not beyond.known:
         bursts = tau * max(FEWEST_SEPARATE / min(level, 1.0 - level), FEWEST_INDEPENDENT)
         needed = max(needed, math.ceil(bursts), n + 1)
@@ -166,6 +172,24 @@ def _percentile(
         needed=needed,
         reason=reason,
     )
+
+
+def _ties_decide(array: Array, value: float, level: float, confidence: float) -> bool:
+    """Whether so many samples equal `value` that no burst beyond it can move the quantile.
+
+    Of the bursts above and of those below, the upper bound of their Poisson number (Garwood 1936)
+    at their size seen must leave the level between the two: a median of 117 where two samples of 59
+    are 157 is 117, however rare and dependent the two are.
+    """
+    for beyond, room in ((array > value, 1.0 - level), (array < value, level)):
+        count = int(np.count_nonzero(beyond))
+        if count >= room * array.size:
+            return False
+        tau = separate_events(beyond).tau
+        most = float(gammaincinv(count / tau + 1.0, (1.0 + confidence) / 2.0))
+        if most * tau >= room * array.size:
+            return False
+    return True
 
 
 def _beyond(array: Array, data: Ordered, value: float) -> Separate:

@@ -62,6 +62,17 @@ def test_p999_of_a_slowly_wandering_series_is_not_known() -> None:
         assert made.low is None and made.high is None
 
 
+def test_a_median_of_equal_samples_is_known_beside_a_burst() -> None:
+    counts = np.full(59, 117)
+    counts[[30, 31]] = 157
+    median, p99 = percentiles(counts, levels=(0.5, 0.99))
+    assert (median.low, median.value, median.high) == (117, 117, 117)
+    assert p99.low is None
+    counts[10:38] = 157  # a burst of nearly half: it may be more than half in the next run
+    (median,) = percentiles(counts, levels=(0.5,))
+    assert median.low is None and "not known" in median.reason
+
+
 def test_independent_samples_lose_no_interval() -> None:
     levels = (0.5, 0.9, 0.99, 0.999)
     given = np.zeros(4)
