@@ -186,7 +186,8 @@ def _make_one(machine: Machine, change: Change, writer: Writer) -> Step:
             perform(machine, change, change.was)
             step.outcome, step.why = "failed", f"the kernel made {got} of it: taken back"
     except Gone:
-        step.outcome, step.why = "failed", "it is no longer there"
+        # The profile itself ends some: without huge pages the kernel stops khugepaged.
+        step.outcome, step.why = "gone", "it ended before it could be changed"
     except OSError as error:
         step.outcome, step.why = "failed", why(error, change)
     writer.end(step.number, step.outcome, step.why)
@@ -216,6 +217,8 @@ def _check(machine: Machine, step: Step) -> Check:
     change = step.change
     if step.outcome in ("failed", "restored"):
         return Check(change, "failed", why=step.why or "it was taken back")
+    if step.outcome == "gone":
+        return Check(change, "gone", why=step.why)
     try:
         now = current(machine, change)
     except (Gone, OSError):

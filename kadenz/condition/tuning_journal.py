@@ -25,7 +25,7 @@ FORMAT = "kadenz tuning journal 1"
 _NAME = "journal.jsonl"
 _LAST = "last.jsonl"  # the journal of the tuning that was taken back last
 
-Outcome = Literal["begun", "done", "failed", "restored"]
+Outcome = Literal["begun", "done", "failed", "gone", "restored"]
 
 
 class Head(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

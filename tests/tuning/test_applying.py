@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -319,6 +320,19 @@ def test_a_thread_that_ended_is_no_obstacle_and_its_number_is_not_taken_for_it(
     taken = tunings.restore(machine, folder=state)
     assert {one.result for one in taken} == {"restored", "gone", "already so"}
     assert machine.policy(17) == "fifo:7"
+
+
+def test_a_thread_that_ends_before_it_is_changed_is_no_failure(tmp_path: Path) -> None:
+    machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
+    made = plan_of(machine, "cereia2011-case2")
+    shutil.rmtree(machine.path("/proc/17"))
+    journal = tunings.apply(machine, made, folder=state)
+    outcomes = {step.outcome for step in journal.steps}
+    assert outcomes == {"done", "gone"}
+    assert states(machine, state) == {"holds", "gone"}
+    taken = tunings.restore(machine, folder=state)
+    assert {one.result for one in taken} <= {"restored", "gone", "already so"}
+    assert tunings.in_force(machine, state) is None
 
 
 def test_a_thread_that_appeared_since_is_found(tmp_path: Path) -> None:
