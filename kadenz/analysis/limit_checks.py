@@ -94,7 +94,13 @@ def _relation(limit: Limit) -> str:
 
 
 def _complete(same: SameRuns, answer: Answer) -> Answer:
-    """The answer; of a record that is not complete it is no pass."""
+    """The answer; of a record that is not complete it is no pass.
+
+    A figure that the board notes is not its kernel's is shown and not judged.
+    """
+    notes = [run.manifest.benchmark_notes.get(entry.bench) for run, entry in same.runs]
+    if any(notes):
+        return "inconclusive", answer[1], f"not judged: {next(note for note in notes if note)}"
     cut = [entry for _, entry in same.runs if any(one.not_measured for one in entry.series)]
     if answer[0] != "pass" or not cut:
         return answer

@@ -96,6 +96,15 @@ def test_a_miss_before_the_stop_fails_all_the_same(tmp_path: Path) -> None:
     assert checked(run_of(tmp_path, stopped), "cyclic/* misses = 0").outcome == "fail"
 
 
+@pytest.mark.parametrize("limit", ["cyclic/* p99 < 1s", "cyclic/* max < 1s", "cyclic/* misses = 0"])
+def test_a_limit_on_a_figure_with_a_note_is_not_judged(tmp_path: Path, limit: str) -> None:
+    run = run_of(tmp_path, cyclic(late=LATE))
+    run.manifest.benchmark_notes = {"cyclic/wakeup-latency": "the timer's grid"}
+    made = checked(run, limit, "1s")
+    assert (made.outcome, made.reason) == ("inconclusive", "not judged: the timer's grid")
+    assert made.found
+
+
 def test_misses_without_a_deadline_are_undecided(tmp_path: Path) -> None:
     point = Point("itc/queue", {"all": np.full(500, 9, np.uint32)})
     made = checked(run_of(tmp_path, point), "itc/* misses = 0")

@@ -52,11 +52,11 @@ def test_the_motion_campaign_records_tasks_errors_and_how_it_was_scheduled(tmp_p
             said = f"{bench} joint={record.params['joint']}: {taken} taken, {missed} missed, ok"
             assert said in stderr, (said, stderr)
             assert [lane.name for lane in record.lanes] == ["out", "back"]
-            for number, lane in enumerate(record.lanes):
+            for lane in record.lanes:
                 assert lane.planned == lane.taken + lane.missed
                 with timing():
                     assert lane.taken > 0
-                errors = np.abs(run.samples(record, number))
+                errors = np.abs(run.samples(record, lane))
                 # A pause of the machine may cost velocity: the drives come back to the path in one
                 # period. It never costs position, and it costs few samples, also where it takes a
                 # third of the cycles. In simulated time every sample is held, pauses and all:
