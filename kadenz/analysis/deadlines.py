@@ -301,13 +301,19 @@ def _cycles(
     companion = record.companions(entry).get("cycle")
     if companion is None or companion.taken != is_late.size:
         return None
-    numbers = run.samples(record, companion)
+    given = run.samples(record, companion)  # real numbers beside samples that are some
+    numbers = given.astype(np.int64)
     total = entry.taken + entry.missed
-    if numbers.size and int(numbers.max()) >= total:
+    if not np.array_equal(numbers, given) or not _within(numbers, total):
         return None
     cycles = np.ones(total, dtype=np.uint8)
     cycles[numbers] = is_late
     return np.delete(cycles, numbers[:cold])
+
+
+def _within(numbers: Samples, total: int) -> bool:
+    """Whether every cycle's number is one of `total` cycles."""
+    return numbers.size == 0 or (int(numbers.min()) >= 0 and int(numbers.max()) < total)
 
 
 def _rate(

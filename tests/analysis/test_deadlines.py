@@ -55,6 +55,18 @@ def test_the_rate_is_over_the_cycles_planned_of_that_benchmark(tmp_path: Path) -
     assert "100 of 2,000 cycles did not happen" in warning.message
 
 
+@pytest.mark.parametrize("spoil", [0.0, 0.5, -3000.0])
+def test_cycle_numbers_may_be_real_numbers_and_nonsense_is_not_known(
+    tmp_path: Path, spoil: float
+) -> None:
+    point = cyclic(missed=tuple(range(0, 2000, 100)))
+    point.lanes = {name: values.astype(np.float64) for name, values in point.lanes.items()}
+    point.lanes["core0:cycle"][7] += spoil
+    found = misses(run_of(tmp_path, point), "100us")
+    assert found.missed == 20
+    assert (found.rate is None) == (spoil != 0.0)
+
+
 def test_a_cycle_that_did_not_happen_and_one_that_ended_late_both_miss(tmp_path: Path) -> None:
     found = misses(run_of(tmp_path, cyclic(missed=(5, 6), late=(40, 41, 42))), "100us")
     assert (found.never, found.late, found.missed, found.measured) == (2, 3, 5, 1998)
