@@ -175,7 +175,7 @@ def _percentile(
 
 
 def _ties_decide(array: Array, value: float, level: float, confidence: float) -> bool:
-    """Whether so many samples equal `value` that no burst beyond it can move the quantile.
+    """Whether ties at `value` are so common that no burst beyond it can move the quantile.
 
     Of the bursts above and of those below, the upper bound of their Poisson number (Garwood 1936)
     at their size seen must leave the level between the two: a median of 117 where two samples of 59

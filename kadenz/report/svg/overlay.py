@@ -17,9 +17,7 @@ from kadenz.report.svg.style import series as colour_of
 # Wide for a page, narrow for a telephone: letters of one size in both.
 WIDE, NARROW = (760.0, 330.0), (340.0, 280.0)
 ROOM = 1.1  # air beside the first and the last value
-FAR = (
-    30.0  # a deadline so many times beyond all values is named at the edge: a line would cost half
-)
+FAR = 30.0  # a deadline 30 times beyond all values is named at the edge: a line would cost half
 LETTER = 11.0  # what a variant's letter needs, px
 
 
@@ -135,7 +133,7 @@ def _end(curve: Curve) -> tuple[float, float]:
 
 
 def _letters(panel: Panel, curves: Sequence[Curve], x: Scale, y: Scale) -> None:
-    """Each variant's letter where its lowest line ends, so that it is told without its colour."""
+    """Each variant's letter where its lowest line ends, so that no reader needs its colour."""
     last: dict[str, Curve] = {}
     for curve in curves:
         known = last.get(curve.letter)

@@ -8,7 +8,7 @@ set is lightened to keep 3:1 against the ground. Text keeps 4.5:1 (WCAG 2.1, 1.4
 from __future__ import annotations
 
 SERIES = 5
-# Strokes, so that lines are told apart on paper too; the second five change partners.
+# Strokes, so that lines differ on paper too; the second five change partners.
 DASHES = ("", "7 3", "2 2.5", "9 3 2 3", "14 4")
 STYLES = 2 * SERIES
 

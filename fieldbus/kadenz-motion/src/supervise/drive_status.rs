@@ -15,7 +15,7 @@ pub(super) struct DriveStatus {
 }
 
 impl DriveStatus {
-    /// Looks at one cycle. A bit is told in its first cycle, and stops the arm in the `limit`-th.
+    /// Looks at one cycle. A bit is reported in its first cycle and stops the arm in cycle `limit`.
     pub(super) fn look(
         &mut self,
         axis: i64,
