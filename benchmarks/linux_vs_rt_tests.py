@@ -24,8 +24,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kadenz.build.image import build_image
 from kadenz.config.target_name import parse_target
+from kadenz.images.image import build_image
 from kadenz.wire.kept import KeptRecord, keep
 
 PERIOD_US = 1000

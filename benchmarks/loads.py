@@ -14,9 +14,9 @@ import threading
 import time
 from pathlib import Path
 
-from kadenz.condition.load import Options, names
-from kadenz.condition.running import RunningLoad, number
 from kadenz.errors import LoadFailed
+from kadenz.load.definitions import Options, names
+from kadenz.load.running import RunningLoad, number
 
 
 def left(folder: Path) -> bool:

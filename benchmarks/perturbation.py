@@ -28,8 +28,8 @@ from typing import IO
 
 import numpy as np
 
-from kadenz.build.image import build_image
 from kadenz.config.target_name import parse_target
+from kadenz.images.image import build_image
 from kadenz.wire.kept import keep
 
 PERIOD_US = 1000

@@ -7,7 +7,7 @@ ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 export ROOT
 
 # Downloads and private tools live outside the checkout, so that clones share them and `make clean`
-# costs no download. kadenz/target/tools.py looks in the same place.
+# costs no download. kadenz/tools.py looks in the same place.
 CACHE="${XDG_CACHE_HOME:-$HOME/.cache}/kadenz"
 export CACHE
 

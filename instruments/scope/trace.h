@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The trace file: what the scope saw, little-endian throughout. Read by kadenz/target/scope.py;
+ * The trace file: what the scope saw, little-endian throughout. Read by kadenz/targets/scope.py;
  * described in instruments/scope/README.md. A change of layout raises KDZ_TRACE_VERSION.
  */
 #ifndef KDZ_TRACE_H

@@ -22,11 +22,11 @@ from kadenz.stats.envelope import envelope
 from kadenz.stats.errors import Undefined
 from kadenz.stats.exceedance import exceedance
 from kadenz.stats.histogram import Histogram, histogram
-from kadenz.stats.marked import marked_effect
 from kadenz.stats.mean_interval import mean_interval
 from kadenz.stats.ordered import Ordered, order
 from kadenz.stats.percentiles import percentiles
 from kadenz.stats.periodic import find_periodic
+from kadenz.stats.place_effect import marked_effect
 from kadenz.stats.prediction import maximum_bound
 from kadenz.stats.summary import summarize
 

@@ -21,10 +21,10 @@ from kadenz.stats.effective import EffectiveSize
 from kadenz.stats.envelope import Envelope
 from kadenz.stats.exceedance import Exceedance
 from kadenz.stats.histogram import Histogram
-from kadenz.stats.marked import MarkedEffect
 from kadenz.stats.mean_interval import MeanInterval
 from kadenz.stats.percentiles import Percentile
 from kadenz.stats.periodic import PeriodicOutliers
+from kadenz.stats.place_effect import MarkedEffect
 from kadenz.stats.prediction import MaximumBound
 from kadenz.stats.size_fit import SizeFit
 from kadenz.stats.summary import Summary

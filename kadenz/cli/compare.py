@@ -331,7 +331,7 @@ def difference_table(made: Configurations) -> Table:
 def _point_table(points: Sequence[PointComparison], threshold: float) -> Table:
     from rich.markup import escape
 
-    from kadenz.report import labels, numbers
+    from kadenz.report import digits, labels
 
     table = _table()
     for name in ("benchmark", "point", "statistic"):
@@ -349,7 +349,7 @@ def _point_table(points: Sequence[PointComparison], threshold: float) -> Table:
             escape(point.bench),
             escape(where),
             point.statistic,
-            *(numbers.number(figure) for figure in point.figures),
+            *(digits.number(figure) for figure in point.figures),
             *(escape(text) for text in _change(point)),
             _effect(point),
             " | ".join(dict.fromkeys(labels.unit(unit) for unit in point.units)),
@@ -375,7 +375,7 @@ def _write_points(screen: Any, points: Sequence[PointComparison], threshold: flo
     from rich.markup import escape
     from rich.padding import Padding
 
-    from kadenz.report import labels, numbers
+    from kadenz.report import digits, labels
 
     same = labels.constants_of(points)
 
@@ -389,7 +389,7 @@ def _write_points(screen: Any, points: Sequence[PointComparison], threshold: flo
     for words, group in groupby(points, key=heading):
         screen.print(words)
         for point in group:
-            before, after = (numbers.number(figure) for figure in point.figures)
+            before, after = (digits.number(figure) for figure in point.figures)
             change, interval = (escape(text) for text in _change(point))
             effect = _effect(point)
             parts = [change, interval, f"B > A {effect}" if effect else ""]
@@ -417,7 +417,7 @@ def _verdict(point: PointComparison, threshold: float) -> str:
 
 def _why_undecided(point: PointComparison) -> str:
     from kadenz.analysis.judging import ONE_RUN
-    from kadenz.report.numbers import percent
+    from kadenz.report.digits import percent
 
     made = point.comparison
     if point.outcome == "not-comparable" or made is None:
@@ -449,6 +449,6 @@ def _change(point: PointComparison) -> tuple[str, str]:
 
 
 def _share(ratio: float) -> str:
-    from kadenz.report.numbers import percent
+    from kadenz.report.digits import percent
 
     return percent(ratio - 1.0) if 0.0 < ratio < math.inf else "…"

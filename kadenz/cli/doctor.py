@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from kadenz.config.manifest import PreflightEntry
-    from kadenz.target.checkup import TargetCheck
-    from kadenz.target.host_clock import ClockCheck
-    from kadenz.target.host_facts import Host
-    from kadenz.target.tools import Tool
+    from kadenz.host.clock import ClockCheck
+    from kadenz.host.facts import Host
+    from kadenz.targets.checkup import TargetCheck
+    from kadenz.tools import Tool
 
 
 @click.command()
@@ -39,10 +39,10 @@ def doctor(claim: str | None, as_json: bool) -> None:
     The preflight tells what each finding does to the figures of this Linux, heaviest first, and
     which tuning profile takes it away. Exits with 1 when no target can run.
     """
-    from kadenz.target import tools
-    from kadenz.target.checkup import Missing, check_targets
-    from kadenz.target.host_clock import check_clock
-    from kadenz.target.host_facts import NO_RIGHT, read_host
+    from kadenz import tools
+    from kadenz.host.clock import check_clock
+    from kadenz.host.facts import NO_RIGHT, read_host
+    from kadenz.targets.checkup import Missing, check_targets
 
     found = [tools.look_up(need) for need in tools.NEEDS]
     by_name = {tool.need.name: tool for tool in found}
@@ -71,7 +71,7 @@ def doctor(claim: str | None, as_json: bool) -> None:
 def _zoom() -> Tool:
     """The library of the report's pictures, which is no program."""
     from kadenz.report import zoom
-    from kadenz.target.tools import Need, Tool
+    from kadenz.tools import Need, Tool
 
     library = zoom.library()
     problem = "" if library else f"{zoom.NAME} was not fetched: pictures of a report stand still"

@@ -53,22 +53,22 @@ def _the_one(name: str, benchmarks: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _everything(build: bool) -> dict[str, Any]:
-    from kadenz.condition import load
-    from kadenz.config import house
+    from kadenz.config import inventory
     from kadenz.config.target_name import known_targets, parse_target
+    from kadenz.load import definitions
 
     catalogs: dict[str, Catalog] = {}
     targets = []
     for text in known_targets():
         name = parse_target(text)
-        board = house.board(name.board)
+        board = inventory.board(name.board)
         catalog, problem = _catalog(text, build)
         if catalog is not None:
             catalogs[text] = catalog
         targets.append(
             {
                 "name": text,
-                "title": f"{house.kernel(name.kernel).title} on {board.title}",
+                "title": f"{inventory.kernel(name.kernel).title} on {board.title}",
                 "instruments": list(board.instruments) if name.tier == "emulated" else ["counter"],
                 "image": "built" if catalog else problem,
                 "verified": _verified(name.tier, board),
@@ -78,12 +78,12 @@ def _everything(build: bool) -> dict[str, Any]:
         "benchmarks": _benchmarks(catalogs),
         "targets": targets,
         "campaigns": [
-            {"name": name, "title": house.read_campaign(file).title, "file": str(file)}
-            for name, file in house.campaign_files().items()
+            {"name": name, "title": inventory.read_campaign(file).title, "file": str(file)}
+            for name, file in inventory.campaign_files().items()
         ],
         "loads": [
-            {"name": name, "title": load.title(name), "missing": _missing(name)}
-            for name in load.names()
+            {"name": name, "title": definitions.title(name), "missing": _missing(name)}
+            for name in definitions.names()
         ],
     }
 
@@ -95,7 +95,7 @@ def _verified(tier: str, board: Board) -> bool:
 
 def _missing(load: str) -> str:
     """Why a load cannot run here, "" when nothing is missing."""
-    from kadenz.condition.load import check_programs
+    from kadenz.load.definitions import check_programs
 
     try:
         check_programs(load)

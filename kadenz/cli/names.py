@@ -25,7 +25,7 @@ def complete_load(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Loads; behind a `+` those that can still be added."""
-    from kadenz.condition.load import ALL, NONE, names, title
+    from kadenz.load.definitions import ALL, NONE, names, title
 
     given, plus, _ = incomplete.rpartition("+")
     known = [name for name in names() if not plus or name not in (NONE, ALL, *given.split("+"))]
@@ -37,10 +37,10 @@ def complete_profile(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Profiles that begin with what was typed, or a file."""
-    from kadenz.config import house
+    from kadenz.config import inventory
 
     try:
-        names = [name for name in house.tuning_files() if name.startswith(incomplete)]
+        names = [name for name in inventory.tuning_files() if name.startswith(incomplete)]
     except KadenzError:
         names = []
     return [CompletionItem(name) for name in names] or [CompletionItem(incomplete, type="file")]
@@ -59,10 +59,10 @@ def complete_work(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Campaigns, then benchmarks of the images that were built."""
-    from kadenz.config import house
+    from kadenz.config import inventory
 
     try:
-        found = dict.fromkeys(house.campaign_files(), "campaign")
+        found = dict.fromkeys(inventory.campaign_files(), "campaign")
         found |= dict.fromkeys(known_benchmarks(), "benchmark")
     except KadenzError:
         return []
@@ -88,17 +88,17 @@ def complete_interface(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Ethernet interfaces of this machine."""
-    from kadenz.target.interface import interfaces
+    from kadenz.host.interface import interfaces
 
     return [CompletionItem(name) for name in interfaces() if name.startswith(incomplete)]
 
 
 def known_benchmarks() -> list[str]:
     """Names of the benchmarks that the images built so far hold, and those campaigns name."""
-    from kadenz.config import house
+    from kadenz.config import inventory
     from kadenz.lab.catalog import all_remembered
 
     names = {bench.name for catalog in all_remembered() for bench in catalog.benches}
-    for file in house.campaign_files().values():
-        names |= {benchmark.name for benchmark in house.read_campaign(file).benchmark}
+    for file in inventory.campaign_files().values():
+        names |= {benchmark.name for benchmark in inventory.read_campaign(file).benchmark}
     return sorted(names)

@@ -48,8 +48,8 @@ def report(
     from kadenz import __version__
     from kadenz.analysis import analyse
     from kadenz.analysis.answers import answer
+    from kadenz.analysis.published import load_if_there
     from kadenz.cli.folders import NamedRuns
-    from kadenz.published import load_if_there
     from kadenz.report import page as pages
     from kadenz.report import write_figures, write_page, write_tables
     from kadenz.report.answers import sentences

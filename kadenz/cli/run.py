@@ -25,11 +25,11 @@ from kadenz.cli.names import (
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, KadenzError, UsageError
 
 if TYPE_CHECKING:
-    from kadenz.condition.load import Options
     from kadenz.config.campaign import Campaign
     from kadenz.config.manifest import CampaignEntry
     from kadenz.lab import Request
     from kadenz.lab.measure import Result
+    from kadenz.load.definitions import Options
 
 _ADHOC_SAMPLES = 1001  # the first is cold, and jitter is taken apart from 1,000 warm ones on
 _ADHOC_QUICK = 50
@@ -317,18 +317,18 @@ def _rounds_folder(output: Path) -> Path:
 
 def _campaigns(work: Sequence[str], quick: bool) -> Iterator[tuple[Campaign, CampaignEntry]]:
     """The campaigns named, then one made of the benchmarks named."""
-    from kadenz.config import house
+    from kadenz.config import inventory
     from kadenz.config.campaign import Benchmark, Campaign
     from kadenz.config.manifest import CampaignEntry
     from kadenz.config.toml import did_you_mean
     from kadenz.lab.measure import sha256_of
 
-    files = house.campaign_files()
+    files = inventory.campaign_files()
     benchmarks = []
     for word in work:
         file = files.get(word) or (Path(word) if word.endswith(".toml") else None)
         if file is not None:
-            campaign = house.read_campaign(file)
+            campaign = inventory.read_campaign(file)
             entry = CampaignEntry(
                 name=campaign.name, file=file.name, sha256=sha256_of(file), quick=quick
             )
@@ -361,8 +361,8 @@ def _load_options(
     campaign: Campaign, workers: int | None, cpus: str | None, scratch: Path | None, weak: bool
 ) -> Options:
     """How loads run: as the command line says, else as the campaign does."""
-    from kadenz.condition.load import Options
     from kadenz.config.processors import asked_cpus
+    from kadenz.load.definitions import Options
 
     return Options(
         workers=workers or campaign.load.workers,
@@ -417,7 +417,7 @@ def _alone(
     requests: Sequence[Request], stop: threading.Event, *, wait: bool
 ) -> AbstractContextManager[None]:
     """Keeps other measurements off this Linux, where this is one."""
-    from kadenz.target.machine_lock import alone_on_this_linux
+    from kadenz.host.machine_lock import alone_on_this_linux
 
     if not any(name.tier == "host" for request in requests for name in request.targets):
         return nullcontext()

@@ -95,7 +95,7 @@ def _write_head(screen: Any, result: RunResult) -> None:
 
     from kadenz.analysis.summary import event_rows
     from kadenz.cli.run_summary import event_line
-    from kadenz.report import labels, loads, numbers
+    from kadenz.report import digits, labels, loads
 
     manifest, clock = result.manifest, result.manifest.clock
     screen.print(f"[bold]{escape(manifest.id)}[/]")
@@ -107,7 +107,7 @@ def _write_head(screen: Any, result: RunResult) -> None:
     if loads.line(manifest):
         screen.print(escape(loads.line(manifest)))
     if clock.read_cost is not None:
-        cost = numbers.figure(clock.read_cost.median, result.unit)
+        cost = digits.figure(clock.read_cost.median, result.unit)
         screen.print(
             f"[dim]reading the clock costs {cost} {result.unit.label} (median), not subtracted[/]"
         )
@@ -121,16 +121,16 @@ def _write_head(screen: Any, result: RunResult) -> None:
 def _write_fits(screen: Any, result: RunResult) -> None:
     from rich.markup import escape
 
-    from kadenz.report import numbers
+    from kadenz.report import digits
 
     for sweep in result.sweeps:
         if sweep.fit is not None:
             fixed, per_byte = sweep.fit.fixed, sweep.fit.per_byte
             screen.print(
-                f"[dim]{sweep.bench}: {numbers.figure(fixed.value, sweep.unit)} "
-                f"{escape(numbers.interval(fixed.low, fixed.high, sweep.unit))} + "
-                f"{numbers.figure(per_byte.value, sweep.unit)} "
-                f"{escape(numbers.interval(per_byte.low, per_byte.high, sweep.unit))} a byte, in "
+                f"[dim]{sweep.bench}: {digits.figure(fixed.value, sweep.unit)} "
+                f"{escape(digits.interval(fixed.low, fixed.high, sweep.unit))} + "
+                f"{digits.figure(per_byte.value, sweep.unit)} "
+                f"{escape(digits.interval(per_byte.low, per_byte.high, sweep.unit))} a byte, in "
                 f"{sweep.unit.label}" + ("" if sweep.fit.linear else "; not a line") + "[/]"
             )
 

@@ -133,7 +133,7 @@ def _rows(record: RecordResult, noted: bool, hide: Collection[str] = ()) -> list
 def _lane_row(record: RecordResult, lane: LaneResult, where: str) -> _Row:
     from rich.markup import escape
 
-    from kadenz.report import labels, numbers
+    from kadenz.report import digits, labels
 
     unit, summary = record.unit, lane.summary
     name = labels.lane(record, lane)
@@ -144,14 +144,14 @@ def _lane_row(record: RecordResult, lane: LaneResult, where: str) -> _Row:
     p50, p99 = lane.percentile("p50"), lane.percentile("p99")
     said = _said(lane)
     if record.batch is not None and lane is record.main:
-        said += f"; {numbers.figure(record.batch.per_iteration, unit)} an iteration less empty loop"
+        said += f"; {digits.figure(record.batch.per_iteration, unit)} an iteration less empty loop"
     figures = (
-        numbers.count(summary.n),
-        numbers.figure(summary.median, unit),
-        numbers.ends(p50, unit),
-        numbers.figure(p99.value if p99 else None, unit),
-        numbers.ends(p99, unit),
-        numbers.figure(summary.max, unit),
+        digits.count(summary.n),
+        digits.figure(summary.median, unit),
+        digits.ends(p50, unit),
+        digits.figure(p99.value if p99 else None, unit),
+        digits.ends(p99, unit),
+        digits.figure(summary.max, unit),
     )
     return _Row(record.bench, where, name, figures, labels.unit(unit), said)
 

@@ -55,7 +55,7 @@ def _maxima(record: RecordResult, found: Outliers) -> Any:
     from rich.table import Table
 
     from kadenz.analysis.outliers import context_words
-    from kadenz.report import numbers
+    from kadenz.report import digits
 
     numbered = any(one.cycle is not None for one in found.maxima)
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
@@ -69,8 +69,8 @@ def _maxima(record: RecordResult, found: Outliers) -> Any:
         at = [] if one.seconds is None else [f"{one.seconds:,.3f} s"]
         beside = [escape(context_words(one.context))] if found.recorded else []
         table.add_row(
-            f"  {numbers.figure(one.value, record.unit)}",
-            numbers.count(one.cycle if one.cycle is not None else one.index),
+            f"  {digits.figure(one.value, record.unit)}",
+            digits.count(one.cycle if one.cycle is not None else one.index),
             *at,
             *beside,
         )

@@ -14,10 +14,10 @@ from kadenz.cli.names import complete_profile
 from kadenz.errors import EXIT_FAILED, KadenzError
 
 if TYPE_CHECKING:
-    from kadenz.condition.tuning import Check, InForce, Taken
-    from kadenz.condition.tuning_change import Change
-    from kadenz.condition.tuning_journal import Step
-    from kadenz.condition.tuning_plan import Item, Plan
+    from kadenz.tuning.change import Change
+    from kadenz.tuning.journal import Step
+    from kadenz.tuning.lifecycle import Check, InForce, Taken
+    from kadenz.tuning.plan import Item, Plan
 
 
 _profile = click.argument("profile", shell_complete=complete_profile)
@@ -42,15 +42,15 @@ def tune() -> None:
 @_json
 def list_(as_json: bool) -> None:
     """List the profiles, what each takes away of the findings of `doctor`, and the one in force."""
-    from kadenz.condition.tuning import in_force
-    from kadenz.condition.tuning_machine import Machine
-    from kadenz.config import house
+    from kadenz.config import inventory
     from kadenz.config.tuning import removes
+    from kadenz.tuning.lifecycle import in_force
+    from kadenz.tuning.machine import Machine
 
     there = in_force(Machine())
     answer = []
-    for name, file in house.tuning_files().items():
-        tuning, _ = house.read_tuning(name)
+    for name, file in inventory.tuning_files().items():
+        tuning, _ = inventory.read_tuning(name)
         answer.append(
             {
                 "name": name,
@@ -102,12 +102,12 @@ def apply(profile: str, cpus: str, as_json: bool) -> int:
     Each is written to a journal first. Exits with 1 when some of it failed: the rest is in force.
     Ctrl-C takes back what was done.
     """
-    from kadenz.condition import tuning
-    from kadenz.condition.tuning_machine import Machine
+    from kadenz.tuning import lifecycle
+    from kadenz.tuning.machine import Machine
 
     made, digest = _plan(profile, cpus)
     with _signals_interrupt():
-        journal = tuning.apply(Machine(), made, digest)
+        journal = lifecycle.apply(Machine(), made, digest)
     failed = [step for step in journal.steps if step.outcome == "failed"]
     if as_json:
         _write_json(
@@ -130,21 +130,21 @@ def verify(as_json: bool) -> int:
     Exits with 0 when it is, with 1 when one changed or failed, when a thread or an interrupt
     appeared that the profile does not hold for, or when no tuning is in force.
     """
-    from kadenz.condition import tuning
-    from kadenz.condition.tuning_machine import Machine
+    from kadenz.tuning import lifecycle
+    from kadenz.tuning.machine import Machine
 
     machine = Machine()
-    there = tuning.in_force(machine)
+    there = lifecycle.in_force(machine)
     if there is None or there.stale:
         raise KadenzError(
             _force_words(there), remedy="`kadenz tune list` shows the profiles there are"
         )
     head = there.journal.head
-    checks = tuning.verify(machine, there.journal)
+    checks = lifecycle.verify(machine, there.journal)
     unread = ""
     try:
         made, _ = _plan(head.profile, head.cpus)
-        checks += tuning.appeared(machine, made, there.journal)
+        checks += lifecycle.appeared(machine, made, there.journal)
     except KadenzError as error:
         unread = f"what appeared since is not known: {error.message}"
     wrong = [check for check in checks if check.state in ("changed", "failed", "new")]
@@ -180,14 +180,14 @@ def restore(changed_by_others: str | None, as_json: bool) -> int:
     After a reboot there is nothing to give back, and it says so. Exits with 1 when something could
     not be given back: the journal stays, and `restore` can be repeated.
     """
-    from kadenz.condition import tuning
-    from kadenz.condition.tuning_machine import Machine
+    from kadenz.tuning import lifecycle
+    from kadenz.tuning.machine import Machine
 
     machine = Machine()
-    there = tuning.in_force(machine)
+    there = lifecycle.in_force(machine)
     others: Any = changed_by_others or ""
     with _signals_interrupt():
-        taken = tuning.restore(machine, others)
+        taken = lifecycle.restore(machine, others)
     assert there is not None
     left = [one for one in taken if one.result in ("changed by others", "failed")]
     if as_json:
@@ -209,8 +209,8 @@ def restore(changed_by_others: str | None, as_json: bool) -> int:
 # ---- shared --------------------------------------------------------------------------------------
 def _plan(profile: str, cpus: str) -> tuple[Plan, str]:
     """The profile held against this machine, and the digest of its file."""
-    from kadenz.condition.tuning_machine import Machine
-    from kadenz.condition.tuning_plan import plan_of
+    from kadenz.tuning.machine import Machine
+    from kadenz.tuning.plan import plan_of
 
     return plan_of(Machine(), profile, cpus)
 
@@ -364,7 +364,7 @@ def _indented(text: str, by: int = 6) -> Any:
 
 def _grouped(changes: Sequence[Change]) -> list[str]:
     """One line for everything that changes alike: "19 interrupts: 0-1 → 0"."""
-    from kadenz.condition.tuning import counted
+    from kadenz.tuning.lifecycle import counted
 
     groups: dict[tuple[str, str, str], list[Change]] = {}
     for change in changes:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.config.toml import did_you_mean
 from kadenz.errors import UsageError
 
@@ -26,10 +26,10 @@ class TargetName(NamedTuple):
 
 def known_targets() -> list[str]:
     """Every target the checkout offers: each kernel on each of its boards under each tier."""
-    boards = house.boards()
+    boards = inventory.boards()
     return [
         f"{kernel}/{board}@{tier}"
-        for kernel, description in house.kernels().items()
+        for kernel, description in inventory.kernels().items()
         for board in description.boards
         if board in boards
         for tier in boards[board].tier.names()

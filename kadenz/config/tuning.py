@@ -2,7 +2,7 @@
 """tunings/*.toml: priorities and placement of a Linux machine, as data.
 
 A key that is not there leaves the machine as it is. What each key does to latencies, and what it
-risks, is in kadenz/condition/tuning_effects.py.
+risks, is in kadenz/tuning/effects.py.
 """
 
 from __future__ import annotations

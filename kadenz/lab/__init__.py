@@ -14,19 +14,19 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kadenz.build.guest import guest_folder
-from kadenz.build.image import Image, build_image
-from kadenz.condition.load import Options
-from kadenz.config import house, manifest
+from kadenz.config import inventory, manifest
 from kadenz.config.campaign import Campaign
 from kadenz.config.manifest import REPEATABLE, CampaignEntry, Instrument
 from kadenz.config.target_name import TargetName
 from kadenz.errors import KadenzError, TargetFailed, UsageError
+from kadenz.host.facts import NO_RIGHT, Host
+from kadenz.images.guest import guest_folder
+from kadenz.images.image import Image, build_image
 from kadenz.lab import catalog as catalogs
 from kadenz.lab.bus import BusChoice, check_bus, refused
-from kadenz.lab.choose import Allowance, check_instrument, check_tools, make_target
 from kadenz.lab.counter import check_counter
 from kadenz.lab.declared import check_declared
+from kadenz.lab.execution import Allowance, check_instrument, check_tools, make_target
 from kadenz.lab.guests import (
     BOOT_S,
     Guest,
@@ -46,8 +46,8 @@ from kadenz.lab.plan import (
 )
 from kadenz.lab.progress import Progress
 from kadenz.lab.tunings import check_tunings, measured_tuned, tuned_job, tunings_of
-from kadenz.target.base import Target
-from kadenz.target.host_facts import NO_RIGHT, Host
+from kadenz.load.definitions import Options
+from kadenz.targets.base import Target
 
 # Listing benchmarks measures nothing, so no right is needed for it.
 _ASKING: tuple[Allowance, ...] = ("no-realtime", "idle-states")
@@ -185,8 +185,8 @@ def catalog_of(name: TargetName) -> catalogs.Catalog:
 
 def remembered_catalog(name: TargetName) -> catalogs.Catalog | None:
     """The same as far as it is known without building; it may be of an older image."""
-    folder = house.root() / "build" / f"{name.kernel}-{name.board}-counter"
-    guest = house.kernel(name.kernel).guest
+    folder = inventory.root() / "build" / f"{name.kernel}-{name.board}-counter"
+    guest = inventory.kernel(name.kernel).guest
     if name.tier == "guest" and guest is not None:
         folder = guest_folder(name, guest.versions[name.board][0])
     return catalogs.remembered(folder, None)
@@ -288,7 +288,7 @@ def _catalog(
 
 def _host(request: Request) -> Host:
     """This machine. Raises TargetFailed when a host target lacks the rights it needs."""
-    from kadenz.target.host_facts import read_host
+    from kadenz.host.facts import read_host
 
     host = read_host()
     on_host = [name for name in request.targets if name.tier == "host"]

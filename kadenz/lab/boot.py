@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kadenz.errors import TargetFailed
-from kadenz.target.base import KnowsItsEnd, Target
+from kadenz.targets.base import KnowsItsEnd, Target
 from kadenz.wire.decoder import Decoder
 from kadenz.wire.messages import Fault
 from kadenz.wire.records import Assembler

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.config.board import HostTier
 from kadenz.config.target_name import TargetName, known_targets, parse_target
 from kadenz.errors import ConfigError, TargetFailed, UsageError
-from kadenz.target.interface import check_interface
+from kadenz.host.interface import check_interface
 
 _INTERFACE, _LAYOUT = "--bus-interface", "--bus-layout"
 
@@ -49,7 +49,7 @@ class BusChoice:
 
 def has_bus(name: TargetName) -> bool:
     """Whether the target's program can be told an interface and a layout."""
-    host = house.board(name.board).tier.host
+    host = inventory.board(name.board).tier.host
     return name.tier == "host" and host is not None and bool(host.bus_interface_argument)
 
 

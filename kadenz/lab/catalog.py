@@ -8,11 +8,11 @@ from pathlib import Path
 
 import msgspec
 
-from kadenz.build.image import Image
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.errors import StoreError, TargetFailed, WireDamaged
+from kadenz.images.image import Image
 from kadenz.lab.boot import run_plan
-from kadenz.target.base import Target
+from kadenz.targets.base import Target
 from kadenz.wire.messages import Bench, Hello
 from kadenz.wire.records import Assembler, NoRecords
 
@@ -42,7 +42,7 @@ def remembered(build_folder: Path, elf_sha256: str | None) -> Catalog | None:
 def all_remembered() -> list[Catalog]:
     """The catalogs of every image that was built and asked in this checkout."""
     found = []
-    for file in sorted((house.root() / "build").glob(f"*/{_FILE}")):
+    for file in sorted((inventory.root() / "build").glob(f"*/{_FILE}")):
         try:
             found.append(msgspec.json.decode(file.read_bytes(), type=Catalog))
         except (OSError, msgspec.DecodeError):

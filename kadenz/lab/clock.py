@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from kadenz.config.manifest import ClockClass, ClockEntry, Distribution, Manifest, RecordEntry, Tier
+from kadenz.host.clock import RateOverRun
 from kadenz.store import Run
-from kadenz.target.host_clock import RateOverRun
 from kadenz.wire.messages import Hello
 
 INSTRUCTION = "instruction"

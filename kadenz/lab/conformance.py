@@ -9,16 +9,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadenz.build.image import Image, build_image
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.config.manifest import REPEATABLE
 from kadenz.config.target_name import TargetName
 from kadenz.errors import KadenzError, TargetFailed, UsageError, WireDamaged
+from kadenz.images.image import Image, build_image
 from kadenz.lab.boot import run_plan
-from kadenz.lab.choose import Allowance, check_tools, make_target
 from kadenz.lab.counter import check_counter
+from kadenz.lab.execution import Allowance, check_tools, make_target
 from kadenz.lab.guests import BOOT_S, Guest, default_guest, guest_image
-from kadenz.target.base import Target
+from kadenz.targets.base import Target
 from kadenz.wire.messages import Conform, Hello
 from kadenz.wire.records import Assembler, NoRecords
 
@@ -48,7 +48,7 @@ class Conformance:
 
 def _refuse_application(name: TargetName) -> None:
     """UsageError for a target whose image is not the suite: it calls no kernel through a port."""
-    host = house.board(name.board).tier.host
+    host = inventory.board(name.board).tier.host
     if name.tier == "host" and host is not None and host.crate:
         raise UsageError(
             f"{name} is the program {host.crate}, not the suite on a kernel: it has no conformance "

@@ -18,13 +18,13 @@ from typing import Any
 import msgspec
 from numpy.typing import NDArray
 
-from kadenz.build.image import Image
-from kadenz.config import house, manifest
+from kadenz.config import inventory, manifest
 from kadenz.config.manifest import REPEATABLE, ClockEntry, EmulatorEntry
 from kadenz.config.target_name import TargetName
 from kadenz.errors import TargetFailed
+from kadenz.images.image import Image
 from kadenz.lab.boot import run_plan
-from kadenz.lab.choose import make_target
+from kadenz.lab.execution import make_target
 from kadenz.lab.guests import BOOT_S, Guest
 from kadenz.lab.plan import COUNTER_BENCH, Point, plan_text
 from kadenz.wire.messages import Begin, End, Hello
@@ -158,7 +158,7 @@ def check_counter(
         hello = _run(name, target, kept, _SILENCE_S + (BOOT_S if guest else 0.0))
         check = kept.check(of)
         file.write_bytes(msgspec.json.encode((hello, check)))
-    tiers = house.board(name.board).tier
+    tiers = inventory.board(name.board).tier
     shift = tiers.guest.icount_shift if guest and tiers.guest else 0
     unit = "virtual ns" if guest else "instruction"
     try:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.config.campaign import Campaign
 from kadenz.errors import UsageError
 from kadenz.lab.plan import COLD_KEY, SAMPLES_KEY, SECONDS_KEY, no_benchmark, no_parameter
@@ -46,7 +46,7 @@ def _declared(extra_bench: Sequence[Path]) -> set[str]:
 
 
 def _sources(extra_bench: Sequence[Path]) -> Iterator[Path]:
-    root = house.root()
+    root = inventory.root()
     yield from (root / "suite" / "bench").glob("*.[ch]")
     yield from (root / "fieldbus").glob("*/src/**/*.rs")  # programs that are targets themselves
     for path in extra_bench:

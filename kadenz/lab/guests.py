@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadenz.build.guest import GuestImage, build_guest, plan_archive
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.config.campaign import GuestSettings
 from kadenz.config.kernel import GuestKernels
 from kadenz.config.target_name import TargetName
 from kadenz.config.toml import did_you_mean
 from kadenz.config.tuning import Tuning
 from kadenz.errors import UsageError
-from kadenz.target import guest_kernel
-from kadenz.target.guest import LOADS, GuestTarget
-from kadenz.target.guest_kernel import GuestKernel
+from kadenz.images.guest import GuestImage, build_guest, plan_archive
+from kadenz.targets import guest_kernel
+from kadenz.targets.guest import LOADS, GuestTarget
+from kadenz.targets.guest_kernel import GuestKernel
 
 NONE = "none"
 # An emulated second costs several of this machine, and a boot is silent for as long.
@@ -87,7 +87,7 @@ def guests_of(name: TargetName, wanted: GuestSettings, choice: GuestChoice) -> l
     """
     if name.tier != "guest":
         return [None]
-    kernels = house.kernel(name.kernel).guest
+    kernels = inventory.kernel(name.kernel).guest
     assert kernels is not None  # a kernel whose boards have the tier: tests/config
     loads = choice.loads or wanted.loads or ("",)
     for load in loads:
@@ -120,7 +120,7 @@ def thread_rules(tuning: str) -> tuple[str, ...]:
     """
     if tuning in ("", NONE):
         return ()
-    profile, _ = house.read_tuning(tuning)
+    profile, _ = inventory.read_tuning(tuning)
     bare = Tuning(
         title=profile.title,
         based_on=profile.based_on,
@@ -159,7 +159,7 @@ def default_guest(name: TargetName) -> Guest:
 
 def guest_target(name: TargetName, guest: Guest, image: GuestImage) -> GuestTarget:
     """A fresh boot."""
-    tier = house.board(name.board).tier.guest
+    tier = inventory.board(name.board).tier.guest
     assert tier is not None
 
     def pack(plan: str) -> bytes:

@@ -11,8 +11,8 @@ from kadenz.lab.plan import Point
 from kadenz.store import RunWriter
 from kadenz.store.held import Held, NoRoom
 from kadenz.store.salvage import complete_orphans
-from kadenz.target.base import Target
-from kadenz.target.process import ProcessTarget
+from kadenz.targets.base import Target
+from kadenz.targets.process import ProcessTarget
 
 _LANES_LEAST = 2  # of a benchmark without threads of its own
 _COMPANIONS_MAX = 12  # KDZ_CONTEXT_MAX, beside each lane

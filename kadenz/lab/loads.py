@@ -11,14 +11,14 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 
-from kadenz.condition.load import NONE, Options, check_programs, chosen_cpus, parts_of
-from kadenz.condition.running import RunningLoad, told
 from kadenz.config.manifest import ClockEntry, Manifest, RecordEntry
 from kadenz.config.manifest import Warning as Stamp
 from kadenz.config.target_name import TargetName
 from kadenz.errors import KadenzError, LoadFailed, UsageError
 from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
+from kadenz.load.definitions import NONE, Options, check_programs, chosen_cpus, parts_of
+from kadenz.load.running import RunningLoad, told
 
 NOT_HERE = "load-not-applicable"
 _INTERRUPTED = "interrupted (Ctrl-C)"

@@ -12,10 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kadenz import __version__
-from kadenz.build.image import Image
-from kadenz.build.provenance import describe
-from kadenz.condition.load import Options
-from kadenz.config import house, manifest
+from kadenz.config import inventory, manifest
 from kadenz.config.manifest import (
     SCHEMA_VERSION,
     CampaignEntry,
@@ -28,26 +25,29 @@ from kadenz.config.manifest import (
 )
 from kadenz.config.target_name import TargetName
 from kadenz.errors import KadenzError, WireDamaged
-from kadenz.lab import tuned
+from kadenz.host.clock import RateOverRun
+from kadenz.host.tracefs import traced
+from kadenz.images.image import Image
+from kadenz.images.provenance import describe
+from kadenz.lab import tuning_in_force
 from kadenz.lab.boot import Outcome, run_plan
 from kadenz.lab.bus import BusChoice
 from kadenz.lab.catalog import Catalog
-from kadenz.lab.choose import clock_unit
 from kadenz.lab.clock import checks_rate, clock_entry, enter_measurements, enter_rate
 from kadenz.lab.counter import Counter
+from kadenz.lab.events import by_kind, enter_events
+from kadenz.lab.execution import clock_unit
 from kadenz.lab.guests import BOOT_S, SLOWDOWN, Guest
 from kadenz.lab.holding import held
 from kadenz.lab.loads import Beside
 from kadenz.lab.plan import Point, batches, plan_text
 from kadenz.lab.progress import Progress
-from kadenz.lab.said import by_kind, enter_events
 from kadenz.lab.session import Session
+from kadenz.load.definitions import Options
 from kadenz.store import Run, RunWriter
-from kadenz.target.base import Target
-from kadenz.target.guest import NOT_SETTLED, GuestTarget
-from kadenz.target.host_clock import RateOverRun
-from kadenz.target.scope import ScopeDamaged
-from kadenz.target.tracefs import traced
+from kadenz.targets.base import Target
+from kadenz.targets.guest import NOT_SETTLED, GuestTarget
+from kadenz.targets.scope import ScopeDamaged
 from kadenz.wire.records import Assembler
 
 # Kinds of notes of a target that become warnings of the run; a chatty one would hide the others.
@@ -128,7 +128,7 @@ def _measure(job: Job, output: Path, load: Beside) -> Result:
         job.counter.enter(document.clock)
         document.warnings += job.counter.warnings
     load.begin(document)
-    tuned.begin(document)
+    tuning_in_force.begin(document)
     rate = RateOverRun() if checks_rate(document.clock, job.name.tier) else None
     failures: list[KadenzError] = []
     with RunWriter(output, document, quiet=job.name.tier == "host") as writer:
@@ -140,7 +140,7 @@ def _measure(job: Job, output: Path, load: Beside) -> Result:
         enter_measurements(document, Run(writer.folder, document))
         if rate is not None:
             enter_rate(document.clock, rate)
-        tuned.end(document)
+        tuning_in_force.end(document)
         document.records.sort(key=lambda record: record.id)
         document.duration_s = round(time.monotonic() - begun, 3)
         folder = writer.finish(why)
@@ -150,7 +150,7 @@ def _measure(job: Job, output: Path, load: Beside) -> Result:
 
 def _stamp_benchmark_notes(job: Job, writer: RunWriter) -> None:
     """Enters the board's notes on the planned benchmarks into the run, and warns of each."""
-    emulated = house.board(job.name.board).tier.emulated
+    emulated = inventory.board(job.name.board).tier.emulated
     if job.name.tier != "emulated" or emulated is None:
         return
     planned = {point.bench for point in job.points}
@@ -169,7 +169,7 @@ def _all_points(
     failures: list[KadenzError],
 ) -> str:
     """Every batch of the plan; "" or why the run is partial."""
-    emulated = house.board(job.name.board).tier.emulated
+    emulated = inventory.board(job.name.board).tier.emulated
     room = emulated.plan_bytes if job.name.tier == "emulated" and emulated else None
     apart = [part for batch in batches(job.points, room) for part in _apart(job, batch)]
     for batch in apart:
@@ -351,7 +351,7 @@ def _warn(writer: RunWriter, code: str, message: str, detail: str = "") -> None:
 
 def _manifest(job: Job) -> Manifest:
     now = datetime.now(UTC)
-    hello, board = job.catalog.hello, house.board(job.name.board)
+    hello, board = job.catalog.hello, inventory.board(job.name.board)
     tier: Tier = job.name.tier  # type: ignore[assignment]  # checked by parse_target
     kernel, conditions = job.name.kernel, dict(job.conditions)
     if job.load:
@@ -401,7 +401,7 @@ def _manifest(job: Job) -> Manifest:
 def clock_of(job: Job) -> ClockEntry:
     """The clock of a job, before it is measured."""
     tier: Tier = job.name.tier  # type: ignore[assignment]  # checked by parse_target
-    unit = clock_unit(job.name, house.board(job.name.board))
+    unit = clock_unit(job.name, inventory.board(job.name.board))
     return clock_entry(job.catalog.hello, tier, unit, job.host.virtual)
 
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from kadenz.condition.tuning import short_name
 from kadenz.config.manifest import REPEATABLE
 from kadenz.errors import UsageError
 from kadenz.lab.measure import Job
 from kadenz.lab.tunings import TunedJob
+from kadenz.tuning.lifecycle import short_name
 
 
 def interleaved(jobs: Sequence[Job], rounds: int) -> list[Job]:

@@ -14,7 +14,7 @@ from kadenz.config.manifest import CUT_OFF, LaneEntry, ProofEntry, RecordEntry
 from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.store import RunWriter
-from kadenz.target.scope import RecordSpans, check_count
+from kadenz.targets.scope import RecordSpans, check_count
 from kadenz.wire.messages import DTYPES, Begin, Bench, End, companion
 from kadenz.wire.records import Verdict
 

@@ -15,15 +15,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from kadenz.condition import tuning as tunings
-from kadenz.condition.tuning_journal import Head, alone, state_folder
-from kadenz.condition.tuning_machine import Machine
-from kadenz.condition.tuning_plan import Plan, plan_of
 from kadenz.config.target_name import TargetName
 from kadenz.errors import KadenzError, TargetFailed, UsageError
+from kadenz.host.facts import Host
 from kadenz.lab.measure import Job, Result
 from kadenz.lab.progress import Progress
-from kadenz.target.host_facts import Host
+from kadenz.tuning import lifecycle
+from kadenz.tuning.journal import Head, alone, state_folder
+from kadenz.tuning.machine import Machine
+from kadenz.tuning.plan import Plan, plan_of
 
 NONE = "none"
 
@@ -40,12 +40,12 @@ class TunedJob(Job):
     def label(self) -> str:
         """With the tuning behind the target's name."""
         name = str(self.name)
-        return super().label.replace(name, f"{name}, tuning {tunings.short_name(self.tuning)}", 1)
+        return super().label.replace(name, f"{name}, tuning {lifecycle.short_name(self.tuning)}", 1)
 
     @property
     def suffix(self) -> str:
         """With the tuning in front."""
-        return f"-tuning-{tunings.short_name(self.tuning)}{super().suffix}"
+        return f"-tuning-{lifecycle.short_name(self.tuning)}{super().suffix}"
 
 
 def tunings_of(target: TargetName, wanted: Sequence[str]) -> list[str]:
@@ -115,7 +115,7 @@ def measured_tuned(
         return measure(_seen_anew(job))
     plan, digest = plan_of(machine, job.tuning, job.tuning_cpus)
     with _a_closed_terminal_interrupts():
-        head = tunings.apply(machine, plan, digest).head
+        head = lifecycle.apply(machine, plan, digest).head
         try:
             result = measure(_seen_anew(job))
         except BaseException:
@@ -129,10 +129,10 @@ def measured_tuned(
 def _taken_back(machine: Machine, head: Head) -> list[KadenzError]:
     """Gives every value back as it was; what could not be stays in the journal."""
     try:
-        there = tunings.in_force(machine)
+        there = lifecycle.in_force(machine)
         if there is None or there.journal.head != head:
             return []  # somebody took it back meanwhile: the run is stamped with it
-        taken = tunings.restore(machine)
+        taken = lifecycle.restore(machine)
     except KadenzError as error:
         return [error]
     left = [one for one in taken if one.result in ("changed by others", "failed")]
@@ -141,7 +141,7 @@ def _taken_back(machine: Machine, head: Head) -> list[KadenzError]:
     first, more = left[0], f", and {len(left) - 1} more" if len(left) > 1 else ""
     return [
         KadenzError(
-            f"the tuning {tunings.short_name(head.profile)} is not wholly taken back: "
+            f"the tuning {lifecycle.short_name(head.profile)} is not wholly taken back: "
             f"{first.change.what}: {first.why or first.result}{more}",
             remedy="kadenz tune restore tells every value; nothing more is tuned until then",
         )
@@ -168,20 +168,20 @@ def _a_closed_terminal_interrupts() -> Iterator[None]:
 
 def _refuse_another(machine: Machine) -> None:
     """A tuning applied by hand is somebody's own: it is neither replaced nor called `none`."""
-    there = tunings.in_force(machine)
+    there = lifecycle.in_force(machine)
     if there is None or there.stale:
         return
     head, journal = there.journal.head, there.journal
     half = "" if journal.complete and not journal.restoring else ", half applied or half taken back"
     raise TargetFailed(
-        f"--tuning: the tuning {tunings.short_name(head.profile)} of {head.applied} is in force "
+        f"--tuning: the tuning {lifecycle.short_name(head.profile)} of {head.applied} is in force "
         f"already{half}",
         remedy="Take it back first: kadenz tune restore. Or measure under it, without --tuning",
     )
 
 
 def _check_right(machine: Machine, plan: Plan) -> None:
-    name, changes = tunings.short_name(plan.profile), plan.changes()
+    name, changes = lifecycle.short_name(plan.profile), plan.changes()
     if not changes:
         raise UsageError(
             f"--tuning {name} changes nothing on this machine",

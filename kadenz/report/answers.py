@@ -17,7 +17,7 @@ from kadenz.analysis.answers import (
     PointAnswer,
     change_of,
 )
-from kadenz.report import labels, numbers
+from kadenz.report import digits, labels
 
 # Points with sentences of their own; the others are counted.
 MOST_POINTS = 2
@@ -211,7 +211,7 @@ def _factor(value: float) -> str:
         if not math.isfinite(value)
         else f"{value:.2g}"
         if value < 100.0
-        else numbers.number(round(value))
+        else digits.number(round(value))
     )
 
 

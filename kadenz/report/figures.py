@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from kadenz.analysis.published import PublishedFigure
 from kadenz.analysis.results import LaneResult, RecordResult, Sweep
-from kadenz.published import PublishedFigure
-from kadenz.report import labels, numbers
+from kadenz.report import digits, labels
 from kadenz.report.studies import PublishedSystem, sizes_published
 from kadenz.report.svg import boxes as box_plots
 from kadenz.report.svg.counts import counts
@@ -73,7 +73,7 @@ def _response(sweep: Sweep, label: str, colour: int, number: int) -> Plot:
         )
         fit = Line(fixed, per_byte, sweep.fit.linear)
         sign = "+" if per_byte >= 0 else "−"
-        words += f"; fit {numbers.number(fixed)} {sign} {numbers.number(abs(per_byte))} a byte" + (
+        words += f"; fit {digits.number(fixed)} {sign} {digits.number(abs(per_byte))} a byte" + (
             "" if fit.trusted else " (not a line)"
         )
     others = ", ".join(f"{k} {v}" for k, v in sweep.params.items()) if number else ""
@@ -228,10 +228,10 @@ def _series(
     top = unit.figure(float(envelope.high[cell]))
     named = []
     if lane.summary.max > lane.summary.median:
-        named.append((at, top, f"max {numbers.number(top)}"))
+        named.append((at, top, f"max {digits.number(top)}"))
     words = _where(record, hide)
     if lane.periodic is not None and lane.periodic.periodic and lane.periodic.every:
-        words = f"; outliers every {numbers.number(lane.periodic.every)} samples"
+        words = f"; outliers every {digits.number(lane.periodic.every)} samples"
         words += " (the tick)" if lane.periodic.tick_fits else ""
     return series(
         envelope,
@@ -251,7 +251,7 @@ def _heading(label: str, record: RecordResult, lane: LaneResult) -> str:
 
 def _where(record: RecordResult, hide: Collection[str]) -> str:
     point = labels.point(record, hide=hide)
-    return "" if point == numbers.ABSENT else f"; {point}"
+    return "" if point == digits.ABSENT else f"; {point}"
 
 
 def _place(label: str, record: RecordResult, lane: LaneResult) -> str:

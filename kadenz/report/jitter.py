@@ -10,7 +10,7 @@ import numpy as np
 from kadenz.analysis.jitter import JitterResult, View
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.analysis.units import Unit
-from kadenz.report import labels, numbers
+from kadenz.report import digits, labels
 from kadenz.report.svg.levels import Level, levels
 from kadenz.report.svg.panel import Plot
 from kadenz.report.svg.trace import Overlay, trace
@@ -56,7 +56,7 @@ def views(label: str, bench: str, of: JitterResult, unit: Unit, colour: int) -> 
     """Raw (edges only), compensated with the drift through it, the drift alone, what is left."""
     average = Overlay(
         of.views["drift"].bands[1] * unit.scale,
-        f"moving average, {numbers.number(of.window_s)} s",
+        f"moving average, {digits.number(of.window_s)} s",
     )
     median = Overlay(of.views["median drift"].bands[1] * unit.scale, "moving median", dashed=True)
     made = []
@@ -69,7 +69,7 @@ def views(label: str, bench: str, of: JitterResult, unit: Unit, colour: int) -> 
                 unit.scale,
                 heading=label,
                 subheading=f"edges from nominal, {labels.unit(unit)}; "
-                f"{numbers.number(rate.value)} ppm",
+                f"{digits.number(rate.value)} ppm",
                 name=labels.slug("jitter-raw", bench, label),
                 colour=colour,
                 unit=unit.label,
@@ -127,7 +127,7 @@ def remaining(
             moments = [
                 of.at_s(float(slot)) for slot in slots if of.at_s(float(slot)) <= of.seconds[-1]
             ]
-            said = f"every {numbers.number(of.at_s(one.every.value))} s"
+            said = f"every {digits.number(of.at_s(one.every.value))} s"
     return trace(
         of.views[view],
         of.seconds,
@@ -214,13 +214,13 @@ def table(bench: str, runs: Named) -> Table | None:
 
 def _row(label: str, lane: str, of: JitterResult, unit: Unit) -> tuple[Cell, ...]:
     rate, summary = of.rate_error_ppm, of.summary
-    ends = f"[{numbers.number(rate.low)}, {numbers.number(rate.high)}]"
+    ends = f"[{digits.number(rate.low)}, {digits.number(rate.high)}]"
     return (
         words(label),
         words(lane),
         whole(of.n),
         whole(of.holes),
-        Cell(numbers.number(rate.value), rate.value),
+        Cell(digits.number(rate.value), rate.value),
         Cell(ends, ends, "interval"),
         figure(of.sd["compensated"], unit),
         figure(of.sd["drift"], unit),
@@ -238,9 +238,9 @@ def _row(label: str, lane: str, of: JitterResult, unit: Unit) -> tuple[Cell, ...
 def remarks(of: JitterResult, unit: Unit) -> list[str]:
     """What must be said beside the figures."""
     found = [
-        f"drift is the moving average over {of.window:,} cycles ({numbers.number(of.window_s)} s); "
+        f"drift is the moving average over {of.window:,} cycles ({digits.number(of.window_s)} s); "
         "slower jitter counts as drift, and a disturbance is shown smaller by up to "
-        f"{numbers.percent(of.bias.share).lstrip('+')}"
+        f"{digits.percent(of.bias.share).lstrip('+')}"
     ]
     if of.rate_reason:
         found.append(of.rate_reason)
@@ -249,7 +249,7 @@ def remarks(of: JitterResult, unit: Unit) -> list[str]:
         found.append(of.disturbances.reason)
     if of.bias.from_median > 0.5 * unit_free_sd(of):
         found.append(
-            f"the average is up to {numbers.figure(of.bias.from_median, unit)} {unit.label} from "
+            f"the average is up to {digits.figure(of.bias.from_median, unit)} {unit.label} from "
             "the moving median: disturbances, or bends of the drift, are in one and not the other"
         )
     return found
@@ -302,7 +302,7 @@ def disturbances(bench: str, runs: Named) -> Table | None:
 
 def disturbance_rows(where: str, of: JitterResult, unit: Unit) -> list[tuple[Cell, ...]]:
     """Trains, waves, and the largest sporadic events."""
-    none = Cell(numbers.ABSENT)
+    none = Cell(digits.ABSENT)
     rows: list[tuple[Cell, ...]] = []
     for one in of.disturbances.periodic:
         rows.append(  # noqa: PERF401
@@ -424,7 +424,7 @@ def _tail_row(where: str, point: str, tail: Tail, unit: Unit) -> tuple[Cell, ...
             level = tail.levels[number].level
             cells += [
                 figure(level.value, unit),
-                Cell(numbers.interval(level.low, level.high, unit), None, "interval"),
+                Cell(digits.interval(level.low, level.high, unit), None, "interval"),
             ]
         else:
             cells += [Cell("refused", "refused"), Cell("")]
@@ -434,11 +434,11 @@ def _tail_row(where: str, point: str, tail: Tail, unit: Unit) -> tuple[Cell, ...
         whole(tail.n),
         figure(None if chosen is None else chosen.threshold, unit),
         whole(int(tail.peaks.size)),
-        Cell(numbers.ABSENT) if shape is None else Cell(f"{shape.value:+.3f}", shape.value),
+        Cell(digits.ABSENT) if shape is None else Cell(f"{shape.value:+.3f}", shape.value),
         Cell("")
         if shape is None
         else Cell(f"[{shape.low:+.2f}, {shape.high:+.2f}]", None, "interval"),
-        Cell(numbers.ABSENT)
+        Cell(digits.ABSENT)
         if chosen is None
         else Cell(chance(chosen.fit.p_value), chosen.fit.p_value),
         *cells,

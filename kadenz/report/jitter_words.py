@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from kadenz.analysis.jitter import JitterResult, SeriesResult
 from kadenz.analysis.units import Unit
-from kadenz.report import numbers
+from kadenz.report import digits
 from kadenz.report.jitter import SPORADIC_SHOWN, chance, remarks
 from kadenz.stats.tail import Tail
 
@@ -15,7 +15,7 @@ def jitter_lines(of: JitterResult, unit: Unit) -> list[str]:
     rate, summary, found, bias = of.rate_error_ppm, of.summary, of.disturbances, of.bias
 
     def show(ticks: float | None) -> str:
-        return numbers.figure(ticks, unit)
+        return digits.figure(ticks, unit)
 
     several = f"{of.holes:,} cycles missing" if of.holes > 1 else "1 cycle missing"
     missing = several if of.holes else "no cycle missing"
@@ -33,7 +33,7 @@ def jitter_lines(of: JitterResult, unit: Unit) -> list[str]:
         lines.append(
             f"periodic    every {of.at_s(one.every.value):,.6g} s "
             f"[{of.at_s(one.every.low):,.6g}, {of.at_s(one.every.high):,.6g}], "
-            f"{show(one.amplitude.value)} [{numbers.number(low)}, {numbers.number(high)}], largest "
+            f"{show(one.amplitude.value)} [{digits.number(low)}, {digits.number(high)}], largest "
             f"{show(one.largest)}, {one.strikes:,} of {one.slots:,} slots, "
             f"p {chance(one.p_value)}"
         )
@@ -82,7 +82,7 @@ def tail_lines(tail: Tail, unit: Unit, of: str) -> list[str]:
         chosen, shape = tail.chosen, tail.shape
         lines.append(
             f"tail        of the {of}: {tail.peaks.size:,} separate peaks above "
-            f"{numbers.figure(chosen.threshold, unit)}, shape {shape.value:+.3f} "
+            f"{digits.figure(chosen.threshold, unit)}, shape {shape.value:+.3f} "
             f"[{shape.low:+.2f}, {shape.high:+.2f}], fit p {chance(chosen.fit.p_value)}"
         )
     else:
@@ -94,8 +94,8 @@ def tail_lines(tail: Tail, unit: Unit, of: str) -> list[str]:
     for one in tail.levels:
         level = one.level
         lines.append(
-            f"            once in {one.samples:,.0f} samples: {numbers.figure(level.value, unit)} "
-            f"{numbers.interval(level.low, level.high, unit)}"
+            f"            once in {one.samples:,.0f} samples: {digits.figure(level.value, unit)} "
+            f"{digits.interval(level.low, level.high, unit)}"
         )
     if tail.refusal:
         lines.append(f"            not extrapolated: {tail.refusal}")

@@ -12,7 +12,7 @@ from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.shared import SharedPoint, exceedance_of, shared_points
 from kadenz.analysis.units import Unit
 from kadenz.analysis.variants import variants_of
-from kadenz.report import labels, numbers
+from kadenz.report import digits, labels
 from kadenz.report.svg import overlay as drawing
 from kadenz.report.svg.overlay import NARROW, WIDE, Curve
 from kadenz.report.svg.panel import Plot
@@ -244,7 +244,7 @@ def _curve(of: Exceedance, unit: Unit, letter: str, label: str, style: int) -> C
         if 0 < above < CLOSE * count:
             points.append((figure, float(above) / planned))
     missed = f", {of.missed:,} missed" if of.missed else ""
-    words = f"{letter}: {label}, {of.n:,} samples{missed}, largest {numbers.number(points[-1][0])}"
+    words = f"{letter}: {label}, {of.n:,} samples{missed}, largest {digits.number(points[-1][0])}"
     return Curve(letter, words, points, of.missed / planned, style)
 
 

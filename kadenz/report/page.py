@@ -7,29 +7,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from kadenz.analysis.published import PublishedFigure
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.rounds import OverRounds, over_rounds
 from kadenz.analysis.shared import SharedPoint
 from kadenz.analysis.units import CLASS_MEANING
 from kadenz.analysis.variants import Variant, variants_of
 from kadenz.config.manifest import ClockClass
-from kadenz.published import PublishedFigure
 from kadenz.report import (
-    cereia2011,
+    digits,
     events,
     figures,
     jitter,
     labels,
     loads,
-    numbers,
     outlier_tables,
     overlays,
     rhealstone,
     studies,
     tables,
-    yoo2024,
 )
 from kadenz.report.answers import Sentence
+from kadenz.report.studies import cereia2011, yoo2024
 from kadenz.report.svg import style
 from kadenz.report.svg.panel import Plot
 from kadenz.report.table import Table
@@ -339,9 +338,9 @@ def _headline(name: str, record: RecordResult, of: OverRounds, mark: str) -> Hea
     return Headline(
         name=name,
         point="" if size is None else f"{size:,} bytes",
-        median=numbers.figure(of.median, unit),
-        p99=numbers.figure(of.p99, unit),
-        max=numbers.figure(of.largest, unit),
+        median=digits.figure(of.median, unit),
+        p99=digits.figure(of.p99, unit),
+        max=digits.figure(of.largest, unit),
         mark=mark,
     )
 

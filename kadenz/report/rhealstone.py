@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from kadenz.analysis.rhealstone import Part, RhealstoneResult, rhealstone_of
 from kadenz.analysis.units import Unit
-from kadenz.report import labels, numbers
+from kadenz.report import digits, labels
 from kadenz.report.table import Cell, Table, badge, figure, words
 from kadenz.report.tables import Named
 from kadenz.stats.estimate import Estimate
@@ -47,8 +47,8 @@ def _figure(label: str, found: RhealstoneResult) -> list[tuple[Cell, ...]]:
     said = f"n/a: {found.reason}" if found.reason else "mean of the six"
     rows = [_row(label, "mean", found.figure.mean, found.unit, said)]
     rate = found.per_second
-    inverse = Cell(numbers.number(rate.value), rate.value) if rate else Cell("n/a")
-    ends = f"[{numbers.number(rate.low)}, {numbers.number(rate.high)}]" if rate else ""
+    inverse = Cell(digits.number(rate.value), rate.value) if rate else Cell("n/a")
+    ends = f"[{digits.number(rate.low)}, {digits.number(rate.high)}]" if rate else ""
     why = f"n/a: {found.reason}" if found.reason else "" if rate else f"n/a: {_NOT_TIME}"
     rows.append(
         (
@@ -69,7 +69,7 @@ def _row(label: str, name: str, mean: Estimate | None, unit: Unit, said: str) ->
         words(label),
         words(name),
         figure(mean.value, unit) if mean else Cell("n/a"),
-        Cell(numbers.interval(mean.low, mean.high, unit) if mean else ""),
+        Cell(digits.interval(mean.low, mean.high, unit) if mean else ""),
         words(unit.label),
         badge(unit),
         words(said),

@@ -8,9 +8,9 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from kadenz.analysis.published import System
 from kadenz.analysis.units import Unit
-from kadenz.published import System
-from kadenz.report import numbers
+from kadenz.report import digits
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Table:
     @property
     def shown_columns(self) -> tuple[int, ...]:
         """Those that say something in some row; the first one always."""
-        silent = ("", numbers.ABSENT)
+        silent = ("", digits.ABSENT)
         return tuple(
             i
             for i in range(len(self.columns))
@@ -52,18 +52,18 @@ class Table:
 
 def words(text: str, kind: str = "") -> Cell:
     """A cell of text."""
-    return Cell(text or numbers.ABSENT, text, kind)
+    return Cell(text or digits.ABSENT, text, kind)
 
 
 def whole(value: int, kind: str = "") -> Cell:
     """A count."""
-    return Cell(numbers.count(value), value, kind)
+    return Cell(digits.count(value), value, kind)
 
 
 def figure(ticks: float | None, unit: Unit) -> Cell:
     """A figure in ticks, shown in `unit`."""
     raw = None if ticks is None else unit.figure(ticks)
-    return Cell(numbers.number(raw), raw)
+    return Cell(digits.number(raw), raw)
 
 
 def badge(of: Unit | System) -> Cell:

@@ -9,7 +9,7 @@ from kadenz.analysis.deadlines import Misses
 from kadenz.analysis.differences import differences
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.config.manifest import Distribution
-from kadenz.report import labels, numbers
+from kadenz.report import digits, labels
 from kadenz.report.loads import told
 from kadenz.report.table import Cell, Table, badge, figure, whole, words
 from kadenz.stats.percentiles import Percentile
@@ -73,7 +73,7 @@ def _read_costs(runs: Named) -> str:
     for label, run in runs:
         cost = run.manifest.clock.read_cost
         if cost is not None:
-            costs.append(f"{label} {numbers.figure(cost.median, run.unit)} {run.unit.label}")
+            costs.append(f"{label} {digits.figure(cost.median, run.unit)} {run.unit.label}")
     measured = f" Its median: {'; '.join(costs)}." if costs else ""
     return NOT_SUBTRACTED + measured
 
@@ -90,11 +90,11 @@ def _figures(label: str, where: str, record: RecordResult, lane: LaneResult) -> 
         whole(summary.n),
         figure(summary.median, unit),
         _interval(record, p50),
-        figure(p99.value, unit) if p99 else Cell(numbers.ABSENT),
+        figure(p99.value, unit) if p99 else Cell(digits.ABSENT),
         _interval(record, p99),
         figure(summary.max, unit),
         *_misses(lane.misses),
-        whole(lane.maximum.one_in) if lane.maximum else Cell(numbers.ABSENT),
+        whole(lane.maximum.one_in) if lane.maximum else Cell(digits.ABSENT),
         figure(summary.mean, unit),
         mean,
         figure(summary.sd, unit),
@@ -133,7 +133,7 @@ def _misses(found: Misses | None) -> tuple[Cell, Cell]:
     The share without an interval is not known in the long run; a note says why.
     """
     if found is None:
-        return Cell(numbers.ABSENT), Cell(numbers.ABSENT)
+        return Cell(digits.ABSENT), Cell(digits.ABSENT)
     text = f"{found.missed:,} of {found.asked:,}, {found.share_text}"
     deadline = words("" if found.deadline is None else str(found.deadline))
     return Cell(text, found.missed, "warn" if found.missed else ""), deadline
@@ -152,7 +152,7 @@ def _no_figures(label: str, where: str, record: RecordResult) -> tuple[Cell, ...
     if record.usable:  # nothing was taken, or only cold samples
         status = next(iter(record.lanes[0].gaps.values()), "no samples") if record.lanes else "–"
     kind = "status na" if record.entry.status == "n/a" else "status bad"
-    gap = tuple(Cell(numbers.ABSENT) for _ in range(10))
+    gap = tuple(Cell(digits.ABSENT) for _ in range(10))
     return (
         words(label),
         words(where, "point"),
@@ -173,7 +173,7 @@ def _remarks(record: RecordResult) -> list[str]:
     found = list(record.notes)
     unit = record.unit
     if record.batch is not None:
-        one = numbers.figure(record.batch.per_iteration, unit)
+        one = digits.figure(record.batch.per_iteration, unit)
         found.append(
             f"one of {record.batch.iterations:,} iterations takes {one} {unit.label}, less the "
             "empty loop"
@@ -184,12 +184,12 @@ def _remarks(record: RecordResult) -> list[str]:
         if periodic is not None and periodic.periodic and periodic.every is not None:
             extra = ""
             if periodic.extra is not None:
-                more = numbers.number(unit.figure(abs(periodic.extra)))
+                more = digits.number(unit.figure(abs(periodic.extra)))
                 way = "above" if periodic.extra > 0 else "below"
                 extra = f", {more} {unit.label} {way} the median"
             cause = ", in step with the kernel's tick" if periodic.tick_fits else ""
             found.append(
-                f"{where}outliers come every {numbers.number(periodic.every)} samples{cause}{extra}"
+                f"{where}outliers come every {digits.number(periodic.every)} samples{cause}{extra}"
             )
         if lane.summary is not None and lane.summary.constant and lane.summary.n > 1:
             found.append(
@@ -198,7 +198,7 @@ def _remarks(record: RecordResult) -> list[str]:
             )
         cold = lane.cold_effect
         if cold is not None and cold.differs:
-            more = numbers.figure(abs(cold.difference), unit)
+            more = digits.figure(abs(cold.difference), unit)
             way = "more" if cold.difference > 0 else "less"
             which = "execution" if cold.cold_n == 1 else f"{cold.cold_n} executions"
             found.append(
@@ -213,7 +213,7 @@ def _remarks(record: RecordResult) -> list[str]:
             )
         drain = lane.drain_effect
         if drain is not None and drain.differs and drain.difference:
-            more = numbers.figure(abs(drain.difference), unit)
+            more = digits.figure(abs(drain.difference), unit)
             way = "more" if drain.difference > 0 else "less"
             found.append(
                 f"{where}the {drain.marked_n:,} samples right after a drain of the target's "
@@ -240,7 +240,7 @@ def _folded(notes: Sequence[str]) -> list[str]:
     folded = []
     for (target, rest), places in groups.items():
         many = f" ({len(places)} points)" if len(places) > 1 else ""
-        one = len(places) == 1 and places[0] not in ("", numbers.ABSENT)
+        one = len(places) == 1 and places[0] not in ("", digits.ABSENT)
         where = f", {places[0]}" if one else many
         folded.append(f"{target}{where}: {rest.rstrip('.')}.")
     return folded
@@ -255,7 +255,7 @@ def _interval(record: RecordResult, percentile: Percentile | None) -> Cell:
 
 
 def _ends(record: RecordResult, low: float | None, high: float | None) -> Cell:
-    text = numbers.interval(low, high, record.unit)
+    text = digits.interval(low, high, record.unit)
     return Cell(text, text or None, "interval")
 
 
@@ -276,10 +276,10 @@ def fits(bench: str, runs: Named) -> Table | None:
                 (
                     words(label),
                     figure(fit.fixed.value, unit),
-                    Cell(numbers.interval(fit.fixed.low, fit.fixed.high, unit), None, "interval"),
+                    Cell(digits.interval(fit.fixed.low, fit.fixed.high, unit), None, "interval"),
                     figure(fit.per_byte.value, unit),
                     Cell(
-                        numbers.interval(fit.per_byte.low, fit.per_byte.high, unit),
+                        digits.interval(fit.per_byte.low, fit.per_byte.high, unit),
                         None,
                         "interval",
                     ),
@@ -332,7 +332,7 @@ def clocks(runs: Named) -> Table:
                 words(monotonic, "status bad" if clock.backward_steps else ""),
                 words(clock.checked_against or "nothing"),
                 words(
-                    numbers.ABSENT
+                    digits.ABSENT
                     if clock.rate_error_ppm is None
                     else f"{clock.rate_error_ppm:+.3g} ppm"
                 ),
@@ -362,7 +362,7 @@ def clocks(runs: Named) -> Table:
 def _distribution(found: Distribution | None) -> Cell:
     if found is None:
         return words("not measured")
-    text = " / ".join(numbers.number(v) for v in (found.min, found.median, found.max))
+    text = " / ".join(digits.number(v) for v in (found.min, found.median, found.max))
     return words(f"{text} (n {found.n:,})")
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtrc, stdtrit
 
-from kadenz.stats.comb import HARMONICS, search_comb
 from kadenz.stats.cycles import check_span
 from kadenz.stats.errors import Undefined
 from kadenz.stats.estimate import Estimate
@@ -25,6 +24,7 @@ from kadenz.stats.event_period import (
 )
 from kadenz.stats.ordered import order
 from kadenz.stats.periodic import DEVIATIONS, LARGEST_SHARE, robust_spread
+from kadenz.stats.pulse_train import HARMONICS, search_comb
 from kadenz.stats.samples import Array, Floats, as_samples
 from kadenz.stats.waves import Wave, find_waves
 

@@ -8,45 +8,59 @@ from collections.abc import Iterator
 from pathlib import Path
 
 # Who may import whom (ARCHITECTURE.md). "part" allows all of it, "part.module" one module.
-# Measuring: cli -> lab -> {build, target, store} -> {wire, config} -> errors.
+# Measuring: cli -> lab -> {images, targets, store, load, tuning, host} -> {wire, config} -> errors.
 # Reading:   cli -> report -> analysis -> {store, stats}.
 # Both share the manifest, config.manifest, which describes a run folder, and config.quantity: how a
-# person writes a deadline or a limit.
+# person writes a deadline or a limit. No arrow goes sideways: what two neighbours need lies below
+# them (tools: where compilers and emulators are; elf: the symbols of an image).
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
+    "tools": {"errors"},
+    "elf": {"errors"},
     "config": {"errors"},
     "wire": {"config", "errors"},
     "store": {"config.manifest", "errors"},
-    # A builder starts tools, and a target looks into the ELF it runs: two modules of a neighbour,
-    # which themselves import nothing of the other part.
-    "build": {"config", "errors", "target.tools"},
-    "target": {"wire", "config", "errors", "build.elf"},
-    # What is varied around a benchmark: load, and the tuning of this machine.
-    "condition": {"config", "errors"},
-    "lab": {"build", "condition", "target", "store", "wire", "config", "errors"},
-    "stats": set(),
-    "analysis": {"store", "stats", "config.manifest", "config.quantity", "errors"},
-    # Where the checkout keeps published/ is the only other thing it needs.
-    "published": {"analysis", "config.manifest", "config.house", "errors"},
-    "report": {
-        "published",
-        "analysis",
-        "stats",
+    "images": {"config", "tools", "elf", "errors"},
+    "targets": {"wire", "config", "tools", "elf", "errors"},
+    "host": {"config", "errors"},
+    "load": {"config", "errors"},
+    "tuning": {"config", "errors"},
+    "lab": {
+        "images",
+        "targets",
+        "host",
+        "load",
+        "tuning",
         "store",
-        "config.manifest",
-        "config.quantity",
+        "wire",
+        "config",
+        "tools",
+        "elf",
         "errors",
     },
+    "stats": set(),
+    # Where the checkout keeps published/ is the only other thing it needs.
+    "analysis": {
+        "store",
+        "stats",
+        "config.manifest",
+        "config.quantity",
+        "config.inventory",
+        "errors",
+    },
+    "report": {"analysis", "stats", "store", "config.manifest", "config.quantity", "errors"},
     "cli": {
         "lab",
-        "condition",
-        "target",
+        "targets",
+        "host",
+        "load",
+        "tuning",
         "report",
         "analysis",
-        "published",
         "store",
-        "config",
         "wire",
+        "config",
+        "tools",
         "errors",
     },
 }
@@ -58,7 +72,7 @@ def imported(source: str) -> Iterator[str]:
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            # `from kadenz.config import house` may name a module or something inside one.
+            # `from kadenz.config import inventory` may name a module or something inside one.
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         else:
             continue

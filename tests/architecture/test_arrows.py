@@ -32,8 +32,8 @@ def test_measuring_and_reading_meet_only_in_the_run_folder() -> None:
         return parts
 
     measuring, reading = reached("lab"), reached("report")
-    assert measuring & {"analysis", "report", "stats", "published"} == set()
-    assert reading & {"lab", "build", "target", "wire"} == set()
+    assert measuring & {"analysis", "report", "stats"} == set()
+    assert reading & {"lab", "images", "targets", "host", "load", "tuning", "wire"} == set()
     assert measuring & reading == {"store", "config", "errors"}
     assert reached("stats") == {"stats"}
 
@@ -80,11 +80,11 @@ def test_the_suite_is_built_without_naming_a_kernel_or_a_board() -> None:
         ("stats", "from kadenz.config.manifest import Manifest", True),
         ("stats", "def f():\n    import kadenz.errors", True),
         ("analysis", "from kadenz import lab", True),
-        ("store", "from kadenz.config import house", True),
+        ("store", "from kadenz.config import inventory", True),
         ("lab", "from kadenz.analysis.runs import read", True),
-        ("lab", "from kadenz.build.image import build_image", False),
-        ("build", "from kadenz.target.qemu import QemuTarget", True),
-        ("build", "from kadenz.target.tools import require", False),
+        ("lab", "from kadenz.images.image import build_image", False),
+        ("images", "from kadenz.targets.qemu import QemuTarget", True),
+        ("images", "from kadenz.tools import require", False),
         ("analysis", "from kadenz.config import manifest", False),
         ("plots", "", True),
     ],

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from kadenz.cli import cli
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.config.processors import asked_cpus, parse_cpus, show_cpus
 from kadenz.errors import ConfigError, UsageError
 
@@ -66,4 +66,4 @@ def test_a_range_that_runs_backwards_in_a_profile_names_its_key(table: str, tmp_
     file = tmp_path / "own.toml"
     file.write_text(f'title = "own"\n[[{table}]]\nmatch = "x"\ncpus = "3-1"\n')
     with pytest.raises(ConfigError, match=rf"{table}\[0\].cpus.*runs backwards"):
-        house.read_tuning(str(file))
+        inventory.read_tuning(str(file))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.config.board import Board
 from kadenz.config.campaign import Campaign
 from kadenz.config.kernel import Kernel
@@ -138,24 +138,24 @@ def test_quick_never_takes_more_than_the_full_run() -> None:
 
 
 def test_every_board_kernel_and_campaign_of_the_checkout_is_well_formed() -> None:
-    boards, kernels = house.boards(), house.kernels()
+    boards, kernels = inventory.boards(), inventory.kernels()
     assert boards and kernels
     for kernel in kernels.values():
         assert isinstance(kernel, Kernel)
         assert set(kernel.boards) <= set(boards)
-    for name, file in house.campaign_files().items():
-        assert house.read_campaign(file).name == name
+    for name, file in inventory.campaign_files().items():
+        assert inventory.read_campaign(file).name == name
 
 
 def test_a_campaign_for_an_unknown_kernel_is_told(tmp_path: Path) -> None:
     file = tmp_path / "c.toml"
     file.write_text(CAMPAIGN.replace("samples = 10\n", 'samples = 10\nkernels = ["freertoss"]\n'))
     with pytest.raises(ConfigError, match="no kernel `freertoss`") as caught:
-        house.read_campaign(file)
+        inventory.read_campaign(file)
     assert caught.value.remedy == "Did you mean `freertos`?"
 
 
 def test_a_root_that_is_none_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("KADENZ_ROOT", str(tmp_path))
     with pytest.raises(ConfigError, match="no kadenz checkout"):
-        house.root()
+        inventory.root()

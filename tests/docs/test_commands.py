@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kadenz.target import tools
+from kadenz import tools
 from tests.docs.pages import PAGES, ROOT, commands
 
 # The same command with less to measure, on the processors there are.

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kadenz.target.host_facts import Host, read_host
-from kadenz.target.host_limits import Rights
-from kadenz.target.host_system import Files
+from kadenz.host.facts import Host, read_host
+from kadenz.host.limits import Rights
+from kadenz.host.system import Files
 
 ALL_RIGHTS = Rights(fifo="", mlock="", dma_latency="")
 CPU = "/sys/devices/system/cpu"

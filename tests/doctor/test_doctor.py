@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from kadenz import tools
 from kadenz.cli.doctor import doctor
+from kadenz.host import facts
+from kadenz.host.limits import Rights
 from kadenz.report import zoom
-from kadenz.target import host_facts, tools
-from kadenz.target.checkup import Missing, check_targets
-from kadenz.target.host_limits import Rights
-from kadenz.target.tools import Need, Tool
+from kadenz.targets.checkup import Missing, check_targets
+from kadenz.tools import Need, Tool
 
 EMULATED = "freertos/hifive1-revb@emulated"
 HOST = "posix/linux@host"
@@ -103,7 +104,7 @@ def test_this_linux_cannot_be_measured_without_rights() -> None:
 
 
 def test_doctor_tells_rights_from_tools(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_facts, "try_rights", lambda: Rights("EPERM", "", ""))
+    monkeypatch.setattr(facts, "try_rights", lambda: Rights("EPERM", "", ""))
     data = json.loads(CliRunner().invoke(doctor, ["--json"]).output)
     (linux,) = [target for target in data["targets"] if target["name"] == HOST]
     assert linux["ready"] is False

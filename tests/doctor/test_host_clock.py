@@ -9,8 +9,8 @@ from collections.abc import Callable
 import pytest
 
 from kadenz.config.manifest import ClockEntry
+from kadenz.host.clock import ClockCheck, RateOverRun, check_clock
 from kadenz.lab.clock import checks_rate, enter_rate
-from kadenz.target.host_clock import ClockCheck, RateOverRun, check_clock
 
 
 class Clock:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from kadenz.config import manifest
-from kadenz.target.host_facts import read_host
-from kadenz.target.host_limits import Rights, try_rights
-from kadenz.target.host_system import Files
+from kadenz.host.facts import read_host
+from kadenz.host.limits import Rights, try_rights
+from kadenz.host.system import Files
 
 from . import machine
 from .machine import ALL_RIGHTS, CPU

@@ -10,20 +10,22 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from kadenz import tools
 from kadenz.cli.doctor import doctor
-from kadenz.config import house, manifest
+from kadenz.config import inventory, manifest
 from kadenz.config.tuning import removes
-from kadenz.target import checkup, host_clock, host_facts, host_throttling, tools
-from kadenz.target.checkup import TargetCheck
-from kadenz.target.host_limits import Rights
-from kadenz.target.host_preflight import _CHECKS, CODES
-from kadenz.target.host_system import Files
+from kadenz.host import clock, facts, throttling
+from kadenz.host.limits import Rights
+from kadenz.host.preflight import _CHECKS, CODES
+from kadenz.host.system import Files
+from kadenz.targets import checkup
+from kadenz.targets.checkup import TargetCheck
 
 from . import machine
 from .machine import ALL_RIGHTS, CPU
 
 Changes = dict[str, str | None]
-CLOCK = host_clock.check_clock(span_ns=1, readings=1000)
+CLOCK = clock.check_clock(span_ns=1, readings=1000)
 
 
 def found(root: Path, changes: Changes) -> list[manifest.PreflightEntry]:
@@ -166,7 +168,7 @@ def test_an_effect_has_the_machines_own_number(tmp_path: Path) -> None:
         f"{CPU}/cpu0/cpufreq/cpuinfo_min_freq": "800000",
     }
     files = machine.make(tmp_path, **changes)
-    entries = {e.code: e for e in host_facts.read_host(files, Rights("", "", "EACCES")).preflight}
+    entries = {e.code: e for e in facts.read_host(files, Rights("", "", "EACCES")).preflight}
     assert "up to 133 us" in entries["idle-states"].effect
     assert "up to 5.0 times slower" in entries["governor"].effect
 
@@ -179,12 +181,12 @@ def test_the_profiles_that_take_a_finding_away_are_named_the_least_first(tmp_pat
 
 
 def test_every_finding_a_profile_says_to_take_away_is_one_of_the_preflight() -> None:
-    for name in house.tuning_files():
-        assert removes(house.read_tuning(name)[0]) <= CODES
+    for name in inventory.tuning_files():
+        assert removes(inventory.read_tuning(name)[0]) <= CODES
 
 
 def test_what_cannot_be_read_is_unknown_not_good(tmp_path: Path) -> None:
-    entries = {e.code: e for e in host_facts.read_host(Files(tmp_path), ALL_RIGHTS).preflight}
+    entries = {e.code: e for e in facts.read_host(Files(tmp_path), ALL_RIGHTS).preflight}
     for code in ("governor", "idle-states", "rt-throttling", "fair-server", "tracing"):
         assert entries[code].verdict == "unknown"
         assert entries[code].message
@@ -219,7 +221,7 @@ def test_every_warning_of_the_machine_has_its_place_in_the_preflight() -> None:
     """A warning without one would never be told by doctor."""
     import re
 
-    source = Path(host_facts.__file__).read_text() + Path(host_throttling.__file__).read_text()
+    source = Path(facts.__file__).read_text() + Path(throttling.__file__).read_text()
     assert set(re.findall(r'code="([a-z-]+)"', source)) <= CODES
     assert len({check.code for check in _CHECKS}) == len(_CHECKS)
 
@@ -228,12 +230,12 @@ def doctor_on(
     changes: Changes, arguments: list[str], root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[int, str]:
     host = machine.host(root, changes)
-    monkeypatch.setattr(host_facts, "read_host", lambda: host)
+    monkeypatch.setattr(facts, "read_host", lambda: host)
     # Only the preflight is asked about: neither compilers nor half a second of the clock.
     ready = TargetCheck("posix/linux@host", "this Linux", ("counter",), (), (), "")
     monkeypatch.setattr(checkup, "check_targets", lambda *arguments: [ready])
     clock = replace(CLOCK, problems=())
-    monkeypatch.setattr(host_clock, "check_clock", lambda: clock)
+    monkeypatch.setattr(clock, "check_clock", lambda: clock)
     monkeypatch.setattr(tools, "NEEDS", ())
     answer = CliRunner().invoke(doctor, arguments)
     return answer.exit_code, answer.output

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from kadenz import tools
 from kadenz.errors import ToolMissing
-from kadenz.target import tools
-from kadenz.target.tools import Need
+from kadenz.tools import Need
 
 QEMU = tools.need("qemu-system-arm")
 

@@ -163,7 +163,7 @@ def test_lost_frames_on_a_real_line_are_named_and_their_record_is_invalid(
     from kadenz.config.target_name import parse_target
     from kadenz.lab.measure import Result
     from kadenz.lab.progress import Progress
-    from kadenz.target.qemu import QemuTarget
+    from kadenz.targets.qemu import QemuTarget
     from kadenz.wire.frame import BadFrame, Type, decode_frame
 
     class Lossy(QemuTarget):
@@ -191,7 +191,7 @@ def test_lost_frames_on_a_real_line_are_named_and_their_record_is_invalid(
             self.seen += 1
             return self.seen == 2
 
-    monkeypatch.setattr("kadenz.target.qemu.QemuTarget", Lossy)
+    monkeypatch.setattr("kadenz.targets.qemu.QemuTarget", Lossy)
     request = lab.Request(
         campaign=Campaign(
             name="t",

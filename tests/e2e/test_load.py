@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from kadenz.store import Run, read_run
-from tests.condition.machine import left_behind, names_in, on_a_disk, wait_for, working_in
 from tests.e2e.conftest import BOARDS, KADENZ, LINUX, kadenz
+from tests.load.machine import left_behind, names_in, on_a_disk, wait_for, working_in
 from tests.pauses import timing
 
 pytestmark = [

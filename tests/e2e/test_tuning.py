@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from kadenz.condition import tuning as tunings
-from kadenz.condition.tuning_machine import Machine
 from kadenz.store import read_run
-from tests.condition.machine import wait_for
+from kadenz.tuning import lifecycle
+from kadenz.tuning.machine import Machine
 from tests.e2e.conftest import KADENZ, LINUX, kadenz
+from tests.load.machine import wait_for
 
 VALUE = Path("/proc/sys/vm/stat_interval")
 WAKE_UP = "cyclic/wakeup-latency"
@@ -24,7 +24,7 @@ def may_change() -> bool:
         VALUE.write_text(VALUE.read_text())
     except OSError:
         return False
-    return tunings.in_force(Machine()) is None
+    return lifecycle.in_force(Machine()) is None
 
 
 pytestmark = [

@@ -10,7 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kadenz.config import house
+from kadenz import tools
+from kadenz.config import inventory
 from kadenz.config.board import GuestTier
 from kadenz.config.campaign import Benchmark, Campaign, GuestSettings
 from kadenz.config.manifest import CampaignEntry
@@ -20,8 +21,7 @@ from kadenz.lab import Request, prepare, run
 from kadenz.lab.guests import Guest, GuestChoice, guest_image, guests_of
 from kadenz.lab.measure import Result
 from kadenz.lab.progress import Progress
-from kadenz.target import tools
-from kadenz.target.guest import GuestTarget
+from kadenz.targets.guest import GuestTarget
 
 CYCLIC = Benchmark(name="cyclic/wakeup-latency", samples=300, cold=10, params={"period_us": 1000})
 
@@ -49,12 +49,12 @@ class Machine:
 def machine(text: str) -> Machine:
     """The guest of a target's name; skips where its kernel, emulator or compiler is missing."""
     name = parse_target(text)
-    board = house.board(name.board)
+    board = inventory.board(name.board)
     assert board.tier.guest is not None
     try:
         guest = guests_of(name, GuestSettings(), GuestChoice())[0]
         tools.require(board.tier.guest.qemu)
-        tools.require(house.compiler(name.board, board.arch))
+        tools.require(inventory.compiler(name.board, board.arch))
     except ToolMissing as error:
         pytest.skip(f"SKIPPED, nothing was tested: {error.message}. {error.remedy}")
     assert guest is not None

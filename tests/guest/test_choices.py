@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from kadenz.analysis.units import unit_of
-from kadenz.build.cpio import File, Node, archive
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.config.campaign import GuestSettings
 from kadenz.config.manifest import ClockEntry
 from kadenz.config.target_name import known_targets, parse_target
 from kadenz.errors import ToolMissing, UsageError
+from kadenz.images.cpio import File, Node, archive
 from kadenz.lab.clock import clock_class
 from kadenz.lab.guests import GuestChoice, guests_of, thread_rules
-from kadenz.target.checkup import check_targets
+from kadenz.targets.checkup import check_targets
 
 RT = parse_target("linux-rt/x86_64@guest")
 
@@ -41,7 +41,7 @@ def test_three_isas_have_a_preempt_rt_and_a_plain_kernel() -> None:
         for board in ("x86_64", "aarch64", "riscv64")
     }
     for name in guests:
-        kernel = house.kernel(parse_target(name).kernel)
+        kernel = inventory.kernel(parse_target(name).kernel)
         assert kernel.guest is not None and kernel.guest.versions[parse_target(name).board]
         assert "interrupt" in kernel.lacks  # with its port
 

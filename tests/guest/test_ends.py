@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from kadenz.build.cpio import File, archive
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.errors import TargetFailed
+from kadenz.images.cpio import File, archive
 from kadenz.lab.boot import run_plan
-from kadenz.target.guest import GuestTarget
+from kadenz.targets.guest import GuestTarget
 from kadenz.wire.records import Assembler, NoRecords
 from tests.guest.conftest import Machine, machine
 
@@ -75,7 +75,7 @@ def test_a_guest_that_hangs_shows_its_console_and_registers(guest: Machine, tmp_
         "#include <unistd.h>\n"
         'int main(void) { (void)!write(2, "I wait\\n", 7); for (;;) { pause(); } }\n'
     )
-    compiler = house.compiler(guest.name.board, house.board(guest.name.board).arch)
+    compiler = inventory.compiler(guest.name.board, inventory.board(guest.name.board).arch)
     subprocess.run([compiler, "-static", source, "-o", tmp_path / "hang"], check=True)
     hang = archive({"suite": File((tmp_path / "hang").read_bytes(), 0o755)})
     told = end_of(guest.target(guest.initrd() + PLAN + hang), silence_s=15.0)
@@ -111,7 +111,7 @@ def test_kill_nine_of_kadenz_leaves_no_machine_and_no_folder(
     wait_until(lambda: machines(scratch) == 0, "a machine outlived kadenz")
     assert list(scratch.iterdir())
     subprocess.run(
-        [sys.executable, "-c", "from kadenz.target.qemu_process import sweep; sweep()"],
+        [sys.executable, "-c", "from kadenz.targets.qemu_process import sweep; sweep()"],
         env={**os.environ, "TMPDIR": str(scratch)},
         check=True,
     )

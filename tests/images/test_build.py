@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from kadenz.build import image
-from kadenz.build.elf import Elf
-from kadenz.build.image import build_image
-from kadenz.build.source import Source, kernel_source
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.config.target_name import TargetName
+from kadenz.elf import Elf
 from kadenz.errors import BuildFailed, ToolMissing, UsageError
+from kadenz.images import image
+from kadenz.images.image import build_image
+from kadenz.images.source import Source, kernel_source
 
 STM32 = TargetName("freertos", "stm32f4", "emulated")
 LINUX = TargetName("posix", "linux", "host")
@@ -24,7 +24,7 @@ LINUX = TargetName("posix", "linux", "host")
 
 @pytest.fixture(scope="module")
 def crate() -> Source:
-    found = kernel_source("freertos", house.kernel("freertos"), None)
+    found = kernel_source("freertos", inventory.kernel("freertos"), None)
     assert found is not None
     return found
 
@@ -35,8 +35,8 @@ def test_the_kernel_comes_out_of_its_pinned_crate(crate: Source) -> None:
 
 
 def test_the_pin_of_the_crate_is_exact_and_has_a_digest() -> None:
-    folder = house.root() / "kernels" / "freertos" / "source"
-    source = house.kernel("freertos").source
+    folder = inventory.root() / "kernels" / "freertos" / "source"
+    source = inventory.kernel("freertos").source
     assert source is not None
     assert f'version = "={source.version}"' in (folder / "Cargo.toml").read_text()
     lock = (folder / "Cargo.lock").read_text()
@@ -45,13 +45,13 @@ def test_the_pin_of_the_crate_is_exact_and_has_a_digest() -> None:
 
 
 def test_a_kernel_without_source_needs_none() -> None:
-    assert kernel_source("posix", house.kernel("posix"), None) is None
+    assert kernel_source("posix", inventory.kernel("posix"), None) is None
 
 
 def test_a_tree_is_taken_with_its_version(crate: Source, tmp_path: Path) -> None:
     tree = tmp_path / "FreeRTOS"
     shutil.copytree(crate.folder, tree)
-    found = kernel_source("freertos", house.kernel("freertos"), tree)
+    found = kernel_source("freertos", inventory.kernel("freertos"), tree)
     assert found is not None and found.folder == tree
     assert found.title == f"tree {tree}, V11.2.0"
 
@@ -59,7 +59,7 @@ def test_a_tree_is_taken_with_its_version(crate: Source, tmp_path: Path) -> None
 def test_the_old_layout_of_a_tree_is_found(crate: Source, tmp_path: Path) -> None:
     """V10.2 keeps its files under FreeRTOS/Source."""
     shutil.copytree(crate.folder, tmp_path / "FreeRTOS" / "Source")
-    found = kernel_source("freertos", house.kernel("freertos"), tmp_path)
+    found = kernel_source("freertos", inventory.kernel("freertos"), tmp_path)
     assert found is not None and found.folder == tmp_path / "FreeRTOS" / "Source"
 
 
@@ -68,25 +68,25 @@ def test_an_incomplete_tree_is_told_by_the_missing_file(crate: Source, tmp_path:
     shutil.copytree(crate.folder, tree)
     (tree / "stream_buffer.c").unlink()
     with pytest.raises(UsageError) as caught:
-        kernel_source("freertos", house.kernel("freertos"), tree)
+        kernel_source("freertos", inventory.kernel("freertos"), tree)
     assert f"{tree / 'stream_buffer.c'} is missing" in caught.value.message
     assert "tasks.c" in caught.value.remedy
 
 
 def test_a_tree_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such folder"):
-        kernel_source("freertos", house.kernel("freertos"), tmp_path / "none")
+        kernel_source("freertos", inventory.kernel("freertos"), tmp_path / "none")
 
 
 def test_a_tree_for_a_kernel_that_is_not_built_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not built with the image"):
-        kernel_source("posix", house.kernel("posix"), tmp_path)
+        kernel_source("posix", inventory.kernel("posix"), tmp_path)
 
 
 def test_a_crate_without_cargo_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ToolMissing, match="cargo is not installed") as caught:
-        kernel_source("freertos", house.kernel("freertos"), None)
+        kernel_source("freertos", inventory.kernel("freertos"), None)
     assert "--kernel-source" in caught.value.remedy
 
 
@@ -97,7 +97,7 @@ def test_an_image_is_described_as_it_is() -> None:
     assert entry.compiler == "arm-none-eabi-gcc"
     assert "arm-none-eabi-gcc" in entry.compiler_version
     assert "-O2" in entry.flags and "-mcpu=cortex-m4" in entry.flags
-    assert str(house.root()) not in entry.flags
+    assert str(inventory.root()) not in entry.flags
     size = subprocess.run(
         ["arm-none-eabi-size", str(built.elf.path)], capture_output=True, text=True, check=True
     )
@@ -157,7 +157,7 @@ def test_addresses_are_named_by_their_function() -> None:
 
 @pytest.mark.slow
 def test_a_program_of_the_workspace_is_built_by_cargo_and_described() -> None:
-    from kadenz.build.program import build_program
+    from kadenz.images.program import build_program
 
     elf, entry = build_program("kadenz-segment")
     assert elf.path.is_file()

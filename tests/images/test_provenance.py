@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from kadenz.build.image import Image, build_image
-from kadenz.build.provenance import describe
 from kadenz.config.target_name import TargetName
+from kadenz.images.image import Image, build_image
+from kadenz.images.provenance import describe
 
 LINUX = TargetName("posix", "linux", "host")
 BENCH = """#include "mine.h"

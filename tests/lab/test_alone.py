@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from kadenz.errors import TargetFailed
-from kadenz.target.machine_lock import alone_on_this_linux
+from kadenz.host.machine_lock import alone_on_this_linux
 
 
 @pytest.fixture(autouse=True)
 def _lock_of_this_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kadenz.target.machine_lock._PLACES", (tmp_path,))
+    monkeypatch.setattr("kadenz.host.machine_lock._PLACES", (tmp_path,))
 
 
 def holder() -> tuple[int, int]:

@@ -14,7 +14,7 @@ import pytest
 from kadenz.config.board import BoardTier
 from kadenz.errors import TargetFailed
 from kadenz.lab.boot import Outcome, run_plan
-from kadenz.target.serial_board import BoardTarget
+from kadenz.targets.serial_board import BoardTarget
 from kadenz.wire.codec import encode_message
 from kadenz.wire.messages import AnyMessage, Done, Fault, Text
 from kadenz.wire.records import Assembler

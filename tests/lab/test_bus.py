@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.config.target_name import TargetName, parse_target
 from kadenz.errors import ConfigError, TargetFailed, UsageError
+from kadenz.host.interface import check_interface, interfaces
 from kadenz.lab.bus import BusChoice, check_bus, has_bus, refused
-from kadenz.target.interface import check_interface, interfaces
 
 INDY7 = TargetName("posix", "indy7", "host")
 
@@ -29,7 +29,7 @@ def card(root: Path, name: str, *, flags: str = "0x1003", carrier: str = "1") ->
 def test_interface_and_layout_reach_the_targets_program(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text("x")
-    tier = house.board("indy7").tier.host
+    tier = inventory.board("indy7").tier.host
     assert tier is not None
     given = BusChoice("eth1", file).arguments(tier)
     assert given == ["--interface", "eth1", "--layout", str(file)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.config.campaign import Benchmark, Campaign
 from kadenz.config.manifest import CampaignEntry
 from kadenz.config.target_name import known_targets, parse_target
@@ -63,8 +63,8 @@ def test_a_benchmark_outside_the_suite_is_declared_by_its_own_file(tmp_path: Pat
 
 
 def test_every_campaign_and_every_built_image_passes() -> None:
-    for file in house.campaign_files().values():
-        read = house.read_campaign(file)
+    for file in inventory.campaign_files().values():
+        read = inventory.read_campaign(file)
         check_declared(read, {key for bench in read.benchmark for key in bench.params}, [])
     for name in map(parse_target, known_targets()):
         catalog = remembered_catalog(name)  # of the stock image, if it was ever built

@@ -12,19 +12,18 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kadenz.condition import load as loads
-from kadenz.condition import running
-from kadenz.condition.load import Options
-from kadenz.condition.running import RunningLoad
 from kadenz.config.target_name import TargetName
 from kadenz.errors import LoadFailed, ToolMissing, UsageError
 from kadenz.lab.loads import check_loads, loads_of, stamps
 from kadenz.lab.measure import Result, measure
 from kadenz.lab.progress import Progress
+from kadenz.load import definitions, running
+from kadenz.load.definitions import Options
+from kadenz.load.running import RunningLoad
 from kadenz.store import Run, read_run
-from tests.condition.machine import left_behind, wait_for, working_in
 from tests.lab.fake import Scripted
 from tests.lab.test_measure import job, record, said
+from tests.load.machine import left_behind, wait_for, working_in
 
 LINUX = TargetName("posix", "linux", "host")
 BOARD = TargetName("freertos", "stm32f4", "emulated")
@@ -170,9 +169,11 @@ def test_what_comes_after_the_end_of_a_load_is_not_measured(
 def test_a_load_that_does_not_bite_costs_no_run_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    idle = msgspec.structs.replace(loads.kinds()["network"], program=["sleep", "9"], at_least=1e9)
-    table = {**loads.kinds(), "network": idle}
-    monkeypatch.setattr(loads, "kinds", lambda: table)
+    idle = msgspec.structs.replace(
+        definitions.kinds()["network"], program=["sleep", "9"], at_least=1e9
+    )
+    table = {**definitions.kinds(), "network": idle}
+    monkeypatch.setattr(definitions, "kinds", lambda: table)
     with pytest.raises(LoadFailed, match="does not bite"):
         run(tmp_path, Scripted([said(record(10))]), load="network", weak=False)
     assert list((tmp_path / "runs").iterdir()) == []

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from kadenz.build.elf import Elf
-from kadenz.build.image import Image
 from kadenz.config.manifest import BuildEntry, CampaignEntry, HostEntry
 from kadenz.config.target_name import TargetName
+from kadenz.elf import Elf
+from kadenz.images.image import Image
 from kadenz.lab.catalog import Catalog
 from kadenz.lab.clock import clock_class
 from kadenz.lab.measure import Job, Result, measure
 from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.store import Run, read_run
-from kadenz.target.base import Target
+from kadenz.targets.base import Target
 from kadenz.wire.codec import encode_message
 from kadenz.wire.messages import AnyMessage, Done, Fault, Text
 from tests.lab.fake import Scripted

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from kadenz.config.manifest import EventEntry
-from kadenz.lab.said import by_kind, enter_events
+from kadenz.lab.events import by_kind, enter_events
 
 
 def entered(*texts: str) -> tuple[list[EventEntry], list[str]]:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kadenz.build.image import build_image
 from kadenz.config.target_name import parse_target
+from kadenz.images.image import build_image
 from kadenz.wire.decoder import Decoder, Finding
 from kadenz.wire.messages import Begin, Conform, Done, End, Fault, Hello, Samples, Text
 

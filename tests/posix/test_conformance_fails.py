@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kadenz.config import house
-from kadenz.target.tools import require
+from kadenz.config import inventory
+from kadenz.tools import require
 from tests.pauses import timing
 from tests.posix.conftest import decode
 
@@ -25,11 +25,11 @@ DEFECTS = {
 
 def build() -> Path:
     """An image in a folder of its own."""
-    folder = house.root() / "build" / "tests" / "posix-linux-counter-mutant"
+    folder = inventory.root() / "build" / "tests" / "posix-linux-counter-mutant"
     cmake = str(require("cmake"))
     for command in (
         [
-            *(cmake, "-S", str(house.root() / "suite"), "-B", str(folder), "-G", "Ninja"),
+            *(cmake, "-S", str(inventory.root() / "suite"), "-B", str(folder), "-G", "Ninja"),
             *("-DKDZ_KERNEL=posix", "-DKDZ_BOARD=linux", "-DKDZ_INSTRUMENT=counter"),
             f"-DKDZ_EXTRA_BENCH={MUTANT}",
             "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--wrap=kdz_notify",

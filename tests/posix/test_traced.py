@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from kadenz.analysis.kept_traces import kept_traces
-from kadenz.config import house
+from kadenz.config import inventory
 
 pytestmark = pytest.mark.linux
 
@@ -26,7 +26,7 @@ MOUNT = 'mount -t tracefs nodev /sys/kernel/tracing && exec "$0" "$@"'
 
 def inside(*command: str | Path, **options: object) -> subprocess.Popen[str]:
     """A command that sees tracefs in its usual place."""
-    environment = os.environ | {"PYTHONPATH": str(house.root())}
+    environment = os.environ | {"PYTHONPATH": str(inventory.root())}
     process: subprocess.Popen[str] = subprocess.Popen(
         ["unshare", "-m", "sh", "-c", MOUNT, *map(str, command)],
         stdin=subprocess.PIPE,
@@ -54,7 +54,7 @@ def tracefs() -> None:
 STOP = """
 import subprocess, sys
 from pathlib import Path
-from kadenz.target.tracefs import traced
+from kadenz.host.tracefs import traced
 
 with traced(True) as trace:
     assert trace is not None and not trace.stopped and not trace.keep(Path("early"))
@@ -78,7 +78,7 @@ def test_the_trace_is_kept_and_shows_the_late_thread(program: Path, tmp_path: Pa
 
 HOLD = """
 import time
-from kadenz.target.tracefs import traced
+from kadenz.host.tracefs import traced
 
 with traced(True) as trace:
     print(trace.folder.name, flush=True)

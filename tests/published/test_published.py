@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kadenz import published
-from kadenz.analysis import RunResult, analyse
-from kadenz.config import house
+from kadenz.analysis import RunResult, analyse, published
+from kadenz.config import inventory
 from kadenz.errors import ConfigError
 from kadenz.store import read_run
 from tests.synthetic import (
@@ -37,7 +36,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunResult]:
 
 
 def test_every_published_row_is_understood() -> None:
-    with (house.root() / published.FIGURES).open(encoding="utf-8", newline="") as file:
+    with (inventory.root() / published.FIGURES).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     figures = published.load()
     assert len(figures) == len(rows) > 180
@@ -84,7 +83,7 @@ def test_a_semaphore_on_linux_is_a_counting_one(runs: dict[str, RunResult]) -> N
 def test_an_unknown_system_is_named_with_its_line(tmp_path: Path) -> None:
     for file in (published.FIGURES, published.SYSTEMS):
         (tmp_path / file).parent.mkdir(exist_ok=True)
-        (tmp_path / file).write_text((house.root() / file).read_text())
+        (tmp_path / file).write_text((inventory.root() / file).read_text())
     figures = tmp_path / published.FIGURES
     figures.write_text(figures.read_text() + "x2030,Table 1,Some Board,FreeRTOS,a/b,,mean,1,us,\n")
     with pytest.raises(ConfigError, match=r"line 18\d: 'Some Board'"):

@@ -11,13 +11,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from kadenz import published
-from kadenz.analysis import analyse
+from kadenz.analysis import analyse, published
 from kadenz.analysis.units import VIRTUAL_NS
 from kadenz.errors import UsageError
-from kadenz.report import cereia2011
 from kadenz.report import page as pages
 from kadenz.report.render import render
+from kadenz.report.studies import cereia2011
 from kadenz.store import read_run
 from tests.analysis.test_jitter import INDY7, edges
 from tests.report.test_commands import answer

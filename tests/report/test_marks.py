@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kadenz import published
-from kadenz.analysis import RunResult, analyse
+from kadenz.analysis import RunResult, analyse, published
 from kadenz.report import page as pages
 from kadenz.report.render import render
-from kadenz.report.yoo2024 import WAY
+from kadenz.report.studies.yoo2024 import WAY
 from kadenz.store import read_run
 from tests.synthetic import HIFIVE1, LINUX, Point, manifest, write_run
 

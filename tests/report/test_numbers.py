@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from kadenz.analysis.units import unit_of
-from kadenz.report import numbers
+from kadenz.report import digits
 from tests.synthetic import EMULATED_CLOCK, LINUX_CLOCK
 
 US = unit_of("ticks", LINUX_CLOCK)
@@ -29,19 +29,19 @@ US = unit_of("ticks", LINUX_CLOCK)
     ],
 )
 def test_four_digits_and_no_exponent(value: float | None, said: str) -> None:
-    assert numbers.number(value) == said
+    assert digits.number(value) == said
 
 
 def test_published_figures_keep_every_printed_digit() -> None:
-    assert numbers.printed(1536.53616) == "1,536.53616"
-    assert numbers.printed(76826808.0) == "76,826,808"
-    assert numbers.printed(0.004) == "0.004"
+    assert digits.printed(1536.53616) == "1,536.53616"
+    assert digits.printed(76826808.0) == "76,826,808"
+    assert digits.printed(0.004) == "0.004"
 
 
 def test_an_end_that_n_does_not_allow_is_open() -> None:
-    assert numbers.interval(3410, None, US) == "[3.410, …]"
-    assert numbers.interval(None, None, US) == ""
-    assert numbers.figure(1855, unit_of("ticks", EMULATED_CLOCK)) == "1,855"
+    assert digits.interval(3410, None, US) == "[3.410, …]"
+    assert digits.interval(None, None, US) == ""
+    assert digits.figure(1855, unit_of("ticks", EMULATED_CLOCK)) == "1,855"
 
 
 @pytest.mark.parametrize(
@@ -56,11 +56,11 @@ def test_an_end_that_n_does_not_allow_is_open() -> None:
     ],
 )
 def test_the_labels_of_an_axis_are_of_one_manner(ticks: tuple[float, ...], said: list[str]) -> None:
-    assert numbers.axis(ticks) == said
+    assert digits.axis(ticks) == said
 
 
 def test_a_change_is_told_in_percent_with_three_digits() -> None:
-    assert [numbers.percent(v) for v in (0.0123, -0.2, 13.7, 0.0)] == [
+    assert [digits.percent(v) for v in (0.0123, -0.2, 13.7, 0.0)] == [
         "+1.23 %",
         "-20.0 %",
         "+1,370 %",

@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kadenz import published
-from kadenz.analysis import RunResult, analyse
+from kadenz.analysis import RunResult, analyse, published
 from kadenz.report import page as pages
 from kadenz.report import write_figures, write_page, write_tables
 from kadenz.report.render import MAX_BYTES, render

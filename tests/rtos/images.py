@@ -15,13 +15,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kadenz.build.elf import Elf
-from kadenz.build.source import kernel_source
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.config.board import Board
 from kadenz.config.toml import read_toml
-from kadenz.target.qemu import QemuTarget
-from kadenz.target.tools import require
+from kadenz.elf import Elf
+from kadenz.images.source import kernel_source
+from kadenz.targets.qemu import QemuTarget
+from kadenz.tools import require
 from kadenz.wire.decoder import Decoder, Received
 from kadenz.wire.messages import Begin, End, Samples
 
@@ -35,7 +35,7 @@ M = TypeVar("M")
 @functools.cache
 def freertos() -> Path:
     """Folder of the pinned FreeRTOS."""
-    source = kernel_source("freertos", house.kernel("freertos"), None)
+    source = kernel_source("freertos", inventory.kernel("freertos"), None)
     assert source is not None
     return source.folder
 
@@ -50,9 +50,9 @@ def build(
     options: tuple[tuple[str, str], ...] = (),
 ) -> Path:
     """Builds an image in a folder of its own; returns that folder."""
-    folder = house.root() / "build" / "tests" / f"{kernel}-{board}-{instrument}-{name}"
-    arch = read_toml(house.root() / "boards" / board / "board.toml", Board).arch
-    toolchain = house.root() / "arch" / arch / "toolchain.cmake"
+    folder = inventory.root() / "build" / "tests" / f"{kernel}-{board}-{instrument}-{name}"
+    arch = read_toml(inventory.root() / "boards" / board / "board.toml", Board).arch
+    toolchain = inventory.root() / "arch" / arch / "toolchain.cmake"
     settings = {
         "KDZ_KERNEL": kernel,
         "KDZ_BOARD": board,
@@ -63,7 +63,7 @@ def build(
     }
     run(
         str(require("cmake")),
-        *("-S", str(house.root() / "suite"), "-B", str(folder), "-G", "Ninja"),
+        *("-S", str(inventory.root() / "suite"), "-B", str(folder), "-G", "Ninja"),
         *(f"-D{key}={value}" for key, value in settings.items()),
     )
     run(str(require("cmake")), "--build", str(folder), "--parallel", "2")
@@ -109,7 +109,7 @@ class Said:
 
 def boot(folder: Path, board: str, plan: str, *, patience_s: float = 120.0) -> Said:
     """Boots an image with a plan and listens until it ends. Any damage on the line fails."""
-    tier = house.board(board).tier.emulated
+    tier = inventory.board(board).tier.emulated
     assert tier is not None
     target = QemuTarget(tier, Elf(folder / "kadenz-suite.elf"))
     return decode(_listen(target, plan, patience_s))

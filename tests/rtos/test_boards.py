@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.wire.messages import Bench, Conform, Done, End, Hello
 from tests.rtos.images import BOARDS, boot, build, run
 
@@ -135,7 +135,7 @@ def test_two_boots_give_the_same_bytes(board: str) -> None:
 @pytest.mark.parametrize("board", BOARDS)
 def test_an_image_holds_all_benchmarks_of_the_suite(board: str) -> None:
     said = boot(build(board), board, "list\nend\n")
-    sources = (house.root() / "suite" / "bench").glob("*.c")
+    sources = (inventory.root() / "suite" / "bench").glob("*.c")
     in_sources = sum(len(re.findall(r"^KDZ_BENCH\(", s.read_text(), re.M)) for s in sources)
     names = [bench.name for bench in said.all(Bench)]
     assert len(names) == len(set(names))
@@ -148,7 +148,7 @@ def test_an_image_holds_all_benchmarks_of_the_suite(board: str) -> None:
 @pytest.mark.parametrize("board", BOARDS)
 def test_the_board_fits_its_memory_and_leaves_room_for_samples(board: str) -> None:
     folder = build(board)
-    memory = house.board(board).memory
+    memory = inventory.board(board).memory
     assert memory is not None
     hello = boot(folder, board, "end\n").one(Hello)
     assert hello.storage >= 512
@@ -193,7 +193,7 @@ def test_a_full_storage_is_drained_and_every_sample_arrives(board: str) -> None:
 
 
 def test_the_reference_page_lists_every_benchmark_with_its_end_points() -> None:
-    page = (house.root() / "docs" / "reference" / "benchmarks.md").read_text()
+    page = (inventory.root() / "docs" / "reference" / "benchmarks.md").read_text()
     # Of two tables that name a benchmark the first has its end points.
     lines = reversed([line for line in page.splitlines() if "| `" in line])
     rows = {line.split("|")[1].strip(" `"): line for line in lines}

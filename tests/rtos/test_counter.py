@@ -16,12 +16,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kadenz.analysis.units import unit_of
-from kadenz.build.image import build_image
 from kadenz.cli import cli
 from kadenz.cli.folders import find_runs
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.config.manifest import ClockEntry
 from kadenz.config.target_name import TargetName
+from kadenz.images.image import build_image
 from kadenz.lab.counter import LONG_LOOP, LOOP, CounterCheck, check_counter
 from kadenz.store import Run
 
@@ -34,7 +34,7 @@ FOLDERS = ("suite", "kernels", "boards", "arch", "instruments")
 @pytest.fixture
 def foreign(monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with one board more, always at the same place: it is compiled once."""
-    home, root = house.root(), house.root() / "build" / "tests" / "foreign-board"
+    home, root = inventory.root(), inventory.root() / "build" / "tests" / "foreign-board"
     for name in FOLDERS:
         shutil.rmtree(root / name, ignore_errors=True)
         shutil.copytree(home / name, root / name)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kadenz.config import house
-from kadenz.target.tools import require
+from kadenz.config import inventory
+from kadenz.tools import require
 from tests.rtos.images import freertos
 
 
@@ -18,12 +18,12 @@ def configure(tree: Path, folder: Path) -> subprocess.CompletedProcess[str]:
         "KDZ_KERNEL": "freertos",
         "KDZ_BOARD": "stm32f4",
         "KDZ_KERNEL_SOURCE": str(tree),
-        "CMAKE_TOOLCHAIN_FILE": str(house.root() / "arch" / "armv7m" / "toolchain.cmake"),
+        "CMAKE_TOOLCHAIN_FILE": str(inventory.root() / "arch" / "armv7m" / "toolchain.cmake"),
     }
     return subprocess.run(
         [
             str(require("cmake")),
-            *("-S", str(house.root() / "suite"), "-B", str(folder), "-G", "Ninja"),
+            *("-S", str(inventory.root() / "suite"), "-B", str(folder), "-G", "Ninja"),
             *(f"-D{key}={value}" for key, value in options.items()),
         ],
         capture_output=True,

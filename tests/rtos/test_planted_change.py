@@ -15,7 +15,7 @@ from kadenz.analysis.differences import differences
 from kadenz.analysis.variants import two_variants
 from kadenz.cli import cli
 from kadenz.cli.folders import find_runs
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.store import Run
 from tests.rtos.images import freertos
 
@@ -33,7 +33,7 @@ def with_nops(count: int) -> str:
 
 def planted_tree() -> Path:
     """Beside the other builds of tests, always the same place: it is compiled once."""
-    tree = house.root() / "build" / "tests" / "planted-tree"
+    tree = inventory.root() / "build" / "tests" / "planted-tree"
     planted = with_nops(PLANTED)
     if not (tree / "tasks.c").exists() or (tree / "tasks.c").read_text() != planted:
         shutil.copytree(freertos(), tree, dirs_exist_ok=True)
@@ -70,7 +70,7 @@ def test_twelve_instructions_in_the_switch_are_found_and_counted(tmp_path: Path)
 
 def test_seven_nops_in_a_tree_of_the_same_version_are_the_first_difference(tmp_path: Path) -> None:
     """Also when the edited file is older than what was compiled of it."""
-    tree = house.root() / "build" / "tests" / "edited-tree"
+    tree = inventory.root() / "build" / "tests" / "edited-tree"
     shutil.copytree(freertos(), tree, dirs_exist_ok=True)
     command = ["run", "micro/task-switch-sampled", "--set", "samples=60", "--kernel-source"]
     command += [str(tree), "--target", "freertos/stm32f4@emulated", "--output"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.config.kernel import Kernel
 from kadenz.config.toml import read_toml
 from kadenz.wire.messages import Bench, Conform, End, Hello
@@ -55,16 +55,16 @@ def test_the_board_template_builds_with_a_kernel(kernel: str) -> None:
 
 
 def test_the_kernel_template_says_of_every_capability_why_it_lacks_it() -> None:
-    kernel = read_toml(house.root() / "kernels" / "template" / "kernel.toml", Kernel)
+    kernel = read_toml(inventory.root() / "kernels" / "template" / "kernel.toml", Kernel)
     freertos = boot(build("stm32f4"), "stm32f4", "end\n").one(Hello)
     assert set(freertos.capabilities) <= set(kernel.lacks)
     assert all(kernel.lacks.values())
 
 
 def test_the_benchmark_of_the_how_to_page_builds_and_measures() -> None:
-    page = (house.root() / "docs" / "how-to" / "add-a-benchmark.md").read_text()
+    page = (inventory.root() / "docs" / "how-to" / "add-a-benchmark.md").read_text()
     code = page.split("```c\n", 1)[1].split("```", 1)[0]
-    source = house.root() / "build" / "tests" / "mine_give.c"
+    source = inventory.root() / "build" / "tests" / "mine_give.c"
     source.parent.mkdir(parents=True, exist_ok=True)
     if not source.is_file() or source.read_text() != code:
         source.write_text(code)

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadenz.target import scope_plugin, tools
+from kadenz import tools
+from kadenz.targets import scope_plugin
 
 HERE = Path(__file__).parent
 SCOPE_SOURCE = HERE.parents[1] / "instruments" / "scope"

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from kadenz import tools
 from kadenz.errors import BuildFailed, ToolMissing
-from kadenz.target import scope_plugin, tools
-from kadenz.target.scope import read_trace, split_records
+from kadenz.targets import scope_plugin
+from kadenz.targets.scope import read_trace, split_records
 
 from . import emulator
 from .emulator import ARM, RISCV, Machine

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kadenz.target.scope import (
+from kadenz.targets.scope import (
     BEGIN,
     END,
     LAST,

@@ -149,7 +149,7 @@ def test_versions_are_compared_as_versions(have: str, need: str, enough: bool) -
 
 
 def test_the_cache_is_where_the_lab_looks_for_it(tmp_path: Path) -> None:
-    from kadenz.target.tools import cache_dir
+    from kadenz.tools import cache_dir
 
     environment = {"XDG_CACHE_HOME": str(tmp_path)}
     assert bash('echo "$CACHE"', **environment).stdout.strip() == str(cache_dir(environment))

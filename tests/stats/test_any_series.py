@@ -27,10 +27,10 @@ from kadenz.stats.exceedance import exceedance
 from kadenz.stats.histogram import histogram
 from kadenz.stats.jitter import take_apart
 from kadenz.stats.limit import limit_rate
-from kadenz.stats.marked import marked_effect
 from kadenz.stats.mean_interval import mean_interval
 from kadenz.stats.percentiles import percentiles
 from kadenz.stats.periodic import find_periodic
+from kadenz.stats.place_effect import marked_effect
 from kadenz.stats.prediction import maximum_bound
 from kadenz.stats.samples import Array
 from kadenz.stats.size_fit import fit_size

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from kadenz.stats.errors import TooFew, Undefined
-from kadenz.stats.marked import marked_effect
+from kadenz.stats.place_effect import marked_effect
 
 from .series import ar1
 

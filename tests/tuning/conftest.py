@@ -14,7 +14,7 @@ import pytest
 @pytest.fixture(autouse=True)
 def no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda number: None)
-    monkeypatch.setattr("kadenz.condition.tuning._NEXT_INTERRUPT_S", 0.0)
+    monkeypatch.setattr("kadenz.tuning.lifecycle._NEXT_INTERRUPT_S", 0.0)
 
 
 @pytest.fixture

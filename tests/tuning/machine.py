@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kadenz.condition.tuning_machine import CPU, Machine
 from kadenz.config.processors import parse_cpus, show_cpus
+from kadenz.tuning.machine import CPU, Machine
 
 KTHREAD, BOUND, WORKER = 0x00200000, 0x04000000, 0x00000020
 EVERYWHERE = "0-3"

@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 
-from kadenz.condition import tuning as tunings
-from kadenz.condition import tuning_journal
-from kadenz.condition.tuning_plan import Plan, make_plan
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.errors import KadenzError, StoreError
+from kadenz.tuning import journal, lifecycle
+from kadenz.tuning.plan import Plan, make_plan
 
 from . import machine as machines
 from .machine import FileMachine
@@ -27,31 +26,31 @@ INTERRUPT = "/proc/irq/25/smp_affinity_list"
 
 
 def plan_of(machine: FileMachine, name: str) -> Plan:
-    return make_plan(machine, name, house.read_tuning(name)[0])
+    return make_plan(machine, name, inventory.read_tuning(name)[0])
 
 
 def states(machine: FileMachine, folder: Path) -> set[str]:
-    there = tunings.in_force(machine, folder)
+    there = lifecycle.in_force(machine, folder)
     assert there is not None
-    return {check.state for check in tunings.verify(machine, there.journal)}
+    return {check.state for check in lifecycle.verify(machine, there.journal)}
 
 
 @pytest.mark.parametrize("cgroups", [0, 1, 2])
-@pytest.mark.parametrize("name", sorted(house.tuning_files()))
+@pytest.mark.parametrize("name", sorted(inventory.tuning_files()))
 def test_restore_leaves_the_machine_exactly_as_it_was(
     name: str, cgroups: int, tmp_path: Path
 ) -> None:
     machine, state = machines.make(tmp_path / "m", cgroups=cgroups), tmp_path / "state"
     before = machine.snapshot()
     plan = plan_of(machine, name)
-    tunings.apply(machine, plan, folder=state)
+    lifecycle.apply(machine, plan, folder=state)
     assert machine.snapshot() != before
     assert states(machine, state) == {"holds"}
     assert make_plan(machine, name, plan.tuning).changes() == []
-    taken = tunings.restore(machine, folder=state)
+    taken = lifecycle.restore(machine, folder=state)
     assert {one.result for one in taken} <= {"restored", "already so"}
     assert machine.snapshot() == before
-    assert tunings.in_force(machine, state) is None
+    assert lifecycle.in_force(machine, state) is None
 
 
 # ---- killed at every step ------------------------------------------------------------------------
@@ -91,9 +90,9 @@ def _count_steps(point: int, machine: FileMachine) -> None:
 
     for name in ("write", "set_policy", "set_affinity", "make_folder", "remove_folder"):
         setattr(machine, name, around(getattr(machine, name)))
-    append = tuning_journal.Writer._append
+    append = journal.Writer._append
 
-    def torn(self: tuning_journal.Writer, line: bytes, *, sync: bool = True) -> None:
+    def torn(self: journal.Writer, line: bytes, *, sync: bool = True) -> None:
         nonlocal left
         step()
         if left == 0:
@@ -101,7 +100,7 @@ def _count_steps(point: int, machine: FileMachine) -> None:
         step()
         append(self, line, sync=sync)
 
-    tuning_journal.Writer._append = torn  # type: ignore[method-assign]
+    journal.Writer._append = torn  # type: ignore[method-assign]
 
 
 @pytest.mark.parametrize(
@@ -114,16 +113,16 @@ def test_killed_at_any_step_of_apply_it_can_be_restored(
     machine, state = machines.make(tmp_path / "m", cgroups=cgroups), tmp_path / "state"
     before, plan = machine.snapshot(), plan_of(machine, name)
     point = half_done = 0
-    while killed_at(point, machine, lambda: tunings.apply(machine, plan, folder=state)):
-        if tunings.in_force(machine, state) is not None:
+    while killed_at(point, machine, lambda: lifecycle.apply(machine, plan, folder=state)):
+        if lifecycle.in_force(machine, state) is not None:
             with pytest.raises(KadenzError, match="half applied|is in force"):
-                tunings.apply(machine, plan, folder=state)
-            results = {one.result for one in tunings.restore(machine, folder=state)}
+                lifecycle.apply(machine, plan, folder=state)
+            results = {one.result for one in lifecycle.restore(machine, folder=state)}
             assert results <= {"restored", "already so"}
             half_done += "restored" in results
         assert machine.snapshot() == before, f"killed at step {point}"
         point += stride
-    tunings.restore(machine, folder=state)
+    lifecycle.restore(machine, folder=state)
     assert machine.snapshot() == before
     assert point > 2 * len(plan.changes())
     assert half_done > len(plan.changes()) // stride
@@ -134,11 +133,11 @@ def test_killed_in_the_midst_of_restore_it_can_be_restored_again(tmp_path: Path)
     before, plan = machine.snapshot(), plan_of(machine, "isolated")
     point = 0
     while True:
-        tunings.apply(machine, plan, folder=state)
-        if not killed_at(point, machine, lambda: tunings.restore(machine, folder=state)):
+        lifecycle.apply(machine, plan, folder=state)
+        if not killed_at(point, machine, lambda: lifecycle.restore(machine, folder=state)):
             break
-        if tunings.in_force(machine, state) is not None:
-            tunings.restore(machine, folder=state)
+        if lifecycle.in_force(machine, state) is not None:
+            lifecycle.restore(machine, folder=state)
         assert machine.snapshot() == before, f"killed at step {point}"
         point += 13
     assert point > len(plan.changes())
@@ -149,14 +148,14 @@ def test_an_interruption_takes_back_what_was_done(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     before, plan = machine.snapshot(), plan_of(machine, "isolated")
 
-    def after_ten(step: tuning_journal.Step) -> None:
+    def after_ten(step: journal.Step) -> None:
         if step.number > 10:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        tunings.apply(machine, plan, folder=state, told=after_ten)
+        lifecycle.apply(machine, plan, folder=state, told=after_ten)
     assert machine.snapshot() == before
-    assert tunings.in_force(machine, state) is None
+    assert lifecycle.in_force(machine, state) is None
 
 
 # ---- what goes wrong -----------------------------------------------------------------------------
@@ -164,7 +163,7 @@ def test_what_is_refused_is_told_and_the_rest_is_in_force(tmp_path: Path) -> Non
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     before = machine.snapshot()
     machine.refuse = {RUNTIME: errno.EROFS, INTERRUPT: errno.EIO, "policy:14": errno.EPERM}
-    journal = tunings.apply(machine, plan_of(machine, "isolated"), folder=state)
+    journal = lifecycle.apply(machine, plan_of(machine, "isolated"), folder=state)
     failed = {step.change.what: step.why for step in journal.steps if step.outcome == "failed"}
     assert len(failed) == 3
     assert "read-only here: a container" in failed[RUNTIME]
@@ -172,7 +171,7 @@ def test_what_is_refused_is_told_and_the_rest_is_in_force(tmp_path: Path) -> Non
     assert "no right" in failed["priority of ksoftirqd/0 (14)"]
     assert states(machine, state) == {"holds", "failed"}
     machine.refuse = {}
-    tunings.restore(machine, folder=state)
+    lifecycle.restore(machine, folder=state)
     assert machine.snapshot() == before
 
 
@@ -181,9 +180,9 @@ def test_where_nothing_can_be_changed_no_tuning_is_in_force(tmp_path: Path) -> N
     machine.refuse = {f"policy:{tid}": errno.EPERM for tid in machines.KERNEL_THREADS}
     machines.add_task(machine, 20, "irq/24-eth0", machines.KTHREAD, "fifo:49", "0-3")
     with pytest.raises(KadenzError, match="nothing of cereia2011-case1 could be applied") as wrong:
-        tunings.apply(machine, plan_of(machine, "cereia2011-case1"), folder=state)
+        lifecycle.apply(machine, plan_of(machine, "cereia2011-case1"), folder=state)
     assert "ksoftirqd/0" in wrong.value.detail
-    assert tunings.in_force(machine, state) is None
+    assert lifecycle.in_force(machine, state) is None
 
 
 def test_what_the_kernel_makes_something_else_of_is_taken_back(
@@ -196,7 +195,7 @@ def test_what_the_kernel_makes_something_else_of_is_taken_back(
         put(path, "20" if path.endswith("swappiness") and text == "10" else text)
 
     monkeypatch.setattr(machine, "write", clamp)
-    journal = tunings.apply(machine, plan_of(machine, "quiet"), folder=state)
+    journal = lifecycle.apply(machine, plan_of(machine, "quiet"), folder=state)
     (failed,) = [step for step in journal.steps if step.outcome == "failed"]
     assert failed.why == "the kernel made 20 of it: taken back"
     assert machine.read("/proc/sys/vm/swappiness") == "60"
@@ -204,12 +203,12 @@ def test_what_the_kernel_makes_something_else_of_is_taken_back(
 
 def test_a_second_tuning_is_refused_until_the_first_is_taken_back(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
-    tunings.apply(machine, plan_of(machine, "quiet"), folder=state)
+    lifecycle.apply(machine, plan_of(machine, "quiet"), folder=state)
     with pytest.raises(KadenzError, match="the tuning quiet is in force since") as wrong:
-        tunings.apply(machine, plan_of(machine, "latency"), folder=state)
+        lifecycle.apply(machine, plan_of(machine, "latency"), folder=state)
     assert "kadenz tune restore" in wrong.value.remedy
-    tunings.restore(machine, folder=state)
-    tunings.apply(machine, plan_of(machine, "latency"), folder=state)
+    lifecycle.restore(machine, folder=state)
+    lifecycle.apply(machine, plan_of(machine, "latency"), folder=state)
 
 
 def test_every_change_is_on_the_disk_before_it_is_made(
@@ -226,56 +225,56 @@ def test_every_change_is_on_the_disk_before_it_is_made(
 
     monkeypatch.setattr(machine, "write", write)
     plan = plan_of(machine, "latency")
-    tunings.apply(machine, plan, folder=state)
+    lifecycle.apply(machine, plan, folder=state)
     assert events.count("change") == len(plan.changes())
     assert all(events[at - 1] == "on disk" for at, what in enumerate(events) if what == "change")
 
 
 def test_two_at_once_are_refused(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
-    with tuning_journal.alone(state), pytest.raises(KadenzError, match="another `kadenz tune`"):
-        tunings.apply(machine, plan_of(machine, "quiet"), folder=state)
+    with journal.alone(state), pytest.raises(KadenzError, match="another `kadenz tune`"):
+        lifecycle.apply(machine, plan_of(machine, "quiet"), folder=state)
 
 
 def test_nothing_to_take_back_is_said(tmp_path: Path) -> None:
     with pytest.raises(KadenzError, match="no tuning is in force"):
-        tunings.restore(machines.make(tmp_path / "m"), folder=tmp_path / "state")
+        lifecycle.restore(machines.make(tmp_path / "m"), folder=tmp_path / "state")
 
 
 def test_a_journal_of_before_the_reboot_is_not_restored(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
-    tunings.apply(machine, plan_of(machine, "latency"), folder=state)
+    lifecycle.apply(machine, plan_of(machine, "latency"), folder=state)
     machine = machines.make(
         tmp_path / "rebooted", {"/proc/sys/kernel/random/boot_id": "2", RUNTIME: "123"}
     )
     before = machine.snapshot()
-    there = tunings.in_force(machine, state)
+    there = lifecycle.in_force(machine, state)
     assert there is not None and there.stale
-    assert tunings.describe(machine, state) is None
-    assert tunings.restore(machine, folder=state) == []
+    assert lifecycle.describe(machine, state) is None
+    assert lifecycle.restore(machine, folder=state) == []
     assert machine.snapshot() == before
-    assert tunings.in_force(machine, state) is None
+    assert lifecycle.in_force(machine, state) is None
 
 
 def test_a_stale_journal_does_not_stand_in_the_way_of_a_new_tuning(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
-    tunings.apply(machine, plan_of(machine, "quiet"), folder=state)
+    lifecycle.apply(machine, plan_of(machine, "quiet"), folder=state)
     machine = machines.make(tmp_path / "new", {"/proc/sys/kernel/random/boot_id": "2"})
     before = machine.snapshot()
-    tunings.apply(machine, plan_of(machine, "latency"), folder=state)
-    tunings.restore(machine, folder=state)
+    lifecycle.apply(machine, plan_of(machine, "latency"), folder=state)
+    lifecycle.restore(machine, folder=state)
     assert machine.snapshot() == before
 
 
 def test_a_damaged_journal_is_named_and_nothing_is_touched(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
-    tunings.apply(machine, plan_of(machine, "quiet"), folder=state)
+    lifecycle.apply(machine, plan_of(machine, "quiet"), folder=state)
     file = state / "journal.jsonl"
     lines = file.read_text().splitlines(keepends=True)
     file.write_text("".join([lines[0], "{broken\n", *lines[2:]]))
     before = machine.snapshot()
     with pytest.raises(StoreError, match="damaged"):
-        tunings.restore(machine, folder=state)
+        lifecycle.restore(machine, folder=state)
     assert machine.snapshot() == before
 
 
@@ -283,41 +282,41 @@ def test_a_damaged_journal_is_named_and_nothing_is_touched(tmp_path: Path) -> No
 def test_what_somebody_else_changed_is_not_overwritten_silently(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     before = machine.snapshot()
-    tunings.apply(machine, plan_of(machine, "latency"), folder=state)
+    lifecycle.apply(machine, plan_of(machine, "latency"), folder=state)
     machine.write(RUNTIME, "800000")
     assert states(machine, state) == {"holds", "changed"}
-    taken = tunings.restore(machine, folder=state)
+    taken = lifecycle.restore(machine, folder=state)
     (theirs,) = [one for one in taken if one.result == "changed by others"]
     assert (theirs.change.path, theirs.now) == (RUNTIME, "800000")
     assert machine.read(RUNTIME) == "800000"
     # Everything else is back, and the journal still knows what this was.
     assert {k for k, v in machine.snapshot().items() if before.get(k) != v} == {RUNTIME}
-    assert tunings.in_force(machine, state) is not None
+    assert lifecycle.in_force(machine, state) is not None
 
 
 @pytest.mark.parametrize(("others", "value"), [("keep", "800000"), ("overwrite", "950000")])
 def test_the_user_decides_what_becomes_of_it(
-    others: tunings.Others, value: str, tmp_path: Path
+    others: lifecycle.Others, value: str, tmp_path: Path
 ) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
-    tunings.apply(machine, plan_of(machine, "latency"), folder=state)
+    lifecycle.apply(machine, plan_of(machine, "latency"), folder=state)
     machine.write(RUNTIME, "800000")
-    tunings.restore(machine, folder=state)
-    tunings.restore(machine, others, folder=state)
+    lifecycle.restore(machine, folder=state)
+    lifecycle.restore(machine, others, folder=state)
     assert machine.read(RUNTIME) == value
-    assert tunings.in_force(machine, state) is None
+    assert lifecycle.in_force(machine, state) is None
 
 
 def test_a_thread_that_ended_is_no_obstacle_and_its_number_is_not_taken_for_it(
     tmp_path: Path,
 ) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
-    tunings.apply(machine, plan_of(machine, "cereia2011-case2"), folder=state)
+    lifecycle.apply(machine, plan_of(machine, "cereia2011-case2"), folder=state)
     machines.add_task(machine, 17, "other", machines.KTHREAD, "fifo:7", "0")
     stat = machine.path("/proc/17/stat")
     stat.write_text(stat.read_text().replace(" 170 0", " 999 0"))
     assert states(machine, state) == {"holds", "gone"}
-    taken = tunings.restore(machine, folder=state)
+    taken = lifecycle.restore(machine, folder=state)
     assert {one.result for one in taken} == {"restored", "gone", "already so"}
     assert machine.policy(17) == "fifo:7"
 
@@ -326,33 +325,33 @@ def test_a_thread_that_ends_before_it_is_changed_is_no_failure(tmp_path: Path) -
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     made = plan_of(machine, "cereia2011-case2")
     shutil.rmtree(machine.path("/proc/17"))
-    journal = tunings.apply(machine, made, folder=state)
+    journal = lifecycle.apply(machine, made, folder=state)
     outcomes = {step.outcome for step in journal.steps}
     assert outcomes == {"done", "gone"}
     assert states(machine, state) == {"holds", "gone"}
-    taken = tunings.restore(machine, folder=state)
+    taken = lifecycle.restore(machine, folder=state)
     assert {one.result for one in taken} <= {"restored", "gone", "already so"}
-    assert tunings.in_force(machine, state) is None
+    assert lifecycle.in_force(machine, state) is None
 
 
 def test_a_thread_that_appeared_since_is_found(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     plan = plan_of(machine, "cereia2011-case1")
-    journal = tunings.apply(machine, plan, folder=state)
-    assert tunings.appeared(machine, make_plan(machine, "", plan.tuning), journal) == []
+    journal = lifecycle.apply(machine, plan, folder=state)
+    assert lifecycle.appeared(machine, make_plan(machine, "", plan.tuning), journal) == []
     machines.add_task(machine, 300, "irq/30-eth1", machines.KTHREAD, "fifo:40", "0-3")
-    (new,) = tunings.appeared(machine, make_plan(machine, "", plan.tuning), journal)
+    (new,) = lifecycle.appeared(machine, make_plan(machine, "", plan.tuning), journal)
     assert (new.state, new.change.name, new.now) == ("new", "irq/30-eth1", "fifo:40")
 
 
 def test_what_is_started_meanwhile_is_confined_and_set_free(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
-    tunings.apply(machine, plan_of(machine, "isolated"), folder=state)
+    lifecycle.apply(machine, plan_of(machine, "isolated"), folder=state)
     machines.add_task(machine, 400, "make", 0, "other:0", "0-2")
     machine.path("/proc/400/cgroup").write_text("3:cpuset:/kadenz-housekeeping\n")
     procs = machine.path(f"{machines.V1}/kadenz-housekeeping/cgroup.procs")
     procs.write_text(f"{procs.read_text()} 400")
-    tunings.restore(machine, folder=state)
+    lifecycle.restore(machine, folder=state)
     assert not machine.path(f"{machines.V1}/kadenz-housekeeping").exists()
     assert "400" in machine.path(f"{machines.V1}/cgroup.procs").read_text().split()
 
@@ -362,9 +361,9 @@ def test_an_interrupt_arrives_again_where_it_did(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     effective = "/proc/irq/24/effective_affinity_list"
     assert machine.read(effective) == "3"
-    tunings.apply(machine, plan_of(machine, "isolated"), folder=state)
+    lifecycle.apply(machine, plan_of(machine, "isolated"), folder=state)
     assert machine.read(effective) == "0"
-    tunings.restore(machine, folder=state)
+    lifecycle.restore(machine, folder=state)
     assert machine.read(effective) == "3"
 
 
@@ -374,9 +373,9 @@ def test_a_slice_that_had_the_controller_before_gets_every_processor_again(tmp_p
     machine.write(f"{machines.V2}/cgroup.subtree_control", "+cpuset")
     cpus = f"{machines.V2}/system.slice/cpuset.cpus"
     assert machine.read(cpus) == ""
-    tunings.apply(machine, plan_of(machine, "isolated"), folder=state)
+    lifecycle.apply(machine, plan_of(machine, "isolated"), folder=state)
     assert machine.read(cpus) == "0-2"
-    taken = tunings.restore(machine, folder=state)
+    taken = lifecycle.restore(machine, folder=state)
     assert {one.result for one in taken} <= {"restored", "already so"}
     assert machine.read(cpus) == "0-3"
     assert machine.affinity(102) == "2"
@@ -385,19 +384,19 @@ def test_a_slice_that_had_the_controller_before_gets_every_processor_again(tmp_p
 def test_an_affinity_the_kernel_forgot_is_given_back(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     machines.add_task(machine, 102, "database", 0, "other:0", "3")
-    tunings.apply(machine, plan_of(machine, "isolated"), folder=state)
+    lifecycle.apply(machine, plan_of(machine, "isolated"), folder=state)
     assert machine.affinity(102) == "2"
-    tunings.restore(machine, folder=state)
+    lifecycle.restore(machine, folder=state)
     assert machine.affinity(102) == "3"
 
 
 # ---- for a run -----------------------------------------------------------------------------------
 def test_a_run_is_told_what_is_in_force(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
-    assert tunings.describe(machine, state) is None
+    assert lifecycle.describe(machine, state) is None
     machine.refuse = {INTERRUPT: errno.EIO}
-    tunings.apply(machine, plan_of(machine, "isolated"), "abc", folder=state)
-    entry = tunings.describe(machine, state)
+    lifecycle.apply(machine, plan_of(machine, "isolated"), "abc", folder=state)
+    entry = lifecycle.describe(machine, state)
     assert entry is not None and entry.complete
     assert (entry.profile, entry.sha256, entry.cpus) == ("isolated", "abc", "3")
     assert entry.at_start == []
@@ -406,10 +405,10 @@ def test_a_run_is_told_what_is_in_force(tmp_path: Path) -> None:
     assert [(item.what, item.count, item.was) for item in governors] == [
         ("2 files", 2, "schedutil")
     ]
-    assert tunings.verified_at_end(machine, entry, state) == []
+    assert lifecycle.verified_at_end(machine, entry, state) == []
     machine.write(RUNTIME, "1")
-    assert f"scheduler.rt_runtime_us: {RUNTIME} is 1, not -1" in tunings.verified_at_end(
+    assert f"scheduler.rt_runtime_us: {RUNTIME} is 1, not -1" in lifecycle.verified_at_end(
         machine, entry, state
     )
-    tunings.restore(machine, "overwrite", folder=state)
-    assert "taken back" in tunings.verified_at_end(machine, entry, state)[0]
+    lifecycle.restore(machine, "overwrite", folder=state)
+    assert "taken back" in lifecycle.verified_at_end(machine, entry, state)[0]

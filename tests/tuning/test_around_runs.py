@@ -13,19 +13,19 @@ from pathlib import Path
 import pytest
 
 from kadenz.analysis.variants import two_variants
-from kadenz.condition import tuning as tunings
-from kadenz.condition.tuning_plan import plan_of
 from kadenz.config.manifest import HostEntry
 from kadenz.config.target_name import TargetName
 from kadenz.errors import ConfigError, KadenzError, StoreError, TargetFailed, UsageError
-from kadenz.lab import run, tuned
+from kadenz.host.facts import Host
+from kadenz.lab import run, tuning_in_force
 from kadenz.lab import tunings as around
 from kadenz.lab.measure import Job, Result
 from kadenz.lab.progress import Progress
 from kadenz.lab.rounds import interleaved
 from kadenz.lab.tunings import check_tunings, measured_tuned, tuned_job, tunings_of
 from kadenz.store import Run, read_run
-from kadenz.target.host_facts import Host
+from kadenz.tuning import lifecycle
+from kadenz.tuning.plan import plan_of
 from tests.lab.fake import Scripted
 from tests.lab.test_measure import job, record, said
 from tests.store import manifests
@@ -46,7 +46,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FileMachine:
     made = machines.make(tmp_path / "m")
     monkeypatch.setenv("KADENZ_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setattr(around, "Machine", lambda: made)
-    monkeypatch.setattr(tuned, "Machine", lambda: made)
+    monkeypatch.setattr(tuning_in_force, "Machine", lambda: made)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     return made
 
@@ -112,7 +112,7 @@ def test_tuned_and_untuned_are_interleaved_and_set_against_each_other(
 
 
 def test_without_the_word_the_machine_stays_as_it_is(machine: FileMachine, tmp_path: Path) -> None:
-    tunings.apply(machine, plan_of(machine, "latency")[0])
+    lifecycle.apply(machine, plan_of(machine, "latency")[0])
     before = machine.snapshot()
     (one,) = runs_of(measured(tmp_path, [host_job(tmp_path, machine, "")]))
     assert one.manifest.conditions["tuning"] == "latency"  # by hand, and stamped as ever
@@ -122,7 +122,7 @@ def test_without_the_word_the_machine_stays_as_it_is(machine: FileMachine, tmp_p
 def test_a_tuning_applied_by_hand_is_neither_replaced_nor_called_none(
     machine: FileMachine, tmp_path: Path
 ) -> None:
-    tunings.apply(machine, plan_of(machine, "quiet")[0])
+    lifecycle.apply(machine, plan_of(machine, "quiet")[0])
     before = machine.snapshot()
     for name in ("none", "latency"):
         with pytest.raises(TargetFailed, match="quiet of .* is in force already") as wrong:
@@ -191,16 +191,16 @@ def test_killed_at_any_step_restore_gives_everything_back(
         measured_tuned(one, lambda ready: result(tmp_path), Progress(), machine)
 
     while killed_at(point, machine, work):
-        if tunings.in_force(machine) is not None:
+        if lifecycle.in_force(machine) is not None:
             # The next call of `run --tuning` refuses, and says what helps.
             with pytest.raises(TargetFailed) as wrong:
                 check_tunings(["none"], "", [HOST], machine)
             assert "kadenz tune restore" in wrong.value.remedy
-            tunings.restore(machine)
+            lifecycle.restore(machine)
             half_done += 1
         assert machine.snapshot() == before, f"killed at step {point}"
         point += 5
-    assert machine.snapshot() == before and tunings.in_force(machine) is None
+    assert machine.snapshot() == before and lifecycle.in_force(machine) is None
     assert half_done > 10
 
 
@@ -229,7 +229,7 @@ def test_killed_while_it_measures_the_journal_knows_everything(
     before, one = machine.snapshot(), host_job(tmp_path, machine, "isolated")
     assert os.WTERMSIG(killed_while_it_measures(machine, signal.SIGKILL, one)) == signal.SIGKILL
     assert machine.snapshot() != before
-    tunings.restore(machine)
+    lifecycle.restore(machine)
     assert machine.snapshot() == before
 
 
@@ -251,7 +251,7 @@ def test_an_interruption_or_an_error_takes_the_tuning_back(
 
     with pytest.raises(type(error)):
         measured_tuned(host_job(tmp_path, machine, "isolated"), measure, Progress(), machine)
-    assert machine.snapshot() == before and tunings.in_force(machine) is None
+    assert machine.snapshot() == before and lifecycle.in_force(machine) is None
 
 
 def meanwhile(machine: FileMachine, folder: Path, act: Callable[[], object]) -> Result:
@@ -277,5 +277,5 @@ def test_a_tuning_taken_back_by_hand_meanwhile_is_not_taken_back_twice(
     machine: FileMachine, tmp_path: Path
 ) -> None:
     before = machine.snapshot()
-    assert meanwhile(machine, tmp_path, lambda: tunings.restore(machine)).failures == []
+    assert meanwhile(machine, tmp_path, lambda: lifecycle.restore(machine)).failures == []
     assert machine.snapshot() == before

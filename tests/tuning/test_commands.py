@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kadenz.cli import cli
-from kadenz.condition import tuning_machine
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.errors import KadenzError
+from kadenz.tuning import machine as real_machine
 
 from . import machine as machines
 from .machine import FileMachine
@@ -28,7 +28,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FileMachine:
     """The commands' machine: one made of files."""
     made = machines.make(tmp_path / "m")
     monkeypatch.setenv("KADENZ_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setattr(tuning_machine, "Machine", lambda: made)
+    monkeypatch.setattr(real_machine, "Machine", lambda: made)
     return made
 
 
@@ -42,11 +42,11 @@ def words(result: Result) -> str:
 
 def test_list_names_every_profile_and_what_it_takes_away(machine: FileMachine) -> None:
     text = words(kadenz("list"))
-    for name in house.tuning_files():
+    for name in inventory.tuning_files():
         assert name in text
     assert "takes away: " in text and "no tuning is in force" in text
     answer = json.loads(kadenz("list", "--json").output)
-    assert {entry["name"] for entry in answer["profiles"]} == set(house.tuning_files())
+    assert {entry["name"] for entry in answer["profiles"]} == set(inventory.tuning_files())
     assert answer["in_force"] is None
 
 

@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from kadenz.condition import tuning as tunings
-from kadenz.condition.tuning_machine import CPU, parse_mask, show_mask
-from kadenz.condition.tuning_plan import Item, Plan, make_plan
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.config.processors import parse_cpus, show_cpus
 from kadenz.config.toml import parse_toml
 from kadenz.config.tuning import InterruptRule, Tuning, removes
 from kadenz.errors import ConfigError, UsageError
+from kadenz.tuning import lifecycle
+from kadenz.tuning.machine import CPU, parse_mask, show_mask
+from kadenz.tuning.plan import Item, Plan, make_plan
 
 from . import machine as machines
 from .machine import FileMachine
 
 
 def plan_of(machine: FileMachine, name: str, cpus: str = "") -> Plan:
-    tuning, _ = house.read_tuning(name)
+    tuning, _ = inventory.read_tuning(name)
     return make_plan(machine, name, tuning, cpus)
 
 
@@ -34,7 +34,7 @@ def values(item: Item) -> dict[str, tuple[str, str]]:
     return {change.what: (change.was, change.value) for change in item.changes}
 
 
-@pytest.mark.parametrize("name", sorted(house.tuning_files()))
+@pytest.mark.parametrize("name", sorted(inventory.tuning_files()))
 def test_every_profile_explains_all_it_would_change_and_changes_nothing(
     name: str, tmp_path: Path
 ) -> None:
@@ -75,9 +75,9 @@ def test_the_fair_server_is_switched_off_on_each_processor_last_and_comes_back_f
     item = one(plan, "scheduler.fair_server_runtime_ns")
     assert values(item) == dict.fromkeys(paths, ("50000000", "0"))
     assert [change.path for change in plan.changes()[-2:]] == paths
-    tunings.apply(machine, plan, folder=tmp_path / "state")
+    lifecycle.apply(machine, plan, folder=tmp_path / "state")
     assert [machine.read(path) for path in paths] == ["0", "0"]
-    taken = tunings.restore(machine, folder=tmp_path / "state")
+    taken = lifecycle.restore(machine, folder=tmp_path / "state")
     assert [one.change.path for one in taken[:2]] == paths[::-1]
     assert machine.snapshot() == before
     lacking = plan_of(machines.make(tmp_path / "old"), "latency")
@@ -184,7 +184,7 @@ def test_case_2_says_where_its_thread_does_not_exist(tmp_path: Path) -> None:
 
 
 def test_a_later_rule_wins() -> None:
-    tuning, _ = house.read_tuning("cereia2011-case2")
+    tuning, _ = inventory.read_tuning("cereia2011-case2")
     assert [rule.priority for rule in tuning.thread if rule.match == "ktimer*/*"] == [50, 51]
 
 
@@ -214,7 +214,7 @@ def test_a_profile_that_makes_no_sense_is_refused(
     (own / "own.toml").write_text(text)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     with pytest.raises(ConfigError, match=words):
-        house.read_tuning("own")
+        inventory.read_tuning("own")
 
 
 def test_a_profile_of_ones_own_stands_on_another(
@@ -234,7 +234,7 @@ def test_a_profile_of_ones_own_stands_on_another(
 
 
 def test_a_rule_for_one_interrupt_comes_before_the_placement_of_all(tmp_path: Path) -> None:
-    tuning, _ = house.read_tuning("isolated")
+    tuning, _ = inventory.read_tuning("isolated")
     own = Tuning(title="own", interrupt=(InterruptRule(match="eth*", cpus="realtime"),))
     plan = make_plan(machines.make(tmp_path), "own", own.over(tuning))
     assert [c.name for c in one(plan, "placement.interrupts").changes] == ["nvme0q1"]
@@ -243,19 +243,19 @@ def test_a_rule_for_one_interrupt_comes_before_the_placement_of_all(tmp_path: Pa
 
 def test_an_unknown_profile_is_answered_with_the_nearest() -> None:
     with pytest.raises(UsageError, match="no tuning profile `isolatd`") as wrong:
-        house.read_tuning("isolatd")
+        inventory.read_tuning("isolatd")
     assert "isolated" in wrong.value.remedy
 
 
 def test_the_findings_a_profile_takes_away_are_known() -> None:
-    assert removes(house.read_tuning("latency")[0]) >= {
+    assert removes(inventory.read_tuning("latency")[0]) >= {
         "rt-throttling",
         "fair-server",
         "governor",
         "huge-pages",
     }
-    assert "rt-throttling" not in removes(house.read_tuning("quiet")[0])
-    assert removes(house.read_tuning("cereia2011-case1")[0]) == set()
+    assert "rt-throttling" not in removes(inventory.read_tuning("quiet")[0])
+    assert removes(inventory.read_tuning("cereia2011-case1")[0]) == set()
 
 
 @pytest.mark.parametrize("text", ["0", "0-2", "0,2-3", "0-1,31-33,64"])

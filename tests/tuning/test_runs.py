@@ -10,12 +10,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kadenz.condition import tuning as tunings
-from kadenz.condition.tuning_plan import make_plan
-from kadenz.config import house
+from kadenz.config import inventory
 from kadenz.config.manifest import Manifest
 from kadenz.errors import TargetFailed
-from kadenz.lab import tuned
+from kadenz.lab import tuning_in_force
+from kadenz.tuning import lifecycle
+from kadenz.tuning.plan import make_plan
 from tests.store import manifests
 
 from . import machine as machines
@@ -31,7 +31,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FileMachine:
 
 
 def apply(machine: FileMachine, name: str) -> None:
-    tunings.apply(machine, make_plan(machine, name, house.read_tuning(name)[0]))
+    lifecycle.apply(machine, make_plan(machine, name, inventory.read_tuning(name)[0]))
 
 
 def run(tier: str = "host") -> Manifest:
@@ -46,8 +46,8 @@ def codes(document: Manifest) -> list[str]:
 
 def test_a_run_without_a_tuning_says_nothing(machine: FileMachine) -> None:
     document = run()
-    tuned.begin(document, machine)
-    tuned.end(document, machine)
+    tuning_in_force.begin(document, machine)
+    tuning_in_force.end(document, machine)
     assert document.tuning is None
     assert document.conditions == {}
     assert document.warnings == []
@@ -56,8 +56,8 @@ def test_a_run_without_a_tuning_says_nothing(machine: FileMachine) -> None:
 def test_the_tuning_in_force_is_a_condition_verified_at_both_ends(machine: FileMachine) -> None:
     apply(machine, "latency")
     document = run()
-    tuned.begin(document, machine)
-    tuned.end(document, machine)
+    tuning_in_force.begin(document, machine)
+    tuning_in_force.end(document, machine)
     assert document.conditions["tuning"] == "latency"
     assert document.tuning is not None
     assert document.tuning.at_start == document.tuning.at_end == []
@@ -77,8 +77,8 @@ def test_targets_elsewhere_do_not_carry_this_machines_tuning(
 ) -> None:
     apply(machine, "latency")
     document = run(tier)
-    tuned.begin(document, machine)
-    tuned.end(document, machine)
+    tuning_in_force.begin(document, machine)
+    tuning_in_force.end(document, machine)
     assert document.tuning is None
     assert document.conditions == {}
 
@@ -87,7 +87,7 @@ def test_values_that_failed_are_part_of_the_condition(machine: FileMachine) -> N
     machine.refuse = {RUNTIME: errno.EROFS}
     apply(machine, "latency")
     document = run()
-    tuned.begin(document, machine)
+    tuning_in_force.begin(document, machine)
     assert document.conditions["tuning"].startswith("latency, without 1 of ")
 
 
@@ -95,28 +95,28 @@ def test_a_tuning_that_does_not_hold_is_stamped(machine: FileMachine) -> None:
     apply(machine, "latency")
     machine.write(RUNTIME, "950000")
     document = run()
-    tuned.begin(document, machine)
+    tuning_in_force.begin(document, machine)
     assert codes(document) == ["tuning-changed"]
     assert RUNTIME in document.warnings[0].message
-    tuned.end(document, machine)
+    tuning_in_force.end(document, machine)
     assert codes(document) == ["tuning-changed"]  # said once
 
 
 def test_a_tuning_that_goes_during_the_run_is_stamped(machine: FileMachine) -> None:
     apply(machine, "latency")
     document = run()
-    tuned.begin(document, machine)
-    tunings.restore(machine)
-    tuned.end(document, machine)
+    tuning_in_force.begin(document, machine)
+    lifecycle.restore(machine)
+    tuning_in_force.end(document, machine)
     assert codes(document) == ["tuning-changed"]
     assert "taken back" in document.warnings[0].message
 
 
 def test_a_tuning_that_comes_during_the_run_is_stamped(machine: FileMachine) -> None:
     document = run()
-    tuned.begin(document, machine)
+    tuning_in_force.begin(document, machine)
     apply(machine, "latency")
-    tuned.end(document, machine)
+    tuning_in_force.end(document, machine)
     assert codes(document) == ["tuning-changed"]
 
 
@@ -125,7 +125,7 @@ def test_a_half_applied_tuning_is_stamped(machine: FileMachine, tmp_path: Path) 
     file = tmp_path / "state" / "tuning" / "journal.jsonl"
     file.write_text("".join(file.read_text().splitlines(keepends=True)[:-1]))
     document = run()
-    tuned.begin(document, machine)
+    tuning_in_force.begin(document, machine)
     assert codes(document) == ["tuning-incomplete"]
     assert document.conditions["tuning"] == "latency, half applied"
 
@@ -134,16 +134,16 @@ def test_a_damaged_journal_does_not_stop_a_run(machine: FileMachine, tmp_path: P
     apply(machine, "latency")
     (tmp_path / "state" / "tuning" / "journal.jsonl").write_text("{\n")
     document = run()
-    tuned.begin(document, machine)
-    tuned.end(document, machine)
+    tuning_in_force.begin(document, machine)
+    tuning_in_force.end(document, machine)
     assert set(codes(document)) == {"tuning-unknown"}
-    assert tuned.on_every_processor(["suite"], machine) == ["suite"]
+    assert tuning_in_force.on_every_processor(["suite"], machine) == ["suite"]
 
 
 def test_the_suite_leaves_the_group_a_tuning_confines_programs_to(machine: FileMachine) -> None:
-    assert tuned.on_every_processor(["suite"], machine) == ["suite"]
+    assert tuning_in_force.on_every_processor(["suite"], machine) == ["suite"]
     apply(machine, "isolated")
-    command = tuned.on_every_processor(["/bin/sh", "-c", "echo $$ $0", "a b"], machine)
+    command = tuning_in_force.on_every_processor(["/bin/sh", "-c", "echo $$ $0", "a b"], machine)
     answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     assert answer[1:] == ["a", "b"]
     # The number written to the top group is the program's own.
@@ -156,7 +156,7 @@ def test_without_the_right_to_leave_it_the_run_does_not_begin(
     apply(machine, "isolated")
     monkeypatch.setattr("os.access", lambda path, mode: False)
     with pytest.raises(TargetFailed, match="may not leave its group") as wrong:
-        tuned.on_every_processor(["suite"], machine)
+        tuning_in_force.on_every_processor(["suite"], machine)
     assert "kadenz tune restore" in wrong.value.remedy
 
 

@@ -16,12 +16,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kadenz.cli.tune import tune
-from kadenz.condition import tuning as tunings
-from kadenz.condition import tuning_cpuset
-from kadenz.condition.tuning_machine import Machine, Task
-from kadenz.condition.tuning_plan import make_plan
 from kadenz.config.processors import parse_cpus, show_cpus
 from kadenz.config.tuning import Placement, Tuning
+from kadenz.tuning import cpuset, lifecycle
+from kadenz.tuning.machine import Machine, Task
+from kadenz.tuning.plan import make_plan
 
 RUNTIME = Path("/proc/sys/kernel/sched_rt_runtime_us")
 THREAD = "ksoftirqd/0"
@@ -37,7 +36,7 @@ def may_change() -> bool:
         RUNTIME.write_text(RUNTIME.read_text())
     except OSError:
         return False
-    return tunings.in_force(Machine()) is None
+    return lifecycle.in_force(Machine()) is None
 
 
 def thread() -> int:
@@ -69,8 +68,8 @@ def values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str
     monkeypatch.setenv("KADENZ_STATE_DIR", str(tmp_path / "state"))
     irq, before = movable_interrupt(), _now()
     yield before
-    if tunings.in_force(Machine()) is not None:
-        tunings.restore(Machine(), "overwrite")
+    if lifecycle.in_force(Machine()) is not None:
+        lifecycle.restore(Machine(), "overwrite")
     RUNTIME.write_text(before["runtime"])
     Machine().set_policy(thread(), before["thread"])
     if irq is not None:
@@ -144,16 +143,16 @@ def test_kill_9_in_the_middle_of_apply_is_repaired_by_restore(
 ) -> None:
     program = f"""
 import os, signal
-from kadenz.condition import tuning
+from kadenz.tuning import lifecycle
 from kadenz.cli.tune import tune
-make, left = tuning.perform, {step}
+make, left = lifecycle.perform, {step}
 def perform(*arguments):
     global left
     make(*arguments)
     left -= 1
     if left == 0:
         os.kill(os.getpid(), signal.SIGKILL)
-tuning.perform = perform
+lifecycle.perform = perform
 tune.main(["apply", {str(profile)!r}], standalone_mode=False)
 """
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
@@ -179,7 +178,7 @@ class OnlyOurs(Machine):
 
 def test_a_program_is_kept_off_a_processor_and_set_free(tmp_path: Path) -> None:
     """By the cpuset controller of this machine, in whichever version it is mounted."""
-    found = tuning_cpuset.find(Machine())
+    found = cpuset.find(Machine())
     cpus = Machine().online()
     if found is None or len(cpus) < 2:
         pytest.skip("no cpuset controller, or one processor")
@@ -192,17 +191,17 @@ def test_a_program_is_kept_off_a_processor_and_set_free(tmp_path: Path) -> None:
             tuning = Tuning(
                 title="apart", placement=Placement(realtime="last", user_tasks="housekeeping")
             )
-            tunings.apply(machine, make_plan(machine, "apart", tuning), folder=tmp_path)
+            lifecycle.apply(machine, make_plan(machine, "apart", tuning), folder=tmp_path)
             try:
                 assert machine.affinity(program.pid) == show_cpus(cpus - {max(cpus)})
                 child = subprocess.run(
                     ["cat", "/proc/self/cgroup"], capture_output=True, text=True, check=True
                 )
-                assert tuning_cpuset.OUR_GROUP not in child.stdout
+                assert cpuset.OUR_GROUP not in child.stdout
             finally:
-                taken = tunings.restore(machine, folder=tmp_path)
+                taken = lifecycle.restore(machine, folder=tmp_path)
             assert {one.result for one in taken} <= {"restored", "already so"}
             assert machine.affinity(program.pid) == before
-            assert not machine.exists(f"{found.mount}/{tuning_cpuset.OUR_GROUP}")
+            assert not machine.exists(f"{found.mount}/{cpuset.OUR_GROUP}")
         finally:
             program.kill()

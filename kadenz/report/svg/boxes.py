@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kadenz.report import numbers
+from kadenz.report import digits
 from kadenz.report.svg.element import el, line, text, title
 from kadenz.report.svg.panel import Panel, Plot
 from kadenz.report.svg.scale import Scale, choose
@@ -45,8 +45,8 @@ def boxes(
         _row(panel, x, row, panel.top + ROW * (number + 0.5) + 2.0, colour, unit)
     panel.x_axis(x, unit)
     described = "; ".join(
-        f"{row.label}: median {numbers.number(row.box.median * row.scale)}, "
-        f"largest {numbers.number(row.high)}"
+        f"{row.label}: median {digits.number(row.box.median * row.scale)}, "
+        f"largest {digits.number(row.high)}"
         for row in rows
     )
     return panel.finish(name, f"Box plots in {unit}. {described}.")
@@ -62,11 +62,11 @@ def _row(panel: Panel, x: Scale, row: Row, y: float, colour: int, unit: str) -> 
     box, scale = row.box, row.scale
     q1, median, q3 = x(box.q1 * scale), x(box.median * scale), x(box.q3 * scale)
     words = (
-        f"{row.label}: quartiles {numbers.number(box.q1 * scale)}, "
-        f"{numbers.number(box.median * scale)}, {numbers.number(box.q3 * scale)}; "
-        f"whiskers {numbers.number(box.low_whisker * scale)} to "
-        f"{numbers.number(box.high_whisker * scale)}; {numbers.number(row.low)} to "
-        f"{numbers.number(row.high)} {unit}; {box.below + box.above:,} of {box.n:,} beyond"
+        f"{row.label}: quartiles {digits.number(box.q1 * scale)}, "
+        f"{digits.number(box.median * scale)}, {digits.number(box.q3 * scale)}; "
+        f"whiskers {digits.number(box.low_whisker * scale)} to "
+        f"{digits.number(box.high_whisker * scale)}; {digits.number(row.low)} to "
+        f"{digits.number(row.high)} {unit}; {box.below + box.above:,} of {box.n:,} beyond"
     )
     whisker_low, whisker_high = x(box.low_whisker * scale), x(box.high_whisker * scale)
     panel.add(
@@ -85,6 +85,6 @@ def _row(panel: Panel, x: Scale, row: Row, y: float, colour: int, unit: str) -> 
         ),
         line(median, y - 6, median, y + 6, f"l{colour}"),
         el("circle", cx=x(row.high), cy=y, r=2.4, class_=f"o{colour}"),
-        text(panel.right + 2, y + 3.8, numbers.number(row.high)),
+        text(panel.right + 2, y + 3.8, digits.number(row.high)),
         el("rect", title(words), x=0.0, y=y - ROW / 2, width=340.0, height=ROW, class_="hit"),
     )

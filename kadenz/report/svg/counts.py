@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kadenz.report import numbers
+from kadenz.report import digits
 from kadenz.report.svg.element import el, line, path, text, title
 from kadenz.report.svg.panel import Panel, Plot
 from kadenz.report.svg.scale import Scale, choose, logarithmic
@@ -57,11 +57,11 @@ def counts(
             at = x(value)
             panel.add(line(at, panel.bottom + 1, at, panel.bottom + 7, "cold"))
         panel.add(text(panel.right, panel.height - 5, "| cold", "coldt", anchor="end"))
-    described = ", ".join(f"{word} {numbers.number(value)}" for word, value in marks)
+    described = ", ".join(f"{word} {digits.number(value)}" for word, value in marks)
     return panel.finish(
         name,
-        f"{histogram.n:,} samples from {numbers.number(float(edges[0]))} to "
-        f"{numbers.number(float(edges[-1]))} {unit}; {described}; "
+        f"{histogram.n:,} samples from {digits.number(float(edges[0]))} to "
+        f"{digits.number(float(edges[-1]))} {unit}; {described}; "
         f"{len(cold)} cold samples apart. Counts are logarithmic.",
     )
 
@@ -83,7 +83,7 @@ def _touch(
     panel: Panel, x: Scale, edges: Floats, cell: tuple[int, int, int], n: int, unit: str
 ) -> str:
     low, high = float(edges[cell[0]]), float(edges[cell[1]])
-    words = f"{numbers.number(low)} to {numbers.number(high)} {unit}: {cell[2]:,} of {n:,}"
+    words = f"{digits.number(low)} to {digits.number(high)} {unit}: {cell[2]:,} of {n:,}"
     return el(
         "rect",
         title(words),

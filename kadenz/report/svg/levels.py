@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kadenz.report import numbers
+from kadenz.report import digits
 from kadenz.report.svg.element import el, line, path, text, title
 from kadenz.report.svg.panel import Panel, Plot
 from kadenz.report.svg.scale import linear, logarithmic
@@ -68,22 +68,20 @@ def levels(
     for one in found:
         at = x(one.samples)
         words = (
-            f"once in {one.samples:,.0f} samples: {numbers.number(one.level.value)}, "
-            f"{numbers.number(one.level.low)} to {numbers.number(one.level.high)} {unit}"
+            f"once in {one.samples:,.0f} samples: {digits.number(one.level.value)}, "
+            f"{digits.number(one.level.low)} to {digits.number(one.level.high)} {unit}"
         )
         panel.add(
             line(at, y(one.level.low), at, y(one.level.high), "mark"),
             el("circle", title(words), cx=at, cy=y(one.level.value), r=3.0, class_=f"o{number}"),
-            text(
-                at - 6, y(one.level.value) - 6, numbers.number(one.level.value), "v", anchor="end"
-            ),
+            text(at - 6, y(one.level.value) - 6, digits.number(one.level.value), "v", anchor="end"),
         )
     panel.x_axis(x, "expected once in so many samples")
     described = "; ".join(
-        f"once in {one.samples:,.0f}: {numbers.number(one.level.value)}" for one in found
+        f"once in {one.samples:,.0f}: {digits.number(one.level.value)}" for one in found
     )
     return panel.finish(
         name,
-        f"{peaks.size:,} peaks from {numbers.number(float(peaks[0]))} to "
-        f"{numbers.number(float(peaks[-1]))} {unit}; {described or 'not extrapolated'}.",
+        f"{peaks.size:,} peaks from {digits.number(float(peaks[0]))} to "
+        f"{digits.number(float(peaks[-1]))} {unit}; {described or 'not extrapolated'}.",
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kadenz.report import numbers
+from kadenz.report import digits
 from kadenz.report.svg.element import el, path, title
 from kadenz.report.svg.panel import Panel, Plot
 from kadenz.report.svg.scale import linear
@@ -34,7 +34,7 @@ def lines(
     described = []
     for number, one in enumerate(series):
         own = [value for _, value in one.points]
-        words = f"{one.name}: {numbers.number(min(own))} to {numbers.number(max(own))} {unit}"
+        words = f"{one.name}: {digits.number(min(own))} to {digits.number(max(own))} {unit}"
         described.append(words)
         drawn = path([(x(at), y(value)) for at, value in one.points], f"l{colour_of(number)}")
         panel.add(el("g", drawn, title(words)))

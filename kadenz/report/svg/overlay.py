@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kadenz.report import numbers
+from kadenz.report import digits
 from kadenz.report.svg.element import el, line, text, title
 from kadenz.report.svg.panel import LABEL_PITCH, Panel, Plot
 from kadenz.report.svg.scale import Scale, logarithmic
@@ -98,7 +98,7 @@ def placed(value: float, words: str, shown: Axes) -> str:
     if value <= shown.high:
         return words
     return (
-        f"{words}, {numbers.number(float(f'{value * ROOM / shown.high:.2g}'))} times the largest →"
+        f"{words}, {digits.number(float(f'{value * ROOM / shown.high:.2g}'))} times the largest →"
     )
 
 
@@ -106,7 +106,7 @@ def share(value: float) -> str:
     """ "10 %", "0.01 %", and below that "1 in 100k"."""
     if value >= 0.999e-4:
         return f"{100.0 * value:.6g} %"
-    return f"1 in {numbers.axis([round(1.0 / value)])[0]}"
+    return f"1 in {digits.axis([round(1.0 / value)])[0]}"
 
 
 def _steps(panel: Panel, curve: Curve, x: Scale, y: Scale) -> str:

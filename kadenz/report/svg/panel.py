@@ -7,7 +7,7 @@ import textwrap
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape
 
-from kadenz.report import numbers
+from kadenz.report import digits
 from kadenz.report.svg.element import el, line, text, title
 from kadenz.report.svg.scale import Scale
 from kadenz.report.svg.style import STANDALONE
@@ -81,7 +81,7 @@ class Panel:
         """Axis line, ticks and the axis's name at the bottom."""
         self.add(line(self.left, self.bottom, self.right, self.bottom, "axis"))
         last = float("-inf")
-        for tick, label in zip(scale.ticks, numbers.axis(scale.ticks), strict=True):
+        for tick, label in zip(scale.ticks, digits.axis(scale.ticks), strict=True):
             x = scale(tick)
             self.add(line(x, self.bottom, x, self.bottom + 4, "axis"))
             room = 3.2 * len(label) + 4.0
@@ -93,7 +93,7 @@ class Panel:
 
     def y_axis(self, scale: Scale) -> None:
         """Horizontal grid lines with their figures; the unit stands in the subheading."""
-        for tick, label in zip(scale.ticks, numbers.axis(scale.ticks), strict=True):
+        for tick, label in zip(scale.ticks, digits.axis(scale.ticks), strict=True):
             y = scale(tick)
             self.add(line(self.left, y, self.right, y, "grid"))
             self.add(text(self.left - 6, y + 3.8, label, anchor="end"))

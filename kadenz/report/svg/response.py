@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kadenz.report import numbers
+from kadenz.report import digits
 from kadenz.report.svg.element import el, path, title
 from kadenz.report.svg.panel import Panel, Plot
 from kadenz.report.svg.scale import choose
@@ -87,10 +87,10 @@ def response(
         panel.add(path(curve, "fit"))
     panel.add(path([(x(p.size), y(p.median)) for p in points], stroke))
     for p in points:
-        words = f"{p.size:g} bytes: median {numbers.number(p.median)}, "
+        words = f"{p.size:g} bytes: median {digits.number(p.median)}, "
         if p.p99 is not None:
-            words += f"p99 {numbers.number(p.p99)}, "
-        words += f"{numbers.number(p.low)} to {numbers.number(p.high)} {unit}"
+            words += f"p99 {digits.number(p.p99)}, "
+        words += f"{digits.number(p.low)} to {digits.number(p.high)} {unit}"
         panel.add(
             el("circle", cx=x(p.size), cy=y(p.median), r=2.6, class_=f"d{colour}"),
             el("circle", title(words), cx=x(p.size), cy=y(p.median), r=11.0, class_="hit"),
@@ -107,13 +107,12 @@ def response(
     first = points[0]
     description = (
         f"{len(points)} sizes from {first.size:g} to {last.size:g} bytes. Median from "
-        f"{numbers.number(first.median)} to {numbers.number(last.median)} {unit}, largest value "
-        f"{numbers.number(top)} {unit}."
+        f"{digits.number(first.median)} to {digits.number(last.median)} {unit}, largest value "
+        f"{digits.number(top)} {unit}."
     )
     if fit is not None:
-        description += (
-            f" Fit {numbers.number(fit.fixed)} + {numbers.number(fit.per_byte)} a byte"
-            + ("." if fit.trusted else ", but the points are not on a line.")
+        description += f" Fit {digits.number(fit.fixed)} + {digits.number(fit.per_byte)} a byte" + (
+            "." if fit.trusted else ", but the points are not on a line."
         )
     return panel.finish(name, description)
 
@@ -145,19 +144,19 @@ def dots(
         panel.add(
             el(
                 "circle",
-                title(f"{size:g} bytes: mean {numbers.printed(value)} {unit} ({where})"),
+                title(f"{size:g} bytes: mean {digits.printed(value)} {unit} ({where})"),
                 cx=x(size),
                 cy=y(value),
                 r=4.0,
                 class_="mark",
             )
         )
-    panel.labels([(y(v), numbers.printed(v), "v") for _, v, _ in points[-1:]], panel.right + 4)
+    panel.labels([(y(v), digits.printed(v), "v") for _, v, _ in points[-1:]], panel.right + 4)
     for size, value, _ in points[:-1]:
         panel.add(el("g", _value_label(x(size), y(value), value)))
-    text = "; ".join(f"{size:g} bytes {numbers.printed(v)} {unit}" for size, v, _ in points)
+    text = "; ".join(f"{size:g} bytes {digits.printed(v)} {unit}" for size, v, _ in points)
     return panel.finish(name, f"Published means: {text}.")
 
 
 def _value_label(x: float, y: float, value: float) -> str:
-    return el("text", numbers.printed(value), x=x + 8, y=y - 6, class_="v")
+    return el("text", digits.printed(value), x=x + 8, y=y - 6, class_="v")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kadenz.report import numbers
+from kadenz.report import digits
 from kadenz.report.svg.element import el, path, text, title
 from kadenz.report.svg.panel import Panel, Plot
 from kadenz.report.svg.scale import choose, linear
@@ -63,6 +63,6 @@ def series(
     described = "; ".join(words for _, _, words in named)
     return panel.finish(
         name,
-        f"{envelope.n:,} samples in time order, {numbers.number(low)} to {numbers.number(high)} "
+        f"{envelope.n:,} samples in time order, {digits.number(low)} to {digits.number(high)} "
         f"{unit}" + (f"; {described}." if described else "."),
     )

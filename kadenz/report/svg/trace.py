@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kadenz.report import numbers
+from kadenz.report import digits
 from kadenz.report.svg.element import line, path, text
 from kadenz.report.svg.panel import Panel, Plot
 from kadenz.report.svg.scale import Scale, linear
@@ -69,8 +69,8 @@ def trace(
     panel.x_axis(x, "seconds")
     return panel.finish(
         name,
-        f"Over {numbers.number(float(seconds[-1]))} s, from {numbers.number(low)} to "
-        f"{numbers.number(high)} {unit}"
+        f"Over {digits.number(float(seconds[-1]))} s, from {digits.number(low)} to "
+        f"{digits.number(high)} {unit}"
         + "".join(f"; {overlay.words} drawn through" for overlay in overlays)
         + (f"; {ticks_words}" if ticks_words else "")
         + ".",

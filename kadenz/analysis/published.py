@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The published figures (published/published.csv), matched to results.
+
+A row matches a record when benchmark, kernel family, board family and every parameter the row names
+agree. What matches is shown beside ours in its own unit, with its own system and the class of its
+clock; nothing is converted and no ratio is formed, because a microsecond on silicon and an
+instruction in an emulator are not the same quantity.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadenz.analysis.results import RecordResult, RunResult
+from kadenz.config import inventory
+from kadenz.config.manifest import ClockClass
+from kadenz.errors import ConfigError
+
+FIGURES = Path("published/published.csv")
+SYSTEMS = Path("published/systems.csv")
+
+# Names of studies, as a reader knows them.
+STUDIES = {
+    "yoo2024": "Yoo and Choi 2024, Electronics 13(4), 733",
+    "mazzi2021": "Mazzi, Gaga and Errahimi 2021, Indian J. Sci. Technol. 14(16)",
+    "cereia2011": "Cereia, Bertolotti and Scanzio 2011, EtherCAT master on Linux",
+    "arm2022": "FreeRTOS on the dual-core ESP32, 2022",
+    "kioxia2019": "TOPPERS/ASP on RISC-V, 2019",
+}
+
+# A published name of a parameter, our name, and our units in one of theirs.
+_PARAMETERS: dict[str, tuple[str, int]] = {
+    "bytes": ("size_bytes", 1),
+    "interval": ("period_us", 1),
+    "period_ms": ("period_us", 1000),
+    "iterations": ("iterations", 1),
+}
+# yoo2024 speaks of "semaphore" on Linux; a POSIX semaphore counts. What arm2022 takes for the
+# overhead of a time stamp is what two stamps with nothing between them cost.
+_SAME_BENCHMARK = {
+    "itc/semaphore": "itc/semaphore-counting",
+    "clock/timestamp-overhead": "clock/read-cost",
+}
+
+
+@dataclass(frozen=True)
+class System:
+    """A system somebody published figures of."""
+
+    name: str
+    kernel_families: tuple[str, ...]
+    boards: tuple[str, ...]
+    clock_class: ClockClass
+    chip: str
+
+
+@dataclass(frozen=True)
+class PublishedFigure:
+    """A row of published/published.csv. `value` is in `unit`, as printed."""
+
+    paper: str
+    where: str
+    system: System
+    kernel: str
+    benchmark: str
+    parameters: dict[str, str]  # as published
+    statistic: str
+    value: float
+    unit: str
+    note: str
+
+    @property
+    def kernel_family(self) -> str:
+        """The folder under kernels/ that the published kernel belongs to."""
+        first = self.kernel.split()[0]
+        return {
+            "FreeRTOS": "freertos",
+            "Linux": "posix",
+            "Keil": "rtx5",
+            "TOPPERS/ASP": "toppers-asp",
+        }.get(first, first.lower())
+
+    @property
+    def our_params(self) -> dict[str, int]:
+        """The parameters a record of ours has to have; names we do not know keep their own."""
+        found = {}
+        for name, text in self.parameters.items():
+            ours, factor = _PARAMETERS.get(name, (name, 1))
+            number = re.match(r"\d+", text)
+            if number:
+                found[ours] = int(number.group()) * factor
+        return found
+
+
+def load(root: Path | None = None) -> list[PublishedFigure]:
+    """Every published figure. ConfigError names file and line when one cannot be read."""
+    base = inventory.root() if root is None else root
+    systems = {row["system"]: _system(row) for _, row in _rows(base / SYSTEMS)}
+    found = []
+    for line, row in _rows(base / FIGURES):
+        try:
+            found.append(
+                PublishedFigure(
+                    paper=row["paper"],
+                    where=row["where"],
+                    system=systems[row["system"]],
+                    kernel=row["kernel"],
+                    benchmark=row["benchmark"],
+                    parameters=dict(_pairs(row["parameters"])),
+                    statistic=row["statistic"],
+                    value=float(row["value"]),
+                    unit=row["unit"].replace("us", "µs"),
+                    note=row["note"],
+                )
+            )
+        except KeyError as error:
+            raise ConfigError(
+                f"{base / FIGURES}, line {line}: {error} is not known",
+                remedy=f"Add it to {SYSTEMS}, or correct the column",
+            ) from None
+        except ValueError as error:
+            raise ConfigError(f"{base / FIGURES}, line {line}: {error}") from None
+    return found
+
+
+def load_if_there() -> list[PublishedFigure]:
+    """As `load`; none where kadenz was installed without its checkout."""
+    try:
+        root = inventory.root()
+    except ConfigError:
+        return []
+    return load(root) if (root / FIGURES).exists() else []
+
+
+def family_of(figure: PublishedFigure, run: RunResult) -> bool:
+    """Whether a run is of the published figure's board family and kernel family."""
+    target = run.manifest.target
+    return target.board in figure.system.boards and target.kernel == figure.kernel_family
+
+
+def matches(
+    figures: Iterable[PublishedFigure], run: RunResult, record: RecordResult
+) -> list[PublishedFigure]:
+    """The published figures of the same benchmark, point and family as `record`."""
+    return [
+        figure
+        for figure in figures
+        if family_of(figure, run)
+        and same_benchmark(figure.benchmark, record.bench)
+        and figure.our_params.items() <= record.params.items()
+    ]
+
+
+def same_benchmark(published: str, ours: str) -> bool:
+    """Whether the two names speak of one benchmark."""
+    return _SAME_BENCHMARK.get(published, published) == ours
+
+
+def _rows(file: Path) -> list[tuple[int, dict[str, str]]]:
+    try:
+        with file.open(encoding="utf-8", newline="") as text:
+            reader = csv.DictReader(text)
+            return [(reader.line_num, row) for row in reader]
+    except OSError as error:
+        raise ConfigError(
+            f"{file}: {error.strerror}", remedy="The published figures belong to the checkout"
+        ) from None
+
+
+def _system(row: dict[str, str]) -> System:
+    return System(
+        name=row["system"],
+        kernel_families=tuple(row["kernel_family"].split(";")),
+        boards=tuple(row["boards"].split(";")),
+        clock_class=row["clock_class"],  # type: ignore[arg-type]
+        chip=row["chip"],
+    )
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    """ "bytes=60 period_ms=1" as pairs; words without "=" are a description, not parameters."""
+    pairs = []
+    for word in text.split():
+        name, equals, value = word.partition("=")
+        if equals:
+            pairs.append((name, value))
+    return pairs

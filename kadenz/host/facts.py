@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machine that measures, for the manifest, and what a reader must know about it (rule 9).
+
+Each problem becomes a warning with a stable code and a remedy. None of them stops a measurement:
+figures from an imperfect machine are figures, as long as they say so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kadenz.config import manifest
+from kadenz.host.limits import (
+    FIFO_PRIORITY,
+    Limits,
+    Load,
+    Rights,
+    read_limits,
+    read_load,
+    try_rights,
+)
+from kadenz.host.noise import read_noise
+from kadenz.host.preflight import preflight
+from kadenz.host.system import DEEP_IDLE_US, Files, System, read_system
+from kadenz.host.throttling import (
+    Throttling,
+    about_throttling,
+    read_throttling,
+    unknown_throttling,
+)
+
+# Warnings that mean: a campaign cannot be measured on this Linux as it asks for.
+NO_RIGHT = frozenset({"no-sched-fifo", "rt-budget-zero", "no-mlock"})
+# The largest point of campaigns/yoo2024.toml on Linux: two queues there and back, 3072 bytes.
+MQ_QUEUES = 2
+MQ_MESSAGES = 10
+MQ_BYTES = 3072
+# What the kernel charges for a message beyond its bytes, at most (mq_overview(7): struct msg_msg
+# and, since Linux 3.5, a tree leaf).
+_MQ_OVERHEAD_BYTES = 128
+# Clock sources the vDSO reads without a system call (x86-64, arm64, riscv64, a KVM guest).
+_FAST_CLOCKS = {"tsc", "arch_sys_counter", "riscv_clocksource", "kvm-clock"}
+# Above this share of the last ten seconds threads waited for a processor (/proc/pressure/cpu).
+_PRESSURE_PERCENT = 5.0
+
+
+@dataclass(frozen=True)
+class Host:
+    """This machine: its entry for the manifest, and the warnings that belong to its figures.
+
+    `preflight` holds every check with its verdict, those behind the warnings among them.
+    """
+
+    entry: manifest.HostEntry
+    warnings: list[manifest.Warning]
+    preflight: list[manifest.PreflightEntry] = field(default_factory=list)
+
+
+def read_host(files: Files | None = None, rights: Rights | None = None) -> Host:
+    """Read this machine and try its rights.
+
+    `files` and `rights` replace the machine in tests. Takes about 50 ms, nearly all of it in the
+    child process that tries the rights.
+    """
+    files = files or Files()
+    rights = rights or try_rights()
+    system, limits, load = read_system(files), read_limits(files), read_load(files)
+    throttling = read_throttling(files)
+    warnings = [
+        *_about_the_machine(system, load),
+        *_about_the_rights(rights, limits),
+        *_about_the_idle_states(system, rights),
+        *_about_the_limits(limits, throttling),
+    ]
+    noise = read_noise(files, system)
+    noise.unknown |= unknown_throttling(throttling, limits.rt_runtime_us)
+    checks = preflight(system, warnings, noise)
+    entry = _entry(system, limits, load, rights)
+    entry.facts |= _server_facts(throttling)
+    return Host(entry, warnings, checks)
+
+
+def _entry(system: System, limits: Limits, load: Load, rights: Rights) -> manifest.HostEntry:
+    facts = {
+        "container": system.container,
+        "governor": ", ".join(system.governors),
+        "idle_driver": system.idle_driver,
+        "deepest_idle_us": str(system.deepest_idle_us),
+        "smt": "on" if system.smt else "off",
+        "isolated": system.isolated,
+        "nohz_full": system.nohz_full,
+        "clocksource": system.clocksource,
+        "throttled": str(system.throttled),
+        "kernel_parameters": system.parameters,
+        "rt_runtime_us": _text(limits.rt_runtime_us),
+        "rt_period_us": _text(limits.rt_period_us),
+        "group_quota": limits.group_quota,
+        "mq_msg_max": _text(limits.mq_messages),
+        "mq_msgsize_max": _text(limits.mq_bytes),
+        "mq_total_bytes": _text(limits.mq_total_bytes),
+        "load_1min": f"{load.load_1min:g}",
+        "running_threads": str(load.running),
+        "cpu_pressure_percent": _text(load.cpu_pressure_percent),
+        "sched_fifo": rights.fifo or "yes",
+        "mlockall": rights.mlock or "yes",
+        "cpu_dma_latency": rights.dma_latency or "yes",
+    }
+    return manifest.HostEntry(
+        os=system.os,
+        kernel=system.kernel,
+        preempt=system.preempt,
+        cpu=system.cpu,
+        cpus=system.cpus,
+        virtual=system.virtual,
+        facts={name: value for name, value in facts.items() if value},
+    )
+
+
+def _server_facts(throttling: Throttling) -> dict[str, str]:
+    """Runtime and period of the fair server, each once: "50000000/1000000000"."""
+    pairs = dict.fromkeys(f"{runtime}/{period}" for runtime, period in throttling.server or ())
+    return {"fair_server_ns": ", ".join(pairs)} if pairs else {}
+
+
+def _text(number: float | None) -> str:
+    return "" if number is None else f"{number:g}" if isinstance(number, float) else str(number)
+
+
+def _about_the_machine(system: System, load: Load) -> list[manifest.Warning]:
+    found = []
+    if system.virtual:
+        name = "" if system.virtual == "yes" else f" ({system.virtual})"
+        found.append(
+            manifest.Warning(
+                code="virtual-machine",
+                message=f"this machine is virtual{name}: its host may stop it at any moment, and "
+                "its figures say nothing about hardware",
+                remedy="Measure on the machine itself",
+            )
+        )
+    if system.preempt != "PREEMPT_RT":
+        found.append(
+            manifest.Warning(
+                code="not-preempt-rt",
+                message=f"this kernel is {system.preempt}, not PREEMPT_RT: worst cases are not "
+                "bounded",
+                remedy="Boot a PREEMPT_RT kernel; Debian: apt-get install linux-image-rt-amd64",
+            )
+        )
+    slow = [name for name in system.governors if name != "performance"]
+    if slow:
+        found.append(
+            manifest.Warning(
+                code="governor",
+                message=f"processors change their frequency (governor {', '.join(slow)})",
+                remedy="cpupower frequency-set --governor performance",
+            )
+        )
+    if system.smt:
+        found.append(
+            manifest.Warning(
+                code="smt",
+                message="two threads share each core (SMT): one slows the other down",
+                remedy="echo off > /sys/devices/system/cpu/smt/control",
+            )
+        )
+    if system.throttled:
+        found.append(
+            manifest.Warning(
+                code="thermal-throttling",
+                message=f"processors slowed down because of heat {system.throttled} times since "
+                "boot",
+                remedy="Improve the cooling, and see that the count stays during a run",
+            )
+        )
+    if system.clocksource and system.clocksource not in _FAST_CLOCKS:
+        found.append(
+            manifest.Warning(
+                code="slow-clocksource",
+                message=f"the clock source is {system.clocksource}: slow to read, or coarse",
+                remedy="Find out why the kernel gave up a faster one: dmesg | grep -i clocksource",
+            )
+        )
+    busy = load.cpu_pressure_percent is not None and load.cpu_pressure_percent > _PRESSURE_PERCENT
+    if busy or load.running > 1 + max(1, system.cpus // 2):
+        pressure = (
+            f", threads waited {load.cpu_pressure_percent:g} % of the last 10 s"
+            if load.cpu_pressure_percent is not None
+            else ""
+        )
+        found.append(
+            manifest.Warning(
+                code="competing-load",
+                message=f"other work runs on this machine: {load.running} threads runnable on "
+                f"{system.cpus} processors, load {load.load_1min:g}{pressure}",
+                remedy="Stop it, or declare it as a condition of the campaign",
+            )
+        )
+    return found
+
+
+def _about_the_rights(rights: Rights, limits: Limits) -> list[manifest.Warning]:
+    found = []
+    if limits.group_rt_budget:
+        found.append(
+            manifest.Warning(
+                code="rt-budget-zero",
+                message="the control group of this shell has no real-time budget "
+                f"({limits.group_rt_budget} is 0): SCHED_FIFO fails even for root",
+                remedy=f"echo 950000 > {limits.group_rt_budget}, or run in the root group: "
+                "echo $$ > /sys/fs/cgroup/cpu/tasks",
+            )
+        )
+    elif rights.fifo:
+        found.append(
+            manifest.Warning(
+                code="no-sched-fifo",
+                message=f"no right to SCHED_FIFO priority {FIFO_PRIORITY} ({rights.fifo}): threads "
+                "run at ordinary priority, and latencies are those of the whole machine",
+                remedy="Run as root, or give the right: `@realtime - rtprio 99` in "
+                "/etc/security/limits.d/realtime.conf, the user in that group, a new login",
+            )
+        )
+    if rights.mlock:
+        found.append(
+            manifest.Warning(
+                code="no-mlock",
+                message=f"no right to lock memory ({rights.mlock}): a page fault may fall into a "
+                "timed region",
+                remedy="Run as root, or give the right: `@realtime - memlock unlimited` in "
+                "/etc/security/limits.d/realtime.conf, the user in that group, a new login",
+            )
+        )
+    return found
+
+
+def _about_the_idle_states(system: System, rights: Rights) -> list[manifest.Warning]:
+    if not rights.dma_latency or system.deepest_idle_us <= DEEP_IDLE_US:
+        return []
+    return [
+        manifest.Warning(
+            code="idle-states",
+            message=f"processors fall asleep for up to {system.deepest_idle_us} us and "
+            f"/dev/cpu_dma_latency cannot be held ({rights.dma_latency}): wake-ups are longer",
+            remedy="Run as root, or allow it: chmod o+w /dev/cpu_dma_latency",
+        )
+    ]
+
+
+def _about_the_limits(limits: Limits, throttling: Throttling) -> list[manifest.Warning]:
+    found = about_throttling(throttling, limits.rt_runtime_us, limits.rt_period_us)
+    if limits.group_quota not in {"", "max"}:
+        found.append(
+            manifest.Warning(
+                code="cpu-quota",
+                message=f"the control group may use {limits.group_quota} processors and was made "
+                f"to wait {limits.group_throttled} times",
+                remedy="Run outside of it, or raise cpu.max (cpu.cfs_quota_us)",
+            )
+        )
+    found += _about_message_queues(limits)
+    return found
+
+
+def _about_message_queues(limits: Limits) -> list[manifest.Warning]:
+    needed = MQ_QUEUES * MQ_MESSAGES * (MQ_BYTES + _MQ_OVERHEAD_BYTES)
+    short = []
+    if limits.mq_messages is not None and limits.mq_messages < MQ_MESSAGES:
+        short.append(
+            (
+                f"{limits.mq_messages} messages in a queue",
+                f"sysctl -w fs.mqueue.msg_max={MQ_MESSAGES}",
+            )
+        )
+    if limits.mq_bytes is not None and limits.mq_bytes < MQ_BYTES:
+        short.append(
+            (f"{limits.mq_bytes} bytes in a message", f"sysctl -w fs.mqueue.msgsize_max={MQ_BYTES}")
+        )
+    if limits.mq_total_bytes is not None and limits.mq_total_bytes < needed:
+        short.append((f"{limits.mq_total_bytes} bytes in all queues", f"ulimit -q {needed}"))
+    if not short:
+        return []
+    return [
+        manifest.Warning(
+            code="mq-limits",
+            message=f"message queues are limited to {', '.join(what for what, _ in short)}: "
+            f"itc/message-queue needs {MQ_MESSAGES} messages of {MQ_BYTES} bytes in {MQ_QUEUES} "
+            "queues",
+            remedy=", ".join(how for _, how in short),
+        )
+    ]

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What this machine lets a measurement do: real-time priority, locked memory, queues, its share.
+
+Rights are tried in a child process, because limits, capabilities and control groups together
+decide and no file tells the result. The rest is read below a root that tests replace.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from kadenz.host.system import Files
+
+# The highest priority the suite uses on Linux: cyclictest's customary 97.
+FIFO_PRIORITY = 97
+
+# Runs in a child: it may lose the right to anything and changes nothing here. mlockall with
+# MCL_CURRENT | MCL_FUTURE (1 | 2) is what the suite's Linux port calls. /dev/cpu_dma_latency is
+# held open during measurements on Linux (kernel documentation, power/pm_qos_interface).
+_TRIAL = f"""
+import ctypes, errno, json, os
+def name(number): return errno.errorcode.get(number, str(number))
+answer = {{"fifo": "", "mlock": "", "dma_latency": ""}}
+try: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param({FIFO_PRIORITY}))
+except OSError as error: answer["fifo"] = name(error.errno)
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.mlockall(3) != 0: answer["mlock"] = name(ctypes.get_errno())
+try: os.close(os.open("/dev/cpu_dma_latency", os.O_WRONLY))
+except OSError as error: answer["dma_latency"] = name(error.errno)
+print(json.dumps(answer))
+"""
+
+
+@dataclass(frozen=True)
+class Rights:
+    """What was tried: "" when it worked, otherwise the error's name ("EPERM")."""
+
+    fifo: str
+    mlock: str
+    dma_latency: str
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the kernel and the control group allow; None where they do not say."""
+
+    rt_runtime_us: int | None  # of each rt_period_us; -1: no limit
+    rt_period_us: int | None
+    group_rt_budget: str  # path of the file that gives this group no real-time budget, or ""
+    group_quota: str  # "max" or the part of the processors this group may use, or ""
+    group_throttled: int  # how often the group had to wait for its quota
+    mq_messages: int | None  # most messages in one queue
+    mq_bytes: int | None  # most bytes in one message
+    mq_total_bytes: int | None  # of all queues of one user (RLIMIT_MSGQUEUE); None: no limit
+
+
+@dataclass(frozen=True)
+class Load:
+    """What else runs: one-minute load, runnable threads now, stalled time of the last 10 s."""
+
+    load_1min: float
+    running: int
+    cpu_pressure_percent: float | None
+
+
+def try_rights(before: str = "") -> Rights:
+    """Try them in a child process; `before` is Python it runs first, to give up rights in tests."""
+    answer = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", before + _TRIAL],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    return Rights(**json.loads(answer.stdout))
+
+
+def read_limits(files: Files) -> Limits:
+    """Read the limits of this process below `files`."""
+    groups = _groups(files)
+    quota, throttled = _quota(files, groups)
+    return Limits(
+        rt_runtime_us=files.number("/proc/sys/kernel/sched_rt_runtime_us"),
+        rt_period_us=files.number("/proc/sys/kernel/sched_rt_period_us"),
+        group_rt_budget=_empty_rt_budget(files, groups),
+        group_quota=quota,
+        group_throttled=throttled,
+        mq_messages=files.number("/proc/sys/fs/mqueue/msg_max"),
+        mq_bytes=files.number("/proc/sys/fs/mqueue/msgsize_max"),
+        mq_total_bytes=_rlimit(files, "Max msgqueue size"),
+    )
+
+
+def read_load(files: Files) -> Load:
+    """Read what else runs. The reading process itself is one runnable thread."""
+    words = files.text("/proc/loadavg").split()
+    pressure = re.search(r"^some avg10=([\d.]+)", files.text("/proc/pressure/cpu"), re.MULTILINE)
+    return Load(
+        load_1min=float(words[0]) if words else 0.0,
+        running=int(words[3].partition("/")[0]) if len(words) > 3 else 0,
+        cpu_pressure_percent=float(pressure.group(1)) if pressure else None,
+    )
+
+
+def _groups(files: Files) -> dict[str, str]:
+    """Folders of this process's control groups by controller; "" is the unified hierarchy."""
+    found = {}
+    for line in files.text("/proc/self/cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        names = controllers.split(",")
+        mounts = [""] if controllers == "" else [controllers, *names]
+        for mount in mounts:
+            folder = f"/sys/fs/cgroup/{mount}{path if path != '/' else ''}".rstrip("/")
+            if files.exists(folder):
+                for name in names:
+                    found[name] = folder
+                break
+    return found
+
+
+def _empty_rt_budget(files: Files, groups: dict[str, str]) -> str:
+    """With RT_GROUP_SCHED a new group may use no real-time at all until it is given some."""
+    path = f"{groups['cpu']}/cpu.rt_runtime_us" if "cpu" in groups else ""
+    return path if path and files.number(path) == 0 else ""
+
+
+def _quota(files: Files, groups: dict[str, str]) -> tuple[str, int]:
+    """The group's share of the processors, and how often it was made to wait for it."""
+    quota, throttled = "", 0
+    if "cpu" in groups:
+        share = files.number(f"{groups['cpu']}/cpu.cfs_quota_us")
+        period = files.number(f"{groups['cpu']}/cpu.cfs_period_us")
+        if share is not None and period:
+            quota = "max" if share < 0 else f"{share / period:g}"
+        throttled = _throttled(files, groups["cpu"])
+    if "" in groups and not quota:
+        words = files.text(f"{groups['']}/cpu.max").split()
+        if len(words) == 2:
+            quota = "max" if words[0] == "max" else f"{int(words[0]) / int(words[1]):g}"
+        throttled = _throttled(files, groups[""])
+    return quota, throttled
+
+
+def _throttled(files: Files, folder: str) -> int:
+    found = re.search(r"^nr_throttled (\d+)", files.text(f"{folder}/cpu.stat"), re.MULTILINE)
+    return int(found.group(1)) if found else 0
+
+
+def _rlimit(files: Files, name: str) -> int | None:
+    """The soft limit of a row of /proc/self/limits, None when unlimited or unknown."""
+    found = re.search(rf"^{re.escape(name)}\s+(\S+)", files.text("/proc/self/limits"), re.MULTILINE)
+    return int(found.group(1)) if found and found.group(1) != "unlimited" else None

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What disturbs a measurement now and then: settings and programs that are usual on a Linux.
+
+They are findings of the preflight. They do not stand among the warnings of a run, because hardly
+any machine is without them, and each adds little.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kadenz.config import manifest
+from kadenz.config.processors import parse_cpus, show_cpus
+from kadenz.host.system import Files, System
+
+# Priorities of the suite's threads on Linux end at 97; those of the studies are 90 and 95.
+_SUITE_PRIORITY = 90
+_PF_KTHREAD = 0x00200000  # include/linux/sched.h
+_SCHED_FIFO, _SCHED_RR = 1, 2
+
+
+@dataclass
+class Noise:
+    """Findings with remedies, and what could not be found out, by code."""
+
+    warnings: list[manifest.Warning] = field(default_factory=list)
+    unknown: dict[str, str] = field(default_factory=dict)
+
+    def say(self, code: str, message: str, remedy: str) -> None:
+        """One finding."""
+        self.warnings.append(manifest.Warning(code=code, message=message, remedy=remedy))
+
+
+def read_noise(files: Files, system: System) -> Noise:
+    """Look for each of them below `files`."""
+    noise = Noise()
+    _settings(files, system, noise)
+    _kernel(files, noise)
+    _placement(files, system, noise)
+    _programs(files, noise)
+    return noise
+
+
+def _settings(files: Files, system: System, noise: Noise) -> None:
+    kernel, vm = "/proc/sys/kernel", "/proc/sys/vm"
+    if system.cpus > 1 and files.number(f"{kernel}/timer_migration") == 1:
+        noise.say(
+            "timer-migration",
+            "timers may expire on another processor than the one that set them",
+            "sysctl -w kernel.timer_migration=0",
+        )
+    nodes = len(files.glob("/sys/devices/system/node/node[0-9]*"))
+    if nodes > 1 and (files.number(f"{kernel}/numa_balancing") or 0) > 0:
+        noise.say(
+            "numa-balancing",
+            f"the kernel moves pages between {nodes} memory nodes by itself",
+            "sysctl -w kernel.numa_balancing=0",
+        )
+    if "[always]" in files.text("/sys/kernel/mm/transparent_hugepage/enabled"):
+        noise.say(
+            "huge-pages",
+            "the kernel merges pages of every program into huge ones",
+            "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
+        )
+    if files.number("/sys/kernel/mm/ksm/run") == 1:
+        noise.say(
+            "page-merging",
+            "the kernel merges pages of equal content (KSM)",
+            "echo 0 > /sys/kernel/mm/ksm/run",
+        )
+    if files.number(f"{kernel}/nmi_watchdog") == 1:
+        seconds = files.number(f"{kernel}/watchdog_thresh") or 10
+        noise.say(
+            "nmi-watchdog",
+            f"the hard lock-up detector interrupts each busy processor every {seconds} s, and "
+            "nothing can hold it off",
+            "sysctl -w kernel.nmi_watchdog=0",
+        )
+    if files.number(f"{vm}/stat_interval") == 1:
+        noise.say(
+            "stat-interval",
+            "memory counters are folded every second on each processor",
+            "sysctl -w vm.stat_interval=120",
+        )
+
+
+def _kernel(files: Files, noise: Noise) -> None:
+    if files.exists("/proc/lockdep"):
+        noise.say(
+            "lock-checking",
+            "this kernel checks its locks (CONFIG_LOCKDEP)",
+            "Boot a kernel that was built without debugging",
+        )
+    for folder in ("/sys/kernel/tracing", "/sys/kernel/debug/tracing"):
+        tracer = files.text(f"{folder}/current_tracer")
+        if tracer:
+            if tracer != "nop" and files.text(f"{folder}/tracing_on") == "1":
+                noise.say(
+                    "tracing",
+                    f"the kernel's tracer `{tracer}` is on",
+                    f"echo nop > {folder}/current_tracer",
+                )
+            return
+    noise.unknown["tracing"] = "tracefs is not mounted, or not for this user to read"
+
+
+def _placement(files: Files, system: System, noise: Noise) -> None:
+    if system.cpus < 2:
+        return
+    _isolation(files, system, noise)
+    lists = [files.text(p) for p in files.glob("/proc/irq/[0-9]*/smp_affinity_list")]
+    wide = sum(1 for text in lists if text and len(parse_cpus(text)) >= system.cpus)
+    if wide:
+        noise.say(
+            "interrupts-everywhere",
+            f"{wide} of {len(lists)} interrupts may arrive on every processor",
+            "Write the other processors to /proc/irq/*/smp_affinity_list, or irqaffinity= at boot",
+        )
+
+
+def _isolation(files: Files, system: System, noise: Noise) -> None:
+    """Processors meant to be kept apart, and whether they are: where programs may really run."""
+    apart = _meant_apart(files, system)
+    if not apart:
+        noise.say(
+            "no-isolation",
+            "no processor is kept apart from other programs",
+            "isolcpus=, nohz_full= and rcu_nocbs= at boot",
+        )
+        return
+    inside = [
+        (f"{name} ({number})", cpus)
+        for number, name, _ in _user_programs(files)
+        if (cpus := _allowed(files, number) & apart)
+    ]
+    if inside:
+        names = ", ".join(name for name, _ in inside[:3])
+        more = f" and {len(inside) - 3} more" if len(inside) > 3 else ""
+        entered = show_cpus(frozenset().union(*(cpus for _, cpus in inside)))
+        noise.say(
+            "no-isolation",
+            f"processors {show_cpus(apart)} are meant to be kept apart, and other programs may run "
+            f"on {entered}: {names}{more}",
+            "Apply the tuning again (kadenz tune restore, then apply), or move them: "
+            "taskset -a -p -c LIST NUMBER",
+        )
+
+
+def _meant_apart(files: Files, system: System) -> frozenset[int]:
+    """By isolcpus= or an isolated partition (cgroup version 2), and by the profile `isolated`."""
+    found = parse_cpus(system.isolated)
+    found |= parse_cpus(files.text("/sys/fs/cgroup/cpuset.cpus.isolated"))
+    online = parse_cpus(files.text("/sys/devices/system/cpu/online"))
+    for mount in ("/sys/fs/cgroup/cpuset", "/sys/fs/cgroup"):
+        group = f"{mount}/kadenz-housekeeping/cpuset.cpus"
+        others = parse_cpus(files.text(f"{group}.effective") or files.text(group))
+        if others:
+            found |= online - others
+    return found & online
+
+
+def _allowed(files: Files, number: str) -> frozenset[int]:
+    """Where a program may run: what affinity and control groups leave of it."""
+    text = files.text(f"/proc/{number}/status")
+    match = re.search(r"^Cpus_allowed_list:\s*(\S+)$", text, re.MULTILINE)
+    return parse_cpus(match[1]) if match else frozenset()
+
+
+def _user_programs(files: Files) -> Iterator[tuple[str, str, list[str]]]:
+    """Number, name and the words behind it in /proc/PID/stat of every program but this one."""
+    for path in files.glob("/proc/[0-9]*/stat"):
+        before, _, rest = files.text(path).rpartition(")")
+        number, _, name = before.partition(" (")
+        words = rest.split()
+        if len(words) < 39 or int(words[6]) & _PF_KTHREAD or number == str(os.getpid()):
+            continue
+        yield number, name, words
+
+
+def _programs(files: Files, noise: Noise) -> None:
+    competitors = []
+    for number, name, words in _user_programs(files):
+        if name == "irqbalance":
+            noise.say(
+                "irqbalance",
+                "irqbalance runs and moves interrupts by itself",
+                "systemctl stop irqbalance",
+            )
+        priority, policy = int(words[37]), int(words[38])  # fields 40 and 41 of proc(5)
+        if policy in (_SCHED_FIFO, _SCHED_RR) and priority >= _SUITE_PRIORITY:
+            competitors.append(f"{name} ({number}) at {priority}")
+    if competitors:
+        more = f" and {len(competitors) - 3} more" if len(competitors) > 3 else ""
+        noise.say(
+            "rt-competitor",
+            f"programs run with real-time priority: {', '.join(competitors[:3])}{more}",
+            "Stop them, or lower them below 90: chrt -f -p 80 NUMBER",
+        )

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a guest boots with: the suite, its first program and its loads in an initial RAM disk."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from kadenz.config import inventory
+from kadenz.config.target_name import TargetName
+from kadenz.errors import BuildFailed
+from kadenz.images.cpio import Entry, File, Node, archive
+from kadenz.images.image import Image, build_image, locked, require_compiler
+from kadenz.images.provenance import Tree, parts, sha256_of
+
+_SOURCES = Path("kernels/linux/guest")  # init.c, load.c
+_FLAGS = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wvla"]
+_FLAGS += ["-Wstrict-prototypes", "-Wmissing-prototypes", "-Werror", "-static", "-s"]
+
+
+@dataclass(frozen=True)
+class GuestImage(Image):
+    """An image of the suite, and the archive a guest finds it in. `folder` is of this kernel."""
+
+    initrd: Path
+
+
+def guest_folder(target: TargetName, version: str, instrument: str = "counter") -> Path:
+    """Where a target's archive and catalog are, whether they were made or not."""
+    return inventory.root() / "build" / f"{target.kernel}-{target.board}-{version}-{instrument}"
+
+
+def build_guest(
+    target: TargetName,
+    version: str,
+    origin: str,
+    kernel: Path,
+    disturbance: Path,
+    *,
+    extra_bench: Sequence[Path] = (),
+) -> GuestImage:
+    """Builds the suite for the target's board and packs it; does nothing when it is up to date.
+
+    `version` and `origin` name the kernel that boots it, `kernel` is its file and `disturbance` the
+    module for it. Raises as `build_image`.
+    """
+    image = build_image(target, "counter", extra_bench=extra_bench)
+    programs = {name: _program(target, image.folder, name) for name in ("init", "load")}
+    sources = [inventory.root() / _SOURCES / f"{name}.c" for name in programs]
+    binaries = [file.resolve() for file in (kernel, disturbance)]
+    entry = msgspec.structs.replace(
+        image.entry,
+        kernel_source=origin,
+        parts=[
+            *parts(binaries, [Tree("kernel", file.parent) for file in binaries]),
+            *parts(sources, [Tree("guest", inventory.root() / _SOURCES)]),
+            *image.entry.parts,
+        ],
+    )
+    folder = guest_folder(target, version)
+    if extra_bench:  # as the image's own: beside the stock one
+        folder = folder.with_name(f"{folder.name}-{image.folder.name.rpartition('-')[2]}")
+    with locked(folder):
+        suite = folder / "suite"
+        _strip(require_compiler(target.board), image.elf.path, suite)
+        packed = archive(
+            {
+                "dev": None,
+                "dev/console": Node(5, 1),  # where the kernel opens the first program's output
+                "proc": None,
+                "sys": None,
+                "tmp": None,
+                "init": File(programs["init"].read_bytes(), 0o755),
+                "load": File(programs["load"].read_bytes(), 0o755),
+                "suite": File(suite.read_bytes(), 0o755),
+                "disturbance.ko": File(disturbance.read_bytes()),
+            }
+        )
+        initrd = folder / "initrd"
+        if not initrd.is_file() or initrd.read_bytes() != packed:
+            initrd.write_bytes(packed)
+    return GuestImage(image.elf, folder, entry, initrd)
+
+
+def plan_archive(plan: str) -> bytes:
+    """What goes behind a guest's archive: its plan."""
+    entries: dict[str, Entry] = {"plan": File(plan.encode())}
+    return archive(entries)
+
+
+def _program(target: TargetName, folder: Path, name: str) -> Path:
+    """A program of the guest beside the suite, compiled when its source has changed."""
+    source = inventory.root() / _SOURCES / f"{name}.c"
+    program, made_of = folder / name, folder / f"{name}.sha256"
+    digest = sha256_of(source)
+    with locked(folder):
+        if program.is_file() and made_of.is_file() and made_of.read_text() == digest:
+            return program
+        compiler = require_compiler(target.board)
+        _run([str(compiler), *_FLAGS, str(source), "-o", str(program)], target, f"{name}.c")
+        made_of.write_text(digest)
+    return program
+
+
+def _strip(compiler: Path, source: Path, to: Path) -> None:
+    """The suite without its names, which only make the archive larger."""
+    tool = f"{compiler}".removesuffix("gcc") + "strip"
+    if shutil.which(tool) is None:
+        to.write_bytes(source.read_bytes())
+        return
+    subprocess.run([tool, "--strip-all", "-o", str(to), str(source)], check=True)
+
+
+def _run(command: list[str], target: TargetName, what: str) -> None:
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    if answer.returncode:
+        raise BuildFailed(
+            f"{target}: {_SOURCES}/{what} does not compile",
+            remedy="The compiler's words are above",
+            detail=answer.stderr.strip(),
+        )

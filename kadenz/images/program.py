@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program of the workspace fieldbus/, compiled by cargo."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from kadenz.config import inventory
+from kadenz.config.manifest import BuildEntry
+from kadenz.elf import Elf
+from kadenz.errors import BuildFailed, ToolMissing
+from kadenz.images.provenance import Tree, parts, read_by_cargo
+
+
+def build_program(crate: str) -> tuple[Elf, BuildEntry]:
+    """The release build of a crate's program, and how it was made. BuildFailed, ToolMissing."""
+    workspace = inventory.root() / "fieldbus"
+    command = ["cargo", "build", "--release", "--locked", "--quiet", "--package", crate]
+    try:
+        answer = subprocess.run(
+            [*command, "--manifest-path", str(workspace / "Cargo.toml")],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        version = subprocess.run(
+            ["rustc", "--version"], capture_output=True, text=True, check=False
+        )
+    except FileNotFoundError:
+        raise ToolMissing(
+            f"cargo is not installed (compiles {crate})", remedy="Run `make setup`"
+        ) from None
+    if answer.returncode:
+        raise BuildFailed(
+            f"{crate} does not compile",
+            remedy="The compiler's words are above",
+            detail="\n".join(answer.stdout.rstrip().splitlines()[-60:]),
+        )
+    elf = Elf(workspace / "target" / "release" / crate)
+    entry = BuildEntry(
+        compiler="rustc",
+        compiler_version=version.stdout.strip(),
+        flags="--release",
+        elf_sha256=elf.sha256,
+        text_bytes=elf.sizes.text,
+        data_bytes=elf.sizes.data,
+        bss_bytes=elf.sizes.bss,
+        kernel_source="",
+        parts=parts(
+            {*read_by_cargo(elf.path), workspace / "Cargo.lock"},
+            [*_crates(workspace), Tree("fieldbus", workspace)],
+        ),
+    )
+    return elf, entry
+
+
+def _crates(workspace: Path) -> list[Tree]:
+    """Each crate of the workspace is a part; their dependencies are pinned by its Cargo.lock."""
+    return [Tree(file.parent.name, file.parent) for file in sorted(workspace.glob("*/Cargo.toml"))]

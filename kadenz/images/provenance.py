@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an image was made of: a digest of every file the compiler read, part by part.
+
+A version string does not change with the code; these digests do. The lists come from the build
+itself (dependency files of the compiler and the linker's inputs), so a header that was edited
+counts and a file that was not compiled does not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadenz.config import inventory
+from kadenz.config.manifest import PartEntry
+from kadenz.errors import BuildFailed
+
+SUITE, OTHER = "suite", "tool chain"
+# Folders of the checkout by the part they hold; the longest that fits decides.
+_PARTS = {
+    "suite": SUITE,
+    "kernels/conformance": SUITE,
+    "kernels": "port",
+    "boards": "board",
+    "arch": "arch",
+    "instruments": "instrument",
+}
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A folder outside the checkout whose files are a part of the image."""
+
+    part: str  # "kernel"
+    folder: Path
+
+
+def parts(files: Iterable[Path], trees: Sequence[Tree]) -> list[PartEntry]:
+    """The parts that `files` (absolute, read by the compiler) belong to, in a stable order."""
+    root = inventory.root()
+    homes = [(tree.folder.resolve(), tree.part) for tree in trees]
+    homes += [(root / folder, part) for folder, part in _PARTS.items()]
+    homes.sort(key=lambda home: -len(home[0].parts))
+    found: dict[str, list[tuple[str, Path]]] = {}
+    for file in sorted(set(files)):
+        home, part = next(((h, p) for h, p in homes if file.is_relative_to(h)), (None, OTHER))
+        # Below the checkout by its place there: a clone elsewhere has the same digest.
+        base = root if home is not None and home.is_relative_to(root) else home
+        name = file.relative_to(base) if base is not None else file
+        found.setdefault(part, []).append((str(name), file))
+    order = [*dict.fromkeys([*(tree.part for tree in trees), *_PARTS.values()]), OTHER]
+    return [_part(part, found[part]) for part in order if part in found]
+
+
+def _part(part: str, files: Sequence[tuple[str, Path]]) -> PartEntry:
+    total = hashlib.sha256()
+    for name, file in sorted(files):
+        total.update(f"{name}\0{sha256_of(file)}\n".encode())
+    return PartEntry(
+        part=part,
+        files=len(files),
+        sha256=total.hexdigest(),
+        version=describe(files[0][1]) if part != OTHER else "",
+    )
+
+
+def sha256_of(file: Path) -> str:
+    """SHA-256 of a file, in hexadecimal; "" when it has gone."""
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def describe(file: Path) -> str:
+    """`git describe --always --dirty` of the tree that tracks `file`; "" where none does."""
+    # A tree inside another repository, which ignores it, has no version of its own.
+    if not _git(file.parent, "ls-files", "--", file.name):
+        return ""
+    return _git(file.parent, "describe", "--always", "--dirty")
+
+
+def _git(folder: Path, *words: str) -> str:
+    try:
+        answer = subprocess.run(
+            ["git", "--no-optional-locks", "-C", str(folder), *words],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError:
+        return ""
+    return answer.stdout.strip() if answer.returncode == 0 else ""
+
+
+# ---- what a build read ---------------------------------------------------------------------------
+def read_by_ninja(folder: Path, program: str) -> set[Path]:
+    """Files that the objects of a build folder were compiled from, and those `program` links.
+
+    Raises BuildFailed when ninja's records cannot be read.
+    """
+    inputs = {(folder / line).resolve() for line in _ninja(folder, "inputs", program).splitlines()}
+    linked = {file for file in inputs if file.is_file() and not _made_here(folder, file)}
+    return linked.union(*_dependencies(folder).values())
+
+
+def _made_here(folder: Path, file: Path) -> bool:
+    return file.is_relative_to(folder.resolve()) or file.suffix in {".o", ".obj", ".a"}
+
+
+def _dependencies(folder: Path) -> dict[str, list[Path]]:
+    """The files that each object was compiled from, as the compiler reported them."""
+    found: dict[str, list[Path]] = {}
+    known: dict[str, Path] = {}
+    output = ""
+    for line in _ninja(folder, "deps").splitlines():
+        if line.startswith("    "):
+            name = line.strip()
+            if name not in known:
+                known[name] = (folder / name).resolve()
+            found[output].append(known[name])
+        elif line:
+            output = line.split(": #deps")[0]
+            found[output] = []
+    return found
+
+
+def _ninja(folder: Path, *words: str) -> str:
+    from kadenz.tools import require
+
+    command = [str(require("ninja")), "-C", str(folder), "--quiet", "-t", *words]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    if answer.returncode:
+        raise BuildFailed(
+            f"{folder}: ninja does not say what it compiled",
+            remedy="Remove that folder and run again",
+            detail=(answer.stdout + answer.stderr).strip(),
+        )
+    return answer.stdout
+
+
+def read_by_cargo(program: Path) -> set[Path]:
+    """Files of the workspace that a program was compiled from, out of cargo's dependency file."""
+    text = program.with_name(f"{program.name}.d").read_text()
+    names = re.split(r"(?<!\\) ", text.partition(": ")[2].strip())
+    return {Path(name.replace("\\ ", " ")).resolve() for name in names if name}
+
+
+# ---- an image is as new as its sources' contents, not as their dates ---------------------------
+@dataclass(frozen=True)
+class Contents:
+    """The digests of what a build folder was compiled from, kept beside it."""
+
+    folder: Path
+
+    def forget_changed(self, program: Path) -> None:
+        """Removes what was compiled from files whose content has changed since.
+
+        An archive unpacked over a tree brings files that are older than the objects made of their
+        predecessors: ninja, which looks at dates, would keep those objects.
+        """
+        changed = {Path(name) for name, digest in self._kept() if sha256_of(Path(name)) != digest}
+        if not changed or not (self.folder / "build.ninja").is_file():
+            return
+        for made, read in _dependencies(self.folder).items():
+            if not changed.isdisjoint(read):
+                (self.folder / made).unlink(missing_ok=True)
+        program.unlink(missing_ok=True)  # of a linker script
+
+    def keep(self, files: Iterable[Path]) -> None:
+        """Notes what was compiled."""
+        lines = [f"{sha256_of(file)} {file}\n" for file in sorted(files)]
+        (self.folder / _KEPT).write_text("".join(lines))
+
+    def _kept(self) -> Iterator[tuple[str, str]]:
+        file = self.folder / _KEPT
+        for line in file.read_text().splitlines() if file.is_file() else ():
+            digest, _, name = line.partition(" ")
+            yield name, digest
+
+
+_KEPT = "kadenz-sources.txt"

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Table I and figures 2 to 5 of Cereia, Bertolotti and Scanzio (2011), ours beside published.
+
+The study measured three kernel configurations, each without and with best-effort I/O. A machine of
+ours is one of them; what nobody measured is said to be so, never left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kadenz.analysis.jitter import EDGES, WAKEUPS
+from kadenz.analysis.published import PublishedFigure
+from kadenz.analysis.results import LaneResult, RecordResult, RunResult
+from kadenz.report import digits, labels
+from kadenz.report.jitter import remaining
+from kadenz.report.svg.panel import Plot
+from kadenz.report.table import Cell, Table, badge, figure, words
+from kadenz.report.tables import Named
+
+PAPER, TABLE = "cereia2011", "Table I"
+STATISTICS = ("mean", "sd", "min", "max")
+NO_LOAD = "none"
+STUDY_LOADS = (NO_LOAD, "io")  # section IV-B: without, and with best-effort I/O
+
+
+def edge_lanes(runs: Named) -> list[tuple[int, str, RunResult, RecordResult, LaneResult]]:
+    """Lanes with jitter of edges; of a run of the study without any, those of wake-ups.
+
+    Where no run has edges, the wake-ups of every run.
+    """
+    edges = _lanes(runs, EDGES)
+    own = {id(run) for _, _, run, _, _ in edges}
+    wakeups = [one for one in _lanes(runs, WAKEUPS) if id(one[2]) not in own]
+    return edges + [one for one in wakeups if not edges or _is_of_the_study(one[2])]
+
+
+def _lanes(runs: Named, bench: str) -> list[tuple[int, str, RunResult, RecordResult, LaneResult]]:
+    return [
+        (colour, label, run, record, lane)
+        for colour, label, run in labels.styled(runs)
+        for record in run.find(bench)
+        for lane in record.lanes
+        if lane.jitter is not None
+    ]
+
+
+def load_of(run: RunResult) -> str:
+    """ "none", "disk", ...: what ran beside the measurement."""
+    return run.manifest.conditions.get("load", NO_LOAD) or NO_LOAD
+
+
+def is_preempt_rt(run: RunResult) -> bool:
+    """Whether the kernel of the run is one with the RT patch, which 6.12 and later contain."""
+    return "PREEMPT_RT" in preempt_of(run).upper()
+
+
+def preempt_of(run: RunResult) -> str:
+    """The kind of preemption of the kernel that was measured: a guest's own, else the machine's."""
+    manifest = run.manifest
+    return manifest.target.settings.get("preempt") or manifest.host.preempt
+
+
+def table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
+    """Table I. None where no run has jitter of edges or wake-ups of the study's kind."""
+    published = [f for f in figures if f.paper == PAPER and f.where == TABLE]
+    lanes = edge_lanes(runs)
+    if not published or not lanes or not _of_the_study(runs):
+        return None
+    rows: list[tuple[Cell, ...]] = []
+    kinds: list[str] = []
+    for kernel in dict.fromkeys(f.kernel for f in published):
+        for load in dict.fromkeys(f.parameters["load"] for f in published):
+            rows.append(_printed([f for f in published if _is(f, kernel, load)], kernel, load))
+            kinds.append("published")
+            own = [one for one in lanes if _same_cell(one[2], kernel, load)]
+            for _, label, run, record, lane in own:
+                rows.append(_measured(label, run, record, lane))
+                kinds.append("ours")
+            if not own:
+                rows.append(_absent(kernel, load))
+                kinds.append("ours")
+    beyond = [one for one in lanes if load_of(one[2]) not in STUDY_LOADS]
+    for _, label, run, record, lane in beyond:
+        rows.append(_measured(label, run, record, lane))
+        kinds.append("ours")
+    return Table(
+        name="cereia2011-table-1",
+        title="Jitter of edges (layout of Cereia, Bertolotti and Scanzio 2011, table I)",
+        columns=(
+            "Whose",
+            "System",
+            "Kernel",
+            "Load",
+            "n",
+            "Mean",
+            "Sd",
+            "Min",
+            "Max",
+            "Unit",
+            "Clock class",
+        ),
+        rows=tuple(rows),
+        numeric=frozenset({4, 5, 6, 7, 8}),
+        notes=(
+            "After compensation of the clocks' rate by regression and of their drift by a moving "
+            "average of 16,000 edges; shorter series take a quarter of their length.",
+            "Published: real terminals, one core, 2011. Ours: simulated terminals on this machine, "
+            "whose class says what the figures can claim. Compare the shape, never the size.",
+            "A run under PREEMPT_RT stands with “hrtimer thread at 52” where it was measured under "
+            "the tuning cereia2011-case2, else with “all IRQ threads at 51”. Kernels of today have "
+            "no routing cache.",
+            *(
+                (
+                    "The last rows were measured under loads the study did not have: they stand "
+                    "beside none of its figures.",
+                )
+                if beyond
+                else ()
+            ),
+            *(
+                ()
+                if all(record.bench == EDGES for _, _, _, record, _ in lanes)
+                else (
+                    "Runs without edges: ours are wake-ups of a periodic thread. Those of guests "
+                    "are counted instructions in virtual ns: how paths differ, no latencies.",
+                )
+            ),
+        ),
+        row_kinds=tuple(kinds),
+    )
+
+
+def _of_the_study(runs: Named) -> bool:
+    return any(run.find(EDGES) or _is_of_the_study(run) for _, run in runs)
+
+
+def _is_of_the_study(run: RunResult) -> bool:
+    """Measured by one of its campaigns: cereia2011, and cereia2011-guest for kernels in guests."""
+    return run.manifest.campaign.name.startswith(PAPER)
+
+
+def _is(one: PublishedFigure, kernel: str, load: str) -> bool:
+    return one.kernel == kernel and one.parameters["load"] == load
+
+
+def _same_cell(run: RunResult, kernel: str, load: str) -> bool:
+    """Whether a run is of the study's kernel configuration and under the very load of the study."""
+    if is_preempt_rt(run):
+        # A profile with values that failed is named with them: it is not the study's case.
+        tuned = run.manifest.conditions.get("tuning") == "cereia2011-case2"
+        wanted = "hrtimer thread" in kernel if tuned else "all IRQ threads" in kernel
+    else:
+        wanted = "rt27" not in kernel
+    return wanted and load_of(run) == load
+
+
+def _printed(own: list[PublishedFigure], kernel: str, load: str) -> tuple[Cell, ...]:
+    by = {one.statistic: one for one in own}
+    first = own[0]
+    return (
+        words("published", "published"),
+        words(first.system.name),
+        words(kernel),
+        words(load),
+        Cell("1,000,000", 1_000_000),
+        *(Cell(digits.printed(by[name].value), by[name].value) for name in STATISTICS),
+        words(first.unit),
+        badge(first.system),
+    )
+
+
+def _measured(
+    label: str, run: RunResult, record: RecordResult, lane: LaneResult
+) -> tuple[Cell, ...]:
+    assert lane.jitter is not None
+    summary, unit = lane.jitter.summary, record.unit
+    name = labels.lane(record, lane)
+    return (
+        words("ours", "ours"),
+        words(f"{label} {name}".strip()),
+        words(f"{labels.kernel(run)}, {preempt_of(run)}"),
+        words(load_of(run)),
+        Cell(digits.count(summary.n), summary.n),
+        *(figure(getattr(summary, one), unit) for one in STATISTICS),
+        words(unit.label),
+        badge(unit),
+    )
+
+
+def _absent(kernel: str, load: str) -> tuple[Cell, ...]:
+    rt = "rt27" in kernel
+    tuned = " tuned as cereia2011-case2" if "hrtimer thread" in kernel else ""
+    why = f"not measured: no run under PREEMPT_RT{tuned} here" if rt else "not measured"
+    return (
+        words("ours", "ours"),
+        words(why, "status na"),
+        words("PREEMPT_RT" if rt else "without PREEMPT_RT"),
+        words(load),
+        *(Cell(digits.ABSENT) for _ in range(5)),
+        words(""),
+        words(""),
+    )
+
+
+def plots(runs: Named) -> list[Plot]:
+    """Figures 2 (compensated), 3 (jitter, no load), 4 (with the study's), 5 (both on one scale).
+
+    Runs under any other load are drawn the same way, and called figures of no study.
+    """
+    lanes = edge_lanes(runs)
+    if not lanes or not _of_the_study(runs):
+        return []
+    ordered = sorted(lanes, key=lambda one: load_of(one[2]) != NO_LOAD)
+    colour, label, run, record, lane = ordered[0]
+    made = [
+        _plot("figure 2", "clock rate compensated", colour, label, run, record, lane, "compensated")
+    ]
+    for colour, label, run, record, lane in ordered:
+        made.append(_plot(_which(run), "jitter", colour, label, run, record, lane))
+    for unit in dict.fromkeys(one[3].unit for one in lanes):
+        made += _on_one_scale([one for one in ordered if one[3].unit == unit])
+    return made
+
+
+def _on_one_scale(
+    lanes: Sequence[tuple[int, str, RunResult, RecordResult, LaneResult]],
+) -> list[Plot]:
+    """As figure 5, of lanes that share a unit; nothing where they share their load, too."""
+    if len({load_of(one[2]) for one in lanes}) < 2:
+        return []
+    found = [one[4].jitter for one in lanes if one[4].jitter is not None]
+    unit = lanes[0][3].unit
+    limits = (
+        unit.figure(min(one.summary.min for one in found)),
+        unit.figure(max(one.summary.max for one in found)),
+    )
+    return [
+        _plot(
+            "figure 5" if load_of(one[2]) in STUDY_LOADS else "one scale",
+            "jitter, one scale",
+            *one,
+            limits=limits,
+        )
+        for one in lanes
+    ]
+
+
+def _which(run: RunResult) -> str:
+    """The figure of the study that shows a run of this load; "another load" for none of them."""
+    load = load_of(run)
+    if load not in STUDY_LOADS:
+        return "another load"
+    return "figure 3" if load == NO_LOAD else "figure 4"
+
+
+def _plot(
+    which: str,
+    what: str,
+    colour: int,
+    label: str,
+    run: RunResult,
+    record: RecordResult,
+    lane: LaneResult,
+    view: str = "jitter",
+    limits: tuple[float, float] | None = None,
+) -> Plot:
+    assert lane.jitter is not None
+    load = load_of(run)
+    said = "no load" if load == NO_LOAD else f"load {load}"
+    like = f"as {which}" if which.startswith("figure") else "not of the study"
+    return remaining(
+        " ".join(part for part in (label, labels.lane(record, lane)) if part),
+        record.bench,
+        lane.jitter,
+        record.unit,
+        colour,
+        view="compensated" if view == "compensated" else "jitter",
+        subheading=f"{like}: {what}, {said}, {labels.unit(record.unit)}",
+        limits=limits,
+        name=f"cereia2011-{which}-{load}",
+    )

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figure 15 of Yoo and Choi (2024), redrawn: how far each joint is from where it should be.
+
+The study draws the position error of every joint on its way from 0 to 90 degrees and says of it
+that it stays within 2 degrees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kadenz.analysis.published import PublishedFigure
+from kadenz.analysis.results import LaneResult, RecordResult, RunResult
+from kadenz.report import digits, labels
+from kadenz.report.svg.lines import Line, lines
+from kadenz.report.svg.panel import Plot
+from kadenz.report.table import Cell, Table, badge, figure, words
+from kadenz.report.tables import Named
+
+PAPER, FIGURE = "yoo2024", "Fig. 15"
+POSITION_ERROR = "motion/position-error"
+WAY = "cycles_of_a_way"  # a setting of the target: cycles of one way out or back
+_PERIOD_S = 0.001
+_OUT = "out"
+
+
+def table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
+    """The largest error of each joint, both ways, below the published limit."""
+    published = [one for one in figures if one.paper == PAPER and one.where == FIGURE]
+    rows: list[tuple[Cell, ...]] = []
+    for one in published:
+        limit = f"below {digits.printed(one.value)}"
+        rows.append(
+            (
+                words("published", "published"),
+                words(f"{one.system.name}, {one.kernel}"),
+                words(one.parameters["joint"]),
+                Cell(limit, one.value),
+                Cell(digits.ABSENT),
+                words(one.unit),
+                badge(one.system),
+            )
+        )
+    kinds = ["published"] * len(rows)
+    for label, run in runs:
+        for record in run.find(POSITION_ERROR):
+            largest = [_largest(record, lane) for lane in record.lanes]
+            if None in largest or len(largest) != 2:
+                continue
+            rows.append(
+                (
+                    words("ours", "ours"),
+                    words(labels.marked(label, run, POSITION_ERROR)),
+                    words(str(record.params["joint"])),
+                    *(figure(value, record.unit) for value in largest if value is not None),
+                    words(record.unit.label),
+                    badge(record.unit),
+                )
+            )
+            kinds.append("ours")
+    if not published or "ours" not in kinds:
+        return None
+    return Table(
+        name="yoo2024-figure-15",
+        title="Largest position error of each joint (Yoo and Choi 2024, figure 15)",
+        columns=("Whose", "System", "Joint", "Out", "Back", "Unit", "Clock class"),
+        rows=tuple(rows),
+        numeric=frozenset({3, 4}),
+        notes=(
+            "Published: the figure's own statement about all joints of a real arm. Ours: largest "
+            "magnitude of every cycle; simulated drives follow better than real ones.",
+        ),
+        row_kinds=tuple(kinds),
+    )
+
+
+def _largest(record: RecordResult, lane: LaneResult) -> float | None:
+    if not record.usable or lane.summary is None:
+        return None
+    return max(abs(lane.summary.min), abs(lane.summary.max))
+
+
+def plots(runs: Named) -> list[Plot]:
+    """The first way out of each run with all joints, where the run says how long a way is."""
+    made = []
+    for label, run in runs:
+        cycles = int(run.manifest.target.settings.get(WAY, "0"))
+        joints = list(_joints(run, cycles))
+        if joints:
+            unit = run.find(POSITION_ERROR)[0].unit
+            made.append(
+                lines(
+                    joints,
+                    heading=labels.marked(label, run, POSITION_ERROR),
+                    subheading=f"as figure 15: position error, first way out, {labels.unit(unit)}",
+                    axis="s",
+                    unit=unit.label,
+                    name=labels.slug("yoo2024-figure-15", label),
+                )
+            )
+    return made
+
+
+def _joints(run: RunResult, cycles: int) -> Iterator[Line]:
+    for record in run.find(POSITION_ERROR):
+        for lane in record.lanes:
+            of = lane.envelope
+            if lane.name != _OUT or of is None:
+                continue
+            middle = of.bands[len(of.levels) // 2]
+            points = [
+                ((float(first) + float(length) / 2) * _PERIOD_S, record.unit.figure(float(value)))
+                for first, length, value in zip(of.first, of.length, middle, strict=True)
+                if first + length <= cycles
+            ]
+            if len(points) > 1:
+                yield Line(f"joint {record.params['joint']}", points)

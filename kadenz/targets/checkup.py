@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which targets this machine can measure, and what is missing for the others."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kadenz import tools
+from kadenz.config import inventory
+from kadenz.config.board import Board
+from kadenz.config.kernel import GuestKernels, Kernel
+from kadenz.config.target_name import TargetName, known_targets, parse_target
+from kadenz.errors import KadenzError, ToolMissing
+from kadenz.targets import guest_kernel
+from kadenz.tools import Need, Tool
+
+LookUp = Callable[[Need], Tool]
+
+
+@dataclass(frozen=True)
+class Missing:
+    """One thing a target lacks on this machine, and how to get it."""
+
+    problem: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class TargetCheck:
+    """Whether a target can run here. `scope` is the same for the instrument from outside."""
+
+    name: str
+    title: str
+    instruments: tuple[str, ...]
+    missing: tuple[Missing, ...]
+    missing_for_scope: tuple[Missing, ...]
+    note: str
+
+    @property
+    def ready(self) -> bool:
+        """Nothing is missing for the instrument on the target."""
+        return not self.missing
+
+
+def check_targets(
+    look_up: LookUp = tools.look_up, of_host: Sequence[Missing] = ()
+) -> list[TargetCheck]:
+    """Check every target the checkout offers; each tool is looked up once.
+
+    `of_host` is what this machine itself lacks for measuring on it: rights.
+    """
+    known: dict[str, Tool] = {}
+
+    def once(wanted: Need) -> Tool:
+        if wanted.name not in known:
+            known[wanted.name] = look_up(wanted)
+        return known[wanted.name]
+
+    boards, kernels = inventory.boards(), inventory.kernels()
+    checks = []
+    for text in known_targets():
+        name = parse_target(text)
+        checks.append(_check(name, kernels[name.kernel], boards[name.board], once, of_host))
+    return checks
+
+
+def _check(
+    name: TargetName,
+    kernel: Kernel,
+    board: Board,
+    look_up: LookUp,
+    of_host: Sequence[Missing],
+) -> TargetCheck:
+    needs = [tools.need("cmake"), tools.need("ninja"), _compiler(name.board, board)]
+    if kernel.source is not None:
+        needs.append(tools.need("cargo"))
+    missing: list[Missing | None] = [_lacking(look_up(wanted)) for wanted in needs]
+    if name.tier == "host":
+        missing += of_host
+    note, for_scope = "", []
+    if name.tier == "emulated" and board.tier.emulated is not None:
+        emulator = look_up(tools.need(board.tier.emulated.qemu))
+        missing.append(_lacking(emulator))
+        missing.append(_machine(emulator, board.tier.emulated.machine))
+        for_scope.append(_plugin_header(emulator))
+        note = "counts instructions, no time of a board"
+    guest = board.tier.guest
+    if name.tier == "guest" and guest is not None and kernel.guest is not None:
+        emulator = look_up(tools.need(guest.qemu))
+        missing += [_lacking(emulator), _machine(emulator, guest.machine)]
+        note = _guest_kernels(name.board, kernel.guest, missing)
+    if name.tier == "board" and board.tier.board is not None:
+        note = "" if board.tier.board.verified else "nobody has run the suite on the real board yet"
+    return TargetCheck(
+        str(name),
+        board.title,
+        board.instruments,
+        tuple(found for found in missing if found),
+        tuple(found for found in for_scope if found) if "scope" in board.instruments else (),
+        note,
+    )
+
+
+def _compiler(name: str, board: Board) -> Need:
+    """The compiler of the board's tool chain; this machine's own without one."""
+    compiler = inventory.compiler(name, board.arch)
+    try:
+        return tools.need(compiler)
+    except KeyError:
+        return Need(compiler, f"images for {board.title}", f"Install {compiler}")
+
+
+def _lacking(tool: Tool) -> Missing | None:
+    return Missing(tool.problem, tool.need.remedy) if tool.problem else None
+
+
+def _machine(emulator: Tool, machine: str) -> Missing | None:
+    """The emulator must know the board's machine; versions add and drop them."""
+    if emulator.problem or emulator.path is None:
+        return None  # said already
+    answer = subprocess.run(
+        [str(emulator.path), "-machine", "help"], capture_output=True, text=True, check=False
+    )
+    name = machine.partition(",")[0]
+    if re.search(rf"^{re.escape(name)}\s", answer.stdout, re.MULTILINE):
+        return None
+    return Missing(f"{emulator.path} has no machine {name}", emulator.need.remedy)
+
+
+def _guest_kernels(board: str, kernels: GuestKernels, missing: list[Missing | None]) -> str:
+    """Which kernels are there, in words. The default one missing means the target cannot run."""
+    found = []
+    for number, version in enumerate(kernels.versions.get(board, ())):
+        try:
+            found.append(guest_kernel.find(board, kernels, version).release)
+        except ToolMissing as error:
+            if number == 0:
+                missing.append(Missing(error.message, error.remedy))
+    return f"{', '.join(found)}; counts instructions, no latency of hardware"
+
+
+def _plugin_header(emulator: Tool) -> Missing | None:
+    if emulator.problem:
+        return None
+    try:
+        tools.plugin_header_dir(emulator.version)
+    except KadenzError as error:
+        return Missing(error.message, error.remedy)
+    return None

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tier `guest`: a Linux that boots in QEMU, its time driven by counted instructions.
+
+The plan lies in the initial RAM disk, frames come over a serial line of their own, and the kernel's
+words over another, so that neither disturbs the other. Nothing of the outside reaches the guest
+while it runs: no key, no packet, no clock, no random number. So two runs are byte-identical.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from kadenz.config.board import GuestTier
+from kadenz.config.manifest import LoadEntry
+from kadenz.targets.guest_kernel import GuestKernel
+from kadenz.targets.qemu_process import QemuProcess, counted_instructions
+
+# What a load of kernels/linux/guest/load.c does, by name.
+LOADS = {
+    "cpu": "a thread that computes without end",
+    "memory": "copies 8 MiB from one place to another",
+    "syscalls": "one byte through a pipe and back out, without end",
+    "timers": "an interrupt and a wake-up every 97 µs",
+}
+_POWER_OFF_S = 60.0  # after its last frame, for the loads' rates and the end
+_LINES = 30  # of its console, in an error
+_LOAD = re.compile(r"^kadenz-load: (\w+) (\w+) (\d+) (\d+)\s*$", re.MULTILINE)
+_WITHOUT = re.compile(r"^kadenz-init: threads (\S+): 0 set", re.MULTILINE)
+_OWN = re.compile(r"^kadenz-.*$", re.MULTILINE)
+NOT_SETTLED = "kadenz-init: not settled"  # kernels/linux/guest/init.c
+_PANIC = re.compile(r"Kernel panic - not syncing: (.*)")
+_FAILED = re.compile(r"kadenz-init: failed: (.*)")
+
+
+class GuestTarget(QemuProcess):
+    """One boot of a kernel with the suite as its work.
+
+    `pack` makes the initial RAM disk for a plan; `load` names loads inside, joined by `+`;
+    `threads` are rules for threads of its kernel, `irq/*:fifo:50`, the later above the earlier;
+    `disturbance` is what the module kernels/linux/disturbance is told, "" for none.
+    """
+
+    def __init__(
+        self,
+        tier: GuestTier,
+        kernel: GuestKernel,
+        pack: Callable[[str], bytes],
+        *,
+        load: str = "",
+        threads: Sequence[str] = (),
+        disturbance: str = "",
+    ) -> None:
+        super().__init__(tier.qemu)
+        self._tier = tier
+        self._kernel = kernel
+        self._pack = pack
+        self._load = load
+        self._threads = threads
+        self._disturbance = disturbance
+        self._given_up = False
+        self.console = ""  # once it is closed
+        self.loads: list[LoadEntry] = []  # once it is closed
+        self.without_thread: list[str] = []  # globs that no thread of its kernel has; once closed
+
+    def open(self, plan: str) -> None:
+        """Boots the kernel with the plan in its initial RAM disk."""
+        (self._folder / "initrd").write_bytes(self._pack(plan))
+        self._start()
+
+    def stop(self) -> bool:
+        """Nothing inside can be asked; what it sent so far is what there is."""
+        self._given_up = True
+        return False
+
+    def why_it_ended(self) -> str:
+        """A panic of its kernel or a failure of its first program; "" when there was neither."""
+        console = self._read_console()
+        for pattern, words in ((_PANIC, "its kernel panicked"), (_FAILED, "it could not start")):
+            found = pattern.search(console)
+            if found:
+                return f"{words}: {found.group(1).strip()}"
+        return ""
+
+    def post_mortem(self) -> str:
+        """The last lines of its console and the registers of the last look."""
+        self._given_up = True
+        try:
+            registers = self._looks()[-1]
+        except Exception as error:  # the emulator itself may be what hangs
+            registers = f"QEMU does not answer ({type(error).__name__})"
+        return "\n".join([self._last_lines(), registers, self._said()]).strip()
+
+    def close(self) -> str:
+        """Waits for the machine to end, or ends it; what init said, or its last lines."""
+        if self._process is not None and not self._given_up:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_POWER_OFF_S)
+        ended_itself = self._process is not None and self._process.poll() == 0
+        self.console = self._read_console()
+        self.loads = [_entry(*found) for found in _LOAD.findall(self.console)]
+        self.without_thread = _WITHOUT.findall(self.console)
+        said = super().close()
+        well = ended_itself and "kadenz-init: the suite ended with 0" in self.console
+        words = "\n".join(_OWN.findall(self.console)) if well else self._last_lines()
+        return f"{said}\n{words}".strip()
+
+    def _command(self, folder: Path | None) -> list[str]:
+        tier = self._tier
+        command = [str(self._qemu), "-machine", tier.machine, "-cpu", tier.cpu, "-smp", "1"]
+        command += ["-m", str(tier.memory_mib), "-accel", "tcg,thread=single"]
+        command += counted_instructions(tier.icount_shift)
+        # The same date, and the same random numbers, in every run.
+        command += ["-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "7"]
+        command += ["-nodefaults", "-display", "none", "-monitor", "none", "-no-reboot"]
+        command += ["-append", self._parameters()]
+        if folder is None:
+            return command
+        command += ["-serial", f"file:{folder / 'console'}"]
+        if tier.frames_device:
+            command += ["-chardev", f"file,id=frames,path={folder / 'serial'}"]
+            command += ["-device", f"{tier.frames_device},chardev=frames"]
+        else:
+            command += ["-serial", f"file:{folder / 'serial'}"]
+        command += ["-qmp", f"unix:{folder / 'qmp'},server=on,wait=off"]
+        return [*command, "-kernel", str(self._kernel.image), "-initrd", str(folder / "initrd")]
+
+    def _parameters(self) -> str:
+        """The kernel's command line: no address by chance, a panic is the end, what init does."""
+        words = [f"console={self._tier.console}", "quiet", "panic=-1", "oops=panic"]
+        words += ["nokaslr", "norandmaps", *self._tier.parameters.split()]
+        words.append(f"KDZ_FRAMES={self._tier.frames}")
+        if self._load:
+            words.append(f"KDZ_LOAD={self._load.replace('+', ',')}")
+        if self._threads:
+            words.append(f"KDZ_THREADS={','.join(self._threads)}")
+        if self._disturbance:
+            words.append(f"KDZ_DISTURB={self._disturbance.replace('=', ':')}")
+        return " ".join(words)
+
+    def _read_console(self) -> str:
+        if "_folder" in self.__dict__:
+            with contextlib.suppress(OSError):
+                return (self._folder / "console").read_text(errors="replace").replace("\r", "")
+        return self.console
+
+    def _last_lines(self) -> str:
+        return "\n".join(self._read_console().splitlines()[-_LINES:])
+
+
+def _entry(name: str, unit: str, done: str, time_ns: str) -> LoadEntry:
+    """A load's own account: units it did, in which time of the guest's clock."""
+    rate = int(done) * 1e9 / max(1, int(time_ns))
+    return LoadEntry(
+        name=name,
+        title=f"inside the guest: {LOADS.get(name, name)}",
+        workers=1,
+        command=["/load", name],
+        counter="the load's own count, in the guest's virtual time",
+        unit=f"{unit}/s",
+        idle_rate=0.0,
+        rate=rate,
+        verified=rate > 0,
+        reason="" if rate > 0 else "it did nothing",
+    )

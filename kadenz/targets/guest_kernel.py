@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of guests in the cache, where `make guest-kernels` puts them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadenz import tools
+from kadenz.config.kernel import GuestKernels
+from kadenz.errors import ToolMissing
+
+_FILES = ("kernel", "release", "origin", "disturbance.ko")
+REMEDY = (
+    "Run `make guest-kernels`: it unpacks Debian's kernels into the cache and builds riscv64's "
+    "(minutes, once), ~/.cache/kadenz/guests; nothing is installed"
+)
+
+
+@dataclass(frozen=True)
+class GuestKernel:
+    """A kernel that QEMU can boot."""
+
+    version: str  # as it is chosen: "6.12"
+    release: str  # as it calls itself: "6.12.95+deb12-rt-amd64"
+    origin: str  # "Debian linux-image-6.12.95+deb12-rt-amd64 6.12.95-1~bpo12+1"
+    image: Path
+    disturbance: Path  # the module kernels/linux/disturbance for this very kernel
+
+
+def find(board: str, kernels: GuestKernels, version: str) -> GuestKernel:
+    """The kernel of a version for a board; ToolMissing when it is not in the cache."""
+    folder = tools.cache_dir() / "guests" / board / f"{version}-{kernels.flavour}"
+    if not all((folder / name).is_file() for name in _FILES):
+        kind = "PREEMPT_RT kernel" if kernels.flavour == "rt" else "plain kernel"
+        raise ToolMissing(f"no {kind} {version} for {board} guests", remedy=REMEDY)
+    return GuestKernel(
+        version=version,
+        release=(folder / "release").read_text().strip(),
+        origin=(folder / "origin").read_text().strip(),
+        image=folder / "kernel",
+        disturbance=folder / "disturbance.ko",
+    )

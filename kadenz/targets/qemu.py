@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tier `emulated`: the image runs in QEMU, its time driven by counted instructions.
+
+The plan lies in the board's plan page before reset, the serial line goes into a file that is read
+while it grows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from kadenz.config.board import EmulatedTier
+from kadenz.elf import Elf
+from kadenz.targets.qemu_process import QemuProcess, counted_instructions
+
+# Lines of `info registers` that hold floating point only: forty that nobody reads.
+_FLOATS = re.compile(r"^\s*(f\d+/|fcsr|s\d\d=|FPSCR)|^\s*$")
+
+
+class QemuTarget(QemuProcess):
+    """One boot of an image in QEMU."""
+
+    def __init__(self, tier: EmulatedTier, elf: Elf) -> None:
+        super().__init__(tier.qemu)
+        self._tier = tier
+        self._elf = elf
+
+    def open(self, plan: str) -> None:
+        """Boots the image with the plan in its page."""
+        page = plan.encode() + b"\0"
+        if len(page) > self._tier.plan_bytes:
+            raise ValueError(f"a plan of {len(page)} bytes, the page has {self._tier.plan_bytes}")
+        (self._folder / "plan").write_bytes(page)
+        self._start()
+
+    def post_mortem(self) -> str:
+        """Where the target is, seen several times because its interrupts go on, and its registers.
+
+        The registers are those of the last look.
+        """
+        try:
+            looks = self._looks()
+        except Exception as error:  # the emulator itself may be what hangs
+            return f"QEMU does not answer ({type(error).__name__}); {self._said()}".strip("; ")
+        seen = [dict(self._symbols(registers)) for registers in looks]
+        where = [
+            f"{name} is in {symbol}" + (f", in {count} of {len(looks)} looks" if count > 1 else "")
+            for name in dict.fromkeys(name for names in seen for name in names)
+            for symbol, count in _counted(names[name] for names in seen if name in names)
+        ]
+        kept = [line for line in looks[-1].splitlines() if not _FLOATS.match(line)]
+        return "\n".join([*where, *kept, self._said()]).strip()
+
+    def _command(self, folder: Path | None) -> list[str]:
+        """The command line; without a folder the part of it that belongs into a manifest."""
+        tier = self._tier
+        command = [str(self._qemu), "-machine", tier.machine]
+        command += [*counted_instructions(tier.icount_shift), "-nographic"]
+        command += ["-monitor", "none", "-no-reboot", *tier.arguments]
+        if folder is None:
+            return command
+        command += ["-serial", "null"] * tier.serial
+        command += ["-serial", f"file:{folder / 'serial'}"]
+        command += ["-qmp", f"unix:{folder / 'qmp'},server=on,wait=off"]
+        command += ["-kernel", str(self._elf.path)]
+        loader = f"loader,file={folder / 'plan'},addr={tier.plan_address:#x},force-raw=on"
+        return [*command, "-device", loader]
+
+    def _symbols(self, registers: str) -> list[tuple[str, str]]:
+        """Program counter and return address as functions.
+
+        QEMU writes `pc 2001..` and `x1/ra 2001..` for RISC-V, `R15=0800..` and `R14=..` for Arm.
+        """
+        names = {"pc": "pc", "R15": "pc", "x1/ra": "ra", "R14": "lr"}
+        pattern = r"(?<![\w/])(pc|R15|x1/ra|R14)[ =]+([0-9a-fA-F]{8,16})"
+        found = [(names[n], int(value, 16)) for n, value in re.findall(pattern, registers)]
+        symbols = [(name, self._elf.symbol_at(value)) for name, value in found]
+        return [(name, symbol) for name, symbol in symbols if symbol]
+
+
+def _counted(symbols: Iterable[str]) -> list[tuple[str, int]]:
+    """Functions by how often they were seen, each with the offset of its last look."""
+    last: dict[str, str] = {}
+    count: Counter[str] = Counter()
+    for symbol in symbols:
+        function = symbol.split("+")[0]
+        last[function] = symbol
+        count[function] += 1
+    return [(last[function], n) for function, n in count.most_common()]

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The scope's QEMU plugin: built once for the QEMU in use, and told where the marker is.
+
+The plugin (instruments/scope, GPL-2.0-or-later) is compiled on the user's machine against the
+header of the same QEMU version and loaded by QEMU; kadenz itself never links it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import subprocess
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from kadenz import tools
+from kadenz.errors import BuildFailed, ToolMissing
+
+MARKER_SYMBOL = "kdz_scope_marker"
+_SOURCES = ("scope.c", "trace.c", "trace.h")
+_FLAGS = [
+    "-std=c11",
+    "-D_GNU_SOURCE",
+    "-O2",
+    "-shared",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-Wall",
+    "-Wextra",
+    "-Wconversion",
+    "-Werror",
+]
+
+
+def build(source: Path, output: Path, qemu_version: str) -> Path:
+    """Compile the plugin unless `output` already holds this source's; return the library's path.
+
+    `source` is instruments/scope, `output` a folder for built things, `qemu_version` "10.0.2".
+    Raises ToolMissing without compiler, header or glib, BuildFailed with the compiler's output.
+    """
+    digest = hashlib.sha256(qemu_version.encode())
+    for name in _SOURCES:
+        digest.update((source / name).read_bytes())
+    library = output / f"libkadenz-scope-{digest.hexdigest()[:16]}.so"
+    if library.is_file():
+        return library
+    compiler = tools.require("gcc")
+    header = tools.plugin_header_dir(qemu_version)
+    output.mkdir(parents=True, exist_ok=True)
+    # Built beside and moved, so that two runs at once never load half a library.
+    part = library.with_name(f".{library.name}.{secrets.token_hex(4)}")
+    command = [
+        str(compiler),
+        *_FLAGS,
+        "-isystem",
+        str(header),
+        *_glib_flags(),
+        *(str(source / name) for name in _SOURCES if name.endswith(".c")),
+        "-o",
+        str(part),
+    ]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        raise BuildFailed(
+            f"{source}: the scope's plugin did not compile",
+            remedy="Its QEMU header may be of another version: run `make setup`",
+            detail=answer.stderr,
+        )
+    part.replace(library)
+    return library
+
+
+def marker_address(elf: Path) -> int:
+    """Return the address of the marker in an image built with the instrument `scope`."""
+    with elf.open("rb") as stream:
+        for section in ELFFile(stream).iter_sections():
+            if not isinstance(section, SymbolTableSection):
+                continue
+            for symbol in section.get_symbol_by_name(MARKER_SYMBOL) or ():
+                return int(symbol["st_value"])
+    raise BuildFailed(
+        f"{elf}: no symbol {MARKER_SYMBOL}: the image was not built for the scope",
+        remedy="Build it with the instrument `scope`",
+    )
+
+
+def arguments(library: Path, elf: Path, trace: Path) -> list[str]:
+    """Return QEMU's arguments that load the plugin for an image; the trace goes to `trace`."""
+    for path in (library, trace):
+        if "," in str(path):
+            raise ToolMissing(
+                f"{path}: QEMU cannot be given a path with a comma",
+                remedy="Work in a folder without commas in its name",
+            )
+    return ["-plugin", f"{library},marker={marker_address(elf):#x},trace={trace}"]
+
+
+def _glib_flags() -> list[str]:
+    """Include flags of glib as system headers, so that its warnings are not ours."""
+    try:
+        answer = subprocess.run(
+            ["pkg-config", "--cflags-only-I", "glib-2.0"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        answer = None
+    if answer is None or answer.returncode != 0:
+        raise ToolMissing(
+            "the headers of glib are missing (qemu-plugin.h includes them)",
+            remedy="Run `make setup`, or: apt-get install pkg-config libglib2.0-dev",
+        )
+    flags: list[str] = []
+    for flag in answer.stdout.split():
+        flags += ["-isystem", flag.removeprefix("-I")]
+    return flags

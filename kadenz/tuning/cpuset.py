@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""User tasks kept away from processors by cpuset, in either version of control groups.
+
+Groups that exist are narrowed, and what runs outside of any group is moved into one of our own.
+The top group keeps every processor: that is where a measured program is started.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+
+from kadenz.config.processors import parse_cpus, show_cpus
+from kadenz.tuning.change import Change, Gone, ThreadMask, current, group_of
+from kadenz.tuning.machine import Machine
+
+OUR_GROUP = "kadenz-housekeeping"
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """Where the cpuset controller is."""
+
+    version: int
+    mount: str
+
+
+def find(machine: Machine) -> Hierarchy | None:
+    """The hierarchy that has the cpuset controller, None when there is none."""
+    for line in (machine.read("/proc/self/mounts") or "").splitlines():
+        words = line.split()
+        if len(words) < 4:
+            continue
+        mount, kind, options = words[1], words[2], words[3].split(",")
+        if kind == "cgroup" and "cpuset" in options:
+            return Hierarchy(1, mount)
+        offered = (machine.read(f"{mount}/cgroup.controllers") or "").split()
+        if kind == "cgroup2" and "cpuset" in offered:
+            return Hierarchy(2, mount)
+    return None
+
+
+def confine(
+    machine: Machine, key: str, realtime: frozenset[int], housekeeping: frozenset[int]
+) -> tuple[list[Change], str]:
+    """The changes that keep user tasks off `realtime`; or none, and why not."""
+    found = find(machine)
+    if found is None:
+        return [], "no cpuset controller is mounted (cgroup version 1 or 2)"
+    changes: list[Change] = []
+    if found.version == 2:
+        control = f"{found.mount}/cgroup.subtree_control"
+        was = "+cpuset" if "cpuset" in (machine.read(control) or "").split() else "-cpuset"
+        changes.append(Change(key=key, kind="controller", path=control, was=was, value="+cpuset"))
+    # In version 1 a group may not have more than the one above it: the deepest are narrowed first.
+    depths = ("*/*/*/*", "*/*/*", "*/*", "*") if found.version == 1 else ("*",)
+    for depth in depths:
+        for folder in machine.glob(f"{found.mount}/{depth}/"):
+            if folder.rpartition("/")[2] != OUR_GROUP and machine.exists(f"{folder}/cgroup.procs"):
+                changes += _narrow(machine, key, found, folder, realtime, housekeeping)
+    ours = f"{found.mount}/{OUR_GROUP}"
+    cpus = show_cpus(housekeeping)
+    nodes = machine.read(f"{found.mount}/cpuset.mems") or "" if found.version == 1 else ""
+    group = Change(key=key, kind="group", path=ours, was="", value=f"{cpus};{nodes}")
+    changes.append(msgspec.structs.replace(group, was=current(machine, group)))
+    for task in machine.tasks():
+        if task.kernel:
+            continue
+        try:
+            at = group_of(machine, task.tid)
+        except Gone:
+            continue
+        if at == "/":
+            changes.append(
+                Change(
+                    key=key,
+                    kind="move",
+                    path=found.mount,
+                    tid=task.tid,
+                    start=task.start,
+                    name=task.name,
+                    was=at,
+                    value=f"/{OUR_GROUP}",
+                    threads=_masks(machine, [task.tid], machine.online()),
+                )
+            )
+    return changes, ""
+
+
+def _narrow(
+    machine: Machine,
+    key: str,
+    found: Hierarchy,
+    folder: str,
+    realtime: frozenset[int],
+    housekeeping: frozenset[int],
+) -> list[Change]:
+    path = f"{folder}/cpuset.cpus"
+    was = machine.read(path) or ""
+    if found.version == 1 and not was:
+        return []  # a group without processors has no tasks
+    cpus = show_cpus(parse_cpus(was) - realtime or housekeeping)
+    pids = [int(word) for word in (machine.read(f"{folder}/cgroup.procs") or "").split()]
+    return [
+        Change(
+            key=key,
+            kind="group-cpus",
+            path=path,
+            was=was,
+            value=cpus,
+            inside=show_cpus(machine.online()),
+            threads=_masks(machine, pids, parse_cpus(was) or machine.online()),
+        )
+    ]
+
+
+def _masks(machine: Machine, pids: list[int], group: frozenset[int]) -> list[ThreadMask]:
+    """Threads that may not run wherever their group may; a change can make the kernel forget it."""
+    found = []
+    for tid in (tid for pid in pids for tid in machine.threads(pid)):
+        task = machine.task(tid)
+        try:
+            cpus = machine.affinity(tid)
+        except OSError:
+            continue
+        if task is not None and parse_cpus(cpus) != group:
+            found.append(ThreadMask(tid=tid, start=task.start, cpus=cpus))
+    return found

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The journal of a tuning: every change is on the disk before it is made.
+
+One JSON object a line. The first names the profile and the boot; then, for each change, a line with
+the values before and after (written and fsync'ed before the change), and a line with what came of
+it. A line that was cut off by a crash belongs to a change that was not begun.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from kadenz.errors import KadenzError, StoreError
+from kadenz.tuning.change import Change
+
+FORMAT = "kadenz tuning journal 1"
+_NAME = "journal.jsonl"
+_LAST = "last.jsonl"  # the journal of the tuning that was taken back last
+
+Outcome = Literal["begun", "done", "failed", "gone", "restored"]
+
+
+class Head(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """The first line."""
+
+    format: str
+    profile: str
+    title: str
+    sha256: str  # of the profile's file
+    cpus: str  # kept apart for real time, "" when none
+    housekeeping: str
+    boot_id: str
+    applied: str  # ISO 8601, UTC
+
+
+class _Line(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    change: Change | None = None  # with `step`: about to be made
+    step: int = 0
+    outcome: Outcome | None = None
+    why: str = ""
+    complete: bool = False
+
+
+@dataclass
+class Step:
+    """One change and what became of it."""
+
+    number: int
+    change: Change
+    outcome: Outcome = "begun"
+    why: str = ""
+
+
+@dataclass
+class Journal:
+    """What a journal on the disk says."""
+
+    head: Head
+    steps: list[Step] = field(default_factory=list)
+    complete: bool = False  # every change of the profile was tried
+
+    @property
+    def restoring(self) -> bool:
+        """Some of it was taken back already."""
+        return any(step.outcome == "restored" for step in self.steps)
+
+
+def state_folder() -> Path:
+    """Where the journal of this machine is: $KADENZ_STATE_DIR, else /var/lib/kadenz.
+
+    One place for all users, because the machine is tuned once for all of them.
+    """
+    return Path(os.environ.get("KADENZ_STATE_DIR") or "/var/lib/kadenz") / "tuning"
+
+
+def read_journal(folder: Path) -> Journal | None:
+    """The journal in `folder`, None when no tuning was applied. Raises StoreError when damaged."""
+    file = folder / _NAME
+    try:
+        data = file.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StoreError(
+            f"{file}: cannot be read: {error.strerror}", remedy="Run as root"
+        ) from None
+    whole, _, torn = data.rpartition(b"\n")
+    lines = whole.split(b"\n") if whole else []
+    if not lines:  # nothing was changed yet: the first line was never finished
+        return None
+    try:
+        journal = Journal(msgspec.json.decode(lines[0], type=Head))
+        for line in lines[1:]:
+            _enter(journal, msgspec.json.decode(line, type=_Line))
+    except (msgspec.DecodeError, StopIteration) as error:
+        raise StoreError(
+            f"{file}: damaged: {error}",
+            remedy="It is text: take the values under `was` back by hand, then delete the file; "
+            "a reboot undoes everything as well",
+        ) from None
+    return journal
+
+
+def _enter(journal: Journal, line: _Line) -> None:
+    if line.change is not None:
+        journal.steps.append(Step(line.step, line.change))
+    elif line.complete:
+        journal.complete = True
+    elif line.outcome is not None:
+        step = next(step for step in journal.steps if step.number == line.step)
+        step.outcome, step.why = line.outcome, line.why
+
+
+class Writer:
+    """Appends to the journal."""
+
+    def __init__(self, folder: Path, head: Head | None = None) -> None:
+        """With `head` a new journal, otherwise the one that is there."""
+        self._file = folder / _NAME
+        self._folder = folder
+        self._steps = 0
+        if head is None:
+            _cut_torn_line(self._file)
+        flags = os.O_WRONLY | os.O_APPEND | (os.O_CREAT | os.O_TRUNC if head else 0)
+        self._number = os.open(self._file, flags, 0o644)
+        if head is not None:
+            self._append(msgspec.json.encode(head))
+            _sync_folder(folder)
+
+    def begin(self, change: Change) -> int:
+        """To be called before the change is made: on the disk when it returns. Its number."""
+        self._steps += 1
+        self._append(msgspec.json.encode(_Line(change=change, step=self._steps)))
+        return self._steps
+
+    def holds(self, change: Change) -> int:
+        """A value that was as wanted already: nothing is done, but `verify` looks at it."""
+        self._steps += 1
+        line = _Line(change=change, step=self._steps)
+        self._append(msgspec.json.encode(line), sync=False)
+        self.end(self._steps, "done")
+        return self._steps
+
+    def end(self, step: int, outcome: Outcome, why: str = "") -> None:
+        """What came of a change. Not forced onto the disk: only a crash of the whole machine could
+        lose it, and after a reboot there is nothing to take back.
+        """
+        self._append(msgspec.json.encode(_Line(step=step, outcome=outcome, why=why)), sync=False)
+
+    def complete(self) -> None:
+        """Every change was tried."""
+        self._append(msgspec.json.encode(_Line(complete=True)))
+
+    def close(self) -> None:
+        """Keeps the journal: the tuning is in force."""
+        os.close(self._number)
+
+    def _append(self, line: bytes, *, sync: bool = True) -> None:
+        data = line + b"\n"
+        while data:
+            data = data[os.write(self._number, data) :]
+        if sync:
+            os.fsync(self._number)
+
+
+def put_away(folder: Path) -> None:
+    """The tuning is no longer in force; its journal is kept under another name until the next."""
+    (folder / _NAME).replace(folder / _LAST)
+    _sync_folder(folder)
+
+
+def discard(folder: Path) -> None:
+    """Nothing was changed at all."""
+    (folder / _NAME).unlink(missing_ok=True)
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Holds the machine's tuning for one process. Raises KadenzError while another holds it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        number = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise StoreError(
+            f"{folder}: {os.strerror(error.errno or 0)}: the journal cannot be kept there",
+            remedy="Run as root, or name another folder in KADENZ_STATE_DIR",
+        ) from None
+    try:
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise KadenzError(
+                "another `kadenz tune` is changing this machine", remedy="Wait until it has ended"
+            ) from None
+        yield
+    finally:
+        os.close(number)
+
+
+def _cut_torn_line(file: Path) -> None:
+    """What a crash left behind of a line, so that the next line begins at a beginning."""
+    data = file.read_bytes()
+    whole = data.rfind(b"\n") + 1
+    if whole < len(data):
+        os.truncate(file, whole)
+
+
+def _sync_folder(folder: Path) -> None:
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a load could leave behind on this machine, and a disk for it to work on."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from kadenz.load.counters import device_of
+
+
+def on_a_disk(folder: Path) -> Path:
+    """The folder itself, or one of the checkout where temporary files are kept in memory."""
+    if device_of(folder)[1] not in ("tmpfs", "ramfs"):
+        return folder
+    other = Path(__file__).parents[2] / "build" / "tests" / folder.name
+    other.mkdir(parents=True, exist_ok=True)
+    return other
+
+
+def left_behind(scratch: Path, owner: int | None = None) -> list[str]:
+    """Processes that work below `scratch`, files there, control groups of the owner's loads."""
+    mine = f"-{owner or os.getpid()}-"
+    found = [f"process {pid}" for pid in working_in(scratch)]
+    # What vanishes while it is walked was not left behind: os.walk passes over it.
+    for folder, folders, files in os.walk(scratch):
+        found += [f"{folder}/{n}" for n in folders + files if n.startswith(".kadenz-load-")]
+    for folder, names, _ in os.walk("/sys/fs/cgroup"):
+        found += [
+            f"{folder}/{name}" for name in names if name.startswith("kadenz-load-") and mine in name
+        ]
+    mounts = Path("/proc/self/mounts").read_text().splitlines()
+    return found + [f"mount {line}" for line in mounts if str(scratch) in line]
+
+
+def working_in(scratch: Path) -> list[int]:
+    """Processes whose working directory is a load's scratch folder, removed or not."""
+    found = []
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        try:
+            where = str(link.readlink())
+        except OSError:
+            continue
+        if where.startswith(f"{scratch}/") and "/.kadenz-load-" in where:
+            found.append(int(link.parent.name))
+    return found
+
+
+def names_in(scratch: Path) -> set[str]:
+    """Names of those processes, but for one that ends meanwhile."""
+    names = set()
+    for pid in working_in(scratch):
+        with suppress(OSError):
+            names.add(Path(f"/proc/{pid}/comm").read_text().strip())
+    return names
+
+
+def wait_for(what: Callable[[], object], seconds: float = 60.0) -> None:
+    until = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < until, "did not come in time"
+        time.sleep(0.02)
