@@ -14,7 +14,8 @@ from kadenz import tools
 from kadenz.cli.doctor import doctor
 from kadenz.config import inventory, manifest
 from kadenz.config.tuning import removes
-from kadenz.host import clock, facts, throttling
+from kadenz.host import clock as host_clock
+from kadenz.host import facts, throttling
 from kadenz.host.limits import Rights
 from kadenz.host.preflight import _CHECKS, CODES
 from kadenz.host.system import Files
@@ -25,7 +26,7 @@ from . import machine
 from .machine import ALL_RIGHTS, CPU
 
 Changes = dict[str, str | None]
-CLOCK = clock.check_clock(span_ns=1, readings=1000)
+CLOCK = host_clock.check_clock(span_ns=1, readings=1000)
 
 
 def found(root: Path, changes: Changes) -> list[manifest.PreflightEntry]:
@@ -235,7 +236,7 @@ def doctor_on(
     ready = TargetCheck("posix/linux@host", "this Linux", ("counter",), (), (), "")
     monkeypatch.setattr(checkup, "check_targets", lambda *arguments: [ready])
     clock = replace(CLOCK, problems=())
-    monkeypatch.setattr(clock, "check_clock", lambda: clock)
+    monkeypatch.setattr(host_clock, "check_clock", lambda: clock)
     monkeypatch.setattr(tools, "NEEDS", ())
     answer = CliRunner().invoke(doctor, arguments)
     return answer.exit_code, answer.output
