@@ -14,7 +14,7 @@ FOLDER="${3:-/var/tmp/kadenz-fresh}"
 # This system's own mirrors, as its package sources name them.
 MIRROR="${KADENZ_DEBIAN_MIRROR:-$(repository Debian)}"
 SECURITY="$(repository Debian-Security)"
-# What somebody needs to get this far: a shell, git, make and the right to install packages.
+# The set-up itself starts from a shell, git, make and the right to install packages.
 BEFORE=git,make,sudo,ca-certificates
 
 [ "$(id -u)" -eq 0 ] || die "a new system can only be set up by root" "Run: sudo $0 $*"

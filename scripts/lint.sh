@@ -23,9 +23,15 @@ check() {
 mapfile -t c_files < <(git ls-files '*.c' '*.h' '*.cc' '*.cpp' '*.hpp')
 mapfile -t shell_files < <(git ls-files 'scripts/*.sh' 'benchmarks/*.sh' .ci/run)
 
+spelling() {
+    git ls-files -z | xargs -0 .venv/bin/codespell
+}
+
 check ruff .venv/bin/ruff check .
 check ruff-format .venv/bin/ruff format --check .
 check mypy .venv/bin/mypy --strict
+check spelling spelling
+check prose .venv/bin/python scripts/prose.py
 check clang-format "$CLANG_FORMAT" --dry-run -Werror "${c_files[@]}"
 check shellcheck shellcheck "${shell_files[@]}"
 check cargo-fmt cargo fmt --manifest-path fieldbus/Cargo.toml --all --check
