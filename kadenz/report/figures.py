@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from kadenz.analysis.published import PublishedFigure
 from kadenz.analysis.results import LaneResult, RecordResult, Sweep
 from kadenz.report import digits, labels
-from kadenz.report.studies import PublishedSystem, sizes_published
+from kadenz.report.studies.sizes import PublishedSystem, sizes_published
 from kadenz.report.svg import boxes as box_plots
 from kadenz.report.svg.counts import counts
 from kadenz.report.svg.panel import Plot

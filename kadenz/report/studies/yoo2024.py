@@ -1,30 +1,91 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figure 15 of Yoo and Choi (2024), redrawn: how far each joint is from where it should be.
+"""Tables 3 and 4 and figure 15 of Yoo and Choi (2024), ours beside published.
 
-The study draws the position error of every joint on its way from 0 to 90 degrees and says of it
-that it stays within 2 degrees.
+Figure 15 draws the position error of every joint on its way from 0 to 90 degrees. The study states
+that the error stays within 2 degrees.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kadenz.analysis.published import PublishedFigure
+from kadenz.analysis.published import PublishedFigure, family_of
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.report import digits, labels
+from kadenz.report.studies.rows import measured, printed, statistics_table, whole_summary
 from kadenz.report.svg.lines import Line, lines
 from kadenz.report.svg.panel import Plot
 from kadenz.report.table import Cell, Table, badge, figure, words
 from kadenz.report.tables import Named
 
-PAPER, FIGURE = "yoo2024", "Fig. 15"
+PAPER = "yoo2024"
+TABLE_3, TABLE_4, FIGURE = "Table 3", "Table 4", "Fig. 15"
 POSITION_ERROR = "motion/position-error"
 WAY = "cycles_of_a_way"  # a setting of the target: cycles of one way out or back
 _PERIOD_S = 0.001
 _OUT = "out"
+_MECHANISMS = (
+    ("itc/semaphore-counting", "Counting semaphore"),
+    ("itc/mutex", "Mutex"),
+    ("itc/semaphore-binary", "Binary semaphore"),
+)
 
 
-def table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
+def table_3(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
+    """Semaphores and mutex on FreeRTOS. None where no run measured one of them."""
+    rows: list[tuple[Cell, ...]] = []
+    kinds: list[str] = []
+    ours = 0
+    boards = [figure for figure in figures if figure.where == TABLE_3]
+    for bench, name in _MECHANISMS:
+        published = [f for f in boards if f.benchmark == bench]
+        for row in printed(published):
+            rows.append((words(name), *row))
+            kinds.append("published")
+        for label, run in runs:
+            if not any(family_of(f, run) for f in published):
+                continue
+            for record in run.find(bench):
+                if record.main is not None and record.main.summary is not None:
+                    rows.append((words(name), *measured(label, run, record)))
+                    kinds.append("ours")
+                    ours += 1
+    return statistics_table(
+        "yoo2024-table-3",
+        "Semaphores and mutex on FreeRTOS (layout of Yoo and Choi 2024, table 3)",
+        "ITC",
+        rows,
+        kinds,
+        ours,
+    )
+
+
+def table_4(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
+    """Scheduling latency on Linux. None where no run measured it."""
+    published = [f for f in figures if f.paper == PAPER and f.where == TABLE_4]
+    rows = [(words("Wake-up latency"), *row) for row in printed(published)]
+    kinds = ["published"] * len(rows)
+    ours = 0
+    for label, run in runs:
+        if not any(family_of(f, run) for f in published):
+            continue
+        for record in run.find("cyclic/wakeup-latency"):
+            summary = whole_summary(record)
+            if summary is not None:
+                rows.append((words("Wake-up latency"), *measured(label, run, record)))
+                kinds.append("ours")
+                ours += 1
+    return statistics_table(
+        "yoo2024-table-4",
+        "Scheduling latency on Linux (layout of Yoo and Choi 2024, table 4)",
+        "What",
+        rows,
+        kinds,
+        ours,
+    )
+
+
+def figure_15(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
     """The largest error of each joint, both ways, below the published limit."""
     published = [one for one in figures if one.paper == PAPER and one.where == FIGURE]
     rows: list[tuple[Cell, ...]] = []

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Table 4 of Mazzi, Gaga and Errahimi (2021): four micro-benchmarks, ours beside published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from kadenz.analysis.published import PublishedFigure
+from kadenz.analysis.results import RecordResult, RunResult
+from kadenz.report import digits, labels
+from kadenz.report.studies.rows import CLASSES_DIFFER, as_printed
+from kadenz.report.table import Cell, Table, badge, figure, words
+from kadenz.report.tables import Named
+
+PAPER = "mazzi2021"
+TABLE = "Table 4"
+_METRICS = (
+    ("micro/task-switch", "Task switching"),
+    ("micro/preemption", "Preemption"),
+    ("micro/semaphore-shuffle", "Semaphore shuffling"),
+    ("micro/message-latency", "Messaging latency"),
+)
+
+_Take = Callable[[str], Cell | None]
+
+
+def table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
+    """Batches of 50,000 iterations and single executions. None without a row of ours."""
+    published = [f for f in figures if f.paper == PAPER and f.where == TABLE]
+    ours = _ours(runs)
+    if not ours:
+        return None
+    printed = _printed(published)
+    return Table(
+        name="mazzi2021-table-4",
+        title="Micro-benchmarks on FreeRTOS (layout of Mazzi, Gaga and Errahimi 2021, table 4)",
+        columns=(
+            "Whose",
+            "System",
+            "Kernel",
+            "Figure",
+            *(name for _, name in _METRICS),
+            "Unit",
+            "Clock class",
+        ),
+        rows=(*printed, *ours),
+        numeric=frozenset({4, 5, 6, 7}),
+        notes=(
+            CLASSES_DIFFER,
+            "Batches are shown less their empty loop, as published; sample by sample is the median "
+            "of single executions and holds the cost of reading the clock.",
+        ),
+        row_kinds=("published",) * len(printed) + ("ours",) * len(ours),
+    )
+
+
+def _printed(published: Sequence[PublishedFigure]) -> list[tuple[Cell, ...]]:
+    rows = []
+    for kernel in dict.fromkeys(f.kernel for f in published):
+        own = [f for f in published if f.kernel == kernel]
+        for statistic, what in (("total", "for 50,000 iterations"), ("mean", "for one iteration")):
+            by_bench = {f.benchmark: f for f in own if f.statistic == statistic}
+            cells = [as_printed(by_bench.get(bench)) for bench, _ in _METRICS]
+            head = (words("published", "published"), words(own[0].system.name), words(kernel))
+            rows.append((*head, words(what), *cells, words(own[0].unit), badge(own[0].system)))
+    return rows
+
+
+def _ours(runs: Named) -> list[tuple[Cell, ...]]:
+    rows = []
+    for _, run in runs:
+        if run.manifest.target.tier in ("host", "guest"):
+            continue
+        for what, take in _ways(run):
+            found = [take(bench) for bench, _ in _METRICS]
+            if all(cell is None for cell in found):
+                continue
+            rows.append(
+                (
+                    words("ours", "ours"),
+                    words(f"{labels.board(run)} ({run.manifest.target.tier})"),
+                    words(labels.kernel(run)),
+                    words(what),
+                    *(Cell(digits.ABSENT) if cell is None else cell for cell in found),
+                    words(run.unit.label),
+                    badge(run.unit),
+                )
+            )
+    return rows
+
+
+def _ways(run: RunResult) -> list[tuple[str, _Take]]:
+    """The three figures of ours: whole batch, one iteration of it, single executions."""
+
+    def batch(bench: str) -> RecordResult | None:
+        return next(
+            (r for r in run.records if r.usable and r.batch is not None and r.bench == bench),
+            None,
+        )
+
+    def total(bench: str) -> Cell | None:
+        record = batch(bench)
+        if record is None or record.batch is None:
+            return None
+        return figure(record.batch.total, record.unit)
+
+    def one(bench: str) -> Cell | None:
+        record = batch(bench)
+        if record is None or record.batch is None:
+            return None
+        return figure(record.batch.per_iteration, record.unit)
+
+    def single(bench: str) -> Cell | None:
+        records = [r for r in run.find(f"{bench}-sampled") if r.main is not None]
+        summary = records[0].main.summary if records and records[0].main else None
+        return None if summary is None else figure(summary.median, records[0].unit)
+
+    counts = {r.batch.iterations for r in run.records if r.usable and r.batch is not None}
+    times = f"{next(iter(counts)):,}" if len(counts) == 1 else "all"
+    return [
+        (f"for {times} iterations", total),
+        ("for one iteration", one),
+        ("sample by sample, median", single),
+    ]

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows and layouts that several studies share: mean, min, max and sd, published and ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kadenz.analysis.published import PublishedFigure
+from kadenz.analysis.results import RecordResult, RunResult
+from kadenz.report import digits, labels
+from kadenz.report.table import Cell, Table, badge, figure, words
+from kadenz.stats.summary import Summary
+
+CLASSES_DIFFER = (
+    "Published and measured rows stand on different clocks where their classes differ: compare the "
+    "shape of the figures, never their size."
+)
+STATISTICS = ("mean", "min", "max", "sd")
+_MECHANISMS = (
+    ("itc/semaphore-counting", "Counting semaphore"),
+    ("itc/mutex", "Mutex"),
+    ("itc/semaphore-binary", "Binary semaphore"),
+)
+
+
+@dataclass(frozen=True)
+class _System:
+    """A published system under one kernel, in the order of the file."""
+
+    name: str
+    kernel: str
+
+
+def statistics_table(
+    name: str,
+    title: str,
+    first: str,
+    rows: list[tuple[Cell, ...]],
+    kinds: list[str],
+    ours: int,
+) -> Table | None:
+    """A table of rows made by `printed` and `measured`; None without a row of ours."""
+    if not ours:
+        return None
+    return Table(
+        name=name,
+        title=title,
+        columns=(
+            first,
+            "Whose",
+            "System",
+            "Kernel",
+            "Mean",
+            "Min",
+            "Max",
+            "Sdev",
+            "Unit",
+            "Clock class",
+        ),
+        rows=tuple(rows),
+        numeric=frozenset({4, 5, 6, 7}),
+        notes=(CLASSES_DIFFER,),
+        row_kinds=tuple(kinds),
+    )
+
+
+def printed(published: Sequence[PublishedFigure]) -> list[tuple[Cell, ...]]:
+    """Mean, min, max and sd of each published system, as printed."""
+    systems: dict[_System, dict[str, PublishedFigure]] = {}
+    for row in published:
+        systems.setdefault(_System(row.system.name, row.kernel), {})[row.statistic] = row
+    rows = []
+    for system, by_statistic in systems.items():
+        one = next(iter(by_statistic.values()))
+        cells = [as_printed(by_statistic.get(name)) for name in STATISTICS]
+        rows.append(
+            (
+                words("published", "published"),
+                words(system.name),
+                words(system.kernel),
+                *cells,
+                words(one.unit),
+                badge(one.system),
+            )
+        )
+    return rows
+
+
+def measured(label: str, run: RunResult, record: RecordResult) -> tuple[Cell, ...]:
+    """Mean, min, max and sd of a record of ours, in its unit."""
+    summary = whole_summary(record)
+    assert summary is not None
+    unit = record.unit
+    return (
+        words("ours", "ours"),
+        words(
+            labels.marked(f"{labels.board(run)} ({run.manifest.target.tier})", run, record.bench)
+        ),
+        words(labels.kernel(run)),
+        *(figure(getattr(summary, name), unit) for name in STATISTICS),
+        words(unit.label),
+        badge(unit),
+    )
+
+
+def whole_summary(record: RecordResult) -> Summary | None:
+    """Of all lanes together, as a study that names one figure for four threads does."""
+    if record.pooled is not None:
+        return record.pooled.summary
+    return record.main.summary if record.main is not None else None
+
+
+def as_printed(row: PublishedFigure | None) -> Cell:
+    """A published figure with the digits it was printed with."""
+    return Cell(digits.ABSENT) if row is None else Cell(digits.printed(row.value), row.value)

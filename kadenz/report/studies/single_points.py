@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Published figures of no table of their own, beside the same point of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from kadenz.analysis.published import PublishedFigure, matches
+from kadenz.analysis.results import RecordResult
+from kadenz.report import labels
+from kadenz.report.studies.rows import CLASSES_DIFFER, STATISTICS, as_printed, whole_summary
+from kadenz.report.table import Cell, Table, badge, figure, words
+from kadenz.report.tables import Named
+from kadenz.stats.summary import Summary
+
+
+def table(
+    figures: Sequence[PublishedFigure], runs: Named, elsewhere: Collection[tuple[str, str]]
+) -> Table | None:
+    """None where nothing matches. `elsewhere`: paper and place of figures with their own table."""
+    rows = []
+    notes: dict[str, None] = {}
+    single = [f for f in figures if (f.paper, f.where) not in elsewhere]
+    all_runs = [run for _, run in runs]
+    benches = {record.bench for run in all_runs for record in run.records}
+    same = {bench: labels.constants(bench, all_runs) for bench in benches}
+    for label, run in runs:
+        for record in run.records:
+            summary = whole_summary(record) if record.usable else None
+            if summary is None:
+                continue
+            where = labels.point(record, hide=same[record.bench])
+            for row in matches(single, run, record):
+                if row.statistic in STATISTICS:
+                    rows.append(
+                        _beside(
+                            row, labels.marked(label, run, record.bench), where, record, summary
+                        )
+                    )
+                    if row.note:
+                        notes[f"{row.paper} {row.where}, {row.system.name}: {row.note}."] = None
+    if not rows:
+        return None
+    return Table(
+        name="published-points",
+        title="Single figures of the studies, ours beside published",
+        columns=(
+            "Benchmark",
+            "Point",
+            "Statistic",
+            "Published",
+            "Unit",
+            "Clock class",
+            "System, kernel, place",
+            "Ours",
+            "Our unit",
+            "Our clock class",
+            "Our target",
+        ),
+        rows=tuple(rows),
+        numeric=frozenset({3, 7}),
+        notes=(CLASSES_DIFFER, *notes),
+    )
+
+
+def _beside(
+    row: PublishedFigure, label: str, point: str, record: RecordResult, summary: Summary
+) -> tuple[Cell, ...]:
+    unit = record.unit
+    return (
+        words(record.bench),
+        words(point),
+        words(row.statistic),
+        as_printed(row),
+        words(row.unit),
+        badge(row.system),
+        words(f"{row.system.name}, {row.kernel}, {row.paper} {row.where}"),
+        figure(getattr(summary, row.statistic), unit),
+        words(unit.label),
+        badge(unit),
+        words(label),
+    )
