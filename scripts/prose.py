@@ -33,7 +33,7 @@ _C_TOKEN = re.compile(
 _NAME = re.compile(r"\b(?:def|fn) (?P<name>\w+_\w+_\w+)|static void (?P<test>test_\w+)\(void \*\*")
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"`[^`\n]+`")
-# What stands at the beginning of a line of a comment, and is no word of its sentence.
+# The margin of a comment line, which is not part of its sentence.
 _MARGIN = re.compile(r"\n[ \t]*(?:///?!?|#+|\*)?[ \t]*")
 
 
