@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tools setup-demo guest-kernels demo test lint format benchmark clean
+.PHONY: help setup setup-tools setup-demo guest-kernels demo test test-all lint format benchmark clean
 
 # How many things to build and test at once.
 JOBS ?= $(shell nproc)
@@ -44,6 +44,9 @@ demo: setup-demo ## FreeRTOS on two boards and this Linux, one report: reports/d
 
 test: setup ## every test: C, Python, Rust; their closing lines at the end
 	@scripts/test.sh
+
+test-all: setup ## the same, and simulations that passed before with the same inputs
+	@scripts/test.sh --afresh
 
 # ---- work on kadenz ------------------------------------------------------------------------------
 lint: setup ## style and types of all four languages

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Every test in all languages. All of them run even when one fails; the closing lines stand together
-# at the end, and the exit code says whether all passed.
+# at the end, and the exit code says whether all passed. --afresh: simulations of the statistics that
+# passed before with the same inputs run, too (tests/simulations.py).
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
 
@@ -48,7 +49,7 @@ BESIDE="$LOGS/stats-beside"
 rm -f "$BESIDE.code"
 (
     code=0
-    nice -n 10 .venv/bin/pytest tests/stats >"$BESIDE.log" 2>&1 || code=$?
+    nice -n 10 .venv/bin/pytest "$@" tests/stats >"$BESIDE.log" 2>&1 || code=$?
     echo "$code" >"$BESIDE.code"
 ) &
 simulations=$!

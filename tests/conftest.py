@@ -16,6 +16,7 @@ import pytest
 from _pytest.terminal import TerminalReporter
 
 from .pauses import LateError, Watch
+from .simulations import Simulations
 
 RETRIES = 2
 BUDGET = 12
@@ -34,6 +35,20 @@ pauses_key = pytest.StashKey[Pauses]()
 
 class MachinePausedError(Exception):
     """An assertion on timing failed, and the machine had paused while its test ran."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What a run of all tests adds."""
+    parser.addoption(
+        "--afresh", action="store_true", help="run simulations that passed before, too"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Simulations that passed with the same inputs are not run again."""
+    config.pluginmanager.register(
+        Simulations("tests/stats/", afresh=config.getoption("--afresh")), "simulations"
+    )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
