@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every error a user can meet: what happened, where, what to do, and the exit code.
+"""Every error that a user can see: what happened, where, the remedy, and the exit code.
 
 Exit codes (docs/reference/exit-codes.md): 0 pass, 1 the tool or a target failed, 2 usage,
 3 a regression, 4 inconclusive.
@@ -17,8 +17,8 @@ EXIT_INCONCLUSIVE = 4
 class KadenzError(Exception):
     """An error with a remedy.
 
-    `message` says what happened and where (file, key, line), `remedy` what to do about it;
-    `detail` may hold a target's last output or its registers. `exit_code` is the process's.
+    `message` says what happened and where (file, key, line); `remedy` says what to do;
+    `detail` may hold a target's last output or its registers. `exit_code` ends the process.
     """
 
     exit_code = EXIT_FAILED
@@ -40,7 +40,7 @@ class UsageError(KadenzError):
 
 
 class ConfigError(KadenzError):
-    """A file the user wrote is wrong: the message names file, key and the nearest known key."""
+    """A user's file is wrong: the message names the file, the key and the nearest known key."""
 
     exit_code = EXIT_USAGE
 
@@ -50,7 +50,7 @@ class ToolMissing(KadenzError):
 
 
 class BuildFailed(KadenzError):
-    """Source did not become an ELF; `detail` is the compiler's output."""
+    """A build failed; `detail` is the compiler's output."""
 
 
 class TargetFailed(KadenzError):
@@ -58,11 +58,11 @@ class TargetFailed(KadenzError):
 
 
 class LoadFailed(KadenzError):
-    """A load did not start, did not bite, or ended while something was measured."""
+    """A load did not start, had no effect, or ended during a measurement."""
 
 
 class WireDamaged(KadenzError):
-    """Frames were lost or corrupt; the message names which."""
+    """Frames were lost or corrupt; the message names them."""
 
 
 class StoreError(KadenzError):

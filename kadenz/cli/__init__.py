@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line. A command's module is imported when the command is used, not for `--help`."""
+"""The command line. A command's module is imported on use, not for `--help`."""
 
 from __future__ import annotations
 
@@ -14,31 +14,34 @@ import click
 from kadenz import __version__
 from kadenz.errors import EXIT_FAILED, EXIT_USAGE, KadenzError
 
-# name -> (module:attribute, what `kadenz --help` says)
+# name -> (module:attribute, its line in `kadenz --help`)
 _COMMANDS = {
-    "doctor": ("kadenz.cli.doctor:doctor", "What this machine and each target can do."),
-    "tune": ("kadenz.cli.tune:tune", "Tune this Linux by a profile, verify it, take it back."),
-    "list": ("kadenz.cli.list:list_", "Benchmarks, targets, campaigns and loads there are."),
+    "doctor": ("kadenz.cli.doctor:doctor", "Show what this machine and each target can do."),
+    "tune": ("kadenz.cli.tune:tune", "Tune this Linux with a profile, verify it, restore it."),
+    "list": ("kadenz.cli.list:list_", "List benchmarks, targets, campaigns and loads."),
     "conformance": (
         "kadenz.cli.conformance:conformance",
-        "Whether a kernel's port does what benchmarks rely on.",
+        "Test that a kernel's port does what benchmarks need.",
     ),
     "run": ("kadenz.cli.run:run", "Measure a campaign or benchmarks on targets."),
-    "show": ("kadenz.cli.show:show", "Figures of one run."),
-    "report": ("kadenz.cli.report:report", "One HTML page about runs."),
-    "compare": ("kadenz.cli.compare:compare", "What differs between two runs."),
-    "gate": ("kadenz.cli.gate:gate", "Whether a run passes: against a baseline, against limits."),
-    "jitter": ("kadenz.cli.jitter:jitter", "Clock, drift and jitter of any time series."),
-    "export": ("kadenz.cli.export:export", "Samples or figures for other programs."),
-    "completion": ("kadenz.cli.completion:completion", "Completion for bash, zsh or fish."),
+    "show": ("kadenz.cli.show:show", "Show the figures of runs."),
+    "report": ("kadenz.cli.report:report", "Write one HTML page about runs."),
+    "compare": ("kadenz.cli.compare:compare", "Compare two runs, or two sets of runs."),
+    "gate": ("kadenz.cli.gate:gate", "Pass or fail a run against a baseline or limits."),
+    "jitter": ("kadenz.cli.jitter:jitter", "Analyse clock, drift and jitter of any time series."),
+    "export": ("kadenz.cli.export:export", "Export samples or figures for other programs."),
+    "completion": (
+        "kadenz.cli.completion:completion",
+        "Write the completion script for bash, zsh or fish.",
+    ),
 }
 
 
 class LazyGroup(click.Group):
-    """Knows its commands by name, and imports one when it is asked for."""
+    """Knows its commands by name and imports a command on its first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names, in the order of use."""
+        """Names, in the order in which a user needs them."""
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -53,7 +56,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does it, with the nearest name when there is no such command."""
+        """Resolves as click does; an unknown command's error suggests the nearest name."""
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
             near = difflib.get_close_matches(args[0], _COMMANDS, n=1)
             hint = f" Did you mean `{near[0]}`?" if near else " See `kadenz --help`."
@@ -61,7 +64,7 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list in `--help`, without importing anything."""
+        """Lists the commands in `--help` without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
 
@@ -78,7 +81,7 @@ def cli() -> None:
 
 
 def main() -> None:
-    """The program `kadenz`: an error is a message and a remedy; KADENZ_DEBUG=1 adds a traceback."""
+    """The program `kadenz`. Prints an error with its remedy; KADENZ_DEBUG=1 adds a traceback."""
     from kadenz.cli.output import guard_output
 
     guard_output()
@@ -98,13 +101,13 @@ def main() -> None:
         sys.exit(EXIT_FAILED)
     except OSError as error:
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        remedy = "Look at its rights and its place; KADENZ_DEBUG=1 shows who asked for it"
+        remedy = "Check its path and permissions; KADENZ_DEBUG=1 shows the failing call"
         sys.exit(show_error(KadenzError(what, remedy=remedy)))
     sys.exit(result if isinstance(result, int) else 0)
 
 
 def show_error(error: KadenzError) -> int:
-    """Writes an error to standard error; its exit code."""
+    """Writes an error to standard error. Returns its exit code."""
     if os.environ.get("KADENZ_DEBUG") == "1":
         traceback.print_exception(error)
     if error.detail:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What several runs answer together, as the report says it, in the terminal."""
+"""The answers of several runs together, printed in the terminal as in the report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def print_answers(screen: Console, runs: Sequence[Run], results: Sequence[RunResult]) -> None:
-    """A sentence a question, from the same place as those of the report."""
+    """Prints one sentence for each question, the same sentences as in the report."""
     from kadenz.analysis.answers import answer
     from kadenz.report.answers import sentences
     from kadenz.report.labels import variant_names
@@ -24,7 +24,7 @@ def print_answers(screen: Console, runs: Sequence[Run], results: Sequence[RunRes
 
 
 def print_sentences(screen: Console, found: Sequence[Sentence]) -> None:
-    """Question and answer, a line each."""
+    """Prints each question with its answer on one line."""
     from rich.markup import escape
 
     for one in found:

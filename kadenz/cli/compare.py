@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kadenz compare: two sides of runs, a verdict for every benchmark point."""
+"""kadenz compare: a verdict for every benchmark point of two sides."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _COLOURS = {
     "not-comparable": "yellow",
     "context": "dim",
 }
-# The words of the summary line.
+# Words of the summary line.
 _COUNTED: dict[str, Outcome] = {
     "better": "better",
     "worse": "worse",
@@ -48,7 +48,7 @@ _COUNTED: dict[str, Outcome] = {
     metavar="RUN",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="One more run on A's side; may be repeated.",
+    help="Another run for side A; may be repeated.",
 )
 @click.option(
     "--candidate",
@@ -56,14 +56,14 @@ _COUNTED: dict[str, Outcome] = {
     metavar="RUN",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="One more run on B's side; may be repeated.",
+    help="Another run for side B; may be repeated.",
 )
 @click.option(
     "--variant",
     "variants",
     metavar="NAME",
     multiple=True,
-    help="Which two variants of the folder A to compare, where it holds more; twice.",
+    help="Variants of folder A to compare, if it holds more than two; give it twice.",
 )
 @click.option(
     "--threshold",
@@ -84,13 +84,13 @@ _COUNTED: dict[str, Outcome] = {
     "--between-runs",
     default="0%",
     show_default=True,
-    help="A known spread (sd) from run to run; without it, one run a side of this machine is "
+    help="Known spread (sd) between runs; without it, one run a side on this machine stays "
     "undecided.",
 )
 @click.option(
     "--each",
     is_flag=True,
-    help="Judge every point on its own: one in 20 unchanged points is then called a change.",
+    help="Judge each point alone: 1 in 20 unchanged points is then reported as changed.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def compare(
@@ -106,12 +106,12 @@ def compare(
     each: bool,
     as_json: bool,
 ) -> int:
-    """Compare run(s) B against run(s) A. A folder that holds several runs counts as all of them.
+    """Compare run(s) B against run(s) A. A folder of runs counts as all its runs.
 
-    Without B, A is a folder of `kadenz run --rounds`, and its two variants are the sides. Several
-    runs a side show the spread between runs, which one run cannot. Figures of two clock classes or
-    instruction sets stand side by side, without a ratio. Exit code 0: no point is worse; 3: at
-    least one is; 4: none is, but the data cannot decide every point.
+    Without B, A is a folder of `kadenz run --rounds`, and its two variants are the sides. Only
+    several runs a side show the spread between runs. Figures of two clock classes or instruction
+    sets are shown side by side, without a ratio. Exit code 0: no point is worse; 3: at least one
+    is; 4: none is, but the data cannot decide every point.
 
     \b
     kadenz compare runs/before runs/after --threshold 3%
@@ -142,7 +142,7 @@ def compare(
 
 
 def exit_code(result: SideBySide) -> int:
-    """3 when something is worse, 4 when something is undecided or nothing was judged, else 0."""
+    """3 if a point is worse, 4 if a point is undecided or none was judged, else 0."""
     if result.regressions:
         return EXIT_REGRESSION
     return EXIT_INCONCLUSIVE if result.inconclusive or not result.judged else EXIT_PASS
@@ -162,21 +162,21 @@ def _sides(
         return two_variants(find_runs([baseline, *more_baseline]), variants)
     if variants:
         raise UsageError(
-            "--variant chooses the sides from one folder, and B names the other side",
-            remedy="Leave out B, or --variant",
+            "--variant chooses both sides from folder A, but B was given as well",
+            remedy="Omit B or --variant",
         )
     others = [candidate, *more_candidate] if candidate is not None else list(more_candidate)
     return find_runs([baseline, *more_baseline]), find_runs(others)
 
 
 def share(option: str, text: str) -> float:
-    """ "5%" or "0.05" as 0.05. UsageError for what is no share below 1."""
+    """ "5%" or "0.05" as 0.05. UsageError unless the value is in [0, 1)."""
     try:
         value = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
     except ValueError:
         value = -1.0
     if not 0.0 <= value < 1.0:
-        raise UsageError(f"{option} {text}: not a share", remedy=f"For example {option} 5%")
+        raise UsageError(f"{option} {text}: not a percentage", remedy=f"For example {option} 5%")
     return value
 
 
@@ -190,7 +190,7 @@ def statistic(name: str) -> str | float:
         level = 0.0
     if not name.startswith("p") or not 0.0 < level < 1.0:
         raise UsageError(
-            f"--statistic {name}: not known",
+            f"--statistic {name}: unknown statistic",
             remedy="mean, median, max, or a percentile such as p99.9",
         )
     return level
@@ -205,13 +205,13 @@ def _print_json(result: SideBySide, threshold: float) -> None:
         "counts": {word: result.count(outcome) for word, outcome in _COUNTED.items()},
         "differences": [
             {
-                "target": made.target,
+                "target": configurations.target,
                 "group": one.group,
                 "key": one.key,
-                "values": dict(zip(made.labels, one.values, strict=True)),
+                "values": dict(zip(configurations.labels, one.values, strict=True)),
             }
-            for made in result.configurations
-            for one in made.differences
+            for configurations in result.configurations
+            for one in configurations.differences
         ],
         "points": [_point(point) for point in result.points],
         "only_baseline": result.only_baseline,
@@ -234,18 +234,19 @@ def _point(point: PointComparison) -> dict[str, Any]:
         "exact": point.exact,
         "reason": point.reason,
     }
-    made = point.comparison
+    comparison = point.comparison
     for side, number in (("baseline", 0), ("candidate", 1)):
         row[side] = point.figures[number]
-    if made is not None:
-        row["change"] = None if made.ratio is None else made.ratio.value - 1.0
-        row["change_low"] = None if made.ratio is None else made.ratio.low - 1.0
-        row["change_high"] = None if made.ratio is None else made.ratio.high - 1.0
-        row["detectable_change"] = made.detectable
-        row["runs"] = [made.baseline_runs, made.candidate_runs]
-        row["p_changed"] = made.p_changed
+    if comparison is not None:
+        ratio = comparison.ratio
+        row["change"] = None if ratio is None else ratio.value - 1.0
+        row["change_low"] = None if ratio is None else ratio.low - 1.0
+        row["change_high"] = None if ratio is None else ratio.high - 1.0
+        row["detectable_change"] = comparison.detectable
+        row["runs"] = [comparison.baseline_runs, comparison.candidate_runs]
+        row["p_changed"] = comparison.p_changed
         row["p_together"] = point.p_together
-        row["between_runs"] = made.between_runs
+        row["between_runs"] = comparison.between_runs
     effect = point.effect
     row["superiority"] = None if effect is None else effect.value
     row["superiority_low"] = None if effect is None else effect.low
@@ -265,11 +266,11 @@ def _print_text(result: SideBySide, threshold: float) -> None:
     screen = console()
     for name in result.partial:
         screen.print(f"[yellow]warning[/] {escape(name)} is partial")
-    for made in result.configurations:
-        name = f"{escape(made.target)}: " if made.target else ""
-        if made.differences:
+    for configurations in result.configurations:
+        name = f"{escape(configurations.target)}: " if configurations.target else ""
+        if configurations.differences:
             screen.print(f"[bold]{name}the configurations differ[/]")
-            screen.print(difference_table(made))
+            screen.print(difference_table(configurations))
         else:
             screen.print(f"{name}the configurations are the same")
     for target in dict.fromkeys(point.target for point in result.points):
@@ -298,7 +299,7 @@ def _print_text(result: SideBySide, threshold: float) -> None:
 
 
 def _summary(result: SideBySide, threshold: float) -> str:
-    """How many comparisons ended how; what is rare is named only where it occurs."""
+    """Counts the comparisons by outcome; rare outcomes are named only if they occur."""
     parts = []
     for words, outcome in _COUNTED.items():
         count = result.count(outcome)
@@ -315,15 +316,15 @@ def _table() -> Table:
     return Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
 
 
-def difference_table(made: Configurations) -> Table:
-    """What differs, a row a value, a column a run."""
+def difference_table(configurations: Configurations) -> Table:
+    """Differences: one row for each setting, one column for each run."""
     from rich.markup import escape
 
     table = _table()
     table.add_column("what", no_wrap=True)
-    for label in made.labels:
+    for label in configurations.labels:
         table.add_column(escape(label), overflow="fold")
-    for one in made.differences:
+    for one in configurations.differences:
         table.add_row(f"{one.group}: {one.key}", *(escape(value) for value in one.values))
     return table
 
@@ -369,7 +370,7 @@ def _print_points(screen: Any, points: Sequence[PointComparison], threshold: flo
 
 
 def _write_points(screen: Any, points: Sequence[PointComparison], threshold: float) -> None:
-    """The same for a terminal too small: two lines a statistic below each point's heading."""
+    """The same for a narrow terminal: two lines a statistic below each point's heading."""
     from itertools import groupby
 
     from rich.markup import escape
@@ -385,7 +386,7 @@ def _write_points(screen: Any, points: Sequence[PointComparison], threshold: flo
         units = " | ".join(dict.fromkeys(labels.unit(unit) for unit in point.units))
         return f"[bold]{escape(point.bench)}[/]  {escape(where)}  [dim]{escape(units)}[/]"
 
-    screen.print("[dim]A → B, change with its 95 % interval, how often B exceeds A[/]")
+    screen.print("[dim]A → B, change with its 95 % interval, share of pairs where B exceeds A[/]")
     for words, group in groupby(points, key=heading):
         screen.print(words)
         for point in group:
@@ -393,49 +394,50 @@ def _write_points(screen: Any, points: Sequence[PointComparison], threshold: flo
             change, interval = (escape(text) for text in _change(point))
             effect = _effect(point)
             parts = [change, interval, f"B > A {effect}" if effect else ""]
-            said = "  ".join(part for part in parts if part)
-            screen.print(Padding(f"{point.statistic:7} {before} → {after}  {said}", (0, 0, 0, 2)))
+            text = "  ".join(part for part in parts if part)
+            screen.print(Padding(f"{point.statistic:7} {before} → {after}  {text}", (0, 0, 0, 2)))
             screen.print(Padding(_verdict(point, threshold), (0, 0, 0, 10)))
 
 
 def _verdict(point: PointComparison, threshold: float) -> str:
-    """The outcome; where undecided, what these data could have shown, or why there is none."""
+    """The outcome; for an undecided point also the detectable change or the reason."""
     from rich.markup import escape
 
-    said: str = point.outcome
-    if said == "equivalent":
-        said = f"no difference within {100.0 * threshold:g} %"
+    text: str = point.outcome
+    if text == "equivalent":
+        text = f"no difference within {100.0 * threshold:g} %"
     colour = _COLOURS[point.outcome]
     if point.outcome == "context" and not point.bench.startswith("clock/"):
-        said, colour = "not judged: see note", "yellow"
+        text, colour = "not judged: see note", "yellow"
     if point.exact:
-        return f"[{colour}]{said}[/], exact for this plan"
+        return f"[{colour}]{text}[/], exact for this plan"
     if point.outcome not in ("inconclusive", "not-comparable"):
-        return f"[{colour}]{said}[/]"
-    return f"[{colour}]{said}[/]{escape(_why_undecided(point))}"
+        return f"[{colour}]{text}[/]"
+    return f"[{colour}]{text}[/]{escape(_why_undecided(point))}"
 
 
 def _why_undecided(point: PointComparison) -> str:
     from kadenz.analysis.judging import ONE_RUN
     from kadenz.report.digits import percent
 
-    made = point.comparison
-    if point.outcome == "not-comparable" or made is None:
+    comparison = point.comparison
+    if point.outcome == "not-comparable" or comparison is None:
         return f": {point.reason}"
     if point.reason == ONE_RUN:
         return ": one run a side"
-    if made.verdict != "inconclusive":
+    if comparison.verdict != "inconclusive":
         p = f", p {point.p_together:.2g}" if point.p_together is not None else ""
-        return f": {made.verdict} alone, not significant after Holm correction{p}"
-    if not made.decidable:
-        return f": {made.reason.partition(',')[0]}"
-    if made.detectable is not None:
-        return f": only changes above {percent(made.detectable).lstrip('+')} are detectable"
+        return f": {comparison.verdict} alone, not significant after Holm correction{p}"
+    if not comparison.decidable:
+        return f": {comparison.reason.partition(',')[0]}"
+    if comparison.detectable is not None:
+        detectable = percent(comparison.detectable).lstrip("+")
+        return f": only changes above {detectable} are detectable"
     return f": {point.reason}"
 
 
 def _effect(point: PointComparison) -> str:
-    """How often a sample of B exceeds one of A, and what that is called."""
+    """Probability that a sample of B exceeds one of A, with the word for its magnitude."""
     effect = point.effect
     return "" if effect is None else f"{100.0 * effect.value:.0f} % {effect.magnitude}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kadenz completion: the script a shell needs to complete kadenz's words."""
+"""kadenz completion: a shell script that completes kadenz's commands, options and names."""
 
 from __future__ import annotations
 

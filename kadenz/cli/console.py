@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where tables for people are printed."""
+"""The console for tables that people read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WIDTH_WITHOUT_TERMINAL = 180
 
 
 def console() -> Console:
-    """Standard output, as wide as its terminal or as COLUMNS says; wide where neither does."""
+    """Standard output, as wide as its terminal or COLUMNS; 180 columns if neither is known."""
     from rich.console import Console
 
     screen = Console(highlight=False, soft_wrap=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`--deadline`, as every command has it."""
+"""The option `--deadline`, the same in every command."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ deadline_option = click.option(
     "deadlines",
     metavar="[BENCH=]QUANTITY",
     multiple=True,
-    help="By when a cycle has to have ended: 100us for all periodic benchmarks, or "
-    "'cyclic/wakeup-latency period_us=1000=100us'; may be repeated. Default: the campaign's, else "
-    "the period.",
+    help="Deadline of a cycle: 100us for all periodic benchmarks, or "
+    "'cyclic/wakeup-latency period_us=1000=100us' for some; may be repeated. Default: the "
+    "campaign's, else the period.",
 )
 
 
@@ -40,7 +40,10 @@ def asked_deadlines(texts: Sequence[str], runs: Sequence[Run]) -> list[Asked]:
 
 
 def planned_deadlines(texts: Sequence[str], campaigns: Sequence[Campaign]) -> list[Asked]:
-    """Those of `run`, before anything is built. UsageError where no campaign has such a point."""
+    """The deadlines of `run`, before anything is built.
+
+    UsageError if no campaign plans such a benchmark.
+    """
     from fnmatch import fnmatchcase
 
     from kadenz.analysis.deadlines import parse_deadline
@@ -52,19 +55,19 @@ def planned_deadlines(texts: Sequence[str], campaigns: Sequence[Campaign]) -> li
         if points is not None and not any(fnmatchcase(name, points.bench) for name in known):
             raise UsageError(
                 f"--deadline {one.text}: no such benchmark is planned",
-                remedy=f"Planned are {', '.join(known)}",
+                remedy=f"Planned: {', '.join(known)}",
             )
     return found
 
 
 def stamp_deadlines(jobs: Sequence[Job], deadlines: Sequence[Asked]) -> None:
-    """Puts `run --deadline` into the points of `jobs`; the last that concerns a point holds.
+    """Puts `run --deadline` into the points of `jobs`; of several for a point, the last holds.
 
-    UsageError for one that only concerns points whose clock cannot carry it.
+    UsageError if no clock of the points concerned can express the deadline.
     """
     for asked in deadlines:
         units = [unit for job in jobs if (unit := _stamp(job, asked)) is not None]
-        # Only the target knows the units of its own: degrees, say.
+        # Units such as degrees are known to the target alone.
         carried = any(unit.amount(asked.quantity) is not None for unit in units) or (
             not asked.quantity.is_time and any(unit.is_time for unit in units)
         )
@@ -76,7 +79,7 @@ def stamp_deadlines(jobs: Sequence[Job], deadlines: Sequence[Asked]) -> None:
 
 
 def _stamp(job: Job, asked: Asked) -> Unit | None:
-    """Sets the deadline where it concerns a point; the unit of the job's clock if one was."""
+    """Sets the deadline of the points concerned. Returns the unit of the job's clock if any."""
     from dataclasses import replace
 
     from kadenz.analysis.units import unit_of

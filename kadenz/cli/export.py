@@ -17,16 +17,16 @@ from kadenz.errors import UsageError
     "--format",
     "kind",
     type=click.Choice(["csv", "json", "parquet"]),
-    help="Default: by the name of --output; csv on standard output.",
+    help="Default: from the name of --output; csv on standard output.",
 )
-@click.option("--summary", is_flag=True, help="Figures, one row a lane, instead of every sample.")
+@click.option("--summary", is_flag=True, help="Export figures, one row a lane, instead of samples.")
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
     help="File to write: .csv, .json or .parquet. Default: standard output.",
 )
 def export(run: Path, kind: str | None, summary: bool, output: Path | None) -> None:
-    """Write every sample of RUN, one row each, with units in the names of the columns.
+    """Write every sample of RUN, one row each, with units in the column names.
 
     \b
     kadenz export runs/A --output a.parquet
@@ -37,7 +37,7 @@ def export(run: Path, kind: str | None, summary: bool, output: Path | None) -> N
 
     kind = kind or _kind_of(output)
     if kind == "parquet" and output is None:
-        raise UsageError("parquet is no text", remedy="Name a file: --output FILE.parquet")
+        raise UsageError("parquet is a binary format", remedy="Name a file: --output FILE.parquet")
     source = read_run(run)
     if kind == "parquet":
         assert output is not None
@@ -52,13 +52,13 @@ def export(run: Path, kind: str | None, summary: bool, output: Path | None) -> N
 
 
 def _kind_of(output: Path | None) -> str:
-    """The format that the name of a file asks for. UsageError when it asks for none."""
+    """The format by a file's suffix. UsageError if the suffix is unknown."""
     if output is None:
         return "csv"
     kind = output.suffix.lower().removeprefix(".")
     if kind not in ("csv", "json", "parquet"):
         raise UsageError(
-            f"--output {output}: the name says no format",
-            remedy="End it in .csv, .json or .parquet, or pass --format",
+            f"--output {output}: the format is unclear from the name",
+            remedy="End the name in .csv, .json or .parquet, or pass --format",
         )
     return kind

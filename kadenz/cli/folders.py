@@ -17,9 +17,9 @@ T = TypeVar("T")
 
 
 def find_runs(paths: Iterable[Path]) -> list[Run]:
-    """Every run named: run folders, or folders that hold some, then in the order of their names.
+    """Reads all runs at `paths`: run folders, or folders of runs in the order of their names.
 
-    UsageError when there is no such path, StoreError when it is neither, or a run is damaged.
+    UsageError if a path does not exist, StoreError if it holds no run or a run is damaged.
     """
     from kadenz.store import read_run
 
@@ -27,9 +27,9 @@ def find_runs(paths: Iterable[Path]) -> list[Run]:
 
 
 class NamedRuns:
-    """The runs that a command names, without those that are damaged. StoreError when none is left.
+    """The runs on a command line, less the damaged ones. StoreError if none is left.
 
-    A command works with the others, then calls `conclude`.
+    A command works with the intact runs, then calls `conclude`.
     """
 
     def __init__(self, paths: Iterable[Path]) -> None:
@@ -47,7 +47,7 @@ class NamedRuns:
         self._check()
 
     def each(self, work: Callable[[Run], T]) -> list[T]:
-        """`work` of every run; one whose samples turn out to be damaged is left out, too."""
+        """Results of `work` for every run; a run with damaged samples is left out, too."""
         done: list[tuple[Run, T]] = []
         self._keep(self.runs, lambda run: done.append((run, work(run))))
         self.runs = [run for run, _ in done]
@@ -55,7 +55,7 @@ class NamedRuns:
         return [result for _, result in done]
 
     def conclude(self) -> int:
-        """Names what was left out; the exit code."""
+        """Reports the runs left out. Returns the exit code."""
         from kadenz.cli import show_error
 
         for error in self._damaged:
@@ -76,7 +76,7 @@ class NamedRuns:
 
 
 def _folders(path: Path) -> list[Path]:
-    """The run folder `path`, or those in it. StoreError when it holds none."""
+    """The run folder `path`, or the run folders in it. StoreError if there is none."""
     from kadenz.store.layout import MANIFEST
 
     if not path.is_dir() or (path / MANIFEST).exists():
@@ -84,6 +84,6 @@ def _folders(path: Path) -> list[Path]:
     inside = sorted(file.parent for file in path.glob(f"*/{MANIFEST}"))
     if not inside:
         raise StoreError(
-            f"{path}: holds no run", remedy="Name the folder that `kadenz run` printed"
+            f"{path}: contains no run", remedy="Name the folder that `kadenz run` printed"
         )
     return inside

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kadenz gate: does a run pass, against a baseline and against limits. For CI."""
+"""kadenz gate: pass or fail a run against a baseline and limits. For CI."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
     metavar="BASELINE",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="Run(s) that RUN is held against; may be repeated.",
+    help="Baseline run(s) to compare RUN with; may be repeated.",
 )
 @click.option(
     "--max-worse",
     default="5%",
     show_default=True,
-    help="How much worse than the baseline a figure may be.",
+    help="Largest acceptable change for the worse.",
 )
 @click.option(
     "--limit",
@@ -55,13 +55,13 @@ _COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
     multiple=True,
     default=("median", "p99"),
     show_default=True,
-    help="What is held against the baseline; may be repeated.",
+    help="Statistic to compare with the baseline; may be repeated.",
 )
 @click.option(
     "--between-runs",
     default="0%",
     show_default=True,
-    help="A known spread (sd) from run to run; without it, one run a side of this machine is "
+    help="Known spread (sd) between runs; without it, one run a side on this machine stays "
     "undecided.",
 )
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
@@ -83,11 +83,11 @@ def gate(
     summary: Path | None,
     as_json: bool,
 ) -> int:
-    """Pass or fail RUN: against a baseline, against limits, or both.
+    """Pass or fail RUN against a baseline, limits, or both.
 
     Exit code 0: every check passed; 3: at least one failed; 4: none failed, but the data cannot
-    decide every one (too few samples, a point that was not measured, a partial run). The files are
-    written before.
+    decide all of them (too few samples, a point that was not measured, a partial run). Files are
+    written whatever the exit code.
 
     \b
     kadenz gate runs/new --against runs/released --max-worse 5%
@@ -101,7 +101,8 @@ def gate(
 
     if not against and not limits:
         raise UsageError(
-            "nothing to hold the run against", remedy="Name a baseline with --against, or a --limit"
+            "neither a baseline nor a limit was given",
+            remedy="Pass --against BASELINE or --limit LIMIT",
         )
     found = find_runs(runs)
     answer = decide(
@@ -149,13 +150,13 @@ def _print_json(answer: Gate) -> None:
         "exit_code": _CODES[answer.outcome],
         "differences": [
             {
-                "target": made.target,
+                "target": configurations.target,
                 "group": one.group,
                 "key": one.key,
-                "values": dict(zip(made.labels, one.values, strict=True)),
+                "values": dict(zip(configurations.labels, one.values, strict=True)),
             }
-            for made in answer.configurations
-            for one in made.differences
+            for configurations in answer.configurations
+            for one in configurations.differences
         ],
         "checks": answer.checks,
         "without_baseline": answer.new,
@@ -165,18 +166,18 @@ def _print_json(answer: Gate) -> None:
 
 
 def _print_text(answer: Gate) -> None:
-    """Differences first; what passed is a number, what did not is a line each."""
+    """Prints the differences, one line for each check that did not pass, and the counts."""
     from rich.markup import escape
 
     from kadenz.cli.compare import difference_table
     from kadenz.cli.console import console
 
     screen = console()
-    for made in answer.configurations:
-        where = f"{escape(made.target)}: " if made.target else ""
-        if made.differences:
+    for configurations in answer.configurations:
+        where = f"{escape(configurations.target)}: " if configurations.target else ""
+        if configurations.differences:
             screen.print(f"[bold]{where}the configurations differ[/]")
-            screen.print(difference_table(made))
+            screen.print(difference_table(configurations))
         else:
             screen.print(f"{where}the configurations are the same")
     for check in answer.checks:
@@ -197,7 +198,7 @@ def _line(check: Check) -> str:
     from kadenz.report import labels
 
     where = [check.target, check.bench, labels.parameters(check.params), check.lane]
-    where += [check.statistic, f"asked {check.asked}"]
+    where += [check.statistic, f"expected {check.asked}"]
     kind = f" {check.unit} ({check.clock_class})" if check.found and check.clock_class else ""
     words = ", ".join(word for word in where if word)
     return "; ".join(part for part in (words, check.found + kind, check.reason) if part)

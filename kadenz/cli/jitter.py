@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kadenz jitter: any time series of edges or latencies taken apart."""
+"""kadenz jitter: clock rate, drift and jitter of any series of edges or latencies."""
 
 from __future__ import annotations
 
@@ -23,29 +23,31 @@ _TO_US = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
     type=click.Choice(["edges", "latencies"]),
     default="edges",
     show_default=True,
-    help="Times of edges or wake-ups; or how late each cycle was.",
+    help="FILE holds times of edges or wake-ups, or the latency of each cycle.",
 )
 @click.option(
     "--unit",
     type=click.Choice(list(_TO_US)),
     default="ns",
     show_default=True,
-    help="What the values are in.",
+    help="Unit of the values.",
 )
-@click.option("--column", default="", help="Column with the values: name or number from 0.")
-@click.option("--cycles", default="", help="Column with cycle numbers, where cycles were missed.")
+@click.option("--column", default="", help="Column of the values: its name, or its number from 0.")
+@click.option(
+    "--cycles", default="", help="Column of the cycle numbers, needed if cycles were missed."
+)
 @click.option("--window", type=int, help="Cycles of the moving average. Default: 16,000.")
 @click.option(
     "--limit",
     type=float,
-    help="How often is this latency, or jitter of edges, exceeded? In --unit.",
+    help="Report how often this latency or edge jitter is exceeded; in --unit.",
 )
 @click.option(
     "--clock-class",
     type=click.Choice(list(get_args(ClockClass))),
     default="hosted",
     show_default=True,
-    help="What the clock of the values can claim.",
+    help="Class of the clock that took the values.",
 )
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Also write a page.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
@@ -62,7 +64,7 @@ def jitter(
     html: Path | None,
     as_json: bool,
 ) -> None:
-    """Take the times in FILE (.npy, or text with columns) apart: clock rate, drift, jitter.
+    """Separate the times in FILE (.npy, or text in columns) into clock rate, drift and jitter.
 
     \b
     kadenz jitter edges.npy --period-us 1000 --html edges.html
@@ -75,11 +77,11 @@ def jitter(
 
     if not 0.0 < period_us < math.inf:
         raise UsageError(
-            f"--period-us {period_us:g}: no positive, finite number", remedy="1 kHz is 1000"
+            f"--period-us {period_us:g}: not a positive, finite number", remedy="1 kHz is 1000"
         )
     if limit is not None and not math.isfinite(limit):
         raise UsageError(
-            f"--limit {limit:g}: no finite number", remedy="For example --limit 100, in --unit"
+            f"--limit {limit:g}: not a finite number", remedy="For example --limit 100, in --unit"
         )
     scale = _TO_US[unit]
     shown = Unit("µs", "us", scale, clock_class, is_time=clock_class in ("hardware", "hosted"))

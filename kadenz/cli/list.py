@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kadenz list: the benchmarks, targets and campaigns there are."""
+"""kadenz list: benchmarks, targets, campaigns and loads."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @click.command("list")
 @click.argument("name", required=False, metavar="[BENCHMARK]", shell_complete=complete_benchmark)
-@click.option("--build", is_flag=True, help="Build the images that are missing, and ask them.")
+@click.option("--build", is_flag=True, help="Build missing images to learn what they measure.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(name: str | None, build: bool, as_json: bool) -> None:
-    """List benchmarks with what they time, targets with what they lack, campaigns and loads.
+    """List benchmarks with their end points, targets, campaigns and loads.
 
-    What a target can measure its image says itself; images that were never built are asked after
-    `--build`. With the name of a benchmark, that one in full.
+    Each image reports its own benchmarks, so a target is known once its image is built. With a
+    BENCHMARK, show that one in full.
     """
     answer = _everything(build)
     if name is not None:
@@ -39,16 +39,16 @@ def list_(name: str | None, build: bool, as_json: bool) -> None:
 
 
 def _the_one(name: str, benchmarks: list[dict[str, Any]]) -> dict[str, Any]:
-    """The benchmark called `name`; UsageError names the nearest where there is none."""
+    """The benchmark called `name`. UsageError with the nearest names if there is none."""
     import difflib
 
     for bench in benchmarks:
         if bench["name"] == name:
             return bench
     near = difflib.get_close_matches(name, [bench["name"] for bench in benchmarks], n=3)
-    remedy = f"Did you mean {', '.join(near)}?" if near else "`kadenz list` has their names"
+    remedy = f"Did you mean {', '.join(near)}?" if near else "`kadenz list` shows their names"
     if not benchmarks:
-        remedy = "No image is built yet: `kadenz list --build` builds and asks"
+        remedy = "No image is built yet; `kadenz list --build` builds them"
     raise UsageError(f"{name}: no such benchmark", remedy=remedy)
 
 
@@ -89,12 +89,12 @@ def _everything(build: bool) -> dict[str, Any]:
 
 
 def _verified(tier: str, board: Board) -> bool:
-    """False for a real board on which nobody has run the suite yet."""
+    """False for a board of silicon without a verified run of the suite."""
     return tier != "board" or board.tier.board is None or board.tier.board.verified
 
 
 def _missing(load: str) -> str:
-    """Why a load cannot run here, "" when nothing is missing."""
+    """Why a load cannot run here; "" if nothing is missing."""
     from kadenz.load.definitions import check_programs
 
     try:
@@ -105,7 +105,7 @@ def _missing(load: str) -> str:
 
 
 def _catalog(text: str, build: bool) -> tuple[Catalog | None, str]:
-    """What the counter image of a target can do, or why that is not known."""
+    """The catalog of a target's counter image, or why it is unknown."""
     from kadenz.config.target_name import parse_target
     from kadenz.lab import catalog_of, remembered_catalog
 
@@ -138,7 +138,7 @@ def _benchmarks(catalogs: dict[str, Catalog]) -> list[dict[str, Any]]:
 
 
 def _write_overview(answer: dict[str, Any]) -> None:
-    """Each benchmark, target and campaign on one line, cut to the width of the terminal."""
+    """Prints each benchmark, target and campaign on one line, cut to the terminal's width."""
     targets = answer["targets"]
     marks = {
         target["name"]: chr(ord("a") + number)
@@ -147,9 +147,9 @@ def _write_overview(answer: dict[str, Any]) -> None:
         )
     }
     if answer["benchmarks"]:
-        _line("Benchmarks: runs on (letters of the targets below), what it times")
+        _line("Benchmarks: targets it runs on (letters as below), end points of what is timed")
     else:
-        _line("Benchmarks: no image is built yet; `kadenz list --build` builds and asks")
+        _line("Benchmarks: no image is built yet; `kadenz list --build` builds them")
     width = max((len(bench["name"]) for bench in answer["benchmarks"]), default=0)
     family = ""
     for bench in answer["benchmarks"]:
@@ -166,9 +166,9 @@ def _write_overview(answer: dict[str, Any]) -> None:
     for target in targets:
         state = [] if target["image"] == "built" else [target["image"]]
         state += [] if target["verified"] else ["not verified on silicon"]
-        said = f"({'; '.join(state)}) " if state else ""
+        remarks = f"({'; '.join(state)}) " if state else ""
         mark = marks.get(target["name"], " ")
-        _line(f"  {mark} {target['name']:{width}}  {said}{target['title']}")
+        _line(f"  {mark} {target['name']:{width}}  {remarks}{target['title']}")
     _line("\nCampaigns")
     width = max((len(campaign["name"]) for campaign in answer["campaigns"]), default=0)
     for campaign in answer["campaigns"]:
@@ -179,11 +179,11 @@ def _write_overview(answer: dict[str, Any]) -> None:
         missing = f" ({load['missing']})" if load["missing"] else ""
         _line(f"  {load['name']:{width}}  {load['title']}{missing}")
     if answer["benchmarks"]:
-        _line("\n`kadenz list BENCHMARK` shows one in full: end points, parameters, where not.")
+        _line("\n`kadenz list BENCHMARK` shows one in full: end points, parameters, targets.")
 
 
 def _write_benchmark(bench: dict[str, Any], targets: list[dict[str, Any]]) -> None:
-    """One benchmark in full, nothing cut."""
+    """Prints one benchmark in full."""
     click.echo(bench["name"])
     click.echo(f"  from    {bench['begins']}")
     click.echo(f"  to      {bench['ends']}")
@@ -193,7 +193,7 @@ def _write_benchmark(bench: dict[str, Any], targets: list[dict[str, Any]]) -> No
         click.echo(f"  --set   {param['name']}={param['initial']}  ({bounds})")
     for target in targets:
         if target["image"] != "built":
-            answer = f"not known: {target['image']}"
+            answer = f"unknown: {target['image']}"
         else:
             answer = bench["available"].get(target["name"], "not in its image")
             answer = "yes" if answer == "yes" else f"n/a: {answer}"
@@ -201,7 +201,7 @@ def _write_benchmark(bench: dict[str, Any], targets: list[dict[str, Any]]) -> No
 
 
 def _line(text: str) -> None:
-    """A line cut to the terminal; whole where standard output is a pipe or a file."""
+    """Prints a line, cut to the terminal's width; a pipe or file gets the whole line."""
     import shutil
     import sys
 

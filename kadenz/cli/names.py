@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Completion of the words a user types: targets, campaigns, benchmarks. Never raises."""
+"""Shell completion of targets, campaigns, benchmarks and loads. Never raises."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kadenz.errors import KadenzError
 def complete_target(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Targets that begin with what was typed."""
+    """Targets that begin with the text typed so far."""
     from kadenz.config.target_name import known_targets
 
     try:
@@ -24,7 +24,7 @@ def complete_target(
 def complete_load(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Loads; behind a `+` those that can still be added."""
+    """Loads; after a `+`, the loads that can still be added."""
     from kadenz.load.definitions import ALL, NONE, names, title
 
     given, plus, _ = incomplete.rpartition("+")
@@ -36,7 +36,7 @@ def complete_load(
 def complete_profile(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Profiles that begin with what was typed, or a file."""
+    """Profiles that begin with the text typed so far, or a file."""
     from kadenz.config import inventory
 
     try:
@@ -49,7 +49,7 @@ def complete_profile(
 def complete_tuning(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """The same, and `none`."""
+    """Profiles or a file, and `none`."""
     none = [CompletionItem("none")] if "none".startswith(incomplete) else []
     found = complete_profile(ctx, param, incomplete)
     return none + [item for item in found if not none or item.type != "file"]
@@ -58,7 +58,7 @@ def complete_tuning(
 def complete_work(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Campaigns, then benchmarks of the images that were built."""
+    """Campaigns, then known benchmarks; otherwise a campaign file."""
     from kadenz.config import inventory
 
     try:
@@ -71,13 +71,13 @@ def complete_work(
         for name, kind in found.items()
         if name.startswith(incomplete)
     ]
-    return items or [CompletionItem(incomplete, type="file")]  # a campaign file of the user's own
+    return items or [CompletionItem(incomplete, type="file")]  # the user's own campaign
 
 
 def complete_benchmark(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Benchmarks of the images that were built and of the campaigns."""
+    """Benchmarks of built images and of campaigns."""
     try:
         return [CompletionItem(n) for n in known_benchmarks() if n.startswith(incomplete)]
     except KadenzError:
@@ -94,7 +94,7 @@ def complete_interface(
 
 
 def known_benchmarks() -> list[str]:
-    """Names of the benchmarks that the images built so far hold, and those campaigns name."""
+    """Names of the benchmarks in built images and in campaigns, sorted."""
     from kadenz.config import inventory
     from kadenz.lab.catalog import all_remembered
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Standard output and standard error: a reader that left is no failure, a full disk is one."""
+"""Guards the output streams: a closed pipe is ignored, a full disk is an error."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from kadenz.errors import StoreError
 
 
 class _Output(io.FileIO):
-    """Writes until that fails. Then nothing more is written, and a failure is raised once."""
+    """Writes until a write fails. Then it drops all data; a failure is raised once."""
 
-    def __init__(self, descriptor: int, *, tell: bool) -> None:
+    def __init__(self, descriptor: int, *, report: bool) -> None:
         super().__init__(descriptor, "wb", closefd=False)
-        self._tell = tell
-        self._over = False
+        self._report = report
+        self._failed = False
 
     def write(self, data: Any, /) -> int:
-        """All of `data`, or nothing where nobody reads. StoreError where it cannot be written."""
-        if not self._over:
+        """Writes `data`; drops it if the reader has left. StoreError if it cannot be written."""
+        if not self._failed:
             try:
                 return super().write(data) or 0
             except BrokenPipeError:  # `kadenz list | head`
-                self._over = True
+                self._failed = True
             except OSError as error:
-                self._over = True
-                if self._tell:
+                self._failed = True
+                if self._report:
                     raise StoreError(
                         f"standard output cannot be written: {error.strerror}",
-                        remedy="Free some space, or write to another place",
+                        remedy="Free some disk space, or write elsewhere",
                     ) from None
         return len(data)
 
 
 def guard_output() -> None:
-    """Makes both streams of this process behave so. A command then ends with its own exit code,
-    whoever stopped to read."""
-    sys.stdout = _guarded(sys.stdout, tell=True)
-    sys.stderr = _guarded(sys.stderr, tell=False)
+    """Guards both streams of this process. A command then ends with its own exit code even if
+    its reader has left."""
+    sys.stdout = _guarded(sys.stdout, report=True)
+    sys.stderr = _guarded(sys.stderr, report=False)
 
 
-def _guarded(stream: Any, *, tell: bool) -> Any:
-    if stream is None:  # closed by whoever started us: `>&-`
+def _guarded(stream: Any, *, report: bool) -> Any:
+    if stream is None:  # closed by the parent process: `>&-`
         return Path(os.devnull).open("w", encoding="utf-8")
-    raw = _Output(stream.fileno(), tell=tell)
+    raw = _Output(stream.fileno(), report=report)
     return io.TextIOWrapper(
         io.BufferedWriter(raw),
         encoding=stream.encoding,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kadenz report: one HTML page about runs, its figures and tables as files on request."""
+"""kadenz report: one HTML page about runs; on request also its figures and tables as files."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from kadenz.cli.deadline import asked_deadlines, deadline_option
     type=click.Path(path_type=Path),
     default=Path("report.html"),
     show_default=True,
-    help="HTML file, or a folder to put report.html into.",
+    help="HTML file, or a folder for report.html.",
 )
-@click.option("--title", default="", help="Heading of the page. Default: the campaigns' names.")
+@click.option("--title", default="", help="Title of the page. Default: the campaigns' names.")
 @click.option(
     "--figures",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Also write every figure as an SVG file into this folder.",
+    help="Also write every figure as SVG to this folder.",
 )
 @click.option(
     "--tables",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Also write every table as CSV, and all as tables.md, into this folder.",
+    help="Also write every table as CSV, and all as tables.md, to this folder.",
 )
 @deadline_option
 def report(
@@ -39,7 +39,7 @@ def report(
     tables: Path | None,
     deadlines: tuple[str, ...],
 ) -> int:
-    """Write one self-contained page about RUNs: run folders, or folders that hold some.
+    """Write one self-contained HTML page about RUNs: run folders, or folders of runs.
 
     \b
     kadenz report runs/ --output reports/demo.html

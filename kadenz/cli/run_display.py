@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user sees while it measures: moving bars on a terminal, plain lines elsewhere."""
+"""Progress of a measurement: bars on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from kadenz.lab.progress import Progress
 
 
 class _Titles(Progress):
-    """Names records as the plan did: `itc/queue size_bytes=60`."""
+    """Names records as in the plan: `itc/queue size_bytes=60`."""
 
     def __init__(self) -> None:
-        self._asked: dict[tuple[str, int], str] = {}
+        self._planned_titles: dict[tuple[str, int], str] = {}
         self._left: dict[str, TimeLeft] = {}
 
     def started(self, target: str, points: Sequence[Point], clock: ClockEntry) -> None:
-        """Notes what is asked for."""
+        """Notes the titles of the planned points."""
         self._left[target] = TimeLeft(points)
         for point in points:
             words = [point.bench, *(f"{k}={v}" for k, v in point.params.items())]
-            self._asked[target, point.id] = " ".join(words)
+            self._planned_titles[target, point.id] = " ".join(words)
 
     def opened(self, target: str, record: RecordEntry) -> None:
         """A record begins."""
@@ -44,18 +44,18 @@ class _Titles(Progress):
             self._left[target].closed(record.id, time.monotonic())
 
     def eta(self, target: str, share: float = 0.0) -> str:
-        """ "ETA 1:05" of a target; "" while it is built."""
+        """ "ETA 1:05" of a target; "" while its image is built."""
         if target not in self._left:
             return ""
         return time_text(self._left[target].seconds(time.monotonic(), share))
 
     def title(self, target: str, record: RecordEntry) -> str:
-        """What the plan called this record."""
-        return self._asked.get((target, record.id), record.bench)
+        """The title of this record in the plan."""
+        return self._planned_titles.get((target, record.id), record.bench)
 
 
 class LineDisplay(_Titles):
-    """One line a record to standard error, for logs."""
+    """Writes one line for each record to standard error, for logs."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -72,10 +72,10 @@ class LineDisplay(_Titles):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
     def building(self, target: str) -> None:
-        """The image is being made."""
+        """The image is being built."""
         self._say(target, "building")
 
     def started(self, target: str, points: Sequence[Point], clock: ClockEntry) -> None:
@@ -86,7 +86,7 @@ class LineDisplay(_Titles):
         self._say(target, f"measuring {count}, {self.eta(target)}")
 
     def load(self, target: str, text: str, *, lasting: bool = False) -> None:
-        """The load beside it starts, or bites."""
+        """The load starts, or takes effect."""
         self._say(target, text)
 
     def closed(self, target: str, record: RecordEntry) -> None:
@@ -105,11 +105,11 @@ class LineDisplay(_Titles):
         self._say(target, text)
 
     def note(self, target: str, text: str) -> None:
-        """The target's own words."""
-        self._say(target, f"says: {text}")
+        """A message from the target."""
+        self._say(target, f"message: {text}")
 
     def finished(self, target: str, folder: Path) -> None:
-        """The run is on the disk."""
+        """The run is on disk."""
         self._say(target, f"run folder {folder}")
 
     def _say(self, target: str, text: str) -> None:
@@ -118,10 +118,10 @@ class LineDisplay(_Titles):
 
 
 class LiveDisplay(_Titles):
-    """A bar for each target. Redrawn four times a second: this Linux may be what is measured.
+    """Shows a bar for each target. Redraws four times a second: this Linux may be under test.
 
-    Running figures are of the samples that came, and of those that a program of this Linux still
-    holds: they are read from its storage once a second.
+    Running figures include samples that a program on this Linux still holds; its storage is read
+    once a second.
     """
 
     live = True
@@ -141,7 +141,7 @@ class LiveDisplay(_Titles):
         from rich.text import Text
 
         class Eta(ProgressColumn):
-            """The time that is left, by the second."""
+            """The remaining time, in seconds."""
 
             def render(column, task: Task) -> Text:  # noqa: N805 (`self` is the display)
                 target = str(task.fields["target"])
@@ -172,11 +172,11 @@ class LiveDisplay(_Titles):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Leaves the last state of the bars on the screen."""
+        """Leaves the final bars on the screen."""
         self._bars.stop()
 
     def building(self, target: str) -> None:
-        """The image is being made."""
+        """The image is being built."""
         self._tasks[target] = self._bars.add_task("building", target=target, total=None)
 
     def started(self, target: str, points: Sequence[Point], clock: ClockEntry) -> None:
@@ -187,7 +187,7 @@ class LiveDisplay(_Titles):
         self._bars.update(self._tasks[target], total=len(points), description="starting")
 
     def load(self, target: str, text: str, *, lasting: bool = False) -> None:
-        """The load beside it starts, or bites."""
+        """The load starts, or takes effect."""
         self._bars.update(self._tasks[target], description=text)
         if lasting:
             self._print(f"{target}: {text}")
@@ -200,7 +200,7 @@ class LiveDisplay(_Titles):
         self._bars.update(self._tasks[target], description=self.title(target, record))
 
     def samples(self, target: str, record: RecordEntry, lane: int, values: NDArray[Any]) -> None:
-        """Samples arrived; of periodic work their figures so far."""
+        """Samples arrived; a periodic benchmark also shows its figures so far."""
         running, planned = self._running[target]
         running.add(lane, values)
         text = f"{self.title(target, record)}: {running.taken:,} of {planned:,} samples"
@@ -216,22 +216,22 @@ class LiveDisplay(_Titles):
             self._print(f"{target}: {self.title(target, record)}: {record.status}: {record.reason}")
 
     def _share(self, target: str) -> float:
-        """How much of the open record has come."""
+        """The share of the open record's samples that has arrived."""
         if target not in self._running:
             return 0.0
         running, planned = self._running[target]
         return running.taken / planned if planned else 0.0
 
     def note(self, target: str, text: str) -> None:
-        """The target's own words."""
-        self._print(f"{target} says: {text}")
+        """A message from the target."""
+        self._print(f"{target}: message: {text}")
 
     def finished(self, target: str, folder: Path) -> None:
-        """The run is on the disk."""
+        """The run is on disk."""
         self._bars.update(self._tasks[target], description=str(folder))
 
     def _take_over(self, target: str) -> None:
-        """The first run of a target continues the bar of its image; others get one of their own."""
+        """The first run of a target continues the bar of its image; later runs get their own."""
         name = target.partition(",")[0]  # "posix/linux@host, load disk"
         if target not in self._tasks and name in self._tasks:
             self._tasks[target] = self._tasks.pop(name)

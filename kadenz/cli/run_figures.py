@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of a record while it is measured: running figures, and the time that is left."""
+"""Figures of a record while it is measured, and the remaining time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PARTS = 64  # bins of an octave: the running median is off by at most 1.1 %
 
 
 class Running:
-    """Least, median, largest and misses of the samples that came so far, over all lanes."""
+    """Minimum, median, maximum and misses of the samples so far, over all lanes."""
 
     def __init__(self, record: RecordEntry, clock: ClockEntry) -> None:
         self._record = record
@@ -32,19 +32,19 @@ class Running:
 
     @property
     def taken(self) -> int:
-        """Samples that came, companions not counted."""
+        """Samples so far, without companions."""
         lanes = zip(self._record.lanes, self._taken, strict=True)
         return sum(taken for lane, taken in lanes if not lane.companion_of)
 
     @property
     def missed(self) -> int:
-        """Cycles that did not happen, where their numbers came, and those that ended late."""
+        """Cycles that did not happen, as far as cycle numbers show, plus cycles that ended late."""
         lanes = zip(self._record.lanes, self._taken, strict=True)
         never = [max(0, self._begun.get(lane.name, taken) - taken) for lane, taken in lanes]
         return sum(never) + self._late
 
     def add(self, lane: int, values: NDArray[Any]) -> None:
-        """The next values of a lane or of a companion."""
+        """Adds the next values of a lane or a companion."""
         entry = self._record.lanes[lane]
         if not len(values):
             return
@@ -76,30 +76,32 @@ class Running:
         median = 2.0 ** ((half + 0.5) / _PARTS) - 1.0
         median = min(max(median, self._least), self._most)
         least, most = (f"{self._unit.figure(ticks):,.4g}" for ticks in (self._least, self._most))
-        middle = f"{float(f'{self._unit.figure(median):.2g}'):,g}"  # no more digits are known
+        middle = f"{float(f'{self._unit.figure(median):.2g}'):,g}"  # the bins give no more digits
         return (
             f"min {least}, median {middle}, max {most} {self._unit.label}, {self.missed:,} missed"
         )
 
 
 class TimeLeft:
-    """Seconds that a target's points still take: periodic ones by their period, others by the pace
-    of those that are done."""
+    """Remaining seconds of a target's points. Periodic points count by their period, others by
+    the pace of the records done so far."""
 
     def __init__(self, points: Sequence[Point]) -> None:
         self._waiting = {point.id: point for point in points}
-        self._paced_s = 0.0  # of records without a period that are done
+        self._paced_s = 0.0  # of finished records without a period
         self._paced_samples = 0
-        self._open: tuple[Point, float, float | None] | None = None  # point, since, its own s
+        self._open: tuple[Point, float, float | None] | None = (
+            None  # point, start, periodic duration in s
+        )
 
     def opened(self, record: int, params: Mapping[str, int], now: float) -> None:
-        """A record begins at `now`, in seconds of any clock."""
+        """A record begins at `now`, in seconds on any clock."""
         point = self._waiting.pop(record, None)
         if point is not None:
             self._open = point, now, _periodic_s(point, params)
 
     def closed(self, record: int, now: float) -> None:
-        """A record is complete, or lost before it began."""
+        """A record is complete, or was lost before it began."""
         self._waiting.pop(record, None)
         if self._open is None:
             return
@@ -110,7 +112,7 @@ class TimeLeft:
         self._open = None
 
     def seconds(self, now: float, share: float = 0.0) -> float | None:
-        """What is left at `now`, `share` of the open record having come; None while unknown."""
+        """Remaining seconds at `now`, with `share` of the open record done; None while unknown."""
         total = 0.0
         if self._open is not None:
             point, since, own_s = self._open
@@ -144,7 +146,7 @@ def _periodic_s(point: Point, params: Mapping[str, int]) -> float | None:
 
 
 def time_text(seconds: float | None) -> str:
-    """ "ETA 1:05"; "ETA –" while it is not known."""
+    """ "ETA 1:05"; "ETA –" while unknown."""
     if seconds is None:
         return "ETA –"
     whole = math.ceil(seconds)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The end of `kadenz run`: figures of what was just measured, read back from the run folders."""
+"""The end of `kadenz run`: figures of the new runs, read back from their folders."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import click
 
 from kadenz.errors import KadenzError
 
-_UNITS = {"us": "µs"}  # names of members hold no such letter
+_UNITS = {"us": "µs"}  # JSON keys are ASCII
 
 
 def write_json(folders: Sequence[Path], errors: Sequence[KadenzError]) -> None:
-    """One object: runs as `kadenz show --json` has them, and errors."""
+    """Prints one object: runs in the format of `kadenz show --json`, and errors."""
     import msgspec
 
     answer = {
@@ -34,8 +34,8 @@ def write_json(folders: Sequence[Path], errors: Sequence[KadenzError]) -> None:
 
 
 def write_tables(folders: Sequence[Path]) -> None:
-    """One table a run: accounting, median, p99, maximum, and what they count; of several runs also
-    what they answer together."""
+    """Prints one table for each run (accounting, median, p99, maximum, unit); for several runs
+    also their joint answers."""
     from kadenz.analysis import analyse
     from kadenz.analysis.summary import run_summary
     from kadenz.cli.answering import print_answers
@@ -76,22 +76,22 @@ def _summary(folder: Path) -> dict[str, Any]:
 
 
 def event_line(event: dict[str, Any]) -> str:
-    """A kind of event: what, the reaction, how often, in which cycles."""
-    said = f"{event['text']}: {event['reaction']}"
+    """One kind of event: its text, the reaction, its count and cycles."""
+    text = f"{event['text']}: {event['reaction']}"
     first, last = event["first_cycle"], event["last_cycle"]
     if event["count"] == 1:
-        return f"{said}; once, in cycle {first}"
-    return f"{said}; {event['count']} times, in cycles {first} to {last}"
+        return f"{text}; once, in cycle {first}"
+    return f"{text}; {event['count']} times, in cycles {first} to {last}"
 
 
 def _missing_p99(summary: dict[str, Any]) -> str:
-    """Why figures of p99 are not there; "" where all are."""
+    """Why figures of p99 are missing; "" if none is."""
     gaps = [
         row["gaps"]["p99"]
         for row in summary["records"]
         if row.get("p99") is None
         and "p99" in row.get("gaps", {})
-        and not row["params"].get("iterations")  # a batch is timed once: no percentile is missing
+        and not row["params"].get("iterations")  # a batch is timed once and has no percentiles
     ]
     if not gaps:
         return ""
@@ -130,7 +130,7 @@ def _table(summary: dict[str, Any]) -> Any:
 
 
 def _narrow(summary: dict[str, Any]) -> Any:
-    """The same for a terminal too small: what is said in words stands below, nothing is cut."""
+    """The same for a narrow terminal: long status texts are printed below the table, uncut."""
     from rich.table import Table
 
     units = sorted({_unit(row) for row, _ in _named(summary)} - {""})
@@ -153,7 +153,7 @@ def _narrow(summary: dict[str, Any]) -> Any:
 
 
 def _notes(summary: dict[str, Any]) -> list[str]:
-    """What the wide table says in its column of the status."""
+    """The status texts that only the wide table has room for."""
     found = []
     for row, name in _named(summary):
         if _status(row) != row["status"]:
@@ -165,18 +165,18 @@ def _notes(summary: dict[str, Any]) -> list[str]:
 
 
 def _status(row: dict[str, Any]) -> str:
-    """The status with its reason, what was not measured and what missed."""
+    """The status with its reason, the measured share and the misses."""
     found = [f"{row['status']}: {row['reason']}" if row["reason"] else row["status"]]
     if row["not_measured"]:
-        asked = row["planned"] - row["not_measured"]
-        found.append(f"{asked:,} of {row['planned']:,} measured")
+        measured = row["planned"] - row["not_measured"]
+        found.append(f"{measured:,} of {row['planned']:,} measured")
     if row.get("misses"):
         found.append(row["misses_text"])
     return "; ".join(found)
 
 
 def _named(summary: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
-    """Rows, each with benchmark, the parameters that differ, and its lane."""
+    """Rows, each with a name: benchmark, the parameters that differ, lane."""
     swept = swept_params([(row["bench"], row["params"]) for row in summary["records"]])
     found = []
     for row in summary["records"]:
@@ -190,17 +190,17 @@ def _named(summary: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
 
 def _figures(row: dict[str, Any]) -> list[str]:
     figures = [_number(row.get(name)) for name in ("median", "p99", "max")]
-    missed = row.get("misses", row["missed"])  # late ones included, where there is a deadline
+    missed = row.get("misses", row["missed"])  # with a deadline, late cycles included
     return [f"{row['taken']:,}", f"{missed:,}", *figures]
 
 
 def _unit(row: dict[str, Any]) -> str:
-    """ "µs"; "" where there are no figures."""
+    """The row's unit, such as "µs"; "" without figures."""
     return _UNITS.get(row["unit"], row["unit"]) if row.get("median") is not None else ""
 
 
 def swept_params(points: Sequence[tuple[str, dict[str, int]]]) -> set[tuple[str, str]]:
-    """Benchmark and parameter, where a run has points that differ in it."""
+    """Pairs (benchmark, parameter) with more than one value among `points`."""
     values: dict[tuple[str, str], set[int]] = {}
     for bench, params in points:
         for name, value in params.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kadenz show: the figures of runs, in the terminal."""
+"""kadenz show: the figures of runs in the terminal."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 @click.option(
     "--outliers",
     is_flag=True,
-    help="The largest samples with what is recorded beside them, and what the worst have in "
-    "common; instead of the figures.",
+    help="Instead of the figures, show the largest samples with their recorded context, and what "
+    "the worst have in common.",
 )
 @click.option(
     "--worst",
     metavar="SHARE",
     default="0.1%",
     show_default=True,
-    help="Which samples count as the worst: a share up to 10%, but at least 20 samples.",
+    help="Share of samples that count as the worst: up to 10%, at least 20 samples.",
 )
 @deadline_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON array on standard output.")
@@ -39,7 +39,7 @@ def show(
     deadlines: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Show what RUNs measured: every record with its intervals, and what was not measured.
+    """Show every record of RUNs with its intervals, and everything that was not measured.
 
     \b
     kadenz show runs/20261121-103000-freertos-hifive1-revb
@@ -80,13 +80,15 @@ def show(
 
 
 def _share(text: str) -> float:
-    """ "0.1%" or "0.001" as 0.001."""
+    """ "0.1%" or "0.001" as 0.001. UsageError unless in (0, 10 %]."""
     try:
         share = float(text[:-1]) / 100.0 if text.endswith("%") else float(text)
     except ValueError:
         share = 0.0
     if not 0.0 < share <= 0.1:
-        raise UsageError(f"--worst {text}: not a share up to 10%", remedy="For example --worst 1%")
+        raise UsageError(
+            f"--worst {text}: not a percentage up to 10%", remedy="For example --worst 1%"
+        )
     return share
 
 
@@ -131,24 +133,24 @@ def _write_fits(screen: Any, result: RunResult) -> None:
                 f"{escape(digits.interval(fixed.low, fixed.high, sweep.unit))} + "
                 f"{digits.figure(per_byte.value, sweep.unit)} "
                 f"{escape(digits.interval(per_byte.low, per_byte.high, sweep.unit))} a byte, in "
-                f"{sweep.unit.label}" + ("" if sweep.fit.linear else "; not a line") + "[/]"
+                f"{sweep.unit.label}" + ("" if sweep.fit.linear else "; not linear") + "[/]"
             )
 
 
 def _write_rhealstone(screen: Any, result: RunResult) -> None:
-    """The six parts, their mean and its inverse; what is missing where there is no figure."""
+    """The six components, their mean and its inverse, or the missing components."""
     from rich.markup import escape
     from rich.table import Table
 
     from kadenz.report import rhealstone
 
-    made = rhealstone.table([("", result)])
-    if made is None:
+    rows = rhealstone.table([("", result)])
+    if rows is None:
         return
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for at, name in enumerate(made.columns[1:], 1):
-        table.add_column(name, justify="right" if at in made.numeric else "left")
-    for row in made.rows:
+    for at, name in enumerate(rows.columns[1:], 1):
+        table.add_column(name, justify="right" if at in rows.numeric else "left")
+    for row in rows.rows:
         table.add_row(*(escape(cell.text) for cell in row[1:]))
-    screen.print(f"[bold]{made.title}[/]")
+    screen.print(f"[bold]{rows.title}[/]")
     screen.print(table)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of one run as tables for a terminal: one wide table, or one a benchmark.
+"""The figures of one run as tables for a terminal: one wide table, or one for each benchmark.
 
-Where the wide table does not fit, each benchmark gets a heading and intervals stand below their
-figures: nothing is cut.
+If the wide table does not fit, each benchmark gets a heading and intervals go below their
+figures. Nothing is cut.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kadenz.analysis import LaneResult, RecordResult, RunResult
 
-# Both layouts' columns of figures; a statistic's interval follows it.
+# The columns of figures in both layouts; a statistic's interval follows it.
 _FIGURES = ("n", "median", "95 %", "p99", "95 %", "max")
 
 
 @dataclass(frozen=True)
 class _Row:
-    """A lane, or a record without figures. `said` is markup, `figures` are as _FIGURES."""
+    """A lane, or a record without figures. `status` is markup; `figures` match _FIGURES."""
 
     bench: str
     point: str
     lane: str
     figures: tuple[str, ...]
     unit: str
-    said: str
+    status: str
 
 
 def write_figures(screen: Any, result: RunResult) -> None:
-    """Every record of `result`, what was not measured, and why a percentile is missing."""
+    """Prints every record of `result`, and why a percentile is missing."""
     from rich.markup import escape
 
     from kadenz.cli.console import fits
@@ -67,12 +67,13 @@ def _wide(rows: list[_Row]) -> Any:
     table.add_column("status")
     for row in rows:
         cells = (row.bench, row.point, row.lane, *row.figures, row.unit)
-        table.add_row(*(escape(cell) for cell in cells), row.said)
+        table.add_row(*(escape(cell) for cell in cells), row.status)
     return table
 
 
 def _narrow(screen: Any, rows: list[_Row], everywhere: dict[str, str]) -> None:
-    """One table a benchmark and unit, intervals below their figures, words below the table."""
+    """Prints one table for each benchmark and unit, with intervals below their figures and long
+    status texts below the table."""
     from itertools import groupby
 
     from rich.markup import escape
@@ -86,8 +87,8 @@ def _narrow(screen: Any, rows: list[_Row], everywhere: dict[str, str]) -> None:
             screen.print(_stacked(measured))
         for row in found:
             where = ", ".join(word for word in (row.point, row.lane) if word and word != "–")
-            if row.said != "ok":
-                screen.print(f"  {escape(where)}{': ' if where else ''}{row.said}")
+            if row.status != "ok":
+                screen.print(f"  {escape(where)}{': ' if where else ''}{row.status}")
 
 
 def _stacked(rows: list[_Row]) -> Any:
@@ -112,7 +113,7 @@ def _stacked(rows: list[_Row]) -> Any:
 
 
 def _rows(record: RecordResult, noted: bool, hide: Collection[str] = ()) -> list[_Row]:
-    """One row a lane; parameters to `hide` are said elsewhere. `noted`: a warning is about it."""
+    """One row for each lane, without the parameters to `hide`. `noted`: a warning applies."""
     from rich.markup import escape
 
     from kadenz.report import labels
@@ -121,12 +122,13 @@ def _rows(record: RecordResult, noted: bool, hide: Collection[str] = ()) -> list
     if not record.usable:
         status = record.entry.status if record.entry.status != "ok" else "invalid"
         colour = "dim" if status == "n/a" else "red"
-        said = f"[{colour}]{status}: {escape(record.reason)}[/]"
+        text = f"[{colour}]{status}: {escape(record.reason)}[/]"
         figures = (str(record.taken), "", "", "", "", "")
-        return [_Row(record.bench, where, "", figures, labels.unit(record.unit), said)]
+        return [_Row(record.bench, where, "", figures, labels.unit(record.unit), text)]
     rows = [_lane_row(record, lane, where) for lane in record.lanes]
     if noted:
-        rows = [replace(row, said=f"{row.said}; [yellow]see the warning above[/]") for row in rows]
+        note = "[yellow]see the warning above[/]"
+        rows = [replace(row, status=f"{row.status}; {note}") for row in rows]
     return rows
 
 
@@ -142,9 +144,11 @@ def _lane_row(record: RecordResult, lane: LaneResult, where: str) -> _Row:
         empty = ("0", "", "", "", "", "")
         return _Row(record.bench, where, name, empty, labels.unit(unit), gap)
     p50, p99 = lane.percentile("p50"), lane.percentile("p99")
-    said = _said(lane)
+    status = _status(lane)
     if record.batch is not None and lane is record.main:
-        said += f"; {digits.figure(record.batch.per_iteration, unit)} an iteration less empty loop"
+        status += (
+            f"; {digits.figure(record.batch.per_iteration, unit)} an iteration less empty loop"
+        )
     figures = (
         digits.count(summary.n),
         digits.figure(summary.median, unit),
@@ -153,11 +157,11 @@ def _lane_row(record: RecordResult, lane: LaneResult, where: str) -> _Row:
         digits.ends(p99, unit),
         digits.figure(summary.max, unit),
     )
-    return _Row(record.bench, where, name, figures, labels.unit(unit), said)
+    return _Row(record.bench, where, name, figures, labels.unit(unit), status)
 
 
-def _said(lane: LaneResult) -> str:
-    """ "ok", and what is to be said beside it: cycles not measured, misses, overruns."""
+def _status(lane: LaneResult) -> str:
+    """ "ok", or the problems: cycles not measured, misses, overruns."""
     from rich.markup import escape
 
     entry, misses = lane.entry, lane.misses
@@ -168,9 +172,9 @@ def _said(lane: LaneResult) -> str:
         misses.line if misses is not None and misses.missed else "",
         f"{entry.overrun:,} overrun" if entry.overrun and not by_period else "",
     ]
-    # Within its own period goes without saying; a deadline that somebody set is answered.
-    says = misses is not None and not misses.missed and not by_period
-    kept = f"; {escape(misses.line)}" if misses is not None and says else ""
+    # Zero misses are shown only for a deadline that the user or the campaign set.
+    met = misses is not None and not misses.missed and not by_period
+    kept = f"; {escape(misses.line)}" if misses is not None and met else ""
     if any(problems):
         return f"[yellow]{escape('; '.join(p for p in problems if p))}[/]{kept}"
     return f"ok{kept}"
@@ -181,17 +185,17 @@ def _gaps(result: RunResult) -> list[str]:
     lanes = [
         lane
         for record in result.records
-        if record.usable and record.batch is None  # a batch is timed once: nothing is missing
+        if record.usable and record.batch is None  # a batch is timed once and has no percentiles
         for lane in record.lanes
     ]
     missing = [lane.percentile("p99") for lane in lanes if lane.summary is not None]
     without = [p for p in missing if p is not None and p.value is None]
     unsure = [p for p in missing if p is not None and p.value is not None and not p.known]
-    said = []
+    notes = []
     if without:
         many = f" at {len(without)} points" if len(without) > 1 else ""
-        said.append(f"no p99{many}: {without[0].reason}; measure more, e.g. without --quick")
+        notes.append(f"no p99{many}: {without[0].reason}; measure more, e.g. without --quick")
     if unsure:
         many = f" at {len(unsure)} points" if len(unsure) > 1 else ""
-        said.append(f"p99{many}: {unsure[0].reason}")
-    return said
+        notes.append(f"p99{many}: {unsure[0].reason}")
+    return notes

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def write_jitter(screen: Any, result: RunResult) -> None:
-    """Clock, drift, disturbances and tail of every lane that has them, a few lines each."""
+    """Prints clock, drift, disturbances and tail of every lane with jitter, a few lines each."""
     from rich.markup import escape
 
     from kadenz.report import labels
@@ -33,7 +33,7 @@ def write_jitter(screen: Any, result: RunResult) -> None:
 
 
 def _wrapped(line: str, width: int) -> str:
-    """Indented by two; what goes on stands below the words behind the line's name."""
+    """Indents a line by two; continued text aligns with the text after the line's name."""
     import textwrap
 
     return textwrap.fill(

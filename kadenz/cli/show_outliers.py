@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The largest samples of a run one by one, and what the worst have in common."""
+"""The largest samples of a run, and what the worst have in common."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def write_outliers(screen: Any, result: RunResult) -> None:
-    """One section for each lane that has samples; the clock's own only where there is no other."""
+    """Prints a section for each lane with samples; the clock's own only if there is no other."""
     from rich.markup import escape
 
     records = [record for record in result.records if not record.bench.startswith("clock/")]
@@ -64,15 +64,15 @@ def _maxima(record: RecordResult, found: Outliers) -> Any:
     if found.maxima[0].seconds is not None:
         table.add_column("at", justify="right", no_wrap=True)
     if found.recorded:
-        table.add_column("beside it")
+        table.add_column("context")
     for one in found.maxima:
         at = [] if one.seconds is None else [f"{one.seconds:,.3f} s"]
-        beside = [escape(context_words(one.context))] if found.recorded else []
+        context = [escape(context_words(one.context))] if found.recorded else []
         table.add_row(
             f"  {digits.figure(one.value, record.unit)}",
             digits.count(one.cycle if one.cycle is not None else one.index),
             *at,
-            *beside,
+            *context,
         )
     return table
 

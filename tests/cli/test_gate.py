@@ -68,7 +68,7 @@ def test_the_exit_codes_are_those_of_the_house(tmp_path: Path) -> None:
     assert code("gate", same, "--limit", "itc/pipe p99.9 < 1ms") == 4
     with pytest.raises(UsageError, match="nothing to hold"):
         code("gate", same)
-    with pytest.raises(UsageError, match="not a share"):
+    with pytest.raises(UsageError, match="not a percentage"):
         code(*against(base, "gate", same, "--max-worse", "much"))
     board = write_run(tmp_path, manifest(HIFIVE1), [Point("itc/pipe", {"all": np.arange(60)})])
     assert code(*against(base, "gate", board)) == 4  # clock classes have no common unit

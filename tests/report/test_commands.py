@@ -79,7 +79,7 @@ def test_show_as_json_holds_every_record(board: Path, linux: Path) -> None:
 
 
 def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="holds no run"):
+    with pytest.raises(StoreError, match="contains no run"):
         answer("show", tmp_path)
     with pytest.raises(UsageError, match="nowhere"):
         answer("show", tmp_path / "nowhere")
@@ -288,7 +288,7 @@ def test_a_summary_has_one_row_a_lane(linux: Path) -> None:
 
 
 def test_parquet_without_a_file_is_refused(linux: Path) -> None:
-    with pytest.raises(UsageError, match="parquet is no text"):
+    with pytest.raises(UsageError, match="parquet is a binary format"):
         answer("export", linux, "--format", "parquet")
 
 
@@ -299,7 +299,7 @@ def test_the_name_of_the_file_decides_the_format(linux: Path, tmp_path: Path) ->
     assert (tmp_path / "s.parquet").read_bytes()[:4] == b"PAR1"
     assert json.loads((tmp_path / "s.JSON").read_text())["series"]
     assert (tmp_path / "s.txt").read_text().startswith("target,")
-    with pytest.raises(UsageError, match=r"the name says no format.*\.csv, \.json or \.parquet"):
+    with pytest.raises(UsageError, match=r"the format is unclear.*\.csv, \.json or \.parquet"):
         answer("export", linux, "--output", tmp_path / "s.xlsx")
     assert not (tmp_path / "s.xlsx").exists()
 

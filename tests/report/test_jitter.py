@@ -175,7 +175,7 @@ def test_a_series_of_one_s_own_is_taken_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--period-us", "0"), "no positive"),
+        (("--period-us", "0"), "not a positive"),
         (("--period-us", "1000", "--unit", "us"), "not the period"),
         (("--period-us", "1000", "--window", "50000"), "window of 50000"),
     ],

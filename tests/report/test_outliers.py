@@ -87,7 +87,7 @@ def test_json_holds_maxima_factors_and_traces(run: Path) -> None:
 
 def test_the_share_of_the_worst_can_be_chosen(run: Path) -> None:
     assert "of 200 of the worst 1 %" in show(run, "--outliers", "--worst", "1%", columns=200)
-    with pytest.raises(UsageError, match="not a share"):
+    with pytest.raises(UsageError, match="not a percentage"):
         show(run, "--outliers", "--worst", "half")
 
 
