@@ -66,7 +66,7 @@ def test_the_exit_codes_are_those_of_the_house(tmp_path: Path) -> None:
     assert code("gate", same, *limit) == 0
     assert code(*against(base, "gate", slow)) == 3
     assert code("gate", same, "--limit", "itc/pipe p99.9 < 1ms") == 4
-    with pytest.raises(UsageError, match="nothing to hold"):
+    with pytest.raises(UsageError, match="neither a baseline nor a limit"):
         code("gate", same)
     with pytest.raises(UsageError, match="not a percentage"):
         code(*against(base, "gate", same, "--max-worse", "much"))
