@@ -19,20 +19,25 @@ help: ## this list
 # ---- set-up --------------------------------------------------------------------------------------
 setup-tools:
 	@scripts/setup-debian.sh
-	@scripts/setup-qemu.sh
 	@scripts/setup-rust.sh
 	@scripts/setup-compilers.sh
 
 setup-demo: setup-tools ## what measuring needs: packages, QEMU, Rust, Python
+	@scripts/setup-qemu.sh
 	@scripts/setup-python.sh parquet
 	@scripts/setup-uplot.sh
 
 setup: setup-tools ## all of it: also what the tests need
+	@scripts/setup-debian.sh scripts/debian-packages-tests.txt
+	@scripts/setup-qemu.sh guests
 	@scripts/setup-python.sh dev,parquet
 	@scripts/setup-uplot.sh
+	@scripts/guest-kernels.sh x86_64/6.12-rt x86_64/6.12-plain || \
+		echo "set-up: without these kernels, tests of guests are skipped" >&2
 
 guest-kernels: ## Linux kernels of three ISAs for targets of tier guest, into the cache
 	@scripts/setup-debian.sh
+	@scripts/setup-debian.sh scripts/debian-packages-tests.txt
 	@scripts/setup-debian.sh scripts/debian-packages-guests.txt
 	@scripts/setup-compilers.sh guests
 	@scripts/setup-qemu.sh guests

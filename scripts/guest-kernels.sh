@@ -13,8 +13,9 @@
 # and plain. riscv64: Debian has no PREEMPT_RT kernel, so 6.12 is built from Debian's linux-source,
 # twice, with boards/riscv64/linux.config (Linux 6.12 lets riscv64 select it: arch/riscv/Kconfig).
 #
-# Usage: guest-kernels.sh [ISA...]     default: all three. What is there is left alone; remove
-#                                      <cache>/guests for newer ones.
+# Usage: guest-kernels.sh [ISA|ISA/VERSION-rt|ISA/VERSION-plain ...]
+#   Default: all three ISAs. A kernel that is there is left unchanged; remove <cache>/guests to get
+#   newer ones. `make setup` fetches x86_64/6.12-rt and x86_64/6.12-plain, which are downloads.
 . "$(dirname "$0")/lib.sh"
 PRIVATE_APT="$CACHE/apt-guests"
 # shellcheck disable=SC2034  # read by private-apt.sh
@@ -36,8 +37,7 @@ WORK="$GUESTS/work"
 SOURCE="$ROOT/kernels/linux/disturbance"
 JOBS="${JOBS:-$(nproc)}"
 HOST_ARCH="$(dpkg --print-architecture)"
-ISAS=("${@:-x86_64 aarch64 riscv64}")
-read -r -a ISAS <<<"${ISAS[*]}"
+[ "$#" -gt 0 ] || set -- x86_64 aarch64 riscv64
 
 MODULE_HASH="$(inputs_hash "$SOURCE/disturbance.c" "$SOURCE/Kbuild")"
 
@@ -213,20 +213,31 @@ riscv64_kernel() {
     finish "$new" riscv64
 }
 
+# want ISA VERSION FLAVOUR: adds a kernel to those that are missing, unless it is complete.
+want() {
+    complete "$1" "$2" "$3" || missing+=("$1 $2 $3")
+}
+
+declare -A debian_arch=([x86_64]=amd64 [aarch64]=arm64 [riscv64]=riscv64)
 missing=()
-for isa in "${ISAS[@]}"; do
-    case "$isa" in
-    x86_64) arch=amd64 ;;
-    aarch64) arch=arm64 ;;
-    riscv64) arch=riscv64 ;;
-    *) die "no guest is called $isa" "Name x86_64, aarch64 or riscv64" ;;
-    esac
+for wanted; do
+    isa="${wanted%%/*}"
+    [ -n "${debian_arch[$isa]:-}" ] ||
+        die "no guest is called $isa" "Name x86_64, aarch64 or riscv64"
     for version in 6.12 6.1; do
         if [ "$isa" = riscv64 ] && [ "$version" != 6.12 ]; then continue; fi
         for flavour in rt plain; do
-            complete "$isa" "$version" "$flavour" || missing+=("$isa $arch $version $flavour")
+            case "$wanted" in
+            "$isa" | "$isa/$version-$flavour")
+                known=yes
+                want "$isa" "$version" "$flavour"
+                ;;
+            esac
         done
     done
+    [ "${known:-}" = yes ] || die "no kernel is called $wanted" \
+        "Name for instance $isa/6.12-rt or $isa/6.12-plain"
+    known=
 done
 if [ "${#missing[@]}" -eq 0 ]; then exit 0; fi
 
@@ -236,13 +247,13 @@ exec 9>"$GUESTS/lock"
 flock 9
 private_apt_update
 for line in "${missing[@]}"; do
-    read -r isa arch version flavour <<<"$line"
+    read -r isa version flavour <<<"$line"
     suite=bookworm
     [ "$version" != 6.12 ] || suite=bookworm-backports
     if [ "$isa" = riscv64 ]; then
         riscv64_kernel "$flavour"
     else
-        debian_kernel "$isa" "$arch" "$version" "$flavour" "$suite"
+        debian_kernel "$isa" "${debian_arch[$isa]}" "$version" "$flavour" "$suite"
     fi
 done
 rm -rf "$WORK"

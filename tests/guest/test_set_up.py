@@ -66,9 +66,18 @@ def test_a_changed_disturbance_or_a_lost_kernel_is_made_again(whole: Path) -> No
     assert start(whole, "x86_64").returncode == 0
     (guests / "x86_64" / "6.12-plain" / "made-from").write_text("of an older source\n")
     assert start(whole, "x86_64").returncode == 1
+    assert start(whole, "x86_64/6.12-plain").returncode == 1
+    assert start(whole, "x86_64/6.12-rt").returncode == 0
 
 
 def test_an_unknown_isa_is_told(tmp_path: Path) -> None:
     answer = start(tmp_path, "sparc")
     assert answer.returncode == 1
     assert "no guest is called sparc" in answer.stderr and "riscv64" in answer.stderr
+
+
+def test_an_unknown_kernel_is_told(whole: Path) -> None:
+    for name in ("x86_64/5.10-rt", "riscv64/6.1-rt", "x86_64/"):
+        answer = start(whole, name)
+        assert answer.returncode == 1
+        assert f"no kernel is called {name}" in answer.stderr

@@ -79,8 +79,8 @@ def test_every_crate_is_pinned_and_explained() -> None:
 
 def test_every_debian_package_is_on_the_page() -> None:
     missing = []
-    lists = ("debian-packages.txt", "debian-packages-guests.txt")
-    for line in "\n".join((ROOT / "scripts" / name).read_text() for name in lists).splitlines():
+    lists = sorted((ROOT / "scripts").glob("debian-packages*.txt"))
+    for line in "\n".join(file.read_text() for file in lists).splitlines():
         names = [name.partition("[")[0].strip() for name in line.partition("#")[0].split("|")]
         if names[0] and not any(on_the_page(name, "") for name in names):
             missing.append(names[0])

@@ -157,7 +157,7 @@ def test_the_cache_is_where_the_lab_looks_for_it(tmp_path: Path) -> None:
     assert bash('echo "$CACHE"', **home).stdout.strip() == str(cache_dir(home))
 
 
-@pytest.mark.parametrize("packages", [LIST, SCRIPTS / "debian-packages-guests.txt"])
+@pytest.mark.parametrize("packages", sorted(SCRIPTS.glob("debian-packages*.txt")))
 def test_every_package_says_why_it_is_needed(packages: Path) -> None:
     name = r"[a-z0-9.+-]+( \[!?[a-z0-9]+\])?"
     for line in packages.read_text().splitlines():
