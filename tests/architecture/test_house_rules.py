@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,21 @@ def test_help_starts_nearly_as_fast_as_python_itself() -> None:
     pairs = [(start("-c", "pass"), start("-c", help_)) for _ in range(10)]
     bare, ours = (min(column) for column in zip(*pairs, strict=True))
     assert ours < MOST_STARTS * bare, f"{ours * 1000:.0f} ms against {bare * 1000:.0f} ms"
+
+
+def test_unsafe_rust_is_in_one_crate_and_one_bridge() -> None:
+    """docs/decisions/0035: the compiler enforces each lint, this test that each crate has it."""
+    lints = {}
+    for file in tracked():
+        if file.name == "Cargo.toml" and file.parent.parent == ROOT / "fieldbus":
+            rust = tomllib.loads(file.read_text())["lints"]["rust"]
+            lints[file.parent.name] = rust.get("unsafe_code")
+    assert lints.pop("rt") is None
+    assert lints.pop("kadenz-dynamics") == "deny"
+    assert lints and set(lints.values()) == {"forbid"}
+    allowing = [
+        str(file.relative_to(ROOT))
+        for file in tracked()
+        if file.suffix == ".rs" and "allow(unsafe_code)" in file.read_text()
+    ]
+    assert allowing == ["fieldbus/kadenz-dynamics/src/bridge.rs"]

@@ -38,10 +38,6 @@ pub struct Arm {
     matrix: Box<[f64]>,
 }
 
-// SAFETY: KdlArm owns all it points to (the solvers refer to the chain beside them, which does not move with the
-// pointer) and has no thread-local state, so it may be used from whichever thread owns the Arm.
-unsafe impl Send for Arm {}
-
 impl std::fmt::Debug for Arm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Arm").field("joints", &self.joints).finish_non_exhaustive()

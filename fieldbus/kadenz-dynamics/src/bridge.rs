@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The border to C++. Nothing outside [`crate::Arm`] uses it, because it checks no lengths.
+//! The border to C++. Only [`crate::Arm`] uses it, because it checks no lengths.
+//!
+//! The one file outside `kadenz-rt` with `unsafe`: cxx asks its user to vouch for the C++ side.
+#![allow(unsafe_code)]
 
 #[cxx::bridge(namespace = "kadenz")]
 pub(crate) mod ffi {
@@ -23,3 +26,7 @@ pub(crate) mod ffi {
         fn potential(self: &KdlArm, q: &[f64]) -> f64;
     }
 }
+
+// SAFETY: KdlArm owns all it points to (the solvers refer to the chain beside them, which does not move with the
+// pointer) and has no thread-local state, so any thread that owns it may use it.
+unsafe impl Send for ffi::KdlArm {}

@@ -13,7 +13,8 @@ use std::fmt::Write as _;
 
 use kadenz_motion::bus::{Bus, Socket};
 use kadenz_motion::layout::Layout;
-use kadenz_motion::rt::{self, Clock};
+use kadenz_motion::realtime::{become_realtime, lock_memory, pin_to_cpu, RealtimeError};
+use kadenz_rt::{self as rt, Clock};
 
 const PERIOD_NS: u64 = 1_000_000;
 /// As the main task.
@@ -35,10 +36,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         other => return Err(format!("`{other}` is neither alone nor woken").into()),
     };
     let layout = Layout::load(None)?;
-    rt::pin_to_cpu(cpu)?;
+    pin_to_cpu(cpu)?;
     let mut bus = Bus::bring_up(Socket::open(interface)?, &layout, &layout.axis)?;
-    rt::lock_memory()?;
-    rt::become_realtime(PRIORITY)?;
+    lock_memory()?;
+    become_realtime(PRIORITY)?;
 
     let mut due_ns = rt::now_ns();
     let mut operational = false;
@@ -86,8 +87,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Wakes the processor at every release from `due_ns` until before `end_ns`.
-fn wake(mut due_ns: u64, end_ns: u64) -> Result<(), rt::RealtimeError> {
-    rt::become_realtime(WAKER_PRIORITY)?;
+fn wake(mut due_ns: u64, end_ns: u64) -> Result<(), RealtimeError> {
+    become_realtime(WAKER_PRIORITY)?;
     while due_ns < end_ns {
         Clock::Monotonic.sleep_until_ns(due_ns);
         due_ns += PERIOD_NS;

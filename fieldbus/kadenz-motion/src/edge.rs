@@ -11,11 +11,10 @@ use kadenz_record::{Begin, Dtype, End, EndLane, Proof, RecordError, Status, Writ
 
 use crate::bus::{Answer, Bus, BusError, Wire};
 use crate::error::MotionError;
-use crate::interrupt;
 use crate::layout::{EdgeLayout, Layout};
 use crate::message::TaskSample;
+use crate::realtime::{become_realtime, lock_memory, pin_to_cpu};
 use crate::record::Column;
-use crate::rt;
 use crate::supervise::{AlTrouble, Event, Exchange, Reaction};
 use crate::task::{run as run_task, Cyclic, Flow, Release, Shared, StopCategory, Task};
 
@@ -213,9 +212,9 @@ pub fn edge<W: Wire, O: Write>(
     // Whoever listens knows from now on how long it will take.
     writer.flush()?;
     let shared = Arc::new(Shared::default());
-    interrupt::stops(&shared, StopCategory::Zero);
+    shared.stop_on_signals(StopCategory::Zero);
     if let Some(cpu) = options.cpu {
-        rt::pin_to_cpu(cpu)?;
+        pin_to_cpu(cpu)?;
     }
     let bus = Bus::bring_up(wire, layout, &[])?;
     if let Err(error) = require(&bus, &terminals) {
@@ -244,12 +243,12 @@ pub fn edge<W: Wire, O: Write>(
         broken: false,
     };
     if options.realtime {
-        rt::lock_memory()?;
+        lock_memory()?;
     }
     std::thread::scope(|scope| {
         let run = || -> Result<(), MotionError> {
             if options.realtime {
-                rt::become_realtime(Task::Main.priority())?;
+                become_realtime(Task::Main.priority())?;
             }
             run_task(Task::Main, HALF_PERIOD_NS, &mut task, clock.now_ns() + HALF_PERIOD_NS, &shared, &clock);
             Ok(())

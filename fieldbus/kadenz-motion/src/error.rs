@@ -2,11 +2,12 @@
 //! Every error a user can meet: what happened, where, what to do.
 
 use kadenz_record::RecordError;
+use kadenz_rt::QueueError;
 use kadenz_segment::error::SegmentError;
 
 use crate::bus::BusError;
 use crate::layout::LayoutError;
-use crate::rt::{QueueError, RealtimeError};
+use crate::realtime::RealtimeError;
 
 /// Why a run could not take place or could not be finished.
 #[derive(Debug, thiserror::Error)]

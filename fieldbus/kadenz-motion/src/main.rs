@@ -16,11 +16,11 @@ use kadenz_motion::error::MotionError;
 use kadenz_motion::layout::Layout;
 use kadenz_motion::plan::Plan;
 use kadenz_motion::record::{hello, MotionRecords, Wanted};
-use kadenz_motion::rt::{Clock, IdleStatesOff};
 use kadenz_motion::run::{cycles_for, motion, settings, RunOptions};
 use kadenz_motion::simulation::{indy7_ring, indy7_segment, simulate, InProcess, RingOptions, RingProcess};
 use kadenz_motion::task::{Movement, StopCategory};
 use kadenz_record::{Map, Writer};
+use kadenz_rt::{Clock, IdleStatesOff};
 use kadenz_segment::fault::Fault;
 
 fn main() -> ExitCode {

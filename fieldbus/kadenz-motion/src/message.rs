@@ -1,13 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the tasks tell each other (yoo2024, figure 14): plain numbers in POSIX message queues.
 
+use bytemuck::{Pod, Zeroable};
+
 use crate::profile::Point;
-use crate::rt::Message;
 use crate::supervise::Event;
 use crate::AXES;
 
+/// Reference of every axis at one time, as it travels: a [`Point`] of this arm.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub struct Reference {
+    /// rad
+    pub position: [f64; AXES],
+    /// rad/s
+    pub velocity: [f64; AXES],
+    /// rad/s²
+    pub acceleration: [f64; AXES],
+}
+
+impl From<Point<AXES>> for Reference {
+    fn from(Point { position, velocity, acceleration }: Point<AXES>) -> Self {
+        Self { position, velocity, acceleration }
+    }
+}
+
+impl From<Reference> for Point<AXES> {
+    fn from(Reference { position, velocity, acceleration }: Reference) -> Self {
+        Self { position, velocity, acceleration }
+    }
+}
+
 /// Two setpoints: the trajectory task runs at half the rate of the main task.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub struct Setpoints {
     /// When it was sent, ns.
@@ -15,7 +40,7 @@ pub struct Setpoints {
     /// Number of the first point, counted from 0 at the start of the path.
     pub number: u64,
     /// For two cycles.
-    pub points: [Point<AXES>; 2],
+    pub points: [Reference; 2],
     /// Part of the path each lies on, as [`crate::profile::Way`].
     pub ways: [u32; 2],
     /// The path has come to a standstill after a stop.
@@ -23,7 +48,7 @@ pub struct Setpoints {
 }
 
 /// From the main task to the dynamic task: compute torques for this point.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub struct TorqueRequest {
     /// When it was sent, ns.
@@ -31,11 +56,11 @@ pub struct TorqueRequest {
     /// Number of the point.
     pub number: u64,
     /// The next setpoint.
-    pub point: Point<AXES>,
+    pub point: Reference,
 }
 
 /// From the dynamic task: feed-forward torques.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub struct Torques {
     /// When it was sent, ns.
@@ -47,7 +72,7 @@ pub struct Torques {
 }
 
 /// From the main task to the trajectory task.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub struct Order {
     /// [`Order::START`] or [`Order::STOP`].
@@ -64,7 +89,7 @@ impl Order {
 }
 
 /// Times of one period of a task, for the log.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct TaskSample {
     /// From release to completion, ns.
@@ -78,7 +103,7 @@ pub struct TaskSample {
 }
 
 /// What a cycle of the main task adds, for the log.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct CycleSample {
     /// Times of the task.
@@ -104,34 +129,11 @@ pub struct CycleSample {
 /// Samples travel in batches, because a queue holds ten messages and the log task looks every 100 ms.
 pub const BATCH: usize = 16;
 
-/// A batch of samples.
-#[derive(Debug, Clone, Copy)]
-#[repr(C)]
-pub struct Batch<S> {
-    /// How many of them count.
-    pub count: u64,
-    /// The samples.
-    pub samples: [S; BATCH],
-}
-
-impl<S: Copy + Default> Default for Batch<S> {
-    fn default() -> Self {
-        Self { count: 0, samples: [S::default(); BATCH] }
-    }
-}
-
-impl<S> Batch<S> {
-    /// Those that count.
-    pub fn samples(&self) -> &[S] {
-        &self.samples[..(self.count as usize).min(BATCH)]
-    }
-}
-
 /// Events of one batch.
 pub const EVENTS: usize = 64;
 
 /// Events of the supervision.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub struct Events {
     /// How many of them count.
@@ -142,42 +144,13 @@ pub struct Events {
     pub events: [Event; EVENTS],
 }
 
-// SAFETY: numbers and arrays of numbers only; all fields are 8 bytes wide, or come in even numbers of 4 bytes, so there
-// is no padding. `sizes_have_no_padding` holds the arithmetic.
-unsafe impl Message for Setpoints {}
-// SAFETY: as above.
-unsafe impl Message for TorqueRequest {}
-// SAFETY: as above.
-unsafe impl Message for Torques {}
-// SAFETY: as above.
-unsafe impl Message for Order {}
-// SAFETY: as above.
-unsafe impl Message for Batch<TaskSample> {}
-// SAFETY: as above.
-unsafe impl Message for Batch<CycleSample> {}
-// SAFETY: as above.
-unsafe impl Message for Events {}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn sizes_have_no_padding() {
-        let point = 3 * AXES * 8;
-        assert_eq!(size_of::<Setpoints>(), 8 + 8 + 2 * point + 2 * 4 + 8);
-        assert_eq!(size_of::<TorqueRequest>(), 8 + 8 + point);
-        assert_eq!(size_of::<Torques>(), 8 + 8 + AXES * 8);
-        assert_eq!(size_of::<Order>(), 8 + AXES * 8);
-        let cycle = 16 + 6 * 4 + 2 * AXES * 8;
-        assert_eq!(size_of::<Batch<TaskSample>>(), 8 + BATCH * 16);
-        assert_eq!(size_of::<Batch<CycleSample>>(), 8 + BATCH * cycle);
-        assert_eq!(size_of::<Events>(), 16 + EVENTS * 32);
-    }
-
-    #[test]
     fn messages_fit_the_default_limit_of_linux() {
         // fs.mqueue.msgsize_max
-        assert!(size_of::<Batch<CycleSample>>() <= 8192 && size_of::<Events>() <= 8192);
+        assert!(size_of::<[CycleSample; BATCH]>() <= 8192 && size_of::<Events>() <= 8192);
     }
 }

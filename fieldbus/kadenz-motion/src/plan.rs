@@ -4,6 +4,7 @@
 use std::io::{BufRead, Write};
 
 use kadenz_record::{Begin, Bench, Dtype, End, EndLane, Map, Proof, RecordError, Status, Writer};
+use kadenz_rt::now_ns;
 
 use crate::edge::EDGE_JITTER;
 use crate::error::MotionError;
@@ -11,7 +12,6 @@ use crate::record::{
     Column, Wanted, CLOCK_DIFFERENCE, EXECUTION_TIME, FRAME_TIME, POSITION_ERROR, QUEUE_AGE, RELEASE_LATENCY,
     RESPONSE_TIME, VELOCITY_ERROR,
 };
-use crate::rt::now_ns;
 use crate::task::{Task, CLOCK_EVERY};
 use crate::AXES;
 

@@ -8,14 +8,14 @@ use std::thread;
 use std::time::Duration;
 
 use kadenz_record::Writer;
+use kadenz_rt::{Clock, IdleStatesOff, Queue, Receiver};
 
 use crate::bus::{Bus, Wire};
 use crate::error::MotionError;
-use crate::interrupt;
 use crate::layout::Layout;
 use crate::message::Events;
+use crate::realtime::{become_realtime, lock_memory, pin_to_cpu, RealtimeError};
 use crate::record::{MotionRecords, RunEnd};
-use crate::rt::{self, Clock, IdleStatesOff, Queue, RealtimeError, Receiver};
 use crate::task::{
     run as run_task, Cyclic, DynamicsTask, LogQueues, LogTask, MainQueues, MainTask, Movement, Outcome, PathPlan,
     Shared, StopCategory, Task, TrajectoryTask, AHEAD,
@@ -125,7 +125,7 @@ where
     tracing::info!(cycles, seconds, "measured window");
 
     let shared = Arc::new(Shared::default());
-    interrupt::stops(&shared, options.on_interrupt);
+    shared.stop_on_signals(options.on_interrupt);
     // Queues of ten messages need no privilege; four are enough between tasks that run every millisecond.
     let (setpoints_in, setpoints) = Queue::open("setpoints", AHEAD)?;
     let (torques_in, torques) = Queue::open("torques", 4)?;
@@ -144,7 +144,7 @@ where
     let mut trajectory = TrajectoryTask::new(plan, orders_out, setpoints_in, trajectory_in, Arc::clone(&shared));
 
     if let Some(cpu) = options.cpu {
-        rt::pin_to_cpu(cpu)?;
+        pin_to_cpu(cpu)?;
     }
     let bus = Bus::bring_up(wire, layout, &layout.axis)?;
     tracing::info!(expected_counter = bus.expected_counter(), "operation requested");
@@ -154,7 +154,7 @@ where
         main.provoke_panic_at(cycle);
     }
     if options.realtime {
-        rt::lock_memory()?;
+        lock_memory()?;
     }
 
     // Threads share it: it cannot jump for one of them.
@@ -162,7 +162,7 @@ where
     let first_ns = clock.now_ns() + LEAD_NS;
     let (ready, readiness) = channel();
     let start = |task: Task, work: &mut (dyn Cyclic + Send), ready: ReadySender<Result<(), RealtimeError>>| {
-        let outcome = if options.realtime { rt::become_realtime(task.priority()) } else { Ok(()) };
+        let outcome = if options.realtime { become_realtime(task.priority()) } else { Ok(()) };
         let fine = outcome.is_ok();
         // The receiver lives until all have reported.
         let _ = ready.send(outcome);

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use kadenz_motion::edge::{edge, EdgeOptions, EdgeReport};
 use kadenz_motion::layout::{EdgeLayout, Layout};
-use kadenz_motion::rt::Clock;
 use kadenz_motion::simulation::{indy7_ring, indy7_segment, InProcess};
 use kadenz_record::{read, Message, Status, Values, Writer};
+use kadenz_rt::Clock;
 use kadenz_segment::fault::Fault;
 
 /// Clock of the input terminal of the simulated ring against this machine's.

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use common::{segment, Cell, Tamper, MS};
 use kadenz_motion::bus::{Bus, BusError, Wire};
 use kadenz_motion::layout::Layout;
-use kadenz_motion::rt::Clock;
 use kadenz_motion::supervise::{Event, EventKind, Reaction};
 use kadenz_motion::task::{Flow, Outcome};
+use kadenz_rt::Clock;
 use kadenz_segment::command::Command;
 use kadenz_segment::frame::datagrams;
 

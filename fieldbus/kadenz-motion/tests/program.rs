@@ -8,6 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use kadenz_record::{read, Message, Status};
+use kadenz_rt::process::is_root;
+use kadenz_rt::signal::{self, Signal};
 
 fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_kadenz-motion"))
@@ -17,10 +19,8 @@ fn program() -> Command {
 /// passing. Their tasks all run on the last processor: one program at a time, or they starve each other.
 fn alone_as_root() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
-    // SAFETY: takes no arguments.
-    let root = unsafe { libc::geteuid() } == 0;
     assert!(
-        root,
+        is_root(),
         "this scenario needs root. Run `sudo -E cargo test -p kadenz-motion --test program`, or leave it out in sight \
          with `-- --skip p01 --skip p02 --skip p03 --skip p04`"
     );
@@ -39,11 +39,6 @@ fn on_veth(arguments: &[&str]) -> Child {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap()
-}
-
-fn signal(child: &Child, number: i32) {
-    // SAFETY: the child has not been waited for.
-    assert_eq!(unsafe { libc::kill(child.id() as i32, number) }, 0);
 }
 
 /// What a child and its ring said until both had ended; the ring's last line tells the state of its drives.
@@ -84,7 +79,7 @@ fn p01_sigint_brakes_and_switches_off() {
     let _alone = alone_as_root();
     let interrupt = |child: &Child| {
         std::thread::sleep(Duration::from_secs(3));
-        signal(child, libc::SIGINT);
+        signal::send(child, Signal::SIGINT).unwrap();
     };
     on_veth_until(&[], interrupt, (Some(1), &["stopped, category 1; drives are without power"]));
 }
@@ -94,7 +89,7 @@ fn p02_a_killed_master_leaves_no_drive_enabled() {
     let _alone = alone_as_root();
     let kill = |child: &Child| {
         std::thread::sleep(Duration::from_secs(3));
-        signal(child, libc::SIGKILL);
+        signal::send(child, Signal::SIGKILL).unwrap();
     };
     on_veth_until(&[], kill, (None, &[]));
 }

@@ -2,6 +2,7 @@
 //! The command line: run, replay, check, describe.
 
 use clap::{Parser, Subcommand};
+use kadenz_rt::signal::{self, Signal};
 use kadenz_segment::command::Command as Datagram;
 use kadenz_segment::device::Function;
 use kadenz_segment::error::SegmentError;
@@ -17,7 +18,6 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A simulated EtherCAT segment that any master accepts.
@@ -96,8 +96,6 @@ macro_rules! say {
     }};
 }
 
-static STOP: AtomicBool = AtomicBool::new(false);
-
 fn main() -> ExitCode {
     match act(Arguments::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
@@ -157,12 +155,12 @@ fn run(
     if let Some(priority) = priority {
         become_real_time(priority)?;
     }
-    kadenz_segment::link::packet::on_interrupt(&STOP);
+    signal::catch(&[Signal::SIGINT, Signal::SIGTERM]);
     say!("{} devices on {interface}; Ctrl-C ends", segment.ring().devices.len());
     let mut report = |event: &Event| {
         let _ = writeln!(std::io::stderr(), "{event}");
     };
-    let served = serve::serve(segment, &socket, recording, &STOP, duration, &mut report)?;
+    let served = serve::serve(segment, &socket, recording, &|| signal::caught() > 0, duration, &mut report)?;
     let counters = segment.counters();
     let mean = served.processing_ns as f64 / counters.frames.max(1) as f64 / 1000.0;
     say!(
@@ -174,7 +172,6 @@ fn run(
         served.refused
     );
     say!("processing without system calls: mean {mean:.2} us, longest {:.1} us", served.longest_ns as f64 / 1000.0);
-    STOP.store(true, Ordering::Relaxed);
     Ok(())
 }
 

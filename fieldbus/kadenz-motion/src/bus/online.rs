@@ -6,12 +6,12 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use ethercrab::error::Error;
 use ethercrab::{Command, MainDevice, SubDeviceState};
+use kadenz_rt::Clock;
 
 use super::bring_up::{Found, Ring};
 use super::mail::{emergency, Look, Mail, MAILBOX_STATUS};
 use super::pump::{Patience, Stalled, AT_EASE};
 use super::{Axis, AxisFeedback, AxisSetpoint, BusError, Emergency, Foreign, Pump, Wire};
-use crate::rt::Clock;
 use crate::supervise::{AlTrouble, Exchange};
 
 /// Difference between a device's copy of the system time and the reference, sign and magnitude (ETG.1000.4 table 60).

@@ -10,10 +10,10 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use ethercrab::{PduRx, PduTx};
+use kadenz_rt::Clock;
 
 use super::overheard::{Leaving, Overheard, Sender};
 use super::wire::{Wire, FRAME_MAX_BYTES};
-use crate::rt::Clock;
 
 /// Why a future did not end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -2,17 +2,20 @@
 //! A network interface as a wire: a packet socket that sees EtherCAT frames only.
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use kadenz_rt::packet::{wait_readable, PacketSocket};
+use kadenz_rt::{interface, now_ns};
 
 use super::{BusError, Wire};
-use crate::rt::now_ns;
 
 const ETHERCAT: u16 = 0x88A4;
 
 /// An open interface.
 #[derive(Debug)]
 pub struct Socket {
-    descriptor: OwnedFd,
+    packets: PacketSocket,
 }
 
 impl Socket {
@@ -22,88 +25,33 @@ impl Socket {
     }
 
     fn try_open(name: &str) -> io::Result<Self> {
-        let c_name = std::ffi::CString::new(name)?;
-        // SAFETY: the name is valid.
-        let index = unsafe { libc::if_nametoindex(c_name.as_ptr()) };
-        if index == 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-        // SAFETY: takes no pointers.
-        let number = unsafe { libc::socket(libc::AF_PACKET, kind, i32::from(ETHERCAT.to_be())) };
-        if number < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the descriptor was just made and is owned by nobody else.
-        let descriptor = unsafe { OwnedFd::from_raw_fd(number) };
+        let index = interface::index(name)?;
+        let packets = PacketSocket::open()?;
         // What one sends comes back as an outgoing packet too; the master would take it for an answer.
-        let one: libc::c_int = 1;
-        // SAFETY: the option's value is valid and of the length given.
-        let ignored = unsafe {
-            libc::setsockopt(
-                number,
-                libc::SOL_PACKET,
-                libc::PACKET_IGNORE_OUTGOING,
-                (&one as *const libc::c_int).cast(),
-                size_of::<libc::c_int>() as libc::socklen_t,
-            )
-        };
-        if ignored != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: all-zero is a valid sockaddr_ll.
-        let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
-        address.sll_family = libc::AF_PACKET as u16;
-        address.sll_protocol = ETHERCAT.to_be();
-        address.sll_ifindex = index as i32;
-        // SAFETY: the address is valid and of the length given.
-        let bound = unsafe {
-            libc::bind(
-                number,
-                (&address as *const libc::sockaddr_ll).cast(),
-                size_of::<libc::sockaddr_ll>() as libc::socklen_t,
-            )
-        };
-        if bound != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(Self { descriptor })
+        packets.ignore_outgoing()?;
+        packets.bind(index, ETHERCAT)?;
+        Ok(Self { packets })
     }
 }
 
 impl Wire for Socket {
     fn send(&mut self, frame: &[u8]) -> io::Result<()> {
-        // SAFETY: the buffer is valid for its length.
-        let sent = unsafe { libc::send(self.descriptor.as_raw_fd(), frame.as_ptr().cast(), frame.len(), 0) };
-        if sent == frame.len() as isize {
-            Ok(())
-        } else {
-            Err(io::Error::last_os_error())
-        }
+        self.packets.send_now(frame).map(|_| ())
     }
 
     fn receive(&mut self, buffer: &mut [u8], deadline_ns: u64) -> io::Result<usize> {
         loop {
-            // SAFETY: the buffer is valid for its length.
-            let got = unsafe { libc::recv(self.descriptor.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
-            if got > 0 {
-                return Ok(got as usize);
+            match self.packets.receive(buffer) {
+                Ok(0) => {}
+                Ok(length) => return Ok(length),
+                Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+                Err(error) => return Err(error),
             }
-            let error = io::Error::last_os_error();
-            if got < 0 && !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) {
-                return Err(error);
-            }
-            let left = deadline_ns.saturating_sub(now_ns());
-            if left == 0 {
+            let left_ns = deadline_ns.saturating_sub(now_ns());
+            if left_ns == 0 {
                 return Ok(0);
             }
-            let timeout = libc::timespec {
-                tv_sec: (left / 1_000_000_000) as libc::time_t,
-                tv_nsec: (left % 1_000_000_000) as libc::c_long,
-            };
-            let mut poll = libc::pollfd { fd: self.descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-            // SAFETY: one valid pollfd and a valid timespec; the signal mask is left alone.
-            unsafe { libc::ppoll(&mut poll, 1, &timeout, std::ptr::null()) };
+            wait_readable([self.packets.as_fd()], Duration::from_nanos(left_ns))?;
         }
     }
 }

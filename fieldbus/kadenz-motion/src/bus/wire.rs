@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What carries frames.
 
-use crate::rt::Clock;
+use kadenz_rt::Clock;
 
 /// Longest Ethernet frame without its checksum.
 pub const FRAME_MAX_BYTES: usize = 1518;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Who speaks.
 
-use std::ffi::CStr;
-
 use kadenz_record::{Clock, Hello, Map, WIRE_VERSION};
 
 /// CLOCK_MONOTONIC, as all stamps are.
@@ -12,21 +10,13 @@ pub fn monotonic_clock() -> Clock {
 
 /// The first frame; `settings` is what changes figures.
 pub fn hello(settings: Map<String>) -> Hello {
-    // SAFETY: all-zero is a valid utsname, and uname fills it with terminated strings.
-    let names = unsafe {
-        let mut names: libc::utsname = std::mem::zeroed();
-        libc::uname(&mut names);
-        names
-    };
-    let text = |field: &[libc::c_char]| {
-        // SAFETY: the fields are terminated within their arrays.
-        unsafe { CStr::from_ptr(field.as_ptr()) }.to_string_lossy().into_owned()
-    };
+    // uname fails only for a wrong pointer, which nix does not pass.
+    let (kernel, kernel_version) = kadenz_rt::process::kernel().unwrap_or_default();
     Hello {
         wire: WIRE_VERSION,
         suite: env!("CARGO_PKG_VERSION").into(),
-        kernel: text(&names.sysname),
-        kernel_version: text(&names.release),
+        kernel,
+        kernel_version,
         board: "indy7".into(),
         arch: std::env::consts::ARCH.into(),
         instrument: "counter".into(),

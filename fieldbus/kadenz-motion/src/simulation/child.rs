@@ -7,9 +7,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use kadenz_rt::process::end_with_parent;
+use kadenz_rt::signal::{self, Signal};
 use kadenz_segment::device::Function;
 use kadenz_segment::fault::Fault;
-use kadenz_segment::link::packet::{become_real_time, on_interrupt, PacketSocket};
+use kadenz_segment::link::packet::{become_real_time, PacketSocket};
 use kadenz_segment::link::serve::serve;
 use kadenz_segment::link::Event;
 use kadenz_segment::segment::Segment;
@@ -17,7 +19,7 @@ use kadenz_segment::segment::Segment;
 use super::veth::{remove, Veth};
 use super::{indy7_ring, indy7_segment};
 use crate::error::MotionError;
-use crate::rt;
+use crate::realtime::{lock_memory, pin_to_cpu};
 
 /// Above every task: hardware does not wait for software.
 const PRIORITY: i32 = 98;
@@ -42,25 +44,26 @@ pub struct RingOptions {
     pub with_parent: bool,
 }
 
-static STOP: AtomicBool = AtomicBool::new(false);
-
 /// Answers on the interface until SIGINT, SIGTERM or the parent's end; then says how the drives stand.
 pub fn simulate(options: &RingOptions) -> Result<(), MotionError> {
-    on_interrupt(&STOP);
+    signal::catch(&[Signal::SIGINT, Signal::SIGTERM]);
     if options.with_parent {
-        // SAFETY: takes no pointers.
-        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) };
+        end_with_parent().map_err(|source| MotionError::System {
+            action: "end with the parent process".into(),
+            source,
+            remedy: "Leave --with-parent out, and end the ring by hand",
+        })?;
     }
     let mut segment = indy7_segment(&indy7_ring()?)?;
     let faults = options.faults.iter().map(|text| Fault::from_argument(text)).collect::<Result<Vec<_>, _>>()?;
     segment.add_faults(faults)?;
     let socket = PacketSocket::open(&options.interface)?;
     if let Some(cpu) = options.cpu {
-        rt::pin_to_cpu(cpu)?;
+        pin_to_cpu(cpu)?;
     }
     if options.realtime {
         become_real_time(PRIORITY)?;
-        rt::lock_memory()?;
+        lock_memory()?;
     }
     // Whoever started it may have gone already: the ring ends by itself then.
     let _ = writeln!(std::io::stdout(), "{READY}");
@@ -68,7 +71,7 @@ pub fn simulate(options: &RingOptions) -> Result<(), MotionError> {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            while !STOP.load(Ordering::Relaxed) && !over.load(Ordering::Relaxed) {
+            while signal::caught() == 0 && !over.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_millis(20));
             }
             std::thread::sleep(AFTERLIFE);
@@ -77,7 +80,8 @@ pub fn simulate(options: &RingOptions) -> Result<(), MotionError> {
         let mut report = |event: &Event| {
             let _ = writeln!(std::io::stderr(), "simulated ring: {event}");
         };
-        let served = serve::<std::io::Sink>(&mut segment, &socket, None, &over, None, &mut report);
+        let served =
+            serve::<std::io::Sink>(&mut segment, &socket, None, &|| over.load(Ordering::Relaxed), None, &mut report);
         over.store(true, Ordering::Relaxed);
         served
     })?;
@@ -151,9 +155,7 @@ impl RingProcess {
 
 impl Drop for RingProcess {
     fn drop(&mut self) {
-        STOP.store(true, Ordering::Relaxed);
-        // SAFETY: the child was not waited for, so its id is still its own.
-        unsafe { libc::kill(self.child.id() as libc::pid_t, libc::SIGTERM) };
+        let _ = signal::send(&self.child, Signal::SIGTERM);
         let _ = self.child.wait();
     }
 }

@@ -5,10 +5,10 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use kadenz_rt::{outside_cyclic_path, packet, Clock};
 use kadenz_segment::segment::{Segment, Verdict};
 
 use crate::bus::{Wire, FRAME_MAX_BYTES};
-use crate::rt::{self, Clock};
 
 /// Answers that can be on their way at once.
 const SLOTS: usize = 8;
@@ -45,14 +45,14 @@ impl InProcess {
 impl Wire for InProcess {
     fn send(&mut self, frame: &[u8]) -> io::Result<()> {
         if frame.len() > FRAME_MAX_BYTES {
-            return Err(io::Error::from_raw_os_error(libc::EMSGSIZE));
+            return Err(packet::too_long());
         }
         let now_ns = self.clock.now_ns();
         let mut copy = [0; FRAME_MAX_BYTES];
         let copy = &mut copy[..frame.len()];
         copy.copy_from_slice(frame);
         // What the segment does is the hardware's business, not the cyclic path's.
-        let verdict = rt::outside_cyclic_path(|| {
+        let verdict = outside_cyclic_path(|| {
             let mut segment = self.segment.lock().unwrap_or_else(PoisonError::into_inner);
             let verdict = segment.process(copy, now_ns);
             segment.settle(now_ns);

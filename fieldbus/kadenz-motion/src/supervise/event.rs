@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What happened, in a form that fits a message queue.
 
+use bytemuck::{Pod, Zeroable};
+
 use super::words;
-use crate::rt::Message;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $text:literal;)*) => {
@@ -87,7 +88,7 @@ kinds! {
 }
 
 /// An event of one cycle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Event {
     /// Cycle of the main task in which it was seen.
@@ -99,9 +100,6 @@ pub struct Event {
     kind: u32,
     reaction: u32,
 }
-
-// SAFETY: numbers only, 8 + 8 + 8 + 4 + 4 bytes without padding.
-unsafe impl Message for Event {}
 
 impl Event {
     /// An event that caused `reaction`.

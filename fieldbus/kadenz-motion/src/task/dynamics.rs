@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
+use bytemuck::Pod;
 use kadenz_dynamics::{indy7, Arm};
+use kadenz_rt::{Batch, Receiver, Sender};
 
 use super::periodic::{Cyclic, Flow, Release};
 use super::Shared;
-use crate::message::{Batch, TaskSample, TorqueRequest, Torques, BATCH};
+use crate::message::{TaskSample, TorqueRequest, Torques, BATCH};
 use crate::robot::DriveTrain;
-use crate::rt::{Receiver, Sender};
 use crate::AXES;
 
 /// See the module.
@@ -18,8 +19,8 @@ pub struct DynamicsTask {
     trains: [DriveTrain; AXES],
     requests: Receiver<TorqueRequest>,
     torques: Sender<Torques>,
-    log: Sender<Batch<TaskSample>>,
-    batch: Batch<TaskSample>,
+    log: Sender<TaskSample, BATCH>,
+    batch: Batch<TaskSample, BATCH>,
     shared: Arc<Shared>,
     now_ns: fn() -> u64,
 }
@@ -30,11 +31,11 @@ impl DynamicsTask {
         trains: [DriveTrain; AXES],
         requests: Receiver<TorqueRequest>,
         torques: Sender<Torques>,
-        log: Sender<Batch<TaskSample>>,
+        log: Sender<TaskSample, BATCH>,
         shared: Arc<Shared>,
     ) -> Self {
         let batch = Batch::default();
-        Self { arm: indy7::arm(), trains, requests, torques, log, batch, shared, now_ns: crate::rt::now_ns }
+        Self { arm: indy7::arm(), trains, requests, torques, log, batch, shared, now_ns: kadenz_rt::now_ns }
     }
 
     /// Torques for one point: links by KDL, rotors and friction by the drive trains.
@@ -75,17 +76,13 @@ impl Cyclic for DynamicsTask {
 }
 
 /// Adds a sample to a batch and sends the batch when it is full, or at the end.
-pub(super) fn push<S: Copy + Default>(batch: &mut Batch<S>, log: &Sender<Batch<S>>, sample: Option<S>, ends: bool)
-where
-    Batch<S>: crate::rt::Message,
-{
+pub(super) fn push<S: Pod>(batch: &mut Batch<S, BATCH>, log: &Sender<S, BATCH>, sample: Option<S>, ends: bool) {
     if let Some(sample) = sample {
-        batch.samples[batch.count as usize % BATCH] = sample;
-        batch.count += 1;
+        batch.push(sample);
     }
-    if batch.count as usize >= BATCH || (ends && batch.count > 0) {
+    if batch.is_full() || (ends && !batch.is_empty()) {
         // Refused batches are counted by the queue and show as missed samples.
-        log.send(batch);
-        batch.count = 0;
+        log.send_batch(batch);
+        batch.clear();
     }
 }

@@ -6,24 +6,24 @@ use std::io::Write;
 use std::sync::Arc;
 
 use kadenz_record::{RecordError, Writer};
+use kadenz_rt::{Receiver, Sender};
 
 use super::periodic::{Cyclic, Flow, Release};
 use super::{Shared, Task};
-use crate::message::{Batch, CycleSample, Events, TaskSample};
+use crate::message::{CycleSample, Events, TaskSample, BATCH};
 use crate::record::{MotionRecords, RunEnd};
-use crate::rt::{Receiver, Sender};
 
 /// Its ends of the queues.
 #[derive(Debug)]
 pub struct Queues {
     /// From the main task.
-    pub cycles: Receiver<Batch<CycleSample>>,
+    pub cycles: Receiver<CycleSample, BATCH>,
     /// From the main task.
     pub events: Receiver<Events>,
     /// From the dynamic task.
-    pub dynamics: Receiver<Batch<TaskSample>>,
+    pub dynamics: Receiver<TaskSample, BATCH>,
     /// From the trajectory task.
-    pub trajectory: Receiver<Batch<TaskSample>>,
+    pub trajectory: Receiver<TaskSample, BATCH>,
     /// To whoever says events aloud: a terminal or a pipe may keep its writer waiting, this task it may not.
     pub said: Sender<Events>,
 }
@@ -58,14 +58,14 @@ impl<W: Write> LogTask<W> {
     }
 
     fn drain(&mut self) -> Result<(), RecordError> {
-        while let Some(batch) = self.queues.dynamics.receive() {
-            batch.samples().iter().for_each(|sample| self.records.add_task(Task::Dynamics, sample));
+        while let Some(batch) = self.queues.dynamics.receive_batch() {
+            batch.values().iter().for_each(|sample| self.records.add_task(Task::Dynamics, sample));
         }
-        while let Some(batch) = self.queues.trajectory.receive() {
-            batch.samples().iter().for_each(|sample| self.records.add_task(Task::Trajectory, sample));
+        while let Some(batch) = self.queues.trajectory.receive_batch() {
+            batch.values().iter().for_each(|sample| self.records.add_task(Task::Trajectory, sample));
         }
-        while let Some(batch) = self.queues.cycles.receive() {
-            batch.samples().iter().for_each(|sample| self.records.add_cycle(sample));
+        while let Some(batch) = self.queues.cycles.receive_batch() {
+            batch.values().iter().for_each(|sample| self.records.add_cycle(sample));
         }
         while let Some(batch) = self.queues.events.receive() {
             // Refused ones are counted by the queue; the record has them all.

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use kadenz_rt::{Batch, Receiver, Sender};
+
 use super::dynamics::push;
 use super::outcome::Outcome;
 use super::periodic::{Cyclic, Flow, Release};
@@ -12,9 +14,8 @@ use super::{Shared, StopCategory, Task, Window};
 use crate::bus::{Answer, AxisFeedback, AxisSetpoint, Bus, Emergency, Wire};
 use crate::cia402::{controlword, towards_enabled, DriveState};
 use crate::layout::Layout;
-use crate::message::{Batch, CycleSample, Events, Order, Setpoints, TaskSample, TorqueRequest, Torques, EVENTS};
+use crate::message::{CycleSample, Events, Order, Setpoints, TaskSample, TorqueRequest, Torques, BATCH, EVENTS};
 use crate::profile::{Point, Way};
-use crate::rt::{Receiver, Sender};
 use crate::supervise::{
     AxisSeen, Duty, Event, EventKind, Exchange, Observation, Reaction, Supervisor, SETPOINT_GRACE_CYCLES,
 };
@@ -51,7 +52,7 @@ pub struct Queues {
     /// To the trajectory task.
     pub orders: Sender<Order>,
     /// To the log task.
-    pub cycles: Sender<Batch<CycleSample>>,
+    pub cycles: Sender<CycleSample, BATCH>,
     /// To the log task.
     pub events: Sender<Events>,
 }
@@ -84,7 +85,7 @@ pub struct MainTask<W: Wire> {
     torque_age: u32,
     feedback: [AxisFeedback; AXES],
     sample: CycleSample,
-    batch: Batch<CycleSample>,
+    batch: Batch<CycleSample, BATCH>,
     events: Events,
     queues_full: u32,
     panics_seen: [bool; 4],
@@ -243,7 +244,7 @@ impl<W: Wire> MainTask<W> {
         // the reference goes on along its line, as the drives did, and for no longer than that task's period.
         let goes_on = self.moving && self.setpoint_age <= SETPOINT_GRACE_CYCLES;
         if let Some((setpoints, index)) = taken {
-            self.point = setpoints.points[index];
+            self.point = setpoints.points[index].into();
             self.way = Way::from_code(setpoints.ways[index]);
             self.number = setpoints.number + index as u64;
             self.setpoint_age = 0;
@@ -289,7 +290,7 @@ impl<W: Wire> MainTask<W> {
         }
         let (number, point) = match &self.buffer {
             Some((setpoints, index)) => (setpoints.number + *index as u64, setpoints.points[*index]),
-            None => (self.number, self.point),
+            None => (self.number, self.point.into()),
         };
         self.queues.requests.send(&TorqueRequest { sent_ns: now_ns, number, point });
     }

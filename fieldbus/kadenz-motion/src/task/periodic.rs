@@ -3,9 +3,10 @@
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
+use kadenz_rt::{self as rt, Clock, CyclicPath};
+
 use super::{Shared, Task};
 use crate::message::TaskSample;
-use crate::rt::{self, Clock, CyclicPath};
 
 /// When a period was due and began.
 #[derive(Debug, Clone, Copy)]

@@ -3,6 +3,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
+use kadenz_rt::signal::{self, Signal};
+
 /// Stop categories of IEC 60204-1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
@@ -31,8 +33,12 @@ pub struct Shared {
     shift_ns: AtomicI64,
     window_start_ns: AtomicU64,
     window_end_ns: AtomicU64,
-    /// Requested stop: 0 none, else category + 1. Written by whoever wants a stop, also from a signal handler.
+    /// Requested stop: 0 none, else category + 1. Anybody may write it.
     stop: AtomicU32,
+    /// What the first signal asks for, as `stop`; 0: signals stop nothing.
+    on_signal: AtomicU32,
+    /// Signals that were heeded, or came before this run.
+    signals_seen: AtomicU32,
     /// Tasks that panicked, a bit each.
     panicked: AtomicU32,
     /// Main has ended; the others follow.
@@ -73,14 +79,27 @@ impl Shared {
         let _ = self.stop.fetch_update(Ordering::Relaxed, Ordering::Relaxed, stronger);
     }
 
-    /// The strongest stop that was asked for.
-    pub fn stop_requested(&self) -> Option<StopCategory> {
-        match self.stop.load(Ordering::Relaxed) {
-            0 => None,
-            1 => Some(StopCategory::Zero),
-            2 => Some(StopCategory::One),
-            _ => Some(StopCategory::Two),
+    /// From now on SIGINT, SIGTERM and SIGHUP stop this run: the first asks for `category`, the second for category 0.
+    pub fn stop_on_signals(&self, category: StopCategory) {
+        signal::catch(&[Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP]);
+        self.signals_seen.store(signal::caught(), Ordering::Relaxed);
+        self.on_signal.store(category as u32 + 1, Ordering::Relaxed);
+    }
+
+    fn heed_signals(&self) {
+        let caught = signal::caught();
+        let new = caught.wrapping_sub(self.signals_seen.swap(caught, Ordering::Relaxed));
+        let Some(first) = category(self.on_signal.load(Ordering::Relaxed)) else { return };
+        for _ in 0..new.min(2) {
+            let is_first = self.stop.load(Ordering::Relaxed) == 0;
+            self.request_stop(if is_first { first } else { StopCategory::Zero });
         }
+    }
+
+    /// The strongest stop that was asked for, by a signal or by [`Shared::request_stop`].
+    pub fn stop_requested(&self) -> Option<StopCategory> {
+        self.heed_signals();
+        category(self.stop.load(Ordering::Relaxed))
     }
 
     pub(super) fn report_panic(&self, task: super::Task) {
@@ -103,9 +122,39 @@ impl Shared {
     }
 }
 
+/// From its code: 0 none, else category + 1.
+fn category(code: u32) -> Option<StopCategory> {
+    match code {
+        0 => None,
+        1 => Some(StopCategory::Zero),
+        2 => Some(StopCategory::One),
+        _ => Some(StopCategory::Two),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Counted as one signal: nobody else sends signals to this process.
+    fn raise(signal: &str) {
+        let sent = std::process::Command::new("kill").args(["-s", signal, &std::process::id().to_string()]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    #[test]
+    fn the_first_signal_asks_for_its_category_and_the_second_for_power_off() {
+        let (before, shared) = (Shared::default(), Shared::default());
+        before.stop_on_signals(StopCategory::One);
+        raise("INT");
+        assert_eq!(before.stop_requested(), Some(StopCategory::One));
+        shared.stop_on_signals(StopCategory::Two);
+        assert_eq!(shared.stop_requested(), None, "the signal was for the run before");
+        raise("TERM");
+        assert_eq!(shared.stop_requested(), Some(StopCategory::Two));
+        raise("HUP");
+        assert_eq!(shared.stop_requested(), Some(StopCategory::Zero));
+    }
 
     #[test]
     fn a_stronger_stop_replaces_a_weaker_one_and_not_the_other_way() {

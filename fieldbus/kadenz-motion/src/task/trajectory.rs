@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
+use kadenz_rt::{Batch, Receiver, Sender};
+
 use super::dynamics::push;
 use super::periodic::{Cyclic, Flow, Release};
 use super::{Shared, Task};
 use crate::layout::Layout;
-use crate::message::{Batch, Order, Setpoints, TaskSample};
-use crate::profile::{Limits, Path, Point};
-use crate::rt::{Receiver, Sender};
+use crate::message::{Order, Reference, Setpoints, TaskSample, BATCH};
+use crate::profile::{Limits, Path};
 use crate::AXES;
 
 /// Room of the queue to main, messages. It is kept full, so that main never waits for a task of lower priority, and is
@@ -88,8 +89,8 @@ pub struct TrajectoryTask {
     waiting: Option<Setpoints>,
     orders: Receiver<Order>,
     setpoints: Sender<Setpoints>,
-    log: Sender<Batch<TaskSample>>,
-    batch: Batch<TaskSample>,
+    log: Sender<TaskSample, BATCH>,
+    batch: Batch<TaskSample, BATCH>,
     shared: Arc<Shared>,
     now_ns: fn() -> u64,
 }
@@ -100,11 +101,11 @@ impl TrajectoryTask {
         plan: PathPlan,
         orders: Receiver<Order>,
         setpoints: Sender<Setpoints>,
-        log: Sender<Batch<TaskSample>>,
+        log: Sender<TaskSample, BATCH>,
         shared: Arc<Shared>,
     ) -> Self {
         let batch = Batch::default();
-        let now_ns = crate::rt::now_ns;
+        let now_ns = kadenz_rt::now_ns;
         Self { plan, path: None, number: 0, waiting: None, orders, setpoints, log, batch, shared, now_ns }
     }
 
@@ -112,10 +113,10 @@ impl TrajectoryTask {
         let path = self.path.as_mut()?;
         let dt_s = Task::Main.period_ms() as f64 / 1000.0;
         let mut ways = [0; 2];
-        let points: [Point<AXES>; 2] = std::array::from_fn(|k| {
+        let points: [Reference; 2] = std::array::from_fn(|k| {
             let (point, way) = path.advance(dt_s);
             ways[k] = way as u32;
-            point
+            point.into()
         });
         let number = self.number;
         self.number += 2;

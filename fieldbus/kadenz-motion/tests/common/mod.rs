@@ -9,8 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use kadenz_motion::bus::{Bus, BusError};
 use kadenz_motion::layout::Layout;
-use kadenz_motion::message::{Batch, CycleSample, Events, TaskSample};
-use kadenz_motion::rt::{Clock, Queue, Receiver};
+use kadenz_motion::message::{CycleSample, Events, TaskSample, BATCH};
 use kadenz_motion::simulation::{indy7_ring, indy7_segment, InProcess};
 use kadenz_motion::supervise::{Event, EventKind};
 use kadenz_motion::task::{
@@ -18,6 +17,7 @@ use kadenz_motion::task::{
     AHEAD,
 };
 use kadenz_motion::AXES;
+use kadenz_rt::{Clock, Queue, Receiver};
 use kadenz_segment::device::Function;
 use kadenz_segment::fault::Fault;
 use kadenz_segment::segment::Segment;
@@ -84,9 +84,9 @@ pub struct Cell {
     pub log_lives: bool,
     pub events: Vec<Event>,
     pub cycles: Vec<CycleSample>,
-    cycle_log: Receiver<Batch<CycleSample>>,
+    cycle_log: Receiver<CycleSample, BATCH>,
     event_log: Receiver<Events>,
-    _task_logs: [Receiver<Batch<TaskSample>>; 2],
+    _task_logs: [Receiver<TaskSample, BATCH>; 2],
     nominal_ns: u64,
     step: u64,
 }
@@ -210,8 +210,8 @@ impl Cell {
     }
 
     pub fn drain(&mut self) {
-        while let Some(batch) = self.cycle_log.receive() {
-            self.cycles.extend_from_slice(batch.samples());
+        while let Some(batch) = self.cycle_log.receive_batch() {
+            self.cycles.extend_from_slice(batch.values());
         }
         while let Some(batch) = self.event_log.receive() {
             self.events.extend_from_slice(&batch.events[..batch.count as usize]);

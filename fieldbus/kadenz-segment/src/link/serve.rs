@@ -11,7 +11,6 @@ use crate::pcap::{Direction, Writer};
 use crate::segment::{Segment, Verdict};
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Longest sleep, so that a signal is noticed.
@@ -47,13 +46,13 @@ pub struct Served {
     pub longest_ns: u64,
 }
 
-/// Serves an interface until `stop` is set or `duration` is over. Says by `report` when its link comes or goes; an interface
+/// Serves an interface until `stop` says so or `duration` is over. Says by `report` when its link comes or goes; an interface
 /// that is removed, and a second segment at the other end, are errors.
 pub fn serve<W: Write>(
     segment: &mut Segment,
     socket: &PacketSocket,
     mut recording: Option<Recording<W>>,
-    stop: &AtomicBool,
+    stop: &dyn Fn() -> bool,
     duration: Option<Duration>,
     report: &mut dyn FnMut(&Event),
 ) -> Result<Served, SegmentError> {
@@ -64,7 +63,7 @@ pub fn serve<W: Write>(
         ([0_u8; LONGEST + 4], Outbox::default(), Served::default(), 0);
     let (mut settled_ns, mut facing, mut state) = (0, Facing::default(), LinkState::Up);
     let mut has_changed = true;
-    while !stop.load(Ordering::Relaxed) && now_ns() < end_ns {
+    while !stop() && now_ns() < end_ns {
         if std::mem::take(&mut has_changed) && socket.state() != state {
             state = socket.state();
             report(&Event { interface: socket.interface().into(), state, at: start.elapsed() });

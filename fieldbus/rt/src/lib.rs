@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a real-time program asks of Linux: clocks, scheduling, locked memory, queues between tasks, packet sockets,
+//! signals. All `unsafe` code of the fieldbus is in this crate; every other crate forbids it. Most system calls go
+//! through `nix`, which is safe to call; the few blocks left are those without a safe wrapper.
+
+mod clock;
+mod cyclic;
+mod idle;
+pub mod interface;
+pub mod packet;
+pub mod process;
+mod queue;
+pub mod signal;
+mod thread;
+
+pub use clock::{cpu_time_ns, now_ns, Clock};
+pub use cyclic::{in_cyclic_path, outside_cyclic_path, CyclicPath};
+pub use idle::IdleStatesOff;
+pub use queue::{Batch, Queue, QueueError, Receiver, Sender};
+pub use thread::{become_realtime, lock_memory, pin_to_cpu};
