@@ -61,7 +61,7 @@ format: setup ## writes the style
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(CLANG_FORMAT) -i $(C_FILES)
-	cargo fmt --manifest-path fieldbus/Cargo.toml
+	cargo fmt --manifest-path fieldbus/Cargo.toml --all
 
 benchmark: setup ## speed of kadenz itself; never part of the tests
 	@for file in benchmarks/*.py; do printf '\n== %s\n' "$$file"; $(BIN)/python "$$file" || exit 1; done
