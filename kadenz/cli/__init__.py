@@ -42,7 +42,7 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names, in the order in which a user needs them."""
-        return list(_COMMANDS)
+        return [*_COMMANDS]  # once imported, kadenz.cli.list hides the built-in `list` here
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command, its module imported now."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.interpolate import CubicSpline
 from scipy.special import chdtri
 
 from kadenz.stats.errors import TooFew, Undefined
@@ -154,6 +153,8 @@ def likelihood(excesses: npt.ArrayLike, fit: Fit) -> Likelihood:
     Method: all data enter through S(theta) = sum log(1 + theta y), theta = shape / scale, which is
     tabulated once and interpolated by cubic spline in log(theta + 1 / y_max).
     """
+    from scipy.interpolate import CubicSpline  # here: its import takes 0.1 s, and few need it
+
     y = np.sort(as_samples(excesses, "tail likelihood", needed=FEWEST).astype(np.float64))
     top = float(y[-1])
     error = 3.0 / math.sqrt(y.size)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy.special import chdtr, chdtrc, ndtr
-from scipy.stats import rankdata
 
 from kadenz.stats.clusters import Clusters, decluster
 from kadenz.stats.errors import TooFew
@@ -325,6 +324,8 @@ def _check(name: str, p_value: float, good: str, bad: str) -> Check:
 
 def _spearman(first: Array, second: Array) -> float:
     """Two-sided p-value of Spearman's rank correlation, normal limit."""
+    from scipy.stats import rankdata  # here: its import takes 0.2 s, and few commands need it
+
     n = first.size
     a, b = rankdata(first), rankdata(second)
     a, b = a - a.mean(), b - b.mean()
