@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,23 +11,13 @@ from pathlib import Path
 import pytest
 
 from kadenz.cli import _COMMANDS
+from tests.forked import kadenz
 
 KADENZ = str(Path(sys.executable).parent / "kadenz")
 
 
-def kadenz(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [KADENZ, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=900,  # cargo waits for another build of the workspace
-        check=False,
-        env={**os.environ, **env},
-    )
-
-
 def test_help_names_every_command_and_the_exit_codes() -> None:
-    answer = kadenz("--help")
+    answer = subprocess.run([KADENZ, "--help"], capture_output=True, text=True, check=False)
     assert answer.returncode == 0
     for name in _COMMANDS:
         assert f"\n  {name} " in answer.stdout
@@ -145,7 +134,7 @@ def test_a_run_folder_that_is_not_there_is_a_usage_error(command: str, tmp_path:
 
 def test_a_traceback_is_shown_only_when_asked_for() -> None:
     plain = kadenz("run", "demoo")
-    asked = kadenz("run", "demoo", KADENZ_DEBUG="1")
+    asked = kadenz("run", "demoo", env={"KADENZ_DEBUG": "1"})
     assert "Traceback" not in plain.stderr and "Traceback" in asked.stderr
     assert plain.returncode == asked.returncode == 2
 
@@ -185,7 +174,11 @@ def test_list_shows_one_benchmark_in_full_and_names_the_nearest_for_a_typo() -> 
 def complete(words: str, shell: str = "bash") -> list[str]:
     parts = words.split(" ")
     answer = kadenz(
-        _KADENZ_COMPLETE=f"{shell}_complete", COMP_WORDS=words, COMP_CWORD=str(len(parts) - 1)
+        env={
+            "_KADENZ_COMPLETE": f"{shell}_complete",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(len(parts) - 1),
+        }
     )
     return [line.partition(",")[2] for line in answer.stdout.splitlines()]
 
@@ -208,9 +201,11 @@ def test_completion_is_a_script_for_each_shell(shell: str) -> None:
 
 def test_completion_outside_a_checkout_says_nothing(tmp_path: Path) -> None:
     answer = kadenz(
-        KADENZ_ROOT=str(tmp_path),
-        _KADENZ_COMPLETE="bash_complete",
-        COMP_WORDS="kadenz run --target p",
-        COMP_CWORD="3",
+        env={
+            "KADENZ_ROOT": str(tmp_path),
+            "_KADENZ_COMPLETE": "bash_complete",
+            "COMP_WORDS": "kadenz run --target p",
+            "COMP_CWORD": "3",
+        }
     )
     assert answer.stdout.strip() == "" and "Traceback" not in answer.stderr

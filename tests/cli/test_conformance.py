@@ -7,13 +7,13 @@ import json
 
 import pytest
 
-from tests.cli.test_command_line import kadenz
+from tests.forked import kadenz
 from tests.pauses import timing
 
 
 @pytest.mark.emulated
 def test_conformance_lists_every_case_and_passes() -> None:
-    answer = kadenz("conformance", "freertos/stm32f4@emulated", COLUMNS="80")
+    answer = kadenz("conformance", "freertos/stm32f4@emulated", env={"COLUMNS": "80"})
     assert answer.returncode == 0, answer.stderr
     assert "  pass  a mutex excludes\n" in answer.stdout
     assert "  n/a   a pipe keeps bytes and their order\n" in answer.stdout

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.forked import kadenz
 from tests.synthetic import LINUX, linux_points, manifest, write_run
 
 KADENZ = str(Path(sys.executable).with_name("kadenz"))
@@ -33,16 +34,21 @@ def two_runs(folder: Path) -> tuple[Path, Path]:
     )
 
 
-def kadenz(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [KADENZ, *map(str, arguments)], capture_output=True, text=True, check=False
-    )
+def words(line: str) -> list[str]:
+    """The arguments of a line that calls `kadenz`."""
+    return shlex.split(line)[1:]
 
 
-def shell(line: str) -> subprocess.CompletedProcess[str]:
-    """`kadenz` in a line of bash; its exit code is that of kadenz, whatever else is in the pipe."""
-    line = f"set -o pipefail; {line}".replace("kadenz ", f"{shlex.quote(KADENZ)} ")
-    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+def read_by(reader: str, line: str) -> subprocess.CompletedProcess[str]:
+    """`kadenz` with its output in a pipe to a reader that soon leaves."""
+    with subprocess.Popen(
+        shlex.split(reader), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    ) as process:
+        pipe = process.stdin
+        assert pipe is not None
+        made = kadenz(*words(line), stdout=pipe)
+        pipe.close()
+    return made
 
 
 def flip_a_byte(run: Path) -> Path:
@@ -131,7 +137,8 @@ def in_place(line: str, runs: Path, folder: Path) -> str:
 
 @pytest.mark.parametrize("line", EVERYTHING)
 def test_a_full_disk_behind_standard_output_is_told(line: str, runs: Path, tmp_path: Path) -> None:
-    made = shell(in_place(line, runs, tmp_path) + " >/dev/full")
+    with Path("/dev/full").open("wb") as full:
+        made = kadenz(*words(in_place(line, runs, tmp_path)), stdout=full)
     assert made.returncode == 1
     assert "standard output cannot be written: No space left on device" in made.stderr
     assert "Traceback" not in made.stderr and "Exception" not in made.stderr
@@ -141,16 +148,17 @@ def test_a_full_disk_behind_standard_output_is_told(line: str, runs: Path, tmp_p
 def test_a_reader_that_leaves_is_no_failure(line: str, runs: Path, tmp_path: Path) -> None:
     """The exit code is the one with a reader: that of `gate` is its verdict."""
     line = in_place(line, runs, tmp_path)
-    whole = shell(line)
-    left = shell(f"{line} | head -c 1 >/dev/null; exit ${{PIPESTATUS[0]}}")
+    whole = kadenz(*words(line))
+    left = read_by("head -c 1", line)
     assert left.returncode == whole.returncode
     assert "Traceback" not in left.stderr and "Broken pipe" not in left.stderr
-    gone = shell(f"{line} | true; exit ${{PIPESTATUS[0]}}")
+    gone = read_by("true", line)
     assert gone.returncode == whole.returncode and "Broken pipe" not in gone.stderr
 
 
 def test_closed_streams_are_no_failure(runs: Path) -> None:
-    assert shell(f"kadenz show {sorted(runs.iterdir())[0]} >&- 2>&-").returncode == 0
+    line = f"{shlex.quote(KADENZ)} show {sorted(runs.iterdir())[0]} >&- 2>&-"
+    assert subprocess.run(["bash", "-c", line], check=False).returncode == 0
 
 
 OUTPUTS = [
@@ -187,7 +195,7 @@ def test_an_output_that_cannot_be_written_is_told(
         if "--figures" in line or "--tables" in line:
             there = "/dev/null"
     run = sorted(runs.iterdir())[0]
-    made = shell(line.format(run=run, there=there, page=tmp_path / "page.html"))
+    made = kadenz(*words(line.format(run=run, there=there, page=tmp_path / "page.html")))
     assert made.returncode in (1, 2), made.stdout
     assert "Traceback" not in made.stderr
     assert "rror: " in made.stderr

@@ -18,7 +18,8 @@ from kadenz.cli.run_summary import write_tables
 from kadenz.report import page as pages
 from kadenz.store import read_run
 from kadenz.targets.checkup import TargetCheck
-from tests.cli.test_command_line import complete, kadenz
+from tests.cli.test_command_line import complete
+from tests.forked import kadenz
 from tests.synthetic import HIFIVE1, LINUX, Point, board_points, linux_points, manifest, write_run
 
 
