@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results to HTML, SVG, Markdown and CSV.
 
-page        what stands where
+page        the contents of the page, in order
 render      the page as one self-contained HTML file; figures and tables as files
 figures, svg/           plots
 table, tables, studies  tables; the studies' own layouts
-labels, numbers         names and figures in words
+labels, digits          names and figures in words
 """
 
 from kadenz.report.render import write_figures, write_page, write_tables

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The answers in words, a sentence a question: for the page, for `run` and for `compare`."""
+"""The answers in words, one sentence per question: for the page, `run` and `compare`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from kadenz.analysis.answers import (
 )
 from kadenz.report import digits, labels
 
-# Points with sentences of their own; the others are counted.
+# Points that get their own sentence; the others are only counted.
 MOST_POINTS = 2
-TIMES_FROM = 2.0  # changes from here on are said as a factor, smaller ones in percent
-# What a reader calls a statistic, where that is not its name.
-_NAMES = {"max": "maximum", "misses": "rate of misses"}
-REMEDY = "To decide more, measure longer or in more rounds: kadenz run --rounds 5."
+TIMES_FROM = 2.0  # larger changes are given as a factor, smaller ones in percent
+# Statistics with a plainer name than their key.
+_NAMES = {"max": "maximum", "misses": "miss rate"}
+REMEDY = "For a clearer answer, measure longer or in more rounds: kadenz run --rounds 5."
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Sentence:
 
 
 def sentences(answers: Answers, names: Sequence[str]) -> list[Sentence]:
-    """`names` are those of the variants, in their order; a single one is not named."""
+    """`names` are the variants' names, in order; a single variant is not named."""
     who = [
         f"{variant.letter} ({name})" if name else variant.letter
         for variant, name in zip(answers.variants, names, strict=True)
@@ -53,14 +53,14 @@ def sentences(answers: Answers, names: Sequence[str]) -> list[Sentence]:
 
 
 def _deadlines(every: Sequence[DeadlineAnswer], who: Sequence[str]) -> list[Sentence]:
-    """One question a deadline; points whose period was kept are only counted."""
+    """One question per deadline; points that met their period are only counted."""
     shown = [one for one in every if one.of_interest][:MOST_POINTS]
     by_deadline: dict[str, list[DeadlineAnswer]] = {}
     for one in shown:
         by_deadline.setdefault(labels.quantity(one.deadline.quantity), []).append(one)
     found = [
         Sentence(
-            f"Does it keep its deadline of {deadline}?",
+            f"Does it meet its deadline of {deadline}?",
             " ".join(
                 f"{_named(one)}: {'; '.join(_kept(s, who) for s in one.sides)}." for one in own
             ),
@@ -71,13 +71,13 @@ def _deadlines(every: Sequence[DeadlineAnswer], who: Sequence[str]) -> list[Sent
     kept = [one for one in every if not one.of_interest]
     rest = []
     if missing:
-        rest.append(f"{_points(missing)} more with a deadline: see the tables.")
+        rest.append(f"{_points(missing)} more with a deadline are in the tables.")
     if kept:
         cycles = sum(side.misses.asked for one in kept for side in one.sides)
         period = "its period" if len(kept) == 1 else "their periods"
-        rest.append(f"{_points(kept)} kept {period} in all of {cycles:,} cycles.")
+        rest.append(f"{_points(kept)} met {period} in all {cycles:,} cycles.")
     if rest:
-        question = "And the others?" if found else "Does it keep its deadline?"
+        question = "And the others?" if found else "Does it meet its deadline?"
         found.append(Sentence(question, " ".join(rest)))
     return found
 
@@ -88,14 +88,14 @@ def _points(found: Sequence[DeadlineAnswer]) -> str:
 
 
 def _named(point: DeadlineAnswer | PointAnswer) -> str:
-    """A point by its benchmark, size and period."""
+    """Names a point by its benchmark, size and period."""
     shown = {k: v for k, v in point.params.items() if k in ("size_bytes", "period_us")}
     return ", ".join(word for word in (point.bench, labels.parameters(shown)) if word)
 
 
 def compared(pair: PairAnswer, left: str, right: str) -> list[Sentence]:
-    """Which of two is quicker, `left` being the baseline."""
-    question = f"Which is quicker, {left} or {right}?"
+    """Which of two variants is faster; `left` is the baseline."""
+    question = f"Which is faster, {left} or {right}?"
     if pair.reason:
         return [Sentence(question, f"Not compared: {pair.reason.rstrip('.')}.")]
     found = []
@@ -111,7 +111,7 @@ def compared(pair: PairAnswer, left: str, right: str) -> list[Sentence]:
     if any(point.outcome == "inconclusive" for point in pair.points):
         parts.append(REMEDY)
     if pair.unjudged:
-        parts.append(f"Side by side without a verdict: {pair.unjudged[0]}.")
+        parts.append(f"Shown without a verdict: {pair.unjudged[0]}.")
     if parts:
         found.append(Sentence(question, " ".join(parts)))
     return found
@@ -122,16 +122,13 @@ def _kept(side: Keeping, who: Sequence[str]) -> str:
     of, name = side.misses, who[side.variant]
     cycles = f"{of.asked:,} cycles"
     if of.late is None:
-        return f"{name} not decided: {of.reason or 'late cycles were not counted'}"
+        return f"{name} undecided: {of.reason or 'late cycles were not counted'}"
     if not of.missed:
         bound = f" (at most {share(of.rate.high)})" if of.rate is not None else ""
         return f"{name} misses none of {cycles}{bound}"
     found = f"{name} misses {share(of.missed / of.asked)}"
     if of.rate is None:
-        return (
-            f"{found} of {cycles}; how often in the long run is not decided ({of.reason}): measure "
-            "longer"
-        )
+        return f"{found} of {cycles}; the long-run rate is undecided ({of.reason}): measure longer"
     return f"{found} [{_percent(of.rate.low)}, {_percent(of.rate.high)}] of {cycles}"
 
 
@@ -149,26 +146,26 @@ def _percent(value: float) -> str:
 
 
 def _point(group: Sequence[PointAnswer], pair: PairAnswer, left: str, right: str) -> str:
-    """The tail first; then the median, as far as the data decide it."""
+    """The tail first, then the median, if the data decide it."""
     ordered = sorted(group, key=lambda point: point.statistic != TAIL)
-    said = [_statistic(point, pair, left, right) for point in ordered]
-    return f"{_named(ordered[0])}: {'; '.join(said)}."
+    parts = [_statistic(point, pair, left, right) for point in ordered]
+    return f"{_named(ordered[0])}: {'; '.join(parts)}."
 
 
 def _statistic(point: PointAnswer, pair: PairAnswer, left: str, right: str) -> str:
     name = _NAMES.get(point.statistic, point.statistic)
     if point.outcome == "equivalent":
-        return f"{name} the same within {100.0 * pair.threshold:g} %"
+        return f"{name} equal within {100.0 * pair.threshold:g} %"
     if point.outcome == "inconclusive":
         where = f" on {point.weakest.lane}" if point.lanes > 1 and point.weakest.lane else ""
-        return f"{name} not decided{where}{_why(point, left, right)}"
-    quicker = left if point.outcome == "worse" else right
+        return f"{name} undecided{where}{_why(point, left, right)}"
+    faster = left if point.outcome == "worse" else right
     every = " on every lane" if point.lanes > 1 else ""
-    return f"{_short(quicker)}’s {name} is {lower(point)}{every}"
+    return f"{_short(faster)}’s {name} is {lower(point)}{every}"
 
 
 def _why(point: PointAnswer, left: str, right: str) -> str:
-    """Where the ratio lies, or what the data lack."""
+    """The interval of the ratio, or the reason the data do not decide."""
     found = change_of(point.weakest)
     made = point.weakest.comparison
     if found is not None and made is not None and made.decidable and made.ratio is not None:
@@ -184,8 +181,8 @@ def _short(name: str) -> str:
 
 
 def lower(point: PointAnswer) -> str:
-    """ "14 times [9, 21] lower", "12 % [8, 15] lower"; exact figures have no interval, and what is
-    compared with none has no factor."""
+    """ "14 times [9, 21] lower", "12 % [8, 15] lower". Exact figures have no interval; a change
+    from zero has no factor."""
     found = change_of(point.weakest)
     if found is None:
         return "lower"
@@ -218,19 +215,19 @@ def _factor(value: float) -> str:
 def _counted(pair: PairAnswer, left: str, right: str) -> str:
     """All figures of a pair in one sentence, and the largest change."""
     parts = [
-        f"{_short(right)} is quicker in {pair.count('better'):,}",
+        f"{_short(right)} is faster in {pair.count('better'):,}",
         f"{_short(left)} in {pair.count('worse'):,}",
-        f"the same within {100.0 * pair.threshold:g} % are {pair.count('equivalent'):,}",
-        f"not decided {pair.count('inconclusive'):,}",
+        f"{pair.count('equivalent'):,} are equal within {100.0 * pair.threshold:g} %",
+        f"{pair.count('inconclusive'):,} are undecided",
     ]
     words = f"Of {len(pair.points):,} figures {', '.join(parts)}."
     decided = [p for p in pair.points if p.outcome in ("better", "worse") and change_of(p.weakest)]
     if decided:
         largest = max(decided, key=_size)
-        quicker = left if largest.outcome == "worse" else right
+        faster = left if largest.outcome == "worse" else right
         words += (
-            f" The largest difference: {largest.bench}, "
-            f"{_short(quicker)}’s {_NAMES.get(largest.statistic, largest.statistic)} is "
+            f" Largest difference: {largest.bench}, "
+            f"{_short(faster)}’s {_NAMES.get(largest.statistic, largest.statistic)} is "
             f"{lower(largest)}."
         )
     return words

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How figures are written: grouped thousands, no more digits than they carry, no exponents."""
+"""Formats figures: grouped thousands, significant digits only, no exponents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SIGNIFICANT = 4
 
 
 def number(value: float | None) -> str:
-    """Four significant digits; whole numbers whole; "–" for what is absent."""
+    """Four significant digits; integers in full; "–" for a missing value."""
     if value is None or not math.isfinite(value):
         return ABSENT
     if value == 0.0 or (float(value).is_integer() and abs(value) < 1e15):
@@ -23,7 +23,7 @@ def number(value: float | None) -> str:
     if decimals <= 0:
         return f"{value:,.0f}"
     text = f"{value:,.{min(decimals, 9)}f}"
-    while decimals > 3 and text.endswith("0"):  # 0.02100 µs is 21 ns, and no more is known
+    while decimals > 3 and text.endswith("0"):  # 0.02100 µs is 21 ns: the zeros are not data
         text, decimals = text[:-1], decimals - 1
     return text
 
@@ -35,12 +35,12 @@ def printed(value: float) -> str:
 
 
 def figure(ticks: float | None, unit: Unit) -> str:
-    """A number of ticks, in the unit they are shown in, without its name."""
+    """A number of ticks in the display unit, without the unit's name."""
     return ABSENT if ticks is None else number(unit.figure(ticks))
 
 
 def interval(low: float | None, high: float | None, unit: Unit) -> str:
-    """ "[3.41, 3.52]"; an end that n does not allow is "…"; "" where there is none at all."""
+    """ "[3.41, 3.52]"; "…" for an end that n cannot give; "" without any interval."""
     if low is None and high is None:
         return ""
     ends = ["…" if end is None else number(unit.figure(end)) for end in (low, high)]
@@ -48,10 +48,10 @@ def interval(low: float | None, high: float | None, unit: Unit) -> str:
 
 
 def ends(of: Percentile | None, unit: Unit) -> str:
-    """The interval of a percentile; "not known" where few bursts stand against it."""
+    """The interval of a percentile; "unknown" if too few bursts exceed it."""
     if of is None:
         return ""
-    return interval(of.low, of.high, unit) if of.known else "not known"
+    return interval(of.low, of.high, unit) if of.known else "unknown"
 
 
 def count(value: int) -> str:
@@ -60,8 +60,8 @@ def count(value: int) -> str:
 
 
 def axis(ticks: Sequence[float]) -> list[str]:
-    """Labels of an axis, short and in one manner: thousands as "k" on all of them, or, where an
-    axis spans small and large figures, only on those from 10,000."""
+    """Short, consistent axis labels: thousands as "k" on all of them, or, if the axis spans small
+    and large figures, only on those from 10,000."""
     sizes = [abs(tick) for tick in ticks if tick]
     if sizes and max(sizes) >= 1e4:
         divisor, suffix = (1e6, "M") if min(sizes) >= 1e6 else (1e3, "k")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What targets saw in single cycles and did about it, by kind."""
+"""Events of single cycles and the target's reactions, by kind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kadenz.report.table import Table, whole, words
 
 
 def line(manifest: Manifest) -> str:
-    """ "41 events of 3 kinds"; "" where the target told of none."""
+    """ "41 events of 3 kinds"; "" if the target reported none."""
     kinds, count = len(manifest.events), sum(event.count for event in manifest.events)
     if not count:
         return ""
@@ -19,7 +19,7 @@ def line(manifest: Manifest) -> str:
 
 
 def table(runs: Sequence[tuple[str, RunResult]]) -> Table | None:
-    """Every kind of event of every run by its label; None where no target told of any."""
+    """Every kind of event of every run, by label; None if no target reported any."""
     rows = [
         (
             words(label),
@@ -37,13 +37,13 @@ def table(runs: Sequence[tuple[str, RunResult]]) -> Table | None:
     return Table(
         name="events",
         title="Events",
-        columns=("Run", "What it saw", "What it did", "Times", "First cycle", "Last cycle"),
+        columns=("Run", "Event", "Reaction", "Count", "First cycle", "Last cycle"),
         rows=tuple(rows),
         numeric=frozenset({3, 4, 5}),
         notes=(
-            "As the target told them; a kind is the same words and the same reaction. Numbers that "
-            "were not always the same are given from the least to the greatest.",
-            "Cycles are counted from the target's start: those of starting and stopping are among "
-            "them. console.txt of the run has every event by itself.",
+            "As the target reported them. Events with the same words and the same reaction are one "
+            "kind; numbers that vary within a kind are shown as a range.",
+            "Cycles are counted from the target's start and include starting and stopping. "
+            "The run's console.txt lists every single event.",
         ),
     )

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples and figures for other programs, streamed: a run never has to fit into memory.
+"""Samples and figures for other programs, streamed, so that a run need not fit into memory.
 
-The columns are those of docs/reference/export.md. A sample stands in the column of its unit:
-`value_ticks` is what the clock gave; `value_us`, `value_instructions`, ... is the same in the
-unit that figures are shown in. Parameters are columns of their own, empty where a benchmark has
-no such parameter.
+docs/reference/export.md describes the columns. Each sample is in the column of its unit:
+`value_ticks` is the raw clock value; `value_us`, `value_instructions`, ... is the same value in
+the display unit. Each parameter has its own column, empty for benchmarks without it.
 """
 
 from __future__ import annotations
@@ -28,19 +27,19 @@ from kadenz.config.manifest import LaneEntry, RecordEntry
 from kadenz.errors import StoreError, ToolMissing
 from kadenz.store import Run
 
-CHUNK = 1 << 16  # samples formatted at once: some 5 MB of text
+CHUNK = 1 << 16  # samples formatted at once: about 5 MB of text
 ROW_GROUP = 1 << 20  # rows of a parquet row group
 
 
 @dataclass(frozen=True)
 class _Series:
-    """A lane on its way out."""
+    """A lane to be exported."""
 
     record: RecordEntry
     lane: LaneEntry
     unit: Unit
     samples: Samples
-    beside: dict[str, Samples]  # by kind of companion, one value a sample
+    beside: dict[str, Samples]  # by kind of companion, one value per sample
 
 
 def _series(run: Run) -> Iterator[_Series]:
@@ -68,7 +67,7 @@ def _kinds(run: Run) -> list[str]:
 
 
 def _beside(kind: str) -> str:
-    """The column of a companion; parameters may bear the same name."""
+    """The column of a companion; a parameter may have the same name."""
     return "sample_" + kind.replace("-", "_")
 
 
@@ -99,7 +98,7 @@ def _columns(run: Run) -> list[str]:
 
 
 def to_csv(run: Run, out: TextIO, *, summary: bool = False) -> None:
-    """Comma-separated rows with a header (RFC 4180). Empty is absent."""
+    """Comma-separated rows with a header (RFC 4180). An empty cell means no value."""
     if summary:
         _summary_csv(run, out)
         return
@@ -133,7 +132,7 @@ def to_csv(run: Run, out: TextIO, *, summary: bool = False) -> None:
 
 
 def _widened(rows: Iterator[str], series: _Series, kinds: list[str], start: int) -> Iterator[str]:
-    """Lines of CSV with what stands beside each sample; empty where a lane has nothing such."""
+    """CSV lines with each sample's companions; empty cells for lanes without them."""
     columns: list[Iterable[Any]] = [
         series.beside[kind][start : start + CHUNK].tolist() if kind in series.beside else repeat("")
         for kind in kinds
@@ -155,7 +154,7 @@ def _identity(run: Run, series: _Series) -> Row:
 
 
 def _line(values: list[Any]) -> str:
-    """Cells joined as the csv module would."""
+    """Joins cells as the csv module does."""
 
     class Sink:
         text = ""
@@ -181,7 +180,7 @@ def _figures(part: Samples, unit: Unit) -> list[float]:
 
 
 def _summary_rows(run: Run) -> list[Row]:
-    """One row a lane; parameters and ranks as columns; gaps as words."""
+    """One row per lane; parameters and ranks as columns; gaps in words."""
     rows = []
     for record in analyse(run).records:
         for row in record_rows(record):
@@ -331,7 +330,7 @@ def _group(run: Run, series: _Series, start: int, schema: Any, pa: Any) -> Any:
 
 @contextmanager
 def opened(output: Path) -> Iterator[TextIO]:
-    """A text file to write; StoreError where that fails, also in the middle."""
+    """A text file opened for writing; StoreError if opening or any write fails."""
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         with output.open("w", encoding="utf-8", newline="") as file:

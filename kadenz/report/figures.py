@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which plots a report shows, and from which results."""
+"""Chooses the plots of a report and the results they show."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from kadenz.report.svg.response import Line, Point, dots, response
 from kadenz.report.svg.series import series
 from kadenz.report.tables import Named
 
-# Dependence between neighbours that is worth looking at in time order.
+# Correlation of neighbouring samples from which a time-order plot is shown.
 LAG1_OF_INTEREST = 0.2
 
 
 def responses(bench: str, runs: Named, figures: Sequence[PublishedFigure]) -> list[Plot]:
-    """Over message size: a panel for each run, and what was published of its family beside it."""
+    """Figures over message size: a panel per run, next to the published figures of its family."""
     published = sizes_published(figures, bench, runs)
     plots = []
     for colour, label, run in labels.styled(runs):
@@ -32,7 +32,7 @@ def responses(bench: str, runs: Named, figures: Sequence[PublishedFigure]) -> li
         if not own:
             continue
         plots += own
-        # A system published once is shown once, behind the first run of its family.
+        # Show a published system once, after the first run of its family.
         for system in [s for s in published if run.manifest.target.board in s.boards]:
             plots.append(_published(bench, system, published.pop(system)))
     return plots
@@ -73,7 +73,7 @@ def _response(sweep: Sweep, label: str, colour: int, number: int) -> Plot:
         )
         fit = Line(fixed, per_byte, sweep.fit.linear)
         sign = "+" if per_byte >= 0 else "−"
-        words += f"; fit {digits.number(fixed)} {sign} {digits.number(abs(per_byte))} a byte" + (
+        words += f"; fit {digits.number(fixed)} {sign} {digits.number(abs(per_byte))} per byte" + (
             "" if fit.trusted else " (not a line)"
         )
     others = ", ".join(f"{k} {v}" for k, v in sweep.params.items()) if number else ""
@@ -89,7 +89,7 @@ def _response(sweep: Sweep, label: str, colour: int, number: int) -> Plot:
 
 
 def histograms(bench: str, runs: Named) -> list[Plot]:
-    """Counts of single points; of a sweep the largest size stands for all."""
+    """Histograms of single points; a sweep is represented by its largest size."""
     plots = []
     same = labels.constants(bench, [run for _, run in runs])
     for colour, label, run in labels.styled(runs):
@@ -106,7 +106,7 @@ def histograms(bench: str, runs: Named) -> list[Plot]:
 
 
 def varies(lane: LaneResult) -> bool:
-    """Samples that are all the same need no plot: one figure says it."""
+    """Whether samples differ; identical samples need no plot."""
     return lane.summary is not None and not lane.summary.constant
 
 
@@ -133,7 +133,7 @@ def _histogram(
 
 
 def boxes(name: str, benches: Sequence[str], runs: Named) -> list[Plot]:
-    """One panel a run with a row for every point and lane of `benches`."""
+    """One panel per run, with a row for every point and lane of `benches`."""
     plots = []
     same = {bench: labels.constants(bench, [run for _, run in runs]) for bench in benches}
     for colour, label, run in labels.styled(runs):
@@ -157,7 +157,7 @@ def boxes(name: str, benches: Sequence[str], runs: Named) -> list[Plot]:
                             scale=record.unit.scale,
                         )
                     )
-        # One box is a histogram, boxes without a height are a table, two units have no axis.
+        # Skip a single box (a histogram shows it), boxes without a height, and mixed units.
         if len(rows) < 2 or len(units) > 1 or all(row.low == row.high for row in rows):
             continue
         unit = units.pop()
@@ -177,7 +177,7 @@ def boxes(name: str, benches: Sequence[str], runs: Named) -> list[Plot]:
 def _row_label(
     benches: Sequence[str], record: RecordResult, lane: LaneResult, hide: Collection[str]
 ) -> str:
-    """What tells a row from its neighbours: benchmark, size, parameters that vary, lane."""
+    """Distinguishes a row from its neighbours: benchmark, size, varying parameters, lane."""
     parts = []
     if len(benches) > 1:
         parts.append(record.bench.rpartition("/")[2])
@@ -192,7 +192,7 @@ def _row_label(
 
 
 def time_series(bench: str, runs: Named) -> list[Plot]:
-    """Samples in time order where that order says something."""
+    """Samples in time order, for records where the order matters."""
     plots = []
     same = labels.constants(bench, [run for _, run in runs])
     for colour, label, run in labels.styled(runs):
@@ -208,7 +208,7 @@ def time_series(bench: str, runs: Named) -> list[Plot]:
 
 
 def _of_interest(record: RecordResult, lane: LaneResult) -> bool:
-    """Cyclic work always; else periodic outliers on a single point, or neighbours that agree."""
+    """Cyclic work always; else periodic outliers on a single point, or correlated neighbours."""
     if record.bench.startswith("cyclic/"):
         return True
     if "size_bytes" in record.params:

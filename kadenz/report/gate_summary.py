@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A gate's answer as Markdown, for the summary page of a CI job."""
+"""A gate's verdict as Markdown, for the summary page of a CI job."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORDS: dict[Outcome, str] = {
 
 
 def gate_markdown(gate: Gate, *, name: str) -> str:
-    """Verdict, differences of the configurations, what failed, what is undecided, what passed."""
+    """Verdict, differences of the configurations, then failed, undecided and passed checks."""
     counts = ", ".join(f"{gate.count(outcome)} {word}" for outcome, word in _WORDS.items())
     lines = [f"## kadenz gate: {_cell(name)}: {_WORDS[gate.outcome]}", "", f"{counts}.", ""]
     for made in gate.configurations:
@@ -71,6 +71,6 @@ def _table(checks: Sequence[Check]) -> list[str]:
 
 
 def _cell(text: str) -> str:
-    """Text that neither ends a cell nor begins a tag."""
+    """Text escaped so that it neither ends a cell nor begins a tag."""
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
     return " ".join(escaped.split())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The jitter part of a report: what was taken apart, drawn and in figures; and the tail."""
+"""The jitter part of a report: plots and tables of drift, jitter, disturbances and tail."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _lanes(bench: str, runs: Named) -> Iterator[tuple[int, str, RecordResult, La
 
 
 def plots(bench: str, runs: Named) -> list[Plot]:
-    """Every view of every lane that has its jitter taken apart."""
+    """Every view of every lane with a jitter analysis."""
     found = []
     for colour, label, record, lane in _lanes(bench, runs):
         if lane.jitter is not None:
@@ -44,7 +44,7 @@ def tails(bench: str, runs: Named) -> list[Plot]:
     """Peaks and levels of the lanes with a tail."""
     found = []
     for colour, label, record, lane in _lanes(bench, runs):
-        # Of a sweep the table says enough.
+        # For a sweep the table is enough.
         swept = "size_bytes" in record.params
         if lane.tail is not None and lane.tail.peaks.size and not swept:
             where = " ".join(part for part in (label, labels.lane(record, lane)) if part)
@@ -53,7 +53,7 @@ def tails(bench: str, runs: Named) -> list[Plot]:
 
 
 def views(label: str, bench: str, of: JitterResult, unit: Unit, colour: int) -> list[Plot]:
-    """Raw (edges only), compensated with the drift through it, the drift alone, what is left."""
+    """Raw (edges only), compensated with the drift drawn in, the drift alone, the jitter."""
     average = Overlay(
         of.views["drift"].bands[1] * unit.scale,
         f"moving average, {digits.number(of.window_s)} s",
@@ -117,7 +117,7 @@ def remaining(
     limits: tuple[float, float] | None = None,
     name: str = "jitter",
 ) -> Plot:
-    """What is left, with the strikes of the surest period marked."""
+    """The jitter, with the strikes of the most significant period marked."""
     moments: list[float] = []
     said = ""
     if of.disturbances.periodic and view == "jitter":
@@ -133,7 +133,7 @@ def remaining(
         of.seconds,
         unit.scale,
         heading=label,
-        subheading=subheading or f"jitter: what remains, {labels.unit(unit)}",
+        subheading=subheading or f"remaining jitter, {labels.unit(unit)}",
         name=labels.slug(name, bench, label),
         colour=colour,
         unit=unit.label,
@@ -172,7 +172,7 @@ def _shown(of: Estimate, unit: Unit) -> Estimate:
 
 
 def table(bench: str, runs: Named) -> Table | None:
-    """One row a lane: rate, spread by view, what is left, and the bias of taking the drift out."""
+    """One row per lane: rate, spread by view, jitter, and the bias of removing the drift."""
     rows: list[tuple[Cell, ...]] = []
     notes: dict[str, None] = {}
     for _, label, record, lane in _lanes(bench, runs):
@@ -201,8 +201,8 @@ def table(bench: str, runs: Named) -> Table | None:
             "Sd",
             "Min",
             "Max",
-            "Average moved at most",
-            "Average from median",
+            "Max shift of average",
+            "Max average − median",
             "Unit",
             "Clock class",
         ),
@@ -236,10 +236,10 @@ def _row(label: str, lane: str, of: JitterResult, unit: Unit) -> tuple[Cell, ...
 
 
 def remarks(of: JitterResult, unit: Unit) -> list[str]:
-    """What must be said beside the figures."""
+    """Caveats shown with the figures."""
     found = [
         f"drift is the moving average over {of.window:,} cycles ({digits.number(of.window_s)} s); "
-        "slower jitter counts as drift, and a disturbance is shown smaller by up to "
+        "slower jitter counts as drift, and disturbances appear smaller by up to "
         f"{digits.percent(of.bias.share).lstrip('+')}"
     ]
     if of.rate_reason:
@@ -249,14 +249,15 @@ def remarks(of: JitterResult, unit: Unit) -> list[str]:
         found.append(of.disturbances.reason)
     if of.bias.from_median > 0.5 * unit_free_sd(of):
         found.append(
-            f"the average is up to {digits.figure(of.bias.from_median, unit)} {unit.label} from "
-            "the moving median: disturbances, or bends of the drift, are in one and not the other"
+            "moving average and moving median differ by up to "
+            f"{digits.figure(of.bias.from_median, unit)} {unit.label}: disturbances or bends of "
+            "the drift affect only one of them"
         )
     return found
 
 
 def unit_free_sd(of: JitterResult) -> float:
-    """The sd of what remains, 0 for one sample."""
+    """The sd of the jitter, 0 for one sample."""
     return of.summary.sd or 0.0
 
 
@@ -276,7 +277,7 @@ def disturbances(bench: str, runs: Named) -> Table | None:
         return None
     return Table(
         name=labels.slug("disturbances", bench),
-        title=f"{bench}: what disturbs it",
+        title=f"{bench}: disturbances",
         columns=(
             "Target",
             "Kind",
@@ -293,8 +294,8 @@ def disturbances(bench: str, runs: Named) -> Table | None:
         rows=tuple(rows),
         numeric=frozenset({2, 3, 4, 5, 6, 7, 9}),
         notes=(
-            "Amplitudes are from the median of the jitter. p: how often a series without a period "
-            "would show one as clear, over everything searched.",
+            "Amplitudes are measured from the median of the jitter. p: probability that a series "
+            "without a period shows one this clear, over the whole search.",
             *notes,
         ),
     )
@@ -357,7 +358,7 @@ def disturbance_rows(where: str, of: JitterResult, unit: Unit) -> list[tuple[Cel
 
 
 def chance(p_value: float) -> str:
-    """ "2.1e-07" for people; "< 1e-99" where it says nothing more."""
+    """A p-value such as "2.1e-07"; "< 1e-99" below that."""
     if p_value < 1e-99:
         return "< 1e-99"
     return f"{p_value:.2g}"
@@ -373,7 +374,7 @@ def _span(low: float, high: float) -> Cell:
 
 
 def tail_table(bench: str, runs: Named) -> Table | None:
-    """One row a lane with a tail: the fit and its levels, or why there are none."""
+    """One row per lane with a tail: the fit and its levels, or the reason for none."""
     rows: list[tuple[Cell, ...]] = []
     notes = []
     for _, label, record, lane in _lanes(bench, runs):
@@ -387,7 +388,7 @@ def tail_table(bench: str, runs: Named) -> Table | None:
         return None
     return Table(
         name=labels.slug("tail", bench),
-        title=f"{bench}: the tail, by peaks over a threshold",
+        title=f"{bench}: tail, peaks over threshold",
         columns=(
             "Target",
             "Point",
@@ -409,8 +410,8 @@ def tail_table(bench: str, runs: Named) -> Table | None:
         rows=tuple(rows),
         numeric=frozenset(range(2, 14)),
         notes=(
-            "A level is no worst case: it assumes that nothing happens later which did not happen "
-            "while measuring.",
+            "A level is not a worst case: it assumes that nothing new happens after the "
+            "measurement.",
             *notes,
         ),
     )

@@ -15,9 +15,9 @@ from kadenz.report.svg.panel import Plot
 
 
 def write_jitter_page(file: Path, title: str, found: SeriesResult, unit: Unit, given: str) -> None:
-    """Write the views, the tail and what they say to `file`; a limit is in `given`, such as "us".
+    """Writes the views, the tail and their summary to `file`. `given` is the limit's unit, e.g. us.
 
-    StoreError when that fails.
+    StoreError if the file cannot be written.
     """
     plots: list[Plot] = views(title, "series", found.jitter, unit, 0)
     if found.tail is not None and found.tail.peaks.size:

@@ -11,7 +11,7 @@ from kadenz.stats.tail import Tail
 
 
 def jitter_lines(of: JitterResult, unit: Unit) -> list[str]:
-    """What was taken apart, from the clock to the disturbances; figures in `unit`."""
+    """The analysis line by line, from clock rate to disturbances; figures in `unit`."""
     rate, summary, found, bias = of.rate_error_ppm, of.summary, of.disturbances, of.bias
 
     def show(ticks: float | None) -> str:
@@ -23,8 +23,8 @@ def jitter_lines(of: JitterResult, unit: Unit) -> list[str]:
     lines = [
         f"{of.n:,} {of.source}, every {period}, {missing}; figures in {unit.label}",
         f"clock rate  {rate.value:+.6g} ppm [{rate.low:.6g}, {rate.high:.6g}]",
-        f"drift       sd {show(of.sd['drift'])}, taken out by moving average; it is at most "
-        f"{show(bias.moved)} off because of disturbances, {show(bias.from_median)} from the median",
+        f"drift       sd {show(of.sd['drift'])}, removed by moving average; disturbances shift it "
+        f"by at most {show(bias.moved)}; at most {show(bias.from_median)} from the median",
         f"jitter      sd {show(summary.sd)}, {show(summary.min)} to {show(summary.max)}, mean "
         f"{show(summary.mean)}",
     ]
@@ -40,14 +40,14 @@ def jitter_lines(of: JitterResult, unit: Unit) -> list[str]:
     for wave in found.waves:
         said = (
             f"clock step  every {of.at_s(wave.every):,.6g} s, {show(wave.amplitude)}: the clock's "
-            f"step of {show(of.step)} beats with the period, no disturbance"
+            f"step of {show(of.step)} beats with the period; not a disturbance"
             if wave.of_step
             else f"wave        every {of.at_s(wave.every):,.6g} s, {show(wave.amplitude)}, "
             f"p {chance(wave.p_value)}"
         )
         lines.append(said)
     if not found.periodic and all(wave.of_step for wave in found.waves):
-        lines.append("periodic    none that chance would not show as clear")
+        lines.append("periodic    none beyond chance")
     lines.append(
         f"sporadic    {found.sporadic_events:,} events beyond {show(found.threshold)} from the "
         "median" + (", the largest:" if found.sporadic else "")
@@ -60,23 +60,23 @@ def jitter_lines(of: JitterResult, unit: Unit) -> list[str]:
 
 
 def series_lines(found: SeriesResult, unit: Unit, given: str) -> list[str]:
-    """All about a user's own series; the limit is in `given`, the unit of its values."""
+    """Everything about a user's own series; `given` is the unit of its values and limit."""
     lines = jitter_lines(found.jitter, unit)
     if found.tail is not None:
         lines += tail_lines(found.tail, unit, found.quantity)
     else:
-        lines.append(f"tail        of the {found.quantity}, none: {found.no_tail}")
+        lines.append(f"tail        of the {found.quantity}: none, {found.no_tail}")
     return lines + ([f"limit       {limit_words(found, given)}"] if found.limit else [])
 
 
 def limit_words(found: SeriesResult, given: str) -> str:
-    """How often the limit was exceeded, and by what; "" where none was asked for."""
-    what = "latencies" if found.quantity == "latency" else "values of the jitter"
+    """How often the limit was exceeded; "" without a limit."""
+    what = "latencies" if found.quantity == "latency" else "jitter values"
     return found.limit.words(what, given) if found.limit is not None else ""
 
 
 def tail_lines(tail: Tail, unit: Unit, of: str) -> list[str]:
-    """The fit, its checks, and the levels or the refusal; `of` says of which quantity."""
+    """The fit, its checks, and the levels or the refusal; `of` names the quantity."""
     lines = []
     if tail.chosen is not None and tail.shape is not None:
         chosen, shape = tail.chosen, tail.shape

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A gate's answer as JUnit XML, the format that CI systems read.
+"""A gate's verdict as JUnit XML, the format that CI systems read.
 
-One test suite for each target, one test case for each check. What is undecided is `skipped`, which
-no CI system shows as passed; the exit code says it as well. The elements and attributes are those
-of the schema that Jenkins publishes (junit-10.xsd), which GitLab and others read alike.
+One test suite per target, one test case per check. An undecided check is `skipped`, which no CI
+system shows as passed; the exit code reports it too. Elements and attributes follow the schema
+that Jenkins publishes (junit-10.xsd); GitLab and others read the same.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kadenz.analysis.checks import Check
 from kadenz.analysis.gating import Gate
 from kadenz.report import labels
 
-# XML 1.0 has no place for other control characters, escaped or not.
+# XML 1.0 forbids other control characters, even escaped.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -34,7 +34,7 @@ def junit(gate: Gate, *, name: str, created: str) -> bytes:
                 "name": _text(target),
                 **_counts(checks),
                 "skipped": str(sum(check.outcome == "inconclusive" for check in checks)),
-                "timestamp": created[:19],  # xsd:dateTime; the schema of some allows no zone
+                "timestamp": created[:19],  # xsd:dateTime; some schemas allow no zone
             },
         )
         _properties(suite, gate, checks)
@@ -77,15 +77,16 @@ def _case(suite: ET.Element, target: str, check: Check) -> None:
             "time": "0",
         },
     )
-    said = "; ".join(part for part in (_found(check), check.reason) if part)
+    detail = "; ".join(part for part in (_found(check), check.reason) if part)
     if check.outcome == "fail":
         kind = "regression" if "worse" in check.asked else "limit"
-        made = ET.SubElement(case, "failure", {"type": kind, "message": _text(said)})
-        made.text = _text(f"{check.bench} {check.statistic}: asked {check.asked}; found {said}")
+        made = ET.SubElement(case, "failure", {"type": kind, "message": _text(detail)})
+        required = f"{check.bench} {check.statistic}: required {check.asked}"
+        made.text = _text(f"{required}; found {detail}")
     elif check.outcome == "inconclusive":
-        ET.SubElement(case, "skipped", {"message": _text(f"inconclusive: {said}")})
-    elif said:
-        ET.SubElement(case, "system-out").text = _text(said)
+        ET.SubElement(case, "skipped", {"message": _text(f"inconclusive: {detail}")})
+    elif detail:
+        ET.SubElement(case, "system-out").text = _text(detail)
 
 
 def _found(check: Check) -> str:

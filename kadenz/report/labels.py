@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs, points and units are called in the report."""
+"""Names of runs, points and units in the report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kadenz.config.manifest import Manifest
 from kadenz.config.quantity import Quantity
 from kadenz.report.loads import load_of
 
-MARK = " †"  # beside a figure that carries a note
+MARK = " †"  # next to a figure that carries a note
 
 CLASS_WORDS = {
     "hardware": "hardware",
@@ -26,9 +26,9 @@ CLASS_WORDS = {
 
 
 def run_labels(runs: Sequence[RunResult]) -> list[str]:
-    """A short name for each run, unique: its variant's, and the round where a variant has several.
+    """A short, unique name for each run: its variant's, plus the round if there are several.
 
-    A partial run is called so in every table and plot.
+    A partial run is labelled as partial in every table and plot.
     """
     named = [""] * len(runs)
     variants = variants_of([run.manifest for run in runs])
@@ -42,7 +42,7 @@ def run_labels(runs: Sequence[RunResult]) -> list[str]:
 
 
 def variant_labels(runs: Sequence[RunResult]) -> list[str]:
-    """A short name for each variant of `runs`, unique: the target and what tells it apart."""
+    """A short, unique name for each variant of `runs`: the target and its distinguishing words."""
     return [
         " ".join((name, *(word if word[0] == "#" else f"({word})" for word in apart)))
         for name, apart in _apart(runs)
@@ -50,7 +50,7 @@ def variant_labels(runs: Sequence[RunResult]) -> list[str]:
 
 
 def variant_names(runs: Sequence[RunResult]) -> list[str]:
-    """As `variant_labels`, without what they all have in common: "load disk"."""
+    """As `variant_labels`, without the words that all share: "load disk"."""
     apart = _apart(runs)
     if len({name for name, _ in apart}) > 1 or not all(words for _, words in apart):
         return variant_labels(runs)
@@ -58,7 +58,7 @@ def variant_names(runs: Sequence[RunResult]) -> list[str]:
 
 
 def styles(runs: Sequence[RunResult]) -> list[int]:
-    """For each run the number of its variant, from 0: the colour and dashes of all its lines."""
+    """The variant number of each run, from 0; it fixes the colour and dashes of its lines."""
     found = [0] * len(runs)
     for number, variant in enumerate(variants_of([run.manifest for run in runs])):
         for place in variant.runs:
@@ -67,31 +67,31 @@ def styles(runs: Sequence[RunResult]) -> list[int]:
 
 
 def styled(runs: Sequence[tuple[str, RunResult]]) -> list[tuple[int, str, RunResult]]:
-    """Each (label, run) with the number of its variant before it."""
+    """Each (label, run), preceded by its variant number."""
     numbers = styles([run for _, run in runs])
     return [(number, label, run) for number, (label, run) in zip(numbers, runs, strict=True)]
 
 
 def marked(label: str, run: RunResult, bench: str) -> str:
-    """A run's label beside a figure of `bench`: simulated drives are called so, and a figure that
-    carries a note has a mark."""
+    """A run's label for a figure of `bench`: it names simulated drives and marks a figure that
+    carries a note."""
     words = f"{label}, {drives(run)}" if bench.startswith("motion/") else label
     return words + MARK if note(run, bench) else words
 
 
 def note(run: RunResult, bench: str) -> str:
-    """Why a benchmark's figure is not its target's; "" where it is."""
+    """Why a benchmark's figure does not describe its target; "" if it does."""
     return run.manifest.benchmark_notes.get(bench, "").rstrip(".")
 
 
 def drives(run: RunResult) -> str:
-    """What moved: "simulated drives", or "drives on interface eth1", of which no more is known."""
+    """The kind of drives: "simulated drives", or "drives on interface eth1" (may be real)."""
     bus = run.manifest.target.bus
     return f"drives on {bus}" if bus.startswith("interface") else "simulated drives"
 
 
 def _apart(runs: Sequence[RunResult]) -> list[tuple[str, list[str]]]:
-    """For each variant the target, and in words what tells it from others of that target."""
+    """The target of each variant, and the words that distinguish it from others there."""
     variants = variants_of([run.manifest for run in runs])
     first = [runs[variant.runs[0]] for variant in variants]
     alone = [len(variant.runs) == 1 for variant in variants]
@@ -129,13 +129,13 @@ def _apart(runs: Sequence[RunResult]) -> list[tuple[str, list[str]]]:
 
 
 def _source(manifest: Manifest) -> str:
-    """The folder of a kernel tree, where one was named."""
+    """The folder of a kernel tree, if one was named."""
     source = manifest.build.kernel_source if manifest.build is not None else ""
     return f"kernel source {source}" if source else ""
 
 
 def board(run: RunResult) -> str:
-    """ "SiFive HiFive1 Rev B", for people; with a fieldbus also what that was."""
+    """ "SiFive HiFive1 Rev B", with the fieldbus if there is one."""
     target = run.manifest.target
     name = target.title or target.board
     return f"{name} ({target.bus})" if target.bus else name
@@ -165,9 +165,9 @@ class _Point(Protocol):
 
 
 def constants_of(points: Iterable[_Point]) -> dict[str, dict[str, int]]:
-    """By benchmark: parameters that are the same at every point, said once and not in each row.
+    """Parameters that are the same at every point, by benchmark; shown once, not in each row.
 
-    The message size always stays with its row.
+    The message size always stays in its row.
     """
     found: dict[str, list[dict[str, int]]] = {}
     for point in points:
@@ -205,7 +205,7 @@ def point(record: RecordResult, *, hide: Collection[str] = ()) -> str:
     return ", ".join(word for word in words if word) or "–"
 
 
-# Parameters of cyclic/ whose usual value goes without saying, and the words of the others.
+# Parameters of cyclic/: usual values are not shown, the others get these words.
 _WORDS: dict[str, dict[int, str]] = {
     "threads": {0: ""},
     "core": {255: ""},
@@ -220,7 +220,7 @@ _WORDS: dict[str, dict[int, str]] = {
 
 
 def _parameter(name: str, value: int) -> str:
-    """A parameter in words; "" for one that goes without saying."""
+    """A parameter in words; "" for a usual value."""
     if value in _WORDS.get(name, {}):
         return _WORDS[name][value]
     if name == "size_bytes":
@@ -236,12 +236,12 @@ def _parameter(name: str, value: int) -> str:
 
 
 def lane(record: RecordResult, one: LaneResult) -> str:
-    """The lane's name, where a record has several."""
+    """The lane's name if the record has several."""
     return one.name if len(record.lanes) > 1 else ""
 
 
 def unit(of: Unit) -> str:
-    """ "µs · hosted": a figure's unit never goes without its clock class."""
+    """ "µs · hosted": a unit is always shown with its clock class."""
     return (
         f"{of.label} · {CLASS_WORDS[of.clock_class]}"
         if of.label != CLASS_WORDS[of.clock_class]
@@ -250,6 +250,6 @@ def unit(of: Unit) -> str:
 
 
 def slug(*parts: str) -> str:
-    """Words as part of a file's name or an anchor."""
+    """Words in a form for file names and anchors."""
     text = "-".join(parts).lower()
     return "-".join("".join(c if c.isalnum() else " " for c in text).split())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads beside runs: what ran, how much it did, and how much the machine did without it."""
+"""Loads of the runs: their work rate, and the idle machine's for comparison."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NONE = "none"
 
 
 def load_of(manifest: Manifest) -> str:
-    """The load's name as it was asked for; "none" where nobody spoke of one."""
+    """The load's name as requested; "none" if no load was requested."""
     return manifest.conditions.get("load") or _NONE
 
 
@@ -24,7 +24,7 @@ def told(entry: LoadEntry) -> str:
 
 
 def line(manifest: Manifest) -> str:
-    """ "load disk: 141 MB/s written (idle 1.38)"; "" where nobody spoke of a load."""
+    """ "load disk: 141 MB/s written (idle 1.38)"; "" if no load was requested."""
     name = manifest.conditions.get("load", "")
     parts = "; ".join(told(entry) for entry in manifest.loads)
     if not parts:
@@ -33,7 +33,7 @@ def line(manifest: Manifest) -> str:
 
 
 def table(runs: Sequence[tuple[str, RunResult]]) -> Table | None:
-    """Every load of every run by its label; None where no run had any."""
+    """Every load of every run, by label; None if no run had any."""
     rows = [
         (
             words(label),
@@ -57,11 +57,11 @@ def table(runs: Sequence[tuple[str, RunResult]]) -> Table | None:
         return None
     return Table(
         name="loads",
-        title="Loads beside the measurements",
+        title="Loads during the measurements",
         columns=(
             "Run",
             "Load",
-            "What it does",
+            "Work",
             "Workers",
             "Processors",
             "Settings",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of the worst samples: one by one, and what they have in common."""
+"""Tables of the worst samples: each of them, and their common causes."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from kadenz.stats.common_causes import Factor
 
 
 def common(bench: str, runs: Named) -> Table | None:
-    """What the worst samples of a benchmark have in common; None where nothing could be asked.
+    """Events common to the worst samples of a benchmark; None if nothing could be tested.
 
-    A row for each event that was asked about; the sentences are notes.
+    A row per event tested; the sentences are notes.
     """
     rows = []
     notes = []
@@ -71,7 +71,7 @@ def common(bench: str, runs: Named) -> Table | None:
 
 
 def maxima(bench: str, runs: Named) -> Table | None:
-    """The largest samples of a benchmark, one by one; None where no lane has companions."""
+    """The largest samples of a benchmark; None if no lane has companions."""
     rows = []
     same = labels.constants(bench, [run for _, run in runs])
     for label, record, lane, found in _lanes(bench, runs):
@@ -94,13 +94,13 @@ def maxima(bench: str, runs: Named) -> Table | None:
             "Cycle",
             "Sample",
             "At (s)",
-            "Beside it",
+            "Recorded with it",
         ),
         rows=tuple(rows),
         numeric=frozenset({3, 6, 7, 8}),
         notes=(
-            "Cycle and sample count from 0. Counts beside a sample are since the one before, which "
-            "is longer ago for a late one: some interrupts more may be its effect.",
+            "Cycles and samples count from 0. Event counts are since the previous sample. A late "
+            "sample covers a longer time, so a few more interrupts may be its effect.",
         ),
     )
 
@@ -141,7 +141,7 @@ def _maximum(
 
 
 def _lanes(bench: str, runs: Named) -> Iterator[tuple[str, RecordResult, LaneResult, Outliers]]:
-    """Lanes of a benchmark beside whose samples something is recorded."""
+    """Lanes of a benchmark whose samples have companions."""
     for label, run in runs:
         for record in run.find(bench):
             for lane in record.lanes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Systems over each other: which figures share an axis, and which of them open the page."""
+"""Overlaid systems: which figures share an axis, and which open the page."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from kadenz.report.svg.style import line as stroke
 from kadenz.report.tables import Named
 from kadenz.stats.exceedance import LARGEST, Exceedance
 
-# Pictures above the cards; the others stand with their benchmark.
+# Plots above the cards; the others are shown with their benchmark.
 MOST_AT_TOP = 2
-# Fewer distinct values are a figure on a card, and no picture.
+# With fewer distinct values the figure on the card is enough.
 VALUES_AT_TOP = 10
-# Two shares as close as this are less than a pixel apart.
+# Shares closer than this are less than a pixel apart.
 CLOSE = 0.98
 FIRST = (CYCLIC, "irq/", "itc/", "micro/", "rhealstone/")
 
 
 @dataclass(frozen=True)
 class Overlay:
-    """A picture in two widths; `data` is its curves as JSON, for zooming."""
+    """A plot in two widths; `data` holds its curves as JSON, for zooming."""
 
     wide: Plot
     narrow: Plot
@@ -53,7 +53,7 @@ class Key:
 
 
 def legend(runs: Sequence[RunResult]) -> tuple[Key, ...]:
-    """One line a variant, in the order of the runs."""
+    """One line per variant, in the order of the runs."""
     found = []
     variants = variants_of([run.manifest for run in runs])
     for number, (variant, label) in enumerate(
@@ -78,10 +78,10 @@ def legend(runs: Sequence[RunResult]) -> tuple[Key, ...]:
 
 
 def at_top(runs: Named) -> list[SharedPoint]:
-    """The points that open the page: cyclic work first, and what several variants have in common.
+    """The points that open the page: cyclic work first, and points that several variants share.
 
-    Of a benchmark over message sizes the largest, which is also the one its histogram shows. What
-    carries a note opens no page.
+    For a benchmark over message sizes this is the largest size, as in its histogram. A point that
+    carries a note does not open the page.
     """
     styles = labels.styles([run for _, run in runs])
     shared = [
@@ -123,7 +123,7 @@ def _varies(record: RecordResult) -> bool:
 
 
 def of_bench(bench: str, runs: Named, top: Sequence[SharedPoint]) -> list[Plot]:
-    """Of a benchmark what several variants have in common and does not open the page."""
+    """Points of a benchmark that several variants share and that do not open the page."""
     styles = labels.styles([run for _, run in runs])
     shown = {(point.bench, tuple(sorted(point.params.items())), point.arch) for point in top}
     return [
@@ -136,7 +136,7 @@ def of_bench(bench: str, runs: Named, top: Sequence[SharedPoint]) -> list[Plot]:
 
 
 def overlay(point: SharedPoint, runs: Named) -> Overlay:
-    """The picture of a point, and what zooming needs."""
+    """The plot of a point, and the data for zooming."""
     curves, dues = _curves(point, runs), _deadlines(point)
     shown = drawing.axes(curves, dues)
     taken = sum(_exceedance(record).n for _, record in point.records)
@@ -175,8 +175,8 @@ def overlay(point: SharedPoint, runs: Named) -> Overlay:
 
 def _note(taken: int, kept: int) -> str:
     return (
-        f"{kept:,} values of {taken:,} samples are drawn, with exact shares: the {LARGEST} largest "
-        "of each run, and between them shares in even steps."
+        f"{kept:,} of {taken:,} samples are drawn, with exact shares: the {LARGEST} largest of "
+        "each run, and the others in even steps of share."
     )
 
 
@@ -186,7 +186,7 @@ def _about(point: SharedPoint, runs: Named) -> str:
     parts = (labels.parameters(named), point.arch, labels.unit(point.unit))
     where = ", ".join(words for words in parts if words)
     missed = any(_exceedance(record).missed for _, record in point.records)
-    level = "; missed cycles count as slower than any" if missed else ""
+    level = "; missed cycles count as slowest" if missed else ""
     noted = [runs[n][1] for n, _ in point.records if labels.note(runs[n][1], point.bench)]
     mark = f"; †: {labels.note(noted[0], point.bench)}" if noted else ""
     return f"{where}{level}{mark}"
@@ -220,7 +220,7 @@ def _curves(point: SharedPoint, runs: Named) -> list[Curve]:
 
 
 def _label(point: SharedPoint, number: int, runs: Named) -> str:
-    """The run's, with its mark; a section's labels have it already."""
+    """The run's label with its mark; a section's labels already have it."""
     label, run = runs[number]
     plain = label.removesuffix(labels.MARK)
     return plain + labels.MARK if labels.note(run, point.bench) else plain
@@ -233,12 +233,12 @@ def _exceedance(record: RecordResult) -> Exceedance:
 
 
 def _curve(of: Exceedance, unit: Unit, letter: str, label: str, style: int) -> Curve:
-    """Both ends of every step, but where they are one on the picture."""
+    """Both ends of every step, merged if they would coincide in the plot."""
     planned = of.planned
     points: list[tuple[float, float]] = []
     for value, count, above in zip(of.values, of.counts, of.above, strict=True):
         if value <= 0.0:
-            continue  # a logarithmic axis has no place for it, and its share is that of the next
+            continue  # not on a logarithmic axis; the next value has the same share
         figure = unit.figure(float(value))
         points.append((figure, float(count) / planned))
         if 0 < above < CLOSE * count:
@@ -249,8 +249,8 @@ def _curve(of: Exceedance, unit: Unit, letter: str, label: str, style: int) -> C
 
 
 def _deadlines(point: SharedPoint) -> list[tuple[float, str]]:
-    """Each deadline at the point that its clock can carry. A period that nobody called a deadline,
-    and that was kept, is one of cyclic work only: elsewhere it would only stretch the axis."""
+    """The deadlines of a point that its clock can time. A period that was not declared a deadline
+    and was met is drawn for cyclic work only: elsewhere it would just stretch the axis."""
     found: dict[float, str] = {}
     for _, record in point.records:
         misses = record.misses
@@ -263,5 +263,5 @@ def _deadlines(point: SharedPoint) -> list[tuple[float, str]]:
 
 
 def _digits(value: float) -> float:
-    """As many as a picture zoomed in a hundred times can show."""
+    """As many digits as a plot zoomed in 100 times can show."""
     return float(f"{value:.7g}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands on the page, in its order."""
+"""The contents of the page, in order."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from kadenz.report.svg.panel import Plot
 from kadenz.report.table import Table
 from kadenz.report.tables import Named
 
-# What is left out, step by step, when a page would grow too large (render.py).
+# Plots are left out in these steps if the page would grow too large (render.py).
 Detail = Literal["full", "no time series", "no histograms", "tables"]
 DETAILS: tuple[Detail, ...] = ("full", "no time series", "no histograms", "tables")
 
@@ -47,7 +47,7 @@ _FAMILIES = (
     ("cyclic", "Periodic work"),
     ("clock", "Clock benchmarks"),
 )
-# The first of each that a run has stands on its card.
+# A card shows the first point that its run has of each.
 _HEADLINES = (
     ("itc/queue", "queue"),
     ("itc/message-queue", "message queue"),
@@ -93,12 +93,12 @@ class Card:
     clock_class: ClockClass
     meaning: str
     unit: str
-    name: str  # of the run, where another card has the same board and kernel; else ""
+    name: str  # of the run, if another card has the same board and kernel; else ""
     headlines: tuple[Headline, ...]
     measured: str
     partial: str
     colour: int
-    events: str  # how many the target told of; "" for none
+    events: str  # how many the target reported; "" for none
     notes: tuple[str, ...] = ()  # on figures with a mark
 
 
@@ -127,10 +127,10 @@ class Section:
     series: tuple[Plot, ...]
     fit: Table | None
     table: Table
-    common: Table | None = None  # what the worst samples have in common
+    common: Table | None = None  # common causes of the worst samples
     maxima: Table | None = None
     notes: tuple[str, ...] = ()  # on figures with a mark
-    overlays: tuple[Plot, ...] = ()  # systems over each other
+    overlays: tuple[Plot, ...] = ()  # overlaid systems
     jitter: tuple[Plot, ...] = ()
     jitter_tables: tuple[Table, ...] = ()
     tails: tuple[Plot, ...] = ()
@@ -224,7 +224,7 @@ def build(
     detail: Detail = "full",
     answers: Sequence[Sentence] = (),
 ) -> Page:
-    """The page about `runs`; `created` is ISO 8601 in UTC, `answers` open it."""
+    """The page about `runs`, opened by `answers`; `created` is ISO 8601 in UTC."""
     named = list(zip(labels.run_labels(runs), runs, strict=True))
     top = overlays.at_top(named)
     return Page(
@@ -262,7 +262,7 @@ def _study_plots(named: Named) -> tuple[StudyPlots, ...]:
 
 
 def _cards(named: Named) -> tuple[Card, ...]:
-    """A card a variant; those that look the same bear its name, as it is in the tables."""
+    """A card per variant; cards that look alike carry the variant's name from the tables."""
     runs = [run for _, run in named]
     variants = variants_of([run.manifest for run in runs])
     members = [[runs[place] for place in variant.runs] for variant in variants]
@@ -346,7 +346,7 @@ def _headline(name: str, record: RecordResult, of: OverRounds, mark: str) -> Hea
 
 
 def _notices(runs: Named) -> list[Notice]:
-    """Warnings, those of several targets said once; of all rounds of a variant by its name."""
+    """Warnings, each shown once with its targets; one of all rounds names the variant."""
     found: dict[tuple[str, str, str], list[str]] = {}
     for label, run in runs:
         for one in run.warnings:
@@ -393,7 +393,7 @@ def _families(
 
 
 def _overview(name: str, benches: Sequence[str], runs: Named) -> list[Plot]:
-    """Box plots of the benchmarks of a family that have no message size, on one axis a run."""
+    """Box plots of a family's benchmarks without a message size, one axis per run."""
     single = [
         bench
         for bench in benches

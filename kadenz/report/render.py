@@ -19,16 +19,16 @@ from kadenz.report.svg.style import DARK, LIGHT, RULES
 from kadenz.report.table import join, to_csv
 from kadenz.report.zoom import library
 
-# A page that opens on a telephone and travels by mail.
+# Small enough for a phone and for e-mail.
 MAX_BYTES = 1_000_000
 
 
 def write_page(build: Callable[[Detail], Page], output: Path) -> Page:
-    """Write the page to `output`; returns it as written.
+    """Writes the page to `output` and returns it.
 
-    `build` makes the page in some detail: when the file would pass 1 MB, time series are left out,
-    then histograms, then all plots, and the page says so. The full set is always there by
-    `write_figures`. StoreError when the file cannot be written.
+    `build` makes the page at a level of detail. If the file would exceed 1 MB, time series are left
+    out, then histograms, then all plots, and the page says so; `write_figures` always writes the
+    full set. StoreError if the file cannot be written.
     """
     for detail in DETAILS:
         page = build(detail)
@@ -40,18 +40,18 @@ def write_page(build: Callable[[Detail], Page], output: Path) -> Page:
 
 
 def render(page: Page) -> str:
-    """HTML with everything inside: no file, no network, no script needed to read it."""
+    """Self-contained HTML, readable without other files, network or scripts."""
     found = library() if page.overlays else None
     return render_template("report.html.j2", page=page, zoom=found)
 
 
 def render_template(name: str, **values: object) -> str:
-    """A template of kadenz/report/templates with the style inside."""
+    """A template of kadenz/report/templates with its style inlined."""
     return _environment().get_template(name).render(**values)
 
 
 def write_figures(page: Page, folder: Path) -> list[Path]:
-    """Every plot as an SVG file in `folder`; returns them."""
+    """Writes every plot as an SVG file to `folder`; returns the files."""
     written = []
     for plot in page.all_plots:
         file = folder / f"{plot.name}.svg"
@@ -61,7 +61,7 @@ def write_figures(page: Page, folder: Path) -> list[Path]:
 
 
 def write_tables(page: Page, folder: Path) -> list[Path]:
-    """Every table as CSV, and all of them as tables.md, in `folder`; returns the files."""
+    """Writes each table as CSV and all as tables.md to `folder`; returns the files."""
     written = []
     for table in page.all_tables:
         file = folder / f"{table.name}.csv"
@@ -73,7 +73,7 @@ def write_tables(page: Page, folder: Path) -> list[Path]:
 
 
 def write_text(file: Path, text: str) -> None:
-    """Write a file and the folders it needs. StoreError when that cannot be done."""
+    """Writes a file and creates its folders. StoreError if that fails."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("w", encoding="utf-8", newline="") as out:

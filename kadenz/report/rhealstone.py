@@ -11,15 +11,15 @@ from kadenz.report.tables import Named
 from kadenz.stats.estimate import Estimate
 
 NOTES = (
-    "Kar and Porter 1989, Kar 1990: the six with equal weights. Each part is the mean of its "
+    "Kar and Porter 1989, Kar 1990: six parts with equal weights. Each part is the mean of its "
     "samples; nothing is subtracted.",
-    "One missing part leaves no figure: a mean of five is another figure.",
+    "If a part is missing, there is no figure: a mean of five parts is not comparable.",
 )
-_NOT_TIME = "counted instructions are no time"
+_NOT_TIME = "counted instructions are not a time"
 
 
 def table(runs: Named) -> Table | None:
-    """A row for each part and for the figure, for every run that measured `rhealstone/`."""
+    """A row per part and one for the figure, for every run that measured `rhealstone/`."""
     rows: list[tuple[Cell, ...]] = []
     for label, run in runs:
         found = rhealstone_of(run)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A table as data; as Markdown and CSV. HTML is the template's business."""
+"""A table as data, Markdown and CSV. The template makes the HTML."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kadenz.report import digits
 
 @dataclass(frozen=True)
 class Cell:
-    """`text` for people; `raw` for machines (None: absent). `kind` is a CSS class."""
+    """`text` for people, `raw` for machines (None: no value); `kind` is a CSS class."""
 
     text: str
     raw: str | float | None = None
@@ -24,7 +24,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """`columns` name the units of their figures where all rows share one."""
+    """Rows under `columns`, which name the unit if all rows share one."""
 
     name: str  # file name without suffix, and anchor
     title: str
@@ -36,7 +36,7 @@ class Table:
 
     @property
     def shown_columns(self) -> tuple[int, ...]:
-        """Those that say something in some row; the first one always."""
+        """The first column, and those that are not empty in every row."""
         silent = ("", digits.ABSENT)
         return tuple(
             i
@@ -67,7 +67,7 @@ def figure(ticks: float | None, unit: Unit) -> Cell:
 
 
 def badge(of: Unit | System) -> Cell:
-    """The clock class of a row: of what we measured, or of a system somebody published."""
+    """The clock class of a row, measured by us or published."""
     return Cell(of.clock_class, of.clock_class, f"badge {of.clock_class}")
 
 
@@ -86,7 +86,7 @@ def markdown(table: Table) -> str:
 
 
 def to_csv(table: Table) -> str:
-    """Comma-separated, plain numbers, empty where absent (RFC 4180)."""
+    """Comma-separated, plain numbers, empty cells for missing values (RFC 4180)."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(table.columns)

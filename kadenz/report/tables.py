@@ -16,11 +16,11 @@ from kadenz.stats.percentiles import Percentile
 
 Named = Sequence[tuple[str, RunResult]]  # (label, run)
 
-NOT_SUBTRACTED = "The cost of reading the clock is inside every figure; nothing was subtracted."
+NOT_SUBTRACTED = "Every figure includes the cost of reading the clock; nothing was subtracted."
 
 
 def results(bench: str, runs: Named) -> Table:
-    """Every point and lane of a benchmark on every run; also those without figures."""
+    """Every point and lane of a benchmark on every run, including those without figures."""
     rows = []
     notes = []
     same = labels.constants(bench, [run for _, run in runs])
@@ -50,7 +50,7 @@ def results(bench: str, runs: Named) -> Table:
             "Max",
             "Missed",
             "Deadline",
-            "Exceeded at most 1 in",
+            "Max exceeded in ≤ 1 of",
             "Mean",
             "95 % interval of mean",
             "Sd",
@@ -68,7 +68,7 @@ def results(bench: str, runs: Named) -> Table:
 
 
 def _read_costs(runs: Named) -> str:
-    """What reading the clock costs, beside the figures that hold it (rule 4 of the method)."""
+    """The cost of reading the clock, which the figures include (rule 4 of the method)."""
     costs = []
     for label, run in runs:
         cost = run.manifest.clock.read_cost
@@ -128,9 +128,9 @@ def _pooled(label: str, where: str, record: RecordResult) -> tuple[Cell, ...]:
 
 
 def _misses(found: Misses | None) -> tuple[Cell, Cell]:
-    """Misses with their share, and the deadline; where it does not come from a person, from what.
+    """Misses with their share, and the deadline, with its origin unless a person set it.
 
-    The share without an interval is not known in the long run; a note says why.
+    A share without an interval has no known long-run rate; a note says why.
     """
     if found is None:
         return Cell(digits.ABSENT), Cell(digits.ABSENT)
@@ -140,16 +140,16 @@ def _misses(found: Misses | None) -> tuple[Cell, Cell]:
 
 
 def _missed_words(found: Misses | None) -> list[str]:
-    """What the misses are, and why their rate is not known; nothing where none missed."""
+    """The kinds of misses, and why their rate is unknown; empty if nothing was missed."""
     if found is None or not found.missed:
         return []
-    unknown = f"the rate of misses in the long run is not known: {found.reason}"
+    unknown = f"the long-run miss rate is unknown: {found.reason}"
     return [found.words] if found.rate is not None else [found.words, unknown]
 
 
 def _no_figures(label: str, where: str, record: RecordResult) -> tuple[Cell, ...]:
     status: str = record.entry.status if record.entry.status != "ok" else "invalid"
-    if record.usable:  # nothing was taken, or only cold samples
+    if record.usable:  # no samples, or only cold ones
         status = next(iter(record.lanes[0].gaps.values()), "no samples") if record.lanes else "–"
     kind = "status na" if record.entry.status == "n/a" else "status bad"
     gap = tuple(Cell(digits.ABSENT) for _ in range(10))
@@ -166,7 +166,7 @@ def _no_figures(label: str, where: str, record: RecordResult) -> tuple[Cell, ...
 
 
 def _remarks(record: RecordResult) -> list[str]:
-    """What must be said beside a record's figures."""
+    """Caveats shown with a record's figures."""
     if not record.usable:
         status = record.entry.status if record.entry.status != "ok" else "invalid"
         return [f"{status}: {record.reason}"]
@@ -175,8 +175,8 @@ def _remarks(record: RecordResult) -> list[str]:
     if record.batch is not None:
         one = digits.figure(record.batch.per_iteration, unit)
         found.append(
-            f"one of {record.batch.iterations:,} iterations takes {one} {unit.label}, less the "
-            "empty loop"
+            f"one of {record.batch.iterations:,} iterations takes {one} {unit.label}, less "
+            "the empty loop"
         )
     found += _missed_words(record.misses)
     for lane in record.lanes:
@@ -189,27 +189,29 @@ def _remarks(record: RecordResult) -> list[str]:
                 extra = f", {more} {unit.label} {way} the median"
             cause = ", in step with the kernel's tick" if periodic.tick_fits else ""
             found.append(
-                f"{where}outliers come every {digits.number(periodic.every)} samples{cause}{extra}"
+                f"{where}outliers every {digits.number(periodic.every)} samples{cause}{extra}"
             )
         if lane.summary is not None and lane.summary.constant and lane.summary.n > 1:
             found.append(
-                f"{where}every sample is the same, so that intervals have no width; that says "
-                "nothing about another build or machine"
+                f"{where}all samples are equal, so intervals have zero width; another build or "
+                "machine may differ"
             )
         cold = lane.cold_effect
         if cold is not None and cold.differs:
             more = digits.figure(abs(cold.difference), unit)
             way = "more" if cold.difference > 0 else "less"
-            which = "execution" if cold.cold_n == 1 else f"{cold.cold_n} executions"
+            which, verb = (
+                ("execution", "is") if cold.cold_n == 1 else (f"{cold.cold_n} executions", "are")
+            )
             found.append(
-                f"{where}the first {which}, kept apart, took {more} {unit.label} {way} than the "
-                "median of the others"
+                f"{where}the first {which} took {more} {unit.label} {way} than the median of the "
+                "others and {verb} excluded"
             )
         if lane.cold_suggested > record.entry.cold:
             found.append(
-                f"{where}the first {lane.cold_suggested:,} samples look cold and "
-                f"{record.entry.cold:,} are kept apart; `cold = {lane.cold_suggested}` in the "
-                "campaign would part them all"
+                f"{where}the first {lane.cold_suggested:,} samples look cold, but only "
+                f"{record.entry.cold:,} {'is' if record.entry.cold == 1 else 'are'} excluded; set "
+                f"`cold = {lane.cold_suggested}` in the campaign to exclude all"
             )
         drain = lane.drain_effect
         if drain is not None and drain.differs and drain.difference:
@@ -223,15 +225,15 @@ def _remarks(record: RecordResult) -> list[str]:
         found += [f"{where}p99: {p.reason}" for p in [lane.percentile("p99")] if p and not p.known]
         if lane.effective is not None and lane.effective.tau > 2.0:
             found.append(
-                f"{where}neighbouring samples depend on each other: {lane.effective.n:,} samples "
-                f"are worth {lane.effective.effective_n:,.0f} independent ones; the intervals "
-                "account for it"
+                f"{where}neighbouring samples are correlated: {lane.effective.n:,} samples are "
+                f"worth {lane.effective.effective_n:,.0f} independent ones; the intervals account "
+                "for it"
             )
     return found
 
 
 def _folded(notes: Sequence[str]) -> list[str]:
-    """The same remark on many points, said once with their number."""
+    """Merges equal remarks on several points into one, with their number."""
     groups: dict[tuple[str, str], list[str]] = {}
     for note in notes:
         place, _, rest = note.partition(": ")
@@ -250,7 +252,7 @@ def _interval(record: RecordResult, percentile: Percentile | None) -> Cell:
     if percentile is None:
         return Cell("", None)
     if not percentile.known:
-        return Cell("not known", None, "interval")
+        return Cell("unknown", None, "interval")
     return _ends(record, percentile.low, percentile.high)
 
 
@@ -260,7 +262,7 @@ def _ends(record: RecordResult, low: float | None, high: float | None) -> Cell:
 
 
 def fits(bench: str, runs: Named) -> Table | None:
-    """Fixed cost and cost per byte; None where no run has a sweep of this benchmark."""
+    """Fixed cost and cost per byte; None if no run has a sweep of this benchmark."""
     rows = []
     notes = []
     for label, run in runs:
@@ -301,7 +303,7 @@ def fits(bench: str, runs: Named) -> Table | None:
             "95 % interval",
             "Per byte",
             "95 % interval per byte",
-            "On a line",
+            "Linear",
             "Unit",
             "Clock class",
         ),
@@ -324,7 +326,7 @@ def clocks(runs: Named) -> Table:
                 words(label),
                 badge(run.unit),
                 words(clock.name),
-                words(f"{clock.hz:,} Hz" if clock.hz else "counts no time"),
+                words(f"{clock.hz:,} Hz" if clock.hz else "does not count time"),
                 whole(clock.bits),
                 words(clock.unit),
                 _distribution(clock.resolution),
@@ -414,17 +416,17 @@ def accounting(runs: Named) -> Table:
         rows=tuple(rows),
         numeric=frozenset(range(3, 12)),
         notes=(
-            "planned = taken + missed + not measured: missed did not happen, not measured was "
-            "never asked for; overrun samples were taken and are in the figures.",
+            "planned = taken + missed + not measured. A missed sample did not happen; one not "
+            "measured was never attempted. Overrun samples were taken and are in the figures.",
         ),
     )
 
 
 def differing(runs: Named, *, disagreeing: bool) -> Table | None:
-    """Rule 7: every configuration value that is not the same everywhere; None where there is none.
+    """Rule 7: every configuration value that differs between runs; None if none does.
 
-    Values that runs disagree on, or those that only some of them have: two kernels share few
-    settings.
+    Either the values that runs disagree on, or those that only some of them have: two kernels
+    share few settings.
     """
     found = [
         one
@@ -437,20 +439,20 @@ def differing(runs: Named, *, disagreeing: bool) -> Table | None:
         name="differences" if disagreeing else "only-some-have",
         title="Differences between the configurations"
         if disagreeing
-        else "What only some of the configurations have",
+        else "Settings that only some configurations have",
         columns=("What", *(label for label, _ in runs)),
         rows=tuple(
             (words(f"{one.group}: {one.key}"), *(words(value, "long") for value in one.values))
             for one in found
         ),
-        notes=("Compare figures only where no difference in this table can explain them.",)
+        notes=("Compare figures only if no difference in this table can explain them.",)
         if disagreeing
         else (),
     )
 
 
 def manifest(label: str, run: RunResult) -> Table:
-    """What was measured, on what, and how it was built."""
+    """The measurement, the target, and the build."""
     made, target = run.manifest, run.manifest.target
     rows = [
         ("run", made.id),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""uPlot, with which pictures of a page zoom: where the set-up put it, or what is lacking."""
+"""Finds uPlot, the library that lets the plots of a page zoom."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 NAME = "uPlot"
-PURPOSE = "zooms the pictures of a report"
+PURPOSE = "zooms the plots of a report"
 REMEDY = "Run `make setup` with a network; reports work without it"
 _FILES = ("uPlot.iife.min.js", "uPlot.min.css", "LICENSE")
 
 
 @dataclass(frozen=True)
 class Library:
-    """What goes into a page: the script with its licence before it, and the style."""
+    """The parts for a page: the script, preceded by its licence, and the style."""
 
     version: str
     script: str
@@ -23,7 +23,7 @@ class Library:
 
 
 def library() -> Library | None:
-    """The library in kadenz/report/static; None where the set-up could not fetch it."""
+    """The library in kadenz/report/static; None if `make setup` could not fetch it."""
     folder = files("kadenz.report") / "static"
     found = [folder / name for name in _FILES]
     if not all(file.is_file() for file in found):

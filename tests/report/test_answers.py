@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page opens with the answer: what the data decide, from runs whose truth is planted."""
+"""The page opens with the answer that the data give, on runs with known differences."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ PERIOD_NS = 1_000_000
 def cyclic(
     rng: np.random.Generator, n: int, *, late: float = 0.0, centre: float = 20_000.0
 ) -> Point:
-    """Wake-ups of a task of 1 ms; each is late by itself with probability `late`."""
+    """Wake-ups of a 1 ms task; each is independently late with probability `late`."""
     values = centre * rng.lognormal(0.0, 0.1, n)
     values[rng.random(n) < late] += 1.5 * PERIOD_NS
     return Point("cyclic/wakeup-latency", {"core0": values.astype(np.uint32)}, {"period_us": 1000})
 
 
 def two_loads(folder: Path, points: Sequence[Sequence[Point]]) -> list[Run]:
-    """Rounds of two loads: `points[i]` are those of load none and load disk in turn."""
+    """Rounds of two loads; `points[i]` alternate between load none and load disk."""
     found = []
     for number, (none, disk) in enumerate(points, 1):
         for place, (load, point) in enumerate((("none", none), ("disk", disk)), 1):
@@ -54,13 +54,13 @@ def said(runs: Sequence[Run]) -> list[Sentence]:
     return sentences(answer(runs, results), labels.variant_names(results))
 
 
-def test_a_variant_that_misses_and_one_that_does_not_are_told_with_their_intervals(
+def test_misses_are_reported_with_their_interval_for_each_variant(
     tmp_path: Path,
 ) -> None:
     rng = np.random.default_rng(1)
     rounds = [[cyclic(rng, 6000), cyclic(rng, 6000, late=0.18)] for _ in range(3)]
     first = said(two_loads(tmp_path, rounds))[0]
-    assert first.question == "Does it keep its deadline of 1 ms?"
+    assert first.question == "Does it meet its deadline of 1 ms?"
     kept, missed = first.answer.split("; ")
     bound = re.fullmatch(
         r"cyclic/wakeup-latency, every 1 ms: A \(load none\) misses none of 18,000 cycles "
@@ -76,8 +76,8 @@ def test_a_variant_that_misses_and_one_that_does_not_are_told_with_their_interva
     assert low <= 18.0 <= high and low <= value <= high and high - low < 5.0
 
 
-def test_which_is_quicker_is_a_factor_with_its_interval(tmp_path: Path) -> None:
-    """A planted factor of five in every quantile, the rounds differing by some percent."""
+def test_a_difference_is_a_factor_with_its_interval(tmp_path: Path) -> None:
+    """Every quantile differs by a factor of five; rounds differ by a few percent."""
     rng = np.random.default_rng(2)
     rounds = [
         [
@@ -87,7 +87,7 @@ def test_which_is_quicker_is_a_factor_with_its_interval(tmp_path: Path) -> None:
         for _ in range(4)
     ]
     found = said(two_loads(tmp_path, rounds))[-1]
-    assert found.question == "Which is quicker, A (load none) or B (load disk)?"
+    assert found.question == "Which is faster, A (load none) or B (load disk)?"
     for statistic in ("p99", "median"):
         words = re.search(
             rf"A’s {statistic} is ([\d.]+) times \[([\d.]+), ([\d.]+)\] lower", found.answer
@@ -95,16 +95,16 @@ def test_which_is_quicker_is_a_factor_with_its_interval(tmp_path: Path) -> None:
         assert words is not None, found.answer
         value, low, high = map(float, words.groups())
         assert low <= 5.0 <= high and low <= value <= high
-    assert "not decided" not in found.answer and REMEDY not in found.answer
+    assert "undecided" not in found.answer and REMEDY not in found.answer
 
 
-def test_the_quicker_one_is_named_whichever_it_is(tmp_path: Path) -> None:
+def test_the_faster_variant_is_named_on_either_side(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     rounds = [[cyclic(rng, 4000, centre=30_000.0), cyclic(rng, 4000)] for _ in range(4)]
     assert "B’s p99 is 3" in said(two_loads(tmp_path, rounds))[-1].answer.replace("33 %", "3")
 
 
-def test_what_the_data_do_not_decide_is_not_decided_and_says_what_would(tmp_path: Path) -> None:
+def test_an_undecided_question_comes_with_a_remedy(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     rounds = [
         [
@@ -114,32 +114,32 @@ def test_what_the_data_do_not_decide_is_not_decided_and_says_what_would(tmp_path
         for _ in range(2)
     ]
     found = said(two_loads(tmp_path, rounds))[-1].answer
-    assert "p99 not decided" in found and "median not decided" in found
+    assert "p99 undecided" in found and "median undecided" in found
     assert found.endswith(REMEDY) and "lower" not in found
 
 
-def test_misses_too_few_for_an_interval_say_so(tmp_path: Path) -> None:
-    """One burst is one occasion, however many cycles it took."""
+def test_too_few_misses_for_an_interval_are_reported(tmp_path: Path) -> None:
+    """A burst counts as one occasion, whatever its length."""
     rng = np.random.default_rng(5)
     burst = cyclic(rng, 5000)
     burst.lanes["core0"][1000:1100] += np.uint32(2 * PERIOD_NS)
     found = said(two_loads(tmp_path, [[cyclic(rng, 5000), burst]]))[0].answer
     assert "B (load disk) misses 2.0 % of 5,000 cycles" in found
-    assert "how often in the long run is not decided" in found
+    assert "the long-run rate is undecided" in found
 
 
-def test_instruction_sets_stand_side_by_side_without_a_verdict(tmp_path: Path) -> None:
+def test_instruction_sets_are_shown_without_a_verdict(tmp_path: Path) -> None:
     rng = np.random.default_rng(6)
     runs = [
         read_run(write_run(tmp_path, manifest(target), board_points(rng, 200)))
         for target in (HIFIVE1, STM32F4)
     ]
     text = " ".join(one.answer for one in said(runs))
-    assert "Side by side without a verdict: instructions of riscv and armv7m" in text
-    assert "lower" not in text and "quicker in" not in text
+    assert "Shown without a verdict: instructions of riscv and armv7m" in text
+    assert "lower" not in text and "faster in" not in text
 
 
-def test_clock_classes_stand_side_by_side_without_a_verdict(tmp_path: Path) -> None:
+def test_clock_classes_are_shown_without_a_verdict(tmp_path: Path) -> None:
     rng = np.random.default_rng(7)
     values = {"all": rng.integers(400, 500, 500).astype(np.uint32)}
     runs = [
@@ -172,10 +172,10 @@ def test_many_points_are_counted_and_the_largest_difference_is_named(tmp_path: P
     text = sentences(of, labels.variant_names(results))[-1].answer
     assert f"Of {len(pair.points)} figures" in text
     assert f"A in {pair.count('worse')}" in text and len(pair.points) == 8
-    assert f"not decided {pair.count('inconclusive')}" in text
+    assert f"{pair.count('inconclusive')} are undecided" in text
 
 
-def test_one_run_is_asked_for_its_deadline_alone(tmp_path: Path) -> None:
+def test_a_single_run_answers_only_its_deadline(tmp_path: Path) -> None:
     run = read_run(
         write_run(tmp_path, manifest(LINUX), [cyclic(np.random.default_rng(9), 3000, late=0.05)])
     )
@@ -183,13 +183,13 @@ def test_one_run_is_asked_for_its_deadline_alone(tmp_path: Path) -> None:
     assert len(found) == 1 and ": it misses 5" in found[0].answer
 
 
-def test_periods_that_were_kept_are_counted_and_take_no_sentence_each(tmp_path: Path) -> None:
+def test_met_periods_are_counted_without_a_sentence_each(tmp_path: Path) -> None:
     run = read_run(
         write_run(tmp_path, manifest(STM32F4), board_points(np.random.default_rng(10), 100))
     )
     found = said([run])
     assert len(found) <= MOST_POINTS
-    assert "kept their periods in all of" in found[-1].answer
+    assert "met their periods in all" in found[-1].answer
 
 
 def test_the_page_opens_with_the_sentences(tmp_path: Path) -> None:
@@ -205,9 +205,9 @@ def test_the_page_opens_with_the_sentences(tmp_path: Path) -> None:
     places = [
         text.index(words)
         for words in (
-            "Does it keep its deadline of 1 ms?",
+            "Does it meet its deadline of 1 ms?",
             "B (load disk) misses 1",
-            "Which is quicker, A (load none) or B (load disk)?",
+            "Which is faster, A (load none) or B (load disk)?",
             '<ul class="legend"',
             '<figure class="over">',
             "At a glance",
@@ -216,7 +216,7 @@ def test_the_page_opens_with_the_sentences(tmp_path: Path) -> None:
     assert places == sorted(places)
 
 
-def test_a_call_that_measured_several_variants_ends_with_the_same_sentences(
+def test_run_with_several_variants_ends_with_the_same_sentences(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rng = np.random.default_rng(12)
@@ -226,7 +226,7 @@ def test_a_call_that_measured_several_variants_ends_with_the_same_sentences(
     for one in said(runs):
         assert f"{one.question} {one.answer}" in printed
     write_tables([runs[0].path])
-    assert "Which is quicker" not in capsys.readouterr().out
+    assert "Which is faster" not in capsys.readouterr().out
 
 
 def test_compare_ends_with_the_sentence_of_the_report(tmp_path: Path) -> None:
@@ -240,10 +240,10 @@ def test_compare_ends_with_the_sentence_of_the_report(tmp_path: Path) -> None:
     assert result.exception is None and result.return_value == 3
     printed = " ".join(result.stdout.split())
     report = said(runs)[-1].answer
-    assert report in printed and "Which is quicker, A or B?" in printed
+    assert report in printed and "Which is faster, A or B?" in printed
 
 
-def test_many_variants_are_compared_with_the_first_as_far_as_that_is_quick(tmp_path: Path) -> None:
+def test_the_first_few_variants_are_compared_with_the_first(tmp_path: Path) -> None:
     rng = np.random.default_rng(14)
     runs = []
     for number in range(MOST_PAIRS + 3):
@@ -251,5 +251,5 @@ def test_many_variants_are_compared_with_the_first_as_far_as_that_is_quick(tmp_p
         made.conditions["load"] = f"load{number}"
         runs.append(read_run(write_run(tmp_path, made, [cyclic(rng, 300)])))
     found = said(runs)
-    assert sum("Which is quicker" in one.question for one in found) == MOST_PAIRS
+    assert sum("Which is faster" in one.question for one in found) == MOST_PAIRS
     assert found[-1].answer == "2 more variants: name two to kadenz compare."

@@ -66,12 +66,12 @@ def test_show_prints_figures_with_unit_class_and_status(board: Path) -> None:
     assert "class instruction" in text and "not subtracted" in text
 
 
-def test_show_tells_what_was_missed(linux: Path) -> None:
+def test_show_reports_misses(linux: Path) -> None:
     text = " ".join(answer("show", linux).split())
     assert "3 of 998 missed 1,000 µs (period), 0.301 %" in text
 
 
-def test_show_as_json_holds_every_record(board: Path, linux: Path) -> None:
+def test_show_as_json_contains_every_record(board: Path, linux: Path) -> None:
     runs = json.loads(answer("show", "--json", board, linux))
     assert [run["clock_class"] for run in runs] == ["instruction", "hosted"]
     assert len(runs[0]["records"]) == len(read_run(board).manifest.records)
@@ -120,7 +120,7 @@ def test_a_damaged_run_is_an_error_and_not_a_report(linux: Path, tmp_path: Path)
     assert not (tmp_path / "r.html").exists()
 
 
-# How much runs of the machine differ, without which one run a side decides nothing.
+# The machine's spread between runs; without it, one run per side decides nothing.
 SPREAD = "--between-runs=0.1%"
 
 
@@ -144,7 +144,7 @@ def test_compare_fails_on_a_regression(tmp_path: Path) -> None:
     assert "worse" in result.output
 
 
-def test_compare_admits_that_it_cannot_tell(tmp_path: Path) -> None:
+def test_compare_reports_an_undecided_difference(tmp_path: Path) -> None:
     result = call("compare", mutex(tmp_path, 3000, 1, 60), mutex(tmp_path, 3050, 2, 60))
     assert result.return_value == 4
     assert "inconclusive" in result.output
@@ -225,7 +225,7 @@ def test_compare_explains_options_it_does_not_know(linux: Path, option: str, val
 # ---- export ------------------------------------------------------------------------------------
 
 
-def test_csv_holds_every_sample_in_ticks_and_in_its_unit(linux: Path, tmp_path: Path) -> None:
+def test_csv_contains_every_sample_in_ticks_and_in_its_unit(linux: Path, tmp_path: Path) -> None:
     answer("export", linux, "--output", tmp_path / "s.csv")
     with (tmp_path / "s.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -240,7 +240,7 @@ def test_csv_holds_every_sample_in_ticks_and_in_its_unit(linux: Path, tmp_path: 
     assert len(rows) == sum(lane.taken for r in run.manifest.records for lane in r.lanes)
 
 
-def test_parquet_and_csv_hold_the_same(linux: Path, tmp_path: Path) -> None:
+def test_parquet_and_csv_contain_the_same(linux: Path, tmp_path: Path) -> None:
     answer("export", linux, "--output", tmp_path / "s.csv")
     answer("export", linux, "--format", "parquet", "--output", tmp_path / "s.parquet")
     table = pq.read_table(tmp_path / "s.parquet")
@@ -254,7 +254,7 @@ def test_parquet_and_csv_hold_the_same(linux: Path, tmp_path: Path) -> None:
     assert table.column("bench").to_pylist() == [row["bench"] for row in rows]
 
 
-def test_json_holds_every_series(board: Path) -> None:
+def test_json_contains_every_series(board: Path) -> None:
     found = json.loads(answer("export", board, "--format", "json"))
     run = read_run(board)
     assert found["clock_class"] == "instruction"
@@ -262,7 +262,7 @@ def test_json_holds_every_series(board: Path) -> None:
     assert {series["unit"] for series in found["series"]} == {"instructions"}
 
 
-def test_a_unit_of_its_own_has_a_column_of_its_own(tmp_path: Path) -> None:
+def test_each_unit_has_its_own_column(tmp_path: Path) -> None:
     points = [
         Point("a/ticks", {"all": np.array([1, 2, 3], np.uint32)}),
         Point("a/angle", {"all": np.array([0.5, -0.25])}, unit="deg"),
@@ -279,7 +279,7 @@ def test_a_unit_of_its_own_has_a_column_of_its_own(tmp_path: Path) -> None:
     ]
 
 
-def test_a_summary_has_one_row_a_lane(linux: Path) -> None:
+def test_a_summary_has_one_row_per_lane(linux: Path) -> None:
     rows = list(csv.DictReader(answer("export", linux, "--summary").splitlines()))
     records = read_run(linux).manifest.records
     assert len(rows) == sum(len(record.lanes) for record in records)
@@ -292,7 +292,7 @@ def test_parquet_without_a_file_is_refused(linux: Path) -> None:
         answer("export", linux, "--format", "parquet")
 
 
-def test_the_name_of_the_file_decides_the_format(linux: Path, tmp_path: Path) -> None:
+def test_the_file_suffix_chooses_the_format(linux: Path, tmp_path: Path) -> None:
     answer("export", linux, "--output", tmp_path / "s.parquet")
     answer("export", linux, "--output", tmp_path / "s.JSON")
     answer("export", linux, "--output", tmp_path / "s.txt", "--format", "csv")
@@ -304,7 +304,7 @@ def test_the_name_of_the_file_decides_the_format(linux: Path, tmp_path: Path) ->
     assert not (tmp_path / "s.xlsx").exists()
 
 
-def test_export_into_nowhere_is_an_error(linux: Path, tmp_path: Path) -> None:
+def test_export_to_an_unwritable_path_is_an_error(linux: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for kind in ("csv", "parquet"):
         with pytest.raises(KadenzError, match="cannot be written"):

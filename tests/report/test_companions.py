@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Companions of a lane are no samples: no figure is made of them, and an export shows them."""
+"""Companions of a lane are not samples: they enter no figure, and an export shows them."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def test_figures_are_the_same_with_companions_and_without(folders: tuple[Path, Path]) -> None:
-    told = []
+    shown = []
     for folder in folders:
         (run,) = json.loads(answer("show", "--json", folder))
-        told.append(run["records"])
-    assert [row["lane"] for row in told[0]] == [*LANES, "all"]
-    assert told[0] == told[1]
+        shown.append(run["records"])
+    assert [row["lane"] for row in shown[0]] == [*LANES, "all"]
+    assert shown[0] == shown[1]
 
 
 def test_totals_count_samples_only(folders: tuple[Path, Path]) -> None:
@@ -65,13 +65,13 @@ def test_a_report_names_no_companion(folders: tuple[Path, Path], tmp_path: Path)
     assert "core0:cycle" not in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
-def test_a_companion_that_lost_values_spoils_its_record(tmp_path: Path) -> None:
+def test_a_companion_with_lost_values_invalidates_its_record(tmp_path: Path) -> None:
     record = analyse(read_run(made(tmp_path, beside=True, short=1))).records[0]
     assert not record.usable
     assert record.reason == "lane core0: 900 samples, but 899 values of cpu beside them"
 
 
-def test_csv_and_parquet_hold_companions_beside_their_samples(
+def test_csv_and_parquet_show_companions_next_to_their_samples(
     folders: tuple[Path, Path], tmp_path: Path
 ) -> None:
     answer("export", folders[0], "--output", tmp_path / "s.csv")
@@ -88,11 +88,11 @@ def test_csv_and_parquet_hold_companions_beside_their_samples(
     assert rows[0]["cpu"] == "255"  # the parameter of that name
     table = pq.read_table(tmp_path / "s.parquet")
     assert table.column_names == list(rows[0]) and table.num_rows == len(rows) == 2100
-    told = ["" if v is None else str(v) for v in table.column("sample_cycle").to_pylist()]
-    assert told == [row["sample_cycle"] for row in rows]
+    shown = ["" if v is None else str(v) for v in table.column("sample_cycle").to_pylist()]
+    assert shown == [row["sample_cycle"] for row in rows]
 
 
-def test_json_holds_companions_inside_their_series(folders: tuple[Path, Path]) -> None:
+def test_json_has_companions_inside_their_series(folders: tuple[Path, Path]) -> None:
     series = json.loads(answer("export", folders[0], "--format", "json"))["series"]
     assert [one["lane"] for one in series] == [*LANES, "all"]
     assert series[1]["beside"]["cycle"] == list(range(900))

@@ -52,14 +52,14 @@ def measured(folder: Path, told: list[EventEntry], settings: dict[str, str]) -> 
 
 @pytest.fixture
 def runs(tmp_path: Path) -> list[RunResult]:
-    """A run on a simulated ring in which something happened, and a quiet one on a card."""
+    """A run with events on a simulated ring, and one without events on a card."""
     return [
         measured(tmp_path / "ring", [PAUSES, DRIVE], RING),
         measured(tmp_path / "card", [], CARD),
     ]
 
 
-def test_every_kind_of_event_stands_in_the_page(runs: list[RunResult]) -> None:
+def test_the_page_shows_every_kind_of_event(runs: list[RunResult]) -> None:
     page = build(runs, [], title="t", created="2026-11-21T10:30:00Z", version="0")
     assert page.events is not None and page.events in page.all_tables
     rows = [[cell.text for cell in row[1:]] for row in page.events.rows]
@@ -72,13 +72,13 @@ def test_every_kind_of_event_stands_in_the_page(runs: list[RunResult]) -> None:
     assert 'href="#events-section"' in text and "drive of axis 3 reports fault 30080" in text
 
 
-def test_a_page_without_events_does_not_speak_of_them(runs: list[RunResult]) -> None:
+def test_a_page_without_events_has_no_events_section(runs: list[RunResult]) -> None:
     page = build(runs[1:], [], title="t", created="2026-11-21T10:30:00Z", version="0")
     assert page.events is None and "events-section" not in render(page)
     assert events.line(runs[1].manifest) == ""
 
 
-def test_run_and_show_tell_a_line_for_each_kind(
+def test_run_and_show_print_a_line_per_kind(
     runs: list[RunResult], capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_tables([runs[0].path])
@@ -91,13 +91,13 @@ def test_run_and_show_tell_a_line_for_each_kind(
             assert event in words
 
 
-def test_machines_get_events_and_settings(runs: list[RunResult]) -> None:
+def test_json_contains_events_and_settings(runs: list[RunResult]) -> None:
     row = run_summary(runs[0])
     assert [event["count"] for event in row["events"]] == [39, 1]
     assert row["settings"] == RING and row["bus"] == "simulated ring"
 
 
-def test_runs_on_different_buses_are_told_apart(runs: list[RunResult]) -> None:
+def test_runs_on_different_buses_have_different_labels(runs: list[RunResult]) -> None:
     assert labels.run_labels(runs) == [
         "posix/linux@host (simulated ring)",
         "posix/linux@host (interface eth1, mine.toml)",

@@ -28,7 +28,7 @@ VIRTUAL_CLOCK = msgspec.structs.replace(EMULATED_CLOCK, unit=VIRTUAL_NS)
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Without and with the load of the study."""
+    """Runs without and with the study's load."""
     folder = tmp_path_factory.mktemp("runs")
     made = []
     for number, load in enumerate(("none", "io")):
@@ -78,7 +78,7 @@ def test_the_study_s_figures_are_redrawn_with_our_runs(page: pages.Page) -> None
     ]
 
 
-def test_table_1_stands_beside_ours_and_gaps_are_said(page: pages.Page) -> None:
+def test_table_1_is_shown_next_to_ours_with_its_gaps(page: pages.Page) -> None:
     html = Html(render(page))
     rows = html.tables["cereia2011-table-1"][1:]
     assert len([row for row in rows if row[0] == "published"]) == 6
@@ -103,7 +103,7 @@ def test_a_guest_under_preempt_rt_fills_the_row_of_the_patched_kernel(
     named = [(str(n), run) for n, run in enumerate(results)]
     table = cereia2011.table(published.load(), named)
     assert table is not None
-    # Virtual ns and µs share no scale: figure 5 is of the two runs in µs.
+    # Virtual ns and µs share no scale: figure 5 shows the two runs in µs.
     drawn = [plot.name.split("-ethercat")[0] for plot in cereia2011.plots(named)]
     assert [name for name in drawn if "figure-5" in name] == [
         "cereia2011-figure-5-none",
@@ -117,7 +117,7 @@ def test_a_guest_under_preempt_rt_fills_the_row_of_the_patched_kernel(
 
 
 @pytest.mark.parametrize("load", ["disk", "cpu+timers", "io+cpu"])
-def test_a_load_the_study_did_not_have_stands_beside_none_of_its_figures(
+def test_a_load_that_the_study_did_not_use_has_no_published_counterpart(
     load: str, runs: list[Path]
 ) -> None:
     results = [analyse(read_run(run)) for run in runs]
@@ -128,9 +128,9 @@ def test_a_load_the_study_did_not_have_stands_beside_none_of_its_figures(
     rows = [[cell.text for cell in row] for row in table.rows]
     measured = [n for n, row in enumerate(rows) if row[0] == "ours" and row[4] != "–"]
     assert [rows[n][3] for n in measured] == ["none", load]
-    assert measured[-1] == len(rows) - 1  # a row of its own, behind all cells of the study
+    assert measured[-1] == len(rows) - 1  # a separate row, after all cells of the study
     assert rows[measured[-1] - 1][0] == "ours"
-    assert any("loads the study did not have" in note for note in table.notes)
+    assert any("loads that the study did not use" in note for note in table.notes)
     plots = cereia2011.plots(named)
     slug = load.replace("+", "-")
     assert [plot.name.split("-ethercat")[0] for plot in plots] == [
@@ -143,7 +143,7 @@ def test_a_load_the_study_did_not_have_stands_beside_none_of_its_figures(
     assert not any("figure 4" in plot.svg for plot in plots)
 
 
-def test_a_period_is_named_in_the_table_and_on_the_screen(
+def test_a_period_is_reported_in_the_table_and_on_the_screen(
     page: pages.Page, runs: list[Path]
 ) -> None:
     rows = Html(render(page)).tables["disturbances-ethercat-edge-jitter"][1:]
@@ -157,13 +157,13 @@ def test_a_period_is_named_in_the_table_and_on_the_screen(
 # ---- kadenz jitter -----------------------------------------------------------------------------
 
 
-def test_a_series_of_one_s_own_is_taken_apart(tmp_path: Path) -> None:
+def test_the_jitter_command_analyses_a_users_series(tmp_path: Path) -> None:
     np.save(tmp_path / "mine.npy", edges(5, 12_000))
     said = answer(
         "jitter", tmp_path / "mine.npy", "--period-us", "1000", "--limit", "200000",
         "--html", tmp_path / "mine.html",
     )  # fmt: skip
-    assert "every 2 s" in said and "0 of 12,000 values of the jitter" in said
+    assert "every 2 s" in said and "0 of 12,000 jitter values" in said
     assert "rule of three" in said
     html = (tmp_path / "mine.html").read_text()
     assert html.count("<svg") >= 4 and "http" not in html.replace("http://www.w3.org", "")
@@ -180,7 +180,7 @@ def test_a_series_of_one_s_own_is_taken_apart(tmp_path: Path) -> None:
         (("--period-us", "1000", "--window", "50000"), "window of 50000"),
     ],
 )
-def test_what_cannot_be_is_an_error_of_usage(
+def test_impossible_options_are_usage_errors(
     tmp_path: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     np.save(tmp_path / "mine.npy", edges(6, 3_000))

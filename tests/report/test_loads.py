@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A load stands beside every figure measured under it, and between runs it is a difference."""
+"""Every figure names its load, and a load counts as a difference between runs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ DISK = LoadEntry(
 
 @pytest.fixture
 def runs(tmp_path: Path) -> list[RunResult]:
-    """The same measurement without load, under one, and under a weaker one."""
+    """The same measurement without load, under a load, and under a weaker load."""
     weak = msgspec.structs.replace(DISK, verified=False, reason="too little", workers=1, rate=0.1)
     found = []
     for number, entries in enumerate(([], [DISK], [weak])):
@@ -56,7 +56,7 @@ def runs(tmp_path: Path) -> list[RunResult]:
     return found
 
 
-def test_runs_of_several_loads_are_told_apart_by_their_load(runs: list[RunResult]) -> None:
+def test_labels_distinguish_runs_by_their_load(runs: list[RunResult]) -> None:
     none, disk = labels.run_labels(runs[:2])
     assert none.endswith("(load none)") and disk.endswith("(load disk)")
     bench = runs[0].records[-1].bench
@@ -65,7 +65,7 @@ def test_runs_of_several_loads_are_told_apart_by_their_load(runs: list[RunResult
     assert "load" not in labels.run_labels(runs[:1])[0]
 
 
-def test_runs_of_several_kernels_and_tunings_are_told_apart(runs: list[RunResult]) -> None:
+def test_labels_distinguish_runs_by_kernel_and_tuning(runs: list[RunResult]) -> None:
     one, other = runs[0], runs[1]
     other.manifest.conditions["load"] = one.manifest.conditions["load"]
     other.manifest.conditions["tuning"] = "cereia2011-case2"
@@ -75,7 +75,7 @@ def test_runs_of_several_kernels_and_tunings_are_told_apart(runs: list[RunResult
     assert labels.run_labels([one, other])[1].endswith("(6.1.0)")
 
 
-def test_the_report_shows_what_each_load_did(runs: list[RunResult]) -> None:
+def test_the_report_shows_the_work_of_each_load(runs: list[RunResult]) -> None:
     assert loads.table([("a", runs[0])]) is None
     table = loads.table([("a", runs[0]), ("b", runs[1]), ("c", runs[2])])
     assert table is not None
@@ -91,7 +91,7 @@ def _cells(run: RunResult) -> list[Cell]:
     return [cell for row in tables.manifest("x", run).rows for cell in row]
 
 
-def test_a_line_says_the_load_of_a_run(runs: list[RunResult]) -> None:
+def test_a_line_names_the_load_of_a_run(runs: list[RunResult]) -> None:
     assert loads.line(runs[0].manifest) == "load none"
     assert loads.line(runs[1].manifest) == "load disk: 141 MB/s written (idle 0.5)"
     runs[1].manifest.conditions["load"] = "all"
@@ -105,7 +105,7 @@ def test_a_load_is_a_difference_between_runs(runs: list[RunResult]) -> None:
     assert found["load", "disk verified"] == ("–", "yes", "no")
 
 
-def test_machines_read_it_too(runs: list[RunResult]) -> None:
+def test_json_contains_the_loads(runs: list[RunResult]) -> None:
     out = io.StringIO()
     to_csv(Run(runs[1].path, runs[1].manifest), out, summary=True)
     assert {row["load"] for row in csv.DictReader(io.StringIO(out.getvalue()))} == {"disk"}

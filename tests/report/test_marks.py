@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a figure is not is said wherever it stands: a note's mark, simulated drives."""
+"""Every figure shows its caveats: the mark of a note, simulated drives."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def noted(tmp_path_factory: pytest.TempPathFactory) -> pages.Page:
     return page_of(analyse(read_run(write_run(tmp_path_factory.mktemp("run"), made, points))))
 
 
-def test_a_figure_with_a_note_is_marked_on_its_card_and_no_other_is(noted: pages.Page) -> None:
+def test_only_figures_with_a_note_are_marked_on_cards(noted: pages.Page) -> None:
     (card,) = noted.cards
     marks = {line.name: line.mark for line in card.headlines}
     assert marks == {"mutex": "", "wake-up latency": " †"}
@@ -55,7 +55,7 @@ def test_every_table_and_plot_of_a_noted_benchmark_is_marked(noted: pages.Page) 
     assert not any("†" in cell.text for row in other.table.rows for cell in row)
 
 
-def test_a_figure_with_a_note_opens_no_page_and_is_marked_where_systems_lie_over_each_other(
+def test_a_figure_with_a_note_does_not_open_the_page_and_is_marked_in_overlays(
     noted: pages.Page, tmp_path: Path
 ) -> None:
     assert noted.overlays and not any("wakeup" in over.wide.heading for over in noted.overlays)
@@ -94,7 +94,7 @@ def motion(folder: Path, transport: str) -> RunResult:
         ("interface eth1", "drives on interface eth1"),
     ],
 )
-def test_drives_are_called_what_they_are_wherever_ours_stand_beside_the_study(
+def test_comparisons_with_the_study_name_simulated_drives(
     transport: str, words: str, tmp_path: Path
 ) -> None:
     page = page_of(motion(tmp_path, transport))
@@ -113,7 +113,7 @@ def test_drives_are_called_what_they_are_wherever_ours_stand_beside_the_study(
             assert all(words in row[0].text for row in section.table.rows)
 
 
-def test_what_a_time_stamp_costs_stands_beside_the_published_one(tmp_path: Path) -> None:
+def test_the_cost_of_a_time_stamp_is_shown_next_to_the_published_one(tmp_path: Path) -> None:
     stamps = Point("clock/read-cost", {"all": np.full(200, 3, np.uint32)})
     page = page_of(analyse(read_run(write_run(tmp_path, manifest(HIFIVE1), [stamps]))))
     (table,) = [t for t in page.studies if t.name == "published-points"]

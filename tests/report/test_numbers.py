@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures in words: no digit invented, none hidden."""
+"""Formatted figures neither invent digits nor hide them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_published_figures_keep_every_printed_digit() -> None:
     assert digits.printed(0.004) == "0.004"
 
 
-def test_an_end_that_n_does_not_allow_is_open() -> None:
+def test_an_interval_end_that_n_cannot_give_is_open() -> None:
     assert digits.interval(3410, None, US) == "[3.410, …]"
     assert digits.interval(None, None, US) == ""
     assert digits.figure(1855, unit_of("ticks", EMULATED_CLOCK)) == "1,855"
@@ -55,11 +55,11 @@ def test_an_end_that_n_does_not_allow_is_open() -> None:
         ((0.02, 0.025, 0.03), ["0.02", "0.025", "0.03"]),
     ],
 )
-def test_the_labels_of_an_axis_are_of_one_manner(ticks: tuple[float, ...], said: list[str]) -> None:
+def test_axis_labels_are_consistent(ticks: tuple[float, ...], said: list[str]) -> None:
     assert digits.axis(ticks) == said
 
 
-def test_a_change_is_told_in_percent_with_three_digits() -> None:
+def test_a_change_is_shown_in_percent_with_three_digits() -> None:
     assert [digits.percent(v) for v in (0.0123, -0.2, 13.7, 0.0)] == [
         "+1.23 %",
         "-20.0 %",

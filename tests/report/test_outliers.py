@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The worst samples as a user sees them: in the terminal, as JSON, in the report."""
+"""The worst samples in the terminal, as JSON and in the report."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def show(*arguments: str | Path, columns: int = 80) -> str:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A planted cause, and the trace of a wake-up that a thread kept waiting."""
+    """A run with a known cause, and the trace of a wake-up delayed by a thread."""
     folder = measured(tmp_path_factory.mktemp("run")).path
     shutil.copy(TRACE, folder / "trace.txt")
     with (folder / "trace.txt").open("a") as file:
@@ -47,7 +47,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_common_cause_stands_below_the_maxima(run: Path) -> None:
+def test_the_common_cause_is_shown_below_the_maxima(run: Path) -> None:
     text = show(run, "--outliers", columns=200)
     assert "20 of 20 of the worst 0.1 % had an involuntary context switch; 0.4" in text
     assert text.index("1,568") < text.index("20 of 20")
@@ -61,7 +61,7 @@ def test_a_kept_trace_names_the_thread(run: Path) -> None:
     assert "went to the thread planted hog (pid 13428)" in text
 
 
-def test_a_trace_without_a_mark_is_about_the_largest_sample(tmp_path: Path) -> None:
+def test_a_trace_without_a_mark_belongs_to_the_largest_sample(tmp_path: Path) -> None:
     shutil.copy(TRACE, tmp_path / "trace.txt")
     (found,) = kept_traces(tmp_path, 3.4e-3)
     assert found.blame is not None and found.blame.culprit is not None
@@ -75,7 +75,7 @@ def test_a_trace_that_shows_nothing_says_so(tmp_path: Path) -> None:
     assert "does not show" in found.sentence
 
 
-def test_json_holds_maxima_factors_and_traces(run: Path) -> None:
+def test_json_contains_maxima_factors_and_traces(run: Path) -> None:
     (answer,) = json.loads(show("--json", run))
     (lane,) = answer["outliers"]
     assert (lane["worst_n"], lane["n"], lane["lane"]) == (20, 19_995, "core0")
@@ -120,7 +120,7 @@ def test_the_lanes_of_a_run_share_its_false_alarms(tmp_path: Path) -> None:
         assert lane.outliers.causes.smallest_p < lane.outliers.causes.limit / 3
 
 
-def test_too_few_samples_for_so_many_series_are_not_called_clean(tmp_path: Path) -> None:
+def test_too_few_samples_for_the_number_of_series_are_not_reported_as_clean(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     lanes = {f"core{core}": rng.integers(0, 10**6, 210).astype(np.uint32) for core in range(40)}
     result = analyse(read_run(write_run(tmp_path, manifest(LINUX), [Point("cyclic/x", lanes)])))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Systems over each other: one axis, one look a variant through the whole page, the deadline."""
+"""Overlaid systems: one axis, one style per variant on the whole page, the deadline."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def rounds(folder: Path) -> list[RunResult]:
-    """Two loads in three rounds of a cyclic task of 1 ms; under load one in ten cycles is late."""
+    """Two loads in three rounds of a 1 ms cyclic task; under load one in ten cycles is late."""
     rng = np.random.default_rng(5)
     found = []
     for number in (1, 2, 3):
@@ -61,7 +61,7 @@ def page(runs: list[RunResult]) -> pages.Page:
     return page_of(runs)
 
 
-def test_rounds_of_one_call_are_one_variant_and_other_runs_one_each(runs: list[RunResult]) -> None:
+def test_rounds_of_one_call_form_one_variant(runs: list[RunResult]) -> None:
     manifests = [run.manifest for run in runs]
     assert [(v.letter, v.runs) for v in variants_of(manifests)] == [
         ("A", (0, 2, 4)),
@@ -82,13 +82,13 @@ def test_labels_name_the_variant_and_its_round(runs: list[RunResult]) -> None:
     assert labels.variant_names(runs) == ["load none", "load disk"]
 
 
-def test_no_two_of_ten_variants_look_alike_and_the_first_five_differ_without_colour() -> None:
+def test_ten_variants_have_distinct_styles_and_the_first_five_differ_without_colour() -> None:
     assert len({(colour(n), dash(n)) for n in range(STYLES)}) == STYLES
     assert len({dash(n) for n in range(5)}) == len({colour(n) for n in range(5)}) == 5
 
 
 def test_a_variant_has_one_colour_and_dash_on_the_whole_page(page: pages.Page) -> None:
-    """Whatever a picture is of, its curves are those of the run that its heading names."""
+    """Every plot draws the run in its heading with that run's style."""
     assert [key.label for key in page.legend] == [
         "posix/linux@host (load none)",
         "posix/linux@host (load disk)",
@@ -109,11 +109,11 @@ def test_a_variant_has_one_colour_and_dash_on_the_whole_page(page: pages.Page) -
                 assert path.get("class") == ("x1" if words.text.startswith("A:") else "x2")
 
 
-def test_all_systems_lie_over_each_other_with_the_deadline_drawn(page: pages.Page) -> None:
+def test_all_systems_are_overlaid_with_the_deadline(page: pages.Page) -> None:
     first = page.overlays[0]
     assert first.wide.heading.startswith("cyclic/wakeup-latency")
     root = ET.fromstring(first.wide.svg)
-    assert len(list(root.iter(f"{SVG}path"))) == 6  # a line a round
+    assert len(list(root.iter(f"{SVG}path"))) == 6  # one line per round
     due = [line for line in root.iter(f"{SVG}line") if line.get("class") == "due"]
     assert len(due) == 1 and due[0].get("x1") == due[0].get("x2")
     words = [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "duet"]
@@ -121,10 +121,10 @@ def test_all_systems_lie_over_each_other_with_the_deadline_drawn(page: pages.Pag
     assert json.loads(first.data)["due"] == [[1000.0, "deadline 1 ms"]]
 
 
-def test_what_is_read_at_the_deadline_is_the_share_of_cycles_missed(
+def test_the_curve_shows_the_share_of_missed_cycles_at_the_deadline(
     page: pages.Page, runs: list[RunResult]
 ) -> None:
-    """Late or not run at all, of the cycles planned: the curve is exact at its points."""
+    """Cycles late or not run, of the cycles planned: the curve is exact at its points."""
     curves = json.loads(page.overlays[0].data)["curves"]
     for run, curve in zip(runs, curves, strict=True):
         record = run.records[0]
@@ -154,14 +154,14 @@ def test_instructions_of_two_instruction_sets_share_no_axis(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_every_word_stands_within_the_picture(page: pages.Page, width: tuple[float, float]) -> None:
+def test_all_text_stays_within_the_plot(page: pages.Page, width: tuple[float, float]) -> None:
     for over in page.overlays:
         plot = over.wide if width == WIDE else over.narrow
         root = ET.fromstring(plot.svg)
         _, _, across, down = map(float, str(root.get("viewBox")).split())
         assert across == width[0]
         for text in root.iter(f"{SVG}text"):
-            half = 3.0 * len(text.text or "")  # 6 px a letter
+            half = 3.0 * len(text.text or "")  # 6 px per letter
             x, anchor = float(str(text.get("x"))), text.get("text-anchor", "start")
             left = {"start": x, "middle": x - half, "end": x - 2 * half}[anchor]
             right = {"start": x + 2 * half, "middle": x + half, "end": x}[anchor]
@@ -169,7 +169,7 @@ def test_every_word_stands_within_the_picture(page: pages.Page, width: tuple[flo
             assert 0.0 < float(str(text.get("y"))) <= down
 
 
-def test_letters_of_two_variants_never_cover_each_other(page: pages.Page) -> None:
+def test_letters_of_two_variants_never_overlap(page: pages.Page) -> None:
     for over in page.overlays:
         root = ET.fromstring(over.wide.svg)
         places = [
@@ -182,11 +182,9 @@ def test_letters_of_two_variants_never_cover_each_other(page: pages.Page) -> Non
         assert abs(x1 - x2) >= 10.0 or abs(y1 - y2) >= 11.0
 
 
-def test_what_is_left_out_of_a_picture_is_said(page: pages.Page, runs: list[RunResult]) -> None:
+def test_a_plot_reports_the_samples_it_omits(page: pages.Page, runs: list[RunResult]) -> None:
     total = sum(lane.entry.taken for run in runs for lane in run.records[0].lanes)
-    assert f"values of {total:,} samples are drawn, with exact shares: the 40 largest" in render(
-        page
-    )
+    assert f" of {total:,} samples are drawn, with exact shares: the 40 largest" in render(page)
 
 
 def test_a_deadline_far_beyond_all_values_is_named_at_the_edge(tmp_path: Path) -> None:
@@ -209,12 +207,12 @@ def test_warnings_are_folded_behind_their_number(page: pages.Page) -> None:
     assert folded.start() < text.index("At a glance")
 
 
-def test_a_single_run_has_its_picture_too(runs: list[RunResult]) -> None:
+def test_a_single_run_also_has_its_plot(runs: list[RunResult]) -> None:
     page = page_of(runs[:1])
     assert page.overlays[0].wide.heading.startswith("cyclic/wakeup-latency")
 
 
-def test_a_page_without_any_distribution_has_no_picture(tmp_path: Path) -> None:
+def test_a_page_without_a_distribution_has_no_plot(tmp_path: Path) -> None:
     run = analyse(
         read_run(
             write_run(tmp_path, manifest(HIFIVE1), [Point("itc/pipe", status="n/a", reason="none")])
@@ -223,7 +221,7 @@ def test_a_page_without_any_distribution_has_no_picture(tmp_path: Path) -> None:
     assert overlays.at_top([("a", run)]) == [] and page_of([run]).overlays == ()
 
 
-def test_a_card_is_a_variant_with_the_middle_round_and_the_largest_maximum(
+def test_a_card_shows_the_middle_round_and_the_largest_maximum_of_a_variant(
     page: pages.Page, runs: list[RunResult]
 ) -> None:
     assert [card.name for card in page.cards] == [key.label for key in page.legend]
@@ -242,7 +240,7 @@ def test_a_warning_of_all_rounds_names_the_variant_once(page: pages.Page) -> Non
     assert targets and set(targets) <= {key.label for key in page.legend}
 
 
-def test_a_period_that_was_kept_is_drawn_for_cyclic_work_only(tmp_path: Path) -> None:
+def test_a_met_period_is_drawn_for_cyclic_work_only(tmp_path: Path) -> None:
     rng = np.random.default_rng(6)
     points = [
         Point(bench, {"all": rng.integers(900, 9000, 500).astype(np.uint32)}, {"period_us": 10_000})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page: right figures, one file, nothing from the network, small, and honest about gaps."""
+"""The page has correct figures, is one small file without network access, and shows its gaps."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_the_page_is_well_nested_and_every_anchor_exists(html: Html) -> None:
 
 
 def test_nothing_comes_from_the_network(page: pages.Page) -> None:
-    text = re.sub(r"/\*!.*?\*/", "", render(page), flags=re.DOTALL)  # licences name their homes
+    text = re.sub(r"/\*!.*?\*/", "", render(page), flags=re.DOTALL)  # licences contain URLs
     assert set(re.findall(r"https?://[^\s\"'<]*", text)) == {"http://www.w3.org/2000/svg"}
     assert not re.search(r"\b(srcset|@import|url\()|\bsrc=", text)
 
@@ -170,14 +170,14 @@ def test_an_invalid_record_shows_its_reason_and_no_figure(html: Html, page: page
     assert "12,345" not in render(page)
 
 
-def test_not_applicable_is_said_with_its_reason(html: Html) -> None:
+def test_not_applicable_is_shown_with_its_reason(html: Html) -> None:
     table = html.tables["results-itc-pipe"]
     rows = [row for row in table[1:] if row[0] == HIFIVE1["name"]]
     assert rows[0][column(table, "Median")] == "n/a"
     assert "n/a: no pipes here" in html.text
 
 
-def test_the_studys_table_has_ours_beside_published(html: Html) -> None:
+def test_the_studys_table_has_ours_next_to_published(html: Html) -> None:
     table = html.tables["yoo2024-table-3"]
     rows = [row for row in table[1:] if row[0] == "Mutex"]
     assert [row[1] for row in rows] == ["published"] * 3 + ["ours"] * 2
@@ -206,7 +206,7 @@ def test_table_4_has_all_threads_as_one_row(html: Html) -> None:
     assert table[-1][-2:] == ["µs", "hosted"]
 
 
-def test_published_means_stand_in_a_plot_of_their_own(html: Html) -> None:
+def test_published_means_have_their_own_plot(html: Html) -> None:
     assert "published mean, FreeRTOS 10.2.0, µs · hardware" in html.text
 
 
@@ -250,7 +250,7 @@ def test_the_accounts_balance_on_the_page(html: Html) -> None:
 
 def test_warnings_come_before_the_cards(page: pages.Page) -> None:
     text = render(page)
-    assert 0 < text.index("before you believe a figure") < text.index("At a glance")
+    assert 0 < text.index("read these before the figures") < text.index("At a glance")
     assert "records-invalid" in {notice.code for notice in page.notices}
 
 
@@ -270,7 +270,7 @@ def test_a_partial_run_is_partial_everywhere(tmp_path: Path) -> None:
         assert "(partial)" in (plot.description if plot.name in over else plot.heading)
 
 
-def test_tables_can_be_read_without_eyes(html: Html) -> None:
+def test_tables_are_accessible_to_screen_readers(html: Html) -> None:
     headers = [(tag, value) for tag, key, value in html.attributes if key == "scope"]
     assert {value for _, value in headers} == {"col", "row"}
     images = [v for tag, key, v in html.attributes if (tag, key) == ("svg", "aria-label")]
@@ -295,10 +295,10 @@ def test_a_page_that_grows_too_large_leaves_out_plots_and_says_so(tmp_path: Path
     written = write_page(lambda detail: page_of(runs, detail), output)
     assert output.stat().st_size <= MAX_BYTES
     assert written.left_out
-    assert "To keep this page under 1 MB" in output.read_text()
+    assert "To stay under 1 MB" in output.read_text()
 
 
-def test_figures_are_files_of_their_own(page: pages.Page, tmp_path: Path) -> None:
+def test_figures_are_written_as_separate_files(page: pages.Page, tmp_path: Path) -> None:
     files = write_figures(page, tmp_path)
     assert len(files) == len(set(files)) == len(page.all_plots) > 20
     for file in files:

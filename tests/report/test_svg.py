@@ -26,7 +26,7 @@ values = st.floats(1e-6, 1e9)
 
 
 @given(low=st.floats(-1e9, 1e9), span=st.floats(0, 1e9))
-def test_linear_ticks_are_round_few_and_inside(low: float, span: float) -> None:
+def test_linear_ticks_are_round_and_few_and_inside_the_scale(low: float, span: float) -> None:
     made = scale.linear(low, low + span, 0, 100)
     assert made.low <= low and made.high >= low + span
     assert 2 <= len(made.ticks) <= 9
@@ -64,7 +64,7 @@ def test_scales_map_their_ends() -> None:
         (0, 0.37, (0, 0.1, 0.2, 0.3, 0.4)),
     ],
 )
-def test_ticks_stand_where_a_reader_expects_them(
+def test_ticks_are_where_a_reader_expects_them(
     low: float, high: float, ticks: tuple[float, ...]
 ) -> None:
     assert scale.linear(low, high, 0, 1).ticks == ticks
@@ -134,7 +134,7 @@ def test_a_plot_is_valid_svg_with_title_and_description(plot: Plot) -> None:
 
 
 @pytest.mark.parametrize("plot", plots(), ids=lambda plot: plot.name)
-def test_nothing_is_painted_outside(plot: Plot) -> None:
+def test_nothing_is_drawn_outside(plot: Plot) -> None:
     root = ET.fromstring(plot.svg)
     height = float(str(root.get("viewBox")).split()[3])
     for mark in root.iter():
@@ -145,7 +145,7 @@ def test_nothing_is_painted_outside(plot: Plot) -> None:
 
 
 @pytest.mark.parametrize("plot", plots(), ids=lambda plot: plot.name)
-def test_a_file_of_its_own_carries_its_colours(plot: Plot) -> None:
+def test_a_separate_file_contains_its_colours(plot: Plot) -> None:
     file = standalone(plot)
     root = ET.fromstring(file)
     styles = root.findall(f"{NAMESPACE}style")
@@ -161,7 +161,7 @@ def test_direct_labels_keep_their_distance_and_stay_above_the_axis() -> None:
     assert ys[-1] <= panel.bottom + 4
 
 
-def test_a_single_sample_in_a_million_is_seen() -> None:
+def test_a_single_sample_in_a_million_is_visible() -> None:
     samples = np.array([100] * 1_000_000 + [150], dtype=np.uint32)
     plot = counts(
         histogram(samples, cells=51),
@@ -195,14 +195,14 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("theme", [style.LIGHT, style.DARK], ids=["light", "dark"])
-def test_words_and_lines_can_be_told_from_the_ground(theme: str) -> None:
+def test_text_and_lines_contrast_with_the_background(theme: str) -> None:
     colours = dict(item.split(":") for item in theme.replace("\n", "").split(";"))
     for name in ("--ink", "--muted", "--alarm", *(f"--s{i}" for i in range(1, 6))):
         # 4.5:1 for text (WCAG 2.1, 1.4.3); the series colours are text too, in labels and badges.
         assert contrast(colours[name], colours["--paper"]) >= 4.5, name
 
 
-def test_words_above_a_plot_end_where_the_plot_does_and_none_is_lost() -> None:
+def test_text_above_a_plot_wraps_at_its_edge_without_losing_words() -> None:
     heading = "linux-rt/x86_64@guest (load cpu+timers) (cereia2011-case2)"
     below = "number of samples, of 283; rank 10, full context, stop above 3,000 µs · instructions"
     panel, short = Panel(heading, below), Panel("posix/linux@host", "hosted")
@@ -210,10 +210,10 @@ def test_words_above_a_plot_end_where_the_plot_does_and_none_is_lost() -> None:
     shown = [element for element in root.iter() if element.tag.endswith("text")]
     heads = [element.text or "" for element in shown if element.get("class") == "h"]
     others = [element.text or "" for element in shown if element.get("class") is None]
-    # What tells two runs apart, and the clock class, stand at the end.
+    # The words that distinguish runs, and the clock class, are at the end.
     assert (" ".join(heads), " ".join(others)) == (heading, below)
     assert max(map(len, heads)) <= 44 and max(map(len, others)) <= 58
-    # Every line has its place, and the plot as much room as one below two lines.
+    # Every line has its place, and the plot keeps the height it has below two lines.
     places = [float(element.get("y", "")) for element in shown]
     assert places == sorted(places) and len(set(places)) == 4 and places[-1] < panel.top
     assert panel.bottom - panel.top == short.bottom - short.top

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Zooming is an addition: the page holds all of it, asks no network, and reads without it."""
+"""Zooming is optional: the page contains all of it, needs no network, and is readable without."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def test_the_svg_is_there_whether_or_not_the_library_is(text: str) -> None:
     assert figures
     for figure in figures:
         assert figure.count("<svg") == 2 and 'class="plot"' in figure
-    # Only the script hides it, by a class that no markup has.
+    # Only the script hides it, with a class that no markup has.
     assert ".over.live .static{display:none}" in text and 'class="over live"' not in text
     assert re.search(r"@media print\{[^@]*\.over\.live \.static\{display:block\}", text)
 
 
-def test_every_request_is_forbidden_by_the_page_itself(text: str) -> None:
+def test_the_page_forbids_every_request(text: str) -> None:
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
     assert policy is not None
     parts = dict(part.split(" ", 1) for part in unescape(policy[1]).split("; "))
@@ -55,7 +55,7 @@ def test_every_request_is_forbidden_by_the_page_itself(text: str) -> None:
     assert not re.search(r"<(script|img|link|iframe)[^>]*\b(src|href)=", text)
 
 
-def test_a_page_carries_the_library_with_its_licence_or_nothing_of_it(
+def test_a_page_contains_the_library_with_its_licence_or_none_of_it(
     page: pages.Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(render, "library", lambda: LIBRARY)
@@ -82,7 +82,7 @@ def test_data_inside_a_script_cannot_end_it(page: pages.Page) -> None:
 
 
 def test_the_library_that_was_set_up_is_the_pinned_one() -> None:
-    """`make setup` fetched it, or the network lacked it: then nothing is half there."""
+    """`make setup` fetched all of the library, or none of it."""
     root = Path(__file__).resolve().parents[2]
     pinned = re.search(r"^VERSION=(.*)$", (root / "scripts/setup-uplot.sh").read_text(), re.M)
     found = zoom.library()

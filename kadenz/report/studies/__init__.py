@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The studies' own table layouts, ours beside published.
+"""The studies' own table layouts, our figures next to the published ones.
 
-The published rows are shown as printed, in their unit and with the class of their clock; ours in
-ours. Nothing is converted, and no ratio is formed: a reader who wants one has to decide first what
-it would mean.
+Published rows are shown as printed, in their unit and clock class; ours in ours. Nothing is
+converted and no ratio is formed: the reader must first decide what a ratio would mean.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _IN_LAYOUTS = {
 
 
 def tables(figures: Sequence[PublishedFigure], runs: Named) -> list[Table]:
-    """Every layout of which `runs` measured something."""
+    """Every layout that `runs` have measurements for."""
     made = (
         yoo2024.table_3(figures, runs),
         yoo2024.table_4(figures, runs),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Table I and figures 2 to 5 of Cereia, Bertolotti and Scanzio (2011), ours beside published.
+"""Table I and figures 2 to 5 of Cereia, Bertolotti and Scanzio (2011), ours next to published.
 
-The study measured three kernel configurations, each without and with best-effort I/O. A machine of
-ours is one of them; what nobody measured is said to be so, never left out.
+The study measured three kernel configurations, each without and with best-effort I/O. Each of our
+machines is one of them; a row that no run measured is shown as not measured, never left out.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ STUDY_LOADS = (NO_LOAD, "io")  # section IV-B: without, and with best-effort I/O
 
 
 def edge_lanes(runs: Named) -> list[tuple[int, str, RunResult, RecordResult, LaneResult]]:
-    """Lanes with jitter of edges; of a run of the study without any, those of wake-ups.
+    """Lanes with edge jitter; for a run of the study without edges, its wake-up lanes.
 
-    Where no run has edges, the wake-ups of every run.
+    If no run has edges, the wake-up lanes of every run.
     """
     edges = _lanes(runs, EDGES)
     own = {id(run) for _, _, run, _, _ in edges}
@@ -46,23 +46,23 @@ def _lanes(runs: Named, bench: str) -> list[tuple[int, str, RunResult, RecordRes
 
 
 def load_of(run: RunResult) -> str:
-    """ "none", "disk", ...: what ran beside the measurement."""
+    """The load during the measurement: "none", "disk", ..."""
     return run.manifest.conditions.get("load", NO_LOAD) or NO_LOAD
 
 
 def is_preempt_rt(run: RunResult) -> bool:
-    """Whether the kernel of the run is one with the RT patch, which 6.12 and later contain."""
+    """Whether the run's kernel has the RT patch (in mainline since 6.12)."""
     return "PREEMPT_RT" in preempt_of(run).upper()
 
 
 def preempt_of(run: RunResult) -> str:
-    """The kind of preemption of the kernel that was measured: a guest's own, else the machine's."""
+    """The preemption model of the measured kernel: the guest's, else the host's."""
     manifest = run.manifest
     return manifest.target.settings.get("preempt") or manifest.host.preempt
 
 
 def table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
-    """Table I. None where no run has jitter of edges or wake-ups of the study's kind."""
+    """Table I. None if no run has edge jitter, or wake-ups measured as in the study."""
     published = [f for f in figures if f.paper == PAPER and f.where == TABLE]
     lanes = edge_lanes(runs)
     if not published or not lanes or not _of_the_study(runs):
@@ -103,17 +103,17 @@ def table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
         rows=tuple(rows),
         numeric=frozenset({4, 5, 6, 7, 8}),
         notes=(
-            "After compensation of the clocks' rate by regression and of their drift by a moving "
-            "average of 16,000 edges; shorter series take a quarter of their length.",
+            "Clock rate compensated by regression, clock drift by a moving average over 16,000 "
+            "edges, or over a quarter of a shorter series.",
             "Published: real terminals, one core, 2011. Ours: simulated terminals on this machine, "
-            "whose class says what the figures can claim. Compare the shape, never the size.",
-            "A run under PREEMPT_RT stands with “hrtimer thread at 52” where it was measured under "
-            "the tuning cereia2011-case2, else with “all IRQ threads at 51”. Kernels of today have "
-            "no routing cache.",
+            "whose clock class limits the figures. Compare the shape, never the size.",
+            "A PREEMPT_RT run is shown with “hrtimer thread at 52” if it was measured under the "
+            "tuning cereia2011-case2, else with “all IRQ threads at 51”. Today's kernels have no "
+            "routing cache.",
             *(
                 (
-                    "The last rows were measured under loads the study did not have: they stand "
-                    "beside none of its figures.",
+                    "The last rows were measured under loads that the study did not use: they "
+                    "have no published counterpart.",
                 )
                 if beyond
                 else ()
@@ -122,8 +122,8 @@ def table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
                 ()
                 if all(record.bench == EDGES for _, _, _, record, _ in lanes)
                 else (
-                    "Runs without edges: ours are wake-ups of a periodic thread. Those of guests "
-                    "are counted instructions in virtual ns: how paths differ, no latencies.",
+                    "Runs without edges show the wake-ups of a periodic thread. In guests these "
+                    "are counted instructions in virtual ns: they compare paths, not latencies.",
                 )
             ),
         ),
@@ -136,7 +136,7 @@ def _of_the_study(runs: Named) -> bool:
 
 
 def _is_of_the_study(run: RunResult) -> bool:
-    """Measured by one of its campaigns: cereia2011, and cereia2011-guest for kernels in guests."""
+    """Whether the campaign is cereia2011, or cereia2011-guest for kernels in guests."""
     return run.manifest.campaign.name.startswith(PAPER)
 
 
@@ -145,9 +145,9 @@ def _is(one: PublishedFigure, kernel: str, load: str) -> bool:
 
 
 def _same_cell(run: RunResult, kernel: str, load: str) -> bool:
-    """Whether a run is of the study's kernel configuration and under the very load of the study."""
+    """Whether a run has the study's kernel configuration and exactly its load."""
     if is_preempt_rt(run):
-        # A profile with values that failed is named with them: it is not the study's case.
+        # A profile with failed values has them in its name and is not the study's case.
         tuned = run.manifest.conditions.get("tuning") == "cereia2011-case2"
         wanted = "hrtimer thread" in kernel if tuned else "all IRQ threads" in kernel
     else:
@@ -204,9 +204,9 @@ def _absent(kernel: str, load: str) -> tuple[Cell, ...]:
 
 
 def plots(runs: Named) -> list[Plot]:
-    """Figures 2 (compensated), 3 (jitter, no load), 4 (with the study's), 5 (both on one scale).
+    """Figures 2 (compensated), 3 (jitter, no load), 4 (study's load), 5 (both on one scale).
 
-    Runs under any other load are drawn the same way, and called figures of no study.
+    Runs under any other load are drawn the same way and labelled as not of the study.
     """
     lanes = edge_lanes(runs)
     if not lanes or not _of_the_study(runs):
@@ -226,7 +226,7 @@ def plots(runs: Named) -> list[Plot]:
 def _on_one_scale(
     lanes: Sequence[tuple[int, str, RunResult, RecordResult, LaneResult]],
 ) -> list[Plot]:
-    """As figure 5, of lanes that share a unit; nothing where they share their load, too."""
+    """As figure 5, for lanes that share a unit; empty if they also share their load."""
     if len({load_of(one[2]) for one in lanes}) < 2:
         return []
     found = [one[4].jitter for one in lanes if one[4].jitter is not None]
@@ -247,7 +247,7 @@ def _on_one_scale(
 
 
 def _which(run: RunResult) -> str:
-    """The figure of the study that shows a run of this load; "another load" for none of them."""
+    """The study's figure for a run under this load; "another load" if there is none."""
     load = load_of(run)
     if load not in STUDY_LOADS:
         return "another load"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Table 4 of Mazzi, Gaga and Errahimi (2021): four micro-benchmarks, ours beside published."""
+"""Table 4 of Mazzi, Gaga and Errahimi (2021): four micro-benchmarks, ours next to published."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _Take = Callable[[str], Cell | None]
 
 
 def table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
-    """Batches of 50,000 iterations and single executions. None without a row of ours."""
+    """Batches of 50,000 iterations and single executions. None if we measured none of them."""
     published = [f for f in figures if f.paper == PAPER and f.where == TABLE]
     ours = _ours(runs)
     if not ours:
@@ -47,8 +47,8 @@ def table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
         numeric=frozenset({4, 5, 6, 7}),
         notes=(
             CLASSES_DIFFER,
-            "Batches are shown less their empty loop, as published; sample by sample is the median "
-            "of single executions and holds the cost of reading the clock.",
+            "Batches are shown less their empty loop, as published. “Sample by sample” is the "
+            "median of single executions and includes the cost of reading the clock.",
         ),
         row_kinds=("published",) * len(printed) + ("ours",) * len(ours),
     )
@@ -90,7 +90,7 @@ def _ours(runs: Named) -> list[tuple[Cell, ...]]:
 
 
 def _ways(run: RunResult) -> list[tuple[str, _Take]]:
-    """The three figures of ours: whole batch, one iteration of it, single executions."""
+    """Our three figures: whole batch, one iteration of it, single executions."""
 
     def batch(bench: str) -> RecordResult | None:
         return next(

@@ -13,8 +13,8 @@ from kadenz.report.table import Cell, Table, badge, figure, words
 from kadenz.stats.summary import Summary
 
 CLASSES_DIFFER = (
-    "Published and measured rows stand on different clocks where their classes differ: compare the "
-    "shape of the figures, never their size."
+    "Published and measured rows whose clock classes differ come from different kinds of clock: "
+    "compare the shape of the figures, never their size."
 )
 STATISTICS = ("mean", "min", "max", "sd")
 _MECHANISMS = (
@@ -40,7 +40,7 @@ def statistics_table(
     kinds: list[str],
     ours: int,
 ) -> Table | None:
-    """A table of rows made by `printed` and `measured`; None without a row of ours."""
+    """A table of rows made by `printed` and `measured`; None without a measured row."""
     if not ours:
         return None
     return Table(
@@ -88,7 +88,7 @@ def printed(published: Sequence[PublishedFigure]) -> list[tuple[Cell, ...]]:
 
 
 def measured(label: str, run: RunResult, record: RecordResult) -> tuple[Cell, ...]:
-    """Mean, min, max and sd of a record of ours, in its unit."""
+    """Mean, min, max and sd of one of our records, in its unit."""
     summary = whole_summary(record)
     assert summary is not None
     unit = record.unit
@@ -105,12 +105,12 @@ def measured(label: str, run: RunResult, record: RecordResult) -> tuple[Cell, ..
 
 
 def whole_summary(record: RecordResult) -> Summary | None:
-    """Of all lanes together, as a study that names one figure for four threads does."""
+    """The summary of all lanes together, for a study that gives one figure for four threads."""
     if record.pooled is not None:
         return record.pooled.summary
     return record.main.summary if record.main is not None else None
 
 
 def as_printed(row: PublishedFigure | None) -> Cell:
-    """A published figure with the digits it was printed with."""
+    """A published figure with its printed digits."""
     return Cell(digits.ABSENT) if row is None else Cell(digits.printed(row.value), row.value)

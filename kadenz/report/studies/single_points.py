@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Published figures of no table of their own, beside the same point of ours."""
+"""Published figures without a table of their own, next to our figure for the same point."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kadenz.stats.summary import Summary
 def table(
     figures: Sequence[PublishedFigure], runs: Named, elsewhere: Collection[tuple[str, str]]
 ) -> Table | None:
-    """None where nothing matches. `elsewhere`: paper and place of figures with their own table."""
+    """None if nothing matches. `elsewhere`: paper and place of figures with their own table."""
     rows = []
     notes: dict[str, None] = {}
     single = [f for f in figures if (f.paper, f.where) not in elsewhere]
@@ -43,7 +43,7 @@ def table(
         return None
     return Table(
         name="published-points",
-        title="Single figures of the studies, ours beside published",
+        title="Single figures of the studies, ours next to published",
         columns=(
             "Benchmark",
             "Point",

@@ -12,7 +12,7 @@ from kadenz.report.tables import Named
 
 @dataclass(frozen=True)
 class PublishedSystem:
-    """Whose published means a plot shows."""
+    """A system whose published means a plot shows."""
 
     name: str
     kernel: str

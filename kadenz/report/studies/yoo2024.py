@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables 3 and 4 and figure 15 of Yoo and Choi (2024), ours beside published.
+"""Tables 3 and 4 and figure 15 of Yoo and Choi (2024), ours next to published.
 
-Figure 15 draws the position error of every joint on its way from 0 to 90 degrees. The study states
+Figure 15 shows the position error of each joint as it moves from 0 to 90 degrees. The study states
 that the error stays within 2 degrees.
 """
 
@@ -32,7 +32,7 @@ _MECHANISMS = (
 
 
 def table_3(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
-    """Semaphores and mutex on FreeRTOS. None where no run measured one of them."""
+    """Semaphores and mutex on FreeRTOS. None if no run measured any of them."""
     rows: list[tuple[Cell, ...]] = []
     kinds: list[str] = []
     ours = 0
@@ -61,7 +61,7 @@ def table_3(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
 
 
 def table_4(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
-    """Scheduling latency on Linux. None where no run measured it."""
+    """Scheduling latency on Linux. None if no run measured it."""
     published = [f for f in figures if f.paper == PAPER and f.where == TABLE_4]
     rows = [(words("Wake-up latency"), *row) for row in printed(published)]
     kinds = ["published"] * len(rows)
@@ -86,7 +86,7 @@ def table_4(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
 
 
 def figure_15(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
-    """The largest error of each joint, both ways, below the published limit."""
+    """The largest error of each joint, out and back, under the published limit."""
     published = [one for one in figures if one.paper == PAPER and one.where == FIGURE]
     rows: list[tuple[Cell, ...]] = []
     for one in published:
@@ -128,8 +128,8 @@ def figure_15(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
         rows=tuple(rows),
         numeric=frozenset({3, 4}),
         notes=(
-            "Published: the figure's own statement about all joints of a real arm. Ours: largest "
-            "magnitude of every cycle; simulated drives follow better than real ones.",
+            "Published: the study's statement on all joints of a real arm. Ours: largest magnitude "
+            "over all cycles. Simulated drives follow better than real ones.",
         ),
         row_kinds=tuple(kinds),
     )
@@ -142,7 +142,7 @@ def _largest(record: RecordResult, lane: LaneResult) -> float | None:
 
 
 def plots(runs: Named) -> list[Plot]:
-    """The first way out of each run with all joints, where the run says how long a way is."""
+    """The first way out of each run with all joints, if the run gives the length of a way."""
     made = []
     for label, run in runs:
         cycles = int(run.manifest.target.settings.get(WAY, "0"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Box plots, one row each: quartiles, whiskers, and how far the largest went."""
+"""Box plots, one per row: quartiles, whiskers and the largest value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kadenz.report.svg.style import series
 from kadenz.stats.box import Box
 
 ROW = 25.0
-LABEL_PX, LABELS_PX = 6.8, 185.0  # a character's width at most, and that of all labels
+LABEL_PX, LABELS_PX = 6.8, 185.0  # maximum width of a character, and of a label
 LOG_FROM = 8.0
 
 
@@ -26,13 +26,13 @@ class Row:
     box: Box
     low: float
     high: float
-    scale: float  # ticks to the unit shown, for `box`; `low` and `high` are scaled already
+    scale: float  # ticks to the unit shown, for `box`; `low` and `high` are already scaled
 
 
 def boxes(
     rows: Sequence[Row], *, heading: str, subheading: str, unit: str, name: str, colour: int
 ) -> Plot:
-    """Tukey's box for every row; the thin line goes to the extremes, a ring marks the largest."""
+    """A Tukey box per row; the thin line spans the extremes, a ring marks the largest value."""
     colour = series(colour)
     labels = max(LABEL_PX * max(len(row.label) for row in rows) + 12.0, 60.0)
     panel = Panel(heading, subheading, left=min(labels, LABELS_PX), right=278.0)
@@ -53,7 +53,7 @@ def boxes(
 
 
 def _fitting(label: str) -> str:
-    """As much of a label as there is room for; the whole one is in the row's title."""
+    """As much of a label as fits; the row's title has all of it."""
     most = int((LABELS_PX - 12.0) / LABEL_PX)
     return label if len(label) <= most else f"{label[: most - 1]}…"
 

@@ -15,9 +15,9 @@ from kadenz.report.svg.style import series
 from kadenz.stats.histogram import Histogram
 from kadenz.stats.samples import Floats
 
-# A single sample must have a height: the axis begins below one.
+# A single sample must be visible, so the axis begins below one.
 FLOOR = 0.6
-# Up to so many bars each one tells its count; more would be narrower than a finger or pointer.
+# With up to 24 bars each shows its count on touch; more would be too narrow to hit.
 TOUCHABLE = 24
 
 
@@ -33,12 +33,12 @@ def counts(
     name: str,
     colour: int,
 ) -> Plot:
-    """Bars of `histogram` (in ticks; `scale` gives the unit shown), with `marks` such as p99 and
-    the cold samples as strokes below the axis, both in the unit shown."""
+    """Bars of `histogram` (in ticks; `scale` converts to the unit shown). `marks`, such as p99, and
+    the cold samples, drawn as strokes below the axis, are in the unit shown."""
     colour = series(colour)
     panel = Panel(heading, subheading, height=220.0, above=20.0)
     edges = histogram.edges * scale
-    # Cold samples may lie outside what is counted; they are shown where they are.
+    # Cold samples may lie outside the histogram; the axis includes them.
     low, high = min([*cold, float(edges[0])]), max([*cold, float(edges[-1])])
     x = choose(low, high, panel.left, panel.right - 4, log=histogram.spacing == "log")
     most = int(histogram.counts.max())
@@ -62,7 +62,7 @@ def counts(
         name,
         f"{histogram.n:,} samples from {digits.number(float(edges[0]))} to "
         f"{digits.number(float(edges[-1]))} {unit}; {described}; "
-        f"{len(cold)} cold samples apart. Counts are logarithmic.",
+        f"{len(cold)} cold samples excluded. Counts are logarithmic.",
     )
 
 
@@ -96,14 +96,14 @@ def _touch(
 
 
 def _marks(panel: Panel, marks: Sequence[tuple[str, float]]) -> None:
-    """Small strokes at the top edge with their names, where there is room for them."""
+    """Small strokes at the top edge, with their names placed so that they do not overlap."""
     placed = sorted(marks, key=lambda mark: mark[1])
     for number, (word, at) in enumerate(placed):
         panel.add(path([(at, panel.top - 4), (at, panel.bottom)], "fit"))
         half = 3.2 * len(word) + 2.0
         others = placed[:number] + placed[number + 1 :]
         near = [other for _, other in others if abs(other - at) < half + 24.0]
-        if near:  # words that would meet part to both sides
+        if near:  # overlapping names move to opposite sides
             left = near[0] > at or (near[0] == at and number == 0)
             panel.add(text(at, panel.top - 7, word, "v", anchor="end" if left else "start"))
         else:

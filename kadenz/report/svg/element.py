@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nested text with escaping: all that is needed of XML."""
+"""Nested, escaped text: all the XML that plots need."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ Attribute = str | float | int
 
 
 def el(name: str, /, *children: str, **attributes: Attribute) -> str:
-    """An element. `children` are markup already; `class_` and `stroke_width` lose and change their
-    underscore. Floats are written with one decimal: a tenth of a pixel."""
+    """An element. `children` are markup; `class_` becomes `class`, `stroke_width` `stroke-width`.
+    Floats are written with one decimal: a tenth of a pixel."""
     parts = [f"<{name}"]
     for key, value in attributes.items():
         text = _number(value) if isinstance(value, float) else str(value)
@@ -21,7 +21,7 @@ def el(name: str, /, *children: str, **attributes: Attribute) -> str:
 
 
 def text(x: float, y: float, words: str, class_: str = "", anchor: str = "start") -> str:
-    """Words at a place; `anchor` start, middle or end."""
+    """Text at a position; `anchor` is start, middle or end."""
     extra: dict[str, Attribute] = {"class_": class_} if class_ else {}
     if anchor != "start":
         extra["text_anchor"] = anchor
@@ -29,7 +29,7 @@ def text(x: float, y: float, words: str, class_: str = "", anchor: str = "start"
 
 
 def title(words: str) -> str:
-    """What a pointer over the element, and a screen reader, says."""
+    """The element's tooltip, also read by screen readers."""
     return el("title", escape(words))
 
 

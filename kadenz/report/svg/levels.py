@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tail: peaks as measured, the fit through them, and the levels it leads to."""
+"""A tail: the measured peaks, the fit through them and its return levels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHOWN = 60
 
 @dataclass(frozen=True)
 class Level:
-    """Once in `samples`, in the unit shown."""
+    """A level with the return period `samples`, in the unit shown."""
 
     samples: float
     level: Estimate
@@ -38,11 +38,11 @@ def levels(
     name: str,
     colour: int,
 ) -> Plot:
-    """`peaks` (c,) ascending, in the unit shown, of `n` samples; `curve` (once in samples, level)
-    of the fit, empty where there is none; `found` levels with their intervals."""
+    """`peaks` (c,) of `n` samples, ascending, in the unit shown. `curve` is the fit as (return
+    period, level), empty without a fit; `found` are levels with their intervals."""
     number = colour_of(colour)
     panel = Panel(heading, subheading, height=220.0)
-    # The r-th largest of c peaks was reached once in n / (r - 0.44) samples (Gringorten 1963).
+    # The r-th largest of c peaks has the return period n / (r - 0.44) (Gringorten 1963).
     rank = np.arange(peaks.size, 0, -1)
     once = n / (rank - 0.44)
     shown = np.unique(
@@ -76,7 +76,7 @@ def levels(
             el("circle", title(words), cx=at, cy=y(one.level.value), r=3.0, class_=f"o{number}"),
             text(at - 6, y(one.level.value) - 6, digits.number(one.level.value), "v", anchor="end"),
         )
-    panel.x_axis(x, "expected once in so many samples")
+    panel.x_axis(x, "return period (samples)")
     described = "; ".join(
         f"once in {one.samples:,.0f}: {digits.number(one.level.value)}" for one in found
     )

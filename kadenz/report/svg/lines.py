@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several series over one axis of time, a line each."""
+"""Several series over one time axis, one line each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Line:
 def lines(
     series: Sequence[Line], *, heading: str, subheading: str, axis: str, unit: str, name: str
 ) -> Plot:
-    """Each line in a colour of its own; its name and its extremes are its title."""
+    """Draws each line in its own colour; its title gives its name and extremes."""
     panel = Panel(heading, subheading, height=220.0)
     values = [value for one in series for _, value in one.points]
     last = max(at for one in series for at, _ in one.points)

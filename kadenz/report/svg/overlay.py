@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several distributions over each other: exceedance, both axes logarithmic, the deadline drawn."""
+"""Overlaid distributions: exceedance on logarithmic axes, with the deadline."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from kadenz.report.svg.scale import Scale, logarithmic
 from kadenz.report.svg.style import line as stroke
 from kadenz.report.svg.style import series as colour_of
 
-# Wide for a page, narrow for a telephone: letters of one size in both.
+# Wide for a page, narrow for a phone; both with the same letter size.
 WIDE, NARROW = (760.0, 330.0), (340.0, 280.0)
-ROOM = 1.1  # air beside the first and the last value
-FAR = 30.0  # a deadline 30 times beyond all values is named at the edge: a line would cost half
-LETTER = 11.0  # what a variant's letter needs, px
+ROOM = 1.1  # margin beyond the first and last value
+FAR = 30.0  # a deadline beyond 30 times all values is named at the edge: a line would cost half
+LETTER = 11.0  # width of a variant's letter, px
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One run: `points` (value in the unit shown, share of what was planned at or above it).
+    """One run: `points` are (value in the unit shown, share of planned samples at or above it).
 
-    `floor` is the share that was missed; `style` and `letter` are those of its variant.
+    `floor` is the share of missed samples; `style` and `letter` are the variant's.
     """
 
     letter: str
@@ -37,7 +37,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Axes:
-    """What an overlay shows: the lowest and highest value, and the least share."""
+    """The range of an overlay: the lowest and highest value, and the smallest share."""
 
     low: float
     high: float
@@ -45,7 +45,7 @@ class Axes:
 
 
 def axes(curves: Sequence[Curve], deadlines: Sequence[tuple[float, str]]) -> Axes:
-    """The range of all curves and of the deadlines near them, with some air."""
+    """The range of all curves and nearby deadlines, with a margin."""
     values = [value for curve in curves for value, _ in curve.points]
     last = max(values)
     high = max([last, *(value for value, _ in deadlines if value <= FAR * last)])
@@ -63,7 +63,7 @@ def overlay(
     name: str,
     size: tuple[float, float] = WIDE,
 ) -> Plot:
-    """A line a run. `deadlines` are (value in the unit shown, words)."""
+    """One line per run. `deadlines` are (value in the unit shown, words)."""
     width, height = size
     panel = Panel(heading, subheading, height=height, width=width, left=56.0, right=width - 22.0)
     panel.above += LABEL_PITCH if deadlines else 0.0
@@ -94,7 +94,7 @@ def overlay(
 
 
 def placed(value: float, words: str, shown: Axes) -> str:
-    """The words of a deadline, with an arrow and how far it is where it lies beyond the picture."""
+    """The label of a deadline; beyond the plot it gets an arrow and the distance as a factor."""
     if value <= shown.high:
         return words
     return (
@@ -110,7 +110,7 @@ def share(value: float) -> str:
 
 
 def _steps(panel: Panel, curve: Curve, x: Scale, y: Scale) -> str:
-    """Lines through all points; what was missed is a level that goes on to the right."""
+    """A line through all points; missed samples continue it as a level to the right."""
     places = [(round(x(value), 1), round(y(part), 1)) for value, part in curve.points]
     if curve.floor:
         places.append((panel.right, round(y(curve.floor), 1)))
@@ -133,7 +133,7 @@ def _end(curve: Curve) -> tuple[float, float]:
 
 
 def _letters(panel: Panel, curves: Sequence[Curve], x: Scale, y: Scale) -> None:
-    """Each variant's letter where its lowest line ends, so that no reader needs its colour."""
+    """Each variant's letter at the end of its lowest line, so that no reader needs the colour."""
     last: dict[str, Curve] = {}
     for curve in curves:
         known = last.get(curve.letter)

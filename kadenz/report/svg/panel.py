@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One plot: heading, axes, grid, and labels that stand where the lines end."""
+"""One plot: heading, axes, grid, and labels at the line ends."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from kadenz.report.svg.scale import Scale
 from kadenz.report.svg.style import STANDALONE
 
 WIDTH = 340.0
-HEADING = 38.0  # two lines of words above the plot
-LINE = 16.0  # and what each further one needs
-# What fits into WIDTH of 13-px bold and of 11-px letters; more goes on in the next line.
+HEADING = 38.0  # two lines of text above the plot
+LINE = 16.0  # each further line
+# Letters per line of WIDTH, in 13-px bold and in 11 px; longer text wraps.
 HEADING_LETTERS, SUBHEADING_LETTERS = 44, 58
-LABEL_PITCH = 12.0  # least distance of two lines of 11-px text
+LABEL_PITCH = 12.0  # smallest distance of two lines of 11-px text
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class Plot:
 
 @dataclass
 class Panel:
-    """Collects the parts of a plot between `left` ... `right` and `top` ... `bottom` (pixels).
+    """Collects the parts of a plot in `left` ... `right` and `top` ... `bottom` (pixels).
 
-    `height` is that of a plot with two lines above it; longer words make it higher.
+    `height` is for two lines of text above the plot; longer text makes the panel higher.
     """
 
     heading: str
@@ -43,7 +43,7 @@ class Panel:
     left: float = 46.0
     right: float = WIDTH - 14.0
     below: float = 36.0
-    above: float = 8.0  # air between the heading and the plot
+    above: float = 8.0  # gap between the heading and the plot
     parts: list[str] = field(default_factory=list)
     width: float = WIDTH
 
@@ -52,7 +52,7 @@ class Panel:
 
     @property
     def _words(self) -> list[tuple[str, str]]:
-        """The lines above the plot, each with its class."""
+        """The lines of text above the plot, each with its class."""
         share = self.width / WIDTH
         heads = _lines(self.heading, int(HEADING_LETTERS * share))
         return [(words, "h") for words in heads] + [
@@ -74,11 +74,11 @@ class Panel:
         return self.height - self.below
 
     def add(self, *parts: str) -> None:
-        """Markup, painted in this order."""
+        """Adds markup; later calls paint over earlier ones."""
         self.parts += parts
 
     def x_axis(self, scale: Scale, words: str) -> None:
-        """Axis line, ticks and the axis's name at the bottom."""
+        """Axis line, ticks and axis name at the bottom."""
         self.add(line(self.left, self.bottom, self.right, self.bottom, "axis"))
         last = float("-inf")
         for tick, label in zip(scale.ticks, digits.axis(scale.ticks), strict=True):
@@ -92,19 +92,19 @@ class Panel:
         self.add(text((self.left + self.right) / 2, self.height - 5, words, anchor="middle"))
 
     def y_axis(self, scale: Scale) -> None:
-        """Horizontal grid lines with their figures; the unit stands in the subheading."""
+        """Horizontal grid lines with their figures; the unit is in the subheading."""
         for tick, label in zip(scale.ticks, digits.axis(scale.ticks), strict=True):
             y = scale(tick)
             self.add(line(self.left, y, self.right, y, "grid"))
             self.add(text(self.left - 6, y + 3.8, label, anchor="end"))
 
     def labels(self, wanted: list[tuple[float, str, str]], x: float) -> None:
-        """Direct labels (y, words, class) at `x`, moved apart until they do not overlap."""
+        """Direct labels (y, words, class) at `x`, moved apart so that they do not overlap."""
         placed: list[tuple[float, str, str]] = []
         for y, words, class_ in sorted(wanted):
             free = placed[-1][0] + LABEL_PITCH if placed else y
             placed.append((max(y, free), words, class_))
-        # What was pushed below the axis moves up again, and takes along what stands in its way.
+        # Labels pushed below the axis move back up, and push up those above them.
         limit = self.bottom
         for number in range(len(placed) - 1, -1, -1):
             y, words, class_ = placed[number]
@@ -113,7 +113,7 @@ class Panel:
         self.add(*(text(x, y + 3.5, words, class_) for y, words, class_ in placed))
 
     def finish(self, name: str, description: str) -> Plot:
-        """The plot, with its title and description for those who cannot see it."""
+        """The finished plot, with a title and description for screen readers."""
         words = f"{self.heading}, {self.subheading}"
         svg = el(
             "svg",
@@ -131,12 +131,12 @@ class Panel:
 
 
 def _lines(words: str, letters: int) -> list[str]:
-    """`words` in lines of at most so many letters, cut at blanks."""
+    """`words` wrapped at blanks into lines of at most `letters` letters."""
     return textwrap.wrap(words, letters, break_on_hyphens=False) or [""]
 
 
 def standalone(plot: Plot) -> str:
-    """A plot as a file of its own, with its colours; one of 340 units is 680 pixels wide."""
+    """A plot as a separate file with its own colours; 340 units become 680 pixels."""
     head, rest = plot.svg.split(">", 1)
     width, height = map(float, head.split('viewBox="0 0 ')[1].split('"')[0].split())
     size = f' width="{2 * width:g}" height="{2 * height:g}"'

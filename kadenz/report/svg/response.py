@@ -12,7 +12,7 @@ from kadenz.report.svg.panel import Panel, Plot
 from kadenz.report.svg.scale import choose
 from kadenz.report.svg.style import line, series
 
-# Beyond these spans a linear axis shows one end only.
+# On longer spans a linear axis would show only one end.
 LOG_X_FROM = 20.0
 LOG_Y_FROM = 12.0
 
@@ -49,7 +49,7 @@ def response(
     fit: Line | None = None,
     x_name: str = "message size, bytes",
 ) -> Plot:
-    """Median over size with the bands p1 to p99 and min to max, and the fit as a broken line."""
+    """Median over size, with bands p1 to p99 and min to max, and the fit as a dashed line."""
     stroke, colour = line(colour), series(colour)
     panel = Panel(heading, subheading, right=288.0)
     sizes = [p.size for p in points]
@@ -111,9 +111,9 @@ def response(
         f"{digits.number(top)} {unit}."
     )
     if fit is not None:
-        description += f" Fit {digits.number(fit.fixed)} + {digits.number(fit.per_byte)} a byte" + (
-            "." if fit.trusted else ", but the points are not on a line."
-        )
+        found = f"{digits.number(fit.fixed)} + {digits.number(fit.per_byte)} per byte"
+        trusted = "." if fit.trusted else ", but the points are not on a line."
+        description += f" Fit {found}{trusted}"
     return panel.finish(name, description)
 
 
@@ -133,7 +133,7 @@ def dots(
     name: str,
     x_name: str = "message size, bytes",
 ) -> Plot:
-    """Published means (size, value, where): open circles, no line that nobody printed."""
+    """Published means (size, value, where) as open circles, without a line: none was published."""
     panel = Panel(heading, subheading, right=288.0)
     sizes = [size for size, _, _ in points]
     x = choose(min(sizes), max(sizes), panel.left + 6, panel.right - 6, log=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data to pixels, and where ticks stand."""
+"""Maps data to pixels and chooses tick positions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Scale:
     ticks: tuple[float, ...]
 
     def __call__(self, value: float) -> float:
-        """The pixel of `value`; values outside are held at the edge."""
+        """The pixel of `value`; values outside are clamped to the edge."""
         value = min(max(value, self.low), self.high)
         if self.log:
             share = math.log(value / self.low) / math.log(self.high / self.low)
@@ -32,7 +32,7 @@ def linear(
     low: float, high: float, start: float, end: float, *, count: int = 5, nice: bool = True
 ) -> Scale:
     """A linear scale with about `count` round ticks; `nice` widens the range to whole ticks."""
-    # Nothing varies, or only the last digit of it.
+    # Values are constant, or vary only in the last digit.
     if high - low <= max(1e-9 * max(abs(low), abs(high)), 1e-300):
         pad = abs(low) * 0.05 or 1.0
         low, high = low - pad, high + pad
@@ -47,7 +47,7 @@ def linear(
 
 
 def logarithmic(low: float, high: float, start: float, end: float, *, count: int = 5) -> Scale:
-    """A logarithmic scale, low > 0: ticks at powers of ten, with 2 and 5 where there is room."""
+    """A logarithmic scale, low > 0: ticks at powers of ten, with 2 and 5 if there is room."""
     if not low > 0.0:
         raise ValueError(f"a logarithmic scale cannot begin at {low}")
     if high <= low * 1.01:
@@ -69,7 +69,7 @@ def logarithmic(low: float, high: float, start: float, end: float, *, count: int
 def choose(
     low: float, high: float, start: float, end: float, *, log: bool, count: int = 5
 ) -> Scale:
-    """Logarithmic when asked for and possible, else linear."""
+    """Logarithmic if requested and possible, else linear."""
     if log and low > 0.0:
         return logarithmic(low, high, start, end, count=count)
     return linear(low, high, start, end, count=count)

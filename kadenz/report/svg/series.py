@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples in the order they were taken, thinned so that no peak is lost."""
+"""Samples in time order, thinned without losing a peak."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def series(
     name: str,
     colour: int,
 ) -> Plot:
-    """Extremes and quartiles of consecutive cells over sample number.
+    """Extremes and quartiles of consecutive cells over the sample number.
 
-    `named` are outliers to point at: (sample number, value in the unit shown, words).
+    `named` are outliers to label: (sample number, value in the unit shown, words).
     """
     number = colour_of(colour)
     panel = Panel(heading, subheading, height=200.0)

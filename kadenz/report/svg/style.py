@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Colours and strokes of the plots, light and dark.
 
-Series colours are those of Okabe and Ito (2008), told apart by colour-blind readers; the dark
-set is lightened to keep 3:1 against the ground. Text keeps 4.5:1 (WCAG 2.1, 1.4.3).
+The series colours of Okabe and Ito (2008) are distinguishable for colour-blind readers. The dark
+set is lightened to keep a contrast of 3:1; text keeps 4.5:1 (WCAG 2.1, 1.4.3).
 """
 
 from __future__ import annotations
 
 SERIES = 5
-# Strokes, so that lines differ on paper too; the second five change partners.
+# Dashes distinguish lines in print too; the second five styles pair them with other colours.
 DASHES = ("", "7 3", "2 2.5", "9 3 2 3", "14 4")
 STYLES = 2 * SERIES
 
@@ -24,11 +24,11 @@ def colour(style: int) -> int:
 
 
 def dash(style: int) -> str:
-    """The dashes of the n-th style from 0; "" for a solid line. No two of ten styles look alike."""
+    """The dashes of the n-th style from 0; "" for a solid line. All ten styles differ."""
     return DASHES[(style + style // SERIES) % len(DASHES)]
 
 
-# `.plot` scopes everything, so that the rules can stand in a page.
+# `.plot` scopes the rules, so that a page can include them.
 RULES = """.plot{display:block;width:100%;height:auto;font:11px system-ui,-apple-system,"Segoe UI",
 Roboto,"Helvetica Neue",Arial,sans-serif;font-variant-numeric:tabular-nums}
 .plot text{fill:var(--muted)}.plot .h{fill:var(--ink);font-size:12.5px;font-weight:600}
@@ -51,7 +51,7 @@ RULES += "".join(
 )
 RULES += ".plot .due{stroke:var(--alarm);stroke-width:1.3;fill:none}.plot .duet{fill:var(--alarm)}"
 
-# For files of their own: a page gives the variables itself.
+# For separate files: a page defines the variables itself.
 STANDALONE = (
     f"svg{{{LIGHT};background:var(--paper)}}"
     f"@media (prefers-color-scheme:dark){{svg{{{DARK}}}}}{RULES}"
@@ -59,10 +59,10 @@ STANDALONE = (
 
 
 def series(number: int) -> int:
-    """The colour of the n-th series, from 0; colours come round again after five."""
+    """The colour of the n-th series, from 0; colours repeat after five."""
     return colour(number)
 
 
 def line(number: int) -> str:
-    """The class of the n-th series' line: its colour and its dashes; ten of them."""
+    """The CSS class of the n-th series' line: one of ten pairs of colour and dashes."""
     return f"x{number % STYLES + 1}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A series over seconds, with what was taken out of it drawn through."""
+"""A series over seconds, with the removed drift drawn in."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kadenz.stats.samples import Floats
 
 @dataclass(frozen=True)
 class Overlay:
-    """A line through the middle of each cell; `dashed` for a second one."""
+    """A line through the cell centres; `dashed` for a second one."""
 
     values: Floats  # (cells,) in the unit shown
     words: str
@@ -41,8 +41,8 @@ def trace(
 ) -> Plot:
     """Extremes and quartiles of `of` (None: overlays only) over `seconds` (cells + 1,).
 
-    `ticks_at` are moments marked at the upper edge, named `ticks_words`. `limits` of the y axis are
-    for plots that are to be compared. A single far extreme keeps its place: the band goes there.
+    `ticks_at` are times marked at the upper edge and labelled `ticks_words`. `limits` fix the y
+    axis for plots to be compared. Even a single far extreme is shown: the band reaches it.
     """
     number = colour_of(colour)
     panel = Panel(heading, subheading, height=210.0, above=18.0 if ticks_at or overlays else 8.0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 "use strict";
-// The page reads without this. It shows what a mark stands for at once, by pointer or finger, and
-// opens everything for a printer.
+// Optional: the page is readable without it. Shows a mark's tooltip at once, on hover or touch, and
+// opens all sections for printing.
 (() => {
   const tip = document.createElement("div");
   tip.id = "tip";
@@ -13,7 +13,7 @@
     const words = title ? title.textContent : mark && mark.dataset.words;
     tip.hidden = !words;
     if (!words) return;
-    if (title) { // else the browser shows its own beside ours
+    if (title) { // else the browser shows its own tooltip too
       mark.dataset.words = words;
       mark.setAttribute("aria-label", words);
       title.remove();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 "use strict";
-// Pictures that open the page, drawn by uPlot: drag to zoom, double click for the whole, shares at
-// the pointer below. The SVG stays for paper, and wherever this does not run.
+// The opening plots, drawn by uPlot: drag to zoom, double click to reset, shares at the pointer
+// shown below. The SVG stays for print and for browsers without scripts.
 (() => {
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const short = (n) => n >= 1e6 ? +(n / 1e6).toPrecision(4) + "M" : n >= 1e4 ? +(n / 1e3).toPrecision(4) + "k" : n.toLocaleString("en", { maximumSignificantDigits: 4 });
   const share = (y) => y >= 0.999e-4 ? +(100 * y).toPrecision(3) + " %" : "1 in " + short(Math.round(1 / y));
 
-  // Round figures between two ends of a logarithmic axis, at most about `most` of them.
+  // Round figures on a logarithmic axis, at most about `most` of them.
   const ticks = (low, high, most) => {
     const first = Math.floor(Math.log10(low)), last = Math.ceil(Math.log10(high));
     if (high >= 3 * low) for (const mantissas of [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 5], [1, 3], [1]]) {
@@ -26,7 +26,7 @@
     return found;
   };
 
-  // Where a curve is at x, on the line as it is drawn.
+  // The drawn curve's value at x.
   const at = (curve, x) => {
     const { xs, ys } = curve;
     if (x <= xs[0]) return ys[0];
@@ -53,7 +53,7 @@
     return "At or above " + short(x) + " " + data.unit.split(" · ")[0] + ": " + parts.join(", ");
   };
 
-  // What uPlot does not draw: deadlines, and a letter where each line ends.
+  // Drawn here, because uPlot does not: deadlines, and a letter at each line's end.
   const beside = (data) => (u) => {
     const { ctx, bbox } = u, px = devicePixelRatio;
     ctx.save();
@@ -118,7 +118,7 @@
       width, height: small ? 300 : 380, legend: { show: false }, padding: [data.due.length ? 22 : 8, 24, 0, 0],
       cursor: { points: { show: false }, y: false, drag: { x: true, y: true, uni: 24 } },
       scales: {
-        // Not zoomed in, an axis has the air that the SVG's has.
+        // Without zoom an axis has the SVG's margin.
         x: { time: false, distr: 3, range: (u, a, b) => [a <= first ? low : a, b >= last ? high : b] },
         y: { distr: 3, range: (u, a, b) => [a <= bottom ? least : a, Math.min(b, 1)] },
       },
@@ -139,7 +139,7 @@
 
   for (const figure of document.querySelectorAll("figure.over")) {
     const data = JSON.parse(figure.querySelector("script").textContent);
-    for (const curve of data.curves) { // a step has two shares at one value: the second lies a hair beyond
+    for (const curve of data.curves) { // a step has two shares at one value: shift the second slightly
       curve.xs = curve.x.map((x, i) => i && x === curve.x[i - 1] ? x * (1 + 1e-9) : x);
       curve.ys = curve.y.map((y) => y || curve.floor);
     }
