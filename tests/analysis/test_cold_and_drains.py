@@ -39,7 +39,7 @@ def test_more_cold_samples_than_were_kept_apart_are_told(tmp_path: Path) -> None
     samples[:40] += 400
     result = measured(tmp_path, samples)
     assert result.records[0].lanes[0].cold_suggested == 40
-    assert "the first 40 samples look cold and 3 are kept apart" in notes(result)
+    assert "the first 40 samples look cold, but only 3 are excluded" in notes(result)
 
 
 def test_cold_samples_that_were_kept_apart_need_no_word(tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ def test_a_real_wave_on_a_coarse_clock_stays_a_wave() -> None:
 def test_the_output_says_clock_step(tmp_path: Path) -> None:
     np.save(tmp_path / "coarse.npy", coarse(2, 3.3))
     code, said = alone(tmp_path / "coarse.npy")
-    assert code == 0 and "beats with the period, no disturbance" in said
+    assert code == 0 and "beats with the period; not a disturbance" in said
     assert "wave " not in said
 
 

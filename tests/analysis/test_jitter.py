@@ -214,7 +214,7 @@ def test_a_limit_for_edges_is_held_against_their_jitter() -> None:
     found = analyse_series(edges(13), "edges", 1000.0, 1e-3, limit=100_000.0)
     assert found.quantity == "jitter" and found.limit is not None
     assert found.limit.above == 10  # a flush of 160 µs every 2 s
-    assert "values of the jitter" in limit_words(found, "ns")
+    assert "jitter values" in limit_words(found, "ns")
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.float64])
