@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,18 +14,17 @@ if TYPE_CHECKING:
     from kadenz.analysis.deadlines import Asked
     from kadenz.analysis.units import Unit
     from kadenz.config.campaign import Campaign
-    from kadenz.lab.measure import Job
+    from kadenz.lab.job import Job
     from kadenz.store import Run
 
-deadline_option = click.option(
-    "--deadline",
-    "deadlines",
-    metavar="[BENCH=]QUANTITY",
-    multiple=True,
-    help="Deadline of a cycle: 100us for all periodic benchmarks, or "
+DEADLINE: dict[str, Any] = {
+    "metavar": "[BENCH=]QUANTITY",
+    "multiple": True,
+    "help": "Deadline of a cycle: 100us for all periodic benchmarks, or "
     "'cyclic/wakeup-latency period_us=1000=100us' for some; may be repeated. Default: the "
     "campaign's, else the period.",
-)
+}
+deadline_option = click.option("--deadline", "deadlines", **DEADLINE)
 
 
 def asked_deadlines(texts: Sequence[str], runs: Sequence[Run]) -> list[Asked]:
@@ -84,7 +83,6 @@ def _stamp(job: Job, asked: Asked) -> Unit | None:
 
     from kadenz.analysis.units import unit_of
     from kadenz.config.manifest import DeadlineEntry
-    from kadenz.lab.measure import clock_of
 
     initial = {
         bench.name: {param.name: param.initial for param in bench.params}
@@ -99,4 +97,4 @@ def _stamp(job: Job, asked: Asked) -> Unit | None:
         replace(point, deadline=entry) if its else point
         for point, its in zip(job.points, concerned, strict=True)
     ]
-    return unit_of("ticks", clock_of(job)) if any(concerned) else None
+    return unit_of("ticks", job.clock()) if any(concerned) else None

@@ -107,7 +107,7 @@ def _missing(load: str) -> str:
 def _catalog(text: str, build: bool) -> tuple[Catalog | None, str]:
     """The catalog of a target's counter image, or why it is unknown."""
     from kadenz.config.target_name import parse_target
-    from kadenz.lab import catalog_of, remembered_catalog
+    from kadenz.lab.catalog import catalog_of, remembered_catalog
 
     name = parse_target(text)
     if not build or name.tier == "board":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shell completion of targets, campaigns, benchmarks and loads. Never raises."""
+"""Shell completion of targets, campaigns, benchmarks and profiles. Never raises."""
 
 from __future__ import annotations
 
@@ -21,18 +21,6 @@ def complete_target(
         return []
 
 
-def complete_load(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Loads; after a `+`, the loads that can still be added."""
-    from kadenz.load.definitions import ALL, NONE, names, title
-
-    given, plus, _ = incomplete.rpartition("+")
-    known = [name for name in names() if not plus or name not in (NONE, ALL, *given.split("+"))]
-    items = [CompletionItem(f"{given}{plus}{name}", help=title(name)) for name in known]
-    return [item for item in items if item.value.startswith(incomplete)]
-
-
 def complete_profile(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
@@ -44,15 +32,6 @@ def complete_profile(
     except KadenzError:
         names = []
     return [CompletionItem(name) for name in names] or [CompletionItem(incomplete, type="file")]
-
-
-def complete_tuning(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Profiles or a file, and `none`."""
-    none = [CompletionItem("none")] if "none".startswith(incomplete) else []
-    found = complete_profile(ctx, param, incomplete)
-    return none + [item for item in found if not none or item.type != "file"]
 
 
 def complete_work(
@@ -82,15 +61,6 @@ def complete_benchmark(
         return [CompletionItem(n) for n in known_benchmarks() if n.startswith(incomplete)]
     except KadenzError:
         return []
-
-
-def complete_interface(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Ethernet interfaces of this machine."""
-    from kadenz.host.interface import interfaces
-
-    return [CompletionItem(name) for name in interfaces() if name.startswith(incomplete)]
 
 
 def known_benchmarks() -> list[str]:

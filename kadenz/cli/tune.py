@@ -241,7 +241,7 @@ def _force_words(there: InForce | None) -> str:
         )
     if not there.journal.complete or there.journal.restoring:
         return (
-            f"{head.profile} of {head.applied} is half applied or half taken back: "
+            f"{head.profile} of {head.applied} is half applied or half restored: "
             "kadenz tune restore"
         )
     return f"in force: {head.profile}, since {head.applied}"

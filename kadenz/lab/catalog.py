@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an image can measure, asked of the image itself and remembered beside it."""
+"""What an image can measure: the image itself is asked, and its answer is kept beside it."""
 
 from __future__ import annotations
 
@@ -9,28 +9,59 @@ from pathlib import Path
 import msgspec
 
 from kadenz.config import inventory
+from kadenz.config.target_name import TargetName
 from kadenz.errors import StoreError, TargetFailed, WireDamaged
+from kadenz.images.guest import guest_folder
 from kadenz.images.image import Image
 from kadenz.lab.boot import run_plan
+from kadenz.lab.condition import Setup
+from kadenz.lab.execution import default_setup, image_of, make_target
+from kadenz.lab.guests import BOOT_S
 from kadenz.targets.base import Target
 from kadenz.wire.messages import Bench, Hello
 from kadenz.wire.records import Assembler, NoRecords
 
-SILENCE_S = 20.0
+_FILE = "catalog.json"
+_SILENCE_S = 20.0
 
 
 class Catalog(msgspec.Struct):
-    """An image's own words: who it is, and its benchmarks."""
+    """The answer of an image: its identity and its benchmarks."""
 
     elf_sha256: str
     hello: Hello
     benches: list[Bench]
 
 
-def remembered(build_folder: Path, elf_sha256: str | None) -> Catalog | None:
-    """The catalog of an image that was asked before; None when it was not, or is another image.
+def catalog_of(name: TargetName) -> Catalog:
+    """What a target's counter image can measure; builds and asks it when it is not known."""
+    setup = default_setup(name)
+    image = image_of(name, "counter", setup)
+    known = remembered(image.folder, image.entry.elf_sha256)
+    if known is not None:
+        return known
+    target = make_target(name, "counter", image, setup)
+    return ask(target, str(name), image, silence_s=silence_s(setup))
 
-    Without a digest any image of that folder will do.
+
+def remembered_catalog(name: TargetName) -> Catalog | None:
+    """The same as far as it is known without building; it may be of an older image."""
+    folder = inventory.root() / "build" / f"{name.kernel}-{name.board}-counter"
+    guest = inventory.kernel(name.kernel).guest
+    if name.tier == "guest" and guest is not None:
+        folder = guest_folder(name, guest.versions[name.board][0])
+    return remembered(folder, None)
+
+
+def silence_s(setup: Setup) -> float:
+    """How long a target may be silent before it lists its benchmarks, in seconds."""
+    return BOOT_S if setup.guest is not None else _SILENCE_S
+
+
+def remembered(build_folder: Path, elf_sha256: str | None) -> Catalog | None:
+    """The catalog of an image that was asked before; None if it was not, or is another image.
+
+    Without a digest any image of that folder is accepted.
     """
     try:
         catalog = msgspec.json.decode((build_folder / _FILE).read_bytes(), type=Catalog)
@@ -40,7 +71,7 @@ def remembered(build_folder: Path, elf_sha256: str | None) -> Catalog | None:
 
 
 def all_remembered() -> list[Catalog]:
-    """The catalogs of every image that was built and asked in this checkout."""
+    """The catalogs of all images that were built and asked in this checkout."""
     found = []
     for file in sorted((inventory.root() / "build").glob(f"*/{_FILE}")):
         try:
@@ -50,13 +81,11 @@ def all_remembered() -> list[Catalog]:
     return found
 
 
-def ask(
-    target: Target, name: str, image: Image, *, silence_s: float = SILENCE_S, keep: bool = True
-) -> Catalog:
+def ask(target: Target, name: str, image: Image, *, silence_s: float, keep: bool = True) -> Catalog:
     """Runs the plan `list`. Raises TargetFailed, or WireDamaged when the answer is not whole.
 
-    `keep` is false for an image that was started with options of one run: its settings are not
-    those of the next.
+    `keep` is false for an image that was started with options of one run: the next run may have
+    other settings.
     """
     assembler = Assembler(NoRecords())
     outcome = run_plan(
@@ -89,6 +118,3 @@ def ask(
             f"{image.folder / _FILE}: {error.strerror}", remedy="Make room on the disk"
         ) from None
     return catalog
-
-
-_FILE = "catalog.json"

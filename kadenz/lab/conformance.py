@@ -13,17 +13,15 @@ from kadenz.config import inventory
 from kadenz.config.manifest import REPEATABLE
 from kadenz.config.target_name import TargetName
 from kadenz.errors import KadenzError, TargetFailed, UsageError, WireDamaged
-from kadenz.images.image import Image, build_image
+from kadenz.images.image import Image
 from kadenz.lab.boot import run_plan
 from kadenz.lab.counter import check_counter
-from kadenz.lab.execution import Allowance, check_tools, make_target
-from kadenz.lab.guests import BOOT_S, Guest, default_guest, guest_image
+from kadenz.lab.execution import check_tools, default_setup, image_of, make_target
+from kadenz.lab.guests import BOOT_S, Guest
 from kadenz.targets.base import Target
 from kadenz.wire.messages import Conform, Hello
 from kadenz.wire.records import Assembler, NoRecords
 
-# The test measures nothing: no right to real time is needed to run it.
-_ALLOWED: tuple[Allowance, ...] = ("no-realtime", "idle-states")
 PLAN = "conformance\nend\n"
 
 
@@ -73,26 +71,18 @@ def conformance(
     """
     _refuse_application(name)
     check_tools(name)
-    guest = default_guest(name) if name.tier == "guest" else None
-    image = (
-        guest_image(name, guest, extra)
-        if guest is not None
-        else build_image(name, "counter", tree=tree, extra_bench=extra)
-    )
-
-    def make() -> Target:
-        return make_target(name, "counter", image, port=port, allowed=_ALLOWED, guest=guest)
-
+    setup = dataclasses.replace(default_setup(name), kernel_source=tree)
+    image = image_of(name, "counter", setup, extra)
     answer = ask(
-        make,
+        lambda: make_target(name, "counter", image, setup, port=port),
         str(name),
-        silence_s=silence_s + (BOOT_S if guest is not None else 0.0),
+        silence_s=silence_s + (BOOT_S if setup.guest is not None else 0.0),
         stop=stop or threading.Event(),
         symbol_at=image.elf.symbol_at,
     )
     if answer.failure is not None or name.tier not in REPEATABLE:
         return answer
-    return dataclasses.replace(answer, cases=(*answer.cases, _counter(name, image, guest)))
+    return dataclasses.replace(answer, cases=(*answer.cases, _counter(name, image, setup.guest)))
 
 
 def _counter(name: TargetName, image: Image, guest: Guest | None) -> Conform:

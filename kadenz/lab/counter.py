@@ -24,6 +24,7 @@ from kadenz.config.target_name import TargetName
 from kadenz.errors import TargetFailed
 from kadenz.images.image import Image
 from kadenz.lab.boot import run_plan
+from kadenz.lab.condition import Setup
 from kadenz.lab.execution import make_target
 from kadenz.lab.guests import BOOT_S, Guest
 from kadenz.lab.plan import COUNTER_BENCH, Point, plan_text
@@ -145,8 +146,8 @@ def check_counter(
     """
     if name.tier not in REPEATABLE or instrument != "counter":
         return None
-    bare = dataclasses.replace(guest, load="", tuning="", disturbance="") if guest else None
-    target = make_target(name, instrument, image, port="", allowed=(), guest=bare)
+    bare = guest.bare() if guest is not None else None
+    target = make_target(name, instrument, image, Setup(guest=bare))
     of = _identity(image, target.emulator())
     file = image.folder / _FILE
     try:

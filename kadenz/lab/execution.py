@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a target's name to the class that executes its image."""
+"""From a target's name to its image and to the class that executes it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Literal
+from collections.abc import Sequence
+from pathlib import Path
 
 from kadenz import tools
 from kadenz.config import inventory
@@ -12,33 +12,39 @@ from kadenz.config.board import Board, HostTier
 from kadenz.config.target_name import TargetName
 from kadenz.errors import UsageError
 from kadenz.images.guest import GuestImage
-from kadenz.images.image import Image
+from kadenz.images.image import Image, build_image
 from kadenz.lab import tuning_in_force
-from kadenz.lab.bus import BusChoice
-from kadenz.lab.guests import Guest, guest_target
+from kadenz.lab.condition import Allowance, Setup
+from kadenz.lab.guests import default_guest, guest_image, guest_target
 from kadenz.targets.base import Target
 from kadenz.targets.process import ProcessTarget
 
-# What a program of this machine may do without: rights to real time, sleeping processors held off.
-Allowance = Literal["no-realtime", "idle-states"]
+# Listing benchmarks and conformance measure nothing, so they need no right.
+ASKING: frozenset[Allowance] = frozenset({"no-realtime", "idle-states"})
+
+
+def image_of(
+    name: TargetName, instrument: str, setup: Setup, extra_bench: Sequence[Path] = ()
+) -> Image:
+    """The image of a target, built now. `extra_bench` are C files outside the suite."""
+    if setup.guest is not None:
+        return guest_image(name, setup.guest, extra_bench)
+    return build_image(name, instrument, tree=setup.kernel_source, extra_bench=extra_bench)
+
+
+def default_setup(name: TargetName) -> Setup:
+    """A target without conditions, started to be asked and not to measure."""
+    return Setup(allowed=ASKING, guest=default_guest(name) if name.tier == "guest" else None)
 
 
 def make_target(
-    name: TargetName,
-    instrument: str,
-    image: Image,
-    *,
-    port: str,
-    allowed: Collection[Allowance],
-    guest: Guest | None = None,
-    bus: BusChoice | None = None,
+    name: TargetName, instrument: str, image: Image, setup: Setup, *, port: str = ""
 ) -> Target:
-    """A fresh execution of `image`. `port` is a board's serial line; `allowed` and `bus` concern a
-    host."""
+    """A fresh execution of `image`. `port` is a board's serial line."""
     if name.tier == "guest":
-        if guest is None or not isinstance(image, GuestImage):
+        if setup.guest is None or not isinstance(image, GuestImage):
             raise TypeError(f"{name}: a guest needs its kernel and its archive")
-        return guest_target(name, guest, image)
+        return guest_target(name, setup.guest, image)
     tiers = inventory.board(name.board).tier
     if name.tier == "emulated" and tiers.emulated is not None:
         if instrument == "scope":
@@ -54,9 +60,8 @@ def make_target(
         return BoardTarget(tiers.board, image.elf.path, port)
     host = tiers.host or HostTier()
     words = {"no-realtime": host.no_realtime_argument, "idle-states": host.idle_states_argument}
-    options = [words[allowance] for allowance in sorted(allowed) if words[allowance]]
-    options += bus.arguments(host) if bus is not None else []
-    command = [str(image.elf.path), *host.arguments, *options]
+    options = [words[allowance] for allowance in sorted(setup.allowed) if words[allowance]]
+    command = [str(image.elf.path), *host.arguments, *options, *setup.arguments]
     return ProcessTarget(tuning_in_force.on_every_processor(command), suite=not host.crate)
 
 
@@ -71,7 +76,7 @@ def check_instrument(name: TargetName, instrument: str) -> None:
 
 
 def check_tools(name: TargetName) -> None:
-    """ToolMissing when the target's emulator is not there: told before anything is built."""
+    """ToolMissing if the target's emulator is not installed; called before anything is built."""
     tiers = inventory.board(name.board).tier
     tier = {"emulated": tiers.emulated, "guest": tiers.guest}.get(name.tier)
     if tier is not None:

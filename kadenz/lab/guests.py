@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guests: which kernels a target is measured under, with which load inside, and their images."""
+"""A guest: its kernel and what runs inside, its image, a boot."""
 
 from __future__ import annotations
 
@@ -8,108 +8,68 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kadenz.config import inventory
-from kadenz.config.campaign import GuestSettings
-from kadenz.config.kernel import GuestKernels
 from kadenz.config.target_name import TargetName
-from kadenz.config.toml import did_you_mean
 from kadenz.config.tuning import Tuning
 from kadenz.errors import UsageError
 from kadenz.images.guest import GuestImage, build_guest, plan_archive
-from kadenz.targets import guest_kernel
-from kadenz.targets.guest import LOADS, GuestTarget
+from kadenz.lab.condition import Condition, Setup
+from kadenz.lab.conditions.guest import NONE, GuestChoice
+from kadenz.targets.guest import GuestTarget
 from kadenz.targets.guest_kernel import GuestKernel
 
-NONE = "none"
-# An emulated second costs several of this machine, and a boot is silent for as long.
+# An emulated second takes several seconds of this machine; a boot is silent for as long.
 BOOT_S = 180.0
 SLOWDOWN = 30.0
 _POLICIES = ("fifo", "rr", "other")
-_DISTURBANCE = ("period_us", "busy_us")
 
 
 @dataclass(frozen=True)
-class GuestChoice:
-    """What the user wants of guests; what is empty is the campaign's, or the default."""
-
-    kernels: tuple[str, ...] = ()
-    loads: tuple[str, ...] = ()
-    tunings: tuple[str, ...] = ()  # profiles of tunings/
-    disturbance: str = ""  # "period_us=1001,busy_us=50"
-
-
-@dataclass(frozen=True)
-class Guest:
+class Guest(Condition):
     """One variant of a guest."""
 
     kernel: GuestKernel
-    load: str = ""  # "" where nobody asked for any
+    load: str = ""  # "": nobody asked for a load
     tuning: str = ""  # a profile of tunings/, "" for none
     disturbance: str = ""
 
     @property
-    def suffix(self) -> str:
-        """For the names of run folders."""
-        load = f"-load-{self.load}" if self.load else ""
-        tuning = f"-{self.tuning}" if self.tuning else ""
-        return load + tuning + ("-disturbed" if self.disturbance else "")
+    def label(self) -> str:
+        """Kernel, load, tuning, disturbance."""
+        parts = [f"kernel {self.kernel.version}"]
+        parts += [f"load {self.load}"] if self.load else []
+        parts += [self.tuning] if self.tuning else []
+        return ", ".join([*parts, "disturbed"] if self.disturbance else parts)
 
     @property
-    def label(self) -> str:
-        """Behind the target's name."""
-        load = f", load {self.load}" if self.load else ""
-        tuning = f", {self.tuning}" if self.tuning else ""
-        disturbed = ", disturbed" if self.disturbance else ""
-        return f" ({self.kernel.version}{load}{tuning}{disturbed})"
+    def suffix(self) -> str:
+        """The same, joined by hyphens."""
+        load = f"-load-{self.load}" if self.load else ""
+        tuning = f"-{self.tuning}" if self.tuning else ""
+        return f"-{self.kernel.version}{load}{tuning}{'-disturbed' if self.disturbance else ''}"
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Keys `guest kernel`, `load`, `tuning`, `disturbance`."""
+        words = {
+            "guest kernel": self.kernel.origin,
+            "load": self.load,
+            "tuning": self.tuning,
+            "disturbance": self.disturbance,
+        }
+        return {key: value for key, value in words.items() if value}
 
     @property
     def loads(self) -> tuple[str, ...]:
         """The parts of its load."""
         return tuple(self.load.split("+")) if self.load not in ("", NONE) else ()
 
-    @property
-    def conditions(self) -> dict[str, str]:
-        """For the manifest."""
-        found = {"guest kernel": self.kernel.origin}
-        if self.load:
-            found["load"] = self.load
-        if self.tuning:
-            found["tuning"] = self.tuning
-        if self.disturbance:
-            found["disturbance"] = self.disturbance
-        return found
+    def bare(self) -> Guest:
+        """The same kernel with nothing inside: to ask it, not to measure it."""
+        return Guest(self.kernel)
 
-
-def guests_of(name: TargetName, wanted: GuestSettings, choice: GuestChoice) -> list[Guest | None]:
-    """The variants to measure a target in, [None] where it is no guest; `wanted` by the campaign.
-
-    Raises UsageError for what is unknown, ToolMissing where a kernel is not in the cache. A version
-    that a campaign names and this board does not have is left out, one the user named is an error.
-    """
-    if name.tier != "guest":
-        return [None]
-    kernels = inventory.kernel(name.kernel).guest
-    assert kernels is not None  # a kernel whose boards have the tier: tests/config
-    loads = choice.loads or wanted.loads or ("",)
-    for load in loads:
-        _check_load(load)
-    disturbance = _checked(choice.disturbance)
-    versions = _versions(name, kernels, wanted, choice)
-    found = [guest_kernel.find(name.board, kernels, version) for version in versions]
-    plain = "" if not choice.loads and not wanted.loads else NONE
-    tunings = choice.tunings or (wanted.tunings if kernels.flavour == "rt" else ()) or (NONE,)
-    for tuning in tunings:
-        thread_rules(tuning)
-    return [
-        Guest(
-            kernel,
-            load if load != NONE else plain,
-            tuning if tuning != NONE else "",
-            disturbance,
-        )
-        for kernel in found
-        for load in loads
-        for tuning in tunings
-    ]
+    def set_up(self, setup: Setup, target: TargetName) -> None:
+        """This guest boots."""
+        setup.guest = self
 
 
 def thread_rules(tuning: str) -> tuple[str, ...]:
@@ -152,9 +112,7 @@ def guest_image(name: TargetName, guest: Guest, extra_bench: Sequence[Path]) -> 
 
 def default_guest(name: TargetName) -> Guest:
     """The guest whose catalog stands for its target."""
-    found = guests_of(name, GuestSettings(), GuestChoice())[0]
-    assert found is not None
-    return found
+    return GuestChoice().variants(name)[0]
 
 
 def guest_target(name: TargetName, guest: Guest, image: GuestImage) -> GuestTarget:
@@ -174,43 +132,3 @@ def guest_target(name: TargetName, guest: Guest, image: GuestImage) -> GuestTarg
         threads=thread_rules(guest.tuning),
         disturbance=guest.disturbance,
     )
-
-
-def _versions(
-    name: TargetName, kernels: GuestKernels, settings: GuestSettings, choice: GuestChoice
-) -> list[str]:
-    offered = list(kernels.versions[name.board])
-    for version in choice.kernels:
-        if version not in offered:
-            raise UsageError(
-                f"--guest-kernel {version}: {name} has no such kernel",
-                remedy=f"It has {', '.join(offered)}",
-            )
-    wanted = choice.kernels or settings.kernels
-    return [version for version in wanted if version in offered] or offered[:1]
-
-
-def _check_load(load: str) -> None:
-    for part in load.split("+") if load not in ("", NONE) else ():
-        if part not in LOADS:
-            raise UsageError(
-                f"guest load `{load}`: there is no `{part}`",
-                remedy=did_you_mean(part, [NONE, *LOADS]),
-            )
-
-
-def _checked(disturbance: str) -> str:
-    """The words of a disturbance. UsageError unless they are period_us and busy_us, in range."""
-    if not disturbance:
-        return ""
-    found: dict[str, int] = {}
-    for word in disturbance.split(","):
-        key, _, value = word.partition("=")
-        if key in _DISTURBANCE and value.isdecimal():
-            found[key] = int(value)
-    if set(found) != set(_DISTURBANCE) or not 0 < found["busy_us"] < found["period_us"]:
-        raise UsageError(
-            f"--guest-disturbance {disturbance}: period_us=N,busy_us=M with M below N is expected",
-            remedy="For example --guest-disturbance period_us=1001,busy_us=50",
-        )
-    return ",".join(f"{key}={found[key]}" for key in _DISTURBANCE)

@@ -33,7 +33,7 @@ def begin(document: Manifest, machine: Machine | None = None) -> None:
         _warn(
             document,
             "tuning-incomplete",
-            f"the tuning {name} was half applied or half taken back when the run began",
+            f"the tuning {name} was half applied or half restored when the run began",
             "kadenz tune restore, then apply it again",
         )
     if entry.at_start:

@@ -59,7 +59,7 @@ def test_ctrl_c_keeps_what_an_emulated_target_measured(built: None, tmp_path: Pa
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert "stopping; what was measured is kept" in errors
+    assert "stopping; samples so far are kept" in errors
     assert "Traceback" not in errors
     run = runs_in(tmp_path)[BOARDS[1]]
     assert run.manifest.partial
@@ -157,12 +157,13 @@ def test_lost_frames_on_a_real_line_are_named_and_their_record_is_invalid(
     """A filter between QEMU and the lab drops one frame of samples."""
     import threading
 
-    from kadenz import lab
     from kadenz.config.campaign import Benchmark, Campaign
     from kadenz.config.manifest import CampaignEntry
     from kadenz.config.target_name import parse_target
-    from kadenz.lab.measure import Result
+    from kadenz.lab.job import Result
+    from kadenz.lab.preparing import Request, prepare
     from kadenz.lab.progress import Progress
+    from kadenz.lab.schedule import run as measure_all
     from kadenz.targets.qemu import QemuTarget
     from kadenz.wire.frame import BadFrame, Type, decode_frame
 
@@ -192,7 +193,7 @@ def test_lost_frames_on_a_real_line_are_named_and_their_record_is_invalid(
             return self.seen == 2
 
     monkeypatch.setattr("kadenz.targets.qemu.QemuTarget", Lossy)
-    request = lab.Request(
+    request = Request(
         campaign=Campaign(
             name="t",
             title="t",
@@ -205,8 +206,8 @@ def test_lost_frames_on_a_real_line_are_named_and_their_record_is_invalid(
         entry=CampaignEntry(name="t", file="", sha256="", quick=False),
         targets=[parse_target(BOARDS[1])],
     )
-    jobs = lab.prepare(request, Progress())
-    (result,) = lab.run(jobs, tmp_path, Progress(), threading.Event())
+    jobs = prepare(request, Progress())
+    (result,) = measure_all(jobs, tmp_path, Progress(), threading.Event())
     assert isinstance(result, Result)
     assert [type(error) for error in result.failures] == [WireDamaged]
     assert "1 frame lost between" in result.failures[0].message

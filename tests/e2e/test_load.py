@@ -52,7 +52,7 @@ def _start(folder: Path, load: str, samples: int) -> subprocess.Popen[str]:
 
 
 def measuring(process: subprocess.Popen[str], folder: Path) -> None:
-    """Waits until the load bites and the clock was measured: then comes the long record."""
+    """Waits until the load is effective and the clock was measured: then comes the long record."""
 
     def begun() -> bool:
         return any(folder.glob("*.partial/samples/*clock-resolution*.npy"))
@@ -77,7 +77,7 @@ def test_a_campaign_is_measured_under_each_of_its_loads(tmp_path: Path) -> None:
     )
     answer = kadenz("run", file, "--output", output)
     assert answer.returncode == 0, answer.stderr
-    assert "the load bites: interrupt: " in answer.stderr
+    assert "load effective: interrupt: " in answer.stderr
     runs = {run.manifest.conditions["load"]: run for run in map(read_run, output.iterdir())}
     assert set(runs) == {"none", "interrupt+paging"}
     assert runs["none"].manifest.loads == []

@@ -13,14 +13,16 @@ import pytest
 from kadenz import tools
 from kadenz.config import inventory
 from kadenz.config.board import GuestTier
-from kadenz.config.campaign import Benchmark, Campaign, GuestSettings
+from kadenz.config.campaign import Benchmark, Campaign
 from kadenz.config.manifest import CampaignEntry
 from kadenz.config.target_name import TargetName, parse_target
 from kadenz.errors import KadenzError, ToolMissing
-from kadenz.lab import Request, prepare, run
-from kadenz.lab.guests import Guest, GuestChoice, guest_image, guests_of
-from kadenz.lab.measure import Result
+from kadenz.lab.conditions import choices
+from kadenz.lab.guests import Guest, default_guest, guest_image
+from kadenz.lab.job import Result
+from kadenz.lab.preparing import Request, prepare
 from kadenz.lab.progress import Progress
+from kadenz.lab.schedule import run
 from kadenz.targets.guest import GuestTarget
 
 CYCLIC = Benchmark(name="cyclic/wakeup-latency", samples=300, cold=10, params={"period_us": 1000})
@@ -52,12 +54,11 @@ def machine(text: str) -> Machine:
     board = inventory.board(name.board)
     assert board.tier.guest is not None
     try:
-        guest = guests_of(name, GuestSettings(), GuestChoice())[0]
+        guest = default_guest(name)
         tools.require(board.tier.guest.qemu)
         tools.require(inventory.compiler(name.board, board.arch))
     except ToolMissing as error:
         pytest.skip(f"SKIPPED, nothing was tested: {error.message}. {error.remedy}")
-    assert guest is not None
     return Machine(name, guest, board.tier.guest)
 
 
@@ -75,15 +76,17 @@ def measured(
     found = machine(text)
     params = {**CYCLIC.params, "timer": timer}
     benchmark = msgspec.structs.replace(CYCLIC, samples=samples, params=params)
+    campaign = Campaign(name="t", title="t", targets=[text], benchmark=[benchmark])
+    inside = {
+        "guest_load": (load,) if load else (),
+        "guest_tuning": (tuning,) if tuning else (),
+        "guest_disturbance": disturbance,
+    }
     request = Request(
-        campaign=Campaign(name="t", title="t", targets=[text], benchmark=[benchmark]),
+        campaign=campaign,
         entry=CampaignEntry(name="t", file="", sha256="", quick=False),
         targets=[found.name],
-        guest=GuestChoice(
-            loads=(load,) if load else (),
-            tunings=(tuning,) if tuning else (),
-            disturbance=disturbance,
-        ),
+        choices=choices(campaign, inside),
     )
     (result,) = run(prepare(request, Progress()), output, Progress(), threading.Event())
     if isinstance(result, KadenzError):

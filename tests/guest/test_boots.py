@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kadenz.config.target_name import parse_target
 from kadenz.lab.conformance import conformance
-from kadenz.lab.measure import Result
+from kadenz.lab.job import Result
 from tests.guest.conftest import machine, measured
 
 BUSY_US = 200

@@ -15,7 +15,8 @@ from kadenz.config.target_name import known_targets, parse_target
 from kadenz.errors import ToolMissing, UsageError
 from kadenz.images.cpio import File, Node, archive
 from kadenz.lab.clock import clock_class
-from kadenz.lab.guests import GuestChoice, guests_of, thread_rules
+from kadenz.lab.conditions.guest import GuestChoice
+from kadenz.lab.guests import thread_rules
 from kadenz.targets.checkup import check_targets
 
 RT = parse_target("linux-rt/x86_64@guest")
@@ -48,7 +49,7 @@ def test_three_isas_have_a_preempt_rt_and_a_plain_kernel() -> None:
 
 def test_a_missing_kernel_names_make_guest_kernels(cache: Path) -> None:
     with pytest.raises(ToolMissing, match="no plain kernel 6.12 for x86_64") as told:
-        guests_of(parse_target("linux/x86_64@guest"), GuestSettings(), GuestChoice())
+        GuestChoice().variants(parse_target("linux/x86_64@guest"))
     assert "make guest-kernels" in told.value.remedy
 
 
@@ -63,29 +64,29 @@ def test_doctor_lists_guests_and_how_to_get_their_kernels(cache: Path) -> None:
 
 
 def test_versions_and_loads_are_variants_and_the_first_version_is_the_default(cache: Path) -> None:
-    (only,) = guests_of(RT, GuestSettings(), GuestChoice())
+    (only,) = GuestChoice().variants(RT)
     assert only is not None and (only.kernel.version, only.load) == ("6.12", "")
     wanted = GuestSettings(kernels=("6.12", "6.1"), loads=("none", "cpu"))
-    found = guests_of(RT, wanted, GuestChoice())
+    found = GuestChoice(wanted=wanted).variants(RT)
     assert [(g.kernel.version, g.load) for g in found if g] == [
         ("6.12", "none"),
         ("6.12", "cpu"),
         ("6.1", "none"),
         ("6.1", "cpu"),
     ]
-    (one,) = guests_of(RT, wanted, GuestChoice(kernels=("6.1",), loads=("none",)))
+    (one,) = GuestChoice(("6.1",), ("none",), wanted=wanted).variants(RT)
     assert one is not None and one.kernel.version == "6.1"
 
 
 def test_the_studys_priorities_are_variants_of_preempt_rt_alone(cache: Path) -> None:
     wanted = GuestSettings(tunings=("cereia2011-case1", "cereia2011-case2"))
-    found = [g for g in guests_of(RT, wanted, GuestChoice()) if g]
-    assert [g.conditions["tuning"] for g in found] == list(wanted.tunings)
+    found = [g for g in GuestChoice(wanted=wanted).variants(RT) if g]
+    assert [g.words["tuning"] for g in found] == list(wanted.tunings)
     assert len({g.suffix for g in found}) == len({g.label for g in found}) == 2
     plain = cache / "kadenz" / "guests" / "x86_64"
     (plain / "6.12-rt").rename(plain / "6.12-plain")
-    (one,) = guests_of(parse_target("linux/x86_64@guest"), wanted, GuestChoice())
-    assert one is not None and "tuning" not in one.conditions
+    (one,) = GuestChoice(wanted=wanted).variants(parse_target("linux/x86_64@guest"))
+    assert one is not None and "tuning" not in one.words
 
 
 def test_a_later_rule_for_a_thread_is_the_last_to_be_made() -> None:
@@ -110,7 +111,7 @@ def test_what_a_guest_does_not_have_is_a_usage_error(
     cache: Path, choice: GuestChoice, words: str
 ) -> None:
     with pytest.raises(UsageError, match=words.replace("+", r"\+")) as told:
-        guests_of(RT, GuestSettings(), choice)
+        choice.variants(RT)
     assert told.value.remedy
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from kadenz.config import inventory
 from kadenz.config.target_name import TargetName, parse_target
 from kadenz.errors import ConfigError, TargetFailed, UsageError
 from kadenz.host.interface import check_interface, interfaces
-from kadenz.lab.bus import BusChoice, check_bus, has_bus, refused
+from kadenz.lab.condition import Setup
+from kadenz.lab.conditions.bus import Bus, BusChoice, has_bus
 
 INDY7 = TargetName("posix", "indy7", "host")
 
@@ -29,42 +29,42 @@ def card(root: Path, name: str, *, flags: str = "0x1003", carrier: str = "1") ->
 def test_interface_and_layout_reach_the_targets_program(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text("x")
-    tier = inventory.board("indy7").tier.host
-    assert tier is not None
-    given = BusChoice("eth1", file).arguments(tier)
-    assert given == ["--interface", "eth1", "--layout", str(file)]
-    assert BusChoice().arguments(tier) == [] and not BusChoice()
+    setup = Setup()
+    (bus,) = BusChoice(Bus("eth1", file)).variants(INDY7)
+    bus.set_up(setup, INDY7)
+    assert setup.arguments == ["--interface", "eth1", "--layout", str(file)]
+    assert BusChoice().variants(INDY7) == []
 
 
 def test_the_layouts_digest_is_a_setting_of_the_run(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_bytes(b"a = 1\n")
     digest = hashlib.sha256(b"a = 1\n").hexdigest()
-    assert BusChoice(layout=file).settings() == {"layout_sha256": digest}
-    assert BusChoice("eth1").settings() == {}
+    assert Bus(layout=file).settings() == {"layout_sha256": digest}
+    assert Bus("eth1").settings() == {}
 
 
 def test_only_targets_that_have_a_bus_take_one() -> None:
     assert has_bus(INDY7)
     for text in ("posix/linux@host", "freertos/stm32f4@emulated"):
         with pytest.raises(UsageError, match=f"{text} has no bus") as wrong:
-            check_bus([INDY7, parse_target(text)], BusChoice("lo"))
+            BusChoice(Bus("lo")).check([INDY7, parse_target(text)])
         assert str(INDY7) in wrong.value.remedy
-    check_bus([parse_target("posix/linux@host")], BusChoice())
+    BusChoice().check([parse_target("posix/linux@host")])
 
 
 def test_a_layout_that_is_not_there_is_told_with_an_example(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"nowhere\.toml: No such file") as wrong:
-        check_bus([INDY7], BusChoice(layout=tmp_path / "nowhere.toml"))
+        BusChoice(Bus(layout=tmp_path / "nowhere.toml")).check([INDY7])
     assert "indy7.toml" in wrong.value.remedy
 
 
 def test_a_layout_that_the_target_refuses_is_the_users_mistake(tmp_path: Path) -> None:
     failure = TargetFailed("it ended", detail="layout mine.toml: axis.velocity_deg_s is -1")
-    told = refused(BusChoice(layout=Path("mine.toml")), failure)
-    assert isinstance(told, ConfigError) and "mine.toml" in told.message
-    assert "velocity_deg_s" in told.detail
-    assert refused(BusChoice("eth1"), failure) is failure
+    error = Bus(layout=Path("mine.toml")).refused(failure)
+    assert isinstance(error, ConfigError) and "mine.toml" in error.message
+    assert "velocity_deg_s" in error.detail
+    assert Bus("eth1").refused(failure) is failure
 
 
 def test_an_interface_that_is_not_there_is_told_with_the_nearest(tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ from kadenz.config.campaign import Benchmark, Campaign
 from kadenz.config.manifest import CampaignEntry
 from kadenz.config.target_name import known_targets, parse_target
 from kadenz.errors import UsageError
-from kadenz.lab import Request, prepare, remembered_catalog
+from kadenz.lab.catalog import remembered_catalog
 from kadenz.lab.declared import check_declared
+from kadenz.lab.preparing import Request, prepare
 from kadenz.lab.progress import Progress
 
 ENTRY = CampaignEntry(name="single", file="", sha256="", quick=True)
@@ -43,7 +44,7 @@ def test_a_mistake_is_named_before_the_build(
     def build(*_: object, **__: object) -> None:
         raise AssertionError("an image was built")
 
-    monkeypatch.setattr("kadenz.lab.build_image", build)
+    monkeypatch.setattr("kadenz.lab.execution.build_image", build)
     request = Request(
         campaign=campaign(bench),
         entry=ENTRY,

@@ -14,8 +14,10 @@ import pytest
 
 from kadenz.config.target_name import TargetName
 from kadenz.errors import LoadFailed, ToolMissing, UsageError
-from kadenz.lab.loads import check_loads, loads_of, stamps
-from kadenz.lab.measure import Result, measure
+from kadenz.lab.condition import Condition
+from kadenz.lab.conditions.load import Load, LoadChoice
+from kadenz.lab.job import Result
+from kadenz.lab.measure import measure
 from kadenz.lab.progress import Progress
 from kadenz.load import definitions, running
 from kadenz.load.definitions import Options
@@ -53,7 +55,7 @@ def run(
 ) -> tuple[Result, Run]:
     """Measured under a load that need not be strong: how strong is not what is tested here."""
     one = job(folder, [target], points)
-    one.load, one.load_options = load, Options(workers=1, allow_weak=weak)
+    one.conditions = (Load(load, Options(workers=1, allow_weak=weak)),) if load else ()
     result = measure(one, folder / "runs", Progress(), threading.Event())
     return result, read_run(result.folder)
 
@@ -64,32 +66,42 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "_WINDOWS", 3)
 
 
-def test_only_what_runs_on_this_linux_takes_a_load() -> None:
-    assert loads_of(LINUX, []) == loads_of(BOARD, []) == [""]
-    assert loads_of(LINUX, ["none", "disk", "disk"]) == ["none", "disk"]
-    assert loads_of(BOARD, ["disk", "none"]) == ["none"]
+def loads_of(target: TargetName, *loads: str) -> list[Condition]:
+    return list(LoadChoice(loads).variants(target))
+
+
+def test_only_this_linux_takes_a_load() -> None:
+    assert loads_of(LINUX) == loads_of(BOARD) == []
+    assert [one.words["load"] for one in loads_of(LINUX, "none", "disk", "disk")] == [
+        "none",
+        "disk",
+    ]
+    (on_board,) = loads_of(BOARD, "disk", "none")
+    assert (on_board.label, on_board.words) == ("load none", {"load": "none"})
     with pytest.raises(UsageError, match="`disk` runs on this Linux: freertos/stm32f4@emulated"):
-        loads_of(BOARD, ["disk"])
+        loads_of(BOARD, "disk")
     guest = TargetName("linux-rt", "x86_64", "guest")
-    assert loads_of(guest, ["none", "disk"]) == [""]
-    with pytest.raises(UsageError) as told:
-        loads_of(guest, ["disk"])
-    assert "--guest-load" in told.value.remedy
-    (stamp,) = stamps(BOARD, ["none", "disk"])
-    assert "measured without disk" in stamp.message
-    assert stamps(LINUX, ["disk"]) == stamps(BOARD, ["none"]) == []
+    (inside,) = loads_of(guest, "none", "disk")
+    assert (inside.label, inside.suffix, inside.words) == ("", "", {})
+    with pytest.raises(UsageError) as refused:
+        loads_of(guest, "disk")
+    assert "--guest-load" in refused.value.remedy
+    for one in (on_board, inside):
+        (stamp,) = one.warnings
+        assert "measured without disk" in stamp.message
+    assert [one.warnings for one in loads_of(LINUX, "disk") + loads_of(BOARD, "none")] == [[], []]
 
 
-def test_a_mistake_is_told_before_anything_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UsageError, match="campaign x: `loads`: no load `dsk`") as told:
-        check_loads(["none", "dsk"], Options(), "campaign x: `loads`")
-    assert told.value.remedy == "Did you mean `disk`?"
+def test_a_mistake_is_found_before_anything_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match="campaign x: `loads`: no load `dsk`") as wrong:
+        LoadChoice(("none", "dsk"), where="campaign x: `loads`").check([LINUX])
+    assert wrong.value.remedy == "Did you mean `disk`?"
     with pytest.raises(UsageError, match="processor 4095"):
-        check_loads(["memory"], Options(cpus=[4095]), "--load")
-    check_loads(["none"], Options(cpus=[4095]), "--load")
+        LoadChoice(("memory",), Options(cpus=[4095])).check([LINUX])
+    LoadChoice(("none",), Options(cpus=[4095])).check([LINUX])
     monkeypatch.setattr("shutil.which", lambda _: None)
     with pytest.raises(ToolMissing):
-        check_loads(["none", "cpu"], Options(), "--load")
+        LoadChoice(("none", "cpu")).check([LINUX])
 
 
 def test_a_load_stands_in_conditions_name_and_rates(tmp_path: Path) -> None:
@@ -134,7 +146,7 @@ def killer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None
         os.kill(working_in(tmp_path)[0], signal.SIGKILL)
         wait_for(lambda: not made[0].alive())
 
-    monkeypatch.setattr("kadenz.lab.loads.RunningLoad", Remembered)
+    monkeypatch.setattr("kadenz.lab.load_beside.RunningLoad", Remembered)
     return kill
 
 

@@ -11,10 +11,12 @@ import pytest
 from kadenz.config.manifest import BuildEntry, CampaignEntry, HostEntry
 from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
+from kadenz.host.facts import Host
 from kadenz.images.image import Image
 from kadenz.lab.catalog import Catalog
 from kadenz.lab.clock import clock_class
-from kadenz.lab.measure import Job, Result, measure
+from kadenz.lab.job import Job, Result
+from kadenz.lab.measure import measure
 from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.store import Run, read_run
@@ -58,10 +60,11 @@ def job(folder: Path, boots: list[Scripted], points: int = 3) -> Job:
         catalog=Catalog("", hello(), [bench()]),
         points=[Point(10 + n, "itc/queue", 6, cold=1) for n in range(points)],
         make=lambda: left.pop(0),
-        host=HostEntry(os="", kernel="", preempt="", cpu="", cpus=1, virtual="", facts={}),
-        warnings=[],
+        host=Host(
+            HostEntry(os="", kernel="", preempt="", cpu="", cpus=1, virtual="", facts={}), []
+        ),
         campaign=CampaignEntry(name="", file="", sha256="", quick=False),
-        conditions={},
+        words={},
         timeout_s=0.1,
     )
 
@@ -121,7 +124,7 @@ def test_a_chatty_target_does_not_hide_other_warnings(tmp_path: Path) -> None:
     _, kept = run(tmp_path, [Scripted([said([*notes, *record(10)])])], points=1)
     assert [w.code for w in kept.manifest.warnings] == ["target-note"] * 20 + ["target-notes"]
     assert kept.manifest.warnings[0].message == "cycle 0 to 29 was late (30 times)"
-    assert "5 things more" in kept.manifest.warnings[-1].message
+    assert "5 more kinds of messages" in kept.manifest.warnings[-1].message
     assert (kept.path / "console.txt").read_text().count("was late") == 30
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rounds: the order, what is stamped, what Ctrl-C leaves."""
+"""Variants and rounds: names, order, stamps, and the runs that Ctrl-C leaves."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from kadenz.analysis.variants import two_variants
 from kadenz.config.manifest import RecordEntry
 from kadenz.config.target_name import TargetName
 from kadenz.errors import KadenzError, UsageError
-from kadenz.lab import run
-from kadenz.lab.measure import Job
+from kadenz.lab.conditions.load import Load
+from kadenz.lab.job import Job, Turn
 from kadenz.lab.progress import Progress
-from kadenz.lab.rounds import interleaved
+from kadenz.lab.schedule import run
+from kadenz.lab.variants import interleaved
+from kadenz.load.definitions import Options
 from kadenz.store import read_run
 from tests.lab.fake import Scripted
 from tests.lab.test_measure import job, record, said
@@ -27,38 +29,45 @@ WHOLE = said(record(10), record(11), record(12))
 
 def host_job(folder: Path, load: str = "", runs: int = 1) -> Job:
     boots = [script for _ in range(runs) for script in (Scripted([WHOLE]), Scripted([]))]
-    return dataclasses.replace(job(folder, boots[:-1]), name=HOST, load=load)
+    conditions = (Load(load, Options()),) if load else ()
+    return dataclasses.replace(job(folder, boots[:-1]), name=HOST, conditions=conditions)
+
+
+def turns(jobs: list[Job]) -> list[Turn]:
+    found = [one.turn for one in jobs if one.turn is not None]
+    assert len(found) == len(jobs)
+    return found
 
 
 def order(jobs: list[Job]) -> str:
-    return " ".join(f"{one.variant.removeprefix('load ')}{one.round}" for one in jobs)
+    return " ".join(f"{turn.variant.removeprefix('load ')}{turn.round}" for turn in turns(jobs))
 
 
-def test_the_order_turns_round_each_time(tmp_path: Path) -> None:
+def test_rounds_are_in_alternating_order(tmp_path: Path) -> None:
     jobs = [host_job(tmp_path, load) for load in ("a", "b", "c")]
     made = interleaved(jobs, 3)
     assert order(made) == "a1 b1 c1 c2 b2 a2 a3 b3 c3"
-    assert [one.place for one in made] == [1, 2, 3] * 3
+    assert [turn.place for turn in turns(made)] == [1, 2, 3] * 3
 
 
 def test_over_an_even_number_of_rounds_all_have_the_same_mean_place(tmp_path: Path) -> None:
     made = interleaved([host_job(tmp_path, load) for load in "abcd"], 4)
     places: dict[str, list[int]] = {}
-    for index, one in enumerate(made):
-        places.setdefault(one.variant, []).append(index)
+    for index, turn in enumerate(turns(made)):
+        places.setdefault(turn.variant, []).append(index)
     assert len({sum(found) for found in places.values()}) == 1
 
 
-def test_only_what_is_not_alike_names_a_variant(tmp_path: Path) -> None:
+def test_a_variant_is_named_by_what_differs(tmp_path: Path) -> None:
     one = host_job(tmp_path, "none")
-    assert [j.variant for j in interleaved([one], 2)] == [str(HOST)] * 2
-    assert {j.variant for j in interleaved([one, host_job(tmp_path, "disk")], 1)} == {
+    assert [turn.variant for turn in turns(interleaved([one], 2))] == [str(HOST)] * 2
+    assert {turn.variant for turn in turns(interleaved([one, host_job(tmp_path, "disk")], 1))} == {
         "load none",
         "load disk",
     }
 
 
-def test_what_repeats_itself_is_measured_once(tmp_path: Path) -> None:
+def test_a_repeatable_target_is_measured_once(tmp_path: Path) -> None:
     emulated = job(tmp_path, [Scripted([])])
     made = interleaved([emulated, host_job(tmp_path)], 3)
     assert [one.name.tier for one in made] == ["emulated", "host", "host", "host"]

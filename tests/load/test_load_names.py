@@ -8,11 +8,10 @@ import shutil
 from collections import namedtuple
 from pathlib import Path
 
-import click
 import pytest
 
-from kadenz.cli.names import complete_load
 from kadenz.errors import LoadFailed, ToolMissing, UsageError
+from kadenz.lab.conditions.load import LoadChoice
 from kadenz.load import definitions
 from kadenz.load.definitions import Options
 from tests.load.machine import on_a_disk
@@ -107,7 +106,8 @@ def test_only_processors_that_are_there_can_be_chosen() -> None:
 
 
 def test_the_command_line_completes_loads() -> None:
-    context, param = click.Context(click.Command("run")), click.Argument(["x"])
-    assert [item.value for item in complete_load(context, param, "net")] == ["network"]
-    added = [item.value for item in complete_load(context, param, "cpu+")]
+    complete = LoadChoice.options[0].complete
+    assert complete is not None
+    assert [value for value, _ in complete("net")] == ["network"]
+    added = [value for value, _ in complete("cpu+")]
     assert "cpu+disk" in added and "cpu+cpu" not in added and "cpu+none" not in added

@@ -16,19 +16,21 @@ from kadenz.analysis.variants import two_variants
 from kadenz.config.manifest import HostEntry
 from kadenz.config.target_name import TargetName
 from kadenz.errors import ConfigError, KadenzError, StoreError, TargetFailed, UsageError
+from kadenz.host import facts
 from kadenz.host.facts import Host
-from kadenz.lab import run, tuning_in_force
-from kadenz.lab import tunings as around
-from kadenz.lab.measure import Job, Result
+from kadenz.lab import tuning_around, tuning_in_force
+from kadenz.lab.condition import Running
+from kadenz.lab.conditions.tuning import Tuning, TuningChoice
+from kadenz.lab.job import Job, Result
 from kadenz.lab.progress import Progress
-from kadenz.lab.rounds import interleaved
-from kadenz.lab.tunings import check_tunings, measured_tuned, tuned_job, tunings_of
+from kadenz.lab.schedule import run
+from kadenz.lab.tuning_around import check_tunings, tuned
+from kadenz.lab.variants import interleaved
 from kadenz.store import Run, read_run
 from kadenz.tuning import lifecycle
 from kadenz.tuning.plan import plan_of
 from tests.lab.fake import Scripted
 from tests.lab.test_measure import job, record, said
-from tests.store import manifests
 
 from . import machine as machines
 from .machine import FileMachine
@@ -45,8 +47,9 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FileMachine:
     """The machine of runs and of `tune`: one made of files, which root may change."""
     made = machines.make(tmp_path / "m")
     monkeypatch.setenv("KADENZ_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setattr(around, "Machine", lambda: made)
+    monkeypatch.setattr(tuning_around, "Machine", lambda: made)
     monkeypatch.setattr(tuning_in_force, "Machine", lambda: made)
+    monkeypatch.setattr(facts, "read_host", lambda: host(made))
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     return made
 
@@ -61,8 +64,10 @@ def host(machine: FileMachine) -> Host:
 def host_job(folder: Path, machine: FileMachine, tuning: str, runs: int = 1) -> Job:
     whole = said(record(10), record(11), record(12))
     boots = [script for _ in range(runs) for script in (Scripted([whole]), Scripted([]))]
-    plain = dataclasses.replace(job(folder, boots[:-1]), name=HOST)
-    return tuned_job(plain, tuning, "", lambda: host(machine))
+    conditions = (Tuning(tuning),) if tuning else ()
+    return dataclasses.replace(
+        job(folder, boots[:-1]), name=HOST, host=host(machine), conditions=conditions
+    )
 
 
 def measured(folder: Path, jobs: list[Job]) -> list[Result | KadenzError]:
@@ -95,7 +100,7 @@ def test_tuned_and_untuned_are_interleaved_and_set_against_each_other(
 ) -> None:
     jobs = [host_job(tmp_path, machine, name, runs=2) for name in ("none", "latency")]
     made = interleaved(jobs, 2)
-    assert [one.variant for one in made] == [
+    assert [one.turn.variant for one in made if one.turn] == [
         "tuning none",
         "tuning latency",
         "tuning latency",
@@ -165,30 +170,32 @@ def test_mistakes_are_found_before_anything_is_built(machine: FileMachine) -> No
         check_tunings(["none"], "2", [HOST], machine)
 
 
-def test_what_does_not_feel_it_is_measured_once_without() -> None:
-    assert tunings_of(HOST, []) == tunings_of(BOARD, []) == [""]
-    assert tunings_of(HOST, ["none", "latency", "none"]) == ["none", "latency"]
-    assert tunings_of(BOARD, ["none", "latency"]) == [""]
-    with pytest.raises(UsageError, match="does not feel it") as wrong:
-        tunings_of(GUEST, ["latency"])
+def test_an_unaffected_target_is_measured_once_without() -> None:
+    assert TuningChoice().variants(HOST) == TuningChoice().variants(BOARD) == []
+    some = TuningChoice(("none", "latency", "none"))
+    assert some.variants(HOST) == [Tuning("none"), Tuning("latency")]
+    assert some.variants(BOARD) == []
+    with pytest.raises(UsageError, match="is unaffected by it") as wrong:
+        TuningChoice(("latency",)).variants(GUEST)
     assert "--guest-tuning" in wrong.value.remedy
 
 
 # ---- ended in between ----------------------------------------------------------------------------
-def result(folder: Path) -> Result:
-    return Result(str(HOST), folder, manifests.manifest())
+def running(machine: FileMachine, folder: Path) -> Running:
+    return Running(str(HOST), folder, Progress(), threading.Event(), host(machine))
 
 
 @pytest.mark.parametrize("name", ["isolated", "cereia2011-case2"])
 def test_killed_at_any_step_restore_gives_everything_back(
     name: str, machine: FileMachine, tmp_path: Path
 ) -> None:
-    """While it applies, while it measures, while it takes back."""
-    before, one = machine.snapshot(), host_job(tmp_path, machine, name)
+    """While it applies, while it measures, while it restores."""
+    before, one = machine.snapshot(), running(machine, tmp_path)
     point = half_done = 0
 
     def work() -> None:
-        measured_tuned(one, lambda ready: result(tmp_path), Progress(), machine)
+        with tuned(name, "", one):
+            pass
 
     while killed_at(point, machine, work):
         if lifecycle.in_force(machine) is not None:
@@ -204,18 +211,15 @@ def test_killed_at_any_step_restore_gives_everything_back(
     assert half_done > 10
 
 
-def killed_while_it_measures(machine: FileMachine, number: int, one: Job) -> int:
-    """How the child ends that is sent a signal while its tuning is in force."""
-
-    def measure(ready: Job) -> Result:
-        os.kill(os.getpid(), number)
-        raise AssertionError("still alive")
-
+def killed_while_it_measures(number: int, one: Running) -> int:
+    """The status of a child that gets a signal while its tuning is in force."""
     child = os.fork()
     if child == 0:
         try:
             signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup hands it on ignored
-            measured_tuned(one, measure, Progress(), machine)
+            with tuned("isolated", "", one):
+                os.kill(os.getpid(), number)
+                raise AssertionError("still alive")
         except KeyboardInterrupt:
             os._exit(7)
         finally:
@@ -226,54 +230,49 @@ def killed_while_it_measures(machine: FileMachine, number: int, one: Job) -> int
 def test_killed_while_it_measures_the_journal_knows_everything(
     machine: FileMachine, tmp_path: Path
 ) -> None:
-    before, one = machine.snapshot(), host_job(tmp_path, machine, "isolated")
-    assert os.WTERMSIG(killed_while_it_measures(machine, signal.SIGKILL, one)) == signal.SIGKILL
+    before, one = machine.snapshot(), running(machine, tmp_path)
+    assert os.WTERMSIG(killed_while_it_measures(signal.SIGKILL, one)) == signal.SIGKILL
     assert machine.snapshot() != before
     lifecycle.restore(machine)
     assert machine.snapshot() == before
 
 
-def test_a_closed_terminal_takes_the_tuning_back(machine: FileMachine, tmp_path: Path) -> None:
-    before, one = machine.snapshot(), host_job(tmp_path, machine, "isolated")
-    assert os.WEXITSTATUS(killed_while_it_measures(machine, signal.SIGHUP, one)) == 7
+def test_a_closed_terminal_restores_the_tuning(machine: FileMachine, tmp_path: Path) -> None:
+    before, one = machine.snapshot(), running(machine, tmp_path)
+    assert os.WEXITSTATUS(killed_while_it_measures(signal.SIGHUP, one)) == 7
     assert machine.snapshot() == before
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), KadenzError("the disk is full")])
-def test_an_interruption_or_an_error_takes_the_tuning_back(
+def test_an_interruption_or_an_error_restores_the_tuning(
     error: BaseException, machine: FileMachine, tmp_path: Path
 ) -> None:
     before = machine.snapshot()
-
-    def measure(ready: Job) -> Result:
+    with pytest.raises(type(error)), tuned("isolated", "", running(machine, tmp_path)):
         assert machine.snapshot() != before
         raise error
-
-    with pytest.raises(type(error)):
-        measured_tuned(host_job(tmp_path, machine, "isolated"), measure, Progress(), machine)
     assert machine.snapshot() == before and lifecycle.in_force(machine) is None
 
 
-def meanwhile(machine: FileMachine, folder: Path, act: Callable[[], object]) -> Result:
-    def measure(ready: Job) -> Result:
+def meanwhile(machine: FileMachine, folder: Path, act: Callable[[], object]) -> Running:
+    one = running(machine, folder)
+    with tuned("latency", "", one):
         act()
-        return result(folder)
-
-    return measured_tuned(host_job(folder, machine, "latency"), measure, Progress(), machine)
+    return one
 
 
-def test_what_somebody_else_changed_meanwhile_is_told_and_nothing_more_is_tuned(
+def test_a_value_changed_by_others_is_reported_and_nothing_more_is_tuned(
     machine: FileMachine, tmp_path: Path
 ) -> None:
     made = meanwhile(machine, tmp_path, lambda: machine.write(RUNTIME, "123"))
     (failure,) = made.failures
-    assert f"not wholly taken back: {RUNTIME}: changed by others" in failure.message
+    assert f"is not fully restored: {RUNTIME}: changed by others" in failure.message
     assert machine.read(RUNTIME) == "123"
     (late,) = measured(tmp_path, [host_job(tmp_path, machine, "none")])
-    assert isinstance(late, TargetFailed) and "half taken back" in late.message
+    assert isinstance(late, TargetFailed) and "half restored" in late.message
 
 
-def test_a_tuning_taken_back_by_hand_meanwhile_is_not_taken_back_twice(
+def test_a_tuning_restored_by_hand_meanwhile_is_not_restored_twice(
     machine: FileMachine, tmp_path: Path
 ) -> None:
     before = machine.snapshot()

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the words of `kadenz run` to requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kadenz.errors import UsageError
+
+if TYPE_CHECKING:
+    from kadenz.config.campaign import Campaign
+    from kadenz.config.manifest import CampaignEntry
+    from kadenz.config.target_name import TargetName
+
+_ADHOC_SAMPLES = 1001  # the first is cold; jitter is analysed from 1,000 warm samples on
+_ADHOC_QUICK = 50
+
+
+def campaigns(work: Sequence[str], *, quick: bool) -> Iterator[tuple[Campaign, CampaignEntry]]:
+    """The campaigns that `work` names, then one made of the benchmarks that it names."""
+    from kadenz.config import inventory
+    from kadenz.config.campaign import Benchmark, Campaign
+    from kadenz.config.manifest import CampaignEntry
+    from kadenz.config.toml import did_you_mean
+    from kadenz.lab.measure import sha256_of
+
+    files = inventory.campaign_files()
+    benchmarks = []
+    for word in work:
+        file = files.get(word) or (Path(word) if word.endswith(".toml") else None)
+        if file is not None:
+            campaign = inventory.read_campaign(file)
+            entry = CampaignEntry(
+                name=campaign.name, file=file.name, sha256=sha256_of(file), quick=quick
+            )
+            yield campaign, entry
+        elif "/" in word:
+            benchmarks.append(
+                Benchmark(name=word, samples=_ADHOC_SAMPLES, quick_samples=_ADHOC_QUICK, cold=1)
+            )
+        else:
+            raise UsageError(f"no campaign `{word}`", remedy=did_you_mean(word, list(files)))
+    if benchmarks:
+        yield (
+            Campaign(name="single", title=", ".join(work), targets=[], benchmark=benchmarks),
+            CampaignEntry(name="single", file="", sha256="", quick=quick),
+        )
+
+
+def targets_of(campaign: Campaign, wanted: Sequence[str]) -> list[TargetName]:
+    """The targets named with --target, else the campaign's. UsageError if there are none."""
+    from kadenz.config.target_name import parse_target
+
+    names = [parse_target(text) for text in dict.fromkeys(wanted or campaign.targets)]
+    if not names:
+        raise UsageError(
+            "a benchmark alone has no target", remedy="Name one: --target kernel/board@tier"
+        )
+    return names
+
+
+def overrides_of(settings: Sequence[str]) -> dict[str, list[int]]:
+    """The values of --set by key. UsageError for anything but KEY=NUMBER,NUMBER…"""
+    found = {}
+    for setting in settings:
+        key, equals, values = setting.partition("=")
+        try:
+            numbers = [int(value, 0) for value in values.split(",")]
+        except ValueError:
+            numbers = []
+        if not equals or not key or not numbers:
+            raise UsageError(
+                f"--set {setting}: not KEY=NUMBER", remedy="For example --set size_bytes=60,120"
+            )
+        if key in ("samples", "seconds") and (len(numbers) > 1 or numbers[0] < 1):
+            raise UsageError(f"--set {setting}: one positive number", remedy=f"--set {key}=1000")
+        if key == "cold" and (len(numbers) > 1 or numbers[0] < 0):
+            raise UsageError(f"--set {setting}: one number", remedy="--set cold=10")
+        found[key] = numbers
+    return found
+
+
+def rounds_folder(output: Path) -> Path:
+    """A folder for the runs of this call alone: compare takes its sides from it."""
+    from datetime import UTC, datetime
+
+    name = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-rounds"
+    for number in range(1, 1000):
+        folder = output / (name if number == 1 else f"{name}-{number}")
+        if not folder.exists():
+            return folder
+    raise UsageError(f"{output}/{name}: no free name", remedy="Name another folder with --output")

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The boots of one run: the target is started until every point was measured or lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from kadenz.config import inventory, manifest
+from kadenz.errors import KadenzError, WireDamaged
+from kadenz.host.tracefs import traced
+from kadenz.lab.boot import Outcome, run_plan
+from kadenz.lab.condition import Running
+from kadenz.lab.events import by_kind, enter_events
+from kadenz.lab.guests import BOOT_S, SLOWDOWN
+from kadenz.lab.holding import held
+from kadenz.lab.job import Job
+from kadenz.lab.plan import Point, batches, plan_text
+from kadenz.lab.session import Session
+from kadenz.store import RunWriter
+from kadenz.targets.base import Target
+from kadenz.targets.guest import NOT_SETTLED, GuestTarget
+from kadenz.targets.scope import ScopeDamaged
+from kadenz.wire.records import Assembler
+
+INTERRUPTED = "interrupted (Ctrl-C)"
+# Kinds of notes of a target that become warnings of the run; a chatty one would hide the others.
+_NOTES_MAX = 20
+_LANES_MAX = 64  # threads of cyclic/wakeup-latency
+
+
+class Boots:
+    """Executions of the image of one job, one after another, into one run folder."""
+
+    def __init__(
+        self, job: Job, run: Running, writer: RunWriter, failures: list[KadenzError]
+    ) -> None:
+        """`failures` receives what went wrong without ending the run."""
+        self._job, self._run, self._writer, self._failures = job, run, writer, failures
+        self._session = Session(writer, run.label, job.points, job.catalog.benches, run.progress)
+        self._session.scoped = job.instrument == "scope"
+
+    def measure(self) -> str:
+        """Measures every point. Returns "" or why the run is partial.
+
+        A target that dies is started again with the points it has not reached, so that one bad
+        benchmark does not cost the rest.
+        """
+        job = self._job
+        emulated = inventory.board(job.name.board).tier.emulated
+        room = emulated.plan_bytes if job.name.tier == "emulated" and emulated else None
+        for batch in batches(job.points, room):
+            for points in self._apart(batch):
+                why = self._until_measured(points)
+                if why:
+                    return why
+        return ""
+
+    def _until_measured(self, points: Sequence[Point]) -> str:
+        session, left = self._session, list(points)
+        while left:
+            if self._run.stop.is_set():
+                return INTERRUPTED
+            outcome = self._boot(left)
+            if outcome.stopped:
+                return INTERRUPTED
+            before, left = left, [point for point in left if point.id not in session.seen]
+            if outcome.failure is not None:
+                self._failures.append(outcome.failure)
+                self._warn("target-failed", outcome.failure.message, outcome.failure.detail)
+                if len(left) == len(before):  # it died before it measured anything
+                    session.lost(left[0], outcome.failure.message)
+                    return outcome.failure.message
+            else:
+                for point in left:
+                    session.lost(point, "every frame of this record was lost")
+                left = []
+        return ""
+
+    def _may_stop(self, points: Sequence[Point]) -> bool:
+        """Whether a sample above a limit ends one of the points and with it the kernel's trace."""
+        return self._job.name.tier == "host" and any(
+            point.params.get("stop_above_us") and point.params.get("trace", 1) for point in points
+        )
+
+    def _apart(self, points: Sequence[Point]) -> Iterator[list[Point]]:
+        """A point that may end with a trace has an execution, and so a trace, of its own."""
+        together: list[Point] = []
+        for point in points:
+            if not self._may_stop([point]):
+                together.append(point)
+                continue
+            if together:
+                yield together
+            yield [point]
+            together = []
+        if together:
+            yield together
+
+    def _boot(self, points: Sequence[Point]) -> Outcome:
+        """One execution of the image with these points."""
+        job, writer, session = self._job, self._writer, self._session
+        target = job.make()
+        assembler = Assembler(session, expects_samples=not session.scoped)
+
+        def keep_up() -> None:
+            writer.keep_up()
+            session.look()
+
+        settings = job.settings()  # as they are when the target reads them
+        with (
+            traced(self._may_stop(points)) as trace,
+            held(target, points, job.catalog.hello.cores, writer) as paced,
+        ):
+            session.stored = paced.go_on if paced is not None else lambda: None
+            outcome = run_plan(
+                target,
+                self._run.label,
+                plan_text(points),
+                assembler,
+                silence_s=self._silence_s(points, assembler),
+                stop=self._run.stop,
+                symbol_at=job.image.elf.symbol_at,
+                keep_up=keep_up,
+            )
+            if trace is not None:
+                trace.keep(writer.folder / f"trace-{points[0].id:05d}.txt")
+        if assembler.hello is not None:
+            # The catalog may have been asked with fewer rights: this is what was measured.
+            writer.manifest.target.settings = assembler.hello.settings | settings
+        if isinstance(target, GuestTarget) and not outcome.stopped:
+            self._enter_guest_loads(target)
+        outcome = self._traced(target, outcome)
+        self._enter_texts(assembler, outcome)
+        self._report_findings(assembler, outcome)
+        return outcome
+
+    def _silence_s(self, points: Sequence[Point], assembler: Assembler) -> Callable[[], float]:
+        """How long the target may be silent now: the time-out, plus twice the time that the
+        current record needs if it is periodic."""
+        planned = {point.id: point for point in points}
+        job = self._job
+        boot_s, slowdown = (BOOT_S, SLOWDOWN) if job.setup.guest is not None else (0.0, 2.0)
+
+        def silence_s() -> float:
+            begin = assembler.current
+            point = planned.get(begin.record) if begin else None
+            if begin is None or point is None:
+                return job.timeout_s + boot_s
+            periods_us = [v for k, v in begin.params.items() if k in ("period_us", "interval_us")]
+            # Each thread's period is longer than the last one's by this distance.
+            longest_us = (
+                max(periods_us, default=0) + begin.params.get("distance_us", 0) * _LANES_MAX
+            )
+            return job.timeout_s + slowdown * 1e-6 * longest_us * point.samples
+
+        return silence_s
+
+    def _traced(self, target: Target, outcome: Outcome) -> Outcome:
+        """Takes the samples of the scope, where it is the instrument."""
+        if not self._session.scoped:
+            return outcome
+        try:
+            self._session.take_trace(getattr(target, "records", {}))
+        except ScopeDamaged as damage:
+            self._session.take_trace({})
+            return Outcome(outcome.failure or damage, outcome.stopped, outcome.said)
+        return outcome
+
+    def _enter_guest_loads(self, target: GuestTarget) -> None:
+        """Enters the rates that loads inside the guest reported; warns of what is missing."""
+        document, guest = self._writer.manifest, self._job.setup.guest
+        if not document.loads:
+            document.loads = target.loads
+        if NOT_SETTLED in target.console:
+            self._warn(
+                "guest-not-settled",
+                "the kernel was still busy with work of its boot when the measurement began",
+            )
+        for glob in target.without_thread:
+            self._warn(
+                "tuning-without-thread",
+                f"no thread of the guest's kernel is called `{glob}`: that rule had no effect",
+            )
+        verified = {load.name for load in target.loads if load.verified}
+        for name in guest.loads if guest is not None else ():
+            if name not in verified:
+                text = f"the load `{name}` inside the guest reported no rate"
+                self._warn("load-not-verified", text)
+
+    def _enter_texts(self, assembler: Assembler, outcome: Outcome) -> None:
+        """Everything the target wrote goes to the console file, its kinds to the warnings."""
+        writer = self._writer
+        for text in assembler.texts:
+            writer.say(text)
+            self._run.progress.note(self._run.label, text)
+        notes = by_kind(enter_events(writer.manifest.events, assembler.texts))
+        for text in notes[:_NOTES_MAX]:
+            self._warn("target-note", text)
+        more = len(notes) - _NOTES_MAX
+        if more > 0:
+            self._warn("target-notes", f"{more} more kinds of messages: see console.txt")
+        if outcome.said:
+            writer.say(outcome.said)
+
+    def _report_findings(self, assembler: Assembler, outcome: Outcome) -> None:
+        """Damage on the line: a warning, and an error if something was lost."""
+        lost = [f for f in assembler.findings if f.lost and f.kind != "restarted"]
+        for finding in assembler.findings:
+            self._writer.say(f"{finding.kind}: {finding.message}")
+        # A target of another wire version has failed; its line is sound.
+        if outcome.stopped or not assembler.findings or assembler.foreign:
+            return
+        kinds = ", ".join(sorted({f.kind for f in assembler.findings}))
+        first = assembler.findings[0].message
+        self._warn("line-damaged", f"{len(assembler.findings)} damages ({kinds}): {first}")
+        if lost:
+            self._failures.append(
+                WireDamaged(
+                    f"{self._run.label}: frames were damaged or lost: {lost[0].kind}: "
+                    f"{lost[0].message}",
+                    remedy="The records concerned are marked; check the line and measure them "
+                    "again",
+                    detail="\n".join(f"{f.kind}: {f.message}" for f in lost[:20]),
+                )
+            )
+
+    def _warn(self, code: str, message: str, detail: str = "") -> None:
+        if detail:
+            self._writer.say(detail)
+        enter_warning(self._writer, code, message)
+
+
+def enter_warning(writer: RunWriter, code: str, message: str) -> None:
+    """Stamps a warning on the run, once."""
+    known = [(w.code, w.message) for w in writer.manifest.warnings]
+    if (code, message) not in known:
+        writer.manifest.warnings.append(manifest.Warning(code=code, message=message))

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A condition: what a target is measured under. One type for load, tuning, guest, bus and the rest.
+
+A kind of condition is one module of `lab/conditions/` with two classes. A `Choice` says how the
+condition is asked for, checks it against the targets and lists its values. A `Condition` is one of
+these values on one run: it names the run, sets up the target, is in force while the target is
+measured, and is stamped into the manifest.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+if TYPE_CHECKING:
+    from kadenz.config.campaign import Campaign
+    from kadenz.config.manifest import Manifest
+    from kadenz.config.manifest import Warning as Stamp
+    from kadenz.config.target_name import TargetName
+    from kadenz.errors import KadenzError
+    from kadenz.host.facts import Host
+    from kadenz.lab.guests import Guest
+    from kadenz.lab.progress import Progress
+
+# What a program on this machine may do without: real-time rights, idle states held off.
+Allowance = Literal["no-realtime", "idle-states"]
+
+
+@dataclass(frozen=True)
+class Option:
+    """A command-line option of a condition. Its value arrives in `Choice.asked` under `key`."""
+
+    flag: str  # "--load-cpus"
+    help: str
+    metavar: str = ""
+    kind: Literal["text", "count", "flag", "file", "folder"] = "text"
+    many: bool = False  # may be repeated; the value is a tuple
+    # Shell completion: (value, help) for what was typed so far. None: `file` or nothing.
+    complete: Callable[[str], Iterable[tuple[str, str]]] | None = None
+    or_file: bool = False  # completes file names where `complete` finds nothing
+
+    @property
+    def key(self) -> str:
+        """The name of the value: `load_cpus`."""
+        return self.flag.removeprefix("--").replace("-", "_")
+
+
+@dataclass
+class Setup:
+    """How the image of a target is built and started. Conditions change it."""
+
+    kernel_source: Path | None = None  # a tree of the kernel, None: the pinned one
+    guest: Guest | None = None  # the kernel that boots, for tier guest
+    allowed: frozenset[Allowance] = frozenset()
+    arguments: list[str] = field(default_factory=list)  # for the program of a host target
+
+
+@dataclass
+class Running:
+    """A run that begins. A condition in force may replace what the run is measured with."""
+
+    label: str
+    output: Path
+    progress: Progress
+    stop: threading.Event
+    host: Host
+    failures: list[KadenzError] = field(default_factory=list)  # do not end the run
+
+
+class Active:
+    """A condition in force. The base class does nothing."""
+
+    def begin(self, document: Manifest) -> None:
+        """Stamps the manifest before the first record."""
+
+    def end(self, document: Manifest, why: str, failures: list[KadenzError]) -> str:
+        """Stamps it after the last record. `why` says why the run is partial, "" if it is whole.
+
+        Returns `why`, or a better reason.
+        """
+        return why
+
+
+class Condition:
+    """One condition of a run. Every part has a default: a kind overrides what concerns it.
+
+    Subclasses are frozen dataclasses, so that equal conditions are equal.
+    """
+
+    asks_anew: ClassVar[bool] = False  # the target's catalog depends on it and is not kept
+
+    @property
+    def label(self) -> str:
+        """In the name of the run on the screen and of its variant: `load disk`. "": not named."""
+        return ""
+
+    @property
+    def suffix(self) -> str:
+        """In the name of the run folder: `-load-disk`."""
+        return ""
+
+    @property
+    def words(self) -> dict[str, str]:
+        """For `conditions` of the manifest. `compare` shows every difference in them."""
+        return {}
+
+    @property
+    def warnings(self) -> list[Stamp]:
+        """Warnings of every run under this condition."""
+        return []
+
+    def set_up(self, setup: Setup, target: TargetName) -> None:
+        """Changes how the target is built and started."""
+
+    def settings(self) -> dict[str, str]:
+        """Settings of the target that it cannot report itself. Read before each start."""
+        return {}
+
+    def refused(self, failure: KadenzError) -> KadenzError:
+        """The error to show if the target ended while it was asked for its benchmarks."""
+        return failure
+
+    def active(self, run: Running) -> AbstractContextManager[Active]:
+        """In force from entering to leaving. Entered in the order of the kinds, left in reverse."""
+        return nullcontext(Active())
+
+
+class Choice(ABC):
+    """Everything that was asked for of one kind of condition."""
+
+    title: ClassVar[str]  # heads its options in `kadenz run --help`
+    order: ClassVar[int]  # of the kinds: in names, when entered; the lowest varies slowest
+    options: ClassVar[tuple[Option, ...]]
+
+    @classmethod
+    @abstractmethod
+    def asked(cls, values: Mapping[str, Any], campaign: Campaign) -> Self:
+        """From values of the options by key, and from the campaign where an option has none."""
+
+    def check(self, targets: Sequence[TargetName]) -> None:  # noqa: B027  # optional
+        """Raises KadenzError for every mistake that can be found before anything is built."""
+
+    @abstractmethod
+    def variants(self, target: TargetName) -> Sequence[Condition]:
+        """One condition for each variant of `target`. Empty: this kind does not concern it."""

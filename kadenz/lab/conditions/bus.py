@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fieldbus of a target that has one: its interface and its layout."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from kadenz.config import inventory
+from kadenz.config.target_name import TargetName, known_targets, parse_target
+from kadenz.errors import ConfigError, KadenzError, UsageError
+from kadenz.lab.condition import Choice, Condition, Option, Setup
+
+if TYPE_CHECKING:
+    from kadenz.config.campaign import Campaign
+
+_INTERFACE, _LAYOUT = "--bus-interface", "--bus-layout"
+_EXAMPLE = "fieldbus/kadenz-motion/layouts/indy7.toml is an example"
+
+
+@dataclass(frozen=True)
+class Bus(Condition):
+    """A bus of the user's. Empty fields mean the target's own: its simulated devices."""
+
+    interface: str = ""  # a network card with real devices behind it
+    layout: Path | None = None  # which device is what, in a file of the target's own format
+
+    # The target reads the layout when it starts, so its settings are those of this run.
+    asks_anew = True
+
+    def __str__(self) -> str:
+        """As it was written on the command line."""
+        words = [f"{_INTERFACE} {self.interface}"] if self.interface else []
+        words += [f"{_LAYOUT} {self.layout}"] if self.layout is not None else []
+        return " ".join(words)
+
+    def set_up(self, setup: Setup, target: TargetName) -> None:
+        """Arguments for the target's program."""
+        tier = inventory.board(target.board).tier.host
+        assert tier is not None  # BusChoice.check
+        if self.interface:
+            setup.arguments += [tier.bus_interface_argument, self.interface]
+        if self.layout is not None:
+            setup.arguments += [tier.bus_layout_argument, str(self.layout.resolve())]
+
+    def settings(self) -> dict[str, str]:
+        """The digest of the layout's file as it is now."""
+        if self.layout is None:
+            return {}
+        return {"layout_sha256": hashlib.sha256(_content(self.layout)).hexdigest()}
+
+    def refused(self, failure: KadenzError) -> KadenzError:
+        """A target that lists its benchmarks has read nothing of the user's but the layout."""
+        if self.layout is None:
+            return failure
+        return ConfigError(
+            f"{_LAYOUT} {self.layout}: the target does not accept this layout",
+            remedy=f"Its reason is above; {_EXAMPLE}",
+            detail=failure.detail,
+        )
+
+
+def has_bus(name: TargetName) -> bool:
+    """Whether the target's program takes an interface and a layout."""
+    host = inventory.board(name.board).tier.host
+    return name.tier == "host" and host is not None and bool(host.bus_interface_argument)
+
+
+def _interfaces(typed: str) -> Iterable[tuple[str, str]]:
+    from kadenz.host.interface import interfaces
+
+    return [(name, "") for name in interfaces() if name.startswith(typed)]
+
+
+@dataclass(frozen=True)
+class BusChoice(Choice):
+    """At most one bus."""
+
+    bus: Bus = field(default_factory=Bus)
+
+    title = "Fieldbus"
+    order = 50
+    options = (
+        Option(
+            _INTERFACE,
+            "Network interface with the real devices of a target that has a fieldbus, e.g. eth1. "
+            "Default: its simulated ones.",
+            metavar="NAME",
+            complete=_interfaces,
+        ),
+        Option(
+            _LAYOUT,
+            "File that describes each device of the bus and how it moves. Default: the target's "
+            "own.",
+            kind="file",
+        ),
+    )
+
+    @classmethod
+    def asked(cls, values: Mapping[str, Any], campaign: Campaign) -> Self:
+        """Only the command line names a bus."""
+        return cls(Bus(values.get("bus_interface") or "", values.get("bus_layout")))
+
+    def check(self, targets: Sequence[TargetName]) -> None:
+        """UsageError for a target without a bus, an interface or a file that does not exist.
+
+        TargetFailed for an interface that is down.
+        """
+        from kadenz.host.interface import check_interface
+
+        if self.bus == Bus():
+            return
+        for name in targets:
+            if not has_bus(name):
+                others = [text for text in known_targets() if has_bus(parse_target(text))]
+                raise UsageError(
+                    f"{self.bus}: {name} has no bus",
+                    remedy=f"Name a target that has one with --target: {', '.join(others)}",
+                )
+        if self.bus.layout is not None:
+            _content(self.bus.layout)
+        if self.bus.interface:
+            check_interface(self.bus.interface, _INTERFACE)
+
+    def variants(self, target: TargetName) -> Sequence[Condition]:
+        """The user's bus."""
+        return [self.bus] if self.bus != Bus() else []
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise UsageError(
+            f"{_LAYOUT} {file}: {error.strerror}", remedy=f"Name a layout file; {_EXAMPLE}"
+        ) from None

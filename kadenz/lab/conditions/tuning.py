@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A tuning of this Linux around each run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from kadenz.config import inventory
+from kadenz.config.target_name import TargetName
+from kadenz.errors import KadenzError, UsageError
+from kadenz.lab.condition import Active, Choice, Condition, Option, Running
+
+if TYPE_CHECKING:
+    from kadenz.config.campaign import Campaign
+
+NONE = "none"
+
+
+@dataclass(frozen=True)
+class Tuning(Condition):
+    """This Linux tuned by a profile, or shown not to be."""
+
+    profile: str  # a profile of tunings/ or its file, or NONE
+    cpus: str = ""  # set apart for real time, instead of the profile's
+
+    @property
+    def label(self) -> str:
+        """With the short name of the profile."""
+        return f"tuning {self._short}"
+
+    @property
+    def suffix(self) -> str:
+        """With the short name of the profile."""
+        return f"-tuning-{self._short}"
+
+    @property
+    def words(self) -> dict[str, str]:
+        """`none`; a profile in force stamps its own words, with what could not be set."""
+        return {"tuning": NONE}
+
+    def active(self, run: Running) -> AbstractContextManager[Active]:
+        """Applied before the run and restored after it."""
+        from kadenz.lab.tuning_around import tuned
+
+        return tuned(self.profile, self.cpus, run)
+
+    @property
+    def _short(self) -> str:
+        from kadenz.tuning.lifecycle import short_name
+
+        return short_name(self.profile)
+
+
+def _profiles(typed: str) -> Iterable[tuple[str, str]]:
+    try:
+        return [(name, "") for name in (NONE, *inventory.tuning_files()) if name.startswith(typed)]
+    except KadenzError:
+        return []
+
+
+@dataclass(frozen=True)
+class TuningChoice(Choice):
+    """The profiles to measure under."""
+
+    profiles: tuple[str, ...] = ()
+    cpus: str = ""
+
+    title = "Tuning of this Linux"
+    order = 30
+    options = (
+        Option(
+            "--tuning",
+            "Tune this Linux with a profile around each run, then restore it: none, latency, "
+            "isolated …; `kadenz tune list` shows them. One run for each. Needs root.",
+            metavar="PROFILE",
+            many=True,
+            complete=_profiles,
+            or_file=True,
+        ),
+        Option(
+            "--tuning-cpus",
+            "Processors that the tuning sets apart for real time, e.g. 2-3. Default: the "
+            "profile's.",
+            metavar="LIST",
+        ),
+    )
+
+    @classmethod
+    def asked(cls, values: Mapping[str, Any], campaign: Campaign) -> Self:
+        """Only the command line tunes this machine."""
+        return cls(tuple(values.get("tuning", ())), values.get("tuning_cpus") or "")
+
+    def check(self, targets: Sequence[TargetName]) -> None:
+        """Raises KadenzError if a tuning could not be set around a run."""
+        from kadenz.lab.tuning_around import check_tunings
+
+        check_tunings(self.profiles, self.cpus, targets)
+
+    def variants(self, target: TargetName) -> Sequence[Condition]:
+        """One for each profile on this Linux. UsageError for a target that no profile affects."""
+        if not self.profiles:
+            return []
+        if target.tier == "host":
+            return [Tuning(name, self.cpus) for name in dict.fromkeys(self.profiles)]
+        if NONE in self.profiles:
+            return []
+        raise UsageError(
+            f"--tuning {self.profiles[0]} tunes this Linux: {target} is unaffected by it (tier "
+            f"{target.tier})",
+            remedy="Tune kernel threads of a guest with --guest-tuning"
+            if target.tier == "guest"
+            else "Name a target of tier host with --target, or add --tuning none for the others",
+        )

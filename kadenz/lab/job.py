@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A job: a target under conditions, with the points to measure; and its result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kadenz.config import inventory
+from kadenz.config.manifest import CampaignEntry, ClockEntry, Instrument, Manifest, Tier
+from kadenz.config.target_name import TargetName
+from kadenz.errors import KadenzError
+from kadenz.host.facts import Host
+from kadenz.images.image import Image
+from kadenz.lab.catalog import Catalog
+from kadenz.lab.clock import clock_entry
+from kadenz.lab.condition import Condition, Setup
+from kadenz.lab.counter import Counter
+from kadenz.lab.execution import clock_unit
+from kadenz.lab.plan import Point
+from kadenz.targets.base import Target
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The place of a run in interleaved rounds."""
+
+    variant: str  # what sets it apart from the other runs of a round
+    round: int
+    place: int
+
+
+@dataclass
+class Job:
+    """What is to be measured on one target."""
+
+    name: TargetName
+    instrument: Instrument
+    image: Image
+    catalog: Catalog
+    points: list[Point]
+    make: Callable[[], Target]  # a fresh execution
+    host: Host
+    campaign: CampaignEntry
+    words: Mapping[str, str]  # conditions that the campaign states in words
+    timeout_s: float
+    setup: Setup = field(default_factory=Setup)
+    conditions: tuple[Condition, ...] = ()
+    counter: Counter | None = None  # of an emulated target: checked before anything is measured
+    turn: Turn | None = None
+
+    @property
+    def suffix(self) -> str:
+        """The end of the run folder's name: instrument, conditions, round."""
+        instrument = "" if self.instrument == "counter" else f"-{self.instrument}"
+        conditions = "".join(condition.suffix for condition in self.conditions)
+        return instrument + conditions + (f"-round-{self.turn.round}" if self.turn else "")
+
+    @property
+    def label(self) -> str:
+        """The target, its conditions and the round."""
+        labels = [condition.label for condition in self.conditions if condition.label]
+        rounds = [f"round {self.turn.round}"] if self.turn else []
+        return ", ".join([str(self.name), *labels, *rounds])
+
+    def settings(self) -> dict[str, str]:
+        """Settings that the conditions add to those the target reports."""
+        found: dict[str, str] = {}
+        for condition in self.conditions:
+            found |= condition.settings()
+        return found
+
+    def clock(self) -> ClockEntry:
+        """Its clock, before anything is measured."""
+        tier: Tier = self.name.tier  # type: ignore[assignment]  # checked by parse_target
+        unit = clock_unit(self.name, inventory.board(self.name.board))
+        return clock_entry(self.catalog.hello, tier, unit, self.host.entry.virtual)
+
+
+@dataclass
+class Result:
+    """A run on the disk, and everything that went wrong while it was measured."""
+
+    target: str
+    folder: Path
+    manifest: Manifest
+    failures: list[KadenzError] = field(default_factory=list)

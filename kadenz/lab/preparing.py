@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a request to jobs: everything is checked and built before the first sample."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from kadenz.config.campaign import Campaign
+from kadenz.config.manifest import CampaignEntry, Instrument
+from kadenz.config.target_name import TargetName
+from kadenz.errors import TargetFailed, UsageError
+from kadenz.host.facts import Host, read_host
+from kadenz.images.image import Image
+from kadenz.lab import catalog as catalogs
+from kadenz.lab.catalog import Catalog
+from kadenz.lab.condition import Choice, Condition, Setup
+from kadenz.lab.counter import Counter, check_counter
+from kadenz.lab.declared import check_declared
+from kadenz.lab.execution import ASKING, check_instrument, check_tools, image_of, make_target
+from kadenz.lab.job import Job
+from kadenz.lab.plan import (
+    Point,
+    campaign_points,
+    check_overrides,
+    clock_points,
+    concerns,
+    no_benchmark,
+)
+from kadenz.lab.progress import Progress
+from kadenz.lab.variants import combinations
+from kadenz.targets.base import Target
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user wants measured."""
+
+    campaign: Campaign
+    entry: CampaignEntry
+    targets: Sequence[TargetName]
+    choices: Sequence[Choice] = ()  # of conditions
+    instrument: Instrument = "counter"
+    extra_bench: Sequence[Path] = ()  # C files of benchmarks outside the suite
+    overrides: Mapping[str, Sequence[int]] = field(default_factory=dict)  # --set
+    port: str = ""  # of a board's serial line
+    timeout_s: float = 30.0
+
+
+@dataclass(frozen=True)
+class _Variant:
+    """A target under one combination of conditions, and its image."""
+
+    name: TargetName
+    conditions: tuple[Condition, ...]
+    setup: Setup
+    image: Image
+
+
+def check(request: Request) -> None:
+    """Raises KadenzError for every mistake that can be found before anything is built."""
+    if not request.targets:
+        raise UsageError("nothing to measure on: no target", remedy="Name one with --target")
+    for name in request.targets:
+        check_instrument(name, request.instrument)
+        check_tools(name)
+    check_declared(request.campaign, request.overrides, request.extra_bench)
+    for choice in request.choices:
+        choice.check(request.targets)
+
+
+def prepare(request: Request, progress: Progress) -> list[Job]:
+    """Builds the images and makes a job of each target and combination of conditions.
+
+    Raises KadenzError before anything is measured.
+    """
+    check(request)
+    host = read_host()
+    variants = _variants(request, progress)
+    _ask_guests(variants)
+    jobs = _jobs(variants, request, host)
+    _check_names(request.campaign, jobs)
+    check_overrides(request.overrides, request.campaign, [job.catalog.benches for job in jobs])
+    for job in jobs:
+        job.points = _points(job, request)
+    wanted = [job for job in jobs if job.points]
+    if not wanted:
+        raise UsageError(
+            f"campaign {request.campaign.name} has nothing for these targets",
+            remedy="See `kernels` and `targets` in the campaign's file",
+        )
+    return wanted
+
+
+def _variants(request: Request, progress: Progress) -> list[_Variant]:
+    """Every combination; an image that several share is built once."""
+    asked = [
+        (name, conditions)
+        for name in request.targets
+        for conditions in combinations(name, request.choices)
+    ]
+    found: list[_Variant] = []
+    for name, conditions in asked:
+        setup = Setup()
+        for condition in conditions:
+            condition.set_up(setup, name)
+        kernel = setup.guest.kernel if setup.guest is not None else None
+        image = next((v.image for v in found if _same_image(v, name, setup)), None)
+        if image is None:
+            progress.building(f"{name}, kernel {kernel.version}" if kernel else str(name))
+            image = image_of(name, request.instrument, setup, request.extra_bench)
+        found.append(_Variant(name, conditions, setup, image))
+    return found
+
+
+def _same_image(variant: _Variant, name: TargetName, setup: Setup) -> bool:
+    kernels = [one.guest.kernel if one.guest else None for one in (variant.setup, setup)]
+    sources = [variant.setup.kernel_source, setup.kernel_source]
+    return variant.name == name and kernels[0] == kernels[1] and sources[0] == sources[1]
+
+
+def _ask_guests(variants: Sequence[_Variant]) -> None:
+    """Asks guests for their catalogs if they were not asked before, several in parallel."""
+    wanted = {one.image.folder: one for one in variants if one.setup.guest and not _asked(one)}
+
+    def ask(one: _Variant) -> None:
+        assert one.setup.guest is not None
+        bare = replace(one.setup, guest=one.setup.guest.bare())
+        target = make_target(one.name, "counter", one.image, bare)
+        silence_s = catalogs.silence_s(bare)
+        catalogs.ask(target, str(one.name), one.image, silence_s=silence_s)
+        check_counter(one.name, "counter", one.image, bare.guest)
+
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        list(pool.map(ask, wanted.values()))
+
+
+def _asked(variant: _Variant) -> bool:
+    """Whether this image was asked under this kernel."""
+    known = catalogs.remembered(variant.image.folder, variant.image.entry.elf_sha256)
+    guest = variant.setup.guest
+    return (
+        known is not None
+        and guest is not None
+        and known.hello.kernel_version == guest.kernel.release
+    )
+
+
+def _jobs(variants: Sequence[_Variant], request: Request, host: Host) -> list[Job]:
+    """A job for each variant, without points. What an image answers is asked once."""
+    catalog_of: dict[tuple[int, tuple[Condition, ...]], Catalog] = {}
+    counter_of: dict[int, Counter | None] = {}
+    jobs = []
+    for one in variants:
+        own = tuple(condition for condition in one.conditions if condition.asks_anew)
+        image, key = id(one.image), (id(one.image), own)
+        if key not in catalog_of:
+            catalog_of[key] = _catalog(one, own, request)
+        if image not in counter_of:
+            counter_of[image] = check_counter(
+                one.name, request.instrument, one.image, one.setup.guest
+            )
+        jobs.append(
+            Job(
+                name=one.name,
+                instrument=request.instrument,
+                image=one.image,
+                catalog=catalog_of[key],
+                points=[],
+                make=_maker(one, one.setup, request),
+                host=host,
+                campaign=request.entry,
+                words=request.campaign.conditions,
+                timeout_s=request.timeout_s,
+                setup=one.setup,
+                conditions=one.conditions,
+                counter=counter_of[image],
+            )
+        )
+    return jobs
+
+
+def _maker(variant: _Variant, setup: Setup, request: Request) -> Callable[[], Target]:
+    """Makes fresh executions of a variant."""
+    return partial(
+        make_target, variant.name, request.instrument, variant.image, setup, port=request.port
+    )
+
+
+def _catalog(variant: _Variant, own: Sequence[Condition], request: Request) -> Catalog:
+    """What the image can measure; asked anew if a condition says so."""
+    image, name = variant.image, str(variant.name)
+    setup = replace(variant.setup, allowed=ASKING)
+    known = None if own else catalogs.remembered(image.folder, image.entry.elf_sha256)
+    if known is not None:
+        return known
+    target = _maker(variant, setup, request)()
+    try:
+        return catalogs.ask(target, name, image, silence_s=catalogs.silence_s(setup), keep=not own)
+    except TargetFailed as failure:
+        error: Exception = failure
+        for condition in own:
+            error = condition.refused(failure)
+        raise error from None
+
+
+def _check_names(campaign: Campaign, jobs: Sequence[Job]) -> None:
+    """UsageError for a benchmark that no image has."""
+    known = sorted({bench.name for job in jobs for bench in job.catalog.benches})
+    for benchmark in campaign.benchmark:
+        concerned = any(concerns(benchmark, job.name) for job in jobs)
+        if concerned and benchmark.name not in known:
+            raise no_benchmark(benchmark.name, known)
+
+
+def _points(job: Job, request: Request) -> list[Point]:
+    """The points of the campaign, preceded by those of the clock. Empty: nothing for this job."""
+    quick = request.entry.quick
+    points = campaign_points(
+        request.campaign, job.name, job.catalog.benches, quick=quick, overrides=request.overrides
+    )
+    if not points:
+        return []
+    asked = {point.bench for point in points}
+    clock = clock_points(job.catalog.benches, quick=quick)
+    return [point for point in clock if point.bench not in asked] + points

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs every job: emulated targets in parallel, then this machine's, one at a time."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from kadenz.config.manifest import REPEATABLE
+from kadenz.errors import KadenzError
+from kadenz.lab.job import Job, Result
+from kadenz.lab.measure import measure
+from kadenz.lab.progress import Progress
+
+
+def run(
+    jobs: Sequence[Job], output: Path, progress: Progress, stop: threading.Event
+) -> list[Result | KadenzError]:
+    """Measures every job into a run folder below `output`.
+
+    Returns one result for each job that began, in their order: an error if a run could not be
+    written.
+    """
+
+    def one(job: Job) -> Result | KadenzError:
+        try:
+            return measure(job, output, progress, stop)
+        except KadenzError as error:
+            return error
+
+    parallel = [job for job in jobs if job.name.tier in REPEATABLE]
+    alone = [job for job in jobs if job.name.tier not in REPEATABLE]
+    done: dict[int, Result | KadenzError] = {}
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        for job, result in zip(parallel, pool.map(one, parallel), strict=True):
+            done[id(job)] = result
+    for job in alone:
+        if not stop.is_set():
+            done[id(job)] = one(job)
+    return [done[id(job)] for job in jobs if id(job) in done]

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Variants: the product of conditions, their names, and rounds that interleave them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from itertools import product
+
+from kadenz.config.manifest import REPEATABLE
+from kadenz.config.target_name import TargetName
+from kadenz.errors import UsageError
+from kadenz.lab.condition import Choice, Condition
+from kadenz.lab.job import Job, Turn
+
+
+def combinations(target: TargetName, choices: Sequence[Choice]) -> list[tuple[Condition, ...]]:
+    """Every combination of conditions to measure `target` under; the last kind varies fastest.
+
+    Raises KadenzError if a choice has no condition for this target.
+    """
+    found = [choice.variants(target) for choice in choices]
+    return list(product(*(conditions for conditions in found if conditions)))
+
+
+def interleaved(jobs: Sequence[Job], rounds: int) -> list[Job]:
+    """Jobs of `rounds` rounds in alternating order, A B C, C B A, A B C, …, each with its turn.
+
+    Over two rounds each variant has the same mean place, so a steady change while they are
+    measured (temperature, a neighbour's load) adds nothing to their difference. Targets that repeat
+    themselves to the byte are measured in the first round only. UsageError for less than one round,
+    or if two jobs are the same variant.
+    """
+    if rounds < 1:
+        raise UsageError(f"--rounds {rounds}: less than one", remedy="For example --rounds 5")
+    names = names_of(jobs)
+    twins = sorted({name for name in names if names.count(name) > 1})
+    if twins:
+        raise UsageError(
+            f"--rounds: two variants are both {twins[0]}",
+            remedy="Name each target, kernel tree, tuning and load once",
+        )
+    found = []
+    for number in range(1, rounds + 1):
+        members = [
+            (job, name)
+            for job, name in zip(jobs, names, strict=True)
+            if number == 1 or job.name.tier not in REPEATABLE
+        ]
+        for place, (job, name) in enumerate(members if number % 2 else members[::-1], 1):
+            found.append(dataclasses.replace(job, turn=Turn(name, number, place)))
+    return found
+
+
+def names_of(jobs: Sequence[Job]) -> list[str]:
+    """A name for each job: its target and labels, without the parts that all jobs share."""
+    words: list[dict[object, str]] = [
+        {"target": str(job.name)} | {type(one): one.label for one in job.conditions if one.label}
+        for job in jobs
+    ]
+    parts = {part: {own.get(part, "") for own in words} for each in words for part in each}
+    return [
+        ", ".join(word for part, word in own.items() if len(parts[part]) > 1) or own["target"]
+        for own in words
+    ]
