@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One single change of the machine: how its value is read, written and compared.
 
-A change is data, so that a journal can hold it and another process can take it back. Values are
-text throughout, as the kernel shows them.
+A change is data, so that a journal can hold it and another process can restore it. Values are text
+throughout, as the kernel shows them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import contextlib
 import errno
 import os
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -32,6 +33,10 @@ Kind = Literal[
     "group-cpus",  # processors of a control group that was there before
     "controller",  # cpuset in cgroup.subtree_control (version 2): "+cpuset" or "-cpuset"
 ]
+
+# How long a control group may stay busy while it is removed, and the pause between two attempts.
+_EMPTY_S = 2.0
+_EMPTY_RETRY_S = 0.02
 
 
 class ThreadMask(msgspec.Struct, frozen=True):
@@ -183,16 +188,29 @@ def _write_group(machine: Machine, change: Change, value: str) -> None:
         return
     if not machine.exists(change.path):
         return
-    # What was started inside meanwhile goes to the group above; new ones may appear while we move.
-    above = change.path.rpartition("/")[0]
-    for _ in range(10):
-        left = (machine.read(f"{change.path}/cgroup.procs") or "").split()
-        if not left:
-            break
-        for pid in left:
+    _empty_and_remove(machine, change.path)
+
+
+def _empty_and_remove(machine: Machine, path: str) -> None:
+    """Moves the processes of a group to the group above and removes it.
+
+    Processes inside keep starting others while they are moved, and a dying process holds the group
+    a moment longer: EBUSY is retried for up to `_EMPTY_S` seconds.
+    """
+    above = path.rpartition("/")[0]
+    until = time.monotonic() + _EMPTY_S
+    while True:
+        for pid in (machine.read(f"{path}/cgroup.procs") or "").split():
             with contextlib.suppress(ProcessLookupError):
                 machine.write(f"{above}/cgroup.procs", pid)
-    machine.remove_folder(change.path)
+        try:
+            machine.remove_folder(path)
+        except OSError as error:
+            if error.errno != errno.EBUSY or time.monotonic() > until:
+                raise
+            time.sleep(_EMPTY_RETRY_S)
+        else:
+            return
 
 
 def group_of(machine: Machine, pid: int) -> str:

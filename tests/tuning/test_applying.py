@@ -15,7 +15,7 @@ import pytest
 
 from kadenz.config import inventory
 from kadenz.errors import KadenzError, StoreError
-from kadenz.tuning import journal, lifecycle
+from kadenz.tuning import change, journal, lifecycle
 from kadenz.tuning.plan import Plan, make_plan
 
 from . import machine as machines
@@ -51,6 +51,30 @@ def test_restore_leaves_the_machine_exactly_as_it_was(
     assert {one.result for one in taken} <= {"restored", "already so"}
     assert machine.snapshot() == before
     assert lifecycle.in_force(machine, state) is None
+
+
+@pytest.mark.parametrize(("attempts", "result"), [(3, "restored"), (10_000, "failed")])
+def test_a_group_that_stays_busy_for_a_moment_is_removed_all_the_same(
+    attempts: int, result: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs start others while they are moved out of it."""
+    machine, state = machines.make(tmp_path / "m", cgroups=1), tmp_path / "state"
+    before, remove = machine.snapshot(), machine.remove_folder
+    lifecycle.apply(machine, plan_of(machine, "isolated"), folder=state)
+    left = [OSError(errno.EBUSY, "busy") for _ in range(attempts)]
+
+    def busy(path: str) -> None:
+        if left:
+            raise left.pop()
+        remove(path)
+
+    monkeypatch.setattr(machine, "remove_folder", busy)
+    monkeypatch.setattr(change, "_EMPTY_S", 0.2)
+    monkeypatch.setattr(change, "_EMPTY_RETRY_S", 0.001)
+    group = [one for one in lifecycle.restore(machine, folder=state) if one.change.kind == "group"]
+    assert [one.result for one in group] == [result]
+    assert (machine.snapshot() == before) is (result == "restored")
+    assert (lifecycle.in_force(machine, state) is None) is (result == "restored")
 
 
 # ---- killed at every step ------------------------------------------------------------------------
