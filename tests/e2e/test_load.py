@@ -144,12 +144,12 @@ def test_a_load_that_dies_half_way_ends_the_run_and_is_told(start: Start, tmp_pa
     assert left_behind(folder, process.pid) == []
 
 
-def test_a_target_that_feels_no_load_is_told(tmp_path: Path) -> None:
+def test_a_load_that_cannot_affect_a_target_is_refused(tmp_path: Path) -> None:
     answer = kadenz(
         "run", "itc/queue", "--target", BOARDS[1], "--load", "disk", "--output", tmp_path
     )
     assert answer.returncode == 2
-    assert "runs on this Linux: freertos/stm32f4@emulated does not feel it" in answer.stderr
+    assert "runs on this Linux: freertos/stm32f4@emulated is unaffected by it" in answer.stderr
     answer = kadenz("run", "itc/queue", "--target", LINUX, "--load", "dsik", "--output", tmp_path)
     assert answer.returncode == 2
     assert "Did you mean `disk`?" in answer.stderr
