@@ -50,4 +50,12 @@ class Kernel(FileModel, kw_only=True, frozen=True):
     source: KernelSource | None = None  # None: the kernel is already there (Linux)
     lacks: dict[str, str] = msgspec.field(
         default_factory=dict
-    )  # capability or benchmark -> why this kernel has no such thing
+    )  # name of mechanism.h -> why this kernel has no such thing, a sentence
+
+    def __post_init__(self) -> None:
+        """The build reads `[lacks]` line by line and puts it into C: suite/lacks.cmake."""
+        for name, sentence in self.lacks.items():
+            if not sentence or set('"\\\n') & {*name, *sentence}:
+                raise ValueError(
+                    f"[lacks] {name}: one sentence on one line, without quotes and backslashes"
+                )

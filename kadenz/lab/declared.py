@@ -39,10 +39,14 @@ def check_declared(
 
 
 def _declared(extra_bench: Sequence[Path]) -> set[str]:
-    """Every word; a macro may make several names of one: `title "-one-way"`."""
+    """Every word; a macro may make one name of several: `"itc/" name "-one-way"`."""
     words = {word for file in _sources(extra_bench) for word in _WORD.findall(_text(file))}
+    families = [word for word in words if word.endswith("/")]
     endings = [word for word in words if word.startswith("-")]
-    return words | {word + ending for word in words if "/" in word for ending in endings}
+    names = {word for word in words if re.fullmatch(r"[a-z][a-z0-9-]*", word)}
+    stems = {word for word in words if "/" in word}
+    stems |= {family + name for family in families for name in names}
+    return words | stems | {stem + ending for stem in stems for ending in endings}
 
 
 def _sources(extra_bench: Sequence[Path]) -> Iterator[Path]:

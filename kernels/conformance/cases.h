@@ -8,7 +8,9 @@
 #define KDZ_CONFORMANCE_CASES_H
 
 #include "kadenz/board.h"
-#include "kadenz/kernel.h"
+#include "kadenz/conformance.h"
+#include "kadenz/mechanism.h"
+#include "kadenz/thread_options.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +29,7 @@ static inline uint32_t kdz_case_ms(uint32_t milliseconds)
 
 struct kdz_case {
     const char *name;
-    uint32_t needs; /* capabilities, or-ed: n/a without them */
+    const char *needs; /* names of mechanism.h: n/a without them */
     const char *(*run)(void);
 };
 
@@ -41,13 +43,36 @@ struct kdz_cases kdz_cases_time(void);
 struct kdz_cases kdz_cases_semaphores(void);
 struct kdz_cases kdz_cases_mutexes(void);
 struct kdz_cases kdz_cases_interrupts(void);
-
-/* One case a kind of channel or notification; `needs` cannot say it, so the reason "" means not
- * applicable. */
-#define KDZ_CASE_NOT_APPLICABLE ""
-struct kdz_cases kdz_cases_channels(void);
-struct kdz_cases kdz_cases_notifications(void);
 struct kdz_cases kdz_cases_periodic(void);
+struct kdz_cases kdz_cases_processes(void);
+
+/* A promise of every mechanism of one sort: the case "NAME PROMISE" for each that is registered. */
+struct kdz_promise {
+    const char *text; /* "carries items in their order" */
+    bool (*concerns)(const struct kdz_mechanism *mechanism);
+    const char *(*run)(const struct kdz_mechanism *mechanism);
+};
+
+struct kdz_promises {
+    const struct kdz_promise *first;
+    size_t count;
+};
+
+struct kdz_promises kdz_promises_channels(void);
+struct kdz_promises kdz_promises_notifications(void);
+struct kdz_promises kdz_promises_locks(void);
+struct kdz_promises kdz_promises_timers(void);
+struct kdz_promises kdz_promises_waiters(void);
+
+/* What a case returns when the kernel refuses it on this system: n/a, with `sentence`. */
+const char *kdz_case_not_applicable(const char *sentence);
+
+/* Without ranks that hold, as on a Linux that denies SCHED_FIFO, no order of threads is promised.
+ */
+static inline bool kdz_case_ranks_hold(void)
+{
+    return kdz_lack("yield") == NULL;
+}
 
 /* Keeps the first reason. */
 static inline void expect(const char **reason, bool holds, const char *otherwise)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every kind of channel: whole messages, in order, waiting for room and for data.
+ * Every channel: whole items, in order, waiting for room and for data.
  */
 #include "cases.h"
 
-#define ITEM_BYTES 16u
+#define ITEM_BYTES_MAX 16u
 #define DEPTH 3u
 #define MESSAGES 40u
 
 static const struct kdz_channel_ops *ops;
 static kdz_handle channel;
+static uint32_t item_bytes;
 static volatile bool intact;
 
 static uint8_t byte_of(uint32_t message, uint32_t place)
@@ -19,14 +20,14 @@ static uint8_t byte_of(uint32_t message, uint32_t place)
 
 static void compose(uint8_t *item, uint32_t message)
 {
-    for (uint32_t i = 0; i < ITEM_BYTES; i++) {
+    for (uint32_t i = 0; i < item_bytes; i++) {
         item[i] = byte_of(message, i);
     }
 }
 
 static bool holds(const uint8_t *item, uint32_t message)
 {
-    for (uint32_t i = 0; i < ITEM_BYTES; i++) {
+    for (uint32_t i = 0; i < item_bytes; i++) {
         if (item[i] != byte_of(message, i)) {
             return false;
         }
@@ -36,15 +37,15 @@ static bool holds(const uint8_t *item, uint32_t message)
 
 static void receive_all(void *arg)
 {
-    uint8_t item[ITEM_BYTES];
+    uint8_t item[ITEM_BYTES_MAX];
 
     (void)arg;
     intact = true;
     for (uint32_t message = 0; message < MESSAGES; message++) {
-        for (uint32_t i = 0; i < ITEM_BYTES; i++) {
+        for (uint32_t i = 0; i < item_bytes; i++) {
             item[i] = 0;
         }
-        if (ops->receive(channel, item, ITEM_BYTES, PATIENCE) != KDZ_OK || !holds(item, message)) {
+        if (ops->receive(channel, item, item_bytes, PATIENCE) != KDZ_OK || !holds(item, message)) {
             intact = false;
             return;
         }
@@ -55,12 +56,12 @@ static void receive_all(void *arg)
 static const char *all_arrive_in_order(uint8_t receiver_rank)
 {
     const char *reason = NULL;
-    uint8_t item[ITEM_BYTES];
+    uint8_t item[ITEM_BYTES_MAX];
     const kdz_handle receiver = kdz_case_thread(receive_all, NULL, receiver_rank);
 
     for (uint32_t message = 0; message < MESSAGES && reason == NULL; message++) {
         compose(item, message);
-        expect(&reason, ops->send(channel, item, ITEM_BYTES, PATIENCE) == KDZ_OK,
+        expect(&reason, ops->send(channel, item, item_bytes, PATIENCE) == KDZ_OK,
                "a send that waits for room failed");
     }
     kdz_case_join(&reason, receiver);
@@ -71,34 +72,51 @@ static const char *all_arrive_in_order(uint8_t receiver_rank)
 static const char *empty_and_full_time_out(void)
 {
     const char *reason = NULL;
-    uint8_t item[ITEM_BYTES];
+    uint8_t item[ITEM_BYTES_MAX];
     const uint32_t start = kdz_tick_now();
 
-    expect(&reason, ops->receive(channel, item, ITEM_BYTES, kdz_case_ms(5)) == KDZ_TIMEOUT,
+    expect(&reason, ops->receive(channel, item, item_bytes, kdz_case_ms(5)) == KDZ_TIMEOUT,
            "something was received from an empty channel");
     expect(&reason, kdz_tick_now() - start >= kdz_case_ms(4),
            "a receive did not wait for its time-out");
     expect(&reason, kdz_tick_now() - start < kdz_case_ms(5) + PATIENCE,
            "a receive waited far too long");
     compose(item, 0);
-    expect(&reason, ops->send(channel, item, ITEM_BYTES, 0) == KDZ_OK,
+    expect(&reason, ops->send(channel, item, item_bytes, 0) == KDZ_OK,
            "a send into an empty channel failed");
-    expect(&reason, ops->receive(channel, item, ITEM_BYTES, 0) == KDZ_OK && holds(item, 0),
+    expect(&reason, ops->receive(channel, item, item_bytes, 0) == KDZ_OK && holds(item, 0),
            "what was sent was not there at once");
     return reason;
 }
 
-static const char *kind(kdz_channel_kind which)
+/* Items as large as a channel carries, up to ITEM_BYTES_MAX. */
+static uint32_t size_for(const struct kdz_limits *limits)
 {
-    const char *reason;
+    const uint32_t unit = limits->unit_bytes > 1 ? limits->unit_bytes : 1;
+    const uint32_t most = limits->max_bytes != 0 && limits->max_bytes < ITEM_BYTES_MAX
+                              ? limits->max_bytes
+                              : ITEM_BYTES_MAX;
 
-    ops = kdz_channel(which);
-    if (ops == NULL) {
-        return KDZ_CASE_NOT_APPLICABLE;
+    return most - most % unit;
+}
+
+static const char *open(const struct kdz_mechanism *mechanism)
+{
+    ops = mechanism->channel;
+    item_bytes = size_for(&mechanism->limits);
+    channel = item_bytes != 0 ? ops->create(item_bytes, DEPTH) : (kdz_handle)KDZ_UNSUPPORTED;
+    if (channel == KDZ_UNSUPPORTED) {
+        return kdz_case_not_applicable("it refuses three items of up to 16 bytes");
     }
-    channel = ops->create(ITEM_BYTES, DEPTH);
-    if (channel < 0) {
-        return "a channel could not be created";
+    return channel < 0 ? "a channel could not be created" : NULL;
+}
+
+static const char *carries_items_in_order(const struct kdz_mechanism *mechanism)
+{
+    const char *reason = open(mechanism);
+
+    if (reason != NULL) {
+        return reason;
     }
     reason = empty_and_full_time_out();
     if (reason == NULL) {
@@ -108,51 +126,73 @@ static const char *kind(kdz_channel_kind which)
     return reason;
 }
 
-static const char *queue(void)
+/* ---- from an interrupt ------------------------------------------------------------------------
+ */
+static volatile kdz_status sent_from_isr;
+
+static void send_first(struct kdz_isr *isr)
 {
-    return kind(KDZ_CHANNEL_QUEUE);
+    uint8_t item[ITEM_BYTES_MAX];
+
+    compose(item, 1);
+    sent_from_isr = ops->send_from_isr(channel, item, item_bytes, isr);
 }
 
-static const char *stream_buffer(void)
+static void receive_first(void *arg)
 {
-    return kind(KDZ_CHANNEL_STREAM_BUFFER);
+    uint8_t item[ITEM_BYTES_MAX] = {0};
+
+    (void)arg;
+    if (ops->receive(channel, item, item_bytes, PATIENCE) == KDZ_OK && holds(item, 1)) {
+        kdz_case_log('r');
+    }
 }
 
-static const char *message_buffer(void)
+static void raise_and_say(void *arg)
 {
-    return kind(KDZ_CHANNEL_MESSAGE_BUFFER);
+    (void)arg;
+    kdz_board_irq_raise();
+    kdz_case_log('i');
 }
 
-static const char *pipe_channel(void)
+static const char *is_sent_from_an_interrupt(const struct kdz_mechanism *mechanism)
 {
-    return kind(KDZ_CHANNEL_PIPE);
+    const char *reason = open(mechanism);
+    kdz_handle receiver;
+
+    if (reason != NULL) {
+        return reason;
+    }
+    sent_from_isr = KDZ_FAILED;
+    expect(&reason, kdz_irq_connect(send_first) == KDZ_OK, "the handler could not be connected");
+    receiver = kdz_case_thread(receive_first, NULL, 8);
+    kdz_case_settle(); /* it waits now */
+    kdz_case_join(&reason, kdz_case_thread(raise_and_say, NULL, 4));
+    kdz_case_join(&reason, receiver);
+    expect(&reason, sent_from_isr == KDZ_OK, "a send from the handler failed");
+    expect(&reason, kdz_case_log_is("ri"),
+           "what the handler sent did not arrive at once at the more urgent thread");
+    (void)kdz_irq_connect(NULL);
+    ops->destroy(channel);
+    return reason;
 }
 
-static const char *fifo(void)
+static bool is_channel(const struct kdz_mechanism *mechanism)
 {
-    return kind(KDZ_CHANNEL_FIFO);
+    return mechanism->channel != NULL;
 }
 
-static const char *message_queue(void)
+static bool takes_interrupts(const struct kdz_mechanism *mechanism)
 {
-    return kind(KDZ_CHANNEL_MESSAGE_QUEUE);
+    return is_channel(mechanism) && mechanism->channel->send_from_isr != NULL &&
+           kdz_lack("interrupt") == NULL;
 }
 
-static const char *unix_socket(void)
+struct kdz_promises kdz_promises_channels(void)
 {
-    return kind(KDZ_CHANNEL_UNIX_SOCKET);
-}
-
-struct kdz_cases kdz_cases_channels(void)
-{
-    static const struct kdz_case cases[] = {
-        {"a queue keeps messages and their order", 0, queue},
-        {"a stream buffer keeps bytes and their order", 0, stream_buffer},
-        {"a message buffer keeps messages and their order", 0, message_buffer},
-        {"a pipe keeps bytes and their order", 0, pipe_channel},
-        {"a FIFO keeps bytes and their order", 0, fifo},
-        {"a message queue keeps messages and their order", 0, message_queue},
-        {"a Unix socket keeps messages and their order", 0, unix_socket},
+    static const struct kdz_promise promises[] = {
+        {"carries items in their order", is_channel, carries_items_in_order},
+        {"is sent from an interrupt", takes_interrupts, is_sent_from_an_interrupt},
     };
-    return (struct kdz_cases){cases, sizeof cases / sizeof cases[0]};
+    return (struct kdz_promises){promises, sizeof promises / sizeof promises[0]};
 }

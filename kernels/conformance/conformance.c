@@ -47,7 +47,7 @@ kdz_handle kdz_case_thread(void (*entry)(void *), void *arg, uint8_t rank)
         .entry = entry,
         .arg = arg,
         .rank = rank,
-        .core = (kdz_capabilities() & KDZ_CAP_AFFINITY) != 0 ? 0 : KDZ_ANY_CORE,
+        .core = kdz_lack("affinity") == NULL ? 0 : KDZ_ANY_CORE,
     };
     return kdz_thread_create(&spec);
 }
@@ -70,25 +70,72 @@ void kdz_case_settle(void)
 
 /* ---- all cases --------------------------------------------------------------------------------
  */
+static const char *not_applicable;
+
+const char *kdz_case_not_applicable(const char *sentence)
+{
+    not_applicable = sentence;
+    return sentence;
+}
+
+static void tell(const char *name, const char *reason, kdz_conform_report report)
+{
+    if (reason == NULL) {
+        report(name, KDZ_CONFORM_PASS, "");
+    } else if (reason == not_applicable) {
+        report(name, KDZ_CONFORM_NOT_APPLICABLE, reason);
+    } else {
+        report(name, KDZ_CONFORM_FAIL, reason);
+    }
+}
+
 static void run(struct kdz_cases cases, kdz_conform_report report)
 {
     for (size_t i = 0; i < cases.count; i++) {
         const struct kdz_case *each = &cases.first[i];
-        const char *reason;
+        const char *lack = kdz_lack(each->needs);
 
-        if ((each->needs & ~kdz_capabilities()) != 0) {
-            report(each->name, KDZ_CONFORM_NOT_APPLICABLE,
-                   "the port declares that the kernel has no such thing");
-            continue;
-        }
+        not_applicable = lack;
         kdz_case_log_clear();
-        reason = each->run();
-        if (reason == NULL) {
-            report(each->name, KDZ_CONFORM_PASS, "");
-        } else if (reason[0] == '\0') {
-            report(each->name, KDZ_CONFORM_NOT_APPLICABLE, "the kernel has nothing of this kind");
-        } else {
-            report(each->name, KDZ_CONFORM_FAIL, reason);
+        tell(each->name, lack != NULL ? lack : each->run(), report);
+    }
+}
+
+/* ---- the promises of each mechanism -----------------------------------------------------------
+ */
+#define NAME_MAX 96u
+
+/* "queue carries items in their order". */
+static const char *name_of(const struct kdz_mechanism *mechanism, const char *promise)
+{
+    static char name[NAME_MAX];
+    const char *const parts[] = {mechanism->name, " ", promise};
+    size_t length = 0;
+
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        for (const char *at = parts[i]; *at != '\0' && length + 1 < NAME_MAX; at++) {
+            name[length++] = *at;
+        }
+    }
+    name[length] = '\0';
+    return name;
+}
+
+static void hold(struct kdz_promises promises, kdz_conform_report report)
+{
+    const struct kdz_mechanism *mechanism;
+
+    for (size_t i = 0; (mechanism = kdz_mechanism_at(i)) != NULL; i++) {
+        for (size_t j = 0; j < promises.count; j++) {
+            const struct kdz_promise *promise = &promises.first[j];
+            const char *reason;
+
+            if (promise->concerns(mechanism)) {
+                not_applicable = NULL;
+                kdz_case_log_clear();
+                reason = promise->run(mechanism);
+                tell(name_of(mechanism, promise->text), reason, report);
+            }
         }
     }
 }
@@ -100,7 +147,11 @@ void kdz_conformance(kdz_conform_report report)
     run(kdz_cases_periodic(), report);
     run(kdz_cases_semaphores(), report);
     run(kdz_cases_mutexes(), report);
-    run(kdz_cases_channels(), report);
-    run(kdz_cases_notifications(), report);
     run(kdz_cases_interrupts(), report);
+    run(kdz_cases_processes(), report);
+    hold(kdz_promises_timers(), report);
+    hold(kdz_promises_channels(), report);
+    hold(kdz_promises_notifications(), report);
+    hold(kdz_promises_locks(), report);
+    hold(kdz_promises_waiters(), report);
 }

@@ -54,9 +54,9 @@ static const char *an_interrupt_wakes_a_thread(void)
     kdz_handle waiter;
 
     entered = 0;
-    sem = kdz_sem_create(KDZ_SEM_BINARY, 1, 0);
+    sem = kdz_sem_create(KDZ_SEM_COUNTING, 1, 0);
     if (sem < 0) {
-        return "a binary semaphore could not be created";
+        return "a semaphore could not be created";
     }
     expect(&reason, kdz_irq_connect(wake) == KDZ_OK, "the handler could not be connected");
     waiter = kdz_case_thread(wait_and_say, NULL, 8);
@@ -74,9 +74,8 @@ static const char *an_interrupt_wakes_a_thread(void)
 struct kdz_cases kdz_cases_interrupts(void)
 {
     static const struct kdz_case cases[] = {
-        {"an interrupt arrives once", KDZ_CAP_INTERRUPT, an_interrupt_arrives_once},
-        {"an interrupt wakes a thread", KDZ_CAP_INTERRUPT | KDZ_CAP_SEM_BINARY,
-         an_interrupt_wakes_a_thread},
+        {"an interrupt arrives once", "interrupt", an_interrupt_arrives_once},
+        {"an interrupt wakes a thread", "interrupt sem-counting", an_interrupt_wakes_a_thread},
     };
     return (struct kdz_cases){cases, sizeof cases / sizeof cases[0]};
 }

@@ -92,9 +92,8 @@ static const char *a_waiter_lends_its_rank(void)
 struct kdz_cases kdz_cases_mutexes(void)
 {
     static const struct kdz_case cases[] = {
-        {"a mutex excludes", KDZ_CAP_MUTEX, a_mutex_excludes},
-        {"a waiter lends its rank to the owner",
-         KDZ_CAP_MUTEX | KDZ_CAP_SEM_COUNTING | KDZ_CAP_PRIORITY_INHERITANCE,
+        {"a mutex excludes", "mutex", a_mutex_excludes},
+        {"a waiter lends its rank to the owner", "mutex sem-counting priority-inheritance",
          a_waiter_lends_its_rank},
     };
     return (struct kdz_cases){cases, sizeof cases / sizeof cases[0]};

@@ -1,76 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What periodic threads may use besides kdz_delay_until: timers, policies, context. None of it is
- * had by every kernel.
+ * What periodic threads may use besides timers: policies and context.
  */
 #include "cases.h"
 
-/* ---- timers ---------------------------------------------------------------------------------- */
-static const struct kdz_timer_ops *timer_ops;
-static const char *timer_reason;
-
-static void check_timer(kdz_handle timer)
-{
-    const char **reason = &timer_reason;
-    const uint32_t period = CASE_MOMENT;
-    const uint32_t start = kdz_tick_now();
-    uint32_t wake = start;
-
-    expect(reason, timer_ops->start(timer, start + period, period) == KDZ_OK,
-           "a timer could not be started");
-    for (uint32_t round = 1; round <= 5 && timer_reason == NULL; round++) {
-        expect(reason, timer_ops->wait(timer, &wake, period) == KDZ_OK,
-               "a wait for a moment to come was refused");
-        expect(reason, wake == start + period * round,
-               "the next moment is not the last plus a period");
-        expect(reason, (int32_t)(kdz_tick_now() - wake) >= 0, "a wait ended before its moment");
-    }
-    /* Two moments pass unseen. Both are told at once, and neither ends the third wait early. */
-    for (uint32_t pause = wake; (int32_t)(kdz_tick_now() - (wake + 2u * period)) < 0;) {
-        (void)kdz_delay_until(&pause, kdz_case_ms(1));
-    }
-    for (int missed = 0; missed < 2; missed++) {
-        expect(reason, timer_ops->wait(timer, &wake, period) == KDZ_TIMEOUT,
-               "a past moment was waited for");
-    }
-    while (timer_reason == NULL && timer_ops->wait(timer, &wake, period) == KDZ_TIMEOUT) {
-    }
-    expect(reason, (int32_t)(kdz_tick_now() - wake) >= 0,
-           "an expiration that was missed ended a later wait");
-}
-
-static void use_timer(void *unused)
-{
-    const kdz_handle timer = timer_ops->create();
-
-    (void)unused;
-    expect(&timer_reason, timer >= 0, "a timer could not be created");
-    if (timer >= 0) {
-        check_timer(timer);
-        timer_ops->destroy(timer);
-    }
-}
-
-static const char *timer(kdz_timer_kind kind)
-{
-    timer_ops = kdz_timer(kind);
-    timer_reason = NULL;
-    if (timer_ops == NULL) {
-        return KDZ_CASE_NOT_APPLICABLE;
-    }
-    kdz_case_join(&timer_reason, kdz_case_thread(use_timer, NULL, 5));
-    return timer_reason;
-}
-
-static const char *a_timer_that_is_read(void)
-{
-    return timer(KDZ_TIMER_FILE);
-}
-
-static const char *a_timer_that_signals(void)
-{
-    return timer(KDZ_TIMER_SIGNAL);
-}
+#include "kadenz/observe.h"
 
 /* ---- policies -------------------------------------------------------------------------------- */
 static void say_ran(void *unused)
@@ -81,19 +15,19 @@ static void say_ran(void *unused)
 
 static const char *policy(kdz_policy policy)
 {
+    const struct kdz_thread_options options = {.policy = policy, .period_us = 10000};
     const struct kdz_thread_spec spec = {
         .name = "case",
         .entry = say_ran,
         .rank = 5,
         .core = KDZ_ANY_CORE,
-        .policy = (uint8_t)policy,
-        .period_us = 10000,
+        .options = &options,
     };
     const kdz_handle thread = kdz_thread_create(&spec);
     const char *reason = NULL;
 
-    if (thread == KDZ_UNSUPPORTED || thread == KDZ_DENIED) {
-        return KDZ_CASE_NOT_APPLICABLE;
+    if (thread == KDZ_DENIED) {
+        return kdz_case_not_applicable("the system denies this policy to the program");
     }
     kdz_case_join(&reason, thread);
     expect(&reason, kdz_case_log_is("r"), "a thread of this policy did not run");
@@ -117,8 +51,9 @@ static const char *fair(void)
 
 static const char *no_such_policy(void)
 {
+    const struct kdz_thread_options options = {.policy = KDZ_POLICIES};
     const struct kdz_thread_spec spec = {
-        .name = "case", .entry = say_ran, .rank = 5, .core = KDZ_ANY_CORE, .policy = KDZ_POLICIES};
+        .name = "case", .entry = say_ran, .rank = 5, .core = KDZ_ANY_CORE, .options = &options};
     const char *reason = NULL;
 
     expect(&reason, kdz_thread_create(&spec) < 0, "a policy that is none was taken");
@@ -167,19 +102,18 @@ static const char *context(void)
         expect(&reason, values[ops->count - 1] == CANARY, "a context wrote more than it announced");
         ops->close(handle);
     }
-    return reason == NULL && levels == 0 ? KDZ_CASE_NOT_APPLICABLE : reason;
+    expect(&reason, levels != 0, "there is no level of context");
+    return reason;
 }
 
 struct kdz_cases kdz_cases_periodic(void)
 {
     static const struct kdz_case cases[] = {
-        {"a timer that is read keeps its period", 0, a_timer_that_is_read},
-        {"a timer that signals keeps its period", 0, a_timer_that_signals},
-        {"a round-robin thread runs", 0, round_robin},
-        {"a deadline thread runs", 0, deadline},
-        {"a fair thread runs", 0, fair},
-        {"an unknown policy is refused", 0, no_such_policy},
-        {"a context is as long as announced", 0, context},
+        {"a round-robin thread runs", "policy-round-robin", round_robin},
+        {"a deadline thread runs", "policy-deadline", deadline},
+        {"a fair thread runs", "policy-fair", fair},
+        {"an unknown policy is refused", "", no_such_policy},
+        {"a context is as long as announced", "context", context},
     };
     return (struct kdz_cases){cases, sizeof cases / sizeof cases[0]};
 }

@@ -176,15 +176,16 @@ static const char *destroy_frees_what_create_took(void)
 struct kdz_cases kdz_cases_semaphores(void)
 {
     static const struct kdz_case cases[] = {
-        {"a counting semaphore counts", KDZ_CAP_SEM_COUNTING, counting_counts},
-        {"a counting semaphore stops at its maximum", KDZ_CAP_SEM_COUNTING | KDZ_CAP_SEM_MAXIMUM,
+        {"a counting semaphore counts", "sem-counting", counting_counts},
+        {"a counting semaphore stops at its maximum", "sem-counting sem-maximum",
          counting_stops_at_its_maximum},
-        {"a binary semaphore holds one", KDZ_CAP_SEM_BINARY, binary_holds_one},
-        {"a wait times out", KDZ_CAP_SEM_COUNTING, a_wait_times_out},
-        {"the most urgent waiter comes first", KDZ_CAP_SEM_COUNTING, the_most_urgent_waiter_first},
-        {"equal waiters: first come, first served", KDZ_CAP_SEM_COUNTING, equal_waiters_first_come},
-        {"a woken thread preempts", KDZ_CAP_SEM_COUNTING, a_woken_thread_preempts},
-        {"destroy frees what create took", KDZ_CAP_SEM_COUNTING, destroy_frees_what_create_took},
+        {"a binary semaphore holds one", "sem-binary", binary_holds_one},
+        {"a wait times out", "sem-counting", a_wait_times_out},
+        {"the most urgent waiter comes first", "sem-counting sem-by-rank",
+         the_most_urgent_waiter_first},
+        {"equal waiters: first come, first served", "sem-counting", equal_waiters_first_come},
+        {"a woken thread preempts", "sem-counting", a_woken_thread_preempts},
+        {"destroy frees what create took", "sem-counting", destroy_frees_what_create_took},
     };
     return (struct kdz_cases){cases, sizeof cases / sizeof cases[0]};
 }

@@ -4,6 +4,8 @@
  */
 #include "freertos_port.h"
 
+#include "kadenz/mechanism.h"
+
 #include <message_buffer.h>
 #include <queue.h>
 #include <stream_buffer.h>
@@ -46,6 +48,22 @@ static void queue_destroy(kdz_handle channel)
         kdz_freertos_objects[channel] = NULL;
     }
 }
+
+static kdz_status queue_send_from_isr(kdz_handle channel, const void *data, uint32_t bytes,
+                                      struct kdz_isr *isr)
+{
+    (void)bytes;
+    return xQueueSendFromISR((QueueHandle_t)kdz_freertos_objects[channel], data, &isr->woken) ==
+                   pdTRUE
+               ? KDZ_OK
+               : KDZ_TIMEOUT;
+}
+
+static const struct kdz_channel_ops queue_ops = {queue_create, queue_send, queue_receive,
+                                                 queue_destroy, queue_send_from_isr};
+static const struct kdz_mechanism queue = {
+    .name = "queue", .channel = &queue_ops, .limits = {.waiters = KDZ_WAITERS_BY_RANK}};
+KDZ_MECHANISM(queue);
 
 /* ---- stream buffer and message buffer ---------------------------------------------------------
  */
@@ -90,6 +108,21 @@ static kdz_status stream_receive(kdz_handle channel, void *data, uint32_t bytes,
                : KDZ_TIMEOUT;
 }
 
+static kdz_status stream_send_from_isr(kdz_handle channel, const void *data, uint32_t bytes,
+                                       struct kdz_isr *isr)
+{
+    return xStreamBufferSendFromISR((StreamBufferHandle_t)kdz_freertos_objects[channel], data,
+                                    bytes, &isr->woken) == bytes
+               ? KDZ_OK
+               : KDZ_TIMEOUT;
+}
+
+static const struct kdz_channel_ops stream_ops = {stream_create, stream_send, stream_receive,
+                                                  stream_destroy, stream_send_from_isr};
+static const struct kdz_mechanism stream = {
+    .name = "stream-buffer", .channel = &stream_ops, .limits = {.waiters = KDZ_WAITERS_ONE}};
+KDZ_MECHANISM(stream);
+
 static kdz_handle message_create(uint32_t item_bytes, uint32_t depth)
 {
     /* Each message is stored behind its length. */
@@ -115,29 +148,17 @@ static kdz_status message_receive(kdz_handle channel, void *data, uint32_t bytes
                : KDZ_TIMEOUT;
 }
 
-const struct kdz_channel_ops *kdz_channel(kdz_channel_kind kind)
+static kdz_status message_send_from_isr(kdz_handle channel, const void *data, uint32_t bytes,
+                                        struct kdz_isr *isr)
 {
-    static const struct kdz_channel_ops queue = {queue_create, queue_send, queue_receive,
-                                                 queue_destroy};
-    static const struct kdz_channel_ops stream = {stream_create, stream_send, stream_receive,
-                                                  stream_destroy};
-    static const struct kdz_channel_ops message = {message_create, message_send, message_receive,
-                                                   stream_destroy};
-    switch (kind) {
-    case KDZ_CHANNEL_QUEUE:
-        return &queue;
-    case KDZ_CHANNEL_STREAM_BUFFER:
-        return &stream;
-    case KDZ_CHANNEL_MESSAGE_BUFFER:
-        return &message;
-    default:
-        return NULL;
-    }
+    return xMessageBufferSendFromISR((MessageBufferHandle_t)kdz_freertos_objects[channel], data,
+                                     bytes, &isr->woken) == bytes
+               ? KDZ_OK
+               : KDZ_TIMEOUT;
 }
 
-/* FreeRTOS has none of these kinds: its semaphores and mutexes are kdz_sem and kdz_mutex. */
-const struct kdz_notify_ops *kdz_notify(kdz_notify_kind kind)
-{
-    (void)kind;
-    return NULL;
-}
+static const struct kdz_channel_ops message_ops = {message_create, message_send, message_receive,
+                                                   stream_destroy, message_send_from_isr};
+static const struct kdz_mechanism message = {
+    .name = "message-buffer", .channel = &message_ops, .limits = {.waiters = KDZ_WAITERS_ONE}};
+KDZ_MECHANISM(message);

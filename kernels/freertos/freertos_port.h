@@ -40,8 +40,7 @@ struct kdz_isr {
 /* Reports a stack overflow, and does not return, when the thread has no word of stack unused. */
 void kdz_freertos_check_stack(kdz_handle thread);
 
-/* What the architecture adds. */
-void kdz_freertos_arch_start(void); /* before the scheduler starts: vectors */
-uint32_t kdz_freertos_arch_capabilities(void);
+/* Of the architecture, before the scheduler starts: vectors. */
+void kdz_freertos_arch_start(void);
 
 #endif

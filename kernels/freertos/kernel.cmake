@@ -42,7 +42,6 @@ target_include_directories(freertos PUBLIC
 
 target_sources(kadenz-suite PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/threads.c
-    ${CMAKE_CURRENT_LIST_DIR}/lacking.c
     ${CMAKE_CURRENT_LIST_DIR}/objects.c
     ${CMAKE_CURRENT_LIST_DIR}/channels.c
     ${CMAKE_CURRENT_LIST_DIR}/settings.c

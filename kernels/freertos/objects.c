@@ -4,7 +4,16 @@
  */
 #include "freertos_port.h"
 
+#include "kadenz/mechanism.h"
+
 #include <semphr.h>
+
+KDZ_HAS(sem_counting, "sem-counting");
+KDZ_HAS(sem_binary, "sem-binary");
+KDZ_HAS(sem_maximum, "sem-maximum");
+KDZ_HAS(sem_by_rank, "sem-by-rank");
+KDZ_HAS(mutex, "mutex");
+KDZ_HAS(priority_inheritance, "priority-inheritance");
 
 void *kdz_freertos_objects[OBJECTS_MAX];
 

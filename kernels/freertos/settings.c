@@ -26,13 +26,6 @@ const char *kdz_kernel_version(void)
     return tskKERNEL_VERSION_NUMBER;
 }
 
-uint32_t kdz_capabilities(void)
-{
-    return KDZ_CAP_SUSPEND | KDZ_CAP_YIELD | KDZ_CAP_SEM_COUNTING | KDZ_CAP_SEM_BINARY |
-           KDZ_CAP_SEM_MAXIMUM | KDZ_CAP_MUTEX | KDZ_CAP_PRIORITY_INHERITANCE |
-           kdz_freertos_arch_capabilities();
-}
-
 const struct kdz_setting *kdz_kernel_settings(size_t *count)
 {
     static const struct kdz_setting settings[] = {

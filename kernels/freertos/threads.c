@@ -6,9 +6,14 @@
 
 #include "kadenz/board.h"
 #include "kadenz/fault.h"
+#include "kadenz/mechanism.h"
+#include "kadenz/thread_options.h"
 
 #define STACK_BYTES_DEFAULT 640u /* a thread that drains its record uses 380, RV32, GCC 12 */
 #define STACK_BYTES_MAIN 1280u   /* the suite uses about 720 of it, measured on both boards */
+
+KDZ_HAS(suspend, "suspend");
+KDZ_HAS(yield, "yield");
 
 struct thread kdz_freertos_threads[THREADS_MAX];
 
@@ -33,7 +38,7 @@ kdz_handle kdz_thread_create(const struct kdz_thread_spec *spec)
     if (spec->rank < 1 || spec->rank > KDZ_RANK_MAX) {
         return KDZ_INVALID;
     }
-    if (spec->process || spec->policy != KDZ_POLICY_FIFO) {
+    if (spec->options != NULL) {
         return KDZ_UNSUPPORTED;
     }
     for (kdz_handle place = 0; place < THREADS_MAX; place++) {
@@ -105,11 +110,6 @@ kdz_status kdz_thread_resume(kdz_handle thread)
 void kdz_thread_yield(void)
 {
     taskYIELD();
-}
-
-uint8_t kdz_thread_core(void)
-{
-    return 0;
 }
 
 int32_t kdz_rank_native(uint8_t rank)

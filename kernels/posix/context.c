@@ -7,7 +7,12 @@
 
 #include "posix_port.h"
 
+#include "kadenz/mechanism.h"
+#include "kadenz/observe.h"
+
 #include <sys/resource.h>
+
+KDZ_HAS(context, "context");
 
 #define CHEAP 5u
 #define FULL 8u /* and one more where system management interrupts can be counted */

@@ -4,6 +4,7 @@
  */
 #include "posix_port.h"
 
+#include "kadenz/mechanism.h"
 #include "kadenz/suite.h"
 
 #include <errno.h>
@@ -131,4 +132,7 @@ static kdz_status receive_message(kdz_handle channel, void *data, uint32_t bytes
     return (size_t)got == bytes ? KDZ_OK : KDZ_FAILED;
 }
 
-const struct kdz_channel_ops posix_message_queue = {create, send_message, receive_message, destroy};
+static const struct kdz_channel_ops ops = {create, send_message, receive_message, destroy, NULL};
+static const struct kdz_mechanism message_queue = {
+    .name = "message-queue", .channel = &ops, .limits = {.waiters = KDZ_WAITERS_BY_RANK}};
+KDZ_MECHANISM(message_queue);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Notifications: eventfd, futex, POSIX semaphore, and the table of all kinds.
+ * Notifications: eventfd, futex, POSIX semaphore.
  */
 #include "posix_port.h"
+
+#include "kadenz/mechanism.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -74,6 +76,11 @@ static void event_destroy(kdz_handle object)
     events[object].used = false;
 }
 
+static const struct kdz_notify_ops event_ops = {event_create, event_wait, event_notify,
+                                                event_destroy, NULL};
+static const struct kdz_mechanism event = {.name = "eventfd", .notify = &event_ops};
+KDZ_MECHANISM(event);
+
 /* ---- futex ----------------------------------------------------------------------------------- */
 /* A word that counts, and a system call when there is nothing to take. Between threads of one
  * process the kernel finds the word by its address alone (FUTEX_PRIVATE_FLAG, futex(2)). */
@@ -136,6 +143,12 @@ static void futex_destroy(kdz_handle object)
     words[object].used = false;
 }
 
+static const struct kdz_notify_ops word_ops = {futex_create, futex_wait, futex_notify,
+                                               futex_destroy, NULL};
+static const struct kdz_mechanism word = {
+    .name = "futex", .notify = &word_ops, .limits = {.waiters = KDZ_WAITERS_BY_RANK}};
+KDZ_MECHANISM(word);
+
 /* ---- POSIX semaphore ------------------------------------------------------------------------- */
 KDZ_SHARED static struct {
     bool used;
@@ -186,26 +199,9 @@ static void semaphore_destroy(kdz_handle object)
     semaphores[object].used = false;
 }
 
-/* ---- all kinds ------------------------------------------------------------------------------- */
-const struct kdz_notify_ops *kdz_notify(kdz_notify_kind kind)
-{
-    static const struct kdz_notify_ops event = {event_create, event_wait, event_notify,
-                                                event_destroy};
-    static const struct kdz_notify_ops word = {futex_create, futex_wait, futex_notify,
-                                               futex_destroy};
-    static const struct kdz_notify_ops semaphore = {semaphore_create, semaphore_wait,
-                                                    semaphore_notify, semaphore_destroy};
-    static const struct kdz_notify_ops *const tables[KDZ_NOTIFY_KINDS] = {
-        [KDZ_NOTIFY_EVENTFD] = &event,
-        [KDZ_NOTIFY_FUTEX] = &word,
-        [KDZ_NOTIFY_SEMAPHORE] = &semaphore,
-        [KDZ_NOTIFY_SEMAPHORE_SYSV] = &posix_semaphore_sysv,
-        [KDZ_NOTIFY_CONDITION] = &posix_condition,
-        [KDZ_NOTIFY_SIGNAL] = &posix_signal,
-        [KDZ_NOTIFY_MUTEX_PLAIN] = &posix_mutex_plain,
-        [KDZ_NOTIFY_MUTEX_INHERIT] = &posix_mutex_inherit,
-        [KDZ_NOTIFY_MUTEX_ROBUST] = &posix_mutex_robust,
-    };
-
-    return kind < KDZ_NOTIFY_KINDS ? tables[kind] : NULL;
-}
+static const struct kdz_notify_ops semaphore_ops = {semaphore_create, semaphore_wait,
+                                                    semaphore_notify, semaphore_destroy, NULL};
+static const struct kdz_mechanism semaphore = {.name = "semaphore-posix",
+                                               .notify = &semaphore_ops,
+                                               .limits = {.waiters = KDZ_WAITERS_BY_RANK}};
+KDZ_MECHANISM(semaphore);

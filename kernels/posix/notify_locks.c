@@ -4,6 +4,8 @@
  */
 #include "posix_port.h"
 
+#include "kadenz/mechanism.h"
+
 #include <errno.h>
 #include <pthread.h>
 
@@ -53,18 +55,21 @@ static kdz_handle create_lock(bool processes, int protocol, int robust)
 }
 
 /* ---- mutexes --------------------------------------------------------------------------------- */
-static kdz_handle create_plain(bool processes)
+static kdz_handle create_plain(bool processes, uint8_t ceiling)
 {
+    (void)ceiling;
     return create_lock(processes, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED);
 }
 
-static kdz_handle create_inherit(bool processes)
+static kdz_handle create_inherit(bool processes, uint8_t ceiling)
 {
+    (void)ceiling;
     return create_lock(processes, PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_STALLED);
 }
 
-static kdz_handle create_robust(bool processes)
+static kdz_handle create_robust(bool processes, uint8_t ceiling)
 {
+    (void)ceiling;
     return create_lock(processes, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_ROBUST);
 }
 
@@ -91,6 +96,21 @@ static void destroy_lock(kdz_handle object)
     locks[object].used = false;
 }
 
+static const struct kdz_lock_ops plain_ops = {create_plain,       lock, unlock, destroy_lock,
+                                              KDZ_PROTOCOL_PLAIN, false};
+static const struct kdz_mechanism mutex_plain = {.name = "mutex-plain", .lock = &plain_ops};
+KDZ_MECHANISM(mutex_plain);
+
+static const struct kdz_lock_ops inherit_ops = {create_inherit,       lock, unlock, destroy_lock,
+                                                KDZ_PROTOCOL_INHERIT, false};
+static const struct kdz_mechanism mutex_inherit = {.name = "mutex-inherit", .lock = &inherit_ops};
+KDZ_MECHANISM(mutex_inherit);
+
+static const struct kdz_lock_ops robust_ops = {create_robust,      lock, unlock, destroy_lock,
+                                               KDZ_PROTOCOL_PLAIN, true};
+static const struct kdz_mechanism mutex_robust = {.name = "mutex-robust", .lock = &robust_ops};
+KDZ_MECHANISM(mutex_robust);
+
 /* ---- condition variable ---------------------------------------------------------------------- */
 static int init_condition(pthread_cond_t *condition, bool processes)
 {
@@ -113,7 +133,7 @@ static int init_condition(pthread_cond_t *condition, bool processes)
 /* Its mutex inherits, as a mutex between threads of unlike ranks has to. */
 static kdz_handle create_condition(bool processes)
 {
-    const kdz_handle place = create_inherit(processes);
+    const kdz_handle place = create_inherit(processes, 0);
     int error;
 
     if (place < 0) {
@@ -173,8 +193,7 @@ static void destroy_condition(kdz_handle object)
     destroy_lock(object);
 }
 
-const struct kdz_notify_ops posix_mutex_plain = {create_plain, lock, unlock, destroy_lock};
-const struct kdz_notify_ops posix_mutex_inherit = {create_inherit, lock, unlock, destroy_lock};
-const struct kdz_notify_ops posix_mutex_robust = {create_robust, lock, unlock, destroy_lock};
-const struct kdz_notify_ops posix_condition = {create_condition, wait_condition, notify_condition,
-                                               destroy_condition};
+static const struct kdz_notify_ops condition_ops = {create_condition, wait_condition,
+                                                    notify_condition, destroy_condition, NULL};
+static const struct kdz_mechanism condition = {.name = "condition", .notify = &condition_ops};
+KDZ_MECHANISM(condition);

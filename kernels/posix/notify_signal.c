@@ -5,6 +5,7 @@
  */
 #include "posix_port.h"
 
+#include "kadenz/mechanism.h"
 #include "kadenz/suite.h"
 
 #include <errno.h>
@@ -104,4 +105,7 @@ static void destroy(kdz_handle object)
     queues[object].used = false;
 }
 
-const struct kdz_notify_ops posix_signal = {create, wait_signal, notify, destroy};
+static const struct kdz_notify_ops ops = {create, wait_signal, notify, destroy, NULL};
+static const struct kdz_mechanism signal_queue = {
+    .name = "signal", .notify = &ops, .limits = {.waiters = KDZ_WAITERS_ONE}};
+KDZ_MECHANISM(signal_queue);

@@ -10,6 +10,7 @@
  */
 #include "posix_port.h"
 
+#include "kadenz/mechanism.h"
 #include "kadenz/suite.h"
 
 #include <errno.h>
@@ -219,4 +220,6 @@ static kdz_status notify(kdz_handle object)
     return semop(sets[object].set, &give, 1) == 0 ? KDZ_OK : posix_status(errno);
 }
 
-const struct kdz_notify_ops posix_semaphore_sysv = {create, wait_semaphore, notify, destroy};
+static const struct kdz_notify_ops ops = {create, wait_semaphore, notify, destroy, NULL};
+static const struct kdz_mechanism sysv = {.name = "semaphore-sysv", .notify = &ops};
+KDZ_MECHANISM(sysv);

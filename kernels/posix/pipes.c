@@ -5,6 +5,7 @@
  */
 #include "posix_port.h"
 
+#include "kadenz/mechanism.h"
 #include "kadenz/suite.h"
 
 #include <errno.h>
@@ -24,26 +25,6 @@ struct ends {
 };
 
 static struct ends pipes[POSIX_CHANNELS_MAX]; /* FIFOs, too: they differ in how they are opened */
-
-const struct kdz_channel_ops *kdz_channel(kdz_channel_kind kind)
-{
-    switch (kind) {
-    case KDZ_CHANNEL_PIPE:
-        return &posix_pipe;
-    case KDZ_CHANNEL_FIFO:
-        return &posix_fifo;
-    case KDZ_CHANNEL_MESSAGE_QUEUE:
-        return &posix_message_queue;
-    case KDZ_CHANNEL_UNIX_SOCKET:
-        return &posix_unix_socket;
-    case KDZ_CHANNEL_QUEUE:
-    case KDZ_CHANNEL_STREAM_BUFFER:
-    case KDZ_CHANNEL_MESSAGE_BUFFER:
-    case KDZ_CHANNEL_KINDS:
-        break;
-    }
-    return NULL;
-}
 
 /* ---- creating -------------------------------------------------------------------------------- */
 static bool open_pipe(struct ends *ends)
@@ -225,5 +206,12 @@ static kdz_status receive_bytes(kdz_handle channel, void *data, uint32_t bytes,
     return KDZ_OK;
 }
 
-const struct kdz_channel_ops posix_pipe = {create_pipe, send_bytes, receive_bytes, destroy};
-const struct kdz_channel_ops posix_fifo = {create_fifo, send_bytes, receive_bytes, destroy};
+static const struct kdz_channel_ops pipe_ops = {create_pipe, send_bytes, receive_bytes, destroy,
+                                                NULL};
+static const struct kdz_mechanism posix_pipe = {.name = "pipe", .channel = &pipe_ops};
+KDZ_MECHANISM(posix_pipe);
+
+static const struct kdz_channel_ops fifo_ops = {create_fifo, send_bytes, receive_bytes, destroy,
+                                                NULL};
+static const struct kdz_mechanism posix_fifo = {.name = "fifo", .channel = &fifo_ops};
+KDZ_MECHANISM(posix_fifo);

@@ -5,12 +5,18 @@
  */
 #include "posix_port.h"
 
+#include "kadenz/mechanism.h"
 #include "kadenz/suite.h"
+#include "kadenz/thread_options.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+KDZ_HAS(round_robin, "policy-round-robin");
+KDZ_HAS(deadline, "policy-deadline");
+KDZ_HAS(fair, "policy-fair");
 
 #ifndef SCHED_DEADLINE
 #define SCHED_DEADLINE 6
@@ -28,15 +34,15 @@ struct attributes {
     uint64_t period_ns;
 };
 
-/* Of the period a thread under SCHED_DEADLINE may use (kernel.h). */
+/* Of the period a thread under SCHED_DEADLINE may use (thread_options.h). */
 #define RUNTIME_SHARE 10u
 
 static struct attributes wanted(const struct kdz_thread_spec *spec)
 {
-    const uint64_t period_ns = (uint64_t)spec->period_us * 1000u;
+    const uint64_t period_ns = (uint64_t)spec->options->period_us * 1000u;
     struct attributes attributes = {.size = sizeof attributes};
 
-    switch (spec->policy) {
+    switch (spec->options->policy) {
     case KDZ_POLICY_DEADLINE:
         attributes.policy = SCHED_DEADLINE;
         attributes.runtime_ns = period_ns / RUNTIME_SHARE;
@@ -55,11 +61,16 @@ static struct attributes wanted(const struct kdz_thread_spec *spec)
 
 bool posix_policy_known(const struct kdz_thread_spec *spec)
 {
-    if (spec->policy >= KDZ_POLICIES) {
+    const struct kdz_thread_options *options = spec->options;
+
+    if (options == NULL) {
+        return true;
+    }
+    if (options->policy >= KDZ_POLICIES) {
         return false;
     }
     /* The kernel takes nothing below 1024 ns as a runtime (sched_setattr(2)). */
-    if (spec->policy == KDZ_POLICY_DEADLINE && spec->period_us < 2u * RUNTIME_SHARE) {
+    if (options->policy == KDZ_POLICY_DEADLINE && options->period_us < 2u * RUNTIME_SHARE) {
         kdz_explain(
             "SCHED_DEADLINE with a tenth of the period as runtime takes periods from 20 us");
         return false;
@@ -70,19 +81,20 @@ bool posix_policy_known(const struct kdz_thread_spec *spec)
 kdz_status posix_policy_take(const struct kdz_thread_spec *spec)
 {
     const struct attributes attributes = wanted(spec);
+    const kdz_policy policy = spec->options->policy;
 
-    if (spec->policy == KDZ_POLICY_ROUND_ROBIN && !posix_rights.realtime) {
+    if (policy == KDZ_POLICY_ROUND_ROBIN && !posix_rights.realtime) {
         return KDZ_OK; /* noted when the right was denied, as for SCHED_FIFO */
     }
     if (syscall(SYS_sched_setattr, 0, &attributes, 0u) == 0) {
         return KDZ_OK;
     }
-    if (spec->policy == KDZ_POLICY_DEADLINE && errno == EPERM) {
+    if (policy == KDZ_POLICY_DEADLINE && errno == EPERM) {
         kdz_explain("SCHED_DEADLINE is denied: it needs CAP_SYS_NICE, and threads that may run on "
                     "every CPU of the system (plan threads=N and no core)");
         return KDZ_DENIED;
     }
-    if (spec->policy == KDZ_POLICY_DEADLINE && errno == EBUSY) {
+    if (policy == KDZ_POLICY_DEADLINE && errno == EBUSY) {
         kdz_explain("SCHED_DEADLINE: no bandwidth left for so many threads "
                     "(sched_rt_runtime_us): plan fewer");
         return KDZ_NO_MEMORY;

@@ -5,7 +5,7 @@
 #ifndef POSIX_PORT_H
 #define POSIX_PORT_H
 
-#include "kadenz/kernel.h"
+#include "kadenz/thread_options.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -25,6 +25,10 @@ struct posix_rights {
 };
 
 extern struct posix_rights posix_rights;
+
+/* Without SCHED_FIFO there are no ranks: nothing to lend, and sched_yield means nothing. NULL, or
+ * the sentence that says so. */
+const char *posix_no_ranks(void);
 
 /* Locks memory, holds the idle states off and makes the caller a SCHED_FIFO thread. Ends the
  * program with a FAULT frame when that is denied and not allowed to be missing. */
@@ -58,7 +62,7 @@ void posix_become(kdz_handle self, const char *name);
 /* Whether there is such a policy with such a period. */
 bool posix_policy_known(const struct kdz_thread_spec *spec);
 
-/* The calling thread takes it on. Explains what is denied. */
+/* The calling thread takes it on; `spec` has options. Explains what is denied. */
 kdz_status posix_policy_take(const struct kdz_thread_spec *spec);
 
 /* ---- processes.c: threads with an address space of their own --------------------------------- */
@@ -74,6 +78,7 @@ void posix_unshare_pages(void);
 kdz_status posix_process_start(kdz_handle place, const struct kdz_thread_spec *spec,
                                const cpu_set_t *cpus);
 void posix_process_go(kdz_handle place, uint8_t rank);
+kdz_status posix_process_move(kdz_handle place, const cpu_set_t *cpus);
 kdz_status posix_process_join(kdz_handle place, uint32_t timeout_ticks);
 
 /* ---- sync.c ---------------------------------------------------------------------------------- */
@@ -90,19 +95,5 @@ kdz_status posix_status(int error);
 #define POSIX_MUTEXES_MAX 16
 #define POSIX_CHANNELS_MAX 16 /* of each kind */
 #define POSIX_NOTIFIES_MAX 8  /* of each kind */
-
-/* ---- channels -------------------------------------------------------------------------------- */
-extern const struct kdz_channel_ops posix_pipe;
-extern const struct kdz_channel_ops posix_fifo;
-extern const struct kdz_channel_ops posix_message_queue;
-extern const struct kdz_channel_ops posix_unix_socket;
-
-/* ---- notifications --------------------------------------------------------------------------- */
-extern const struct kdz_notify_ops posix_condition;
-extern const struct kdz_notify_ops posix_mutex_plain;
-extern const struct kdz_notify_ops posix_mutex_inherit;
-extern const struct kdz_notify_ops posix_mutex_robust;
-extern const struct kdz_notify_ops posix_signal;
-extern const struct kdz_notify_ops posix_semaphore_sysv;
 
 #endif

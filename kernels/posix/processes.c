@@ -9,6 +9,7 @@
 
 #include "kadenz/board.h"
 #include "kadenz/fault.h"
+#include "kadenz/mechanism.h"
 #include "kadenz/suite.h"
 
 #include <errno.h>
@@ -22,6 +23,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+KDZ_HAS(process, "process");
 
 extern uint8_t __start_kdz_shared[];
 extern uint8_t __stop_kdz_shared[];
@@ -219,6 +222,12 @@ void posix_process_go(kdz_handle place, uint8_t rank)
         (void)sched_setscheduler(processes[place], SCHED_FIFO, &param);
     }
     (void)sem_post(&gates[place].go);
+}
+
+kdz_status posix_process_move(kdz_handle place, const cpu_set_t *cpus)
+{
+    return sched_setaffinity(processes[place], sizeof *cpus, cpus) == 0 ? KDZ_OK
+                                                                        : posix_status(errno);
 }
 
 /* Waits for its end, which is not collected. */

@@ -19,6 +19,12 @@
 
 struct posix_rights posix_rights;
 
+const char *posix_no_ranks(void)
+{
+    return posix_rights.realtime ? NULL
+                                 : "SCHED_FIFO is denied, and without it Linux keeps no ranks";
+}
+
 /* A right that is denied: the end, with the option that would allow it, or a note that stays with
  * the run and advises nothing that was done already. */
 static void denied(bool allowed, char *sentence, size_t size, const char *what, int error,

@@ -4,6 +4,8 @@
  */
 #include "posix_port.h"
 
+#include "kadenz/mechanism.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -20,14 +22,10 @@ static struct {
     pthread_mutex_t mutex;
 } mutexes[POSIX_MUTEXES_MAX];
 
-uint32_t kdz_capabilities(void)
-{
-    const uint32_t always =
-        KDZ_CAP_SEM_COUNTING | KDZ_CAP_MUTEX | KDZ_CAP_AFFINITY | KDZ_CAP_PROCESS;
-
-    /* Without SCHED_FIFO there are no ranks: nothing to lend, and sched_yield means nothing. */
-    return posix_rights.realtime ? always | KDZ_CAP_PRIORITY_INHERITANCE | KDZ_CAP_YIELD : always;
-}
+KDZ_HAS(sem_counting, "sem-counting");
+KDZ_HAS_UNLESS(sem_by_rank, "sem-by-rank", posix_no_ranks);
+KDZ_HAS(mutex, "mutex");
+KDZ_HAS_UNLESS(priority_inheritance, "priority-inheritance", posix_no_ranks);
 
 /* ---- semaphores ------------------------------------------------------------------------------ */
 kdz_handle kdz_sem_create(kdz_sem_kind kind, uint32_t max, uint32_t initial)

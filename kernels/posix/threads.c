@@ -6,6 +6,8 @@
 
 #include "kadenz/board.h"
 #include "kadenz/fault.h"
+#include "kadenz/mechanism.h"
+#include "kadenz/thread_options.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -14,6 +16,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+
+KDZ_HAS(affinity, "affinity");
+KDZ_HAS_UNLESS(yield, "yield", posix_no_ranks);
 
 #define DEFAULT_STACK_BYTES (256u * 1024u)
 /* Written to when a thread starts, so that no page of its stack is missing later; mlockall has
@@ -26,7 +31,8 @@ struct thread {
     pthread_t id;
     sem_t go; /* its priority is set */
     struct kdz_thread_spec spec;
-    kdz_status policy; /* what came of a policy other than SCHED_FIFO */
+    struct kdz_thread_options options; /* what spec.options points to, where it does */
+    kdz_status policy;                 /* what came of a policy other than SCHED_FIFO */
     sem_t policy_taken;
     char name[16]; /* Linux's own limit, pthread_setname_np(3) */
 };
@@ -122,7 +128,7 @@ static void *begin(void *argument)
     posix_prefault_stack();
     while (sem_wait(&thread->go) != 0) {
     }
-    if (thread->spec.policy != KDZ_POLICY_FIFO) {
+    if (thread->options.policy != KDZ_POLICY_FIFO) {
         thread->policy = posix_policy_take(&thread->spec);
         (void)sem_post(&thread->policy_taken);
         if (thread->policy != KDZ_OK) {
@@ -209,6 +215,10 @@ static kdz_handle create(const struct kdz_thread_spec *spec, const pthread_attr_
     }
     thread = &threads[place];
     *thread = (struct thread){.used = true, .spec = *spec};
+    if (spec->options != NULL) {
+        thread->options = *spec->options;
+        thread->spec.options = &thread->options;
+    }
     (void)strncpy(thread->name, spec->name, sizeof thread->name - 1);
     posix_all_but_faults(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -222,7 +232,7 @@ static kdz_handle create(const struct kdz_thread_spec *spec, const pthread_attr_
     }
     (void)pthread_setname_np(thread->id, thread->name);
     raise_to(thread, spec->rank);
-    if (spec->policy != KDZ_POLICY_FIFO) {
+    if (thread->options.policy != KDZ_POLICY_FIFO) {
         while (sem_wait(&thread->policy_taken) != 0) {
         }
         if (thread->policy != KDZ_OK) {
@@ -265,7 +275,7 @@ kdz_handle kdz_thread_create(const struct kdz_thread_spec *spec)
     if (spec->rank < 1 || spec->rank > KDZ_RANK_MAX || !posix_policy_known(spec)) {
         return KDZ_INVALID;
     }
-    if (spec->process) {
+    if (spec->options != NULL && spec->options->process) {
         (void)pthread_mutex_lock(&pool);
         handle = create_process(spec);
         (void)pthread_mutex_unlock(&pool);
@@ -324,17 +334,6 @@ const char *kdz_fault_thread(void)
     return self_name;
 }
 
-kdz_status kdz_thread_suspend(void)
-{
-    return KDZ_UNSUPPORTED;
-}
-
-kdz_status kdz_thread_resume(kdz_handle thread)
-{
-    (void)thread;
-    return KDZ_UNSUPPORTED;
-}
-
 void kdz_thread_yield(void)
 {
     (void)sched_yield(); /* to the end of the list of its own priority, sched(7) */
@@ -345,6 +344,20 @@ uint8_t kdz_thread_core(void)
     const int cpu = sched_getcpu();
 
     return cpu >= 0 && cpu < CPU_SETSIZE ? core_of_cpu[cpu] : KDZ_ANY_CORE;
+}
+
+kdz_status kdz_thread_move(kdz_handle thread, uint8_t core)
+{
+    cpu_set_t one;
+
+    if (thread < 0 || thread >= POSIX_THREADS_MAX || !threads[thread].used ||
+        !cpu_of_core(core, &one)) {
+        return KDZ_INVALID;
+    }
+    if (threads[thread].process) {
+        return posix_process_move(thread, &one);
+    }
+    return posix_status(pthread_setaffinity_np(threads[thread].id, sizeof one, &one));
 }
 
 static void number_cores(void)
@@ -374,17 +387,4 @@ void kdz_kernel_start(void (*entry)(void *), void *arg)
     }
     posix_prefault_stack();
     entry(arg); /* the program's first thread is the suite's main thread */
-}
-
-kdz_status kdz_irq_connect(void (*handler)(struct kdz_isr *isr))
-{
-    (void)handler;
-    return KDZ_UNSUPPORTED;
-}
-
-kdz_status kdz_sem_give_from_isr(kdz_handle sem, struct kdz_isr *isr)
-{
-    (void)sem;
-    (void)isr;
-    return KDZ_UNSUPPORTED;
 }

@@ -6,8 +6,11 @@
 #include "posix_port.h"
 
 #include "kadenz/clock.h"
+#include "kadenz/mechanism.h"
 
 #include <errno.h>
+
+KDZ_HAS(tick_due, "tick-due");
 
 #define NS_PER_S 1000000000u
 

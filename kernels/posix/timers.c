@@ -5,6 +5,8 @@
  */
 #include "posix_port.h"
 
+#include "kadenz/mechanism.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -116,6 +118,10 @@ static void file_destroy(kdz_handle timer)
     timers[timer].used = false;
 }
 
+static const struct kdz_timer_ops file_ops = {file_create, file_start, file_wait, file_destroy};
+static const struct kdz_mechanism timer_file = {.name = "timerfd", .timer = &file_ops};
+KDZ_MECHANISM(timer_file);
+
 /* ---- POSIX timer and signal ------------------------------------------------------------------ */
 static kdz_handle signal_create(void)
 {
@@ -174,12 +180,7 @@ static void signal_destroy(kdz_handle timer)
     timers[timer].used = false;
 }
 
-const struct kdz_timer_ops *kdz_timer(kdz_timer_kind kind)
-{
-    static const struct kdz_timer_ops kinds[KDZ_TIMER_KINDS] = {
-        [KDZ_TIMER_FILE] = {file_create, file_start, file_wait, file_destroy},
-        [KDZ_TIMER_SIGNAL] = {signal_create, signal_start, signal_wait, signal_destroy},
-    };
-
-    return kind < KDZ_TIMER_KINDS ? &kinds[kind] : NULL;
-}
+static const struct kdz_timer_ops signal_ops = {signal_create, signal_start, signal_wait,
+                                                signal_destroy};
+static const struct kdz_mechanism posix_timer = {.name = "posix-timer", .timer = &signal_ops};
+KDZ_MECHANISM(posix_timer);

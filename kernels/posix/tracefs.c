@@ -5,12 +5,17 @@
  */
 #include "posix_port.h"
 
+#include "kadenz/mechanism.h"
+#include "kadenz/observe.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+KDZ_HAS(trace, "trace");
 
 static int marker = -1;
 static int tracing_on = -1;

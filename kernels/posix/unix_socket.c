@@ -7,6 +7,7 @@
  */
 #include "posix_port.h"
 
+#include "kadenz/mechanism.h"
 #include "kadenz/suite.h"
 
 #include <errno.h>
@@ -147,4 +148,6 @@ static kdz_status receive_message(kdz_handle channel, void *data, uint32_t bytes
     return (uint32_t)got == bytes ? KDZ_OK : KDZ_FAILED;
 }
 
-const struct kdz_channel_ops posix_unix_socket = {create, send_message, receive_message, destroy};
+static const struct kdz_channel_ops ops = {create, send_message, receive_message, destroy, NULL};
+static const struct kdz_mechanism unix_socket = {.name = "unix-socket", .channel = &ops};
+KDZ_MECHANISM(unix_socket);

@@ -9,8 +9,10 @@
  *   - Calls that are timed (give, take, lock, unlock, send, receive, yield, suspend, resume) pass
  *     straight through to the kernel. Checks of arguments belong into create.
  *   - Time-outs are ticks; KDZ_FOREVER never runs out.
- *   - What the kernel cannot do returns KDZ_UNSUPPORTED, and its bit is missing in
- *     kdz_capabilities. A stand-in made of other calls would measure those other calls.
+ *   - What the kernel can do is registered by name, beside the code that does it: abilities of
+ * these calls with KDZ_HAS(yield, "yield"), queues, notifications, locks and timers with
+ *     KDZ_MECHANISM, each in a file of its own (kadenz/mechanism.h). What it cannot do is not
+ *     registered, and kernel.toml says why. A stand-in made of other calls would measure those.
  */
 #include "kadenz/fault.h"
 #include "kadenz/kernel.h"
@@ -32,11 +34,6 @@ const struct kdz_setting *kdz_kernel_settings(size_t *count)
 {
     *count = 0;
     return NULL;
-}
-
-uint32_t kdz_capabilities(void)
-{
-    return 0;
 }
 
 /* ---- start ------------------------------------------------------------------------------------
@@ -74,24 +71,8 @@ kdz_handle kdz_thread_self(void)
     return KDZ_UNSUPPORTED;
 }
 
-kdz_status kdz_thread_suspend(void)
-{
-    return KDZ_UNSUPPORTED;
-}
-
-kdz_status kdz_thread_resume(kdz_handle thread)
-{
-    (void)thread;
-    return KDZ_UNSUPPORTED;
-}
-
 void kdz_thread_yield(void)
 {
-}
-
-uint8_t kdz_thread_core(void)
-{
-    return 0;
 }
 
 /* Ranks count up. A kernel that counts down maps rank r to its own lowest minus r. */
@@ -116,33 +97,6 @@ kdz_status kdz_delay_until(uint32_t *wake, uint32_t period_ticks)
 {
     *wake += period_ticks;
     return KDZ_UNSUPPORTED;
-}
-
-/* ---- timers, context, trace -------------------------------------------------------------------
- * NULL for what the kernel lacks. */
-const struct kdz_timer_ops *kdz_timer(kdz_timer_kind kind)
-{
-    (void)kind;
-    return NULL;
-}
-
-const struct kdz_context_ops *kdz_context(uint32_t level)
-{
-    (void)level;
-    return NULL;
-}
-
-const struct kdz_trace_ops *kdz_trace(void)
-{
-    return NULL;
-}
-
-/* ---- channels ---------------------------------------------------------------------------------
- */
-const struct kdz_channel_ops *kdz_channel(kdz_channel_kind kind)
-{
-    (void)kind;
-    return NULL;
 }
 
 /* ---- semaphores and mutexes -------------------------------------------------------------------
@@ -194,28 +148,4 @@ kdz_status kdz_mutex_unlock(kdz_handle mutex)
 void kdz_mutex_destroy(kdz_handle mutex)
 {
     (void)mutex;
-}
-
-/* ---- notifications ----------------------------------------------------------------------------
- * NULL for every kind the kernel lacks. */
-const struct kdz_notify_ops *kdz_notify(kdz_notify_kind kind)
-{
-    (void)kind;
-    return NULL;
-}
-
-/* ---- interrupts -------------------------------------------------------------------------------
- * The port owns the entry of the board's software interrupt: it calls kdz_board_irq_acknowledge,
- * then the handler with the kernel's pending-switch state, and ends in the kernel's way. */
-kdz_status kdz_irq_connect(void (*handler)(struct kdz_isr *isr))
-{
-    (void)handler;
-    return KDZ_UNSUPPORTED;
-}
-
-kdz_status kdz_sem_give_from_isr(kdz_handle sem, struct kdz_isr *isr)
-{
-    (void)sem;
-    (void)isr;
-    return KDZ_UNSUPPORTED;
 }

@@ -2,9 +2,7 @@
 #ifndef KDZ_BENCH_CORES_H
 #define KDZ_BENCH_CORES_H
 
-#include "kadenz/board.h"
-#include "kadenz/kernel.h"
-#include "kadenz/record.h"
+#include "kadenz/bench.h"
 
 /* The core a plan asks for, as kdz_thread_spec wants it. A board of one core needs no binding; a
  * kernel that cannot bind on a board of several makes the record n/a. The reason goes where the
@@ -22,12 +20,8 @@ static inline kdz_status kdz_core_for(uint32_t wanted, struct kdz_record *record
     if (kdz_board_cores() == 1) {
         return KDZ_OK;
     }
-    if ((kdz_capabilities() & KDZ_CAP_AFFINITY) == 0) {
-        record->proof.reason = "this kernel cannot bind a task to a core";
-        return KDZ_UNSUPPORTED;
-    }
     *core = (uint8_t)wanted;
-    return KDZ_OK;
+    return kdz_need(record, "affinity");
 }
 
 #endif

@@ -9,8 +9,11 @@
 #include "kadenz/bench.h"
 
 #include "kadenz/fault.h"
+#include "kadenz/observe.h"
 #include "kadenz/suite.h"
+#include "kadenz/thread_options.h"
 #include "period.h"
+#include "vocabulary.h"
 
 enum param {
     PERIOD_US,
@@ -27,7 +30,10 @@ enum param {
 };
 
 #define UNBOUND KDZ_ANY_CORE
-#define SLEEP 0u /* value of TIMER; a timer's kind is one less than the value */
+/* The first is no timer. */
+#define ROW(ident, name) name,
+static const char *const timers[] = {"sleep", KDZ_TIMERS(ROW)};
+#define SLEEP 0u
 
 static const struct kdz_param params[] = {
     [PERIOD_US] = {"period_us", 1000, 1, 10000000},
@@ -38,7 +44,7 @@ static const struct kdz_param params[] = {
     [DISTANCE_US] = {"distance_us", 0, 0, 1000000}, /* each thread's period above the last one's */
     [PHASE_US] = {"phase_us", 0, 0, 1000000},       /* each thread begins so much after the last */
     [POLICY] = {"policy", KDZ_POLICY_FIFO, 0, KDZ_POLICIES - 1u},
-    [TIMER] = {"timer", SLEEP, 0, KDZ_TIMER_KINDS},
+    [TIMER] = {"timer", SLEEP, 0, sizeof timers / sizeof timers[0] - 1u},
     [CONTEXT] = {"context", 0, 0, KDZ_CONTEXT_LEVELS - 1u},
     [STOP_ABOVE_US] = {"stop_above_us", 0, 0, 60000000}, /* 0: nothing stops it */
     [TRACE] = {"trace", 1, 0, 1}, /* whether a stop freezes the kernel's trace */
@@ -67,15 +73,6 @@ static struct {
     volatile uint32_t broken;          /* a sample was above the limit: all end */
     volatile bool refused;             /* a thread could not get its timer or its context */
 } cyclic;
-
-static const char *unavailable(void)
-{
-    kdz_time due;
-
-    return kdz_clock_at_tick(kdz_tick_now(), &due)
-               ? NULL
-               : "this kernel's port cannot tell when a tick was due";
-}
 
 static void shape(const struct kdz_point *point, struct kdz_shape *shape)
 {
@@ -266,7 +263,9 @@ static kdz_status refuse(struct kdz_point *point, kdz_status status, const char 
 
 static kdz_status choose(struct kdz_point *point)
 {
-    const uint32_t kind = KDZ_PARAM(point, TIMER);
+    static const char *const policies[KDZ_POLICIES] = {"", "policy-round-robin", "policy-deadline",
+                                                       "policy-fair"};
+    const uint32_t timer = KDZ_PARAM(point, TIMER);
     const uint32_t core = KDZ_PARAM(point, CORE);
 
     if (core != UNBOUND && KDZ_PARAM(point, THREADS) == 0) {
@@ -276,18 +275,14 @@ static kdz_status choose(struct kdz_point *point)
     if (core != UNBOUND && core >= kdz_board_cores()) {
         return refuse(point, KDZ_INVALID, "`core` names a core that is not there");
     }
-    if (core != UNBOUND && (kdz_capabilities() & KDZ_CAP_AFFINITY) == 0) {
-        return refuse(point, KDZ_UNSUPPORTED, "this kernel cannot bind a thread to a core");
+    if (kdz_need(&point->record, core != UNBOUND ? "affinity" : "") != KDZ_OK ||
+        kdz_need(&point->record, timer != SLEEP ? timers[timer] : "") != KDZ_OK ||
+        kdz_need(&point->record, KDZ_PARAM(point, CONTEXT) != 0 ? "context" : "") != KDZ_OK ||
+        kdz_need(&point->record, policies[KDZ_PARAM(point, POLICY)]) != KDZ_OK) {
+        return KDZ_UNSUPPORTED;
     }
-    cyclic.timer = kind == SLEEP ? NULL : kdz_timer((kdz_timer_kind)(kind - 1u));
-    if (kind != SLEEP && cyclic.timer == NULL) {
-        return refuse(point, KDZ_UNSUPPORTED, "this kernel has no such timer to wait for");
-    }
+    cyclic.timer = timer == SLEEP ? NULL : kdz_mechanism(timers[timer])->timer;
     cyclic.context = kdz_context(KDZ_PARAM(point, CONTEXT));
-    if (cyclic.context == NULL && KDZ_PARAM(point, CONTEXT) != 0) {
-        return refuse(point, KDZ_UNSUPPORTED,
-                      "this kernel's port keeps no context beside a sample");
-    }
     if (point->record.lane_count > 1 && point->record.lane[0].capacity < point->samples) {
         return refuse(point, KDZ_NO_MEMORY,
                       "the storage of each thread holds fewer samples than planned, and the others "
@@ -315,6 +310,10 @@ static kdz_status create(struct kdz_point *point, uint8_t lane)
     const bool apart = KDZ_PARAM(point, THREADS) == 0;
     const uint32_t period_us =
         KDZ_PARAM(point, PERIOD_US) + KDZ_PARAM(point, DISTANCE_US) * (uint32_t)lane;
+    const struct kdz_thread_options options = {
+        .policy = (kdz_policy)KDZ_PARAM(point, POLICY),
+        .period_us = period_us,
+    };
     const struct kdz_thread_spec spec = {
         .name = "cyclic",
         .entry = periodic,
@@ -323,8 +322,7 @@ static kdz_status create(struct kdz_point *point, uint8_t lane)
         .core = !apart                   ? (uint8_t)KDZ_PARAM(point, CORE)
                 : kdz_board_cores() == 1 ? KDZ_ANY_CORE
                                          : lane,
-        .policy = (uint8_t)KDZ_PARAM(point, POLICY),
-        .period_us = period_us,
+        .options = options.policy != KDZ_POLICY_FIFO ? &options : NULL,
     };
 
     cyclic.thread[lane].period = kdz_period_ticks(period_us);
@@ -355,9 +353,6 @@ static kdz_status setup(struct kdz_point *point)
     open_trace(point);
     for (uint8_t lane = 0; lane < point->record.lane_count; lane++) {
         status = create(point, lane);
-        if (status == KDZ_UNSUPPORTED) {
-            return refuse(point, status, "this kernel has no such scheduling policy");
-        }
         if (status != KDZ_OK) {
             return status;
         }
@@ -418,13 +413,12 @@ static const struct kdz_bench cyclic_wakeup_latency = {
     .begins = "moment for which the sleep was set",
     .ends = "return of the sleep",
     .source = "cyclictest -m -S -p97 -i1000; yoo2024, section 4.2",
-    .needs = KDZ_CAP_SEM_COUNTING,
+    .needs = "sem-counting tick-due",
     .params = params,
     .param_count = sizeof params / sizeof params[0],
     .lane_count = 0,
     .shape = shape,
     .self_timed = true,
-    .unavailable = unavailable,
     .setup = setup,
     .measure = measure,
     .teardown = teardown,

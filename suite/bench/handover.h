@@ -31,7 +31,7 @@ kdz_status kdz_handover_setup(struct kdz_point *point, enum kdz_handover_kind ki
 void kdz_handover_measure(struct kdz_point *point);
 void kdz_handover_teardown(struct kdz_point *point);
 
-#define KDZ_HANDOVER_BENCH(ident, title, capability, kind, to_higher, table, start, finish)        \
+#define KDZ_HANDOVER_BENCH(ident, title, needed, kind, to_higher, table, start, finish)            \
     static kdz_status ident##_setup(struct kdz_point *point)                                       \
     {                                                                                              \
         return kdz_handover_setup(point, kind, to_higher);                                         \
@@ -41,7 +41,7 @@ void kdz_handover_teardown(struct kdz_point *point);
         .begins = start,                                                                           \
         .ends = finish,                                                                            \
         .source = "yoo2024 algorithm 2",                                                           \
-        .needs = capability,                                                                       \
+        .needs = needed,                                                                           \
         .params = table,                                                                           \
         .param_count = KDZ_HANDOVER_PARAMS,                                                        \
         .lane_count = 1,                                                                           \
@@ -53,10 +53,10 @@ void kdz_handover_teardown(struct kdz_point *point);
 
 /* Both benchmarks of one kind: <title> as published, <title>-to-higher. `call` and `wait` name the
  * kernel's calls in words. */
-#define KDZ_HANDOVER(ident, title, capability, kind, call, wait)                                   \
-    KDZ_HANDOVER_BENCH(ident, title, capability, kind, false, kdz_handover_params,                 \
+#define KDZ_HANDOVER(ident, title, needed, kind, call, wait)                                       \
+    KDZ_HANDOVER_BENCH(ident, title, needed, kind, false, kdz_handover_params,                     \
                        "return of task 1's " call, "return of task 2's " wait);                    \
-    KDZ_HANDOVER_BENCH(ident##_to_higher, title "-to-higher", capability, kind, true,              \
+    KDZ_HANDOVER_BENCH(ident##_to_higher, title "-to-higher", needed, kind, true,                  \
                        kdz_handover_to_higher_params, "before task 1's " call,                     \
                        "return of the more urgent task 2's " wait)
 

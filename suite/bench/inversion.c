@@ -13,7 +13,7 @@ enum { LANE_WAIT, LANE_SECTION };
 
 static struct {
     struct kdz_inversion how;
-    const struct kdz_notify_ops *plain; /* without inheritance; NULL: kdz_mutex inherits */
+    const struct kdz_lock_ops *plain; /* without inheritance; NULL: kdz_mutex inherits */
     kdz_handle mutex;
     kdz_handle start_high;
     kdz_handle start_middle;
@@ -64,13 +64,13 @@ uint32_t kdz_inversion_loops_a_us(void)
  */
 static void lock(void)
 {
-    (void)(v.plain != NULL ? v.plain->wait(v.mutex, KDZ_FOREVER)
+    (void)(v.plain != NULL ? v.plain->lock(v.mutex, KDZ_FOREVER)
                            : kdz_mutex_lock(v.mutex, KDZ_FOREVER));
 }
 
 static void unlock(void)
 {
-    (void)(v.plain != NULL ? v.plain->notify(v.mutex) : kdz_mutex_unlock(v.mutex));
+    (void)(v.plain != NULL ? v.plain->unlock(v.mutex) : kdz_mutex_unlock(v.mutex));
 }
 
 /* ---- the most urgent ------------------------------------------------------------------------- */
@@ -103,11 +103,11 @@ static void ask(void)
 
 static void ask_plain(void)
 {
-    const struct kdz_notify_ops *plain = v.plain;
+    const struct kdz_lock_ops *plain = v.plain;
     const kdz_handle mutex = v.mutex;
 
     const kdz_time begin = kdz_stamp(KDZ_BEGIN);
-    const kdz_status status = plain->wait(mutex, KDZ_FOREVER);
+    const kdz_status status = plain->lock(mutex, KDZ_FOREVER);
     v.got = kdz_stamp(KDZ_END);
     note_got(status);
     v.begin = begin;
@@ -212,21 +212,20 @@ static void low(void *arg)
 /* ---- set-up ---------------------------------------------------------------------------------- */
 static kdz_status choose_lock(struct kdz_point *point)
 {
-    const bool lends = (kdz_capabilities() & KDZ_CAP_PRIORITY_INHERITANCE) != 0;
+    const bool lends = kdz_lack("priority-inheritance") == NULL;
+    kdz_status status = KDZ_OK;
 
     v.plain = NULL;
-    if (v.how.inherit && !lends) {
-        point->record.proof.reason = "the mutexes of this kernel do not lend ranks";
-        return KDZ_UNSUPPORTED;
+    if (v.how.inherit) {
+        status = kdz_need(&point->record, "priority-inheritance");
+    } else if (lends) { /* the kernel's own mutex does: another one is asked for */
+        status = kdz_need(&point->record, "mutex-plain");
+        v.plain = status == KDZ_OK ? kdz_mechanism("mutex-plain")->lock : NULL;
     }
-    if (!v.how.inherit && lends) {
-        v.plain = kdz_notify(KDZ_NOTIFY_MUTEX_PLAIN);
-        if (v.plain == NULL) {
-            point->record.proof.reason = "every mutex of this kernel lends its waiter's rank";
-            return KDZ_UNSUPPORTED;
-        }
+    if (status != KDZ_OK) {
+        return status;
     }
-    v.mutex = v.plain != NULL ? v.plain->create(false) : kdz_mutex_create();
+    v.mutex = v.plain != NULL ? v.plain->create(false, v.how.rank_high) : kdz_mutex_create();
     return v.mutex < 0 ? (kdz_status)v.mutex : KDZ_OK;
 }
 

@@ -6,5 +6,4 @@
  */
 #include "handover.h"
 
-KDZ_HANDOVER(itc_mutex, "itc/mutex", KDZ_CAP_MUTEX | KDZ_CAP_SEM_COUNTING, KDZ_HANDOVER_MUTEX,
-             "unlock", "lock");
+KDZ_HANDOVER(itc_mutex, "itc/mutex", "mutex sem-counting", KDZ_HANDOVER_MUTEX, "unlock", "lock");

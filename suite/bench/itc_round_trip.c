@@ -2,10 +2,11 @@
  *
  * What is timed depends on who has the higher rank. Task 1 higher (the default): its send does
  * not switch; the reply holds the switch to task 2, its receive and send, and the switch back.
- * Task 2 higher: it answers during task 1's send, so itc/<kind> times a receive alone.
+ * Task 2 higher: it answers during task 1's send, so itc/<channel> times a receive alone.
  */
 #include "itc_round_trip.h"
 
+#include "carries.h"
 #include "cores.h"
 #include "kadenz/fault.h"
 #include "kadenz/suite.h"
@@ -49,11 +50,6 @@ KDZ_SHARED static struct {
     _Alignas(8) uint8_t received[KDZ_MESSAGE_BYTES_MAX];
     _Alignas(8) uint8_t passed_on[KDZ_MESSAGE_BYTES_MAX];
 } trip;
-
-const char *kdz_round_trip_lacks(kdz_channel_kind kind)
-{
-    return kdz_channel(kind) != NULL ? NULL : "this kernel has no such channel";
-}
 
 /* ---- the proof: each message differs from the one before in every byte ------------------------
  */
@@ -205,24 +201,26 @@ static void task_2_one_way(void *unused)
 static kdz_handle create_task(const char *name, void (*entry)(void *), uint32_t rank, uint32_t core,
                               bool process)
 {
+    const struct kdz_thread_options apart = {.process = true};
     struct kdz_thread_spec spec = {
         .name = name,
         .entry = entry,
         .rank = (uint8_t)rank,
-        .process = process,
+        .options = process ? &apart : NULL,
     };
     const kdz_status bound = kdz_core_for(core, &trip.point->record, &spec.core);
 
     return bound != KDZ_OK ? (kdz_handle)bound : kdz_thread_create(&spec);
 }
 
-kdz_status kdz_round_trip_setup(struct kdz_point *point, kdz_channel_kind kind,
+kdz_status kdz_round_trip_setup(struct kdz_point *point, const char *channel,
                                 enum kdz_round_trip_part part)
 {
+    const struct kdz_mechanism *mechanism = kdz_mechanism(channel);
     kdz_status status;
     bool process;
 
-    trip.ops = kdz_channel(kind);
+    trip.ops = mechanism->channel;
     trip.point = point;
     trip.bytes = KDZ_PARAM(point, KDZ_ROUND_TRIP_SIZE_BYTES);
     trip.last = KDZ_NO_LAST;
@@ -231,6 +229,9 @@ kdz_status kdz_round_trip_setup(struct kdz_point *point, kdz_channel_kind kind,
 
     status =
         kdz_processes_for(KDZ_PARAM(point, KDZ_ROUND_TRIP_PROCESSES), &point->record, &process);
+    if (status == KDZ_OK) {
+        status = kdz_carries(mechanism, trip.bytes, &point->record);
+    }
     if (status != KDZ_OK) {
         return status;
     }

@@ -4,5 +4,5 @@
  */
 #include "handover.h"
 
-KDZ_HANDOVER(itc_semaphore_binary, "itc/semaphore-binary", KDZ_CAP_SEM_BINARY, KDZ_HANDOVER_BINARY,
+KDZ_HANDOVER(itc_semaphore_binary, "itc/semaphore-binary", "sem-binary", KDZ_HANDOVER_BINARY,
              "give", "take");

@@ -4,5 +4,5 @@
  */
 #include "handover.h"
 
-KDZ_HANDOVER(itc_semaphore_counting, "itc/semaphore-counting", KDZ_CAP_SEM_COUNTING,
+KDZ_HANDOVER(itc_semaphore_counting, "itc/semaphore-counting", "sem-counting",
              KDZ_HANDOVER_COUNTING, "give", "take");

@@ -9,16 +9,22 @@
  * higher rank "the receiving task is suspended while waiting and the sending task stops after
  * sending" holds by itself (docs/explanation/micro.md).
  *
- * `channel` is a kdz_channel_kind: 0 queue, 1 stream buffer, 2 message buffer, 3 pipe, 4 FIFO,
+ * `channel` is a row of vocabulary.h: 0 queue, 1 stream buffer, 2 message buffer, 3 pipe, 4 FIFO,
  * 5 message queue, 6 Unix socket. The study says queue.
  */
 #include "micro.h"
 
+#include "carries.h"
+#include "vocabulary.h"
+
 #define SIZE_MAX_BYTES 64u
+
+#define ROW(ident, name) name,
+static const char *const channels[] = {KDZ_CHANNELS(ROW)};
 
 enum { CHANNEL, SIZE_BYTES, RANK_SENDER, RANK_RECEIVER, ITERATIONS, PARAMS };
 static const struct kdz_param params[PARAMS] = {
-    [CHANNEL] = {"channel", KDZ_CHANNEL_QUEUE, 0, KDZ_CHANNEL_KINDS - 1},
+    [CHANNEL] = {"channel", 0, 0, sizeof channels / sizeof channels[0] - 1u},
     [SIZE_BYTES] = {"size_bytes", 4, 4, SIZE_MAX_BYTES},
     [RANK_SENDER] = {"rank_sender", 7, 1, KDZ_RANK_MAIN - 1u},
     [RANK_RECEIVER] = {"rank_receiver", 8, 1, KDZ_RANK_MAIN - 1u},
@@ -100,7 +106,9 @@ static void batch_sender(void *arg)
 
 static kdz_status setup(struct kdz_point *point)
 {
-    m.ops = kdz_channel((kdz_channel_kind)KDZ_PARAM(point, CHANNEL));
+    const char *const name = channels[KDZ_PARAM(point, CHANNEL)];
+    kdz_status status = kdz_need(&point->record, name);
+
     m.size = KDZ_PARAM(point, SIZE_BYTES);
     m.channel = KDZ_FAILED;
     m.arrived = 0;
@@ -110,10 +118,13 @@ static kdz_status setup(struct kdz_point *point)
         m.sent.rest[i] = (uint8_t)(i + 1);
         m.received.rest[i] = 0;
     }
-    if (m.ops == NULL) {
-        point->record.proof.reason = "this kernel has no channel of this kind";
-        return KDZ_UNSUPPORTED;
+    if (status == KDZ_OK) {
+        status = kdz_carries(kdz_mechanism(name), m.size, &point->record);
     }
+    if (status != KDZ_OK) {
+        return status;
+    }
+    m.ops = kdz_mechanism(name)->channel;
     if (KDZ_PARAM(point, RANK_RECEIVER) <= KDZ_PARAM(point, RANK_SENDER)) {
         point->record.proof.reason = "the end points ask for rank_receiver above rank_sender";
         return KDZ_INVALID;

@@ -7,6 +7,8 @@
  */
 #include "micro.h"
 
+#include "kadenz/thread_options.h"
+
 enum { ITERATIONS, RANK_LOW, RANK_HIGH, PARAMS };
 static const struct kdz_param batch_params[PARAMS] = {
     [ITERATIONS] = {"iterations", KDZ_ITERATIONS, 1, KDZ_ITERATIONS_MAX},
@@ -90,7 +92,7 @@ static const struct kdz_bench micro_preemption = {
     .begins = "before the first resume of the task of higher rank",
     .ends = "after `iterations` turns: resume, the higher task runs and suspends itself again",
     .source = "mazzi2021 section 4.1.2",
-    .needs = KDZ_CAP_SUSPEND,
+    .needs = "suspend",
     .params = batch_params,
     .param_count = PARAMS,
     .lane_count = KDZ_BATCH_LANES,
@@ -147,7 +149,7 @@ static const struct kdz_bench micro_preemption_sampled = {
     .begins = "before the resume of the task of higher rank",
     .ends = "return of that task's suspend",
     .source = "mazzi2021 section 4.1.2, sample by sample",
-    .needs = KDZ_CAP_SUSPEND,
+    .needs = "suspend",
     .params = SAMPLED_PARAMS,
     .param_count = PARAMS - RANK_LOW,
     .lane_count = 1,

@@ -34,7 +34,7 @@ static struct {
  * no other kind. */
 static kdz_status create(void)
 {
-    const bool binary = (kdz_capabilities() & KDZ_CAP_SEM_BINARY) != 0;
+    const bool binary = kdz_lack("sem-binary") == NULL;
 
     f.sem = kdz_sem_create(binary ? KDZ_SEM_BINARY : KDZ_SEM_COUNTING, 1, 1);
     return f.sem < 0 ? (kdz_status)f.sem : KDZ_OK;
@@ -112,7 +112,7 @@ static const struct kdz_bench micro_semaphore_shuffle = {
     .begins = "before the first take",
     .ends = "after the semaphore was handed over `iterations` times between two tasks of one rank",
     .source = "mazzi2021 section 4.1.3",
-    .needs = KDZ_CAP_YIELD | KDZ_CAP_SEM_COUNTING,
+    .needs = "yield sem-counting",
     .params = batch_params,
     .param_count = PARAMS,
     .lane_count = KDZ_BATCH_LANES,
@@ -178,7 +178,7 @@ static const struct kdz_bench micro_semaphore_shuffle_sampled = {
     .begins = "before a task's give",
     .ends = "return of the take of the other task of the same rank; the giver's yield between",
     .source = "mazzi2021 section 4.1.3, sample by sample",
-    .needs = KDZ_CAP_YIELD | KDZ_CAP_SEM_COUNTING,
+    .needs = "yield sem-counting",
     .params = sampled_params,
     .param_count = 1,
     .lane_count = 1,

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pair.h"
 
+#include "kadenz/thread_options.h"
+
 #include "cores.h"
 
 static kdz_handle create(struct kdz_point *point, const struct kdz_party *party, bool process)
 {
+    const struct kdz_thread_options apart = {.process = true};
     struct kdz_thread_spec spec = {
         .name = party->name,
         .entry = party->entry,
         .arg = point,
         .rank = party->rank,
-        .process = process,
+        .options = process ? &apart : NULL,
     };
     const kdz_status bound = kdz_core_for(party->core, &point->record, &spec.core);
     const kdz_handle thread = bound != KDZ_OK ? (kdz_handle)bound : kdz_thread_create(&spec);

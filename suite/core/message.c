@@ -23,28 +23,20 @@ static void pair_bool(struct kdz_sink *sink, const char *key, bool value)
 }
 
 /* ---- HELLO ----------------------------------------------------------------------------------- */
-const char *kdz_capability_name(unsigned bit)
-{
-    static const char *const names[] = {
-        "suspend",   "yield",    "sem-counting", "sem-binary", "mutex", "priority-inheritance",
-        "interrupt", "affinity", "sem-maximum",  "process",
-    };
-    return bit < sizeof names / sizeof names[0] ? names[bit] : NULL;
-}
-
+/* The names of what is registered and can be had. */
 static void capabilities(struct kdz_sink *sink)
 {
-    const uint32_t has = kdz_capabilities();
+    const struct kdz_mechanism *each;
     uint32_t count = 0;
 
-    for (unsigned bit = 0; kdz_capability_name(bit) != NULL; bit++) {
-        count += (has >> bit) & 1u;
+    for (size_t i = 0; (each = kdz_mechanism_at(i)) != NULL; i++) {
+        count += kdz_lack(each->name) == NULL ? 1u : 0u;
     }
     kdz_pack_text(sink, "capabilities");
     kdz_pack_array(sink, count);
-    for (unsigned bit = 0; kdz_capability_name(bit) != NULL; bit++) {
-        if (((has >> bit) & 1u) != 0) {
-            kdz_pack_text(sink, kdz_capability_name(bit));
+    for (size_t i = 0; (each = kdz_mechanism_at(i)) != NULL; i++) {
+        if (kdz_lack(each->name) == NULL) {
+            kdz_pack_text(sink, each->name);
         }
     }
 }

@@ -27,7 +27,4 @@ void kdz_message_fault(const char *kind, const char *message, const char *thread
 void kdz_message_done(uint32_t records);
 void kdz_message_conform(const char *name, const char *result, const char *reason);
 
-/* The names of the capabilities, lowest bit first; NULL past the last one. */
-const char *kdz_capability_name(unsigned bit);
-
 #endif

@@ -51,29 +51,18 @@ void kdz_explain(const char *sentence)
 }
 
 /* ---- whether a benchmark can run here -------------------------------------------------------- */
-/* "" when it can. `room` holds a sentence that has to be put together. */
-static const char *why_not(const struct kdz_bench *bench, struct kdz_text room)
+/* "" when it can. */
+static const char *why_not(const struct kdz_bench *bench)
 {
-    const uint32_t lacking = bench->needs & ~kdz_capabilities();
-    const char *reason = bench->unavailable != NULL ? bench->unavailable() : NULL;
+    const char *sentence = bench->needs != NULL ? kdz_lack(bench->needs) : NULL;
 
-    if (reason != NULL) {
-        return reason;
+    if (sentence != NULL) {
+        return sentence;
     }
     if (bench->self_timed && !kdz_clock()->on_target) {
         return "computes its values from clock readings, and under the scope the target reads none";
     }
-    if (lacking == 0) {
-        return "";
-    }
-    kdz_text_add(&room, "this kernel has no");
-    for (unsigned bit = 0; kdz_capability_name(bit) != NULL; bit++) {
-        if (((lacking >> bit) & 1u) != 0) {
-            kdz_text_add(&room, " ");
-            kdz_text_add(&room, kdz_capability_name(bit));
-        }
-    }
-    return room.characters;
+    return "";
 }
 
 /* ---- one point ------------------------------------------------------------------------------- */
@@ -216,14 +205,13 @@ static void run_point(void)
     };
     const char *reason;
     const char *no_room;
-    char words[96];
 
     if (bench->shape != NULL) {
         bench->shape(&point, &shape);
     }
     no_room = kdz_record_open(&point.record, point.id, &shape, point.samples, kdz_board_storage());
     kdz_message_begin(&point, bench->name);
-    reason = why_not(bench, KDZ_TEXT_IN(words));
+    reason = why_not(bench);
     if (reason[0] != '\0') {
         finish("n/a", reason);
     } else if (no_room != NULL) {
@@ -252,9 +240,7 @@ static void list(void)
     const struct kdz_benches all = benches();
 
     for (const struct kdz_bench *const *each = all.first; each != all.end; each++) {
-        char words[96];
-
-        kdz_message_bench(*each, why_not(*each, KDZ_TEXT_IN(words)));
+        kdz_message_bench(*each, why_not(*each));
     }
 }
 

@@ -2,7 +2,7 @@
 #include "fake.h"
 
 #include "kadenz/fault.h"
-#include "kadenz/kernel.h"
+#include "kadenz/mechanism.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@ struct fake_console fake_console;
 const char *fake_page;
 const char *fake_typed;
 struct kdz_clock fake_clock;
-uint32_t fake_capabilities;
+const char *fake_denied;
 size_t fake_capacity;
 kdz_time fake_now;
 uint32_t fake_mark;
@@ -26,7 +26,7 @@ void fake_reset(void)
     fake_page = NULL;
     fake_typed = "";
     fake_clock = (struct kdz_clock){"fake", 5000000000u, 32, true};
-    fake_capabilities = KDZ_CAP_YIELD | KDZ_CAP_SEM_COUNTING | KDZ_CAP_SEM_MAXIMUM;
+    fake_denied = "there are no flags today";
     fake_capacity = sizeof storage / sizeof storage[0];
     fake_now = 0;
     fake_mark = 0;
@@ -104,10 +104,17 @@ const struct kdz_clock *kdz_clock(void)
 
 /* ---- kernel -----------------------------------------------------------------------------------
  */
-uint32_t kdz_capabilities(void)
+static const char *why_no_flags(void)
 {
-    return fake_capabilities;
+    return fake_denied;
 }
+
+KDZ_HAS(yield, "yield");
+KDZ_HAS(sem_counting, "sem-counting");
+KDZ_HAS(sem_maximum, "sem-maximum");
+KDZ_HAS_UNLESS(flags, "flags", why_no_flags);
+
+const struct kdz_lacking kdz_lacking[] = {{"suspend", "a fake suspends nobody"}, {NULL, NULL}};
 
 const char *kdz_kernel_name(void)
 {

@@ -25,8 +25,8 @@ extern struct fake_console fake_console; /* what was written */
 extern const char *fake_page;            /* kdz_board_plan */
 extern const char *fake_typed;           /* what kdz_console_read gives */
 extern struct kdz_clock fake_clock;
-extern uint32_t fake_capabilities;
-extern size_t fake_capacity; /* of the storage, at most 8 */
+extern const char *fake_denied; /* why the mechanism "flags" cannot be had; NULL: it can */
+extern size_t fake_capacity;    /* of the storage, at most 8 */
 
 /* Silent console, the golden frames' identity, storage of 8 values. */
 void fake_reset(void);

@@ -25,19 +25,16 @@ static enum {
     BROKEN
 } behaviour;
 static kdz_status setup_status;
-static const char *unavailable_reason;
+static const char *set_up_needs;
 static unsigned measured;
 static unsigned torn_down;
 static uint32_t open_mark;
 
-static const char *unavailable(void)
-{
-    return unavailable_reason;
-}
-
 static kdz_status setup(struct kdz_point *point)
 {
-    (void)point;
+    if (kdz_need(&point->record, set_up_needs) != KDZ_OK) {
+        return KDZ_UNSUPPORTED;
+    }
     if (setup_status == KDZ_DENIED) {
         kdz_explain("denied: ask the administrator");
     }
@@ -86,7 +83,6 @@ static const struct kdz_bench fake_count = {
     .params = params,
     .param_count = 1,
     .lane_count = 1,
-    .unavailable = unavailable,
     .setup = setup,
     .measure = measure,
     .teardown = teardown,
@@ -98,7 +94,7 @@ static const struct kdz_bench fake_suspend = {
     .begins = "b",
     .ends = "e",
     .source = "s",
-    .needs = KDZ_CAP_SUSPEND | KDZ_CAP_MUTEX | KDZ_CAP_YIELD,
+    .needs = "yield suspend mutex",
     .lane_count = 1,
     .measure = measure,
 };
@@ -132,7 +128,7 @@ static int start(void **state)
     fake_reset();
     behaviour = WELL;
     setup_status = KDZ_OK;
-    unavailable_reason = NULL;
+    set_up_needs = "";
     measured = torn_down = 0;
     kdz_stop_requested = false;
     return 0;
@@ -237,17 +233,22 @@ static void expect_not_applicable(const char *plan, const char *reason)
     assert_int_equal(measured, 0);
 }
 
-static void test_a_lacking_capability_is_named_and_not_measured(void **state)
+static void test_what_a_kernel_lacks_is_told_in_its_own_sentence(void **state)
 {
     (void)state;
-    expect_not_applicable("fake/suspend id=1 samples=1\n", "this kernel has no suspend mutex");
+    expect_not_applicable("fake/suspend id=1 samples=1\n", "a fake suspends nobody");
 }
 
-static void test_an_unavailable_benchmark_is_not_measured(void **state)
+static void test_set_up_may_need_more_and_says_what(void **state)
 {
     (void)state;
-    unavailable_reason = "there is no such channel";
-    expect_not_applicable("fake/count id=1 samples=1\n", "there is no such channel");
+    set_up_needs = "yield flags";
+    expect_not_applicable("fake/count id=1 samples=1\n", "there are no flags today");
+    assert_int_equal(torn_down, 1);
+    fake_denied = NULL;
+    fake_console.count = 0;
+    run("fake/count id=1 samples=1\n");
+    expect_end("ok", "");
 }
 
 static void test_self_timed_is_not_applicable_under_the_scope(void **state)
@@ -344,7 +345,7 @@ static void test_list_names_every_benchmark_and_why_not(void **state)
         assert_int_equal(frame.type, KDZ_FRAME_BENCH);
         if (fake_says(&frame, "fake/suspend")) {
             assert_true(fake_says(&frame, "available\xc2"));
-            assert_true(fake_says(&frame, "this kernel has no suspend mutex"));
+            assert_true(fake_says(&frame, "a fake suspends nobody"));
         } else {
             assert_true(fake_says(&frame, "available\xc3"));
         }
@@ -386,8 +387,8 @@ int main(void)
         cmocka_unit_test_setup(test_a_wrong_line_fails_and_the_next_one_runs, start),
         cmocka_unit_test_setup(test_a_line_too_long_fails, start),
         cmocka_unit_test_setup(test_a_plan_may_be_typed, start),
-        cmocka_unit_test_setup(test_a_lacking_capability_is_named_and_not_measured, start),
-        cmocka_unit_test_setup(test_an_unavailable_benchmark_is_not_measured, start),
+        cmocka_unit_test_setup(test_what_a_kernel_lacks_is_told_in_its_own_sentence, start),
+        cmocka_unit_test_setup(test_set_up_may_need_more_and_says_what, start),
         cmocka_unit_test_setup(test_self_timed_is_not_applicable_under_the_scope, start),
         cmocka_unit_test_setup(test_an_unsupported_setup_is_not_applicable, start),
         cmocka_unit_test_setup(test_a_failed_setup_is_torn_down_and_says_why, start),

@@ -16,7 +16,7 @@ def test_conformance_lists_every_case_and_passes() -> None:
     answer = kadenz("conformance", "freertos/stm32f4@emulated", env={"COLUMNS": "80"})
     assert answer.returncode == 0, answer.stderr
     assert "  pass  a mutex excludes\n" in answer.stdout
-    assert "  n/a   a pipe keeps bytes and their order\n" in answer.stdout
+    assert "  n/a   a deadline thread runs\n" in answer.stdout
     assert " 0 failed, " in answer.stdout
     assert max(map(len, answer.stdout.splitlines())) <= 80
 

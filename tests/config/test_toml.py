@@ -159,3 +159,13 @@ def test_a_root_that_is_none_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setenv("KADENZ_ROOT", str(tmp_path))
     with pytest.raises(ConfigError, match="no kadenz checkout"):
         inventory.root()
+
+
+@pytest.mark.parametrize("sentence", ["", 'it \\"has\\" none', "two\\nlines", "a\\\\b"])
+def test_a_sentence_of_lacks_that_the_build_cannot_take_is_refused(
+    sentence: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "kernel.toml"
+    file.write_text(f'title = "t"\nboards = []\n[lacks]\n"pipe" = "{sentence}"\n')
+    with pytest.raises(ConfigError, match="one sentence on one line"):
+        read_toml(file, Kernel)

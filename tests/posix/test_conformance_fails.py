@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The conformance cases of notifications must be able to fail: known defects are found out."""
+"""The conformance cases of mechanisms must be able to fail: known defects are found out."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ MUTANT = Path(__file__).parent / "targets" / "mutant.c"
 
 pytestmark = pytest.mark.linux
 DEFECTS = {
-    "an eventfd counts and wakes",
-    "a plain mutex excludes and lends no rank",
-    "a robust mutex survives its owner",
+    "eventfd is kept and wakes",
+    "mutex-plain excludes and keeps its protocol",
+    "mutex-robust survives its owner",
 }
 
 
@@ -32,7 +32,7 @@ def build() -> Path:
             *(cmake, "-S", str(inventory.root() / "suite"), "-B", str(folder), "-G", "Ninja"),
             *("-DKDZ_KERNEL=posix", "-DKDZ_BOARD=linux", "-DKDZ_INSTRUMENT=counter"),
             f"-DKDZ_EXTRA_BENCH={MUTANT}",
-            "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--wrap=kdz_notify",
+            "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--wrap=kdz_mechanism_at",
         ],
         [cmake, "--build", str(folder), "--parallel", "2"],
     ):
@@ -50,5 +50,5 @@ def test_notifications_with_defects_fail_where_they_are_and_nowhere_else() -> No
     with timing():  # the other cases order their threads by sleeps of some ms
         assert set(failed) <= DEFECTS
     assert set(failed) == DEFECTS
-    assert "lost" in failed["an eventfd counts and wakes"]
-    assert "lent" in failed["a plain mutex excludes and lends no rank"]
+    assert "lost" in failed["eventfd is kept and wakes"]
+    assert "lent" in failed["mutex-plain excludes and keeps its protocol"]

@@ -8,6 +8,7 @@ an instruction it counts once in 2.5, which is no whole number.
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -78,9 +79,13 @@ def test_a_counter_of_another_rate_is_converted_exactly_and_stamped(
         figure = unit.figure(float(np.mean(counter.samples(record, 0))))
         other = float(np.mean(scope.samples(scope.record(record.id), 0)))
         assert abs(figure - other) <= 40, record.bench
-    # A queue of 855 instructions was "21 instructions".
+    # A queue of so many instructions was "21 instructions"; where its 21.4 counts begin within a
+    # count decides between 21 and 22.
+    (queue,) = [r for r in scope.manifest.records if r.bench == "itc/queue"]
+    exact = int(np.median(scope.samples(queue, 0)))
+    assert 840 < exact < 880
     answer = command("show", str(counter.path))
-    assert "840 " in answer.output, answer.output
+    assert re.search(r"itc/queue .* (840|880) +\[", answer.output), answer.output
 
 
 def test_counts_that_are_no_instructions_are_refused_before_the_first_record(

@@ -21,7 +21,7 @@ def test_the_kernel_template_runs_and_declares_what_it_lacks(board: str) -> None
     assert said.one(Hello).capabilities == []
     assert said.one(End).status == "ok"
     runnable = {bench.name for bench in said.all(Bench) if bench.available}
-    # Of what is left some find out at set-up, by the kind of channel the plan names.
+    # Of what is left two find out at set-up, by the channel that the plan names.
     assert runnable <= {
         "clock/instructions",
         "clock/read-cost",

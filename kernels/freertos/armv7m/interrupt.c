@@ -5,17 +5,15 @@
 #include "freertos_port.h"
 
 #include "kadenz/board.h"
+#include "kadenz/mechanism.h"
+
+KDZ_HAS(interrupt, "interrupt");
 
 static void (*connected)(struct kdz_isr *isr);
 
 void kdz_freertos_arch_start(void)
 {
     /* The vector table names FreeRTOS's three handlers already. */
-}
-
-uint32_t kdz_freertos_arch_capabilities(void)
-{
-    return KDZ_CAP_INTERRUPT;
 }
 
 kdz_status kdz_irq_connect(void (*handler)(struct kdz_isr *isr))

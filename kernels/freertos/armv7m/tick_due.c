@@ -5,7 +5,9 @@
  */
 #include "kadenz/board.h"
 #include "kadenz/clock.h"
-#include "kadenz/kernel.h"
+#include "kadenz/mechanism.h"
+
+KDZ_HAS(tick_due, "tick-due");
 
 #define SYST_RVR (*(volatile uint32_t *)0xe000e014u)
 #define SYST_CVR (*(volatile uint32_t *)0xe000e018u)

@@ -5,6 +5,7 @@
 #include "freertos_port.h"
 
 #include "kadenz/board.h"
+#include "kadenz/mechanism.h"
 
 #include <kdz_riscv.h>
 
@@ -13,6 +14,8 @@
 /* Words of the frame that FreeRTOS's trap handler leaves on the stack of the thread it stopped. */
 enum { FRAME_RA = 1, FRAME_T0 = 2, FRAME_S0 = 5, FRAME_A0 = 7, FRAME_BYTES = 31 * 4 };
 
+KDZ_HAS(interrupt, "interrupt");
+
 static void (*connected)(struct kdz_isr *isr);
 
 extern void freertos_risc_v_trap_handler(void);
@@ -20,11 +23,6 @@ extern void freertos_risc_v_trap_handler(void);
 void kdz_freertos_arch_start(void)
 {
     __asm__ volatile("csrw mtvec, %0" : : "r"(freertos_risc_v_trap_handler));
-}
-
-uint32_t kdz_freertos_arch_capabilities(void)
-{
-    return KDZ_CAP_INTERRUPT;
 }
 
 kdz_status kdz_irq_connect(void (*handler)(struct kdz_isr *isr))

@@ -15,17 +15,6 @@ void kdz_freertos_arch_start(void)
     __asm__ volatile("csrw mtvec, %0" : : "r"(freertos_risc_v_trap_handler));
 }
 
-uint32_t kdz_freertos_arch_capabilities(void)
-{
-    return 0;
-}
-
-kdz_status kdz_irq_connect(void (*handler)(struct kdz_isr *isr))
-{
-    (void)handler;
-    return KDZ_UNSUPPORTED;
-}
-
 /* The one interrupt it passes on besides the tick. No peripheral of the suite raises it. */
 void kdz_freertos_external_interrupt(void);
 

@@ -8,7 +8,9 @@
 
 #include "kadenz/board.h"
 #include "kadenz/clock.h"
-#include "kadenz/kernel.h"
+#include "kadenz/mechanism.h"
+
+KDZ_HAS(tick_due, "tick-due");
 
 /* Names of V10.3.0 and later, and of the versions before (riscv.cmake). */
 #ifdef configMTIME_BASE_ADDRESS

@@ -9,6 +9,7 @@
 #include "kadenz/board.h"
 #include "kadenz/clock.h"
 #include "kadenz/kernel.h"
+#include "kadenz/mechanism.h"
 #include "kadenz/record.h"
 
 /* A parameter the plan may set. Anything the benchmark does not declare is an error. */
@@ -35,7 +36,7 @@ struct kdz_bench {
     const char *begins; /* end points of what is timed, in words: "before send" … */
     const char *ends;   /* … "after receive of the reply" */
     const char *source; /* the study and its algorithm, "yoo2024 algorithm 1" */
-    uint32_t needs;     /* capabilities, or-ed */
+    const char *needs;  /* names of mechanism.h parted by spaces: n/a without them. NULL: none */
     const struct kdz_param *params;
     uint8_t param_count;
     uint8_t lane_count;       /* 0: one lane a core */
@@ -44,8 +45,6 @@ struct kdz_bench {
      * what the two fields above say. */
     void (*shape)(const struct kdz_point *point, struct kdz_shape *shape);
     bool self_timed; /* computes its values from clock readings: n/a under the scope */
-    /* NULL or a reason why it cannot run on this target although capabilities suffice. */
-    const char *(*unavailable)(void);
     kdz_status (*setup)(struct kdz_point *point);
     /* Holds the timed regions and fills the record. A record without a counted proof (kdz_prove) is
      * invalid, and so is one whose taken and missed samples are not what was planned; a loop that
@@ -56,6 +55,10 @@ struct kdz_bench {
 
 /* Value of the parameter at index i of the benchmark's own table. */
 #define KDZ_PARAM(point, i) ((point)->value[(i)])
+
+/* What set-up needs besides, where parameters decide: KDZ_OK, or KDZ_UNSUPPORTED with the sentence
+ * as the record's reason. Set-up returns it. */
+kdz_status kdz_need(struct kdz_record *record, const char *names);
 
 /* Registration: the linker collects the pointers (section kdz_bench) into one table. */
 #define KDZ_BENCH(ident)                                                                           \

@@ -32,8 +32,8 @@ struct kdz_clock {
 const struct kdz_clock *kdz_clock(void);
 
 /* The moment at which the kernel's tick `tick` was due, on this clock: what a wake-up is compared
- * with. Called within a few ticks of it. A kernel's port implements it; without one the answer is
- * false, and benchmarks that need it are n/a. */
+ * with. Called within a few ticks of it. A kernel's port or its architecture implements it and
+ * registers "tick-due" (mechanism.h); core/ answers false otherwise. */
 bool kdz_clock_at_tick(uint32_t tick, kdz_time *due);
 
 /* Sets up the clock source. Called once after kdz_board_init. */

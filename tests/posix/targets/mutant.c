@@ -1,34 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Notifications with three defects, laid over the port's by the linker (--wrap): an eventfd that
- * loses its third notification, a plain mutex that lends ranks, a robust one that is not.
+ * Mechanisms with three defects, laid over the port's by the linker (--wrap): an eventfd that loses
+ * its third notification, a plain mutex that lends ranks, a robust one that is not.
  */
-#include "kadenz/kernel.h"
+#include "kadenz/mechanism.h"
 
-const struct kdz_notify_ops *__wrap_kdz_notify(kdz_notify_kind kind);
-const struct kdz_notify_ops *__real_kdz_notify(kdz_notify_kind kind);
+const struct kdz_mechanism *__wrap_kdz_mechanism_at(size_t index);
+const struct kdz_mechanism *__real_kdz_mechanism_at(size_t index);
 
-static struct kdz_notify_ops forgetful;
 static unsigned notifications;
 
 static kdz_status notify(kdz_handle object)
 {
     notifications++;
-    return notifications == 3 ? KDZ_OK : __real_kdz_notify(KDZ_NOTIFY_EVENTFD)->notify(object);
+    return notifications == 3 ? KDZ_OK : kdz_mechanism("eventfd")->notify->notify(object);
 }
 
-const struct kdz_notify_ops *__wrap_kdz_notify(kdz_notify_kind kind)
+static bool is(const struct kdz_mechanism *mechanism, const char *name)
 {
-    if (kind == KDZ_NOTIFY_MUTEX_PLAIN) {
-        return __real_kdz_notify(KDZ_NOTIFY_MUTEX_INHERIT);
+    return kdz_mechanism(name) == mechanism;
+}
+
+const struct kdz_mechanism *__wrap_kdz_mechanism_at(size_t index)
+{
+    static struct kdz_notify_ops forgetful;
+    static struct kdz_lock_ops lending;
+    static struct kdz_lock_ops stalling;
+    static struct kdz_mechanism changed;
+    const struct kdz_mechanism *mechanism = __real_kdz_mechanism_at(index);
+
+    if (mechanism == NULL) {
+        return NULL;
     }
-    if (kind == KDZ_NOTIFY_MUTEX_ROBUST) {
-        return __real_kdz_notify(KDZ_NOTIFY_MUTEX_PLAIN);
+    changed = *mechanism;
+    if (is(mechanism, "eventfd")) {
+        forgetful = *mechanism->notify;
+        forgetful.notify = notify;
+        changed.notify = &forgetful;
+    } else if (is(mechanism, "mutex-plain")) {
+        lending = *kdz_mechanism("mutex-inherit")->lock;
+        lending.protocol = KDZ_PROTOCOL_PLAIN;
+        changed.lock = &lending;
+    } else if (is(mechanism, "mutex-robust")) {
+        stalling = *kdz_mechanism("mutex-plain")->lock;
+        stalling.robust = true;
+        changed.lock = &stalling;
     }
-    if (kind != KDZ_NOTIFY_EVENTFD) {
-        return __real_kdz_notify(kind);
-    }
-    forgetful = *__real_kdz_notify(kind);
-    forgetful.notify = notify;
-    return &forgetful;
+    return &changed;
 }

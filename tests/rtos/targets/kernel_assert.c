@@ -34,7 +34,7 @@ static const struct kdz_bench fault_kernel_assert = {
     .begins = "never",
     .ends = "never",
     .source = "kadenz tests",
-    .needs = KDZ_CAP_MUTEX,
+    .needs = "mutex",
     .lane_count = 1,
     .measure = measure,
 };

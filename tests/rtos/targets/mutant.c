@@ -3,13 +3,13 @@
  * A kernel port with three defects, laid over the real one by the linker (--wrap): a mutex that
  * does not lend ranks, a delay that drifts, and a receive that forgets the last byte.
  */
-#include "kadenz/kernel.h"
+#include "kadenz/mechanism.h"
 
 kdz_handle __wrap_kdz_mutex_create(void);
 kdz_status __wrap_kdz_delay_until(uint32_t *wake, uint32_t period_ticks);
 kdz_status __real_kdz_delay_until(uint32_t *wake, uint32_t period_ticks);
-const struct kdz_channel_ops *__wrap_kdz_channel(kdz_channel_kind kind);
-const struct kdz_channel_ops *__real_kdz_channel(kdz_channel_kind kind);
+const struct kdz_mechanism *__wrap_kdz_mechanism_at(size_t index);
+const struct kdz_mechanism *__real_kdz_mechanism_at(size_t index);
 
 kdz_handle __wrap_kdz_mutex_create(void)
 {
@@ -22,23 +22,27 @@ kdz_status __wrap_kdz_delay_until(uint32_t *wake, uint32_t period_ticks)
     return __real_kdz_delay_until(wake, period_ticks);
 }
 
-static struct kdz_channel_ops forgetful;
-
 static kdz_status receive(kdz_handle channel, void *data, uint32_t bytes, uint32_t timeout_ticks)
 {
-    const kdz_status status = __real_kdz_channel(KDZ_CHANNEL_MESSAGE_BUFFER)
-                                  ->receive(channel, data, bytes, timeout_ticks);
+    const kdz_status status =
+        kdz_mechanism("message-buffer")->channel->receive(channel, data, bytes, timeout_ticks);
 
     ((uint8_t *)data)[bytes - 1] = 0;
     return status;
 }
 
-const struct kdz_channel_ops *__wrap_kdz_channel(kdz_channel_kind kind)
+const struct kdz_mechanism *__wrap_kdz_mechanism_at(size_t index)
 {
-    if (kind != KDZ_CHANNEL_MESSAGE_BUFFER) {
-        return __real_kdz_channel(kind);
+    static struct kdz_channel_ops forgetful;
+    static struct kdz_mechanism changed;
+    const struct kdz_mechanism *mechanism = __real_kdz_mechanism_at(index);
+
+    if (mechanism == NULL || mechanism != kdz_mechanism("message-buffer")) {
+        return mechanism;
     }
-    forgetful = *__real_kdz_channel(kind);
+    changed = *mechanism;
+    forgetful = *mechanism->channel;
     forgetful.receive = receive;
-    return &forgetful;
+    changed.channel = &forgetful;
+    return &changed;
 }

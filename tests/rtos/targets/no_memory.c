@@ -11,7 +11,7 @@ static kdz_handle channel[CHANNELS];
 
 static kdz_status setup(struct kdz_point *point)
 {
-    const struct kdz_channel_ops *ops = kdz_channel(KDZ_CHANNEL_QUEUE);
+    const struct kdz_channel_ops *ops = kdz_mechanism("queue")->channel;
     kdz_status worst = KDZ_OK;
 
     (void)point;
@@ -33,7 +33,7 @@ static void teardown(struct kdz_point *point)
     (void)point;
     for (int i = 0; i < CHANNELS; i++) {
         if (channel[i] >= 0) {
-            kdz_channel(KDZ_CHANNEL_QUEUE)->destroy(channel[i]);
+            kdz_mechanism("queue")->channel->destroy(channel[i]);
         }
     }
 }
@@ -43,6 +43,7 @@ static const struct kdz_bench fault_no_memory = {
     .begins = "never",
     .ends = "never",
     .source = "kadenz tests",
+    .needs = "queue",
     .lane_count = 1,
     .setup = setup,
     .measure = measure,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A mutex from its owner to a task that queues for it, by the lock's protocol:
- *   itc/mutex-plain-one-way, itc/mutex-inherit-one-way, itc/mutex-robust-one-way
+ * A mutex from its owner to a task that queues for it, by the lock's protocol: itc/<lock>-one-way
+ * for each of vocabulary.h.
  *
  * Task 1 owns it and task 2 waits in its lock. Task 1 unlocks, and waits until task 2 has had it;
  * then it takes the mutex back, lets task 2 queue again, and sleeps until its period. Any order of
@@ -16,6 +16,7 @@
 #include "pair.h"
 #include "period.h"
 #include "processes.h"
+#include "vocabulary.h"
 
 #define RANK_HIGH (KDZ_RANK_MAIN - 1u)
 /* Periods that task 2 gets to queue up, at most: then the sample's proof fails. */
@@ -30,7 +31,7 @@ static const struct kdz_param params[PARAMS] = {
 };
 
 KDZ_SHARED static struct {
-    const struct kdz_notify_ops *locks;
+    const struct kdz_lock_ops *locks;
     const struct kdz_notify_ops *signals;
     kdz_handle mutex;
     kdz_handle again; /* task 1 owns it: task 2 may queue up */
@@ -47,19 +48,19 @@ KDZ_SHARED static struct {
 
 static void task_2(void *unused)
 {
-    const struct kdz_notify_ops *locks = m.locks;
+    const struct kdz_lock_ops *locks = m.locks;
     const kdz_handle mutex = m.mutex;
 
     (void)unused;
     do {
         (void)m.signals->wait(m.again, KDZ_FOREVER);
         m.asked++;
-        const kdz_status status = locks->wait(mutex, KDZ_FOREVER);
+        const kdz_status status = locks->lock(mutex, KDZ_FOREVER);
         m.end = kdz_stamp(KDZ_END);
         m.status = status;
         m.still_owned = m.owned;
         m.got++;
-        (void)locks->notify(mutex);
+        (void)locks->unlock(mutex);
         (void)m.signals->notify(m.done);
     } while (m.got != m.last);
 }
@@ -67,12 +68,12 @@ static void task_2(void *unused)
 /* The timed region ends in task 2. */
 static kdz_time unlock(void)
 {
-    const struct kdz_notify_ops *locks = m.locks;
+    const struct kdz_lock_ops *locks = m.locks;
     const kdz_handle mutex = m.mutex;
 
     m.owned = false;
     const kdz_time begin = kdz_stamp(KDZ_BEGIN);
-    (void)locks->notify(mutex);
+    (void)locks->unlock(mutex);
     (void)m.signals->wait(m.done, KDZ_FOREVER);
     return begin;
 }
@@ -81,7 +82,7 @@ static kdz_time unlock(void)
  * False when it never did. */
 static bool let_queue(uint32_t *moment, uint32_t period, uint32_t turn, bool *late)
 {
-    m.owned = m.locks->wait(m.mutex, KDZ_FOREVER) == KDZ_OK;
+    m.owned = m.locks->lock(m.mutex, KDZ_FOREVER) == KDZ_OK;
     (void)m.signals->notify(m.again);
     *late = kdz_delay_until(moment, period) == KDZ_TIMEOUT;
     for (int more = 0; (*late || m.asked != turn) && more < PATIENCE_PERIODS; more++) {
@@ -125,19 +126,40 @@ static void task_1(void *arg)
     }
 }
 
-static kdz_status setup(struct kdz_point *point, kdz_notify_kind kind)
+/* ---- what tells the two where the other is ----------------------------------------------------
+ */
+static kdz_handle sem_create(bool processes)
+{
+    (void)processes;
+    return kdz_sem_create(KDZ_SEM_COUNTING, 1, 0);
+}
+
+/* The kernel's own semaphore; between processes one that they can share. */
+static kdz_status choose_signals(struct kdz_record *record)
+{
+    static const struct kdz_notify_ops sem = {sem_create, kdz_sem_take, kdz_sem_give,
+                                              kdz_sem_destroy, NULL};
+    const struct kdz_mechanism *shared = kdz_mechanism("semaphore-posix");
+
+    m.signals = shared != NULL ? shared->notify : &sem;
+    return m.process ? kdz_need(record, "semaphore-posix") : KDZ_OK;
+}
+
+static kdz_status setup(struct kdz_point *point, const char *lock)
 {
     kdz_status status;
     uint8_t core;
 
-    m.locks = kdz_notify(kind);
-    m.signals = kdz_notify(KDZ_NOTIFY_SEMAPHORE);
+    m.locks = kdz_mechanism(lock)->lock;
     m.mutex = m.again = m.done = KDZ_FAILED;
     m.owned = m.still_owned = false;
     m.last = KDZ_NO_LAST;
     m.asked = m.got = 0;
     m.status = KDZ_FAILED;
     status = kdz_processes_for(KDZ_PARAM(point, PROCESSES), &point->record, &m.process);
+    if (status == KDZ_OK) {
+        status = choose_signals(&point->record);
+    }
     if (status == KDZ_OK) {
         status = kdz_core_for(KDZ_PARAM(point, CORE_A), &point->record, &core);
     }
@@ -147,7 +169,7 @@ static kdz_status setup(struct kdz_point *point, kdz_notify_kind kind)
     if (status != KDZ_OK) {
         return status;
     }
-    m.mutex = m.locks->create(m.process);
+    m.mutex = m.locks->create(m.process, RANK_HIGH);
     if (m.mutex < 0) {
         return (kdz_status)m.mutex;
     }
@@ -191,32 +213,23 @@ static void teardown(struct kdz_point *point)
     }
 }
 
-#define KIND(ident, title, kind)                                                                   \
-    static const char *ident##_lacks(void)                                                         \
-    {                                                                                              \
-        return kdz_notify(kind) != NULL && kdz_notify(KDZ_NOTIFY_SEMAPHORE) != NULL                \
-                   ? NULL                                                                          \
-                   : "the protocol of this kernel's mutexes cannot be chosen";                     \
-    }                                                                                              \
+#define ROW(ident, lock)                                                                           \
     static kdz_status ident##_setup(struct kdz_point *point)                                       \
     {                                                                                              \
-        return setup(point, kind);                                                                 \
+        return setup(point, lock);                                                                 \
     }                                                                                              \
-    static const struct kdz_bench ident = {                                                        \
-        .name = title,                                                                             \
+    static const struct kdz_bench itc_##ident = {                                                  \
+        .name = "itc/" lock "-one-way",                                                            \
         .begins = "before task 1's unlock",                                                        \
         .ends = "return of task 2's lock",                                                         \
         .source = "yoo2024 algorithm 2, any ranks and cores",                                      \
+        .needs = lock " sem-counting",                                                             \
         .params = params,                                                                          \
         .param_count = PARAMS,                                                                     \
         .lane_count = 1,                                                                           \
-        .unavailable = ident##_lacks,                                                              \
         .setup = ident##_setup,                                                                    \
         .measure = measure,                                                                        \
         .teardown = teardown,                                                                      \
     };                                                                                             \
-    KDZ_BENCH(ident)
-
-KIND(itc_mutex_plain, "itc/mutex-plain-one-way", KDZ_NOTIFY_MUTEX_PLAIN);
-KIND(itc_mutex_inherit, "itc/mutex-inherit-one-way", KDZ_NOTIFY_MUTEX_INHERIT);
-KIND(itc_mutex_robust, "itc/mutex-robust-one-way", KDZ_NOTIFY_MUTEX_ROBUST);
+    KDZ_BENCH(itc_##ident);
+KDZ_LOCKS(ROW)
