@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Captures in pcapng, as Wireshark reads them: every frame with its direction, its number and its time.
 //!
-//! Times are the segment's world time in nanoseconds; the interface block carries the wall-clock second of world
-//! time 0, so that Wireshark shows dates and a replay gets the exact nanoseconds back.
+//! Times are the segment's world time in nanoseconds. The interface block carries the wall-clock second of world
+//! time 0, so that Wireshark shows dates and a replay gets the exact nanoseconds back. The number of a frame is its
+//! comment, `frame 7`: `pcap_file` does not write the option epb_packetid.
 
 use crate::error::{read_bytes, SegmentError};
-use std::io::Write;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
+use pcap_file::pcapng::blocks::ENHANCED_PACKET_BLOCK;
+use pcap_file::pcapng::{Block, PcapNgParser, PcapNgWriter};
+use pcap_file::{DataLink, Endianness, PcapError};
+use std::io::{self, Write};
 use std::path::Path;
+use std::time::Duration;
 
-const SECTION: u32 = 0x0A0D_0D0A;
-const INTERFACE: u32 = 1;
-const PACKET: u32 = 6;
-const MAGIC: u32 = 0x1A2B_3C4D;
-const ETHERNET: u16 = 1;
-const OPTION_END: u16 = 0;
-const OPTION_APPLICATION: u16 = 4;
-const OPTION_RESOLUTION: u16 = 9;
-const OPTION_OFFSET: u16 = 14;
-const OPTION_FLAGS: u16 = 2;
-const OPTION_PACKET_ID: u16 = 5;
+const APPLICATION: &str = concat!("kadenz-segment ", env!("CARGO_PKG_VERSION"));
+/// if_tsresol: times count 10⁻⁹ s.
+const NANOSECONDS: u8 = 9;
+/// Bits of epb_flags that hold the direction.
+const DIRECTION: u32 = 3;
+/// What precedes the number in a frame's comment.
+const NUMBER: &str = "frame ";
 
-/// Which way a frame went.
+/// Which way a frame went; the numbers are those of epb_flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// From the master.
@@ -42,76 +46,57 @@ pub struct Packet {
     pub bytes: Vec<u8>,
 }
 
-fn option(block: &mut Vec<u8>, code: u16, value: &[u8]) {
-    block.extend(code.to_le_bytes());
-    block.extend((value.len() as u16).to_le_bytes());
-    block.extend(value);
-    block.resize(block.len().next_multiple_of(4), 0);
-}
-
-/// Begins a block; [`end`] fills in its length.
-fn begin(block: &mut Vec<u8>, kind: u32) {
-    block.clear();
-    block.extend(kind.to_le_bytes());
-    block.extend([0; 4]);
-}
-
-fn end(block: &mut Vec<u8>) {
-    let length = (block.len() as u32 + 4).to_le_bytes();
-    block.extend(length);
-    block[4..8].copy_from_slice(&length);
-}
-
 /// Writes a capture.
 pub struct Writer<W: Write> {
-    out: W,
-    block: Vec<u8>,
+    out: PcapNgWriter<W>,
 }
 
 impl<W: Write> Writer<W> {
     /// Writes the head; `epoch_s` is the wall-clock second of world time 0.
-    pub fn new(mut out: W, epoch_s: i64) -> std::io::Result<Self> {
-        let mut block = Vec::with_capacity(2048);
-        begin(&mut block, SECTION);
-        block.extend(MAGIC.to_le_bytes());
-        block.extend([1, 0, 0, 0]);
-        block.extend(u64::MAX.to_le_bytes());
-        option(&mut block, OPTION_APPLICATION, concat!("kadenz-segment ", env!("CARGO_PKG_VERSION")).as_bytes());
-        option(&mut block, OPTION_END, &[]);
-        end(&mut block);
-        out.write_all(&block)?;
-        begin(&mut block, INTERFACE);
-        block.extend(ETHERNET.to_le_bytes());
-        block.extend([0; 6]);
-        option(&mut block, OPTION_RESOLUTION, &[9]);
-        option(&mut block, OPTION_OFFSET, &epoch_s.to_le_bytes());
-        option(&mut block, OPTION_END, &[]);
-        end(&mut block);
-        out.write_all(&block)?;
-        Ok(Self { out, block })
+    pub fn new(out: W, epoch_s: i64) -> io::Result<Self> {
+        let section = SectionHeaderBlock {
+            endianness: Endianness::Little,
+            options: vec![SectionHeaderOption::UserApplication(APPLICATION.into())],
+            ..SectionHeaderBlock::default()
+        };
+        let interface = InterfaceDescriptionBlock {
+            linktype: DataLink::ETHERNET,
+            snaplen: 0,
+            options: vec![
+                InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+                InterfaceDescriptionOption::IfTsOffset(epoch_s as u64),
+            ],
+        };
+        let mut out = PcapNgWriter::with_section_header(out, section).map_err(io_error)?;
+        out.write_pcapng_block(interface).map_err(io_error)?;
+        Ok(Self { out })
     }
 
     /// Adds a frame.
-    pub fn write(&mut self, time_ns: u64, direction: Direction, number: u64, bytes: &[u8]) -> std::io::Result<()> {
-        let block = &mut self.block;
-        begin(block, PACKET);
-        block.extend([0; 4]);
-        block.extend(((time_ns >> 32) as u32).to_le_bytes());
-        block.extend((time_ns as u32).to_le_bytes());
-        block.extend((bytes.len() as u32).to_le_bytes());
-        block.extend((bytes.len() as u32).to_le_bytes());
-        block.extend(bytes);
-        block.resize(block.len().next_multiple_of(4), 0);
-        option(block, OPTION_FLAGS, &(direction as u32).to_le_bytes());
-        option(block, OPTION_PACKET_ID, &number.to_le_bytes());
-        option(block, OPTION_END, &[]);
-        end(block);
-        self.out.write_all(block)
+    pub fn write(&mut self, time_ns: u64, direction: Direction, number: u64, bytes: &[u8]) -> io::Result<()> {
+        let packet = EnhancedPacketBlock {
+            interface_id: 0,
+            timestamp: Duration::from_nanos(time_ns),
+            original_len: bytes.len() as u32,
+            data: bytes.into(),
+            options: vec![
+                EnhancedPacketOption::Comment(format!("{NUMBER}{number}").into()),
+                EnhancedPacketOption::Flags(direction as u32),
+            ],
+        };
+        self.out.write_pcapng_block(packet).map(|_| ()).map_err(io_error)
     }
 
     /// Hands everything to the file.
-    pub fn flush(&mut self) -> std::io::Result<()> {
-        self.out.flush()
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.get_mut().flush()
+    }
+}
+
+fn io_error(error: PcapError) -> io::Error {
+    match error {
+        PcapError::IoError(error) => error,
+        other => io::Error::other(other),
     }
 }
 
@@ -124,56 +109,48 @@ pub fn read(path: &Path) -> Result<Vec<Packet>, SegmentError> {
     parse(&bytes).map_err(|(offset, message)| SegmentError::Capture { path: path.into(), message, offset })
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    bytes.get(at..)?.first_chunk().map(|four| u32::from_le_bytes(*four))
-}
-
 /// Parses a capture; the error is (offset, message).
 pub fn parse(bytes: &[u8]) -> Result<Vec<Packet>, (usize, &'static str)> {
-    if u32_at(bytes, 0) != Some(SECTION) || u32_at(bytes, 8) != Some(MAGIC) {
-        return Err((0, "no little-endian pcapng file"));
-    }
-    let (mut at, mut packets) = (0, Vec::new());
-    while at < bytes.len() {
-        let (Some(kind), Some(length)) = (u32_at(bytes, at), u32_at(bytes, at + 4)) else {
-            return Err((at, "the file ends inside a block"));
-        };
-        let length = length as usize;
-        let block = bytes.get(at..at.saturating_add(length)).filter(|_| length >= 12 && length % 4 == 0);
-        let Some(block) = block else { return Err((at, "a block's length does not fit")) };
-        if kind == PACKET {
-            packets.push(packet(block).ok_or((at, "a packet without direction and number"))?);
+    let (mut rest, mut parser) = PcapNgParser::new(bytes).map_err(|_| (0, "this is no pcapng file"))?;
+    let mut packets = Vec::new();
+    while !rest.is_empty() {
+        let at = bytes.len() - rest.len();
+        let damaged = |error| (at, reason(&error));
+        let (behind, block) = parser.next_raw_block(rest).map_err(damaged)?;
+        // Other blocks stay raw: `pcap_file` panics on some that are too short.
+        if block.type_ == ENHANCED_PACKET_BLOCK {
+            let (_, Block::EnhancedPacket(block)) = parser.next_block(rest).map_err(damaged)? else { continue };
+            packets.push(packet(&block).ok_or((at, "this packet has no direction or no number"))?);
         }
-        at += length;
+        rest = behind;
     }
     Ok(packets)
 }
 
-fn packet(block: &[u8]) -> Option<Packet> {
-    let time_ns = u64::from(u32_at(block, 12)?) << 32 | u64::from(u32_at(block, 16)?);
-    let length = u32_at(block, 20)? as usize;
-    let bytes = block.get(28..28_usize.checked_add(length)?)?.to_vec();
+fn reason(error: &PcapError) -> &'static str {
+    match error {
+        PcapError::IncompleteBuffer => "the file ends inside a block",
+        _ => "this block is damaged",
+    }
+}
+
+fn packet(block: &EnhancedPacketBlock<'_>) -> Option<Packet> {
     let (mut direction, mut number) = (None, None);
-    let mut at = 28 + length.next_multiple_of(4);
-    while let Some(head) = block.get(at..).and_then(|rest| rest.first_chunk::<4>()) {
-        let (code, size) =
-            (u16::from_le_bytes([head[0], head[1]]), usize::from(u16::from_le_bytes([head[2], head[3]])));
-        let value = block.get(at + 4..at + 4 + size)?;
-        match code {
-            OPTION_END => break,
-            OPTION_FLAGS => {
-                direction = match value.first()? & 3 {
+    for option in &block.options {
+        match option {
+            EnhancedPacketOption::Flags(flags) => {
+                direction = match flags & DIRECTION {
                     1 => Some(Direction::In),
                     2 => Some(Direction::Out),
                     _ => None,
                 }
             }
-            OPTION_PACKET_ID => number = value.first_chunk().map(|eight| u64::from_le_bytes(*eight)),
+            EnhancedPacketOption::Comment(comment) => number = comment.strip_prefix(NUMBER)?.parse().ok(),
             _ => {}
         }
-        at += 4 + size.next_multiple_of(4);
     }
-    Some(Packet { time_ns, direction: direction?, number: number?, bytes })
+    let time_ns = u64::try_from(block.timestamp.as_nanos()).ok()?;
+    Some(Packet { time_ns, direction: direction?, number: number?, bytes: block.data.to_vec() })
 }
 
 #[cfg(test)]
@@ -193,6 +170,38 @@ mod tests {
             Packet { time_ns: 5_000_000_123, direction: Direction::In, number: 1, bytes: vec![1, 2, 3] }
         );
         assert_eq!((packets[1].direction, packets[1].bytes.len()), (Direction::Out, 60));
+    }
+
+    #[test]
+    fn times_are_nanoseconds_and_frames_carry_direction_and_number() {
+        let mut file = Vec::new();
+        let mut writer = Writer::new(&mut file, 1_700_000_000).unwrap();
+        writer.write(0x0001_0000_0002, Direction::Out, 7, &[9; 5]).unwrap();
+        // Read with the format's description in hand: if_tsresol 9, if_tsoffset, and the packet.
+        let interface = [9, 0, 1, 0, 9, 0, 0, 0, 14, 0, 8, 0, 0x00, 0xF1, 0x53, 0x65, 0, 0, 0, 0];
+        assert!(file.windows(interface.len()).any(|part| part == interface));
+        let packet = [
+            [0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 9, 9, 9, 9, 9, 0, 0, 0].as_slice(),
+            &[1, 0, 7, 0, b'f', b'r', b'a', b'm', b'e', b' ', b'7', 0, 2, 0, 4, 0, 2, 0, 0, 0, 0, 0, 0, 0],
+        ]
+        .concat();
+        assert!(file.windows(packet.len()).any(|part| part == packet));
+    }
+
+    #[test]
+    fn a_block_of_any_kind_and_any_length_never_panics() {
+        for kind in (0_u32..12).chain([0x0A0D_0D0A]) {
+            for words in 0..12 {
+                for fill in [0x00, 0x01, 0x04, 0xFF] {
+                    let mut file = Vec::new();
+                    Writer::new(&mut file, 0).unwrap();
+                    let length = (12_u32 + 4 * words).to_le_bytes();
+                    let body = vec![fill; 4 * words as usize];
+                    file.extend([&kind.to_le_bytes()[..], &length, &body, &length].concat());
+                    let _ = parse(&file);
+                }
+            }
+        }
     }
 
     #[test]
