@@ -9,6 +9,7 @@
 
 use kadenz_segment::command::Command;
 use kadenz_segment::frame::{address, datagrams, FrameBuilder};
+use kadenz_segment::register::at;
 use kadenz_segment::ring::Ring;
 use kadenz_segment::segment::Segment;
 use kadenz_segment::settings::RingFile;
@@ -40,7 +41,7 @@ impl Bench {
         frame
     }
 
-    fn write(&mut self, device: u16, offset: u16, data: &[u8]) {
+    fn write(&mut self, device: u16, offset: impl Into<u16>, data: &[u8]) {
         self.send(Command::Fpwr, address(STATION + device, offset), data);
     }
 
@@ -48,13 +49,17 @@ impl Bench {
     fn bring_up(&mut self) -> usize {
         let mut logical = 0_usize;
         for device in 0..self.segment.ring().devices.len() as u16 {
-            self.send(Command::Apwr, address(0_u16.wrapping_sub(device), 0x0010), &(STATION + device).to_le_bytes());
+            self.send(
+                Command::Apwr,
+                address(0_u16.wrapping_sub(device), at::STATION),
+                &(STATION + device).to_le_bytes(),
+            );
             let description = self.segment.ring().devices[usize::from(device)].description.clone();
             for (number, manager) in description.managers().iter().enumerate() {
                 let mut raw = manager.start.to_le_bytes().to_vec();
                 raw.extend(manager.length.to_le_bytes());
                 raw.extend([manager.control, 0, u8::from(manager.length > 0), 0]);
-                self.write(device, 0x0800 + 8 * number as u16, &raw);
+                self.write(device, at::SYNC_MANAGER.element(number), &raw);
                 let kind = match manager.control & 0x0F {
                     4 => 2,
                     0 => 1,
@@ -68,11 +73,11 @@ impl Bench {
                 fmmu.extend([0, 7]);
                 fmmu.extend(manager.start.to_le_bytes());
                 fmmu.extend([0, kind, 1, 0, 0, 0]);
-                self.write(device, 0x0600 + 16 * u16::from(kind - 1), &fmmu);
+                self.write(device, at::FMMU.element(usize::from(kind - 1)), &fmmu);
                 logical += usize::from(manager.length);
             }
             for state in [2, 4, 8] {
-                self.write(device, 0x0120, &[state, 0]);
+                self.write(device, at::AL_CONTROL, &[state, 0]);
             }
         }
         for device in &self.segment.ring().devices {
@@ -134,7 +139,7 @@ fn main() {
 
     let mut bench = Bench::new();
     let image = bench.bring_up();
-    let frmw = address(STATION, 0x0910);
+    let frmw = address(STATION, at::SYSTEM_TIME);
     let soem = FrameBuilder::default()
         .datagram(Command::Lrw, 0, 0, &vec![0; image])
         .datagram(Command::Frmw, 1, frmw, &[0; 8])
@@ -142,7 +147,7 @@ fn main() {
     let mut crab =
         FrameBuilder::default().datagram(Command::Frmw, 0, frmw, &[0; 8]).datagram(Command::Lrw, 1, 0, &vec![0; image]);
     for device in 0..9 {
-        crab = crab.datagram(Command::Fprd, 2, address(STATION + device, 0x0130), &[0; 2]);
+        crab = crab.datagram(Command::Fprd, 2, address(STATION + device, at::AL_STATUS), &[0; 2]);
     }
     let crab = crab.build();
     let whole = 6 * 3 + 2 + 1;

@@ -206,6 +206,6 @@ impl FrameBuilder {
 }
 
 /// Address field of a position- or station-addressed command.
-pub fn address(device: u16, offset: u16) -> u32 {
-    u32::from(device) | u32::from(offset) << 16
+pub fn address(device: u16, offset: impl Into<u16>) -> u32 {
+    u32::from(device) | u32::from(offset.into()) << 16
 }

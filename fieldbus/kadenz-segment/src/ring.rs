@@ -159,8 +159,8 @@ impl Ring {
         let ports = self.topology.parent(device).into_iter().chain(behind.into_iter().map(|device| (device, 0)));
         for (device, port) in ports.collect::<Vec<_>>() {
             if let Some(device) = self.devices.get_mut(device) {
-                let count = (device.esc.u16(at::LOST_LINK + port) as u8).saturating_add(1);
-                device.esc.set(at::LOST_LINK + port, &[count]);
+                let counter = at::LOST_LINK.element(port);
+                device.esc.put(counter, device.esc.get(counter).saturating_add(1));
             }
         }
     }

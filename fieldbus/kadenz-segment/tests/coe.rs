@@ -4,6 +4,7 @@
 
 mod support;
 
+use kadenz_segment::register::{at, manager};
 use kadenz_segment::ring::Ring;
 use kadenz_segment::segment::Segment;
 use kadenz_segment::settings::RingFile;
@@ -122,7 +123,7 @@ fn a_new_mapping_changes_the_process_image() {
     set(0x1C12, 0, &[1]);
     // Six bytes now: the old length of sixteen is refused, six is taken.
     assert_eq!(master.request(DRIVE, 4), (0x12, 0x1D));
-    master.write(DRIVE, 0x0810, &[0x00, 0x11, 6, 0, 0x64, 0, 1, 0]);
+    master.write(DRIVE, at::SYNC_MANAGER.element(2), &[0x00, 0x11, 6, 0, 0x64, 0, 1, 0]);
     assert_eq!(master.request(DRIVE, 0x14), (4, 0));
     // Mapping is fixed from here on.
     assert_eq!(master.download(DRIVE, 0x1C12, 0, &[0], false), Sdo::Abort(0x0800_0022));
@@ -185,7 +186,7 @@ fn other_protocols_and_short_mailboxes_are_refused_by_an_error_reply() {
     {
         let mut mailbox = bytes;
         mailbox.resize(128, 0);
-        assert_eq!(master.write(DRIVE, 0x1000, &mailbox), 1);
+        assert_eq!(master.write(DRIVE, 0x1000_u16, &mailbox), 1);
         let reply = master.fetch(DRIVE).unwrap();
         assert_eq!((reply[5] & 0x0F, reply[6], reply[8]), (0, 1, detail));
     }
@@ -197,8 +198,12 @@ fn a_lost_reply_is_repeated_on_request() {
     master.post(DRIVE, &[0, 0x20, 0x40, 0x00, 0x10, 0, 0, 0, 0, 0]);
     let first = master.fetch(DRIVE).unwrap();
     assert_eq!(master.fetch(DRIVE), None, "read once");
-    master.write(DRIVE, 0x080E, &[0x03]);
-    assert_eq!(master.read(DRIVE, 0x080F, 1).unwrap().0, [0x02], "acknowledged");
+    master.write(DRIVE, at::SYNC_MANAGER.element(1).byte(manager::ACTIVATION), &[0x03]);
+    assert_eq!(
+        master.read(DRIVE, at::SYNC_MANAGER.element(1).byte(manager::PDI_CONTROL), 1).unwrap().0,
+        [0x02],
+        "acknowledged"
+    );
     assert_eq!(master.fetch(DRIVE), Some(first));
 }
 

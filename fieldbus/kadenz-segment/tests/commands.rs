@@ -6,12 +6,13 @@ mod support;
 
 use kadenz_segment::command::Command;
 use kadenz_segment::frame::{address, datagrams, FrameBuilder};
+use kadenz_segment::register::at;
 use kadenz_segment::segment::Segment;
 use support::master::{Master, STATION};
 use support::{line, segment};
 
 /// User memory of the devices: writable registers without effect.
-const MEMORY: u16 = 0x0F80;
+const MEMORY: u16 = at::USER_MEMORY.address();
 
 /// Three devices that hold [1, 0x10], [2, 0x20], [4, 0x40] at `MEMORY`.
 fn three() -> Master {
@@ -74,7 +75,7 @@ fn an_alias_is_a_second_address_once_enabled() {
     let mut master = Master::new(segment(&(line(&["coupler"]) + "alias = 77\n")));
     let at = address(77, MEMORY);
     assert_eq!(master.command(Command::Fprd, at, &[0]), Some((vec![0], 0)));
-    master.write(0, 0x0103, &[1]);
+    master.write(0, at::DL_CONTROL.byte(3), &[1]);
     assert_eq!(master.command(Command::Fprd, at, &[0]), Some((vec![0], 1)));
 }
 
@@ -101,7 +102,7 @@ fn a_bitwise_fmmu_moves_its_bits_and_leaves_the_rest() {
     raw.extend([1, 0, 3, 6]);
     raw.extend(MEMORY.to_le_bytes());
     raw.extend([2, 1, 1, 0, 0, 0]);
-    master.write(0, 0x0600, &raw);
+    master.write(0, at::FMMU, &raw);
     let (data, counter) = master.command(Command::Lrd, 0x200, &[0b1000_0111]).unwrap();
     assert_eq!((data[0], counter), (0b1101_1111, 1));
     // The other way, across a byte border: logical bits 5 of 0x200 to 2 of 0x201 into physical bits 6 of the first byte
@@ -109,7 +110,7 @@ fn a_bitwise_fmmu_moves_its_bits_and_leaves_the_rest() {
     raw[0..4].copy_from_slice(&0x300_u32.to_le_bytes());
     raw[4..8].copy_from_slice(&[2, 0, 5, 2]);
     raw[10..12].copy_from_slice(&[6, 2]);
-    master.write(0, 0x0610, &raw);
+    master.write(0, at::FMMU.element(1), &raw);
     master.write(0, MEMORY, &[0x00, 0xF0]);
     assert_eq!(master.command(Command::Lwr, 0x300, &[0b1010_0000, 0b0000_0010]).unwrap().1, 1);
     // Bits in order 1, 0, 1, 0, 1, 0 from physical bit 6 on; the rest stays.
@@ -119,10 +120,10 @@ fn a_bitwise_fmmu_moves_its_bits_and_leaves_the_rest() {
 #[test]
 fn read_only_registers_are_not_written_and_absent_ones_not_counted() {
     let mut master = three();
-    assert_eq!(master.write(0, 0x0000, &[0xFF]), 0);
-    assert_eq!(master.read(0, 0x0000, 1).unwrap().0, [0x11]);
-    assert_eq!(master.read(0, 0x0014, 2).unwrap().1, 0);
-    assert_eq!(master.write(0, 0x0014, &[1, 2]), 0);
+    assert_eq!(master.write(0, at::TYPE, &[0xFF]), 0);
+    assert_eq!(master.read(0, at::TYPE, 1).unwrap().0, [0x11]);
+    assert_eq!(master.read(0, 0x0014_u16, 2).unwrap().1, 0);
+    assert_eq!(master.write(0, 0x0014_u16, &[1, 2]), 0);
 }
 
 /// A coupler whose sync managers 2 and 3 hold six bytes each, of outputs and of inputs, mapped from 0x400 on.
@@ -130,7 +131,7 @@ fn six_bytes_each_way(inputs: &[u8; 6]) -> Master {
     let mut master = Master::new(segment(&line(&["coupler"])));
     for (number, start, control) in [(2, 0x1100_u16, 0x64), (3, 0x1400, 0x20)] {
         let [low, high] = start.to_le_bytes();
-        master.write(0, 0x0800 + 8 * number, &[low, high, 6, 0, control, 0, 1, 0]);
+        master.write(0, at::SYNC_MANAGER.element(number), &[low, high, 6, 0, control, 0, 1, 0]);
     }
     master.map(0, 0, 0x400, 6, 0x1100, 2);
     master.map(0, 1, 0x400, 6, 0x1400, 1);
@@ -228,10 +229,12 @@ fn clocks_after(frames: usize, settles: bool) -> Vec<Vec<u8>> {
         data
     };
     for _ in 0..frames {
-        send(&mut segment, Command::Armw, address(0, 0x0910), &[0; 8]);
+        send(&mut segment, Command::Armw, address(0, at::SYSTEM_TIME), &[0; 8]);
     }
     let positions = (0..4_u16).map(|position| 0_u16.wrapping_sub(position));
-    positions.map(|position| send(&mut segment, Command::Aprd, address(position, 0x0910), &[0; 0x28])).collect()
+    positions
+        .map(|position| send(&mut segment, Command::Aprd, address(position, at::SYSTEM_TIME), &[0; 0x28]))
+        .collect()
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn next_cycle(wire: &Link) {
     wire.advance_ns(left);
 }
 
-/// Register 0x092C: sign and magnitude.
+/// Register at::DIFFERENCE: sign and magnitude.
 fn difference(raw: u32) -> i64 {
     let magnitude = i64::from(raw & 0x7FFF_FFFF);
     if raw >> 31 == 1 {

@@ -10,11 +10,13 @@ mod support;
 use kadenz_segment::coe::object::Dictionary;
 use kadenz_segment::coe::sdo::Server;
 use kadenz_segment::command::Command;
+use kadenz_segment::description::{MAILBOX_IN, MAILBOX_OUT};
 use kadenz_segment::esi;
 use kadenz_segment::fault::{Fault, FaultFile};
 use kadenz_segment::frame::{address, datagrams, FrameBuilder};
 use kadenz_segment::link::in_process::InProcess;
 use kadenz_segment::random::Random;
+use kadenz_segment::register::at;
 use kadenz_segment::ring::Ring;
 use kadenz_segment::segment::{Segment, Verdict};
 use kadenz_segment::settings::{RingFile, EXAMPLE};
@@ -101,7 +103,7 @@ proptest! {
             Ok(ring) => {
                 let mut link = InProcess::new(Segment::new(ring));
                 for _ in 0..20 {
-                    link.send(&FrameBuilder::default().datagram(Command::Brd, 0, address(0, 0x0130), &[0; 2]).build());
+                    link.send(&FrameBuilder::default().datagram(Command::Brd, 0, address(0, at::AL_STATUS), &[0; 2]).build());
                     link.advance_ns(1_000_000);
                 }
                 let plant = link.segment().ring().plant();
@@ -214,8 +216,30 @@ fn drive_dictionary() -> Dictionary {
 
 /// Addresses that do something; random ones mostly hit memory.
 const HOT: [u16; 24] = [
-    0x0010, 0x0040, 0x0100, 0x0120, 0x0130, 0x0300, 0x0400, 0x0420, 0x0500, 0x0502, 0x0508, 0x0600, 0x0610, 0x0800,
-    0x0808, 0x0810, 0x0818, 0x0900, 0x0910, 0x0920, 0x0930, 0x0980, 0x1000, 0x1080,
+    at::STATION.address(),
+    at::RESET.address(),
+    at::DL_CONTROL.address(),
+    at::AL_CONTROL.address(),
+    at::AL_STATUS.address(),
+    at::RECEIVE_ERRORS.address(),
+    at::WD_DIVIDER.address(),
+    at::WD_TIME.address(),
+    at::EEPROM_CONFIG.address(),
+    at::EEPROM_CONTROL.address(),
+    at::EEPROM_DATA.address(),
+    at::FMMU.address(),
+    at::FMMU.element(1).address(),
+    at::SYNC_MANAGER.address(),
+    at::SYNC_MANAGER.element(1).address(),
+    at::SYNC_MANAGER.element(2).address(),
+    at::SYNC_MANAGER.element(3).address(),
+    at::PORT_TIMES.address(),
+    at::SYSTEM_TIME.address(),
+    at::OFFSET.address(),
+    at::SPEED_START.address(),
+    at::CYCLIC_CONTROL.address(),
+    MAILBOX_OUT,
+    MAILBOX_IN,
 ];
 
 /// A frame with sensible structure and random content, sometimes with a few bytes changed.
@@ -288,17 +312,17 @@ fn random_frames_and_mailboxes_never_end_the_segment() {
             match random.bits() % 10 {
                 0 => {
                     let bytes = random_mailbox(&mut random);
-                    master.write(1 + (random.bits() % 6) as usize, 0x1000, &bytes);
+                    master.write(1 + (random.bits() % 6) as usize, MAILBOX_OUT, &bytes);
                 }
                 1 => {
-                    master.read(1 + (random.bits() % 6) as usize, 0x1080, 128);
+                    master.read(1 + (random.bits() % 6) as usize, MAILBOX_IN, 128);
                 }
                 2 => {
                     master.cycle();
                 }
                 3 => {
                     let control = random.bits() as u16 & 0x1F;
-                    master.write((random.bits() % 9) as usize, 0x0120, &control.to_le_bytes());
+                    master.write((random.bits() % 9) as usize, at::AL_CONTROL, &control.to_le_bytes());
                 }
                 _ => {
                     let frame = damaged(&mut random);

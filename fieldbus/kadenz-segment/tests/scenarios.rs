@@ -23,6 +23,7 @@ use kadenz_segment::command::Command;
 use kadenz_segment::drive::fault as drive_error;
 use kadenz_segment::fault::{Fault, FaultFile};
 use kadenz_segment::frame::{address, FrameBuilder};
+use kadenz_segment::register::at;
 use kadenz_segment::segment::Verdict;
 use std::path::Path;
 use support::master::{Master, Sdo};
@@ -97,7 +98,7 @@ fn s05_a_late_frame_comes_back_at_its_time_and_not_before() {
 #[test]
 fn s06_a_corrupt_byte_is_the_byte_asked_for() {
     let mut master = in_op(&["corrupt-frame@frame=1,byte=30", "corrupt-frame@frame=2"]);
-    let frame = FrameBuilder::default().datagram(Command::Brd, 1, address(0, 0x0130), &[0; 40]).build();
+    let frame = FrameBuilder::default().datagram(Command::Brd, 1, address(0, at::AL_STATUS), &[0; 40]).build();
     let good = {
         let mut twin = in_op(&[]);
         twin.link.exchange(&frame).unwrap()
@@ -121,9 +122,9 @@ fn s08_a_broken_cable_hides_the_devices_behind_it_and_the_neighbour_reports_the_
     let mut master = in_op(&["break-cable@cycle=1,device=j3"]);
     // Coupler and j0, j1, j2 are left.
     assert_eq!(master.cycle(), Some(9));
-    assert_eq!(master.read(4, 0x0130, 2).unwrap().1, 0, "j3 does not answer");
-    assert_eq!(master.read_u16(3, 0x0110), 0x5613, "j2 is the last now");
-    assert_eq!(master.read(3, 0x0311, 1).unwrap().0, [1], "lost link counter of its port 1");
+    assert_eq!(master.read(4, at::AL_STATUS, 2).unwrap().1, 0, "j3 does not answer");
+    assert_eq!(master.read_u16(3, at::DL_STATUS), 0x5613, "j2 is the last now");
+    assert_eq!(master.read(3, at::LOST_LINK.element(1), 1).unwrap().0, [1], "lost link counter of its port 1");
 }
 
 #[test]
@@ -140,8 +141,8 @@ fn s10_a_device_without_power_starts_anew_in_init_without_address() {
     let mut master = in_op(&["device-gone@cycle=1,device=outputs,count=5"]);
     assert_eq!(master.cycle(), Some(18), "the output and the input behind it are gone");
     master.cycles(5);
-    assert_eq!(master.read(7, 0x0130, 2).unwrap().1, 0, "its station address is gone");
-    let (state, _) = master.command(Command::Aprd, address(0_u16.wrapping_sub(7), 0x0130), &[0; 2]).unwrap();
+    assert_eq!(master.read(7, at::AL_STATUS, 2).unwrap().1, 0, "its station address is gone");
+    let (state, _) = master.command(Command::Aprd, address(0_u16.wrapping_sub(7), at::AL_STATUS), &[0; 2]).unwrap();
     assert_eq!(state, [1, 0]);
 }
 
@@ -206,15 +207,15 @@ fn s17_a_drifting_clock_shows_in_the_difference_register() {
     let offset = |master: &mut Master, device: usize| {
         let reference = master.link.segment().ring().devices[0].esc.system_time(master.link.now_ns()).unwrap();
         let here = master.link.segment().ring().devices[device].esc.system_time(master.link.now_ns()).unwrap();
-        master.write(device, 0x0920, &reference.wrapping_sub(here).to_le_bytes());
+        master.write(device, at::OFFSET, &reference.wrapping_sub(here).to_le_bytes());
     };
     offset(&mut master, 5);
     let frame = |master: &mut Master| {
         master.cycle();
-        master.command(Command::Frmw, address(0x1001, 0x0910), &[0; 8]);
+        master.command(Command::Frmw, address(0x1001, at::SYSTEM_TIME), &[0; 8]);
     };
     let magnitude = |master: &mut Master| {
-        let (raw, _) = master.read(5, 0x092C, 4).unwrap();
+        let (raw, _) = master.read(5, at::DIFFERENCE, 4).unwrap();
         u32::from_le_bytes(raw.try_into().unwrap()) & 0x7FFF_FFFF
     };
     (0..190).for_each(|_| frame(&mut master));
@@ -252,8 +253,8 @@ fn s20_an_emergency_during_a_request_comes_before_the_reply() {
 #[test]
 fn s21_a_wrong_eeprom_checksum_is_flagged() {
     let mut master = in_op(&["eeprom-checksum@frame=1,device=j0"]);
-    master.write(1, 0x0502, &[0x00, 0x01, 0, 0, 0, 0]);
-    assert_eq!(master.read_u16(1, 0x0502) & 1 << 11, 1 << 11);
+    master.write(1, at::EEPROM_CONTROL, &[0x00, 0x01, 0, 0, 0, 0]);
+    assert_eq!(master.read_u16(1, at::EEPROM_CONTROL) & 1 << 11, 1 << 11);
 }
 
 #[test]
@@ -271,13 +272,13 @@ fn s22_outputs_that_stop_end_in_safe_op_with_code_1b_and_low_outputs() {
     master.link.advance_ns(2_000_000);
     assert_eq!(master.state(7), (0x14, 0x1B), "101 ms");
     assert!(!high(&master));
-    assert_eq!(master.read(7, 0x0440, 3).unwrap().0, [0, 0, 1], "watchdog status and counter");
+    assert_eq!(master.read(7, at::WD_STATUS, 3).unwrap().0, [0, 0, 1], "watchdog status and counter");
 }
 
 #[test]
 fn s23_a_watchdog_of_zero_never_expires() {
     let mut master = in_op(&[]);
-    master.write(7, 0x0420, &[0, 0]);
+    master.write(7, at::WD_TIME, &[0, 0]);
     master.link.advance_ns(10_000_000_000);
     assert_eq!(master.state(7), (8, 0));
 }
@@ -393,10 +394,10 @@ fn s31_wrong_sync_managers_are_refused_by_the_code_that_names_them() {
     master.configure_managers(0);
     assert_eq!(master.request(0, 0x12), (2, 0), "acknowledged and asked for in one");
     // SM2 one byte short.
-    master.write(0, 0x0810, &[0x00, 0x11, 15, 0, 0x64, 0, 1, 0]);
+    master.write(0, at::SYNC_MANAGER.element(2), &[0x00, 0x11, 15, 0, 0x64, 0, 1, 0]);
     assert_eq!(master.request(0, 4), (0x12, 0x1D));
-    master.write(0, 0x0810, &[0x00, 0x11, 16, 0, 0x64, 0, 1, 0]);
-    master.write(0, 0x0818, &[0x00, 0x15, 20, 0, 0x24, 0, 1, 0]);
+    master.write(0, at::SYNC_MANAGER.element(2), &[0x00, 0x11, 16, 0, 0x64, 0, 1, 0]);
+    master.write(0, at::SYNC_MANAGER.element(3), &[0x00, 0x15, 20, 0, 0x24, 0, 1, 0]);
     assert_eq!(master.request(0, 0x14), (0x12, 0x1E), "SM3 in the wrong direction");
 }
 
@@ -405,11 +406,11 @@ fn s32_a_sync_start_in_the_past_is_refused_with_code_30() {
     let mut master = Master::new(segment(&line(&["drive"])));
     master.configure_managers(0);
     assert_eq!(master.request(0, 2), (2, 0));
-    master.write(0, 0x09A0, &1_000_000_u32.to_le_bytes());
-    master.write(0, 0x0990, &1_u64.to_le_bytes());
-    master.write(0, 0x0981, &[3]);
+    master.write(0, at::SYNC0_CYCLE, &1_000_000_u32.to_le_bytes());
+    master.write(0, at::START_TIME, &1_u64.to_le_bytes());
+    master.write(0, at::ACTIVATION, &[3]);
     assert_eq!(master.request(0, 4), (0x12, 0x30));
-    assert_eq!(master.read(0, 0x0984, 1).unwrap().0, [4]);
+    assert_eq!(master.read(0, at::ACTIVATION_STATUS, 1).unwrap().0, [4]);
 }
 
 #[test]
@@ -417,9 +418,9 @@ fn s33_a_sync_period_below_what_the_device_can_is_refused_with_code_35() {
     let mut master = Master::new(segment(&line(&["drive"])));
     master.configure_managers(0);
     assert_eq!(master.request(0, 2), (2, 0));
-    master.write(0, 0x09A0, &100_u32.to_le_bytes());
-    master.write(0, 0x0990, &u64::MAX.to_le_bytes());
-    master.write(0, 0x0981, &[3]);
+    master.write(0, at::SYNC0_CYCLE, &100_u32.to_le_bytes());
+    master.write(0, at::START_TIME, &u64::MAX.to_le_bytes());
+    master.write(0, at::ACTIVATION, &[3]);
     assert_eq!(master.request(0, 4), (0x12, 0x35));
 }
 
@@ -436,7 +437,7 @@ fn s34_foreign_traffic_is_left_alone() {
 fn s35_the_reset_sequence_of_the_master_restarts_a_device() {
     let mut master = in_op(&[]);
     for byte in b"RES" {
-        assert_eq!(master.write(3, 0x0040, &[*byte]), 1);
+        assert_eq!(master.write(3, at::RESET, &[*byte]), 1);
     }
     assert_eq!(master.cycle(), Some(WHOLE - 3));
 }
@@ -459,9 +460,9 @@ fn s36_a_frame_fault_from_a_time_on_ends_after_its_count() {
 fn s37_a_wrong_counter_from_a_time_on_counts_frames_with_process_data_only() {
     let mut master = in_op(&["wrong-counter@time_ms=0,delta=-3,count=2"]);
     master.link.advance_ns(1_000_000);
-    assert_eq!(master.read_u16(1, 0x0130), 8, "not a frame with process data");
+    assert_eq!(master.read_u16(1, at::AL_STATUS), 8, "not a frame with process data");
     assert_eq!(master.cycle(), Some(WHOLE - 3));
-    assert_eq!(master.read_u16(1, 0x0130), 8);
+    assert_eq!(master.read_u16(1, at::AL_STATUS), 8);
     let seen: Vec<_> = (0..3).map(|_| master.cycle().unwrap()).collect();
     assert_eq!(seen, [WHOLE - 3, WHOLE, WHOLE]);
 }

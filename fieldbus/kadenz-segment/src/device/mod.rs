@@ -249,7 +249,7 @@ impl Device {
     }
 
     fn change_state(&mut self, now_ns: u64) {
-        let control = self.esc.u16(at::AL_CONTROL);
+        let control = self.esc.get(at::AL_CONTROL);
         let (esc, description, dictionary) = (&self.esc, &self.description, &self.dictionary);
         let before = self.al.state();
         let refusal = self.refusal;
@@ -311,7 +311,7 @@ fn check(next: State, esc: &Esc, description: &Description, dictionary: &Diction
             let lengths = |purpose| Some(image::assigned_length(description, dictionary, purpose));
             check_managers(esc, description, &[Purpose::Outputs, Purpose::Inputs], lengths)?;
             let Some(clock) = &esc.clock else { return Ok(()) };
-            let cycle_ns = esc.u32(at::SYNC0_CYCLE);
+            let cycle_ns = esc.get(at::SYNC0_CYCLE);
             let is_implausible = cycle_ns != 0 && cycle_ns < crate::esc::clock::SHORTEST_CYCLE_NS;
             match (clock.wants_sync0(), clock.runs_sync0()) {
                 (true, _) if is_implausible => Err(AlCode::InvalidDcSyncCycleTime),

@@ -31,19 +31,19 @@ pub struct Events {
 impl Esc {
     /// DL status as the topology gives it.
     pub fn set_dl_status(&mut self, status: u16) {
-        if self.u16(at::DL_STATUS) != status {
-            self.set_u16(at::DL_STATUS, status);
+        if self.get(at::DL_STATUS) != status {
+            self.put(at::DL_STATUS, status);
             self.status_events |= DL_STATUS;
         }
     }
 
     /// AL status and its code as the state machine gives them.
     pub fn set_al_status(&mut self, status: u16, code: u16) {
-        if self.u16(at::AL_STATUS) != status {
-            self.set_u16(at::AL_STATUS, status);
+        if self.get(at::AL_STATUS) != status {
+            self.put(at::AL_STATUS, status);
             self.status_events |= AL_STATUS;
         }
-        self.set_u16(at::AL_CODE, code);
+        self.put(at::AL_CODE, code);
     }
 
     /// Events that wait for the master (0x0210): changed status, and sync managers with something to read.
@@ -84,7 +84,7 @@ impl Esc {
 
     /// Loop control (0x0101): two bits a port, 3 closes. Frames come in by port 0, which stays open.
     pub(super) fn configure_loops(&mut self) {
-        let control = self.u32(at::DL_CONTROL) >> 8;
+        let control = self.get(at::DL_CONTROL) >> 8;
         let closed = (1..4).filter(|port| control >> (2 * port) & 3 == 3).fold(0, |closed, port| closed | 1 << port);
         self.events.loops |= closed != self.closed;
         self.closed = closed;

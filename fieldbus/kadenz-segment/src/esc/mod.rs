@@ -19,10 +19,13 @@ pub mod watchdog;
 pub use events::Events;
 pub use process_data::Part;
 
-use crate::register::{at, Access, Effect, FEATURES_OF_CLOCKS, FMMUS, MAP, MEMORY_START, SYNC_MANAGERS};
+use crate::register::{
+    at, manager, Access, Effect, Register, Value, FEATURES_OF_CLOCKS, FMMUS, MAP, MEMORY_START, SYNC_MANAGERS,
+};
 use crate::sii::Sii;
 use clock::Clock;
 use fmmu::Route;
+use std::ops::Range;
 use sync_manager::SyncManager;
 use watchdog::Watchdog;
 
@@ -109,11 +112,10 @@ impl Esc {
         registers.copy_from_slice(&MAP.reset);
         memory.fill(0);
         if self.clock.is_none() {
-            let features = self.u16(0x0008) & !FEATURES_OF_CLOCKS;
-            self.set_u16(0x0008, features);
+            self.put(at::FEATURES, self.get(at::FEATURES) & !FEATURES_OF_CLOCKS);
         }
         let alias = self.sii.word(4);
-        self.set_u16(at::ALIAS, alias);
+        self.put(at::ALIAS, alias);
         self.managers = Default::default();
         self.reads.clear();
         self.writes.clear();
@@ -132,41 +134,21 @@ impl Esc {
     }
 
     fn configure_address(&mut self) {
-        self.station = self.u16(at::STATION);
-        self.alias = (self.u32(at::DL_CONTROL) & 1 << 24 != 0).then(|| self.u16(at::ALIAS));
+        self.station = self.get(at::STATION);
+        self.alias = (self.get(at::DL_CONTROL) & 1 << 24 != 0).then(|| self.get(at::ALIAS));
     }
 
-    /// Sixteen bits of register memory, as the application sees them.
+    /// A register, as the application sees it.
     #[inline]
-    pub fn u16(&self, address: usize) -> u16 {
-        self.bytes(address).map(u16::from_le_bytes).unwrap_or(0)
+    pub fn get<T: Value>(&self, register: Register<T>) -> T {
+        T::from_le(self.memory.get(register.range()).unwrap_or_default())
     }
 
-    /// Thirty-two bits of register memory.
-    pub fn u32(&self, address: usize) -> u32 {
-        self.bytes(address).map(u32::from_le_bytes).unwrap_or(0)
-    }
-
-    /// Sixty-four bits of register memory.
-    pub fn u64(&self, address: usize) -> u64 {
-        self.bytes(address).map(u64::from_le_bytes).unwrap_or(0)
-    }
-
+    /// Sets a register, without effects: the application's side.
     #[inline]
-    fn bytes<const N: usize>(&self, address: usize) -> Option<[u8; N]> {
-        self.memory.get(address..)?.first_chunk().copied()
-    }
-
-    /// Sets sixteen bits of register memory.
-    pub fn set_u16(&mut self, address: usize, value: u16) {
-        self.set(address, &value.to_le_bytes());
-    }
-
-    /// Sets bytes of memory, without effects: the application's side.
-    #[inline]
-    pub fn set(&mut self, address: usize, value: &[u8]) {
-        if let Some(place) = self.memory.get_mut(address..address.saturating_add(value.len())) {
-            place.copy_from_slice(value);
+    pub fn put<T: Value>(&mut self, register: Register<T>, value: T) {
+        if let Some(place) = self.memory.get_mut(register.range()) {
+            place.copy_from_slice(value.to_le().as_ref());
         }
     }
 
@@ -184,12 +166,12 @@ impl Esc {
     /// The master reads `data.len()` bytes at `address`; `OR` merges them into `data`. True if anything was read.
     #[inline]
     pub fn read<const OR: bool>(&mut self, address: u16, data: &mut [u8], arrival: &Arrival<'_>) -> bool {
-        if address == at::SYSTEM_TIME as u16 && data.len() == 8 && !OR {
+        if address == at::SYSTEM_TIME.address() && data.len() == 8 && !OR {
             // Once in every cycle, at the reference.
             self.follow_reference();
-            let time = self.read_system_time(arrival.world_ns).to_le_bytes();
-            self.set(at::SYSTEM_TIME, &time);
-            data.copy_from_slice(&time);
+            let time = self.read_system_time(arrival.world_ns);
+            self.put(at::SYSTEM_TIME, time);
+            data.copy_from_slice(&time.to_le_bytes());
             return true;
         }
         let (mut address, mut data, mut worked) = (usize::from(address), data, false);
@@ -244,22 +226,22 @@ impl Esc {
     fn read_registers<const OR: bool>(&mut self, address: usize, data: &mut [u8], arrival: &Arrival<'_>) -> bool {
         self.follow_reference();
         let end = address + data.len();
-        let overlaps = |start: usize, length: usize| address < start + length && end > start;
+        let overlaps = |register: Range<usize>| address < register.end && end > register.start;
         // What changes with every frame is written into memory only when somebody looks.
-        if overlaps(at::SYSTEM_TIME, 8) {
+        if overlaps(at::SYSTEM_TIME.range()) {
             let time = self.read_system_time(arrival.world_ns);
-            self.set(at::SYSTEM_TIME, &time.to_le_bytes());
+            self.put(at::SYSTEM_TIME, time);
         }
-        if overlaps(at::EVENT_REQUEST, 2) {
-            self.set_u16(at::EVENT_REQUEST, self.event_requests());
+        if overlaps(at::EVENT_REQUEST.range()) {
+            self.put(at::EVENT_REQUEST, self.event_requests());
         }
         if self.status_events != 0 {
-            self.acknowledge_status(overlaps(at::DL_STATUS, 2), overlaps(at::AL_STATUS, 2));
+            self.acknowledge_status(overlaps(at::DL_STATUS.range()), overlaps(at::AL_STATUS.range()));
         }
-        if overlaps(at::DIFFERENCE, 8) {
+        if overlaps(at::DIFFERENCE.address().into()..at::SPEED_DIFFERENCE.range().end) {
             self.publish_difference();
         }
-        if overlaps(at::SYNC_MANAGER, 8 * SYNC_MANAGERS) {
+        if overlaps(at::SYNC_MANAGER.range()) {
             (0..SYNC_MANAGERS).for_each(|index| self.publish_status(index));
         }
         let known = MAP.access.get(address..end).is_some_and(|part| part.iter().any(|byte| *byte != Access::Absent));
@@ -284,7 +266,7 @@ impl Esc {
     /// The master writes `data` at `address`. True if anything was written.
     #[inline]
     pub fn write(&mut self, address: u16, data: &[u8], arrival: &Arrival<'_>) -> bool {
-        if address == at::SYSTEM_TIME as u16 && (4..=8).contains(&data.len()) {
+        if address == at::SYSTEM_TIME.address() && (4..=8).contains(&data.len()) {
             // Every device, every cycle: the reference's time goes to the loop and nowhere else.
             self.take_reference(data.first_chunk(), arrival.world_ns);
             return true;
@@ -392,7 +374,7 @@ impl Esc {
         let is = |effect: Effect| effects & 1 << effect as u8 != 0;
         if is(Effect::SystemTime) {
             // The clock compares the low 32 bits; a write that misses their first byte is no reference.
-            let skip = at::SYSTEM_TIME.checked_sub(address);
+            let skip = at::SYSTEM_TIME.range().start.checked_sub(address);
             self.take_reference(skip.and_then(|skip| data.get(skip..)?.first_chunk()), arrival.world_ns);
         }
         if is(Effect::StationAddress) || is(Effect::DlControl) {
@@ -400,7 +382,7 @@ impl Esc {
             self.configure_loops();
         }
         if is(Effect::EventMask) {
-            self.event_mask = self.u16(at::EVENT_MASK);
+            self.event_mask = self.get(at::EVENT_MASK);
         }
         if is(Effect::AlControl) {
             self.events.al_control = true;
@@ -412,7 +394,7 @@ impl Esc {
             self.latch_ports(arrival);
         }
         if is(Effect::Offset) || is(Effect::Delay) {
-            let (offset, delay) = (self.u64(at::OFFSET), self.u32(at::DELAY));
+            let (offset, delay) = (self.get(at::OFFSET), self.get(at::DELAY));
             if let Some(clock) = &mut self.clock {
                 clock.set_offset(offset, delay);
             }
@@ -435,11 +417,11 @@ impl Esc {
             self.configure_watchdog();
         }
         if is(Effect::ClearWatchdogCounter) {
-            self.set_u16(at::WD_COUNT, 0);
+            self.put(at::WD_COUNT, [0; 2]);
             self.watchdog.expirations = 0;
         }
         if is(Effect::Reset) {
-            self.advance_reset(self.memory[at::RESET]);
+            self.advance_reset(self.get(at::RESET.byte(0)));
         }
     }
 
@@ -458,9 +440,11 @@ impl Esc {
 
     /// Any write to a group of error counters clears the whole group.
     fn clear_errors(&mut self, address: usize, length: usize) {
-        for (start, size) in [(0x0300, 8), (0x0308, 4), (0x030C, 2), (0x0310, 4)] {
-            if address < start + size && address + length > start {
-                self.set(start, [0_u8; 8].get(..size).unwrap_or(&[]));
+        let groups =
+            [at::RECEIVE_ERRORS.range(), at::FORWARDED_ERRORS.range(), at::UNIT_ERRORS.range(), at::LOST_LINK.range()];
+        for group in groups.into_iter().filter(|group| address < group.end && address + length > group.start) {
+            if let Some(counters) = self.memory.get_mut(group) {
+                counters.fill(0);
             }
         }
     }
@@ -468,7 +452,7 @@ impl Esc {
     fn reconfigure(&mut self) {
         self.version = self.version.wrapping_add(1);
         for index in 0..SYNC_MANAGERS {
-            let Some(raw) = self.bytes::<8>(at::SYNC_MANAGER + 8 * index) else { continue };
+            let raw = self.get(at::SYNC_MANAGER.element(index));
             let Some(manager) = self.managers.get_mut(index) else { continue };
             if manager.configure(raw) {
                 self.events.repeat |= index == 1;
@@ -477,9 +461,7 @@ impl Esc {
         self.reads.clear();
         self.writes.clear();
         for index in 0..FMMUS {
-            let Some(mut route) = self.bytes::<16>(at::FMMU + 16 * index).and_then(|raw| Route::decode(&raw)) else {
-                continue;
-            };
+            let Some(mut route) = Route::decode(&self.get(at::FMMU.element(index))) else { continue };
             route.find_manager(&self.managers);
             if route.read {
                 self.reads.push(route);
@@ -492,18 +474,15 @@ impl Esc {
 
     #[inline]
     fn publish_status(&mut self, index: usize) {
-        let (Some(manager), Some(place)) =
-            (self.managers.get(index), self.memory.get_mut(at::SYNC_MANAGER + 8 * index + 5))
-        else {
-            return;
-        };
-        *place = manager.status();
+        if let Some(status) = self.managers.get(index).map(SyncManager::status) {
+            self.put(at::SYNC_MANAGER.element(index).byte(manager::STATUS), status);
+        }
     }
 
     /// Acknowledges a repeat request: bit 1 of the PDI control byte follows bit 1 of the activation byte.
     pub fn acknowledge_repeat(&mut self) {
-        let activate = self.memory[at::SYNC_MANAGER + 8 + 6];
-        self.memory[at::SYNC_MANAGER + 8 + 7] = activate & 0x02;
+        let mailbox = at::SYNC_MANAGER.element(1);
+        self.put(mailbox.byte(manager::PDI_CONTROL), self.get(mailbox.byte(manager::ACTIVATION)) & 0x02);
     }
 
     /// System time of the distributed clock, ns, finer than any master sees it: for tests and for looking inside.
@@ -522,9 +501,9 @@ impl Esc {
         // With port 0 open the processing unit's time is that port's, in 64 bits.
         let receive = local[0].unwrap_or_else(|| clock.receive_ns(arrival.world_ns));
         for (port, time) in local.into_iter().enumerate() {
-            self.set(at::PORT_TIMES + 4 * port, &(time.unwrap_or(0) as u32).to_le_bytes());
+            self.put(at::PORT_TIMES.element(port), time.unwrap_or(0) as u32);
         }
-        self.set(at::RECEIVE_TIME, &receive.to_le_bytes());
+        self.put(at::RECEIVE_TIME, receive);
     }
 
     #[inline]
@@ -545,7 +524,7 @@ impl Esc {
     #[inline(never)]
     fn follow(&mut self) {
         let Some((reference, world_ns)) = self.reference.take() else { return };
-        let depth = self.memory[at::FILTER] & 0x0F;
+        let depth = self.get(at::FILTER.byte(0)) & 0x0F;
         if let Some(clock) = &mut self.clock {
             clock.follow(u32::from_le_bytes(reference), world_ns, depth);
         }
@@ -554,16 +533,17 @@ impl Esc {
     fn publish_difference(&mut self) {
         let Some(clock) = &self.clock else { return };
         let (difference, rate) = (clock.difference(), clock.rate_register());
-        self.set(at::DIFFERENCE, &difference.to_le_bytes());
-        self.set(at::SPEED_DIFFERENCE, &rate.to_le_bytes());
+        self.put(at::DIFFERENCE, difference);
+        self.put(at::SPEED_DIFFERENCE, rate as u16);
     }
 
     fn activate_sync(&mut self, world_ns: u64) {
-        let activation = self.memory[at::ACTIVATION];
-        let (start, sync0, sync1) = (self.u64(at::START_TIME), self.u32(at::SYNC0_CYCLE), self.u32(at::SYNC1_CYCLE));
+        let activation = self.get(at::ACTIVATION);
+        let (start, sync0, sync1) = (self.get(at::START_TIME), self.get(at::SYNC0_CYCLE), self.get(at::SYNC1_CYCLE));
         let Some(clock) = &mut self.clock else { return };
         clock.activate(activation, start, sync0, sync1, world_ns);
-        self.memory[at::ACTIVATION_STATUS] = clock.activation_status();
+        let status = clock.activation_status();
+        self.put(at::ACTIVATION_STATUS, status);
     }
 
     /// The next SYNC pulse up to `now_ns`, if any: (world time, SYNC number).
@@ -572,21 +552,21 @@ impl Esc {
         let clock = self.clock.as_mut()?;
         let pulse = clock.take_pulse(now_ns)?;
         let (sync0, sync1) = (clock.next_sync0(), clock.next_sync1());
-        self.set(at::START_TIME, &sync0.to_le_bytes());
-        self.set(at::NEXT_SYNC1, &sync1.to_le_bytes());
+        self.put(at::START_TIME, sync0);
+        self.put(at::NEXT_SYNC1, sync1);
         Some(pulse)
     }
 
     fn command_eeprom(&mut self) {
         // A master that holds no right to the EEPROM gets its command refused with the acknowledge-error bit.
-        let control = self.u16(at::EEPROM_CONTROL);
-        let address = self.u32(at::EEPROM_ADDRESS);
-        let given_to_pdi = self.u16(at::EEPROM_CONFIG) & 0x01 != 0;
-        let data = self.bytes::<2>(at::EEPROM_DATA).unwrap_or_default();
-        let (status, read) = self.sii.command(control, address, data, given_to_pdi);
+        let control = self.get(at::EEPROM_CONTROL);
+        let address = self.get(at::EEPROM_ADDRESS);
+        let given_to_pdi = self.get(at::EEPROM_CONFIG) & 0x01 != 0;
+        let [low, high, ..] = self.get(at::EEPROM_DATA);
+        let (status, read) = self.sii.command(control, address, [low, high], given_to_pdi);
         if let Some(read) = read {
-            self.set(at::EEPROM_DATA, &read);
+            self.put(at::EEPROM_DATA, read);
         }
-        self.set_u16(at::EEPROM_CONTROL, status);
+        self.put(at::EEPROM_CONTROL, status);
     }
 }

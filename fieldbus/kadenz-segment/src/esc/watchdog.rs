@@ -71,7 +71,7 @@ impl Watchdog {
 
 impl Esc {
     pub(super) fn configure_watchdog(&mut self) {
-        self.watchdog.configure(self.u16(at::WD_DIVIDER), self.u16(at::WD_TIME));
+        self.watchdog.configure(self.get(at::WD_DIVIDER), self.get(at::WD_TIME));
     }
 
     /// From now on outputs are due in a sync manager that feeds the watchdog.
@@ -84,9 +84,9 @@ impl Esc {
     /// Lets the watchdog look at the time. True in the moment it expires.
     pub fn watch(&mut self, now_ns: u64) -> bool {
         let expired = self.watchdog.expired(now_ns);
-        self.set(at::WD_STATUS, &[u8::from(self.watchdog.is_fed())]);
+        self.put(at::WD_STATUS.byte(0), u8::from(self.watchdog.is_fed()));
         if expired {
-            self.set(at::WD_COUNT, &[self.watchdog.expirations]);
+            self.put(at::WD_COUNT.byte(0), self.watchdog.expirations);
         }
         expired
     }

@@ -77,9 +77,11 @@ mod tests {
     use super::*;
     use crate::command::Command;
     use crate::frame::{address, datagrams, FrameBuilder};
+    use crate::register::at;
 
     fn frame(index: u8, counter: u16) -> Vec<u8> {
-        let mut frame = FrameBuilder::default().datagram(Command::Brd, index, address(0, 0x0130), &[0; 2]).build();
+        let mut frame =
+            FrameBuilder::default().datagram(Command::Brd, index, address(0, at::AL_STATUS), &[0; 2]).build();
         datagrams(&mut frame).unwrap().next().unwrap().force_working_counter(counter);
         frame
     }

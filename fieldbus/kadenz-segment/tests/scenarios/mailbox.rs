@@ -3,6 +3,7 @@
 
 use super::in_op;
 use super::support::master::Sdo;
+use kadenz_segment::register::{at, manager};
 
 /// SDO upload of 0x1000, as the body of a mailbox; its answer's body begins with the second.
 const DEVICE_TYPE: [u8; 10] = [0, 0x20, 0x40, 0x00, 0x10, 0, 0, 0, 0, 0];
@@ -20,7 +21,7 @@ fn s39_a_request_whose_return_was_lost_is_worked_on_once_though_it_comes_twice()
     for _ in 0..2 {
         let mut bytes = kadenz_segment::mailbox::assemble(3, 0, &DEVICE_TYPE);
         bytes.resize(128, 0);
-        assert_eq!(master.write(1, 0x1000, &bytes), 1);
+        assert_eq!(master.write(1, 0x1000_u16, &bytes), 1);
         assert!(master.fetch(1).is_some());
     }
 }
@@ -30,11 +31,23 @@ fn s40_an_answer_lost_on_its_way_comes_again_and_what_has_taken_its_place_behind
     let mut master = in_op(&["lose-return@frame=2", "emergency@frame=2,device=j0,code=0x8110"]);
     master.post(1, &DEVICE_TYPE);
     assert_eq!(master.fetch(1), None, "the second frame is lost, and an emergency takes the place of the answer");
-    assert_eq!(master.read(1, 0x080D, 1).unwrap().0[0] & 0x08, 0x08, "full again");
+    assert_eq!(
+        master.read(1, at::SYNC_MANAGER.element(1).byte(manager::STATUS), 1).unwrap().0[0] & 0x08,
+        0x08,
+        "full again"
+    );
     for toggle in [0x03, 0x01] {
-        master.write(1, 0x080E, &[toggle]);
-        assert_eq!(master.read(1, 0x080F, 1).unwrap().0, [toggle & 0x02], "acknowledged");
-        assert_eq!(master.read(1, 0x080D, 1).unwrap().0[0] & 0x08, 0x08, "in either direction");
+        master.write(1, at::SYNC_MANAGER.element(1).byte(manager::ACTIVATION), &[toggle]);
+        assert_eq!(
+            master.read(1, at::SYNC_MANAGER.element(1).byte(manager::PDI_CONTROL), 1).unwrap().0,
+            [toggle & 0x02],
+            "acknowledged"
+        );
+        assert_eq!(
+            master.read(1, at::SYNC_MANAGER.element(1).byte(manager::STATUS), 1).unwrap().0[0] & 0x08,
+            0x08,
+            "in either direction"
+        );
     }
     assert!(master.fetch(1).is_some_and(|reply| reply[6..8] == [0x00, 0x30]), "the answer");
     assert!(master.fetch(1).is_some_and(|reply| reply[6..10] == [0x00, 0x10, 0x10, 0x81]), "the emergency");
@@ -44,7 +57,7 @@ fn s40_an_answer_lost_on_its_way_comes_again_and_what_has_taken_its_place_behind
 #[test]
 fn s41_a_repetition_before_anything_was_read_is_acknowledged_and_brings_nothing() {
     let mut master = in_op(&[]);
-    master.write(1, 0x080E, &[0x03]);
-    assert_eq!(master.read(1, 0x080F, 1).unwrap().0, [0x02]);
+    master.write(1, at::SYNC_MANAGER.element(1).byte(manager::ACTIVATION), &[0x03]);
+    assert_eq!(master.read(1, at::SYNC_MANAGER.element(1).byte(manager::PDI_CONTROL), 1).unwrap().0, [0x02]);
     assert_eq!(master.fetch(1), None);
 }

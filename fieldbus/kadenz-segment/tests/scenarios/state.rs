@@ -6,6 +6,7 @@ use super::support::{eight, line, segment};
 use kadenz_segment::command::Command;
 use kadenz_segment::fault::Fault;
 use kadenz_segment::frame::address;
+use kadenz_segment::register::{at, manager};
 
 #[test]
 fn s42_a_device_reset_forgets_what_was_written_by_sdo() {
@@ -29,7 +30,7 @@ fn s42_a_device_reset_forgets_what_was_written_by_sdo() {
     let frame = master.link.segment().counters().frames + 1;
     let fault = Fault::from_argument(&format!("device-reset@frame={frame},device=d0")).unwrap();
     master.link.segment_mut().add_faults([fault]).unwrap();
-    assert_eq!(master.command(Command::Apwr, address(0, 0x0010), &0x1001_u16.to_le_bytes()).unwrap().1, 1);
+    assert_eq!(master.command(Command::Apwr, address(0, at::STATION), &0x1001_u16.to_le_bytes()).unwrap().1, 1);
     master.configure_managers(0);
     assert_eq!(master.request(0, 2), (2, 0));
     assert_eq!(read(&mut master), defaults);
@@ -59,9 +60,9 @@ fn s44_outputs_without_watchdog_may_stay_away() {
     let mut master = Master::new(eight());
     master.bring_up_to(2);
     // The outputs of device 7: without the trigger. Those of device 1: with the time switched off.
-    let manager = master.read(7, 0x0800, 8).unwrap().0;
-    master.write(7, 0x0804, &[manager[4] & !0x40]);
-    master.write(1, 0x0420, &[0, 0]);
+    let manager = master.read(7, at::SYNC_MANAGER, 8).unwrap().0;
+    master.write(7, at::SYNC_MANAGER.element(0).byte(manager::CONTROL), &[manager[4] & !0x40]);
+    master.write(1, at::WD_TIME, &[0, 0]);
     for state in [4, 8] {
         for device in [1, 7] {
             assert_eq!(master.request(device, state), (state, 0), "device {device}");

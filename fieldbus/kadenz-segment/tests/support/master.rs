@@ -3,10 +3,11 @@
 #![allow(dead_code)]
 
 use kadenz_segment::command::Command;
-use kadenz_segment::description::Purpose;
+use kadenz_segment::description::{Purpose, MAILBOX_IN, MAILBOX_OUT};
 use kadenz_segment::frame::{address, datagrams, FrameBuilder};
 use kadenz_segment::link::in_process::InProcess;
 use kadenz_segment::mailbox;
+use kadenz_segment::register::{at, Register};
 use kadenz_segment::segment::Segment;
 
 /// First station address; device k has this plus k.
@@ -43,7 +44,7 @@ impl Master {
         for device in 0..master.devices() {
             master.command(
                 Command::Apwr,
-                address(0_u16.wrapping_sub(device as u16), 0x0010),
+                address(0_u16.wrapping_sub(device as u16), at::STATION),
                 &(STATION + device as u16).to_le_bytes(),
             );
         }
@@ -62,28 +63,28 @@ impl Master {
         Some((datagram.data.to_vec(), datagram.working_counter()))
     }
 
-    pub fn read(&mut self, device: usize, offset: u16, length: usize) -> Option<(Vec<u8>, u16)> {
+    pub fn read(&mut self, device: usize, offset: impl Into<u16>, length: usize) -> Option<(Vec<u8>, u16)> {
         self.command(Command::Fprd, address(STATION + device as u16, offset), &vec![0; length])
     }
 
-    pub fn read_u16(&mut self, device: usize, offset: u16) -> u16 {
-        let (data, counter) = self.read(device, offset, 2).expect("frame comes back");
-        assert_eq!(counter, 1, "device {device} register {offset:#06x}");
+    pub fn read_u16(&mut self, device: usize, register: Register<u16>) -> u16 {
+        let (data, counter) = self.read(device, register, 2).expect("frame comes back");
+        assert_eq!(counter, 1, "device {device} register {:#06x}", register.address());
         u16::from_le_bytes([data[0], data[1]])
     }
 
-    pub fn write(&mut self, device: usize, offset: u16, data: &[u8]) -> u16 {
+    pub fn write(&mut self, device: usize, offset: impl Into<u16>, data: &[u8]) -> u16 {
         self.command(Command::Fpwr, address(STATION + device as u16, offset), data).map_or(0, |back| back.1)
     }
 
     /// Asks for a state; gives AL status and code.
     pub fn request(&mut self, device: usize, state: u16) -> (u16, u16) {
-        self.write(device, 0x0120, &state.to_le_bytes());
+        self.write(device, at::AL_CONTROL, &state.to_le_bytes());
         self.state(device)
     }
 
     pub fn state(&mut self, device: usize) -> (u16, u16) {
-        (self.read_u16(device, 0x0130), self.read_u16(device, 0x0134))
+        (self.read_u16(device, at::AL_STATUS), self.read_u16(device, at::AL_CODE))
     }
 
     /// Writes a device's sync managers as its description wants them.
@@ -93,7 +94,7 @@ impl Master {
             let mut raw = manager.start.to_le_bytes().to_vec();
             raw.extend(manager.length.to_le_bytes());
             raw.extend([manager.control, 0, u8::from(manager.length > 0), 0]);
-            self.write(device, 0x0800 + 8 * number as u16, &raw);
+            self.write(device, at::SYNC_MANAGER.element(number), &raw);
         }
     }
 
@@ -146,7 +147,7 @@ impl Master {
         raw.extend([0, 7]);
         raw.extend(physical.to_le_bytes());
         raw.extend([0, kind, 1, 0, 0, 0]);
-        self.write(device, 0x0600 + 16 * fmmu, &raw);
+        self.write(device, at::FMMU.element(fmmu.into()), &raw);
     }
 
     /// One cycle: LRW of the whole image, then a millisecond. The working counter, or nothing if the frame was lost.
@@ -240,12 +241,12 @@ impl Master {
     pub fn post_again(&mut self, device: usize, body: &[u8]) -> u16 {
         let mut bytes = mailbox::assemble(3, self.counter, body);
         bytes.resize(128, 0);
-        self.write(device, 0x1000, &bytes)
+        self.write(device, MAILBOX_OUT, &bytes)
     }
 
     /// Fetches a mailbox if one waits.
     pub fn fetch(&mut self, device: usize) -> Option<Vec<u8>> {
-        let (data, counter) = self.read(device, 0x1080, 128)?;
+        let (data, counter) = self.read(device, MAILBOX_IN, 128)?;
         (counter == 1).then_some(data)
     }
 
