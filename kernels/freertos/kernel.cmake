@@ -27,6 +27,7 @@ endforeach()
 add_library(freertos OBJECT
     ${freertos}/tasks.c
     ${freertos}/list.c
+    ${freertos}/event_groups.c
     ${freertos}/queue.c
     ${freertos}/stream_buffer.c
     ${freertos}/portable/MemMang/heap_4.c)
@@ -44,6 +45,7 @@ target_sources(kadenz-suite PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/threads.c
     ${CMAKE_CURRENT_LIST_DIR}/objects.c
     ${CMAKE_CURRENT_LIST_DIR}/channels.c
+    ${CMAKE_CURRENT_LIST_DIR}/event_flags.c
     ${CMAKE_CURRENT_LIST_DIR}/settings.c
     ${CMAKE_CURRENT_LIST_DIR}/watch.c)
 target_include_directories(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR})

@@ -25,7 +25,8 @@
                                              it is itc/semaphore-counting */                       \
     X(semaphore_sysv, "semaphore-sysv")   /* System V */                                           \
     X(condition, "condition")             /* a condition variable, its mutex and a count */        \
-    X(signal, "signal")                   /* a queued real-time signal, taken by sigwaitinfo(2) */
+    X(signal, "signal")                   /* a queued real-time signal, taken by sigwaitinfo(2) */ \
+    X(event_flags, "event-flags")         /* one flag of a set; it does not count */
 
 #define KDZ_LOCKS(X)                                                                               \
     X(mutex_plain, "mutex-plain")     /* lends no rank */                                          \

@@ -44,6 +44,8 @@ irq/to-handler id=30 samples=100
 irq/to-task id=31 samples=100
 inversion/mutex id=32 samples=50 period_us=2000 section_us=50 middle_us=100
 rhealstone/deadlock-break id=33 samples=100 period_us=2000
+itc/event-flags-one-way id=34 samples=50
+itc/event-flags-round-trip id=35 samples=50 rank_a=7 rank_b=8
 end
 """
 
@@ -66,6 +68,8 @@ def test_freertos_keeps_every_promise_of_the_contract(board: str) -> None:
     }
     # And each mechanism it registers kept its promises.
     assert {c.case for c in cases if c.result == "pass"} >= {
+        "event-flags is kept and wakes",
+        "event-flags wakes every waiter",
         "message-buffer carries items in their order",
         "message-buffer is sent from an interrupt",
         "queue carries items in their order",
