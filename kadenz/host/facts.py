@@ -21,13 +21,14 @@ from kadenz.host.limits import (
 )
 from kadenz.host.noise import read_noise
 from kadenz.host.preflight import preflight
-from kadenz.host.system import DEEP_IDLE_US, Files, System, read_system
+from kadenz.host.system import DEEP_IDLE_US, System, read_system
 from kadenz.host.throttling import (
     Throttling,
     about_throttling,
     read_throttling,
     unknown_throttling,
 )
+from kadenz.machine_files import MachineFiles
 
 # Warnings that mean: a campaign cannot be measured on this Linux as it asks for.
 NO_RIGHT = frozenset({"no-sched-fifo", "rt-budget-zero", "no-mlock"})
@@ -56,13 +57,13 @@ class Host:
     preflight: list[manifest.PreflightEntry] = field(default_factory=list)
 
 
-def read_host(files: Files | None = None, rights: Rights | None = None) -> Host:
+def read_host(files: MachineFiles | None = None, rights: Rights | None = None) -> Host:
     """Read this machine and try its rights.
 
     `files` and `rights` replace the machine in tests. Takes about 50 ms, nearly all of it in the
     child process that tries the rights.
     """
-    files = files or Files()
+    files = files or MachineFiles()
     rights = rights or try_rights()
     system, limits, load = read_system(files), read_limits(files), read_load(files)
     throttling = read_throttling(files)

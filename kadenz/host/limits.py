@@ -13,7 +13,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-from kadenz.host.system import Files
+from kadenz.machine_files import MachineFiles
 
 # The highest priority the suite uses on Linux: cyclictest's customary 97.
 FIFO_PRIORITY = 97
@@ -79,7 +79,7 @@ def try_rights(before: str = "") -> Rights:
     return Rights(**json.loads(answer.stdout))
 
 
-def read_limits(files: Files) -> Limits:
+def read_limits(files: MachineFiles) -> Limits:
     """Read the limits of this process below `files`."""
     groups = _groups(files)
     quota, throttled = _quota(files, groups)
@@ -95,7 +95,7 @@ def read_limits(files: Files) -> Limits:
     )
 
 
-def read_load(files: Files) -> Load:
+def read_load(files: MachineFiles) -> Load:
     """Read what else runs. The reading process itself is one runnable thread."""
     words = files.text("/proc/loadavg").split()
     pressure = re.search(r"^some avg10=([\d.]+)", files.text("/proc/pressure/cpu"), re.MULTILINE)
@@ -106,7 +106,7 @@ def read_load(files: Files) -> Load:
     )
 
 
-def _groups(files: Files) -> dict[str, str]:
+def _groups(files: MachineFiles) -> dict[str, str]:
     """Folders of this process's control groups by controller; "" is the unified hierarchy."""
     found = {}
     for line in files.text("/proc/self/cgroup").splitlines():
@@ -122,13 +122,13 @@ def _groups(files: Files) -> dict[str, str]:
     return found
 
 
-def _empty_rt_budget(files: Files, groups: dict[str, str]) -> str:
+def _empty_rt_budget(files: MachineFiles, groups: dict[str, str]) -> str:
     """With RT_GROUP_SCHED a new group may use no real-time at all until it is given some."""
     path = f"{groups['cpu']}/cpu.rt_runtime_us" if "cpu" in groups else ""
     return path if path and files.number(path) == 0 else ""
 
 
-def _quota(files: Files, groups: dict[str, str]) -> tuple[str, int]:
+def _quota(files: MachineFiles, groups: dict[str, str]) -> tuple[str, int]:
     """The group's share of the processors, and how often it was made to wait for it."""
     quota, throttled = "", 0
     if "cpu" in groups:
@@ -145,12 +145,12 @@ def _quota(files: Files, groups: dict[str, str]) -> tuple[str, int]:
     return quota, throttled
 
 
-def _throttled(files: Files, folder: str) -> int:
+def _throttled(files: MachineFiles, folder: str) -> int:
     found = re.search(r"^nr_throttled (\d+)", files.text(f"{folder}/cpu.stat"), re.MULTILINE)
     return int(found.group(1)) if found else 0
 
 
-def _rlimit(files: Files, name: str) -> int | None:
+def _rlimit(files: MachineFiles, name: str) -> int | None:
     """The soft limit of a row of /proc/self/limits, None when unlimited or unknown."""
     found = re.search(rf"^{re.escape(name)}\s+(\S+)", files.text("/proc/self/limits"), re.MULTILINE)
     return int(found.group(1)) if found and found.group(1) != "unlimited" else None

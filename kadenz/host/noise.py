@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 
 from kadenz.config import manifest
 from kadenz.config.processors import parse_cpus, show_cpus
-from kadenz.host.system import Files, System
+from kadenz.host.system import System
+from kadenz.machine_files import MachineFiles
 
 # Priorities of the suite's threads on Linux end at 97; those of the studies are 90 and 95.
 _SUITE_PRIORITY = 90
@@ -34,7 +35,7 @@ class Noise:
         self.warnings.append(manifest.Warning(code=code, message=message, remedy=remedy))
 
 
-def read_noise(files: Files, system: System) -> Noise:
+def read_noise(files: MachineFiles, system: System) -> Noise:
     """Look for each of them below `files`."""
     noise = Noise()
     _settings(files, system, noise)
@@ -44,7 +45,7 @@ def read_noise(files: Files, system: System) -> Noise:
     return noise
 
 
-def _settings(files: Files, system: System, noise: Noise) -> None:
+def _settings(files: MachineFiles, system: System, noise: Noise) -> None:
     kernel, vm = "/proc/sys/kernel", "/proc/sys/vm"
     if system.cpus > 1 and files.number(f"{kernel}/timer_migration") == 1:
         noise.say(
@@ -87,7 +88,7 @@ def _settings(files: Files, system: System, noise: Noise) -> None:
         )
 
 
-def _kernel(files: Files, noise: Noise) -> None:
+def _kernel(files: MachineFiles, noise: Noise) -> None:
     if files.exists("/proc/lockdep"):
         noise.say(
             "lock-checking",
@@ -107,7 +108,7 @@ def _kernel(files: Files, noise: Noise) -> None:
     noise.unknown["tracing"] = "tracefs is not mounted, or not for this user to read"
 
 
-def _placement(files: Files, system: System, noise: Noise) -> None:
+def _placement(files: MachineFiles, system: System, noise: Noise) -> None:
     if system.cpus < 2:
         return
     _isolation(files, system, noise)
@@ -121,7 +122,7 @@ def _placement(files: Files, system: System, noise: Noise) -> None:
         )
 
 
-def _isolation(files: Files, system: System, noise: Noise) -> None:
+def _isolation(files: MachineFiles, system: System, noise: Noise) -> None:
     """Processors meant to be kept apart, and whether they are: where programs may really run."""
     apart = _meant_apart(files, system)
     if not apart:
@@ -149,7 +150,7 @@ def _isolation(files: Files, system: System, noise: Noise) -> None:
         )
 
 
-def _meant_apart(files: Files, system: System) -> frozenset[int]:
+def _meant_apart(files: MachineFiles, system: System) -> frozenset[int]:
     """By isolcpus= or an isolated partition (cgroup version 2), and by the profile `isolated`."""
     found = parse_cpus(system.isolated)
     found |= parse_cpus(files.text("/sys/fs/cgroup/cpuset.cpus.isolated"))
@@ -162,14 +163,14 @@ def _meant_apart(files: Files, system: System) -> frozenset[int]:
     return found & online
 
 
-def _allowed(files: Files, number: str) -> frozenset[int]:
+def _allowed(files: MachineFiles, number: str) -> frozenset[int]:
     """Where a program may run: what affinity and control groups leave of it."""
     text = files.text(f"/proc/{number}/status")
     match = re.search(r"^Cpus_allowed_list:\s*(\S+)$", text, re.MULTILINE)
     return parse_cpus(match[1]) if match else frozenset()
 
 
-def _user_programs(files: Files) -> Iterator[tuple[str, str, list[str]]]:
+def _user_programs(files: MachineFiles) -> Iterator[tuple[str, str, list[str]]]:
     """Number, name and the words behind it in /proc/PID/stat of every program but this one."""
     for path in files.glob("/proc/[0-9]*/stat"):
         before, _, rest = files.text(path).rpartition(")")
@@ -180,7 +181,7 @@ def _user_programs(files: Files) -> Iterator[tuple[str, str, list[str]]]:
         yield number, name, words
 
 
-def _programs(files: Files, noise: Noise) -> None:
+def _programs(files: MachineFiles, noise: Noise) -> None:
     competitors = []
     for number, name, words in _user_programs(files):
         if name == "irqbalance":

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from kadenz.config.processors import parse_cpus
+from kadenz.machine_files import MachineFiles
 
 # Words in the DMI strings of virtual machines (systemd's detection reads the same files).
 _VIRTUAL_DMI = {
@@ -67,34 +67,6 @@ _PARAMETERS = {
 DEEP_IDLE_US = 2
 
 
-class Files:
-    """Text files below a root: "/" on the real machine, a folder in tests."""
-
-    def __init__(self, root: Path = Path("/")) -> None:
-        self.root = root
-
-    def text(self, path: str) -> str:
-        """Return a file's text without surrounding blanks, "" when it cannot be read."""
-        try:
-            return (self.root / path.lstrip("/")).read_text(errors="replace").strip("\0 \t\r\n")
-        except OSError:
-            return ""
-
-    def number(self, path: str) -> int | None:
-        """Return a file's number, None when there is none."""
-        text = self.text(path)
-        return int(text) if re.fullmatch(r"-?\d+", text) else None
-
-    def exists(self, path: str) -> bool:
-        """Say whether a path is there."""
-        return (self.root / path.lstrip("/")).exists()
-
-    def glob(self, pattern: str) -> list[str]:
-        """Return paths that match, sorted, as they stand below the root."""
-        found = sorted(self.root.glob(pattern.lstrip("/")))
-        return ["/" + str(path.relative_to(self.root)) for path in found]
-
-
 @dataclass(frozen=True)
 class System:
     """The machine as it stands, each field "" or empty where it does not say."""
@@ -118,7 +90,7 @@ class System:
     frequency_ratio: float = 1.0  # highest to lowest frequency; 1 where it does not say
 
 
-def read_system(files: Files) -> System:
+def read_system(files: MachineFiles) -> System:
     """Read the machine below `files`."""
     cpuinfo = files.text("/proc/cpuinfo")
     return System(
@@ -156,7 +128,7 @@ def read_system(files: Files) -> System:
     )
 
 
-def _frequency_ratio(files: Files) -> float:
+def _frequency_ratio(files: MachineFiles) -> float:
     folder = "/sys/devices/system/cpu/cpu0/cpufreq"
     highest = files.number(f"{folder}/cpuinfo_max_freq")
     lowest = files.number(f"{folder}/cpuinfo_min_freq")
@@ -174,12 +146,12 @@ def _named(text: str) -> str:
     return "" if text in {"none", "(null)"} else text
 
 
-def _os_name(files: Files) -> str:
+def _os_name(files: MachineFiles) -> str:
     found = re.search(r'^PRETTY_NAME="?([^"\n]*)"?', files.text("/etc/os-release"), re.MULTILINE)
     return found.group(1) if found else files.text("/proc/sys/kernel/ostype")
 
 
-def _preempt(files: Files) -> str:
+def _preempt(files: MachineFiles) -> str:
     """The preemption model the kernel was built with, from its version string."""
     version = files.text("/proc/sys/kernel/version")
     if files.text("/sys/kernel/realtime") == "1" or re.search(r"PREEMPT[_ ]RT", version):
@@ -188,7 +160,7 @@ def _preempt(files: Files) -> str:
     return found.group(0) if found else "no PREEMPT"
 
 
-def _cpu(cpuinfo: str, files: Files) -> str:
+def _cpu(cpuinfo: str, files: MachineFiles) -> str:
     for key in ("model name", "uarch", "Model", "Hardware", "isa"):
         found = re.search(rf"^{key}\s*:\s*(.+)$", cpuinfo, re.MULTILINE)
         if found:
@@ -196,7 +168,7 @@ def _cpu(cpuinfo: str, files: Files) -> str:
     return files.text("/proc/device-tree/model")
 
 
-def _virtual(cpuinfo: str, files: Files) -> str:
+def _virtual(cpuinfo: str, files: MachineFiles) -> str:
     """Name of the hypervisor, "yes" when there is one without a name, "" on a real machine."""
     dmi = " ".join(
         files.text(f"/sys/class/dmi/id/{name}")
@@ -218,7 +190,7 @@ def _virtual(cpuinfo: str, files: Files) -> str:
     return named or by_clock or tree
 
 
-def _container(files: Files) -> str:
+def _container(files: MachineFiles) -> str:
     if files.exists("/.dockerenv"):
         return "Docker"
     if files.exists("/run/.containerenv"):
@@ -226,7 +198,7 @@ def _container(files: Files) -> str:
     return files.text("/run/systemd/container")
 
 
-def _deepest_idle(files: Files) -> int:
+def _deepest_idle(files: MachineFiles) -> int:
     """Exit latency in us of the deepest idle state of cpu0 that is enabled, 0 without any."""
     deepest = 0
     for state in files.glob("/sys/devices/system/cpu/cpu0/cpuidle/state[0-9]*"):

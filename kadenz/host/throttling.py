@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 
 from kadenz.config import manifest
-from kadenz.host.system import Files
+from kadenz.machine_files import MachineFiles
 
 FAIR_SERVER = "/sys/kernel/debug/sched/fair_server"
 _SINCE = (6, 12)
@@ -28,7 +28,7 @@ class Throttling:
     server: tuple[tuple[int, int], ...] | None  # runtime and period in ns, by processor
 
 
-def read_throttling(files: Files) -> Throttling:
+def read_throttling(files: MachineFiles) -> Throttling:
     """Read both below `files`."""
     release = files.text("/proc/sys/kernel/osrelease")
     version = re.match(r"(\d+)\.(\d+)", release)
@@ -40,7 +40,7 @@ def read_throttling(files: Files) -> Throttling:
     )
 
 
-def _with_groups(files: Files, release: str) -> bool | None:
+def _with_groups(files: MachineFiles, release: str) -> bool | None:
     """Whether the kernel was built with RT_GROUP_SCHED."""
     if files.glob("/sys/fs/cgroup/cpu*/cpu.rt_runtime_us"):
         return True
@@ -48,7 +48,7 @@ def _with_groups(files: Files, release: str) -> bool | None:
     return "\nCONFIG_RT_GROUP_SCHED=y\n" in f"\n{config}\n" if config else None
 
 
-def _server(files: Files) -> tuple[tuple[int, int], ...] | None:
+def _server(files: MachineFiles) -> tuple[tuple[int, int], ...] | None:
     """Not there before 6.12, without debugfs, for ordinary users, or under lockdown."""
     found = []
     for folder in files.glob(f"{FAIR_SERVER}/cpu[0-9]*"):

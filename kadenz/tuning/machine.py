@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Linux machine a tuning reads and changes: files below a root, and the scheduler's calls.
 
-Tests replace the root by a folder and the scheduler's calls by files. Reading never fails: what is
-missing or unreadable is None. Writing raises OSError, which the caller reports item by item.
+Tests replace the root by a folder and the scheduler's calls by files. Writing raises OSError, which
+the caller reports item by item.
 """
 
 from __future__ import annotations
 
 import fnmatch
 import os
-import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from kadenz.config.processors import parse_cpus, show_cpus
+from kadenz.machine_files import MachineFiles
 
 CPU = "/sys/devices/system/cpu"
 # Flags of /proc/PID/stat, field 9 (include/linux/sched.h).
@@ -36,22 +35,8 @@ class Task:
     worker: bool  # serves a workqueue, which decides where and how it runs
 
 
-class Machine:
+class Machine(MachineFiles):
     """Reads and changes the machine below `root`."""
-
-    def __init__(self, root: Path = Path("/")) -> None:
-        self.root = root
-
-    def path(self, path: str) -> Path:
-        """Where a path of the machine is in reality."""
-        return self.root / path.lstrip("/")
-
-    def read(self, path: str) -> str | None:
-        """A file's text without surrounding blanks."""
-        try:
-            return self.path(path).read_text(errors="replace").strip("\0 \t\r\n")
-        except OSError:
-            return None
 
     def write(self, path: str, text: str) -> None:
         """One write of the text and a line feed: files of /proc and /sys take a value at once."""
@@ -60,15 +45,6 @@ class Machine:
             os.write(number, f"{text}\n".encode())
         finally:
             os.close(number)
-
-    def exists(self, path: str) -> bool:
-        """Whether a path is there."""
-        return self.path(path).exists()
-
-    def glob(self, pattern: str) -> list[str]:
-        """Paths that match, in the order of the numbers in them."""
-        found = ["/" + str(p.relative_to(self.root)) for p in self.root.glob(pattern.lstrip("/"))]
-        return sorted(found, key=_by_numbers)
 
     def make_folder(self, path: str) -> None:
         """A control group is made as a folder."""
@@ -161,7 +137,3 @@ def show_mask(cpus: frozenset[int]) -> str:
 def matches(name: str, pattern: str) -> bool:
     """A glob as in a profile: case counts."""
     return fnmatch.fnmatchcase(name, pattern)
-
-
-def _by_numbers(path: str) -> list[tuple[int, str]]:
-    return [(int(p), "") if p.isdigit() else (-1, p) for p in re.split(r"(\d+)", path)]

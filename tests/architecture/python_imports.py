@@ -12,19 +12,21 @@ from pathlib import Path
 # Reading:   cli -> report -> analysis -> {store, stats}.
 # Both share the manifest, config.manifest, which describes a run folder, and config.quantity: how a
 # person writes a deadline or a limit. No arrow goes sideways: what two neighbours need lies below
-# them (tools: where compilers and emulators are; elf: the symbols of an image).
+# them (tools: where compilers and emulators are; elf: the symbols of an image; machine_files: /proc
+# and /sys below a root).
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "tools": {"errors"},
     "elf": {"errors"},
+    "machine_files": set(),
     "config": {"errors"},
     "wire": {"config", "errors"},
     "store": {"config.manifest", "errors"},
     "images": {"config", "tools", "elf", "errors"},
     "targets": {"wire", "config", "tools", "elf", "errors"},
-    "host": {"config", "errors"},
+    "host": {"config", "machine_files", "errors"},
     "load": {"config", "errors"},
-    "tuning": {"config", "errors"},
+    "tuning": {"config", "machine_files", "errors"},
     "lab": {
         "images",
         "targets",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kadenz.host.facts import Host, read_host
 from kadenz.host.limits import Rights
-from kadenz.host.system import Files
+from kadenz.machine_files import MachineFiles
 
 ALL_RIGHTS = Rights(fifo="", mlock="", dma_latency="")
 CPU = "/sys/devices/system/cpu"
@@ -42,7 +42,7 @@ GOOD = {
 }
 
 
-def make(root: Path, **changes: str | None) -> Files:
+def make(root: Path, **changes: str | None) -> MachineFiles:
     """Write the good machine with changes by path; None removes a file."""
     files: dict[str, str | None] = {**GOOD, **changes}
     for path, text in files.items():
@@ -50,7 +50,7 @@ def make(root: Path, **changes: str | None) -> Files:
             file = root / path.lstrip("/")
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
-    return Files(root)
+    return MachineFiles(root)
 
 
 def host(root: Path, changes: dict[str, str | None], rights: Rights = ALL_RIGHTS) -> Host:

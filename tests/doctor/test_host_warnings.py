@@ -10,7 +10,7 @@ import pytest
 from kadenz.config import manifest
 from kadenz.host.facts import read_host
 from kadenz.host.limits import Rights, try_rights
-from kadenz.host.system import Files
+from kadenz.machine_files import MachineFiles
 
 from . import machine
 from .machine import ALL_RIGHTS, CPU
@@ -33,7 +33,7 @@ def test_a_good_machine_has_no_warning(tmp_path: Path) -> None:
 
 
 def test_an_unreadable_machine_is_described_without_failing(tmp_path: Path) -> None:
-    found = read_host(Files(tmp_path), ALL_RIGHTS)
+    found = read_host(MachineFiles(tmp_path), ALL_RIGHTS)
     assert [warning.code for warning in found.warnings] == ["not-preempt-rt"]
     assert found.entry.preempt == "no PREEMPT"
 

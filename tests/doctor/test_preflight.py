@@ -18,7 +18,7 @@ from kadenz.host import clock as host_clock
 from kadenz.host import facts, throttling
 from kadenz.host.limits import Rights
 from kadenz.host.preflight import _CHECKS, CODES
-from kadenz.host.system import Files
+from kadenz.machine_files import MachineFiles
 from kadenz.targets import checkup
 from kadenz.targets.checkup import TargetCheck
 
@@ -187,7 +187,7 @@ def test_every_finding_a_profile_says_to_take_away_is_one_of_the_preflight() -> 
 
 
 def test_what_cannot_be_read_is_unknown_not_good(tmp_path: Path) -> None:
-    entries = {e.code: e for e in facts.read_host(Files(tmp_path), ALL_RIGHTS).preflight}
+    entries = {e.code: e for e in facts.read_host(MachineFiles(tmp_path), ALL_RIGHTS).preflight}
     for code in ("governor", "idle-states", "rt-throttling", "fair-server", "tracing"):
         assert entries[code].verdict == "unknown"
         assert entries[code].message
