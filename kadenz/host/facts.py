@@ -128,6 +128,14 @@ def _text(number: float | None) -> str:
 
 
 def _about_the_machine(system: System, load: Load) -> list[manifest.Warning]:
+    return [
+        *_about_the_kernel(system),
+        *_about_the_processors(system),
+        *_about_other_work(system, load),
+    ]
+
+
+def _about_the_kernel(system: System) -> list[manifest.Warning]:
     found = []
     if system.virtual:
         name = "" if system.virtual == "yes" else f" ({system.virtual})"
@@ -148,6 +156,19 @@ def _about_the_machine(system: System, load: Load) -> list[manifest.Warning]:
                 remedy="Boot a PREEMPT_RT kernel; Debian: apt-get install linux-image-rt-amd64",
             )
         )
+    if system.clocksource and system.clocksource not in _FAST_CLOCKS:
+        found.append(
+            manifest.Warning(
+                code="slow-clocksource",
+                message=f"the clock source is {system.clocksource}: slow to read, or coarse",
+                remedy="Find out why the kernel gave up a faster one: dmesg | grep -i clocksource",
+            )
+        )
+    return found
+
+
+def _about_the_processors(system: System) -> list[manifest.Warning]:
+    found = []
     slow = [name for name in system.governors if name != "performance"]
     if slow:
         found.append(
@@ -169,35 +190,27 @@ def _about_the_machine(system: System, load: Load) -> list[manifest.Warning]:
         found.append(
             manifest.Warning(
                 code="thermal-throttling",
-                message=f"processors slowed down because of heat {system.throttled} times since "
-                "boot",
-                remedy="Improve the cooling, and see that the count stays during a run",
-            )
-        )
-    if system.clocksource and system.clocksource not in _FAST_CLOCKS:
-        found.append(
-            manifest.Warning(
-                code="slow-clocksource",
-                message=f"the clock source is {system.clocksource}: slow to read, or coarse",
-                remedy="Find out why the kernel gave up a faster one: dmesg | grep -i clocksource",
-            )
-        )
-    busy = load.cpu_pressure_percent is not None and load.cpu_pressure_percent > _PRESSURE_PERCENT
-    if busy or load.running > 1 + max(1, system.cpus // 2):
-        pressure = (
-            f", threads waited {load.cpu_pressure_percent:g} % of the last 10 s"
-            if load.cpu_pressure_percent is not None
-            else ""
-        )
-        found.append(
-            manifest.Warning(
-                code="competing-load",
-                message=f"other work runs on this machine: {load.running} threads runnable on "
-                f"{system.cpus} processors, load {load.load_1min:g}{pressure}",
-                remedy="Stop it, or declare it as a condition of the campaign",
+                message=f"heat slowed the processors down {system.throttled} times since boot",
+                remedy="Improve the cooling, and check that the count stays constant during a run",
             )
         )
     return found
+
+
+def _about_other_work(system: System, load: Load) -> list[manifest.Warning]:
+    waited = load.cpu_pressure_percent
+    busy = waited is not None and waited > _PRESSURE_PERCENT
+    if not busy and load.running <= 1 + max(1, system.cpus // 2):
+        return []
+    pressure = "" if waited is None else f", threads waited {waited:g} % of the last 10 s"
+    return [
+        manifest.Warning(
+            code="competing-load",
+            message=f"other work runs on this machine: {load.running} threads runnable on "
+            f"{system.cpus} processors, load {load.load_1min:g}{pressure}",
+            remedy="Stop it, or declare it as a condition of the campaign",
+        )
+    ]
 
 
 def _about_the_rights(rights: Rights, limits: Limits) -> list[manifest.Warning]:

@@ -29,34 +29,34 @@ class Outcome:
     said: str  # outside the frames
 
 
-def run_plan(
-    target: Target,
-    name: str,
-    plan: str,
-    assembler: Assembler,
-    *,
-    silence_s: Callable[[], float],
-    stop: threading.Event,
-    symbol_at: Callable[[int], str] = lambda address: "",
-    keep_up: Callable[[], None] = lambda: None,
-) -> Outcome:
-    """Runs `plan` and feeds `assembler`; `silence_s` is how long the target may be silent now.
+@dataclass(frozen=True)
+class Execution:
+    """A target with a plan, and how to treat it while it runs."""
 
-    `keep_up` is called at least twice a second, for what must not wait.
-    `symbol_at` names the function at an address of the image, "" where there is none.
-    What was measured until a failure is in the assembler's sink by then; records still open are
-    closed with the reason.
+    target: Target
+    name: str
+    plan: str
+    silence_s: Callable[[], float]  # how long the target may be silent now
+    symbol_at: Callable[[int], str] = lambda address: ""  # the function at an address, "" if none
+    keep_up: Callable[[], None] = lambda: None  # called at least twice a second
+
+
+def run_plan(execution: Execution, assembler: Assembler, stop: threading.Event) -> Outcome:
+    """Runs the plan and feeds `assembler`, until the target is done, dead, hung or stopped.
+
+    Samples received before a failure are in the assembler's sink; records still open are closed
+    with the reason.
     """
-    listener = _Listener(target, name, assembler, silence_s, stop, symbol_at, keep_up)
+    listener = _Listener(execution, assembler, stop)
     end = _End()
     try:
-        target.open(plan)
+        execution.target.open(execution.plan)
         end = listener.listen()
         if not end.stopped:
             for finding in listener.decoder.finish():
                 assembler.take(finding)
     finally:
-        said = target.close()
+        said = execution.target.close()
     if end.failure is not None:
         if said and said not in end.failure.detail:
             end.failure.detail = f"{end.failure.detail}\n{said}".strip()
@@ -77,24 +77,12 @@ class _End:
 class _Listener:
     """Hears a target until there is a reason to end."""
 
-    def __init__(
-        self,
-        target: Target,
-        name: str,
-        assembler: Assembler,
-        silence_s: Callable[[], float],
-        stop: threading.Event,
-        symbol_at: Callable[[int], str],
-        keep_up: Callable[[], None],
-    ) -> None:
+    def __init__(self, execution: Execution, assembler: Assembler, stop: threading.Event) -> None:
         self.decoder = Decoder()
-        self._target = target
-        self._name = name
+        self._execution = execution
+        self._target, self._name = execution.target, execution.name
         self._assembler = assembler
-        self._silence_s = silence_s
         self._stop = stop
-        self._symbol_at = symbol_at
-        self._keep_up = keep_up
         self._heard_at = time.monotonic()
         self._stop_until: float | None = None  # set once the target was asked to stop
 
@@ -105,14 +93,14 @@ class _Listener:
             if data is None:
                 return self._ended()
             end = self._heard(data) if data else None
-            self._keep_up()
+            self._execution.keep_up()
             end = end or self._waited()
             if end is not None:
                 return end
 
     def _ended(self) -> _End:
         if self._assembler.fault:
-            return _End(_fault(self._name, self._assembler, self._symbol_at))
+            return _End(_fault(self._name, self._assembler, self._execution.symbol_at))
         if self._stop_until is not None:
             return _End(stopped=True)
         return _End(_died(self._name, self._target, self._assembler))
@@ -124,7 +112,7 @@ class _Listener:
         self._heard_at = time.monotonic()
         if self._assembler.fault:
             self._hear_out()
-            return _End(_fault(self._name, self._assembler, self._symbol_at))
+            return _End(_fault(self._name, self._assembler, self._execution.symbol_at))
         if self._assembler.foreign:
             return _End(_foreign(self._name, self._assembler))
         if self._assembler.restarted:
@@ -142,7 +130,7 @@ class _Listener:
         if self._stop_until is not None and now > self._stop_until:
             return _End(stopped=True)
         silent_s = now - self._heard_at
-        if silent_s > self._silence_s():
+        if silent_s > self._execution.silence_s():
             return _End(_hung(self._name, self._target, self._assembler, silent_s))
         return None
 

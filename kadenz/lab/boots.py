@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from kadenz.config import inventory, manifest
 from kadenz.errors import KadenzError, WireDamaged
 from kadenz.host.tracefs import traced
-from kadenz.lab.boot import Outcome, run_plan
+from kadenz.lab.boot import Execution, Outcome, run_plan
 from kadenz.lab.condition import Running
 from kadenz.lab.events import by_kind, enter_events
 from kadenz.lab.guests import BOOT_S, SLOWDOWN
@@ -112,16 +112,15 @@ class Boots:
             held(target, points, job.catalog.hello.cores, writer) as paced,
         ):
             session.stored = paced.go_on if paced is not None else lambda: None
-            outcome = run_plan(
+            execution = Execution(
                 target,
                 self._run.label,
                 plan_text(points),
-                assembler,
-                silence_s=self._silence_s(points, assembler),
-                stop=self._run.stop,
-                symbol_at=job.image.elf.symbol_at,
-                keep_up=keep_up,
+                self._silence_s(points, assembler),
+                job.image.elf.symbol_at,
+                keep_up,
             )
+            outcome = run_plan(execution, assembler, self._run.stop)
             if trace is not None:
                 trace.keep(writer.folder / f"trace-{points[0].id:05d}.txt")
         if assembler.hello is not None:

@@ -13,7 +13,7 @@ from kadenz.config.target_name import TargetName
 from kadenz.errors import StoreError, TargetFailed, WireDamaged
 from kadenz.images.guest import guest_folder
 from kadenz.images.image import Image
-from kadenz.lab.boot import run_plan
+from kadenz.lab.boot import Execution, run_plan
 from kadenz.lab.condition import Setup
 from kadenz.lab.execution import default_setup, image_of, make_target
 from kadenz.lab.guests import BOOT_S
@@ -88,14 +88,8 @@ def ask(target: Target, name: str, image: Image, *, silence_s: float, keep: bool
     other settings.
     """
     assembler = Assembler(NoRecords())
-    outcome = run_plan(
-        target,
-        name,
-        "list\nend\n",
-        assembler,
-        silence_s=lambda: silence_s,
-        stop=threading.Event(),
-    )
+    execution = Execution(target, name, "list\nend\n", lambda: silence_s)
+    outcome = run_plan(execution, assembler, threading.Event())
     if outcome.failure is not None:
         raise outcome.failure
     damage = [finding.message for finding in assembler.findings if finding.lost]

@@ -14,7 +14,7 @@ from kadenz.config.manifest import REPEATABLE
 from kadenz.config.target_name import TargetName
 from kadenz.errors import KadenzError, TargetFailed, UsageError, WireDamaged
 from kadenz.images.image import Image
-from kadenz.lab.boot import run_plan
+from kadenz.lab.boot import Execution, run_plan
 from kadenz.lab.counter import check_counter
 from kadenz.lab.execution import check_tools, default_setup, image_of, make_target
 from kadenz.lab.guests import BOOT_S, Guest
@@ -105,15 +105,8 @@ def ask(
 ) -> Conformance:
     """Runs the plan `conformance` once on a fresh execution."""
     assembler = Assembler(NoRecords())
-    outcome = run_plan(
-        make(),
-        name,
-        PLAN,
-        assembler,
-        silence_s=lambda: silence_s,
-        stop=stop,
-        symbol_at=symbol_at,
-    )
+    execution = Execution(make(), name, PLAN, lambda: silence_s, symbol_at)
+    outcome = run_plan(execution, assembler, stop)
     failure: KadenzError | None = outcome.failure
     damage = [finding.message for finding in assembler.findings if finding.lost]
     if failure is None and outcome.stopped:

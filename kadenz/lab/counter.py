@@ -23,7 +23,7 @@ from kadenz.config.manifest import REPEATABLE, ClockEntry, EmulatorEntry
 from kadenz.config.target_name import TargetName
 from kadenz.errors import TargetFailed
 from kadenz.images.image import Image
-from kadenz.lab.boot import run_plan
+from kadenz.lab.boot import Execution, run_plan
 from kadenz.lab.condition import Setup
 from kadenz.lab.execution import make_target
 from kadenz.lab.guests import BOOT_S, Guest
@@ -182,14 +182,8 @@ def _identity(image: Image, emulator: EmulatorEntry | None) -> str:
 
 def _run(name: TargetName, target: Any, kept: _Kept, silence_s: float) -> Hello:
     assembler = Assembler(kept)
-    outcome = run_plan(
-        target,
-        str(name),
-        plan_text(_POINTS),
-        assembler,
-        silence_s=lambda: silence_s,
-        stop=threading.Event(),
-    )
+    execution = Execution(target, str(name), plan_text(_POINTS), lambda: silence_s)
+    outcome = run_plan(execution, assembler, threading.Event())
     if outcome.failure is not None:
         raise outcome.failure
     if assembler.hello is None or kept.wrong:

@@ -14,8 +14,6 @@ from kadenz.config.manifest import EmulatorEntry
 class Target(Protocol):
     """One execution of an image. Open, read until None, close; close may come at any moment."""
 
-    parallel: bool  # true when other targets may run beside it without changing its samples
-
     def open(self, plan: str) -> None:
         """Starts the image with a plan. Raises ToolMissing or TargetFailed."""
 

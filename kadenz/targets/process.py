@@ -27,8 +27,6 @@ _GRACE_S = 2.0  # between asking a program to end and ending it
 class ProcessTarget:
     """A process that writes frames to standard output."""
 
-    parallel = False  # it shares the machine with whatever runs beside it
-
     def __init__(
         self, command: Sequence[str], *, folder: Path | None = None, suite: bool = False
     ) -> None:

@@ -47,8 +47,6 @@ def sweep() -> None:
 class QemuProcess:
     """What every target inside QEMU shares. A subclass names the command line."""
 
-    parallel = True  # counted instructions do not see other processes
-
     def __init__(self, qemu: str) -> None:
         self._name = qemu
         self._qemu = tools.require(qemu)

@@ -18,8 +18,6 @@ from kadenz.errors import TargetFailed, UsageError
 class BoardTarget:
     """A board whose image is flashed, then spoken to over a serial port."""
 
-    parallel = True  # nothing of this machine is on its path
-
     def __init__(self, tier: BoardTier, elf: Path, port: str) -> None:
         if not port:
             raise UsageError(

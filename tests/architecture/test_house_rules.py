@@ -10,8 +10,6 @@ import time
 import tomllib
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 LINES = 600
 PORT_LINES = 400
@@ -83,7 +81,6 @@ def test_help_imports_nothing_heavy() -> None:
     assert answer.stderr.strip() == "[]"
 
 
-@pytest.mark.slow
 def test_help_starts_nearly_as_fast_as_python_itself() -> None:
     """As a ratio, interleaved, best of ten: how busy this machine is says nothing about kadenz."""
 

@@ -80,7 +80,7 @@ def test_only_kernel_parameters_that_matter_are_published(tmp_path: Path) -> Non
         (
             {f"{CPU}/cpu2/thermal_throttle/core_throttle_count": "7"},
             "thermal-throttling",
-            "because of heat 7 times",
+            "heat slowed the processors down 7 times",
             "cooling",
         ),
         (

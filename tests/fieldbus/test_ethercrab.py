@@ -15,7 +15,6 @@ from .conftest import FIELDBUS, Starter, Veth
 
 
 @pytest.mark.linux
-@pytest.mark.slow
 def test_ethercrab_reaches_op_with_clocks_and_the_full_working_counter(
     start_segment: Starter, veth: Veth
 ) -> None:

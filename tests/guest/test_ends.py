@@ -19,7 +19,7 @@ import pytest
 from kadenz.config import inventory
 from kadenz.errors import TargetFailed
 from kadenz.images.cpio import File, archive
-from kadenz.lab.boot import run_plan
+from kadenz.lab.boot import Execution, run_plan
 from kadenz.targets.guest import GuestTarget
 from kadenz.wire.records import Assembler, NoRecords
 from tests.guest.conftest import Machine, machine
@@ -34,14 +34,8 @@ def guest() -> Machine:
 
 
 def end_of(target: GuestTarget, *, silence_s: float = 60.0) -> TargetFailed:
-    outcome = run_plan(
-        target,
-        FAST,
-        "",
-        Assembler(NoRecords()),
-        silence_s=lambda: silence_s,
-        stop=threading.Event(),
-    )
+    execution = Execution(target, FAST, "", lambda: silence_s)
+    outcome = run_plan(execution, Assembler(NoRecords()), threading.Event())
     assert outcome.failure is not None
     return outcome.failure
 

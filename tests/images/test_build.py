@@ -155,7 +155,6 @@ def test_addresses_are_named_by_their_function() -> None:
     assert elf.symbol_at(0xFFFFFFF0) == ""
 
 
-@pytest.mark.slow
 def test_a_program_of_the_workspace_is_built_by_cargo_and_described() -> None:
     from kadenz.images.program import build_program
 

@@ -12,8 +12,6 @@ from kadenz.config.manifest import EmulatorEntry
 class Scripted:
     """Gives its pieces one by one, then ends; None in the script: silence for ever."""
 
-    parallel = True
-
     def __init__(self, pieces: Sequence[bytes | None], said: str = "") -> None:
         self._pieces = list(pieces)
         self._said = said

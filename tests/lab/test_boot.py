@@ -13,7 +13,7 @@ import pytest
 
 from kadenz.config.board import BoardTier
 from kadenz.errors import TargetFailed
-from kadenz.lab.boot import Outcome, run_plan
+from kadenz.lab.boot import Execution, Outcome, run_plan
 from kadenz.targets.serial_board import BoardTarget
 from kadenz.wire.codec import encode_message
 from kadenz.wire.messages import AnyMessage, Done, Fault, Text
@@ -34,15 +34,11 @@ def boot(
     stop = threading.Event()
     if stopped:
         stop.set()
-    outcome = run_plan(
-        target,
-        "t",
-        "end\n",
-        assembler,
-        silence_s=lambda: silence_s,
-        stop=stop,
-        symbol_at={0x1234: "vListInsert+0x12"}.get,  # type: ignore[arg-type]
+    symbols = {0x1234: "vListInsert+0x12"}
+    execution = Execution(
+        target, "t", "end\n", lambda: silence_s, lambda address: symbols.get(address, "")
     )
+    outcome = run_plan(execution, assembler, stop)
     assert target.closed == 1
     return outcome, assembler, kept
 
@@ -83,14 +79,13 @@ def test_a_board_of_another_wire_version_is_refused_on_its_serial_line(tmp_path:
     board = threading.Thread(target=answer)
     board.start()
     try:
-        outcome = run_plan(
+        execution = Execution(
             BoardTarget(BoardTier(verified=False), tmp_path / "any.elf", os.ttyname(end)),
             "kernel/board@board",
             "end\n",
-            Assembler(Kept()),
-            silence_s=lambda: 10.0,
-            stop=threading.Event(),
+            lambda: 10.0,
         )
+        outcome = run_plan(execution, Assembler(Kept()), threading.Event())
     finally:
         board.join()
         os.close(end)

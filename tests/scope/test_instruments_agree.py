@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from kadenz.store import Run, read_run
 
-pytestmark = [pytest.mark.emulated, pytest.mark.slow]
+pytestmark = pytest.mark.emulated
 
 BOARDS = ("hifive1-revb", "stm32f4")
 SINGLE = (

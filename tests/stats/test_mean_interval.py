@@ -51,7 +51,6 @@ def test_coverage_holds_when_samples_are_averaged_over_cells_first() -> None:
     assert 0.92 <= coverage(trial, simulations=500) <= 0.98
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n", [1000, 4000, 16_000])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_coverage_holds_at_every_length(kind: Kind, n: int) -> None:
