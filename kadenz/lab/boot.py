@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One execution of an image: started with a plan, listened to until it is done, hung or dead."""
+"""One execution of an image: started with a plan, read until it is done, hung or dead."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from kadenz.wire.messages import Fault
 from kadenz.wire.records import Assembler
 
 _POLL_S = 0.1
-_LAST_WORDS_S = 0.5  # after a fault frame, for what the target still says
-_STOP_S = 5.0  # after Ctrl-C, for a target that can hand over what it holds
+_LAST_WORDS_S = 0.5  # after a fault frame, for the target's last texts
+_STOP_S = 5.0  # after Ctrl-C, for a target that can still send its samples
 _TEXT_LINES = 20
 
 
@@ -68,14 +68,14 @@ def run_plan(execution: Execution, assembler: Assembler, stop: threading.Event) 
 
 @dataclass(frozen=True)
 class _End:
-    """Why listening ends."""
+    """Why reading ends."""
 
     failure: TargetFailed | None = None
     stopped: bool = False
 
 
 class _Listener:
-    """Hears a target until there is a reason to end."""
+    """Reads a target until there is a reason to end."""
 
     def __init__(self, execution: Execution, assembler: Assembler, stop: threading.Event) -> None:
         self.decoder = Decoder()
@@ -87,7 +87,7 @@ class _Listener:
         self._stop_until: float | None = None  # set once the target was asked to stop
 
     def listen(self) -> _End:
-        """Until the target is done, dead or silent, or the user wants no more."""
+        """Reads until the target is done, dead or silent, or the user stops the run."""
         while True:
             data = self._target.read(_POLL_S)
             if data is None:
@@ -108,7 +108,7 @@ class _Listener:
     def _heard(self, data: bytes) -> _End | None:
         self._heard_at = time.monotonic()
         self._feed(data)
-        # Storing what came may wait for a disk under load: that is not the target's silence.
+        # Storing data may wait for a busy disk: that is not silence of the target.
         self._heard_at = time.monotonic()
         if self._assembler.fault:
             self._hear_out()
@@ -135,7 +135,7 @@ class _Listener:
         return None
 
     def _hear_out(self) -> None:
-        """A dying target's words after its fault frame."""
+        """Reads the texts of a dying target after its fault frame."""
         until = time.monotonic() + _LAST_WORDS_S
         while time.monotonic() < until:
             data = self._target.read(_POLL_S)
@@ -151,7 +151,7 @@ class _Listener:
 def _where(assembler: Assembler) -> str:
     current = assembler.current
     if current is None:
-        return "between two records" if assembler.hello else "before it said anything"
+        return "between two records" if assembler.hello else "before its first message"
     return f"in record {current.record}, {current.bench}"
 
 
@@ -160,20 +160,20 @@ def _died(name: str, target: Target, assembler: Assembler) -> TargetFailed:
     if why:
         return TargetFailed(
             f"{name} ended {_where(assembler)}: {why}",
-            remedy="Its last words are above; the same run ends in the same way, so look again",
+            remedy="Its last messages are above; the same run ends in the same way again",
             detail=_last_texts(assembler),
         )
     return TargetFailed(
-        f"{name} ended {_where(assembler)}, before it was done",
-        remedy="Run that benchmark alone; an end without words is often a destroyed stack",
+        f"{name} ended {_where(assembler)} before it was done",
+        remedy="Run that benchmark alone; an end without a message is often a destroyed stack",
         detail=_last_texts(assembler),
     )
 
 
 def _restarted(name: str, assembler: Assembler) -> TargetFailed:
     return TargetFailed(
-        f"{name} started anew {_where(assembler)}",
-        remedy="A watchdog or a fault resets it: look at its power and its fault handler",
+        f"{name} restarted {_where(assembler)}",
+        remedy="A watchdog or a fault resets it: check its power supply and its fault handler",
         detail=_last_texts(assembler),
     )
 
@@ -181,7 +181,7 @@ def _restarted(name: str, assembler: Assembler) -> TargetFailed:
 def _foreign(name: str, assembler: Assembler) -> TargetFailed:
     return TargetFailed(
         f"{name} cannot be read: {assembler.foreign}",
-        remedy="Build and flash its image with this kadenz, or measure with the kadenz it is from",
+        remedy="Build and flash its image with this kadenz, or use the kadenz that built it",
     )
 
 
@@ -189,7 +189,7 @@ def _hung(name: str, target: Target, assembler: Assembler, silent_s: float) -> T
     words = [target.post_mortem(), _last_texts(assembler)]
     return TargetFailed(
         f"{name} hangs {_where(assembler)}: silent for {silent_s:.0f} s",
-        remedy="Where it stands is above; allow more with --timeout if the work is long",
+        remedy="The place is above. If the work takes long, pass a larger --timeout",
         detail="\n".join(word for word in words if word),
     )
 
@@ -200,7 +200,7 @@ def _fault(name: str, assembler: Assembler, symbol_at: Callable[[int], str]) -> 
     thread = f" in thread {fault.thread}" if fault.thread else ""
     return TargetFailed(
         f"{name} died {_where(assembler)}: {fault.kind}{thread}: {fault.message}",
-        remedy=_FAULT_REMEDIES.get(fault.kind, "Run the benchmark alone to narrow it down"),
+        remedy=_FAULT_REMEDIES.get(fault.kind, "Run the benchmark alone to isolate the fault"),
         detail="\n".join(
             part for part in (_registers(fault, symbol_at), _last_texts(assembler)) if part
         ),
@@ -208,7 +208,7 @@ def _fault(name: str, assembler: Assembler, symbol_at: Callable[[int], str]) -> 
 
 
 def _registers(fault: Fault, symbol_at: Callable[[int], str]) -> str:
-    """All of them, four a line; then the functions that some of them point into."""
+    """All registers, four on a line, then the functions that they point into."""
     values = {name: value & 0xFFFFFFFFFFFFFFFF for name, value in fault.registers.items()}
     words = [f"{name} {value:08x}" for name, value in values.items()]
     lines = ["  ".join(words[i : i + 4]) for i in range(0, len(words), 4)]
@@ -225,5 +225,5 @@ _FAULT_REMEDIES = {
     "stack-overflow": "The thread needs a larger stack: raise stack_bytes in its benchmark",
     "out-of-memory": "The image needs more memory than the board has: fewer or smaller objects",
     "denied": "The message names the right; with --allow-… the figures carry a warning instead",
-    "exception": "Registers and the functions they point into are above; addr2line -e names lines",
+    "exception": "Registers and their functions are above; addr2line -e gives the lines",
 }

@@ -82,7 +82,7 @@ def all_remembered() -> list[Catalog]:
 
 
 def ask(target: Target, name: str, image: Image, *, silence_s: float, keep: bool = True) -> Catalog:
-    """Runs the plan `list`. Raises TargetFailed, or WireDamaged when the answer is not whole.
+    """Runs the plan `list`. Raises TargetFailed, or WireDamaged if the answer is damaged.
 
     `keep` is false for an image that was started with options of one run: the next run may have
     other settings.
@@ -100,7 +100,7 @@ def ask(target: Target, name: str, image: Image, *, silence_s: float, keep: bool
         )
     if assembler.hello is None:
         raise TargetFailed(
-            f"{name} did not say who it is", remedy="Is the image the suite's?", detail=outcome.said
+            f"{name} sent no HELLO", remedy="Is the image the suite's?", detail=outcome.said
         )
     catalog = Catalog(image.entry.elf_sha256, assembler.hello, assembler.benches)
     if not keep:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The clock of a run, from what its target says and from the clock benchmarks (rule 4)."""
+"""The clock of a run, from the target's own data and from the clock benchmarks (rule 4)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INSTRUCTION = "instruction"
 
 
 def clock_class(tier: Tier, virtual: str) -> ClockClass:
-    """What a stamp means (design: words). A virtual or shared machine is never hardware."""
+    """The meaning of a time stamp. A virtual or shared machine is never `hardware`."""
     if tier in ("emulated", "guest"):
         return "instruction"
     if tier == "rtl":
@@ -23,7 +23,7 @@ def clock_class(tier: Tier, virtual: str) -> ClockClass:
 
 
 def clock_entry(hello: Hello, tier: Tier, unit: str, virtual: str) -> ClockEntry:
-    """The clock as the target names it. Counted instructions have no rate: their hz is 0."""
+    """The clock that the target declares. Counted instructions have no rate: their hz is 0."""
     kind = clock_class(tier, virtual)
     return ClockEntry(
         clock_class=kind,
@@ -35,12 +35,12 @@ def clock_entry(hello: Hello, tier: Tier, unit: str, virtual: str) -> ClockEntry
 
 
 def checks_rate(entry: ClockEntry, tier: str) -> bool:
-    """Whether this machine can compare the target's clock with another one of its own."""
+    """Whether this machine can compare the target's clock with another clock."""
     return tier == "host" and entry.name == "clock_monotonic"
 
 
 def enter_rate(clock: ClockEntry, check: RateOverRun) -> None:
-    """Fills in what the clock ran against during the run, and how far it was off."""
+    """Enters the reference clock of the run and the deviation from it."""
     rate, seconds = check.end()
     clock.checked_against = (
         f"{rate.against} over {seconds:,.0f} s, ± {rate.uncertainty_ppm:.2g} ppm"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The conformance test of a port, asked of its image case by case."""
+"""The conformance test of a port, run on its image case by case."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PLAN = "conformance\nend\n"
 
 @dataclass(frozen=True)
 class Conformance:
-    """What one target answered. `failure` says why it did not come to its end, else None."""
+    """The answer of one target. `failure` says why the test did not finish, else None."""
 
     target: str
     hello: Hello | None
@@ -40,7 +40,7 @@ class Conformance:
 
     @property
     def conforms(self) -> bool:
-        """True when the test came to its end, no case failed and some passed."""
+        """True if the test finished, no case failed and at least one passed."""
         return self.failure is None and not self.count("fail") and self.count("pass") > 0
 
 
@@ -67,7 +67,7 @@ def conformance(
     """Builds the image of `name` and runs its conformance test.
 
     `tree` is a kernel's source tree instead of the pinned one, `extra` benchmarks built in. Raises
-    what building raises; what happens on the target is in the answer.
+    the errors of a build; a failure on the target is part of the answer.
     """
     _refuse_application(name)
     check_tools(name)
@@ -86,7 +86,7 @@ def conformance(
 
 
 def _counter(name: TargetName, image: Image, guest: Guest | None) -> Conform:
-    """The case that the lab adds for an emulated target: what its counter counts."""
+    """The case that the lab adds for an emulated target: its counter counts instructions."""
     case = "the counter counts instructions"
     try:
         check_counter(name, "counter", image, guest)
@@ -110,15 +110,15 @@ def ask(
     failure: KadenzError | None = outcome.failure
     damage = [finding.message for finding in assembler.findings if finding.lost]
     if failure is None and outcome.stopped:
-        failure = TargetFailed(f"{name}: stopped before its end", remedy="Run it again")
+        failure = TargetFailed(f"{name}: stopped before the end", remedy="Run it again")
     elif failure is None and damage:
         failure = WireDamaged(
-            f"{name}: its answer arrived damaged: {damage[0]}",
+            f"{name}: the answer arrived damaged: {damage[0]}",
             remedy="Run again; if it stays, check the line",
         )
     elif failure is None and not assembler.conforms:
         failure = TargetFailed(
             f"{name} has no conformance test",
-            remedy="Only images of the suite hold it: `kadenz list` has the targets",
+            remedy="Only images of the suite have one: `kadenz list` shows the targets",
         )
     return Conformance(name, assembler.hello, tuple(assembler.conforms), failure)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the counter of an emulated target counts instructions: held against a known loop.
+"""Checks that the counter of an emulated target counts instructions, with a loop of known length.
 
-What a board declares of its counter is not believed. Before anything is measured, an execution of
-the image by itself, so that no record begins at another moment, runs `clock/instructions`: two
-loops that differ by a known number of instructions (arch/<name>/loop.c). Emulators are
-deterministic, so the answer is kept beside the image for as long as image, emulator and its
-arguments stay the same.
+A board's declaration is not trusted. Before anything is measured, a separate execution of the image
+runs `clock/instructions`: two loops that differ by a known number of instructions
+(arch/<name>/loop.c). It is separate so that no record starts at another moment. Emulators are
+deterministic, so the answer is kept next to the image until image, emulator or arguments change.
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ from kadenz.lab.plan import COUNTER_BENCH, Point, plan_text
 from kadenz.wire.messages import Begin, End, Hello
 from kadenz.wire.records import Assembler, Verdict
 
-# Few enough that most loops fit between two ticks of a kernel, enough to tell one count in 100
-# instructions from one in 101.
+# Short enough that most loops fit between two ticks of a kernel, long enough to tell one count in
+# 100 instructions from one in 101.
 LOOP = 50_000
-# In all more instructions than 24 bits count: a counter that wraps earlier than its stamps shows.
+# Together more instructions than 24 bits count: this detects a counter that wraps early.
 LONG_LOOP, LONG_LOOPS = 2_000_000, 16
 _POINTS = (
     Point(0, COUNTER_BENCH, 20, params={"instructions": LOOP}),
     Point(1, COUNTER_BENCH, LONG_LOOPS, params={"instructions": LONG_LOOP}),
 )
 _COARSEST = 100  # instructions a count
-# What handlers of a kernel's tick may add to a long loop.
+# The share that tick handlers of a kernel may add to a long loop.
 _TICKS = 1.25
 # A guest reads its clock through its kernel, which sets the rate by measuring: 1000 ppm; and in
 # steps of up to 100 ns (riscv64) at both ends of the loop, another 1000 ppm.
@@ -51,7 +50,7 @@ _FILE = "counter.json"
 
 
 class CounterCheck(msgspec.Struct, frozen=True):
-    """What a target's counter advanced by in the loops. `of` says of which image and emulator."""
+    """The advance of a target's counter in the loops. `of` identifies image and emulator."""
 
     of: str
     loop: int  # counts in LOOP instructions: the least of the long loops less that of the short
@@ -59,8 +58,8 @@ class CounterCheck(msgspec.Struct, frozen=True):
     most: int
 
     def instructions_per_count(self, unit: str, counts_expected: int) -> float:
-        """How many instructions one count is. ValueError, with the deviation, when that is neither
-        a whole number nor one over a whole number; for a guest when it is not as expected."""
+        """Instructions per count. ValueError, with the deviation, if that is neither a whole number
+        nor one over a whole number; for a guest if it is not the expected value."""
         if self.loop <= 0:
             raise ValueError(f"it advanced by {self.loop:,} in a loop of {LOOP:,} instructions")
         ratio = LOOP / self.loop
@@ -105,7 +104,7 @@ class Counter:
     hello: Hello
 
     def enter(self, clock: ClockEntry) -> None:
-        """Says in a manifest what the clock was held against."""
+        """Enters the reference of the clock into a manifest."""
         what = f"a loop of {LOOP:,} instructions: {self.check.loop:,} "
         clock.checked_against = what + ("virtual ns" if self.guest else "counts")
         clock.instructions_per_count = self.instructions_per_count
@@ -115,7 +114,7 @@ class Counter:
 
     @property
     def warnings(self) -> list[manifest.Warning]:
-        """A converted counter is stamped: its figures have a step."""
+        """One if counts are converted: the figures then have a step."""
         ratio = self.instructions_per_count
         if self.guest or ratio == 1.0:
             return []
@@ -139,10 +138,10 @@ class Counter:
 def check_counter(
     name: TargetName, instrument: str, image: Image, guest: Guest | None
 ) -> Counter | None:
-    """Holds the counter of an emulated target against a loop of known length, or remembers it.
+    """Checks the counter of an emulated target with a known loop, or reads the kept result.
 
-    None where no counter is said to count instructions: silicon, this machine, the scope. Raises
-    TargetFailed when the counter's counts are no instructions.
+    None if no counter is declared to count instructions: silicon, this machine, the scope. Raises
+    TargetFailed if its counts are not instructions.
     """
     if name.tier not in REPEATABLE or instrument != "counter":
         return None
@@ -188,15 +187,15 @@ def _run(name: TargetName, target: Any, kept: _Kept, silence_s: float) -> Hello:
         raise outcome.failure
     if assembler.hello is None or kept.wrong:
         raise TargetFailed(
-            f"{name}: its counter could not be held against a loop of known length: "
-            f"{kept.wrong or 'it did not introduce itself'}",
-            remedy="Measure with --instrument scope, or mend the counter in the board's clock code",
+            f"{name}: its counter could not be checked with a known loop: "
+            f"{kept.wrong or 'it sent no HELLO'}",
+            remedy="Measure with --instrument scope, or correct the counter in the board's clock code",
         )
     return assembler.hello
 
 
 class _Kept:
-    """The lanes of both points; `wrong` says why they are not to be believed."""
+    """The lanes of both points; `wrong` says why they are not valid."""
 
     def __init__(self) -> None:
         self.values_of: dict[tuple[int, int], list[int]] = {}

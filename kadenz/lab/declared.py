@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Misspelled benchmarks and parameters, found in seconds: before anything is compiled.
+"""Finds misspelled benchmarks and parameters in seconds, before anything is compiled.
 
-An image knows exactly what it can measure, but only once it is built. Every benchmark and every
-parameter stands as a string in the source of a benchmark, so a word that stands nowhere there is
-a mistake. What passes here is checked again against each image's own catalog (`lab.plan`).
+Only a built image knows exactly what it can measure. But every benchmark and parameter is a string
+in the source of a benchmark, so a word that occurs nowhere there is a mistake. Words that pass are
+checked again against the catalog of each image (`lab.plan`).
 """
 
 from __future__ import annotations
@@ -23,10 +23,7 @@ _WORD = re.compile(r'"([a-z0-9_/-]+)"')
 def check_declared(
     campaign: Campaign, overrides: Collection[str], extra_bench: Sequence[Path]
 ) -> None:
-    """UsageError for a benchmark or a `--set` that no source of a benchmark declares.
-
-    Also for two lengths at once.
-    """
+    """UsageError for a benchmark or `--set` that no source declares, or for two lengths at once."""
     if SAMPLES_KEY in overrides and SECONDS_KEY in overrides:
         raise UsageError("--set seconds and samples: two lengths", remedy="Set one of them")
     words = _declared(extra_bench) | {SAMPLES_KEY, SECONDS_KEY, COLD_KEY}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a target said in words, put together by kind: a frequent thing hides no rare one."""
+"""Groups target messages by kind, so that frequent messages do not hide rare ones."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from kadenz.config.manifest import EventEntry
 
 # An event: docs/reference/wire-format.md, TEXT.
 _EVENT = re.compile(r"cycle (?P<cycle>\d+): (?P<what>.+): (?P<reaction>[^:]+)", re.DOTALL)
-# A number that is no part of a name or of another number.
+# A number that is not part of a name or of another number.
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w)")
 
 
 def enter_events(events: list[EventEntry], texts: Iterable[str]) -> list[str]:
-    """Enters what `texts` tell of single cycles into `events`; the other texts.
+    """Enters the texts about single cycles into `events`. Returns the other texts.
 
-    Events are of one kind when their words and what was done about them are the same; numbers in
-    them may differ, and the least and the greatest of each are kept.
+    Events are of one kind if their words and the reaction are the same. Numbers in them may differ;
+    the smallest and the largest of each are kept.
     """
     others = []
     for text in texts:
@@ -31,7 +31,7 @@ def enter_events(events: list[EventEntry], texts: Iterable[str]) -> list[str]:
 
 
 def by_kind(texts: Iterable[str]) -> list[str]:
-    """Texts that differ in their numbers only as one, with how often it came."""
+    """Texts that differ only in their numbers become one, with the number of occurrences."""
     kinds: list[EventEntry] = []
     for text in texts:
         _enter(kinds, text, "", 0)

@@ -66,7 +66,7 @@ def make_target(
 
 
 def check_instrument(name: TargetName, instrument: str) -> None:
-    """UsageError when this target cannot be measured by `instrument`."""
+    """UsageError if this target cannot be measured by `instrument`."""
     offered = [i for i in inventory.board(name.board).instruments if i == "counter" or scoped(name)]
     if instrument not in offered:
         raise UsageError(
@@ -89,7 +89,7 @@ def scoped(name: TargetName) -> bool:
 
 
 def clock_unit(name: TargetName, board: Board) -> str:
-    """What one tick of a target's clock is, as board.toml says."""
+    """The unit of a target's clock, from board.toml."""
     tier = {
         "host": board.tier.host,
         "guest": board.tier.guest,

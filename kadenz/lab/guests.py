@@ -75,8 +75,8 @@ class Guest(Condition):
 def thread_rules(tuning: str) -> tuple[str, ...]:
     """The rules of a profile for threads, as kernels/linux/guest/init.c wants them.
 
-    UsageError for a profile with anything else: a guest lives for one run, and what a run
-    finds is the kernel's own, so values, processors and interrupts have nothing to act on.
+    UsageError for a profile with anything else: a guest lives for one run under its kernel's own
+    settings, so values, processors and interrupts cannot be tuned in it.
     """
     if tuning in ("", NONE):
         return ()
@@ -98,7 +98,7 @@ def thread_rules(tuning: str) -> tuple[str, ...]:
 
 
 def guest_image(name: TargetName, guest: Guest, extra_bench: Sequence[Path]) -> GuestImage:
-    """The archive that the guest boots with."""
+    """The archive with which the guest boots."""
     kernel = guest.kernel
     return build_guest(
         name,

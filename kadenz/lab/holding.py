@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file for the samples a host target holds: what it measured outlives it, and the lab."""
+"""A file for the samples of a host target: they survive a kill of the target and of the lab."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _COMPANIONS_MAX = 12  # KDZ_CONTEXT_MAX, beside each lane
 def held(
     target: Target, points: Sequence[Point], cores: int, writer: RunWriter
 ) -> Iterator[ProcessTarget | None]:
-    """Hands a suite of this Linux its storage; the target, or None where it has none.
+    """Gives a suite on this Linux its storage. Yields the target, or None if it has no storage.
 
-    Where memory has no room for such a file, the suite measures into memory of its own and the run
-    carries a warning.
+    If memory has no room for the file, the suite measures into its own memory and the run carries a
+    warning.
     """
     if not isinstance(target, ProcessTarget) or not target.suite:
         yield None
@@ -55,7 +55,7 @@ def held(
 
 
 def _bytes(point: Point, cores: int) -> int:
-    """What a point's record takes at most."""
+    """The largest size of a point's record, in bytes."""
     lanes = max(_LANES_LEAST, cores, point.params.get("threads", 0))
     companions = _COMPANIONS_MAX if point.params.get("context") else 0
     return 4 * point.samples * lanes * (1 + companions)

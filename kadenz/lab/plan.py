@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a campaign to the points of one target, and to the text a target reads."""
+"""From a campaign to the points of one target, and to the text that the target reads."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from kadenz.wire.messages import Bench
 # their files the same names, on every target.
 FIRST_POINT = 10
 CLOCK_SAMPLES = 1000
-# Measured before a run by itself (lab/counter.py), not within it: records keep their moments.
+# Measured in an execution of its own (lab/counter.py): the records of a run keep their moments.
 COUNTER_BENCH = "clock/instructions"
 CLOCK_SAMPLES_QUICK = 200
 SAMPLES_KEY = "samples"
 SECONDS_KEY = "seconds"  # as many samples as periods fit, where a benchmark has a period
-COLD_KEY = "cold"  # first samples kept apart
+COLD_KEY = "cold"  # first samples to exclude
 PERIOD = "period_us"
 
 
@@ -41,7 +41,7 @@ class Point:
     deadline: DeadlineEntry | None = None  # None: its period, if it has one
 
     def line(self) -> str:
-        """The line, as docs/reference/wire-format.md has it."""
+        """The line (docs/reference/plan.md)."""
         words = [self.bench, f"id={self.id}", f"samples={self.samples}"]
         return " ".join(words + [f"{name}={value}" for name, value in self.params.items()])
 
@@ -95,7 +95,7 @@ def campaign_points(
 
 
 def clock_points(catalog: Iterable[Bench], *, quick: bool) -> list[Point]:
-    """What measures the clock before anything else (rule 4)."""
+    """Points that measure the clock before anything else (rule 4)."""
     count = CLOCK_SAMPLES_QUICK if quick else CLOCK_SAMPLES
     names = sorted(
         bench.name
@@ -108,9 +108,9 @@ def clock_points(catalog: Iterable[Bench], *, quick: bool) -> list[Point]:
 def check_overrides(
     overrides: Collection[str], campaign: Campaign, catalogs: Iterable[Sequence[Bench]]
 ) -> None:
-    """UsageError for a `--set` that would change nothing.
+    """UsageError for a `--set` that would change nothing in the benchmarks of `campaign`.
 
-    What counts are the benchmarks of `campaign`; `catalogs` are those of its targets.
+    `catalogs` are those of its targets.
     """
     running = {benchmark.name for benchmark in campaign.benchmark}
     benches = [bench for catalog in catalogs for bench in catalog if bench.name in running]
@@ -141,7 +141,7 @@ def _near(name: str, known: Iterable[str]) -> str:
 
 
 def batches(points: Sequence[Point], room_bytes: int | None) -> Iterator[list[Point]]:
-    """Points in pieces whose plan fits into a plan page; `room_bytes` includes the ending zero."""
+    """Splits points so that each plan fits in a plan page; `room_bytes` includes the final zero."""
     batch: list[Point] = []
     for point in points:
         if batch and room_bytes and len(plan_text([*batch, point]).encode()) >= room_bytes:
@@ -166,7 +166,7 @@ def _deadline(benchmark: Benchmark) -> DeadlineEntry | None:
 def _seconds(
     bench: Bench, params: Mapping[str, int], overrides: Mapping[str, Sequence[int]]
 ) -> int:
-    """Samples that take `seconds` at the point's period; 0 where that says nothing."""
+    """Samples that take `seconds` at the point's period; 0 if it has no period."""
     wanted = next(iter(overrides.get(SECONDS_KEY, ())), 0)
     initial = next((p.initial for p in bench.params if p.name == PERIOD), 0)
     period_us = params.get(PERIOD, initial)

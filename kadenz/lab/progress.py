@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the lab tells while it measures. Whoever shows it implements this."""
+"""The progress that the lab reports while it measures. A display implements it."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from kadenz.lab.plan import Point
 
 
 class Progress:
-    """Silent; override what is of interest. Calls come from several threads.
+    """Silent; a subclass overrides what it shows. Calls come from several threads.
 
-    `live`: somebody watches, so that samples a target still holds are looked at once a second.
+    `live`: somebody watches, so samples that a target still holds are read once a second.
     """
 
     live = False
 
     def building(self, target: str) -> None:
-        """The image of a target is being made."""
+        """The image of a target is being built."""
 
     def started(self, target: str, points: Sequence[Point], clock: ClockEntry) -> None:
         """A target begins to measure these points, by this clock."""
 
     def load(self, target: str, text: str, *, lasting: bool = False) -> None:
-        """What the load beside a target does: that it starts, and (`lasting`) its rate."""
+        """The load next to a target starts, or (`lasting`) has this rate."""
 
     def opened(self, target: str, record: RecordEntry) -> None:
         """A record begins."""
@@ -40,7 +40,7 @@ class Progress:
         """A record is complete."""
 
     def note(self, target: str, text: str) -> None:
-        """The target says something for a person."""
+        """The target sent a message for a person."""
 
     def finished(self, target: str, folder: Path) -> None:
         """The run of a target is on the disk."""

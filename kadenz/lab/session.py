@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records on their way into a run folder: what arrives from one target, entered and stored."""
+"""Stores the records that arrive from one target in a run folder."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COMPANION_UNITS = {
 
 
 class Session:
-    """The sink of an Assembler: knows the points that were asked for and writes their records."""
+    """The sink of an Assembler: knows the planned points and writes their records."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Session:
         self._entries: dict[int, RecordEntry] = {}
         self._cycles: dict[tuple[int, str], int] = {}  # begun so far, by record and lane
         self._came: dict[tuple[int, int], int] = {}  # values that arrived, by record and lane
-        self._told: dict[tuple[int, int], int] = {}  # those that somebody watching knows
+        self._told: dict[tuple[int, int], int] = {}  # values already shown to somebody watching
         self._looked_at = 0.0
         self._waiting: list[tuple[RecordEntry, End | None, Verdict]] = []  # for the scope's trace
         self.scoped = False
@@ -59,7 +59,7 @@ class Session:
         return set(self._entries)
 
     def opened(self, begin: Begin) -> None:
-        """Enters the record; until it ends it counts as one that was cut off."""
+        """Enters the record. Until it ends it counts as cut off."""
         point = self._points.get(begin.record)
         bench = self._catalog.get(begin.bench)
         entry = RecordEntry(
@@ -96,7 +96,7 @@ class Session:
         self._tell(entry, lane, values[max(0, self._told.get(key, 0) - before) :])
 
     def look(self) -> None:
-        """Shows whoever watches what the target holds by now; the target is not asked."""
+        """Shows the samples that the target holds by now, without asking the target."""
         now = time.monotonic()
         if not self._progress.live or now - self._looked_at < _LOOK_S:
             return
@@ -130,7 +130,7 @@ class Session:
                 taken = sum(lane.taken for lane in end.lanes) if end else trace.spans.size
                 if trace.closed:
                     check_count(trace, taken)
-                # Marks carry no lane: a benchmark with several marks them in turn. They carry no
+                # Marks carry no lane: a benchmark with several marks them in order. They carry no
                 # companions either, which come behind the lanes of samples.
                 lanes = len(entry.series)
                 for lane in range(lanes):
@@ -143,7 +143,7 @@ class Session:
         self._waiting.clear()
 
     def lost(self, point: Point, why: str) -> None:
-        """Enters a point of which the target said nothing at all."""
+        """Enters a point that the target never mentioned."""
         bench = self._catalog.get(point.bench)
         entry = RecordEntry(
             id=point.id,
@@ -184,20 +184,20 @@ class Session:
         self.stored()
 
     def _settle(self, entry: RecordEntry, end: End | None) -> None:
-        """What depends on what is on the disk."""
+        """Enters the counts that depend on the samples on the disk."""
         missed = self._missed(entry, end)
         for lane in entry.lanes:
             if entry.status == "n/a":
-                lane.planned = 0  # nothing can be planned of what does not exist
-            # What is on the disk decides: samples that did not arrive are not measured.
+                lane.planned = 0  # a benchmark that does not exist plans nothing
+            # The disk decides: samples that did not arrive are not measured.
             lane.account(lane.taken, missed.get(lane.companion_of or lane.name, 0))
             lane.overrun = min(lane.overrun, lane.taken)
         entry.cold = min(entry.cold, max((lane.taken for lane in entry.lanes), default=0))
 
     def _missed(self, entry: RecordEntry, end: End | None) -> dict[str, int]:
-        """What the target missed, by lane: its own count, or the holes in the cycles' numbers.
+        """Missed samples by lane: the target's own count, or the gaps in the cycle numbers.
 
-        A record that failed ended before its plan: what did not come of it was not measured.
+        A record that failed ended before its plan: samples that did not arrive were not measured.
         """
         if end is not None and end.status != "failed":
             said = zip(entry.series, end.lanes, strict=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tuning that is in force, stamped on the runs of this machine without anybody saying so."""
+"""Stamps the tuning in force on every run of this machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def begin(document: Manifest, machine: Machine | None = None) -> None:
     try:
         document.tuning = lifecycle.describe(machine or Machine())
     except KadenzError as error:
-        _warn(document, "tuning-unknown", f"what is tuned is not known: {error.message}", "")
+        _warn(document, "tuning-unknown", f"the tuning is unknown: {error.message}", "")
         return
     entry = document.tuning
     if entry is None:
@@ -57,16 +57,16 @@ def end(document: Manifest, machine: Machine | None = None) -> None:
             return
         document.tuning.at_end = lifecycle.verified_at_end(machine, document.tuning)
     except KadenzError as error:
-        _warn(document, "tuning-unknown", f"what was tuned is not known: {error.message}", "")
+        _warn(document, "tuning-unknown", f"the tuning is unknown: {error.message}", "")
         return
     if document.tuning.at_end and document.tuning.at_end != document.tuning.at_start:
         _warn_changed(document, document.tuning.profile, "ended", document.tuning.at_end)
 
 
 def on_every_processor(command: list[str], machine: Machine | None = None) -> list[str]:
-    """The command, started outside of the group a tuning confines programs to.
+    """The command, started outside the group to which a tuning confines programs.
 
-    Raises TargetFailed when that takes rights this process does not have.
+    Raises TargetFailed if this process lacks the right to leave the group.
     """
     machine = machine or Machine()
     try:
@@ -80,7 +80,7 @@ def on_every_processor(command: list[str], machine: Machine | None = None) -> li
         raise TargetFailed(
             "the tuning in force keeps programs off the processors for real time, and this process "
             f"may not leave its group ({file})",
-            remedy="Measure as root, or take the tuning back: kadenz tune restore",
+            remedy="Measure as root, or restore the tuning: kadenz tune restore",
         )
     # The shell moves itself, then becomes the program: its number stays the same.
     return ["/bin/sh", "-c", 'echo $$ > "$0" && exec "$@"', str(file), *command]

@@ -116,7 +116,7 @@ def test_a_killed_emulator_is_told_and_its_samples_are_kept(built: None, tmp_pat
         os.kill(pid, signal.SIGKILL)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert "ended in record 10, micro/task-switch-sampled, before it was done" in errors
+    assert "ended in record 10, micro/task-switch-sampled before it was done" in errors
     assert "was ended by signal 9" in errors
     run = runs_in(tmp_path)[BOARDS[1]]
     record = next(r for r in run.manifest.records if r.bench.startswith("micro/"))

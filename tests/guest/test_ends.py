@@ -59,7 +59,7 @@ def test_a_killed_emulator_is_named(guest: Machine) -> None:
     killer.start()
     told = end_of(target)
     killer.join()
-    assert "ended before it said anything" in told.message
+    assert "ended before its first message" in told.message
     assert "ended by signal 9" in told.detail
 
 
@@ -73,7 +73,7 @@ def test_a_guest_that_hangs_shows_its_console_and_registers(guest: Machine, tmp_
     subprocess.run([compiler, "-static", source, "-o", tmp_path / "hang"], check=True)
     hang = archive({"suite": File((tmp_path / "hang").read_bytes(), 0o755)})
     told = end_of(guest.target(guest.initrd() + PLAN + hang), silence_s=15.0)
-    assert "hangs before it said anything" in told.message
+    assert "hangs before its first message" in told.message
     assert "I wait" in told.detail
     assert "pc " in told.detail
 
