@@ -189,7 +189,7 @@ def _run(name: TargetName, target: Any, kept: _Kept, silence_s: float) -> Hello:
         raise TargetFailed(
             f"{name}: its counter could not be checked with a known loop: "
             f"{kept.wrong or 'it sent no HELLO'}",
-            remedy="Measure with --instrument scope, or correct the counter in the board's clock code",
+            remedy="Measure with --instrument scope, or correct the counter of the board",
         )
     return assembler.hello
 
