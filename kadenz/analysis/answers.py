@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What several runs answer together: does each keep its deadline, and which is quicker."""
+"""The answers of several runs: does each variant meet its deadline, and which is faster."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kadenz.errors import UsageError
 from kadenz.store import Run
 
 CYCLIC = "cyclic/"
-MOST_PAIRS = 6  # each is a comparison of every point, which takes seconds
+MOST_PAIRS = 6  # each pair compares every point, which takes seconds
 TAIL, MIDDLE = "p99", "median"
 _DECIDED: tuple[Outcome, ...] = ("better", "worse", "equivalent")
 _UNJUDGED: tuple[Outcome, ...] = ("context", "not-comparable")
@@ -25,7 +25,7 @@ _UNJUDGED: tuple[Outcome, ...] = ("context", "not-comparable")
 
 @dataclass(frozen=True, eq=False)
 class Keeping:
-    """How one variant keeps its deadline at a point; `variant` is its place."""
+    """The misses of one variant at a point; `variant` is its place."""
 
     variant: int
     misses: Misses
@@ -34,7 +34,7 @@ class Keeping:
 
 @dataclass(frozen=True, eq=False)
 class DeadlineAnswer:
-    """One benchmark point with a deadline in all variants that have it."""
+    """A benchmark point with a deadline, over all variants that have it."""
 
     bench: str
     params: dict[str, int]
@@ -43,7 +43,7 @@ class DeadlineAnswer:
 
     @property
     def of_interest(self) -> bool:
-        """Cyclic work, a deadline that somebody set, or a miss; else a period that was kept."""
+        """True for cyclic work, a deadline set by the user, or a miss; else the period was met."""
         set_by_somebody = self.deadline.origin != "period"
         missed = any(side.misses.missed for side in self.sides)
         return self.bench.startswith(CYCLIC) or set_by_somebody or missed
@@ -51,8 +51,8 @@ class DeadlineAnswer:
 
 @dataclass(frozen=True, eq=False)
 class PointAnswer:
-    """One statistic of a benchmark point on two sides. `weakest` is the lane whose change is least,
-    or the first that is undecided; `outcome` holds on every lane."""
+    """One statistic of a benchmark point on two sides. `weakest` is the lane with the smallest
+    change, or the first undecided one; `outcome` holds for every lane."""
 
     bench: str
     params: dict[str, int]
@@ -64,8 +64,8 @@ class PointAnswer:
 
 @dataclass(frozen=True, eq=False)
 class PairAnswer:
-    """Two variants by their places. `unjudged` says why figures stand side by side without a
-    verdict, and `reason` why there is no comparison at all."""
+    """Two variants by their places. `unjudged` gives the reasons for figures shown without a
+    verdict, `reason` why there is no comparison at all."""
 
     baseline: int
     candidate: int
@@ -75,14 +75,14 @@ class PairAnswer:
     reason: str = ""
 
     def count(self, outcome: Outcome) -> int:
-        """How many statistics of points ended so."""
+        """The number of statistics with this outcome."""
         return sum(point.outcome == outcome for point in self.points)
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Answers to both questions; `pairs` are of other variants with the first, `left_out` how many
-    were not compared."""
+    """Answers to both questions. `pairs` compare other variants with the first; `left_out` is the
+    number of variants not compared."""
 
     variants: tuple[Variant, ...]
     deadlines: tuple[DeadlineAnswer, ...]
@@ -93,8 +93,8 @@ class Answers:
 def answer(
     runs: Sequence[Run], results: Sequence[RunResult], deadlines: Sequence[Asked] = ()
 ) -> Answers:
-    """What `runs`, analysed as `results` in the same order, answer. `deadlines` hold instead of
-    those of the runs."""
+    """The answers of `runs`, analysed as `results` in the same order. `deadlines` override those
+    of the runs."""
     variants = variants_of([run.manifest for run in runs])
     sides = [[runs[place] for place in variant.runs] for variant in variants]
     return Answers(
@@ -109,7 +109,7 @@ def answer(
 
 
 def pair(result: SideBySide, threshold: float) -> PairAnswer:
-    """The answer of a comparison that was made already."""
+    """The answer of an existing comparison."""
     return _pair(0, 1, result, threshold)
 
 
@@ -119,7 +119,7 @@ def _deadlines(
     variants: Sequence[Variant],
     asked: Sequence[Asked],
 ) -> list[DeadlineAnswer]:
-    """Every point with a deadline, those of interest first, of these cyclic work."""
+    """Every point with a deadline: those of interest first, starting with cyclic work."""
     found: dict[object, list[Keeping]] = {}
     names: dict[object, RecordResult] = {}
     for number, variant in enumerate(variants):
@@ -165,7 +165,7 @@ def _compared(
     except UsageError as error:
         return PairAnswer(left, right, (), 0.0, reason=error.message)
     if not result.points:
-        return PairAnswer(left, right, (), 0.0, reason="they have no benchmark point in common")
+        return PairAnswer(left, right, (), 0.0, reason="they share no benchmark point")
     thresholds = [point.comparison.threshold for point in result.points if point.comparison]
     return _pair(left, right, result, thresholds[0] if thresholds else 0.0)
 
@@ -183,27 +183,27 @@ def _pair(left: int, right: int, result: SideBySide, threshold: float) -> PairAn
 
 
 def _point(lanes: Sequence[PointComparison]) -> PointAnswer:
-    """All lanes as one: what holds on each of them."""
+    """All lanes as one: the outcome that holds for each of them."""
     outcomes = {lane.outcome for lane in lanes}
     undecided = [lane for lane in lanes if lane.outcome not in _DECIDED]
     if len(outcomes) == 1:
         outcome, weakest = lanes[0].outcome, min(lanes, key=_distance)
     elif undecided:
         outcome, weakest = "inconclusive", undecided[0]
-    else:  # quicker on one lane and not on another
+    else:  # faster on one lane and not on another
         outcome, weakest = "inconclusive", min(lanes, key=_distance)
     first = lanes[0]
     return PointAnswer(first.bench, first.params, first.statistic, outcome, weakest, len(lanes))
 
 
 def _distance(point: PointComparison) -> float:
-    """How far the change is from none, as a factor."""
+    """The size of the change, as a factor."""
     found = change_of(point)
     return 1.0 if found is None else max(found[0], 1.0 / found[0])
 
 
 def change_of(point: PointComparison) -> tuple[float, float, float] | None:
-    """B / A with its interval; of exact figures without width; None where there is no ratio."""
+    """B / A with its interval, of zero width for exact figures; None without a ratio."""
     base, cand = point.figures
     made = point.comparison.ratio if point.comparison is not None else None
     if made is not None and not point.exact and made.value > 0.0:

@@ -29,9 +29,9 @@ def batch_lanes(record: RecordEntry) -> tuple[int, int] | None:
 def batch_result(
     iterations: int, batch: npt.NDArray[Any], empty: npt.NDArray[Any]
 ) -> BatchResult | None:
-    """(batch - empty) / iterations from the repetitions `batch` (b,) and `empty` (e,), in ticks.
+    """(batch - empty) / iterations, in ticks, from repetitions `batch` (b,) and `empty` (e,).
 
-    Method: mazzi2021, equation 1, on the medians over repetitions. Needs one of each.
+    Method: mazzi2021, equation 1, on the medians over repetitions. Needs at least one of each.
     """
     if batch.size == 0 or empty.size == 0:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a gate asks of a run, and its answers."""
+"""The checks of a gate, and their outcomes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Answer = tuple[Outcome, str, str]  # with `found` and `reason` of a Check
 
 @dataclass(frozen=True)
 class Check:
-    """One question to a run and its answer.
+    """One check of a run and its outcome.
 
     `asked` is the limit in words, `found` the figures in words, `reason` why there is no answer, or
-    what else is to be known.
+    a remark.
     """
 
     target: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two sides of runs, benchmark point by benchmark point."""
+"""Compares two sides of runs, point by point."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ from kadenz.stats.holm import holm
 from kadenz.stats.superiority import Superiority, superiority
 from kadenz.store import Run
 
-ALPHA = 0.05  # the chance that any change is called although there is none
+ALPHA = 0.05  # probability that any change is reported although there is none
 CLOCK = "clock/"
 
 
 @dataclass(frozen=True, eq=False)
 class PointComparison:
-    """One benchmark point on both sides, for one statistic; `lane` is "" where there is only one.
+    """One statistic of a benchmark point on both sides; `lane` is "" if there is only one.
 
-    `figures` are both sides' values, each in its own of the two `units` (None where there is none).
-    `comparison`, in those units, is None where none could be made, or none is allowed: across clock
-    classes or instruction sets, and for context. `reason` says why. `effect` is the effect size of
-    the whole point, whatever the statistic; `p_together` the p-value of a change among all
-    comparisons made at once. `repeats`: the runs of each side are the same to the byte and would be
-    again, so that both figures are exact for this plan; `exact`: the outcome is by them, because no
-    interval decides it.
+    `figures` are both sides' values, each in its own of the two `units` (None if missing).
+    `comparison`, in those units, is None if it is impossible or not allowed: across clock classes
+    or instruction sets, and for context. `reason` says why. `effect` is the effect size of the
+    whole point, for any statistic; `p_together` is the p-value of a change, adjusted for all
+    comparisons made at once. `repeats`: the runs of each side are byte-identical and would be
+    again, so both figures are exact for this plan. `exact`: these figures give the outcome, because
+    no interval decides it.
     """
 
     target: str
@@ -72,14 +72,14 @@ class PointComparison:
 
     @property
     def in_question(self) -> bool:
-        """An interval may call a change here, rightly or by chance."""
+        """True if an interval may report a change here, rightly or by chance."""
         asked = self.comparison is not None and self.comparison.p_changed is not None
         return asked and not self.exact and self.reason != ONE_RUN
 
 
 @dataclass(frozen=True)
 class Configurations:
-    """What differs between runs that are compared: `labels[i]` names the run of `values[i]`."""
+    """Differences between runs that are compared: `labels[i]` names the run of `values[i]`."""
 
     target: str
     labels: tuple[str, ...]
@@ -88,7 +88,7 @@ class Configurations:
 
 @dataclass(frozen=True, eq=False)
 class SideBySide:
-    """All points, what differs between the sides' configurations, and what only one side has."""
+    """All points, the sides' configuration differences, and points that only one side has."""
 
     configurations: tuple[Configurations, ...]  # one for each target and load
     points: tuple[PointComparison, ...]
@@ -98,22 +98,22 @@ class SideBySide:
 
     @property
     def regressions(self) -> int:
-        """How many comparisons are worse."""
+        """The number of comparisons that are worse."""
         return self.count("worse")
 
     @property
     def inconclusive(self) -> int:
-        """How many comparisons these data cannot decide."""
+        """The number of comparisons that these data cannot decide."""
         return self.count("inconclusive") + self.count("not-comparable")
 
     @property
     def judged(self) -> bool:
-        """At least one comparison has a verdict or lacks one; the others are context."""
+        """True if at least one comparison is not just context."""
         return self.count("context") < len(self.points)
 
     @property
     def notes(self) -> tuple[tuple[str, str], ...]:
-        """Benchmarks that are not judged because of a note on their figure, and the note."""
+        """Benchmarks that are not judged because their figure carries a note, and the note."""
         return tuple(
             dict.fromkeys(
                 (point.bench, point.reason)
@@ -123,7 +123,7 @@ class SideBySide:
         )
 
     def count(self, outcome: Outcome) -> int:
-        """How many comparisons ended so."""
+        """The number of comparisons with this outcome."""
         return sum(point.outcome == outcome for point in self.points)
 
 
@@ -135,18 +135,17 @@ def compare_sides(
     threshold: float = 0.05,
     together: bool = True,
     between_runs: float = 0.0,
-    deadlines: Sequence[Asked] = (),
-    with_deadlines: bool = True,
+    deadlines: Sequence[Asked] | None = (),
 ) -> SideBySide:
-    """Compare every benchmark point both sides have. `statistics` and `between_runs` as in `stats`.
+    """Compares every benchmark point that both sides have. `statistics` and others as in `stats`.
 
-    Where a deadline is the question (`cycles_missed.asks_for_deadlines`), the maximum and the rate
-    of misses are compared as well, unless not `with_deadlines`; `deadlines` are the command line's.
-    Sides are matched as `matching.match` says. Figures of two clock classes, and instructions of
-    two instruction sets, stand side by side without ratio and verdict (`not-comparable`). Points of
-    `clock/*` and points that carry a note are `context`. With `together` a change counts only where
-    it is significant among all comparisons made (Holm's adjustment), so that the chance of any
-    false alarm is 5 % whatever their number.
+    If a point has a deadline to judge (`cycles_missed.asks_for_deadlines`), the maximum and the
+    miss rate are compared too; `deadlines` are the command line's, None to compare neither.
+    `matching.match` matches the sides. Figures of two clock classes, and instructions of two
+    instruction sets, are shown without ratio and verdict (`not-comparable`). Points of `clock/*`
+    and points that carry a note are `context`. With `together`, a change counts only if it is
+    significant after Holm correction over all comparisons: the probability of any false alarm is
+    then 5 %, whatever their number.
     """
     matched = match(baseline, candidate)
     histories = Histories([*baseline, *candidate])
@@ -154,7 +153,7 @@ def compare_sides(
     for key, left in matched.baseline.items():
         right = matched.candidate.get(key)
         if right is not None:
-            found = asks_for_deadlines(left, right, deadlines) if with_deadlines else None
+            found = None if deadlines is None else asks_for_deadlines(left, right, deadlines)
             asked = [*statistics, "max"] if found is not None else statistics
             opened += _open_point(key, left, right, asked, threshold, between_runs, histories)
             if found is not None:
@@ -172,7 +171,7 @@ def compare_sides(
 
 
 def _all_together(points: list[PointComparison]) -> list[PointComparison]:
-    """Takes back what is apart from 1 on its own, but not among so many."""
+    """Withdraws changes that are not significant after Holm correction."""
     asked = [i for i, point in enumerate(points) if point.in_question]
     adjusted = holm([_p_changed(points[i]) or 0.0 for i in asked])
     made = list(points)
@@ -188,9 +187,9 @@ def _all_together(points: list[PointComparison]) -> list[PointComparison]:
             point = dataclasses.replace(
                 point,
                 outcome="inconclusive",
-                reason=f"{point.outcome} on its own, but not significant among {len(asked)} "
-                f"comparisons: chance shows one like it in {100.0 * p:.0f} % of such calls. "
-                "Measure more rounds",
+                reason=f"{point.outcome} on its own, but not significant after Holm correction "
+                f"over {len(asked)} comparisons: chance gives one like it in {100.0 * p:.0f} % of "
+                "such calls. Measure more rounds",
             )
         made[i] = point
     return made
@@ -203,7 +202,7 @@ def _p_changed(point: PointComparison) -> float | None:
 def _configurations(
     baseline: Sequence[Run], candidate: Sequence[Run], matched: Matched
 ) -> list[Configurations]:
-    """Runs that are compared with each other, group by group, and where they are set apart."""
+    """The differences between runs that are compared with each other, group by group."""
     groups: dict[str, list[tuple[str, Run]]] = {}
     for side, runs in (("A", baseline), ("B", candidate)):
         for run in runs:
@@ -221,7 +220,7 @@ def _configurations(
 
 @dataclass(frozen=True, eq=False)
 class _Open:
-    """A comparison on its way: `made` lacks the verdict that `asked` will have, if any."""
+    """A comparison without its verdict yet; `asked` is the question to judge, if any."""
 
     made: PointComparison
     asked: Question | None
@@ -283,7 +282,7 @@ def _open_point(
 def _open_misses(
     key: Key, left: SameRuns, right: SameRuns, found: list[list[Misses]], between_runs: float
 ) -> list[_Open]:
-    """The rate of misses of a point, all of its lanes together."""
+    """The miss rate of a point, all lanes together."""
     across, context = _across(left, right), _context(key, left, right)
     asked = None if across or context else question_of_misses(left, right, found, between_runs)
     kinds = [same.runs[0][0].manifest.clock.clock_class for same in (left, right)]
@@ -311,7 +310,7 @@ def _figures(series: list[list[Series]], statistic: str | float) -> Figures:
 
 
 def _judged(opened: Sequence[_Open], threshold: float) -> list[PointComparison]:
-    """Every comparison with its verdict; points of the same runs lend each other their spread."""
+    """Every comparison with its verdict; points of the same runs share their spread."""
     families: dict[tuple[str, ...], list[int]] = {}
     for i, one in enumerate(opened):
         if one.asked is not None:
@@ -333,7 +332,7 @@ def _judged(opened: Sequence[_Open], threshold: float) -> list[PointComparison]:
 
 
 def _across(left: SameRuns, right: SameRuns) -> str:
-    """Why the figures of both sides have no ratio; "" where they have one."""
+    """Why the figures of both sides have no ratio; "" if they have one."""
     made = [run.manifest for run, _ in (*left.runs, *right.runs)]
     classes = list(dict.fromkeys(one.clock.clock_class for one in made))
     if len(classes) > 1:
@@ -345,12 +344,12 @@ def _across(left: SameRuns, right: SameRuns) -> str:
 
 
 def _context(key: Key, left: SameRuns, right: SameRuns) -> str:
-    """Why a point is never judged: its benchmark is the clock's, or a run carries a note on it."""
+    """Why a point is never judged: it measures the clock, or a run has a note on it."""
     for run, entry in (*left.runs, *right.runs):
         note = run.manifest.benchmark_notes.get(entry.bench)
         if note:
             return note
-    return "what the clock is worth" if key.bench.startswith(CLOCK) else ""
+    return "quality of the clock" if key.bench.startswith(CLOCK) else ""
 
 
 def statistic_name(statistic: str | float) -> str:
@@ -359,7 +358,7 @@ def statistic_name(statistic: str | float) -> str:
 
 
 def _title(group: str, left: SameRuns, right: SameRuns) -> str:
-    """The target; both sides' names, where they are of two targets, or what else was varied."""
+    """The target; both sides' names if they differ, or the other condition that was varied."""
     first, other = left.runs[0][0].manifest, right.runs[0][0].manifest
     if first.target.name != other.target.name:
         return f"{first.target.name} → {other.target.name}"
@@ -367,7 +366,7 @@ def _title(group: str, left: SameRuns, right: SameRuns) -> str:
 
 
 def _effect(sides: list[list[Series]]) -> Superiority | None:
-    """The effect size; None where a run has too few samples."""
+    """The effect size; None if a run has too few samples."""
     try:
         return superiority(*([as_figures(run) for run in side] for side in sides))
     except Undefined:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Misses of a deadline as a figure that two sides are compared by: the rate, run by run."""
+"""Compares two sides by their deadline misses: the miss rate, run by run."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ CYCLIC = "cyclic/"
 def asks_for_deadlines(
     left: SameRuns, right: SameRuns, deadlines: Sequence[Asked]
 ) -> list[list[Misses]] | None:
-    """The misses of every run of both sides; None where a deadline is not the question.
+    """The misses of every run of both sides; None if there is no deadline to judge.
 
-    It is for periodic work, where somebody set a deadline, and where a cycle missed. A period alone
-    makes none of other benchmarks. None as well where it is not known which cycles were late.
+    Deadlines are judged for periodic work, if the user set one, and if a cycle missed. For other
+    benchmarks a period alone is not a deadline. Also None if the late cycles are unknown.
     """
     found: list[list[Misses]] = [[], []]
     for side, same in zip(found, (left, right), strict=True):
@@ -44,18 +44,18 @@ def asks_for_deadlines(
 
 
 def rates(found: Sequence[Misses]) -> float:
-    """The share of all asked cycles of a side that missed, in percent."""
+    """The share of a side's requested cycles that missed, in percent."""
     return 100.0 * sum(one.missed for one in found) / sum(one.asked for one in found)
 
 
 def question_of_misses(
     left: SameRuns, right: SameRuns, found: list[list[Misses]], between_runs: float
 ) -> Question:
-    """The rates of both sides with their errors.
+    """The miss rates of both sides with their errors.
 
-    Method: the logarithm of (missed + 1/2) / (asked + 1) of every run. Its error within the run is
-    that of the rate's interval, which respects bursts (miss_rate.py); where that is not known, that
-    of a single occasion, and of half an occasion where no cycle missed.
+    Method: the logarithm of (missed + 1/2) / (asked + 1) of every run. Its error within the run
+    comes from the rate's interval, which accounts for bursts (miss_rate.py); if that is unknown,
+    from a single occasion, or half an occasion if no cycle missed.
     """
     figures: Figures = rates(found[0]), rates(found[1])
     runs = [run for run, _ in (*left.runs, *right.runs)]
@@ -67,7 +67,7 @@ def question_of_misses(
     base, cand = (Side([_run(one, between_runs) for one in side]) for side in found)
     why = NONE if none else ""
     if single and not repeats and not none:
-        why = "one run a side shows no spread of the rate. Measure with `kadenz run --rounds 3`"
+        why = "one run per side shows no spread of the rate. Measure with `kadenz run --rounds 3`"
     return Question(
         statistic=MISSES,
         figures=figures,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Deadlines and misses: which deadline holds at a point, and how often its cycles miss it.
+"""Deadlines and misses: the deadline in force at a point, and how often cycles miss it.
 
-A cycle misses when it did not happen (`LaneEntry.missed`) or ended late (its sample is above the
-deadline). What was never asked of the target is not measured, and misses nothing.
+A cycle misses if it did not happen (`LaneEntry.missed`) or ended late (its sample is above the
+deadline). A cycle never requested from the target is "not measured" and is not a miss.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from kadenz.store import Run
 
 Samples: TypeAlias = npt.NDArray[Any]
 PERIOD = "period_us"
-DISTANCE = "distance_us"  # each lane's period lies so much above the last one's
+DISTANCE = "distance_us"  # each lane's period exceeds the previous lane's by this
 _OPTION = "--deadline"
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A deadline of the command line. `points` None: every point that has a period."""
+    """A deadline from the command line. `points` None: every point that has a period."""
 
     text: str
     points: Points | None
@@ -43,7 +43,7 @@ class Asked:
         return self.text.rpartition("=")[2].strip()
 
     def concerns(self, bench: str, params: Mapping[str, int]) -> bool:
-        """True for a point this deadline is for."""
+        """True if this deadline applies to the point."""
         if self.points is None:
             return bool(params.get(PERIOD))
         return self.points.concern(bench, params)
@@ -51,9 +51,9 @@ class Asked:
 
 @dataclass(frozen=True)
 class Deadline:
-    """A deadline in force: `limit` is in the unit of the record's figures.
+    """A deadline in force; `limit` is in the unit of the record's figures.
 
-    `limit` None: the clock of the record cannot carry it, and `reason` says why.
+    `limit` None: the record's clock cannot express it, and `reason` says why.
     """
 
     quantity: Quantity
@@ -67,12 +67,12 @@ class Deadline:
 
 @dataclass(frozen=True)
 class Misses:
-    """Cycles of a lane, a record, or one point in several runs, and those that missed.
+    """The cycles of a lane, a record, or one point in several runs, and the misses among them.
 
-    `planned` = `measured` + `never` + `not_measured`, without the cold ones, which are kept apart
-    (`cold`, of which `cold_late` were late). `late` counts within `measured`; None where nobody
-    can say, because no deadline is set or the clock cannot carry it. `rate` is the share of
-    `asked` with its 95 % interval; None where it is not known, and `reason` says why.
+    `planned` = `measured` + `never` + `not_measured`, without cold cycles, which are counted
+    separately (`cold`, of which `cold_late` were late). `late` counts within `measured`; None if
+    unknown, because no deadline is set or the clock cannot express it. `rate` is the share of
+    `asked` with its 95 % interval; None if unknown, and `reason` says why.
     """
 
     planned: int
@@ -88,17 +88,17 @@ class Misses:
 
     @property
     def asked(self) -> int:
-        """Cycles that were asked of the target."""
+        """Cycles requested from the target."""
         return self.measured + self.never
 
     @property
     def missed(self) -> int:
-        """Cycles that are known to have missed."""
+        """Cycles known to have missed."""
         return self.never + (self.late or 0)
 
     @property
     def share(self) -> float | None:
-        """`missed` of `asked`; None where none was asked."""
+        """`missed` / `asked`; None if no cycle was requested."""
         return self.missed / self.asked if self.asked else None
 
     @property
@@ -121,18 +121,18 @@ class Misses:
         if self.rate is not None:
             found += f", {self.share_text}"
         elif self.missed:
-            found += f", {self.share_text}; rate in the long run not known: {self.reason}"
+            found += f", {self.share_text}; long-run rate unknown: {self.reason}"
         if self.never and self.late:
             found += f"; {self.never:,} did not happen, {self.late:,} ended late"
         elif self.late is None:
-            found += "; late ones not known"
+            found += "; late cycles unknown"
         if self.cold_late:
-            found += f"; {self.cold_late:,} late of {self.cold:,} cold, kept apart"
+            found += f"; {self.cold_late:,} of {self.cold:,} cold cycles late, excluded"
         return found
 
     @property
     def words(self) -> str:
-        """What the misses are: "12 did not happen, 359 ended after 100 µs (command line)"."""
+        """The kinds of misses: "12 did not happen, 359 ended after 100 µs (command line)"."""
         parts = [f"{self.never:,} did not happen"] if self.never else []
         if self.late and self.deadline is not None:
             parts.append(f"{self.late:,} ended after {self.deadline}")
@@ -140,19 +140,21 @@ class Misses:
             parts.append(f"all within {self.deadline}")
         if self.late is None:
             why = self.deadline.reason if self.deadline is not None else ""
-            parts.append(f"late ones are not known: {why or 'no deadline is set'}")
+            parts.append(f"late cycles unknown: {why or 'no deadline is set'}")
         if self.cold_late:
-            parts.append(f"{self.cold_late:,} late ones of {self.cold:,} cold are kept apart")
+            parts.append(
+                f"{self.cold_late:,} of {self.cold:,} cold cycles were late and are excluded"
+            )
         return ", ".join(parts)
 
 
 def _percent(share: float) -> str:
-    """Three digits of a share, in percent."""
+    """A share in percent, three digits."""
     return f"{100.0 * share:.3g}"
 
 
 def parse_deadline(text: str) -> Asked:
-    """`[BENCH[ PARAM=VALUE…]=]QUANTITY` as `--deadline` has it. UsageError for anything else."""
+    """Parses `[BENCH[ PARAM=VALUE…]=]QUANTITY` of `--deadline`. UsageError for anything else."""
     points, equals, quantity = text.rpartition("=")
     where = f"{_OPTION} {text}"
     return Asked(
@@ -163,7 +165,7 @@ def parse_deadline(text: str) -> Asked:
 
 
 def check_asked(asked: Sequence[Asked], runs: Sequence[Run]) -> None:
-    """UsageError for a deadline that concerns no record, or that no clock of them can carry."""
+    """UsageError for a deadline that applies to no record, or that no clock there can express."""
     for one in asked:
         concerned = [
             (run, entry)
@@ -175,7 +177,7 @@ def check_asked(asked: Sequence[Asked], runs: Sequence[Run]) -> None:
             known = sorted({e.bench for run in runs for e in run.manifest.records})
             raise UsageError(
                 f"{_OPTION} {one.text}: no such point was measured",
-                remedy=f"Measured were {', '.join(known) or 'none'}",
+                remedy=f"Measured points: {', '.join(known) or 'none'}",
             )
         units = [unit_of(entry.unit, run.manifest.clock) for run, entry in concerned]
         if all(unit.amount(one.quantity) is None for unit in units):
@@ -190,7 +192,7 @@ def deadline_of(
 ) -> Deadline | None:
     """The deadline of a record: the command line's, else its own, else its period, else None.
 
-    The last of `asked` that concerns the record holds. `lane` is the number of the lane, because
+    The last of `asked` that applies to the record wins. `lane` is the number of the lane, because
     threads of different periods have different defaults.
     """
     for one in reversed(asked):
@@ -218,10 +220,10 @@ def misses_of(
     runs: Sequence[tuple[Run, RecordEntry, Sequence[tuple[LaneEntry, Samples, int]]]],
     asked: Sequence[Asked] = (),
 ) -> Misses | None:
-    """Misses of one point in one run or several; None without a deadline and without a miss.
+    """Misses of a point in one or several runs; None without a deadline and without a miss.
 
-    A run comes with the lanes to count, each with its samples (taken,) in ticks, in time order, and
-    how many of them are cold; `runs.point_misses` fetches them.
+    Each run comes with the lanes to count, each with its samples (taken,) in ticks, in time order,
+    and the number of cold ones; `runs.point_misses` fetches them.
     """
     parts = [_lane(run, entry, *one, asked) for run, entry, lanes in runs for one in lanes]
     deadline = next((part.deadline for part in parts if part.deadline), None)
@@ -249,7 +251,7 @@ def misses_of(
 
 @dataclass(frozen=True, eq=False)
 class _Counted:
-    """One lane: `cycles` (asked,) are 1 for those that missed; None where that is not recorded."""
+    """One lane: `cycles` (asked,) are 1 for misses; None if that is not recorded."""
 
     entry: LaneEntry
     deadline: Deadline | None
@@ -277,7 +279,7 @@ def _lane(
     elif deadline is not None and deadline.origin == "period" and not entry.overrun:
         is_late = np.zeros(samples.size, dtype=np.bool_)
     else:
-        # A target counts what outlasted its period by itself, but not which samples these are.
+        # A target counts overruns of its period itself, but does not record which samples they are.
         own = deadline is not None and deadline.origin == "period"
         late = min(entry.overrun, samples.size - first) if own else None
         return _Counted(entry, deadline, samples.size - first, late, first, 0, None)
@@ -295,13 +297,13 @@ def _lane(
 def _cycles(
     run: Run, record: RecordEntry, entry: LaneEntry, is_late: Samples, cold: int
 ) -> Samples | None:
-    """Whether each cycle missed, in time order; None where it is not known which did not happen."""
+    """Whether each cycle missed, in time order; None if it is unknown which did not happen."""
     if not entry.missed:
         return is_late[cold:].astype(np.uint8)
     companion = record.companions(entry).get("cycle")
     if companion is None or companion.taken != is_late.size:
         return None
-    given = run.samples(record, companion)  # real numbers beside samples that are some
+    given = run.samples(record, companion)  # floats next to float samples
     numbers = given.astype(np.int64)
     total = entry.taken + entry.missed
     if not np.array_equal(numbers, given) or not _within(numbers, total):
@@ -312,7 +314,7 @@ def _cycles(
 
 
 def _within(numbers: Samples, total: int) -> bool:
-    """Whether every cycle's number is one of `total` cycles."""
+    """Whether every cycle number is in [0, `total`)."""
     return numbers.size == 0 or (int(numbers.min()) >= 0 and int(numbers.max()) < total)
 
 
@@ -320,19 +322,19 @@ def _rate(
     runs: Sequence[tuple[Run, RecordEntry, Sequence[tuple[LaneEntry, Samples, int]]]],
     parts: Sequence[_Counted],
 ) -> tuple[Estimate | None, str]:
-    """The share of misses with its interval, or why it is not known."""
+    """The miss rate with its interval, or why it is unknown."""
     for part in parts:
         if part.deadline is None:
             return None, "no deadline is set: late cycles are not counted"
         if part.cycles is None and part.deadline.limit is None:
             return None, part.deadline.reason
         if part.cycles is None:
-            return None, "which cycles did not happen is not recorded"
+            return None, "the cycles that did not happen were not recorded"
     series, left = [], list(parts)
     for _, _, lanes in runs:
         own, left = left[: len(lanes)], left[len(lanes) :]
         cycles = [part.cycles for part in own if part.cycles is not None]
-        # Lanes run beside each other: a pause that stops all of them is one occasion.
+        # Lanes run in parallel: a pause that stops all of them is one occasion.
         shortest = min((one.size for one in cycles), default=0)
         if shortest:
             together = np.vstack([one[:shortest] for one in cycles])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rule 7 of the method: same options, or it is no comparison. Shows every difference."""
+"""Rule 7 of the method: only equal options can be compared. Shows every difference."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ABSENT = "–"
 
 @dataclass(frozen=True)
 class Difference:
-    """One configuration value that is not the same everywhere; `values[i]` belongs to run i."""
+    """One configuration value that differs between runs; `values[i]` belongs to run i."""
 
     group: str  # "kernel", "compiler", ...
     key: str
@@ -21,14 +21,14 @@ class Difference:
 
     @property
     def disagrees(self) -> bool:
-        """Two runs have it and differ; else some runs have no such thing at all."""
+        """True if two runs have different values; else some runs lack the setting."""
         return len(set(self.values) - {ABSENT}) > 1
 
 
 def configuration(manifest: Manifest) -> dict[tuple[str, str], str]:
-    """Everything in a manifest that may change a figure, as text by (group, key)."""
+    """Every manifest value that may change a figure, as text by (group, key)."""
     target, clock, build = manifest.target, manifest.clock, manifest.build
-    # What was compiled stands first: the same version may be other code.
+    # The compiled sources come first: the same version may be other code.
     found = _sources(build) | {
         ("target", "kernel"): f"{target.kernel_name} {target.kernel_version}",
         ("target", "board"): target.title or target.board,
@@ -64,7 +64,7 @@ def configuration(manifest: Manifest) -> dict[tuple[str, str], str]:
     if manifest.emulator is not None:
         emulator = manifest.emulator
         found[("emulator", "version")] = f"{emulator.name} {emulator.version}"
-    if target.tier == "host":  # a guest sees nothing of the machine around it
+    if target.tier == "host":  # a guest does not see the host
         host = manifest.host
         found |= {
             ("host", "kernel"): host.kernel,
@@ -82,20 +82,20 @@ def _ratio(clock: ClockEntry) -> str:
 
 
 def _sources(build: BuildEntry | None) -> dict[tuple[str, str], str]:
-    """Each part of the image by the digest of the files it was compiled from."""
+    """The digest of the source files of each part of the image."""
     parts = build.parts if build is not None else []
     return {("source", part.part): f"{part.sha256[:12]} {part.version}".strip() for part in parts}
 
 
 def _compiler(build: BuildEntry) -> str:
-    """Name and version; most compilers say their name in the version again."""
+    """Name and version; most compilers repeat their name in the version."""
     if build.compiler_version.startswith(build.compiler):
         return build.compiler_version
     return f"{build.compiler} {build.compiler_version}".strip()
 
 
 def _drop_common_flags(tables: list[dict[tuple[str, str], str]]) -> None:
-    """A reader looks for the flag that is not the same; the manifest has all of them."""
+    """Drops flags that all runs share: readers look for the differing ones."""
     key = "build", "flags"
     lists = [table[key].split() for table in tables if key in table]
     if len(lists) < 2:
@@ -104,11 +104,11 @@ def _drop_common_flags(tables: list[dict[tuple[str, str], str]]) -> None:
     for table in tables:
         if key in table:
             own = [flag for flag in table[key].split() if flag not in common]
-            table[key] = " ".join(own) or "only those all have"
+            table[key] = " ".join(own) or "only shared flags"
 
 
 def differences(manifests: Sequence[Manifest]) -> list[Difference]:
-    """What is not the same in all of `manifests`, in a stable order; [] for one or none."""
+    """The values that differ between `manifests`, in a stable order; [] for one or none."""
     tables = [configuration(manifest) for manifest in manifests]
     _drop_common_flags(tables)
     keys = list(dict.fromkeys(key for table in tables for key in table))

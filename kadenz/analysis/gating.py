@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a run pass: against a baseline that it may be so much worse than, and against limits."""
+"""Decides whether a run passes: against a baseline, with a tolerance, and against limits."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from kadenz.stats.estimate import Estimate
 from kadenz.stats.holm import holm
 from kadenz.store import Run
 
-# One end of a 95 % interval: the interval shown lies wholly beyond the limit.
+# One-sided error of a 95 % interval that lies wholly beyond the limit.
 ALPHA = 0.025
 
 
 @dataclass(frozen=True)
 class Gate:
-    """All checks, and what differs between the configurations that were compared."""
+    """All checks, and the differences between the compared configurations."""
 
     checks: tuple[Check, ...]
     configurations: tuple[Configurations, ...] = ()
-    new: tuple[str, ...] = ()  # points that have no baseline
+    new: tuple[str, ...] = ()  # points without a baseline
     not_judged: tuple[tuple[str, str], ...] = ()  # benchmarks with a note, and the note
 
     def count(self, outcome: Outcome) -> int:
-        """How many checks ended so."""
+        """The number of checks with this outcome."""
         return sum(check.outcome == outcome for check in self.checks)
 
     @property
     def outcome(self) -> Outcome:
-        """A failure outweighs what is undecided, and that a pass. No check at all is no pass."""
+        """A failure outweighs an undecided check, and that a pass. Without checks: undecided."""
         if self.count("fail"):
             return "fail"
         return "inconclusive" if self.count("inconclusive") or not self.checks else "pass"
@@ -56,15 +56,15 @@ def gate(
     between_runs: float = 0.0,
     deadlines: Sequence[Asked] = (),
 ) -> Gate:
-    """Check `runs` against `baseline` (may be empty) and `limits`.
+    """Checks `runs` against `baseline` (may be empty) and `limits`.
 
-    Against the baseline a point passes when the 95 % interval of its ratio ends at or below
-    1 + max_worse, fails when the interval lies wholly above it and does so among all points asked
-    (Holm's adjustment, so that the chance of any false failure is 2.5 %), else it is inconclusive.
-    `deadlines` hold instead of those of the runs. Figures of runs that repeat themselves are exact,
-    against limits and against a baseline alike.
-    What the baseline measured and `runs` did not is inconclusive, never a pass. Context (`clock/*`,
-    and benchmarks with a note on their figure) is not held against the baseline.
+    Against the baseline a point passes if the 95 % interval of its ratio ends at or below
+    1 + max_worse. It fails if the interval lies wholly above that, also after Holm correction over
+    all points (probability of any false failure: 2.5 %). Otherwise it is inconclusive.
+    `deadlines` override those of the runs. Figures of runs that repeat themselves are exact,
+    against limits and a baseline alike.
+    A point that the baseline measured and `runs` did not is inconclusive, never a pass. Context
+    (`clock/*`, and benchmarks with a note) is not checked against the baseline.
     """
     checks: list[Check] = []
     configurations: tuple[Configurations, ...] = ()
@@ -78,7 +78,7 @@ def gate(
             threshold=max_worse,
             together=False,
             between_runs=between_runs,
-            with_deadlines=False,
+            deadlines=None,
         )
         checks += _against([p for p in sides.points if p.outcome != "context"], max_worse)
         notes = sides.notes
@@ -127,7 +127,10 @@ def _one_against(point: PointComparison, most: float, p: float | None, among: in
         elif p is not None and p <= ALPHA:
             outcome, reason = "fail", _caveat(point)
         elif ratio.low > 1.0 + most:
-            reason = f"beyond the limit on its own, but not among {among} points. Measure longer"
+            reason = (
+                f"beyond the limit on its own, but not after Holm correction over {among} points. "
+                "Measure longer"
+            )
         else:
             reason = _open_words(point)
     elif point.outcome == "equivalent":
@@ -153,7 +156,7 @@ def _one_against(point: PointComparison, most: float, p: float | None, among: in
 def _exactly(
     point: PointComparison, ratio: Estimate, base: float, cand: float, most: float
 ) -> tuple[Outcome, str]:
-    """The check by exact figures, and its reason where the interval would not have said as much."""
+    """The check by exact figures, with a reason if the interval alone would not decide."""
     made = point.comparison
     decidable = made is None or made.decidable
     clear = ratio.low > 1.0 + most or ratio.high <= (1.0 + most) * (1.0 + 1e-12)
@@ -167,7 +170,7 @@ def _open_words(point: PointComparison) -> str:
     made = point.comparison
     if made is not None and made.reason.startswith("the clock's step"):
         return made.reason
-    return "the interval holds the limit. Measure longer, or more runs a side"
+    return "the interval contains the limit. Measure longer, or more runs per side"
 
 
 def _beyond(base: float, cand: float, most: float) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other runs of the same system beside a run: how much its figures differ from run to run."""
+"""Earlier runs of the same system, which show how much its figures vary from run to run."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from kadenz.errors import StoreError
 from kadenz.store import Run, read_run
 from kadenz.store.layout import MANIFEST
 
-# The newest ones: a machine changes, and every run costs a look at its samples.
+# Only the newest runs: machines change, and every run's samples must be read.
 MOST = 10
-# Fewer show no spread worth the name.
+# Fewer runs give no useful spread.
 LEAST = 2
-# What a run was called and when it was part of what changes no figure.
+# Names and rounds do not change a figure.
 _NAMES = {("campaign", "name"), ("kadenz", "version")}
 
 
 class Histories:
-    """Runs in the same folder as a run that is compared, of the same system and configuration.
+    """Runs in the same folder as a compared run, with the same system and configuration.
 
-    A run that is damaged, partial, or itself compared is no history. Each folder is read once.
+    Damaged or partial runs, and the compared runs themselves, do not count. Each folder is read
+    once.
     """
 
     def __init__(self, compared: Sequence[Run]) -> None:
@@ -34,7 +35,7 @@ class Histories:
         self._beside: dict[Path, list[Run]] = {}
 
     def series(self, same: SameRuns, lane: str) -> list[Series]:
-        """The samples of the same point in runs beside those of a side, at most the newest ten."""
+        """The same point's samples in other runs of the system, at most the newest ten."""
         run, entry = same.runs[0]
         found: list[Series] = []
         for other in self._of(run):
@@ -72,5 +73,5 @@ class Histories:
 
 
 def _system(manifest: Manifest) -> dict[tuple[str, str], str]:
-    """What has to be the same for two runs to be repetitions of each other."""
+    """The values that two runs must share to be repetitions of each other."""
     return {key: text for key, text in configuration(manifest).items() if key not in _NAMES}

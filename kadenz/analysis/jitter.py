@@ -13,7 +13,7 @@ import numpy.typing as npt
 from kadenz.analysis.units import Unit
 from kadenz.errors import UsageError
 from kadenz.stats.cycles import check_order, cycle_numbers, held_against, period_of, phase_moves
-from kadenz.stats.disturbances import Disturbances
+from kadenz.stats.disturbances import Disturbances, Periodic
 from kadenz.stats.envelope import Envelope, envelope
 from kadenz.stats.errors import TooFew, Undefined
 from kadenz.stats.estimate import Estimate
@@ -29,14 +29,14 @@ from kadenz.stats.tail import Tail, fit_tail
 EDGES = "ethercat/edge-jitter"
 WAKEUPS = "cyclic/wakeup-latency"
 FEWEST = 1000
-# Times whose median distance is farther from the period are in another unit, or no edges.
+# If the median distance differs more from the period, the unit is wrong or these are not edges.
 FARTHEST = 0.2
 # A float that steps by more than this share of the period is a coarse clock.
 COARSEST_FLOAT = 1e-5
 VIEW_CELLS = 240
-# A report on hours of wake-ups stays quick: half a second for each million and lane.
+# Keeps reports on hours of wake-ups fast: half a second per million and lane.
 MOST_WAKEUPS = 2_000_000
-# A tail for every point of a sweep costs more than it tells; these many samples are worth one.
+# A tail for every point of a sweep costs too much; from this number of samples it is worth it.
 FEWEST_SHOWN_TAIL = max(FEWEST_FOR_TAIL, 10_000)
 
 View = Literal["raw", "compensated", "drift", "median drift", "jitter"]
@@ -44,11 +44,11 @@ View = Literal["raw", "compensated", "drift", "median drift", "jitter"]
 
 @dataclass(frozen=True, eq=False)
 class JitterResult:
-    """One series of cyclic work taken apart; all figures in the unit of the samples (ticks).
+    """The jitter analysis of one series of cyclic work; figures in the samples' unit (ticks).
 
-    `views` are thinned without losing a peak; cell i lies between `seconds[i]` and the next.
-    `holes` cycles are missing between the first and the last one; `sd` by view. `step` is that of
-    the clock, as the times or latencies show it.
+    `views` are thinned without losing a peak; cell i is between `seconds[i]` and the next. `holes`
+    is the number of missing cycles; `sd` is by view. `step` is the clock's, as seen in the times or
+    latencies.
     """
 
     source: Literal["edges", "wake-ups"]
@@ -74,7 +74,7 @@ class JitterResult:
         return self.window * self.period_us * 1e-6
 
     def at_s(self, cycle: float) -> float:
-        """When a cycle began, from the first one."""
+        """The time at which a cycle began, from the first one."""
         return cycle * self.period_us * 1e-6
 
 
@@ -86,13 +86,12 @@ def jitter_of_edges(
     cycles: npt.NDArray[Any] | None = None,
     window: int | None = None,
 ) -> tuple[JitterResult, Floats]:
-    """Edge times (n,) in ticks of `tick_us`, ascending; also the jitter itself (n,), in ticks.
+    """Analyses edge times (n,) in ticks of `tick_us`, ascending; also returns the jitter (n,).
 
-    `cycles` (n,) are their numbers where they were recorded: they hold unless the times contradict
-    them, and a note says where. Where there are gaps and no numbers, these come from the times
-    (stats.cycles). Undefined, with the place, for times that do not ascend; for fewer than 1000
-    edges; for edges that do not come at the period; where the cycles of missing edges cannot be
-    counted.
+    `cycles` (n,) are their recorded numbers, if any. They are used unless the times contradict
+    them; then a note gives the place. Without numbers, gaps are counted from the times
+    (stats.cycles). Undefined, with the place, for times that do not ascend, for fewer than 1000
+    edges, for edges that do not follow the period, and if missing cycles cannot be counted.
     """
     resolution = _resolution(times, period_us / tick_us)
     check_order(times)
@@ -112,15 +111,15 @@ def jitter_of_edges(
         at, by = moves[0]
         more = f", and in {len(moves) - 1:,} more places" if len(moves) > 1 else ""
         notes += (
-            f"at edge {at:,} (from 0) the times move by {by:+.2g} periods for good{more}: no rate "
-            "holds for both sides. Take the parts apart one by one; a program that sleeps relative "
-            "to its wake-up does this",
+            f"at edge {at:,} (from 0) the times shift permanently by {by:+.2g} periods{more}: no "
+            "single rate fits both sides. Analyse the parts separately; a program that sleeps "
+            "relative to its wake-up causes this",
         )
     step = step_of(times)
     if resolution:
         step = max(step, resolution)
         notes += (
-            f"times of type {times.dtype} hold steps of {resolution * tick_us:.3g} µs here; count "
+            f"times of type {times.dtype} have steps of {resolution * tick_us:.3g} µs here; count "
             "from the first edge, or save integers",
         )
     made = take_apart(times, nominal_period=period, cycles=cycles, window=window, step=step)
@@ -128,7 +127,7 @@ def jitter_of_edges(
 
 
 def _resolution(times: npt.NDArray[Any], period: float) -> float:
-    """The step of floats of this size where that is a coarse clock, else 0; Undefined for types of
+    """The step of floats of this size if it makes a coarse clock, else 0. Undefined for types of
     less than 64 bits, whose step also grows along the series."""
     if times.dtype.kind != "f" or not times.size:
         return 0.0
@@ -138,8 +137,8 @@ def _resolution(times: npt.NDArray[Any], period: float) -> float:
     if times.dtype.itemsize < 8:
         raise Undefined(
             "jitter",
-            f"times of type {times.dtype} reach {float(times.max()):.6g}, where they hold steps of "
-            f"{step:g} only, {step / period:.2g} of the period",
+            f"times of type {times.dtype} reach {float(times.max()):.6g}, where their step is "
+            f"{step:g}, {step / period:.2g} of the period",
             cause="type",
         )
     return step
@@ -148,10 +147,10 @@ def _resolution(times: npt.NDArray[Any], period: float) -> float:
 def _edge_cycles(
     times: npt.NDArray[Any], period: float, own: float, recorded: npt.NDArray[Any] | None
 ) -> tuple[npt.NDArray[Any] | None, tuple[str, ...]]:
-    """Cycle numbers of edges, None where none is missing, and what to say about them.
+    """Cycle numbers of edges, None if no cycle is missing, and notes about them.
 
-    `own` is the period that the edges themselves show. A program that was kept from running leaves
-    whole periods out, and may number its edges all the same: then the times contradict the numbers.
+    `own` is the period of the edges themselves. A program that was prevented from running skips
+    whole periods but may keep numbering its edges: then the times contradict the numbers.
     """
     if recorded is not None:
         wrong = held_against(times, recorded.astype(np.int64))
@@ -172,8 +171,8 @@ def _edge_cycles(
     if not holes:
         return None, ()
     return found, (
-        f"{holes:,} {'cycle has' if holes == 1 else 'cycles have'} no edge; the numbers of cycles "
-        "were not recorded, these come from the times",
+        f"{holes:,} {'cycle has' if holes == 1 else 'cycles have'} no edge; cycle numbers were not "
+        "recorded, so they come from the times",
     )
 
 
@@ -186,23 +185,23 @@ def jitter_of_wakeups(
     missed: int = 0,
     window: int | None = None,
 ) -> tuple[JitterResult, Floats]:
-    """Wake-up latencies (n,) in ticks of `tick_us`: a wake-up is at its due moment + latency.
+    """Analyses wake-up latencies (n,) in ticks of `tick_us`: a wake-up is at due time + latency.
 
-    Due moments are period * cycle by the same clock, so the rate error is that of the latency's
-    trend alone. `cycles` as above; without them missed cycles are closed up, and a note says so.
+    Due times are period * cycle of the same clock, so the rate error is the trend of the latency.
+    `cycles` as above; without them missed cycles are closed up, and a note says so.
     """
     if latencies.size < FEWEST:
         raise TooFew("jitter", int(latencies.size), FEWEST)
     notes = []
     if cycles is None and missed:
         notes.append(
-            f"{missed:,} cycles were missed, and which is not recorded: the series is closed up, "
-            "so that periods are counted in cycles taken"
+            f"{missed:,} cycles were missed, but not recorded which: the series is closed up, so "
+            "periods are counted in cycles taken"
         )
     period = period_us / tick_us
     if bool((latencies[1:] > latencies[:-1]).all()):
         raise Undefined(
-            "jitter", "every latency is above the one before: these are times of wake-ups"
+            "jitter", "every latency exceeds the previous one: these are times of wake-ups"
         )
     middle = float(np.median(latencies))
     if abs(middle) > period:
@@ -268,16 +267,16 @@ def jitter_of_record(
     missed: int,
     cycles: npt.NDArray[Any] | None,
 ) -> tuple[JitterResult, Floats] | None:
-    """The jitter of a lane of a record, None where the benchmark is of another kind.
+    """The jitter of a lane of a record, None for other kinds of benchmark.
 
-    Undefined where it should have one and cannot.
+    Undefined if it should have one but it cannot be computed.
     """
     if bench not in (EDGES, WAKEUPS):
         return None
     tick_us = unit.tick_us
     if tick_us is None or not period_us:
-        raise Undefined("jitter", f"the record counts {unit.label}, and no period in them is known")
-    # Motion programs write every lane as f8.
+        raise Undefined("jitter", f"the record counts {unit.label}, in which no period is known")
+    # Motion programs write all lanes as f8.
     numbers = None if cycles is None else cycles[cold:].astype(np.int64)
     warm = samples[cold:]
     if bench == EDGES:
@@ -291,17 +290,18 @@ def jitter_of_record(
         missed=missed,
     )
     if whole > MOST_WAKEUPS:
-        note = f"taken apart are the first {MOST_WAKEUPS:,} of {whole:,}; `kadenz jitter` takes all"
+        note = (
+            f"only the first {MOST_WAKEUPS:,} of {whole:,} are analysed; `kadenz jitter` takes all"
+        )
         result = dataclasses.replace(result, notes=(note, *result.notes))
     return result, series
 
 
 @dataclass(frozen=True, eq=False)
 class SeriesResult:
-    """A series of a user's own: `tail` None where `no_tail` says why; `limit` where asked for.
+    """The analysis of a user's series. `tail` None: see `no_tail`; `limit` None: not requested.
 
-    Both are of `quantity`: of latencies as they were given, their mean included; of edges, which
-    are times, of their jitter.
+    Both describe `quantity`: the latencies as given, including their mean, or the jitter of edges.
     """
 
     jitter: JitterResult
@@ -321,12 +321,12 @@ def analyse_series(
     window: int | None = None,
     limit: float | None = None,
 ) -> SeriesResult:
-    """Take times or latencies (n,), in units of `tick_us`, apart. UsageError where none can be.
+    """Analyses times or latencies (n,), in units of `tick_us`. UsageError if that is impossible.
 
-    `limit`, in the unit of the values, is one for the latency, or for the jitter of edges.
+    `limit`, in the unit of the values, applies to the latency or to the jitter of edges.
     """
     take = jitter_of_edges if kind == "edges" else jitter_of_wakeups
-    if values.dtype == np.longdouble:  # as text has it: digits that only differences need
+    if values.dtype == np.longdouble:  # from text: its extra digits matter only for differences
         first = values[0] if kind == "edges" and values.size else 0.0
         values = (values - first).astype(np.float64)
     try:
@@ -343,22 +343,22 @@ def analyse_series(
 
 
 def _remedy(error: Undefined, kind: Literal["edges", "latencies"], numbered: bool) -> str:
-    """What to do where a series cannot be taken apart, by what it hangs on."""
+    """The remedy for a series that cannot be analysed, by the quantity that failed."""
     if isinstance(error, TooFew):
         return f"Give a series of {error.needed:,} cycles or more"
     if error.cause == "cycles" and numbered:
         return "Is --cycles a time? It names the column with the number of each row's cycle"
     by_cause = {
-        "window": "--window counts cycles: from 1 to as many as the series has; or leave it out",
-        "type": "Save the times as integers or float64: the digits that were cut are gone",
-        "missing": "Record the number of each edge's cycle and name its column: --cycles COLUMN",
+        "window": "--window counts cycles: from 1 to the length of the series; or leave it out",
+        "type": "Save the times as integers or float64: the missing digits cannot be recovered",
+        "missing": "Record each edge's cycle number and name its column: --cycles COLUMN",
     }
     if error.cause in by_cause:
         return by_cause[error.cause]
     if kind == "latencies":
         return (
-            "Values are taken for latencies: see --unit, --column and --period-us; `--kind edges` "
-            "where they are times"
+            "Values are read as latencies: check --unit, --column and --period-us; use "
+            "`--kind edges` if they are times"
         )
     if error.cause == "order":
         return (
@@ -373,7 +373,7 @@ def _remedy(error: Undefined, kind: Literal["edges", "latencies"], numbered: boo
 
 
 def tail_of(samples: npt.NDArray[Any], step: float = 0.0) -> Tail:
-    """The tail of samples (n,), from 10,000 on; `step` of the clock, where they hide it."""
+    """The tail of at least 10,000 samples (n,); `step` is the clock's, if they do not show it."""
     if samples.size < FEWEST_SHOWN_TAIL:
         raise TooFew("tail", int(samples.size), FEWEST_SHOWN_TAIL)
     return fit_tail(samples, tick=step)
@@ -384,8 +384,24 @@ def tail_of(samples: npt.NDArray[Any], step: float = 0.0) -> Tail:
 Row = dict[str, Any]
 
 
+def _periodic_row(of: JitterResult, one: Periodic, unit: Unit) -> Row:
+    return {
+        "every_s": of.at_s(one.every.value),
+        "every_s_low": of.at_s(one.every.low),
+        "every_s_high": of.at_s(one.every.high),
+        "first_s": of.at_s(one.first),
+        "amplitude": unit.figure(one.amplitude.value),
+        "amplitude_low": unit.figure(one.amplitude.low),
+        "amplitude_high": unit.figure(one.amplitude.high),
+        "largest": unit.figure(one.largest),
+        "strikes": one.strikes,
+        "slots": one.slots,
+        "p_value": one.p_value,
+    }
+
+
 def jitter_row(result: JitterResult, unit: Unit) -> Row:
-    """For machines; `unit` says what the figures are in, "every_s" and "at_s" are seconds."""
+    """A JSON row; `unit` names the unit of the figures, "every_s" and "at_s" are in seconds."""
     found, bias, summary = result.disturbances, result.bias, result.summary
     rate = result.rate_error_ppm
     return {
@@ -408,22 +424,7 @@ def jitter_row(result: JitterResult, unit: Unit) -> Row:
         "disturbances_shown_smaller_by": bias.share,
         "event_threshold": unit.figure(found.threshold),
         "events": found.events,
-        "periodic": [
-            {
-                "every_s": result.at_s(one.every.value),
-                "every_s_low": result.at_s(one.every.low),
-                "every_s_high": result.at_s(one.every.high),
-                "first_s": result.at_s(one.first),
-                "amplitude": unit.figure(one.amplitude.value),
-                "amplitude_low": unit.figure(one.amplitude.low),
-                "amplitude_high": unit.figure(one.amplitude.high),
-                "largest": unit.figure(one.largest),
-                "strikes": one.strikes,
-                "slots": one.slots,
-                "p_value": one.p_value,
-            }
-            for one in found.periodic
-        ],
+        "periodic": [_periodic_row(result, one, unit) for one in found.periodic],
         "waves": [
             {
                 "every_s": result.at_s(wave.every),
@@ -450,7 +451,7 @@ def jitter_row(result: JitterResult, unit: Unit) -> Row:
 
 
 def tail_row(tail: Tail, unit: Unit) -> Row:
-    """For machines. `levels` is empty where `refusal` is not."""
+    """A JSON row. `levels` is empty if `refusal` is not."""
     return {
         "n": tail.n,
         "threshold": None if tail.chosen is None else unit.figure(tail.chosen.threshold),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be said of one statistic of one point: in two steps, because points lend each other.
+"""Judges one statistic of one point, in steps, because points share their spread.
 
-First each side's figure is taken in every run (`question`). How much it differs from run to run is
-then estimated from all points of the same runs together (`spreads`), and only then is each judged.
+`question` takes each side's figure in every run. `spreads` then estimates the spread from run to
+run from all points of the same runs together. Only then is each point judged.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from kadenz.stats.spread import RunLogs, Spread, moderated
 from kadenz.stats.step import step_of
 from kadenz.store import Run
 
-# "context" is shown and never judged: what a clock is worth, and what a note speaks against.
+# "context" is shown and never judged: the quality of a clock, and figures with a note.
 Outcome = Literal["better", "worse", "equivalent", "inconclusive", "not-comparable", "context"]
 Figures = tuple[float | None, float | None]
-SAME = "sample by sample the same"
+SAME = "all samples are equal"
 ONE_RUN = (
-    "one run a side, and runs of this machine differ by an unknown amount. Measure with "
+    "one run per side, and runs of this machine differ by an unknown amount. Measure with "
     "`kadenz run --rounds 3`, or give the spread with --between-runs"
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """An outcome, why, and by what; `exact`: by the figures, because no interval decides."""
+    """An outcome with its reason and figures; `exact`: decided without an interval."""
 
     outcome: Outcome
     reason: str
@@ -48,9 +48,9 @@ class Verdict:
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """One statistic of one lane on both sides. `sides` is None where it is undefined: see `why`.
+    """One statistic of one lane on both sides. `sides` is None if it is undefined: see `why`.
 
-    `instead` says why the statistic is not the one that was asked for. `alone`: one run a side of a
+    `instead` says why the statistic is not the requested one. `alone`: one run per side on a
     machine whose runs differ by an unknown amount.
     """
 
@@ -67,7 +67,7 @@ class Question:
 
 @dataclass
 class Point:
-    """The samples of one lane on both sides: `series[s][r]`, and of runs that show the spread."""
+    """The samples of one lane on both sides, `series[s][r]`, and of runs that show the spread."""
 
     left: SameRuns
     right: SameRuns
@@ -76,17 +76,17 @@ class Point:
 
     @property
     def repeats(self) -> bool:
-        """Both sides' runs are the same to the byte, and would be again."""
+        """True if both sides' runs are byte-identical, and would be again."""
         return repeated(self.left, self.series[0]) and repeated(self.right, self.series[1])
 
     @property
     def alone(self) -> bool:
-        """One run a side, of a machine whose runs are known to differ."""
+        """True for one run per side on a machine whose runs differ."""
         runs = [run for run, _ in (*self.left.runs, *self.right.runs)]
         return all(len(side) == 1 for side in self.series) and any(map(varies, runs))
 
     def steps(self) -> tuple[float, float]:
-        """What one step of each side's clock is, in the unit of figures; 0 for what is counted."""
+        """The step of each side's clock, in the unit of figures; 0 for counts."""
         left, right = (
             _step(same, series)
             for same, series in zip((self.left, self.right), self.series, strict=True)
@@ -95,12 +95,12 @@ class Point:
 
 
 def varies(run: Run) -> bool:
-    """Runs of this machine differ from each other, by its tier or its clock class."""
+    """Whether runs of this machine differ from each other, judged by tier and clock class."""
     return run.manifest.target.tier == "host" or run.manifest.clock.clock_class == "hosted"
 
 
 def _step(same: SameRuns, series: Sequence[Series]) -> float:
-    """Readings off a real clock are multiples of its step, which a manifest knows from above."""
+    """The clock's step; readings of a real clock are multiples of it, which the manifest bounds."""
     run, entry = same.runs[0]
     clock = run.manifest.clock
     if clock.clock_class not in TIME_CLASSES or entry.unit != "ticks":
@@ -109,7 +109,7 @@ def _step(same: SameRuns, series: Sequence[Series]) -> float:
     seen = clock.resolution.min * scale if clock.resolution is not None else math.inf
     first = series[0]
     if isinstance(first, LessLoop):
-        # The step of a batch is that of its total and its loop, shared by the iterations.
+        # A batch has the steps of its total and its loop, divided by the iterations.
         return 2.0 * min(seen, scale) / (first.per * scale)
     values = np.concatenate([np.asarray(one)[:10_000] for one in series])
     if values.min() == values.max():
@@ -120,7 +120,7 @@ def _step(same: SameRuns, series: Sequence[Series]) -> float:
 def question(
     point: Point, statistic: str | float, threshold: float, between_runs: float
 ) -> Question:
-    """The sides' figures and errors. The mean stands in for a median that the clock hides."""
+    """The sides' figures and errors. The mean replaces a median that the clock's step hides."""
     repeats = point.repeats
     steps = (0.0, 0.0) if repeats else point.steps()
     figures = _figures(point, statistic)
@@ -134,9 +134,11 @@ def question(
     told = 0.0 if repeats else between_runs
     sides = None
     if statistic == "max" and not repeats and max(map(len, point.series)) == 1:
-        why = "one run a side shows no spread of the maximum. Measure with `kadenz run --rounds 3`"
+        why = (
+            "one run per side shows no spread of the maximum. Measure with `kadenz run --rounds 3`"
+        )
     elif statistic == "max" and not _as_many(point):
-        why = "the sides took different numbers of samples, and a maximum grows with them"
+        why = "the sides have different numbers of samples, and a maximum grows with their number"
     try:
         base, cand = (
             side_of(
@@ -167,7 +169,7 @@ def question(
 
 
 def _as_many(point: Point) -> bool:
-    """All runs have about as many samples."""
+    """Whether all runs have about the same number of samples."""
     counts = [as_figures(run).size for side in point.series for run in side]
     return max(counts) <= 1.1 * min(counts)
 
@@ -177,7 +179,7 @@ def _figures(point: Point, statistic: str | float) -> Figures:
 
 
 def _locked(point: Point) -> bool:
-    """All readings of a side are one: nothing shows that stamps fall anywhere between ticks."""
+    """Whether a side has only one reading: then stamps may not fall evenly between ticks."""
     return any(
         all(np.ptp(np.asarray(run)) == 0 for run in side if not isinstance(run, LessLoop))
         for side in point.series
@@ -185,9 +187,9 @@ def _locked(point: Point) -> bool:
 
 
 def spreads(questions: Sequence[Question]) -> list[tuple[Spread | None, Spread | None] | None]:
-    """Of every question the spread from run to run, by all of them: one statistic, the same runs.
+    """The spread from run to run of each question, estimated from all: same statistic and runs.
 
-    None for what repeats itself or shows none.
+    None for questions that repeat themselves or show no spread.
     """
     made: list[list[Spread | None]] = [[None, None] for _ in questions]
     found: list[list[tuple[int, RunLogs]]] = [[], []]
@@ -197,7 +199,7 @@ def spreads(questions: Sequence[Question]) -> list[tuple[Spread | None, Spread |
         for place, side in enumerate(one.sides):
             if side.logs is not None:
                 found[place].append((number, side.logs))
-    # Points that only one side shows would have no partner on the other.
+    # Points that only one side has would have no partner on the other.
     both = {number for number, _ in found[0]} & {number for number, _ in found[1]}
     if found[0] and found[1]:
         found = [[item for item in side if item[0] in both] for side in found]
@@ -210,7 +212,7 @@ def spreads(questions: Sequence[Question]) -> list[tuple[Spread | None, Spread |
 def decide(
     asked: Question, spread: tuple[Spread | None, Spread | None] | None, threshold: float
 ) -> Verdict:
-    """The verdict on one question, on its own."""
+    """The verdict on one question alone."""
     made: Comparison | None = None
     why = asked.why
     if asked.sides is not None:
@@ -241,7 +243,7 @@ def by_figures(
     made: Comparison | None,
     otherwise: str,
 ) -> Verdict:
-    """Of runs that repeat themselves: no interval decides, and the figures are exact."""
+    """The verdict for runs that repeat themselves: no interval decides; the figures are exact."""
     base, cand = figures
     if figures != (0.0, 0.0) and 0.0 in figures and None not in figures and not otherwise:
         return Verdict("worse" if cand else "better", exact_words(made), figures, made, exact=True)
@@ -254,12 +256,12 @@ def by_figures(
 
 
 def exact_words(made: Comparison | None) -> str:
-    """Why an outcome is by the exact figures, and what the interval would have said."""
+    """Why the exact figures decide, and what an interval would have said."""
     ratio = made.ratio if made is not None and made.decidable else None
     if ratio is None or (ratio.low <= 0.0 and math.isinf(ratio.high)):
         return "exact for this plan: emulation repeats itself; too few samples for an interval"
     return (
-        "exact for this plan: emulation repeats itself; the interval of other samples like these "
+        "exact for this plan: emulation repeats itself; the interval of similar samples "
         f"is [{_change(ratio.low)}, {_change(ratio.high)}]"
     )
 

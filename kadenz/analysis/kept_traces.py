@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces that a run kept: the wake-up each is about, and who had the processor.
+"""Traces that a run kept: the wake-up that each describes, and who held the processor.
 
-A run that stops above a limit keeps the tail of the kernel's trace as `trace*.txt`. The thread that
-was late writes a mark of the form "… latency_ns=456789 lane=core0 cycle=123" into it.
+A run that stops above a limit keeps the end of the kernel's trace as `trace*.txt`. The late thread
+writes a mark of the form "… latency_ns=456789 lane=core0 cycle=123" into it.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from kadenz.analysis.trace import Blame, Event, blame, marks, parse_trace
 from kadenz.errors import StoreError
 
 PATTERN = "trace*.txt"
-THREAD = "cyclic"  # the suite's name of a measuring thread, where no mark tells
-MOST_BYTES = 32 << 20  # of the end of a trace
+THREAD = "cyclic"  # the suite's name for measuring threads, used without a mark
+MOST_BYTES = 32 << 20  # read from the end of a trace
 _PAIR = re.compile(r"(\w+)=(\S+)")
 
 
 @dataclass(frozen=True)
 class KeptTrace:
-    """One file of a run folder; `blame` is None where the trace does not show the wake-up."""
+    """One file of a run folder; `blame` is None if the trace does not show the wake-up."""
 
     file: str
     blame: Blame | None
@@ -44,8 +44,8 @@ class KeptTrace:
 
 
 def kept_traces(folder: Path, largest_s: float | None) -> tuple[KeptTrace, ...]:
-    """Every trace in `folder`. `largest_s` is the largest latency measured, in seconds, which is
-    what a trace without a mark is about. StoreError when a file cannot be read."""
+    """Every trace in `folder`. `largest_s` is the largest measured latency, in seconds: a trace
+    without a mark belongs to it. StoreError if a file cannot be read."""
     return tuple(_read(file, largest_s) for file in sorted(folder.glob(PATTERN)))
 
 

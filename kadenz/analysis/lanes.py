@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One series: everything the report says about it, from one sort and a few passes."""
+"""One series: all its statistics, from one sort and a few passes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from kadenz.analysis.deadlines import Misses
 from kadenz.analysis.jitter import JitterResult, tail_of
-from kadenz.analysis.outliers import Worst, find_outliers
+from kadenz.analysis.outliers import Recorded, Worst, find_outliers
 from kadenz.analysis.results import LaneResult
 from kadenz.config.manifest import LaneEntry
 from kadenz.stats.autocorrelation import autocorrelation
@@ -32,57 +32,58 @@ from kadenz.stats.summary import summarize
 
 # Enough for a plot 300 units wide; the extremes of every cell survive (stats.envelope).
 ENVELOPE_CELLS = 240
-# Most cells of a histogram, and how their number grows before that: twice Rice's rule, because the
-# counts are logarithmic and single outliers should keep a cell of their own.
+# Maximum number of histogram cells, and its growth before that: twice Rice's rule, because counts
+# are logarithmic and a single outlier should keep its own cell.
 HISTOGRAM_CELLS = 96
 CELLS_BY_CUBE_ROOT = 4.0
 COLD_SHOWN = 64
-# A run has dozens of lanes, and a suggestion on each would be one too many somewhere at 1 %.
+# A run has dozens of lanes: at 1 % each, there would often be a false suggestion somewhere.
 SUGGESTION_ALPHA = 0.002
-# A maximum this far above the median makes linear cells useless: all but the tail falls into one.
+# With a maximum this far above the median, linear cells would put all but the tail into one.
 LOG_FROM = 12.0
 
 T = TypeVar("T")
+
+
+class _Attempts:
+    """Computes statistics; an Undefined one becomes None, and `gaps` gets the reason."""
+
+    def __init__(self) -> None:
+        self.gaps: dict[str, str] = {}
+
+    def __call__(self, name: str, compute: Callable[[], T]) -> T | None:
+        try:
+            return compute()
+        except Undefined as error:
+            self.gaps[name] = error.reason
+            return None
 
 
 def analyse_lane(
     entry: LaneEntry,
     samples: npt.NDArray[Any],
     cold: int,
+    recorded: Recorded,
     *,
-    sample_period_us: float | None = None,
-    tick_period_us: float | None = None,
-    companions: Mapping[str, npt.NDArray[Any]] | None = None,
-    drains: npt.ArrayLike = (),
     worst: Worst = Worst(),  # noqa: B008 (frozen)
     jitter: JitterResult | None = None,
     misses: Misses | None = None,
 ) -> tuple[LaneResult, Ordered | None]:
-    """Statistics of `samples` (taken,) in ticks, time order; the first `cold` are kept apart.
+    """Statistics of `samples` (taken,) in ticks, in time order, without the first `cold`.
 
-    Also returns the sorted warm samples, so that lanes can be pooled without sorting again. The
-    periods, both in microseconds of the target's own time, are only used to name periodic
-    outliers and to tell the time of maxima; `companions` (taken,) and `drains` (indices of samples
-    that follow a drain of the storage) to tell what the `worst` of the samples have in common.
+    Also returns the sorted warm samples, so that lanes can be pooled without sorting again.
+    `recorded` serves to identify periodic outliers and common causes of the `worst` samples.
     `jitter` and `misses` are passed on.
     """
     first = min(cold, samples.size)
     kept = tuple(float(x) for x in samples[: min(first, COLD_SHOWN)])
     warm = samples[first:]
-    gaps: dict[str, str] = {}
     if warm.size == 0:
-        gaps["summary"] = "no samples" if samples.size == 0 else "every sample is a cold one"
-        return LaneResult(entry, kept, misses=misses, gaps=gaps), None
-
-    def attempt(name: str, compute: Callable[[], T]) -> T | None:
-        try:
-            return compute()
-        except Undefined as error:
-            gaps[name] = error.reason
-            return None
-
+        gap = "no samples" if samples.size == 0 else "all samples are cold"
+        return LaneResult(entry, kept, misses=misses, gaps={"summary": gap}), None
+    attempt = _Attempts()
     ordered = order(warm)
-    marks = np.asarray(drains, dtype=np.int64) - first
+    marks = np.asarray(recorded.drains, dtype=np.int64) - first
     marks = marks[(marks >= 0) & (marks < warm.size)]
     lag = attempt("lag1", lambda: autocorrelation(warm, 1))
     result = LaneResult(
@@ -102,32 +103,25 @@ def analyse_lane(
         else None,
         periodic=attempt(
             "periodic",
-            lambda: find_periodic(warm, sample_period=sample_period_us, tick_period=tick_period_us),
+            lambda: find_periodic(
+                warm, sample_period=recorded.period_us, tick_period=recorded.tick_period_us
+            ),
         ),
         box=box(ordered),
         histogram=attempt("histogram", lambda: cells_of(ordered)),
         envelope=envelope(warm, cells=ENVELOPE_CELLS),
         exceedance=exceedance(ordered, missed=entry.missed),
-        outliers=find_outliers(
-            warm,
-            {name: values[first:] for name, values in (companions or {}).items()},
-            ordered=ordered,
-            cold=first,
-            drains=drains,
-            period_us=sample_period_us,
-            missed=entry.missed,
-            which=worst,
-        ),
+        outliers=find_outliers(warm, ordered, recorded, cold=first, which=worst),
         jitter=jitter,
         tail=attempt("tail", lambda: tail_of(warm, 0.0 if jitter is None else jitter.step)),
         misses=misses,
-        gaps=gaps,
+        gaps=attempt.gaps,
     )
     return result, ordered
 
 
 def cells_of(ordered: Ordered) -> Histogram:
-    """A histogram over everything measured; geometric cells where the tail is far away."""
+    """A histogram of all samples; with geometric cells if the tail is far away."""
     far = ordered.rank(1) > 0 and ordered.rank(ordered.n) > LOG_FROM * ordered.median
     cells = max(12, min(HISTOGRAM_CELLS, round(CELLS_BY_CUBE_ROOT * ordered.n ** (1 / 3))))
     return histogram(ordered, cells=cells, spacing="log" if far else "linear")
@@ -138,7 +132,7 @@ def _central(ordered: Ordered) -> tuple[float, float] | None:
 
 
 def merge(parts: list[Ordered]) -> Ordered:
-    """Sorted lanes as one sorted series. Stable sorting merges presorted runs in linear time."""
+    """Merges sorted lanes; a stable sort does that in linear time."""
     values = np.concatenate([part.values for part in parts])
     values.sort(kind="stable")
     values.flags.writeable = False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs held against limits: figures, the maximum, and misses."""
+"""Checks runs against limits: figures, the maximum, and misses."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from kadenz.stats.compare import estimate
 from kadenz.stats.errors import Undefined
 from kadenz.store import Run
 
-_WIDER = "the interval holds the limit. Measure longer, or more runs"
+_WIDER = "the interval contains the limit. Measure longer, or more runs"
 
 
 def limit_checks(
     runs: Sequence[Run], limit: Limit, *, between_runs: float = 0.0, deadlines: Sequence[Asked] = ()
 ) -> list[Check]:
-    """The limit at every point it concerns. UsageError where it concerns none.
+    """Checks the limit at every point it applies to. UsageError if there is none.
 
-    What was not measured never passes. A figure fails where its interval lies wholly beyond the
-    limit; the maximum and the number of misses are facts and fail from the first one on.
+    An unmeasured point never passes. A figure fails if its interval lies wholly beyond the limit;
+    the maximum and the number of misses are facts and fail at the first violation.
     """
     points = {
         key: same
@@ -41,7 +41,7 @@ def limit_checks(
         known = sorted({e.bench for run in runs for e in run.manifest.records})
         raise UsageError(
             f"--limit {limit.text}: the run has no such point",
-            remedy=f"It measured {', '.join(known) or 'nothing'}",
+            remedy=f"Measured points: {', '.join(known) or 'none'}",
         )
     checks = []
     for key, same in points.items():
@@ -94,9 +94,9 @@ def _relation(limit: Limit) -> str:
 
 
 def _complete(same: SameRuns, answer: Answer) -> Answer:
-    """The answer; of a record that is not complete it is no pass.
+    """The answer, but never a pass for an incomplete record.
 
-    A figure that the board notes is not its kernel's is shown and not judged.
+    A figure with a note is shown and not judged.
     """
     notes = [run.manifest.benchmark_notes.get(entry.bench) for run, entry in same.runs]
     if any(notes):
@@ -104,19 +104,19 @@ def _complete(same: SameRuns, answer: Answer) -> Answer:
     cut = [entry for _, entry in same.runs if any(one.not_measured for one in entry.series)]
     if answer[0] != "pass" or not cut:
         return answer
-    return "inconclusive", answer[1], f"{measured_words(cut[0])}; the rest may be otherwise"
+    return "inconclusive", answer[1], f"{measured_words(cut[0])}; the rest may differ"
 
 
 def _maximum(
     same: SameRuns, lane: str, series: Sequence[Series], limit: Limit, most: float
 ) -> Answer:
-    """The observed maximum: a fact, not an estimate.
+    """Checks the observed maximum: a fact, not an estimate.
 
-    A cycle that did not happen lasted at least until the next one: its period.
+    A cycle that did not happen is late by at least its period.
     """
     values = [np.asarray(one) for one in series if not hasattr(one, "loop")]
     if len(values) < len(series) or not all(one.size for one in values):
-        return "inconclusive", "", "no samples that have a maximum"
+        return "inconclusive", "", "no samples, so no maximum"
     highest = max(float(one.max()) for one in values)
     n = sum(one.size for one in values)
     found = figure_text(highest)
@@ -124,25 +124,25 @@ def _maximum(
         over = sum(
             int((one > most if limit.relation == "<=" else one >= most).sum()) for one in values
         )
-        return "fail", found, f"{over:,} of {n:,} samples are beyond the limit"
+        return "fail", found, f"{over:,} of {n:,} samples exceed the limit"
     missed = sum(one.missed for _, e in same.runs for one in e.series if one.name == lane)
     if missed:
         run, entry = same.runs[0]
         unit = unit_of(entry.unit, run.manifest.clock)
         period = entry.params.get(PERIOD, 0)
         if not period or unit.tick_us is None:
-            return "inconclusive", found, f"{missed:,} of {n + missed:,} missed: latency not known"
+            return "inconclusive", found, f"{missed:,} of {n + missed:,} missed: latency unknown"
         what = f"{missed:,} cycle{'s' * (missed > 1)} did not happen"
         lasted = unit.figure(period / unit.tick_us)
         least = f"{what}, {'each' if missed > 1 else 'it'} at least {figure_text(lasted)}"
         if not limit.holds(lasted, most):
-            return "fail", found, f"{least} {unit.label} late: a period"
-        return "inconclusive", found, f"{least} {unit.label} late, a period; not known how late"
+            return "fail", found, f"{least} {unit.label} late (a period)"
+        return "inconclusive", found, f"{least} {unit.label} late (a period), lateness unknown"
     return (
         "pass",
         found,
-        f"none of {n:,} beyond it: at most {100.0 * min(1.0, 3.0 / n):.2g} % of such executions "
-        "are (95 %, if independent)",
+        f"none of {n:,} exceed it: at most {100.0 * min(1.0, 3.0 / n):.2g} % of such executions "
+        "do (95 %, if independent)",
     )
 
 
@@ -171,7 +171,7 @@ def _misses_at(key: Key, same: SameRuns, limit: Limit, deadlines: Sequence[Asked
     if refused:
         answer: Answer = "inconclusive", "", refused[0]
     elif found is None:
-        answer = "inconclusive", "", "no deadline is set: give one with --deadline"
+        answer = "inconclusive", "", "no deadline is set; set one with --deadline"
     elif limit.is_share:
         answer = _share_of_misses(found, limit, is_exact=_repeats(same))
     else:
@@ -194,12 +194,12 @@ def _misses_at(key: Key, same: SameRuns, limit: Limit, deadlines: Sequence[Asked
 
 
 def _repeats(same: SameRuns) -> bool:
-    """Whether the same plan would miss the same cycles again."""
+    """Whether the same plan would miss the same cycles if repeated."""
     return all(run.manifest.target.tier in REPEATABLE for run, _ in same.runs)
 
 
 def _count_of_misses(found: Misses, limit: Limit) -> Answer:
-    """A fact: what is known to have missed fails whatever else is not known."""
+    """Checks the count of known misses: a violation fails, whatever else is unknown."""
     words = f"{found.missed:,} of {found.asked:,}"
     if not limit.holds(found.missed, limit.of_misses):
         return "fail", words, found.words

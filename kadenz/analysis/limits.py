@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A limit on one figure, as a person writes it: `cyclic/wakeup-latency p99.9 < 100us`."""
+"""A limit on one figure, as the user writes it: `cyclic/wakeup-latency p99.9 < 100us`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _REMEDY = "For example --limit 'cyclic/wakeup-latency p99.9 < 100us', or 'cyclic
 
 @dataclass(frozen=True)
 class Limit:
-    """`statistic` ("max", "mean", "median", "misses" or a level) must lie below or at `most`.
+    """`statistic` ("max", "mean", "median", "misses" or a level) must be below or at `most`.
 
-    Of misses `most` is a count of cycles, or with `is_share` a share of them.
+    For misses `most` is a count of cycles, or with `is_share` a share of them.
     """
 
     text: str
@@ -36,7 +36,7 @@ class Limit:
     is_share: bool = False
 
     def concerns(self, entry: RecordEntry) -> bool:
-        """True for a record this limit is about."""
+        """True if this limit applies to the record."""
         return self.points.concern(entry.bench, entry.params)
 
     @property
@@ -45,7 +45,7 @@ class Limit:
         return self.most if isinstance(self.most, float) else 0.0
 
     def within(self, unit: Unit) -> float:
-        """The limit in the unit of figures. UsageError where the two cannot be compared."""
+        """The limit in the unit of figures. UsageError if they cannot be compared."""
         if not isinstance(self.most, Quantity):
             return self.most
         amount = unit.amount(self.most)
@@ -58,12 +58,12 @@ class Limit:
         return amount
 
     def holds(self, value: float, most: float) -> bool:
-        """Whether a figure keeps the limit, which is `most` in its unit."""
+        """Whether a figure meets the limit `most`, which is in its unit."""
         return value <= most if self.relation == "<=" else value < most
 
 
 def parse_limit(text: str) -> Limit:
-    """`BENCH [PARAM=VALUE…] STATISTIC < NUMBER UNIT`. UsageError where it is something else."""
+    """Parses `BENCH [PARAM=VALUE…] STATISTIC < NUMBER UNIT`. UsageError for anything else."""
     where = f"--limit {text.strip()}"
     found = _FORM.fullmatch(text.strip())
     if found is None:
@@ -75,7 +75,7 @@ def parse_limit(text: str) -> Limit:
     if name == MISSES:
         return _of_misses(text.strip(), points, relation, found["most"])
     if relation == "=":
-        raise UsageError(f"{where}: {name} cannot be held to `=`", remedy=_REMEDY)
+        raise UsageError(f"{where}: {name} cannot be limited with `=`", remedy=_REMEDY)
     return Limit(
         text=text.strip(),
         points=points,
@@ -86,7 +86,7 @@ def parse_limit(text: str) -> Limit:
 
 
 def _of_misses(text: str, points: Points, relation: str, most: str) -> Limit:
-    """`misses = 0`, `misses <= 3`, `misses < 0.1%`."""
+    """Parses `misses = 0`, `misses <= 3`, `misses < 0.1%`."""
     found = _COUNT.fullmatch(most.strip())
     number = float(found["number"]) if found else -1.0
     if found is None or (relation == "=" and number != 0.0) or (relation == "<" and number == 0.0):
@@ -111,5 +111,5 @@ def _level(name: str, where: str) -> float:
     except ValueError:
         raise UsageError(f"{where}: {name} is not a number", remedy=_REMEDY) from None
     if not 0.0 < level < 1.0:
-        raise UsageError(f"{where}: {name} is no percentile", remedy=_REMEDY)
+        raise UsageError(f"{where}: {name} is not a percentile", remedy=_REMEDY)
     return level

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which runs of one side are compared with which of the other, point by point."""
+"""Matches the runs of two sides, point by point."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SameRuns:
 
 @dataclass(frozen=True)
 class Key:
-    """A point: what its runs have in common, the benchmark and its parameters."""
+    """A point: the group of its runs, the benchmark and its parameters."""
 
     group: str
     bench: str
@@ -38,7 +38,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Matched:
-    """Both sides' points by key; `group_of` says which runs belong together, "" for all of them."""
+    """Both sides' points by key. `group_of` names the group of a run; "" if all form one."""
 
     baseline: dict[Key, SameRuns]
     candidate: dict[Key, SameRuns]
@@ -46,12 +46,12 @@ class Matched:
 
 
 def target_of(manifest: Manifest) -> str:
-    """The target and how it was measured."""
+    """The target and its instrument."""
     return f"{manifest.target.name} ({manifest.target.instrument})"
 
 
 def load_of(manifest: Manifest) -> str:
-    """What ran beside it; "none" where nobody asked."""
+    """The load; "none" if none was requested."""
     return manifest.conditions.get("load") or NO_LOAD
 
 
@@ -64,15 +64,15 @@ def _tuning_of(manifest: Manifest) -> str:
 
 
 def _kernel_of(manifest: Manifest) -> str:
-    """The kernel's name and version, and where it came from: two trees may call themselves V11."""
+    """The kernel's name, version and source: two trees may both be called V11."""
     target, build = manifest.target, manifest.build
     source = manifest.conditions.get("guest kernel") or (build.kernel_source if build else "")
     own = f"{target.kernel_name} {target.kernel_version}".strip()
     return f"{own}, {source}" if source else own
 
 
-# What makes a system beside its target. Runs that differ in one of these are no repetitions of each
-# other. Where the sides have nothing in common the last ones are the first to be given up.
+# The conditions that define a system, besides its target. Runs that differ in one of these are not
+# repetitions. If the sides share none, the last conditions are dropped first.
 _VARIED: dict[str, Callable[[Manifest], str]] = {
     "load": load_of,
     "disturbance": _disturbance_of,
@@ -83,13 +83,13 @@ _System = tuple[str, ...]  # one value for each of _VARIED
 
 
 def match(baseline: Sequence[Run], candidate: Sequence[Run]) -> Matched:
-    """Match two sides by target and, of each target, by all that makes its system.
+    """Matches two sides by target and, within a target, by its system.
 
-    That is load, disturbance, tuning and kernel (version and source). Where the sides of a target
-    share no system, they are matched by as much of it as they do share: two kernels under two loads
-    load by load, two kernels alone as one against the other. Where they share no target, one system
-    is compared with another. UsageError where a side then has several that would be taken for runs
-    of one, because it would not be clear which is to be compared with which.
+    A system is load, disturbance, tuning and kernel (version and source). If the sides of a target
+    share no system, they are matched by the conditions that they do share: two kernels under two
+    loads load by load, two kernels alone against each other. If they share no target, one system is
+    compared with another. UsageError if a side then mixes several systems, because the pairs would
+    be ambiguous.
     """
     sides = [_systems(side) for side in (baseline, candidate)]
     common = [target for target in sides[0] if target in sides[1]]
@@ -106,7 +106,7 @@ def match(baseline: Sequence[Run], candidate: Sequence[Run]) -> Matched:
 
 
 def changed(left: Manifest, right: Manifest) -> list[str]:
-    """What makes the system and is not the same, in words: "load none → disk"."""
+    """The conditions of the system that changed, in words: "load none → disk"."""
     found = []
     for kind, value in _VARIED.items():
         if value(left) != value(right):
@@ -131,7 +131,7 @@ def _only(system: _System, kinds: Sequence[str]) -> _System:
 
 
 def _shared(target: str, left: set[_System], right: set[_System]) -> tuple[str, ...]:
-    """By what the sides of a target are matched: the most they share without mixing systems."""
+    """The conditions by which a target's sides match: as many as they share without mixing."""
     mixed = ""
     for count in range(len(_VARIED), -1, -1):
         for kinds in combinations(_VARIED, count):
@@ -147,7 +147,7 @@ def _shared(target: str, left: set[_System], right: set[_System]) -> tuple[str, 
             if both:
                 mixed = mixed or _difference(several[0])
     raise UsageError(
-        f"{target}: one side has runs of {mixed}, and the other side does not have the same",
+        f"{target}: one side has runs of {mixed}, and the other side has different ones",
         remedy="Name the run folders of one of them, or the same ones on both sides",
     )
 
@@ -181,7 +181,7 @@ def _one_each(sides: Sequence[dict[str, set[_System]]]) -> None:
 
 
 def _name(target: str, system: _System, kept: Sequence[str], among: Iterable[_System]) -> str:
-    """A group's name: the target, its load, and what else of `kept` sets it apart `among` all."""
+    """A group's name: the target, its load, and those of `kept` that distinguish it `among` all."""
     words = [target]
     for place, kind in enumerate(_VARIED):
         values = sorted({one[place] for one in among})
@@ -195,13 +195,13 @@ def _name(target: str, system: _System, kept: Sequence[str], among: Iterable[_Sy
 
 
 def _short(kind: str, values: Sequence[str]) -> list[str]:
-    """Kernels without where they came from, if they are told apart without it."""
+    """Kernels without their source, if they are distinct without it."""
     short = [value.partition(", ")[0] if kind == "kernel" else value for value in values]
     return short if len(set(short)) == len(set(values)) else list(values)
 
 
 def _titled(kind: str, value: str) -> str:
-    """ "load disk"; "not tuned" and "Linux 6.12" say what they are themselves."""
+    """ "load disk"; "not tuned" and "Linux 6.12" need no title."""
     plain = kind == "kernel" or value in ("not tuned", "undisturbed")
     return value if plain else f"{kind} {value}"
 

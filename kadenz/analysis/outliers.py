@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The worst samples of a lane: the maxima one by one, and what the worst share has in common."""
+"""The worst samples of a lane: each of the maxima, and common causes of the worst share."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,16 +17,16 @@ from kadenz.stats.ordered import Ordered
 Samples = npt.NDArray[Any]
 
 MAXIMA = 10
-ALPHA = 0.05  # of a whole run: its lanes share it
+ALPHA = 0.05  # of a whole run, shared by its lanes
 CYCLE, CPU = "cycle", "cpu"
-# Marks made here, from what a record says of its samples.
+# Marks computed here from the record.
 START = "start"
 AFTER_MISSED = "after-missed"
 AFTER_DRAIN = "after-drain"
 MIGRATION = "migrations"
 START_SHARE = 0.01
 
-# What happened (kernels/posix/context.c), in words: "had ...", one and several.
+# Events of kernels/posix/context.c in words: "had ...", singular and plural.
 EVENTS = {
     "involuntary-switches": ("an involuntary context switch", "involuntary context switches"),
     "voluntary-switches": ("a voluntary context switch", "voluntary context switches"),
@@ -47,17 +47,33 @@ MARKS = {
 
 @dataclass(frozen=True)
 class Worst:
-    """Which samples count as the worst, and how often a lane without a cause may show one."""
+    """The share of samples that count as worst, and the false-alarm probability of a lane."""
 
     share: float = SHARE
     alpha: float = ALPHA
 
 
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """The context of a lane's samples, cold ones included; periods in µs of the target's time.
+
+    `companions` have (taken,) values each, by kind: "cycle" gives time and missed cycles, "cpu" the
+    place and, unless they were counted, migrations. `drains` are indices of the samples that follow
+    a drain of the storage.
+    """
+
+    companions: Mapping[str, Samples]
+    drains: Sequence[int] = ()
+    missed: int = 0
+    period_us: float | None = None
+    tick_period_us: float | None = None
+
+
 @dataclass(frozen=True)
 class Outlier:
     """One of the largest samples. `index` counts warm and cold samples from 0; `cycle` is the
-    number of its period and `seconds` its time since the first one, None where not known; `value`
-    in ticks; `context` what is recorded beside it, by kind of companion."""
+    number of its period and `seconds` its time since the first one, None if unknown; `value` is in
+    ticks; `context` holds the values of its companions by kind."""
 
     index: int
     cycle: int | None
@@ -68,31 +84,19 @@ class Outlier:
 
 @dataclass(frozen=True, eq=False)
 class Outliers:
-    """The largest samples, the largest first; `causes` is None where `reason` says why."""
+    """The largest samples, largest first; `causes` is None if unknown, see `reason`."""
 
     maxima: tuple[Outlier, ...]
     causes: CommonCauses | None
-    recorded: tuple[str, ...]  # kinds of companions that were asked about
+    recorded: tuple[str, ...]  # kinds of companions that were tested
     reason: str = ""
 
 
 def find_outliers(
-    warm: Samples,
-    companions: Mapping[str, Samples],
-    *,
-    ordered: Ordered,
-    cold: int = 0,
-    drains: npt.ArrayLike = (),
-    period_us: float | None = None,
-    missed: int = 0,
-    which: Worst,
+    warm: Samples, ordered: Ordered, recorded: Recorded, *, cold: int, which: Worst
 ) -> Outliers:
-    """The maxima of `warm` (n,), and what `which` of its samples have in common.
-
-    `companions` hold (n,) values each; "cycle" gives time and missed cycles, "cpu" the place and,
-    where nobody counted them, migrations. `cold` samples were cut off before; `drains` are indices
-    before that cut.
-    """
+    """The maxima of `warm` (n,), which follow `cold` samples, and the common causes of `which`."""
+    companions = {name: values[cold:] for name, values in recorded.companions.items()}
     cycle = companions.get(CYCLE)
     events = {name: values for name, values in companions.items() if name != CYCLE}
     try:
@@ -100,7 +104,7 @@ def find_outliers(
             warm,
             events,
             places=(CPU,),
-            marks=_marks(warm.size, companions, np.asarray(drains, dtype=np.int64) - cold),
+            marks=_marks(warm.size, companions, np.asarray(recorded.drains, np.int64) - cold),
             share=which.share,
             alpha=which.alpha,
             ordered=ordered,
@@ -113,7 +117,7 @@ def find_outliers(
             Outlier(
                 index=int(at) + cold,
                 cycle=None if cycle is None else int(cycle[at]),
-                seconds=_seconds(int(at) + cold, cycle, int(at), period_us, missed),
+                seconds=_seconds(int(at), cold, cycle, recorded),
                 value=float(warm[at]),
                 context={name: int(values[at]) for name, values in events.items()},
             )
@@ -126,10 +130,10 @@ def find_outliers(
 
 
 def _largest(warm: Samples, ordered: Ordered) -> npt.NDArray[np.intp]:
-    """Places of the largest samples, the largest first, of equal ones the earliest."""
+    """Indices of the largest samples, largest first, the earliest first among equals."""
     count = min(MAXIMA, warm.size)
     if ordered.values[-count] == ordered.values[0]:
-        return np.zeros(0, dtype=np.intp)  # no sample is larger than the others
+        return np.zeros(0, dtype=np.intp)  # no sample stands out
     at = np.flatnonzero(warm >= ordered.values[-count])
     return at[np.argsort(-warm[at].astype(np.float64), kind="stable")][:count]
 
@@ -150,44 +154,42 @@ def _marks(
     return marks
 
 
-def _seconds(
-    index: int, cycle: Samples | None, at: int, period_us: float | None, missed: int
-) -> float | None:
-    if period_us is None or (cycle is None and missed):
+def _seconds(at: int, cold: int, cycle: Samples | None, recorded: Recorded) -> float | None:
+    if recorded.period_us is None or (cycle is None and recorded.missed):
         return None
-    return (int(cycle[at]) if cycle is not None else index) * period_us / 1e6
+    return (int(cycle[at]) if cycle is not None else at + cold) * recorded.period_us / 1e6
 
 
 def sentences(found: Outliers) -> list[str]:
-    """What is common to the worst samples, in words; one sentence where nothing is."""
+    """The common causes of the worst samples in words; one sentence if there are none."""
     causes = found.causes
     if causes is None:
-        return [f"cannot be asked: {found.reason.rstrip('.')}"]
-    said = [factor_words(factor, causes) for factor in causes.common]
+        return [f"not tested: {found.reason.rstrip('.')}"]
+    common = [factor_words(factor, causes) for factor in causes.common]
     if causes.clustered:
         bursts = "one burst" if causes.bursts == 1 else f"{causes.bursts:,} bursts"
-        said.append(
-            f"{causes.near:,} of the {causes.count:,} follow another of them within "
+        common.append(
+            f"{causes.near:,} of the {causes.count:,} follow another one within "
             f"{causes.within:,} samples: they come in {bursts}"
         )
     if causes.every is not None:
-        said.append(f"they come every {causes.every:,.4g} samples")
-    if said:
-        return said
+        common.append(f"they come every {causes.every:,.4g} samples")
+    if common:
+        return common
     if causes.smallest_p >= causes.limit:
         return [
-            f"nothing can be told: {causes.n:,} samples show no p below {causes.smallest_p:.2g}; "
-            f"with as many series as this run has, {causes.limit:.2g} is needed"
+            f"undecided: {causes.n:,} samples cannot give a p below {causes.smallest_p:.2g}; for "
+            f"the number of series in this run, {causes.limit:.2g} is needed"
         ]
     who = f"the worst {percent(causes.share)} ({causes.count:,} samples) from the others"
     if not found.recorded:
         return [
-            f"nothing in common: their place in time (start, bursts, period) does not tell {who}; "
-            "nothing else is recorded beside these samples"
+            f"nothing in common: their position in time (start, bursts, period) does not "
+            f"distinguish {who}; nothing else was recorded for these samples"
         ]
     return [
-        f"nothing in common: neither what is recorded beside them ({', '.join(found.recorded)}) "
-        f"nor their place in time (start, bursts, period) tells {who}"
+        f"nothing in common: neither the recorded context ({', '.join(found.recorded)}) "
+        f"nor the position in time (start, bursts, period) distinguishes {who}"
     ]
 
 
@@ -202,7 +204,7 @@ def factor_words(factor: Factor, causes: CommonCauses) -> str:
 
 
 def event_words(factor: Factor) -> str:
-    """What the event of a factor is: "had a page fault", "ran on CPU 3"."""
+    """The event of a factor: "had a page fault", "ran on CPU 3"."""
     if factor.kind == "mark":
         return MARKS.get(factor.name, f"were marked {factor.name}")
     if factor.kind == "place":
@@ -215,7 +217,7 @@ def event_words(factor: Factor) -> str:
 
 
 def left_out_words(found: Outliers) -> str:
-    """What is recorded and could not tell anything, as a sentence; "" where nothing is left out."""
+    """The recorded events that could not be tested, as a sentence; "" if there are none."""
     if found.causes is None or not found.causes.left_out:
         return ""
     parts = [f"{name} ({why})" for name, why in found.causes.left_out.items()]
@@ -223,7 +225,7 @@ def left_out_words(found: Outliers) -> str:
 
 
 def context_words(context: dict[str, int]) -> str:
-    """ "CPU 1, 2 interrupts, 1 page fault": what is not zero."""
+    """ "CPU 1, 2 interrupts, 1 page fault": the values other than zero."""
     words = [f"CPU {context[CPU]}"] if CPU in context else []
     for name, value in context.items():
         if name != CPU and value:
@@ -233,7 +235,7 @@ def context_words(context: dict[str, int]) -> str:
 
 
 def percent(share: float) -> str:
-    """0.001 as "0.1 %", two significant digits; none as "none"."""
+    """0.001 as "0.1 %", two significant digits; 0 as "none"."""
     return "none" if share == 0.0 else f"{100.0 * share:.2g} %" if share < 0.995 else "100 %"
 
 

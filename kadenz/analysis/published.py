@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The published figures (published/published.csv), matched to results.
 
-A row matches a record when benchmark, kernel family, board family and every parameter the row names
-agree. What matches is shown beside ours in its own unit, with its own system and the class of its
-clock; nothing is converted and no ratio is formed, because a microsecond on silicon and an
-instruction in an emulator are not the same quantity.
+A row matches a record if benchmark, kernel family, board family and all parameters of the row
+agree. Matching rows are shown next to ours in their own unit, with their own system and clock
+class. Nothing is converted and no ratio is formed: a microsecond on silicon and an instruction in
+an emulator are different quantities.
 """
 
 from __future__ import annotations
@@ -23,24 +23,15 @@ from kadenz.errors import ConfigError
 FIGURES = Path("published/published.csv")
 SYSTEMS = Path("published/systems.csv")
 
-# Names of studies, as a reader knows them.
-STUDIES = {
-    "yoo2024": "Yoo and Choi 2024, Electronics 13(4), 733",
-    "mazzi2021": "Mazzi, Gaga and Errahimi 2021, Indian J. Sci. Technol. 14(16)",
-    "cereia2011": "Cereia, Bertolotti and Scanzio 2011, EtherCAT master on Linux",
-    "arm2022": "FreeRTOS on the dual-core ESP32, 2022",
-    "kioxia2019": "TOPPERS/ASP on RISC-V, 2019",
-}
-
-# A published name of a parameter, our name, and our units in one of theirs.
+# Published name of a parameter, our name, and our units per published unit.
 _PARAMETERS: dict[str, tuple[str, int]] = {
     "bytes": ("size_bytes", 1),
     "interval": ("period_us", 1),
     "period_ms": ("period_us", 1000),
     "iterations": ("iterations", 1),
 }
-# yoo2024 speaks of "semaphore" on Linux; a POSIX semaphore counts. What arm2022 takes for the
-# overhead of a time stamp is what two stamps with nothing between them cost.
+# yoo2024 writes "semaphore" on Linux; POSIX semaphores are counting. The overhead of a time stamp
+# in arm2022 is the difference of two consecutive stamps.
 _SAME_BENCHMARK = {
     "itc/semaphore": "itc/semaphore-counting",
     "clock/timestamp-overhead": "clock/read-cost",
@@ -49,7 +40,7 @@ _SAME_BENCHMARK = {
 
 @dataclass(frozen=True)
 class System:
-    """A system somebody published figures of."""
+    """A system with published figures."""
 
     name: str
     kernel_families: tuple[str, ...]
@@ -86,7 +77,7 @@ class PublishedFigure:
 
     @property
     def our_params(self) -> dict[str, int]:
-        """The parameters a record of ours has to have; names we do not know keep their own."""
+        """The parameters that our record must have; unknown names stay as published."""
         found = {}
         for name, text in self.parameters.items():
             ours, factor = _PARAMETERS.get(name, (name, 1))
@@ -97,7 +88,7 @@ class PublishedFigure:
 
 
 def load(root: Path | None = None) -> list[PublishedFigure]:
-    """Every published figure. ConfigError names file and line when one cannot be read."""
+    """Every published figure. ConfigError names file and line if one cannot be read."""
     base = inventory.root() if root is None else root
     systems = {row["system"]: _system(row) for _, row in _rows(base / SYSTEMS)}
     found = []
@@ -119,7 +110,7 @@ def load(root: Path | None = None) -> list[PublishedFigure]:
             )
         except KeyError as error:
             raise ConfigError(
-                f"{base / FIGURES}, line {line}: {error} is not known",
+                f"{base / FIGURES}, line {line}: {error} is unknown",
                 remedy=f"Add it to {SYSTEMS}, or correct the column",
             ) from None
         except ValueError as error:
@@ -128,7 +119,7 @@ def load(root: Path | None = None) -> list[PublishedFigure]:
 
 
 def load_if_there() -> list[PublishedFigure]:
-    """As `load`; none where kadenz was installed without its checkout."""
+    """As `load`; empty if kadenz was installed without its checkout."""
     try:
         root = inventory.root()
     except ConfigError:
@@ -137,7 +128,7 @@ def load_if_there() -> list[PublishedFigure]:
 
 
 def family_of(figure: PublishedFigure, run: RunResult) -> bool:
-    """Whether a run is of the published figure's board family and kernel family."""
+    """Whether a run has the published figure's board and kernel family."""
     target = run.manifest.target
     return target.board in figure.system.boards and target.kernel == figure.kernel_family
 
@@ -156,7 +147,7 @@ def matches(
 
 
 def same_benchmark(published: str, ours: str) -> bool:
-    """Whether the two names speak of one benchmark."""
+    """Whether the two names mean the same benchmark."""
     return _SAME_BENCHMARK.get(published, published) == ours
 
 
@@ -167,7 +158,7 @@ def _rows(file: Path) -> list[tuple[int, dict[str, str]]]:
             return [(reader.line_num, row) for row in reader]
     except OSError as error:
         raise ConfigError(
-            f"{file}: {error.strerror}", remedy="The published figures belong to the checkout"
+            f"{file}: {error.strerror}", remedy="The published figures are part of the checkout"
         ) from None
 
 
@@ -182,7 +173,7 @@ def _system(row: dict[str, str]) -> System:
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:
-    """ "bytes=60 period_ms=1" as pairs; words without "=" are a description, not parameters."""
+    """ "bytes=60 period_ms=1" as pairs; words without "=" are a description and are dropped."""
     pairs = []
     for word in text.split():
         name, equals, value = word.partition("=")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What analysis gives to whoever shows it. All sample statistics are in ticks; see `Unit`."""
+"""The results of an analysis. All sample statistics are in ticks; see `Unit`."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from kadenz.stats.tail import Tail
 class LaneResult:
     """One series: its accounting, the cold samples, and statistics of the warm ones.
 
-    A statistic is None where it is not defined; `gaps[name]` says why. `histogram`, `envelope`,
-    `exceedance` and `box` are for plots and hold at most a few thousand numbers whatever n.
+    A statistic is None if it is undefined; `gaps[name]` says why. `histogram`, `envelope`,
+    `exceedance` and `box` are for plots and have at most a few thousand numbers for any n.
     """
 
     entry: LaneEntry
-    cold: tuple[float, ...]  # the cold samples (at most 64 are kept here)
+    cold: tuple[float, ...]  # the cold samples (at most 64 of them)
     summary: Summary | None = None
     percentiles: tuple[Percentile, ...] = ()
     central: tuple[float, float] | None = None  # p1 and p99, for bands; from 100 samples
@@ -49,8 +49,8 @@ class LaneResult:
     lag1: float | None = None  # autocorrelation of neighbours
     maximum: MaximumBound | None = None
     cold_effect: ColdEffect | None = None
-    cold_suggested: int = 0  # how many first samples look cold; 0: none stands out
-    drain_effect: MarkedEffect | None = None  # the samples after a drain against the others
+    cold_suggested: int = 0  # number of first samples that look cold
+    drain_effect: MarkedEffect | None = None  # samples after a drain compared with the others
     periodic: PeriodicOutliers | None = None
     box: Box | None = None
     histogram: Histogram | None = None
@@ -59,7 +59,7 @@ class LaneResult:
     outliers: Outliers | None = None
     jitter: JitterResult | None = None  # of edges and wake-ups
     tail: Tail | None = None  # from 10,000 samples
-    misses: Misses | None = None  # None: no deadline, and nothing was missed
+    misses: Misses | None = None  # None: no deadline, and no miss
     gaps: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -68,14 +68,14 @@ class LaneResult:
         return self.entry.name
 
     def percentile(self, name: str) -> Percentile | None:
-        """ "p99" and its like; None where it was not computed."""
+        """A percentile by name, e.g. "p99"; None if it was not computed."""
         return next((p for p in self.percentiles if p.name == name), None)
 
 
 @dataclass(frozen=True)
 class Pooled:
-    """All lanes of a record as one series, e.g. the threads of every core: no intervals, because
-    lanes that ran at the same time depend on each other in a way no lane shows."""
+    """All lanes of a record as one series, e.g. the threads of every core. Without intervals: lanes
+    that ran at the same time depend on each other, and no lane alone shows how."""
 
     summary: Summary
     quantiles: dict[str, float]  # "p99": ticks
@@ -107,7 +107,7 @@ class BatchResult:
 
 @dataclass(frozen=True, eq=False)
 class RecordResult:
-    """One benchmark point. `usable` is False for n/a, invalid and failed: then there are no
+    """One benchmark point. `usable` is False for n/a, invalid and failed records: they have no
     figures, and `reason` says why."""
 
     entry: RecordEntry
@@ -132,7 +132,7 @@ class RecordResult:
 
     @property
     def main(self) -> LaneResult | None:
-        """The lane a table shows: the first one with statistics."""
+        """The lane that a table shows: the first one with statistics."""
         if not self.usable:
             return None
         return next((lane for lane in self.lanes if lane.summary is not None), None)
@@ -154,7 +154,7 @@ class RecordResult:
 
     @property
     def not_measured(self) -> int:
-        """Over all lanes: never asked of the target."""
+        """Over all lanes: samples never requested from the target."""
         return sum(lane.entry.not_measured for lane in self.lanes)
 
     @property
@@ -165,10 +165,10 @@ class RecordResult:
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """The same benchmark over message sizes on one run; `fit` None with a `reason`."""
+    """One benchmark over message sizes in one run; `fit` is None with a `reason`."""
 
     bench: str
-    params: dict[str, int]  # those that stay the same
+    params: dict[str, int]  # the parameters that stay the same
     sizes: tuple[int, ...]
     points: tuple[RecordResult, ...]
     unit: Unit
@@ -178,7 +178,7 @@ class Sweep:
 
 @dataclass(frozen=True, eq=False)
 class RunResult:
-    """Everything one run has to say."""
+    """All results of one run."""
 
     path: Path
     manifest: Manifest
@@ -194,7 +194,7 @@ class RunResult:
 
     @property
     def unit(self) -> Unit:
-        """Of records counted in ticks of the run's clock."""
+        """The unit of records counted in ticks of the run's clock."""
         from kadenz.analysis.units import unit_of
 
         return unit_of("ticks", self.manifest.clock)

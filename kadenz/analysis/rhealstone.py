@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rhealstone's six in a run: which record stands for each, their mean, and what is missing."""
+"""Rhealstone's six parts in a run: the record of each, their mean, and missing parts."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from kadenz.stats.estimate import Estimate
 from kadenz.stats.rhealstone import PARTS, Rhealstone, rhealstone
 
 FAMILY = "rhealstone/"
-# The first of each that a run measured stands for the part. A thread that can be resumed is
-# preempted for directly; elsewhere a semaphore wakes the more urgent one.
+# A part is the first of these that the run measured. Where threads can be resumed, preemption is by
+# resuming the more urgent thread; elsewhere a semaphore wakes it.
 _BENCHES: dict[str, tuple[str, ...]] = {
     "task switch": ("micro/task-switch-sampled",),
     "preemption": ("micro/preemption-sampled", "itc/semaphore-counting-to-higher"),
@@ -27,7 +27,7 @@ _BENCHES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One of the six: its record, and its mean in ticks; None with a `reason`."""
+    """One of the six: its record and its mean in ticks, None with a `reason`."""
 
     name: str
     bench: str
@@ -38,7 +38,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class RhealstoneResult:
-    """`figure` is in ticks; `per_second` None where the clock's unit is no time.
+    """`figure` is in ticks; `per_second` is None if the clock's unit is not a time.
 
     `reason` says why there is no figure.
     """
@@ -51,7 +51,7 @@ class RhealstoneResult:
 
 
 def rhealstone_of(run: RunResult) -> RhealstoneResult | None:
-    """The figure of a run that measured any of `rhealstone/`; None of one that did not ask."""
+    """The figure of a run that measured any of `rhealstone/`; None for other runs."""
     if not any(record.bench.startswith(FAMILY) for record in run.records):
         return None
     parts = tuple(_part(run, name) for name in PARTS)
@@ -83,7 +83,7 @@ def _part(run: RunResult, name: str) -> Part:
 
 
 def _per_second(figure: Rhealstone, unit: Unit) -> Estimate | None:
-    """1 / mean in seconds: a unit of time is shown in microseconds (`units.unit_of`)."""
+    """1 / mean in seconds; times are shown in microseconds (`units.unit_of`)."""
     if figure.rate is None or not unit.is_time:
         return None
     factor = 1e6 / unit.scale

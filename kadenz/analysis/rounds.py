@@ -12,8 +12,8 @@ from kadenz.analysis.results import RecordResult
 
 @dataclass(frozen=True)
 class OverRounds:
-    """Figures of a point in ticks: the middle round's `median` and `p99`, the `largest` sample of
-    all rounds. `p99` is None where a round has too few samples for it."""
+    """Figures of a point in ticks: the middle round's `median` and `p99`, and the `largest` sample
+    of all rounds. `p99` is None if a round has too few samples for it."""
 
     median: float
     p99: float | None
@@ -21,9 +21,9 @@ class OverRounds:
 
 
 def over_rounds(records: Sequence[RecordResult]) -> OverRounds | None:
-    """Of the same point in every round; of all its lanes together. None without figures.
+    """The figures of one point over its rounds, all lanes together. None without figures.
 
-    Method: the lower middle of the rounds' figures, which is a figure that was measured.
+    Method: the lower median of the rounds' figures, which is a measured value.
     """
     medians, p99s, largest = [], [], []
     for record in records:

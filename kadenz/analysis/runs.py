@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run: every record analysed or refused with its reason, and what to be warned of."""
+"""One run: every record analysed, or refused with a reason; and the warnings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kadenz.analysis.deadlines import PERIOD, Asked, Misses, misses_of
 from kadenz.analysis.jitter import EDGES, JitterResult, jitter_of_record
 from kadenz.analysis.kept_traces import kept_traces
 from kadenz.analysis.lanes import analyse_lane, merge
-from kadenz.analysis.outliers import ALPHA, Worst
+from kadenz.analysis.outliers import ALPHA, Recorded, Worst
 from kadenz.analysis.results import (
     BatchResult,
     LaneResult,
@@ -33,12 +33,12 @@ from kadenz.store import Run
 
 
 def analyse(run: Run, *, worst_share: float = SHARE, deadlines: Sequence[Asked] = ()) -> RunResult:
-    """Analyse every record of `run`. StoreError when a sample file is missing or damaged.
+    """Analyses every record of `run`. StoreError if a sample file is missing or damaged.
 
-    `worst_share` of the samples are asked what they have in common (`stats.common_causes`);
-    `deadlines` hold instead of those of the run.
+    Common causes are searched for the `worst_share` of the samples (`stats.common_causes`);
+    `deadlines` override those of the run.
     """
-    # A question asked of every lane is asked often: the lanes of a run share its false alarms.
+    # Every lane is tested, so the lanes of a run share its false-alarm probability.
     lanes = sum(len(entry.series) for entry in run.manifest.records if not refusal(entry))
     worst = Worst(worst_share, ALPHA / max(1, lanes))
     records = [_record(run, entry, worst, deadlines) for entry in run.manifest.records]
@@ -53,7 +53,7 @@ def analyse(run: Run, *, worst_share: float = SHARE, deadlines: Sequence[Asked] 
 
 
 def _largest_s(records: list[RecordResult]) -> float | None:
-    """The largest latency of periodic work, in seconds; None where the clock tells no time."""
+    """The largest latency of periodic work, in seconds; None if the clock does not count time."""
     found = [
         lane.summary.max * record.unit.scale / 1e6
         for record in records
@@ -77,18 +77,22 @@ def _record(run: Run, entry: RecordEntry, worst: Worst, deadlines: Sequence[Aske
     tick_hz = run.manifest.target.tick_hz
     for lane in entry.series:
         samples, cold, jitter, gap = _jitter(run, entry, lane, unit)
+        recorded = Recorded(
+            companions={
+                kind: run.samples(entry, other)
+                for kind, other in entry.companions(lane).items()
+                if other.taken == samples.size  # the jitter of edges has no companions
+            },
+            drains=entry.drains if lane is entry.series[0] else (),  # they count its samples
+            missed=lane.missed,
+            period_us=float(period) if period else None,
+            tick_period_us=1e6 / tick_hz if tick_hz and period else None,
+        )
         result, ordered = analyse_lane(
             lane,
             samples,
             cold,
-            sample_period_us=float(period) if period else None,
-            tick_period_us=1e6 / tick_hz if tick_hz and period else None,
-            companions={
-                kind: run.samples(entry, other)
-                for kind, other in entry.companions(lane).items()
-                if other.taken == samples.size  # what is described of edges is no sample of theirs
-            },
-            drains=entry.drains if lane is entry.series[0] else (),  # they count its samples
+            recorded,
             worst=worst,
             jitter=jitter,
             misses=misses_of([(run, entry, [(lane, samples, cold)])], deadlines),
@@ -116,9 +120,9 @@ def _record(run: Run, entry: RecordEntry, worst: Worst, deadlines: Sequence[Aske
 def _jitter(
     run: Run, entry: RecordEntry, lane: LaneEntry, unit: Unit
 ) -> tuple[Samples, int, JitterResult | None, str]:
-    """Samples to describe and how many are cold; their jitter, or why there is none.
+    """The series to describe, its number of cold samples, and its jitter or the reason for none.
 
-    Samples of edges are times: what is described is their jitter, which has no cold part.
+    Edge samples are times, so the described series is their jitter, which has no cold part.
     """
     samples = run.samples(entry, lane)
     cycle = entry.companions(lane).get("cycle")
@@ -141,13 +145,13 @@ def _jitter(
 
 
 def described(run: Run, entry: RecordEntry, lane: LaneEntry) -> Samples:
-    """The warm samples that a lane's figures describe: of edges, which are times, their jitter."""
+    """The warm samples that a lane's figures describe; for edges, their jitter."""
     samples, cold = described_with_cold(run, entry, lane)
     return samples[cold:]
 
 
 def described_with_cold(run: Run, entry: RecordEntry, lane: LaneEntry) -> tuple[Samples, int]:
-    """The same with the cold ones before them, and how many these are."""
+    """As `described`, with the cold samples first; and their number."""
     if entry.bench != EDGES:
         return run.samples(entry, lane), entry.cold
     samples, cold, _, _ = _jitter(run, entry, lane, unit_of(entry.unit, run.manifest.clock))
@@ -157,7 +161,7 @@ def described_with_cold(run: Run, entry: RecordEntry, lane: LaneEntry) -> tuple[
 def point_misses(
     runs: Sequence[tuple[Run, RecordEntry]], deadlines: Sequence[Asked] = (), *, lane: str = ""
 ) -> Misses | None:
-    """Misses of the same point in `runs`, of all lanes or of the one named `lane`."""
+    """Misses of the same point in `runs`, of all lanes or of `lane`."""
     return misses_of(
         [
             (
@@ -176,7 +180,7 @@ def point_misses(
 
 
 def refusal(entry: RecordEntry) -> str:
-    """Why a record gives no figures; "" when it gives some."""
+    """Why a record gives no figures; "" if it gives some."""
     if entry.status != "ok":
         return entry.reason or f"the target gave no reason for status {entry.status}"
     if entry.proof.failed:
@@ -195,7 +199,7 @@ def refusal(entry: RecordEntry) -> str:
             if other.taken != lane.taken:
                 return (
                     f"lane {lane.name}: {lane.taken:,} samples, but {other.taken:,} values of "
-                    f"{kind} beside them"
+                    f"{kind} for them"
                 )
     return ""
 
@@ -204,11 +208,11 @@ def _notes(entry: RecordEntry) -> list[str]:
     notes = []
     if entry.bench == EDGES:
         notes.append(
-            "figures are of the jitter: what is left of the edge times after the clocks' rate and "
-            "their drift"
+            "figures describe the jitter: the edge times after removal of the clocks' rate and "
+            "drift"
         )
     if entry.proof.checked == 0 and any(lane.taken for lane in entry.series):
-        notes.append("nothing was proved: the benchmark made no check")
+        notes.append("nothing was proved: the benchmark made no checks")
     missed = sum(lane.missed for lane in entry.series)
     overrun = sum(lane.overrun for lane in entry.series)
     if any(lane.not_measured for lane in entry.series):
@@ -250,14 +254,14 @@ def _batch(run: Run, entry: RecordEntry) -> BatchResult | None:
 
 
 def _warnings(manifest: Manifest, records: list[RecordResult]) -> list[Warning]:
-    """The run's own warnings, and those that only a reader can see."""
+    """The run's own warnings, and those that only the analysis can find."""
     found = []
     if manifest.partial:
         found.append(
             Warning(
                 code="partial-run",
                 message=f"this run is partial: {manifest.partial_reason or 'no reason given'}",
-                remedy="Measure again for the points that are missing",
+                remedy="Repeat the run to get the missing points",
             )
         )
     found += manifest.warnings
@@ -292,7 +296,7 @@ def _warnings(manifest: Manifest, records: list[RecordResult]) -> list[Warning]:
                 code="samples-missed",
                 message=f"{worst.bench}: {worst.missed:,} of "
                 f"{worst.planned - worst.not_measured:,} {what} did not happen{more}",
-                remedy="See the accounting table: what is missing is usually the slow part",
+                remedy="See the accounting table: the missing samples are usually the slow ones",
             )
         )
     return found
@@ -306,5 +310,5 @@ def _records(count: int, status: str) -> str:
 
 
 def _status(record: RecordResult) -> str:
-    """A record the target called ok, but whose proof or accounting fails, is invalid."""
+    """The status; an "ok" record whose proof or accounting fails is invalid."""
     return "invalid" if record.entry.status == "ok" else record.entry.status

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A time series from a file of the user's own: .npy, or columns of text."""
+"""Reads a user's time series: .npy, or columns of text."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Column = npt.NDArray[Any]
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 _BEGINS_A_NUMBER = re.compile(r"[\"']?\s*([+-]?\.?\d|[+-]?(nan|inf)\b)", re.IGNORECASE)
 _WHOLE = re.compile(r"\s*[+-]?\d+\s*")
-# More digits than this a float64 may round.
+# A float64 may round numbers with more digits.
 _DIGITS = 15
 
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """Columns (n,), their names ("" where the file has none), and how a cell stands in the file."""
+    """Columns (n,), their names ("" if the file has none), and the location of a cell."""
 
     columns: list[Column]
     names: list[str]
@@ -36,14 +36,14 @@ class _Table:
 def read_series(
     file: Path, *, column: str = "", cycles: str = ""
 ) -> tuple[Column, npt.NDArray[np.int64] | None]:
-    """Values (n,) of `file` and, where `cycles` names a column, the cycle number of each.
+    """Values (n,) of `file` and, if `cycles` names a column, the cycle number of each.
 
-    .npy: one dimension, or two columns when `cycles` is given ("1" is the second). Else text: a row
-    a line, separated by semicolon, tab, comma or space, "#" begins a comment; a first line that is
-    no number names the columns. `column` and `cycles` are names or numbers from 0; `column`
-    defaults to the first one. Decimal commas are read where another mark separates the columns; two
-    columns of whole numbers with a comma between, without names and with no `column` asked for,
-    might be either and are refused. UsageError says file, line and what is wrong.
+    .npy: one dimension, or two columns if `cycles` is given ("1" is the second). Else text: one row
+    per line, columns separated by semicolon, tab, comma or space; "#" begins a comment. If the
+    first line is not a number, it names the columns. `column` and `cycles` are names or numbers
+    from 0; `column` defaults to the first one. Decimal commas are accepted if another character
+    separates the columns. Two columns of whole numbers with a comma between, without names or
+    `column`, are ambiguous and refused. UsageError gives file, line and cause.
     """
     if not file.exists():
         raise UsageError(f"{file}: no such file", remedy="Name a .npy or a text file")
@@ -62,7 +62,7 @@ def read_series(
         )
         row = int(wrong[0]) + 1 if wrong.size else 0
         raise UsageError(
-            f"{file}: column {cycles} holds no ascending whole numbers: "
+            f"{file}: column {cycles} does not contain ascending whole numbers: "
             f"{table.cell(row, _place(table, cycles))}",
             remedy="--cycles names the column with the number of each row's cycle",
         )
@@ -78,7 +78,7 @@ def _npy(file: Path) -> _Table:
         ) from None
     if not isinstance(array, np.ndarray) or array.ndim not in (1, 2):
         raise UsageError(
-            f"{file}: {getattr(array, 'ndim', 'several')} dimensions, one or two are needed",
+            f"{file}: {getattr(array, 'ndim', 'several')} dimensions instead of one or two",
             remedy="Save one series: numpy.save(FILE, values)",
         )
     if array.dtype.kind not in "iuf":
@@ -92,17 +92,16 @@ def _npy(file: Path) -> _Table:
 
 def _text(file: Path, *, asked: bool) -> _Table:
     try:
-        # A mark of the byte order is no part of the first number.
+        # A byte order mark is not part of the first number.
         whole = file.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UsageError(
-            f"{file}: cannot be read: {error.strerror}", remedy="See its permissions"
+            f"{file}: cannot be read: {error.strerror}", remedy="Check its permissions"
         ) from None
     except UnicodeDecodeError as error:
         raise UsageError(
-            f"{file}: cannot be read as text: byte {error.start} is no UTF-8",
-            remedy="Give columns of text in UTF-8, or an array written with numpy.save, named "
-            "NAME.npy",
+            f"{file}: cannot be read as text: byte {error.start} is not UTF-8",
+            remedy="Use UTF-8 text in columns, or an array written with numpy.save, named NAME.npy",
         ) from None
     lines = [
         (number, line.split("#", 1)[0].strip())
@@ -110,8 +109,8 @@ def _text(file: Path, *, asked: bool) -> _Table:
     ]
     rows = [(number, line) for number, line in lines if line]
     if not rows:
-        raise UsageError(f"{file}: empty", remedy="One value a line is enough")
-    # Names may have a comma or a space in them: the first line of numbers shows the separator.
+        raise UsageError(f"{file}: empty", remedy="One value per line is enough")
+    # Names may contain a comma or a space: the first line of numbers shows the separator.
     named = len(rows) > 1 and not _BEGINS_A_NUMBER.match(rows[0][1])
     mark = _separator(rows[1 if named else 0][1])
     split = _splitter(mark)
@@ -127,7 +126,7 @@ def _text(file: Path, *, asked: bool) -> _Table:
             raise UsageError(
                 f"{file}, line {number}: {len(parts)} columns, {width} before",
                 remedy="Give every line the same columns"
-                + ("; write 1.5 where a comma is a decimal mark" if mark == "," else ""),
+                + ("; write 1.5 if a comma is a decimal mark" if mark == "," else ""),
             )
         cells.append(parts)
     if mark == "," and width == 2 and not names and not asked and _either(cells):
@@ -145,14 +144,14 @@ def _text(file: Path, *, asked: bool) -> _Table:
 
 
 def _either(cells: list[list[str]]) -> bool:
-    """Whether rows of two cells could as well be numbers with a decimal comma."""
+    """Whether rows of two cells could also be numbers with a decimal comma."""
     return all(_WHOLE.fullmatch(a) and b.strip().isdigit() for a, b in cells)
 
 
 def _numbers(texts: list[str], *, comma: bool) -> Column:
-    """Numbers (n,): integers where all are, else floats, wider ones where float64 loses digits.
+    """Numbers (n,): integers if all are, else floats, wider ones if float64 would lose digits.
 
-    What is none becomes NaN, which only a column that is asked for may not have.
+    Other cells become NaN, which only a requested column must not contain.
     """
     try:
         return np.array(texts, dtype=np.int64)
@@ -169,7 +168,7 @@ def _numbers(texts: list[str], *, comma: bool) -> Column:
 
 
 def _separator(line: str) -> str:
-    """What separates the columns of `line`; "" is space. Beside any other, a comma is decimal."""
+    """The column separator of `line`; "" is space. With any other, a comma is decimal."""
     for mark in (";", "\t"):
         if mark in line:
             return mark
@@ -191,7 +190,7 @@ def _is_number(text: str, *, comma: bool = False) -> bool:
         float(text)
     except ValueError:
         return False
-    return "_" not in text  # Python's own mark of thousands
+    return "_" not in text  # Python allows it between digits
 
 
 def _place(table: _Table, wanted: str) -> int:
@@ -199,7 +198,7 @@ def _place(table: _Table, wanted: str) -> int:
 
 
 def _pick(file: Path, table: _Table, wanted: str) -> Column:
-    """The column `wanted`, all of it finite numbers."""
+    """The column `wanted`, all finite numbers."""
     if wanted not in table.names and not (wanted.isdigit() and int(wanted) < len(table.columns)):
         known = ", ".join(table.names) if table.names else f"0 to {len(table.columns) - 1}"
         raise UsageError(f"{file}: no column {wanted}", remedy=f"Columns: {known}")
@@ -208,8 +207,8 @@ def _pick(file: Path, table: _Table, wanted: str) -> Column:
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values))[0])
         raise UsageError(
-            f"{file}: value {row} (from 0) is no finite number: {table.cell(row, place)}",
-            remedy="Leave missed cycles out and give the cycle numbers: --cycles COLUMN; write "
-            "numbers as 1234.5, without marks of thousands",
+            f"{file}: value {row} (from 0) is not a finite number: {table.cell(row, place)}",
+            remedy="Omit missed cycles and give the cycle numbers: --cycles COLUMN; write numbers "
+            "as 1234.5, without thousands separators",
         )
     return values

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which figures of several runs may share an axis: one point, one unit, one clock class."""
+"""Finds figures of several runs that may share an axis: one point, one unit, one clock class."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from kadenz.stats.exceedance import Exceedance
 
 @dataclass(frozen=True, eq=False)
 class SharedPoint:
-    """A benchmark point of all runs that count it in one unit: (place of the run, record)."""
+    """A benchmark point in all runs with the same unit: (place of the run, record)."""
 
     bench: str
     params: dict[str, int]
     unit: Unit
-    arch: str  # where instructions or cycles are counted, which are no time; else ""
+    arch: str  # if instructions or cycles are counted, which are not a time; else ""
     records: tuple[tuple[int, RecordResult], ...]
 
 
 def shared_points(runs: Sequence[RunResult]) -> list[SharedPoint]:
-    """Every point that has a distribution, in the order of appearance.
+    """Every point with a distribution, in order of appearance.
 
-    Instructions of two instruction sets are two units, and so are times of two clock classes.
+    Instructions of two instruction sets are different units, and so are times of two clock classes.
     """
     found: dict[object, list[tuple[int, RecordResult]]] = {}
     for number, run in enumerate(runs):
@@ -44,7 +44,7 @@ def shared_points(runs: Sequence[RunResult]) -> list[SharedPoint]:
 
 
 def exceedance_of(record: RecordResult) -> Exceedance | None:
-    """Of all lanes together; None for a batch, which was timed as one, and for signed figures."""
+    """The exceedance of all lanes; None for a batch, timed as a whole, and for signed figures."""
     if not record.usable or record.batch is not None or record.main is None:
         return None
     found = record.pooled.exceedance if record.pooled is not None else record.main.exceedance

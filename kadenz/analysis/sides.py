@@ -24,14 +24,14 @@ Series = Samples | LessLoop
 
 
 def lanes_of(entry: RecordEntry) -> list[str]:
-    """The lanes with figures. The empty loop of a batch is no result."""
+    """The lanes with figures, without the empty loop of a batch."""
     if batch_lanes(entry) is not None:
         return [BATCH_LANE]
     return [lane.name for lane in entry.series]
 
 
 def both_sides(left: SameRuns, right: SameRuns, lane: str) -> tuple[list[list[Series]], str]:
-    """Every run's samples of a lane on both sides, or why there are none to compare."""
+    """Every run's samples of a lane on both sides, or the reason why they cannot be compared."""
     sides = []
     for side in (left, right):
         found: list[Series] = []
@@ -45,10 +45,10 @@ def both_sides(left: SameRuns, right: SameRuns, lane: str) -> tuple[list[list[Se
 
 
 def series_of(run: Run, entry: RecordEntry, lane: str) -> tuple[str, Series | None]:
-    """Warm samples of a lane in the unit of figures, or why there are none.
+    """Warm samples of a lane in the unit of figures, or the reason for none.
 
-    Clocks of different rate meet here and nowhere else. A batch is its total less the empty loop,
-    by iteration (mazzi2021, equation 1), the loop's repetitions beside it.
+    This is the only place where clocks of different rates meet. A batch is its total less the empty
+    loop, per iteration (mazzi2021, equation 1), with the loop's repetitions.
     """
     refused = refusal(entry)
     if refused:
@@ -57,28 +57,28 @@ def series_of(run: Run, entry: RecordEntry, lane: str) -> tuple[str, Series | No
     batch = batch_lanes(entry)
     if lane == BATCH_LANE:
         if batch is None:
-            return "it is no batch there", None
+            return "it is not a batch there", None
         whole, loop = (run.samples(entry, entry.series[i])[entry.cold :] for i in batch)
         if whole.size == 0 or loop.size == 0:
-            return "a batch without its empty loop: the total alone compares the loop as well", None
+            return "a batch without its empty loop: its total includes the loop", None
         return "", LessLoop(whole, loop, entry.params[ITERATIONS] / scale)
     known = {one.name: one for one in entry.series}
     if lane not in known:
         return f"it has no lane {lane}", None
     warm = described(run, entry, known[lane])
-    # Integers stay integers where nothing has to be scaled: stats count them exactly.
+    # Without scaling, integers stay integers, which stats count exactly.
     return "", warm if scale == 1.0 else np.asarray(warm * np.float64(scale))
 
 
 def as_figures(run: Series) -> Samples:
-    """Samples as figures: those of a batch less the median of the empty loop."""
+    """Samples as figures; for a batch, less the median of the empty loop."""
     if not isinstance(run, LessLoop):
         return run
     return np.asarray((np.asarray(run.samples) - np.median(np.asarray(run.loop))) / run.per)
 
 
 def figure_of(runs: Sequence[Series], statistic: str | float) -> float | None:
-    """The geometric mean of a statistic over runs; None where a run has too few samples."""
+    """The geometric mean of a statistic over runs; None if a run has too few samples."""
     found = []
     for run in runs:
         series = as_figures(run)
@@ -103,15 +103,15 @@ def figure_of(runs: Sequence[Series], statistic: str | float) -> float | None:
 
 
 def repeated(same: SameRuns, series: Sequence[Series]) -> bool:
-    """The runs of a side repeat themselves, by their tier and by their samples `series` of a lane.
+    """Whether the runs of a side repeat themselves, judged by tier and by the samples `series`.
 
-    What is equal once is equal always there (rule 8 of the method). Runs that are not the same, of
-    two images say, repeat nothing.
+    Equal emulated runs are always equal (rule 8 of the method). Runs that differ, e.g. of two
+    images, do not repeat themselves.
     """
     return all(run.manifest.target.tier in REPEATABLE for run, _ in same.runs) and identical(series)
 
 
 def identical(series: Sequence[Series]) -> bool:
-    """All runs have the same samples."""
+    """Whether all runs have the same samples."""
     first = as_figures(series[0])
     return all(np.array_equal(first, as_figures(one)) for one in series[1:])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results as plain rows: what `show --json`, `export --summary` and the report's JSON hold.
+"""Results as plain rows for `show --json`, `export --summary` and the report's JSON.
 
-Figures are in the unit that the member's row names; absent figures are None and `gaps` says why.
+Figures are in the unit that the row names; missing figures are None, and `gaps` says why.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Row = dict[str, Any]
 
 
 def run_summary(result: RunResult) -> Row:
-    """A run for machines: identity, clock, warnings, and one row for each record and lane."""
+    """A run as JSON: identity, clock, warnings, and one row per record and lane."""
     manifest = result.manifest
     return {
         "run": manifest.id,
@@ -68,7 +68,7 @@ def run_summary(result: RunResult) -> Row:
 
 
 def event_rows(result: RunResult) -> list[Row]:
-    """What the target saw in single cycles, a row a kind."""
+    """Events of single cycles, one row per kind."""
     return [
         {
             "kind": event.kind,
@@ -83,7 +83,7 @@ def event_rows(result: RunResult) -> list[Row]:
 
 
 def record_rows(record: RecordResult) -> list[Row]:
-    """One row a lane; one row without figures where the record gives none."""
+    """One row per lane; a single row without figures if the record gives none."""
     if not record.usable or not record.lanes:
         return [_base(record)]
     return [
@@ -93,9 +93,9 @@ def record_rows(record: RecordResult) -> list[Row]:
 
 
 def misses_row(found: Misses | None) -> Row:
-    """The deadline in force and the misses of it; empty without one and without a miss.
+    """The deadline in force and its misses; empty without a deadline and without a miss.
 
-    `late`, `misses_share` and its ends are None where they are not known: `misses_reason`.
+    `late`, `misses_share` and its ends are None if unknown: see `misses_reason`.
     """
     if found is None:
         return {}
@@ -116,7 +116,7 @@ def misses_row(found: Misses | None) -> Row:
 
 
 def jitter_rows(record: RecordResult) -> list[Row]:
-    """One row a lane that has its jitter or its tail taken apart; `gaps` where it should."""
+    """One row per lane with a jitter or tail analysis; `gaps` says why one is missing."""
     return [
         {
             "record": record.entry.id,
@@ -228,7 +228,7 @@ def sweep_row(result: RunResult, number: int) -> Row:
 
 
 def rhealstone_row(result: RunResult) -> Row | None:
-    """Rhealstone's six parts and their mean; None where a run did not measure `rhealstone/`."""
+    """Rhealstone's six parts and their mean; None if the run did not measure `rhealstone/`."""
     found = rhealstone_of(result)
     if found is None:
         return None
@@ -248,14 +248,14 @@ def rhealstone_row(result: RunResult) -> Row | None:
 
 
 def _estimate(made: Estimate | None, scale: float) -> Row:
-    """The three figures, absent ones None."""
+    """The three figures, None if missing."""
     ends = (None, None, None) if made is None else (made.value, made.low, made.high)
     value, low, high = (None if end is None else end * scale for end in ends)
     return {"value": value, "low": low, "high": high}
 
 
 def outliers_row(record: RecordResult, lane: LaneResult, found: Outliers) -> Row:
-    """The largest samples of a lane, and what the worst ones have in common."""
+    """The largest samples of a lane, and common causes of the worst."""
     unit, causes = record.unit, found.causes
     row: Row = {
         "record": record.entry.id,
@@ -315,7 +315,7 @@ def _factor(factor: Factor) -> Row:
 
 
 def trace_row(trace: KeptTrace) -> Row:
-    """Who had the processor before the wake-up that a kept trace is about."""
+    """Who held the processor before the wake-up of a kept trace."""
     row: Row = {
         "file": trace.file,
         "lane": trace.lane,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same benchmark over message sizes: one line in a figure, one fit."""
+"""One benchmark over message sizes: one line in a plot, one fit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZE = "size_bytes"
 
 
 def sweeps_of(run: Run, records: list[RecordResult]) -> list[Sweep]:
-    """Every benchmark with at least three sizes, the other parameters being the same."""
+    """Every benchmark with at least three sizes and otherwise equal parameters."""
     groups: dict[tuple[str, tuple[tuple[str, int], ...]], dict[int, RecordResult]] = defaultdict(
         dict
     )
@@ -52,7 +52,7 @@ def _fit(
 
 
 def _departure(fit: SizeFit, unit: Unit) -> str:
-    """How far the worst size lies from the line, in the unit shown."""
+    """The largest deviation from the line, in the unit shown."""
     worst = int(np.abs(fit.sizes - fit.worst_size).argmin())
     off = unit.figure(float(fit.residuals[worst]))
     return (

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who had the processor while a thread should have: a kernel's trace around one wake-up.
+"""Finds who held the processor while a thread was due, from a kernel's trace of one wake-up.
 
 Reads the text that Linux writes to tracefs `trace` (Documentation/trace/ftrace.rst, events.rst):
 sched_switch, sched_waking, sched_wakeup, irq_handler_entry/exit, softirq_entry/exit, the x86
-vectors (local_timer_entry/exit and their like) and marks written to trace_marker.
+vectors (local_timer_entry/exit and others) and marks written to trace_marker.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 # "  planted hog-13428   (  13428) [001] d.h2.   796.456927: sched_waking: comm=cyclic pid=13387"
-# The column in round brackets is there with the option record-tgid.
+# The option record-tgid adds the column in round brackets.
 _LINE = re.compile(
     r"^\s*(?P<task>.*?)-(?P<pid>\d+)\s+(?:\(\s*[-\d]+\)\s+)?\[(?P<cpu>\d+)\]"
     r"(?:\s+(?P<flags>\S+))?\s+(?P<time>\d+\.\d+): (?P<name>[\w.]+): ?(?P<text>.*)$"
@@ -34,7 +34,7 @@ Kind = Literal["thread", "idle", "interrupt", "soft interrupt", "unknown"]
 
 @dataclass(frozen=True)
 class Event:
-    """One line: `time` in seconds of the trace's clock, `task` and `pid` whom it interrupted."""
+    """One line: `time` in seconds of the trace's clock; `task` and `pid` were running."""
 
     time: float
     cpu: int
@@ -46,7 +46,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Occupant:
-    """Who had the CPU, and for how long in all: `number` is a pid, an interrupt or a vector."""
+    """Who held the CPU, and for how long in total; `number` is a pid, interrupt or vector."""
 
     kind: Kind
     name: str
@@ -67,10 +67,10 @@ class Occupant:
 
 @dataclass(frozen=True)
 class Blame:
-    """What happened between the moment a thread was due and the moment it ran.
+    """The events between the time a thread was due and the time it ran.
 
-    Times in seconds of the trace's clock. `woken` is when the kernel made the thread ready, None
-    where the trace does not show it; `occupants` had the CPU in [due, ran), the longest first.
+    Times are in seconds of the trace's clock. `woken` is when the kernel made the thread ready,
+    None if the trace does not show it; `occupants` held the CPU in [due, ran), longest first.
     """
 
     thread: str
@@ -83,7 +83,7 @@ class Blame:
 
     @property
     def culprit(self) -> Occupant | None:
-        """Who had the CPU longest; None where the thread ran at once."""
+        """Who held the CPU longest; None if the thread ran at once."""
         return self.occupants[0] if self.occupants else None
 
     @property
@@ -114,7 +114,7 @@ def _us(seconds: float) -> str:
 
 
 def parse_trace(text: str) -> list[Event]:
-    """The events of a trace, in the order of time; comments and other lines are passed over."""
+    """The events of a trace in time order; comments and other lines are skipped."""
     found = []
     for line in text.splitlines():
         match = _LINE.match(line) if not line.startswith("#") else None
@@ -134,7 +134,7 @@ def parse_trace(text: str) -> list[Event]:
 
 
 def marks(events: Iterable[Event]) -> list[Event]:
-    """What programs wrote to trace_marker; the text without the kernel's own prefix."""
+    """Text that programs wrote to trace_marker, without the kernel's prefix."""
     return [event for event in events if event.name in MARKS]
 
 
@@ -146,11 +146,11 @@ def blame(
     due_s: float | None = None,
     until_s: float | None = None,
 ) -> Blame | None:
-    """Who had the CPU from the moment `thread` (pid or name) was due until it ran.
+    """Who held the CPU from the time `thread` (pid or name) was due until it ran.
 
-    `due_s` is that moment on the trace's clock; else it lies `latency_s` before the thread began to
-    run; else it is the moment it was made ready. The last time it began to run counts (up to
-    `until_s`). None where the trace does not show it running.
+    `due_s` is the due time on the trace's clock; by default it is `latency_s` before the thread
+    began to run, or else the time it was made ready. The last start before `until_s` counts. None
+    if the trace does not show the thread running.
     """
     ran = None
     for event in events:
@@ -204,7 +204,7 @@ class _Who:
 
 
 def _occupants(events: Sequence[Event], due: float, ran: float, pid: int) -> list[Occupant]:
-    """Time of each in [due, ran) on one CPU; interrupts lie above what they interrupted."""
+    """Each occupant's time in [due, ran) on one CPU; interrupts stack on the interrupted."""
     spent: dict[_Who, float] = {}
     above: list[_Who] = []
     running = _Who("unknown", "", 0)
@@ -252,7 +252,7 @@ def _thread(name: str, pid: int) -> _Who:
 
 
 def _interrupt(event: Event) -> _Who | None:
-    """Which interrupt an entry or exit is about; None for every other event."""
+    """The interrupt of an entry or exit event; None for other events."""
     if event.name in ("irq_handler_entry", "irq_handler_exit"):
         match = _IRQ.search(event.text)
         name = match["name"] or "" if match and event.name.endswith("entry") else ""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a figure is counted in, and what its clock can claim.
+"""The unit of a figure and the claims of its clock class.
 
-An instruction is never turned into a time: neither here nor anywhere downstream, because a `Unit`
-of class `instruction` has no factor that would do it.
+Instructions are never converted to a time, here or downstream: a `Unit` of class `instruction` has
+no factor for that.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from kadenz.config.manifest import ClockClass, ClockEntry
 from kadenz.config.quantity import Quantity
 
-# Only these clocks run in the time of the world.
+# Only these clocks run in real time.
 TIME_CLASSES: tuple[ClockClass, ...] = ("hardware", "hosted")
 
-# Of a guest: so many instructions, each a fixed number of nanoseconds of its virtual time.
+# In a guest each instruction takes a fixed number of nanoseconds of virtual time.
 VIRTUAL_NS = "virtual ns"
 
 CLASS_MEANING: dict[ClockClass, str] = {
@@ -41,8 +41,8 @@ class Unit:
     def tick_us(self) -> float | None:
         """A tick in µs of the target's own time, in which its periods are set.
 
-        A guest's time is virtual: a period of 1000 µs is 1,000,000 virtual ns there, and no time
-        of the world. None where a target has no such time.
+        A guest's time is virtual: a period of 1000 µs is 1,000,000 virtual ns there, not real
+        time. None if the target has no time of its own.
         """
         if self.label == VIRTUAL_NS:
             return 1e-3
@@ -53,7 +53,7 @@ class Unit:
         return ticks * self.scale
 
     def amount(self, quantity: Quantity) -> float | None:
-        """`quantity` in this unit; None where the clock cannot carry it (µs of instructions)."""
+        """`quantity` in this unit; None if the clock cannot express it (µs of instructions)."""
         if self.is_time and self.label == "µs" and quantity.is_time:
             return quantity.microseconds
         known = (self.label, self.key, self.label.removesuffix("s"))
@@ -62,8 +62,8 @@ class Unit:
     def cannot_carry(self, quantity: Quantity) -> str:
         """Why `amount` is None, as a clause."""
         return (
-            f"figures are in {self.label} there (clock class {self.clock_class}), and {quantity} "
-            "cannot be held against them"
+            f"figures are in {self.label} there (clock class {self.clock_class}), so {quantity} "
+            "cannot be compared with them"
         )
 
 
@@ -78,7 +78,7 @@ def unit_of(record_unit: str, clock: ClockEntry) -> Unit:
         return Unit("µs", "us", 1e6 / clock.hz, kind, True)
     counted = {"instruction": "instructions", "cycle-exact": "cycles", "cycle-model": "cycles"}
     label = VIRTUAL_NS if clock.unit == VIRTUAL_NS else counted.get(kind, clock.unit or "ticks")
-    # Samples stay counts; a counter with another rate than one an instruction is converted here.
+    # Samples stay counts; a counter with a rate other than one per instruction is converted here.
     scale = clock.instructions_per_count if label == "instructions" else None
     return Unit(label, _key(label), scale or 1.0, kind, False)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which runs are rounds of one variant, and the two sides of a folder of interleaved rounds."""
+"""Groups runs into variants, and splits a folder of interleaved rounds into two sides."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Place = tuple[str, str, int]  # campaign, target ("" where targets are the side
 
 @dataclass(frozen=True)
 class Variant:
-    """A system under one combination of conditions: `runs` are places in the list it came from."""
+    """A system under one combination of conditions; `runs` are indices of the original list."""
 
     letter: str
     runs: tuple[int, ...]
@@ -27,8 +27,8 @@ class Variant:
 def variants_of(manifests: Sequence[Manifest]) -> list[Variant]:
     """The variants of `manifests` in order of appearance: A, B, C, ….
 
-    Rounds of one call of `kadenz run --rounds` are one variant. A run that belongs to no round is a
-    variant of its own, because what was changed between two calls may be in no manifest.
+    Rounds of one call of `kadenz run --rounds` form one variant. A run without rounds is its own
+    variant, because a change between two calls may not be in the manifest.
     """
     found: dict[object, list[int]] = {}
     seen: Counter[object] = Counter()
@@ -50,18 +50,18 @@ def _letter(number: int) -> str:
 
 
 def two_variants(runs: Sequence[Run], wanted: Sequence[str] = ()) -> tuple[list[Run], list[Run]]:
-    """The runs of two variants (baseline, candidate), each in the order they were measured.
+    """The runs of two variants (baseline, candidate), each in the order of measurement.
 
-    What was varied beside the target (load, kernel tree) makes the sides, and each target is then
-    in both; where nothing else was varied the targets are the sides. `wanted` names two variants,
-    or parts of their names; () takes both where there are two, the first measured as the baseline.
-    What one of them lacks in a round is left out, so that both met the same machine, and so are
-    partial runs. UsageError where two sides cannot be told.
+    The varied condition (load, kernel tree) defines the sides, and both contain every target; if
+    only targets were varied, they are the sides. `wanted` names two variants, or parts of their
+    names; () takes both if there are two, the first one measured as the baseline. Rounds that one
+    variant lacks are left out, so that both met the same machine state, and so are partial runs.
+    UsageError if there are not two clear sides.
     """
     stamped = [run for run in runs if run.manifest.variant and not run.manifest.partial]
     if not stamped:
         raise UsageError(
-            "A alone is no comparison: no complete run in it belongs to a variant",
+            "A alone is not a comparison: it has no complete run of a variant",
             remedy="Name B as well, or measure with `kadenz run --rounds N`",
         )
     by_target = not any(_beside_target(run) for run in stamped)
@@ -74,13 +74,13 @@ def two_variants(runs: Sequence[Run], wanted: Sequence[str] = ()) -> tuple[list[
         if twin is not run:
             raise UsageError(
                 f"{twin.path.name} and {run.path.name} are both round {made.round} of "
-                f"{made.variant}: the folder holds several calls of `kadenz run`",
+                f"{made.variant}: the folder contains several calls of `kadenz run`",
                 remedy="Name the folder of one call",
             )
     left, right = (sides[name] for name in _two(list(sides), wanted))
     both = [place for place in left if place in right]
     if not both:
-        raise UsageError("no round is complete for both variants", remedy="Measure again")
+        raise UsageError("no round is complete for both variants", remedy="Repeat the measurement")
     return [left[place] for place in both], [right[place] for place in both]
 
 
@@ -97,14 +97,14 @@ def _two(names: list[str], wanted: Sequence[str]) -> list[str]:
         if len(found) != 1:
             raise UsageError(
                 f'no variant "{word}"' if not found else f'"{word}" is part of several variants',
-                remedy=f"There are {known}",
+                remedy=f"Variants: {known}",
             )
         chosen += found
     chosen = chosen if wanted else names
     if len(chosen) != 2 or chosen[0] == chosen[1]:
         raise UsageError(
-            f"{len(set(chosen))} variant{'s' if len(set(chosen)) > 1 else ''}, and a comparison "
-            "has two sides",
+            f"{len(set(chosen))} variant{'s' if len(set(chosen)) > 1 else ''}, but a comparison "
+            "needs two",
             remedy=f"Name two with --variant: {known}",
         )
     return chosen

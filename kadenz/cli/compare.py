@@ -84,7 +84,7 @@ _COUNTED: dict[str, Outcome] = {
     "--between-runs",
     default="0%",
     show_default=True,
-    help="Known spread (sd) between runs; without it, one run a side on this machine stays "
+    help="Known spread (sd) between runs; without it, one run per side on this machine stays "
     "undecided.",
 )
 @click.option(
@@ -424,7 +424,7 @@ def _why_undecided(point: PointComparison) -> str:
     if point.outcome == "not-comparable" or comparison is None:
         return f": {point.reason}"
     if point.reason == ONE_RUN:
-        return ": one run a side"
+        return ": one run per side"
     if comparison.verdict != "inconclusive":
         p = f", p {point.p_together:.2g}" if point.p_together is not None else ""
         return f": {comparison.verdict} alone, not significant after Holm correction{p}"

@@ -61,7 +61,7 @@ _COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
     "--between-runs",
     default="0%",
     show_default=True,
-    help="Known spread (sd) between runs; without it, one run a side on this machine stays "
+    help="Known spread (sd) between runs; without it, one run per side on this machine stays "
     "undecided.",
 )
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")

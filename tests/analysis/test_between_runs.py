@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of a machine differ: what one run a side may say, and what several show."""
+"""Runs of a machine differ: the conclusions from one run per side, and from several."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Rng = np.random.Generator
 def run(
     parent: Path, rng: Rng, levels: dict[str, float], spread: float, *, step: int = 1, n: int = 500
 ) -> Run:
-    """A run whose figures are all off by factors of their own; latencies in ns."""
+    """A run whose figures each differ by a random factor; latencies in ns."""
     points = []
     for bench, level in levels.items():
         own = level * np.exp(spread * rng.standard_normal())
@@ -38,7 +38,7 @@ def sides(
 
 
 def test_no_pair_of_single_runs_is_a_regression(tmp_path: Path) -> None:
-    """The 153 pairs of 18 runs that differ by 3 %: exit 4 each time, with the remedy."""
+    """153 pairs of 18 runs that differ by 3 %: each pair is undecided, with the remedy."""
     rng = np.random.default_rng(1)
     runs = [run(tmp_path / str(i), rng, {"itc/mutex": 3000}, 0.03, n=5000) for i in range(18)]
     codes: Counter[int] = Counter()
@@ -55,7 +55,7 @@ def test_single_runs_decide_when_the_spread_is_given(tmp_path: Path) -> None:
     assert made.outcome == "worse"
 
 
-def test_runs_of_the_same_system_beside_them_show_the_spread(tmp_path: Path) -> None:
+def test_other_runs_of_the_same_system_show_the_spread(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     for _ in range(5):
         run(tmp_path, rng, {"itc/mutex": 3000}, 0.03)
@@ -70,7 +70,7 @@ def test_runs_of_the_same_system_beside_them_show_the_spread(tmp_path: Path) -> 
     assert made.outcome == "inconclusive" and "--rounds" not in made.reason
 
 
-def test_other_systems_beside_them_show_nothing(tmp_path: Path) -> None:
+def test_runs_of_other_systems_do_not_show_the_spread(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     for number in range(4):
         made = manifest(LINUX)
@@ -83,8 +83,8 @@ def test_other_systems_beside_them_show_nothing(tmp_path: Path) -> None:
     assert point.outcome == "inconclusive" and "--rounds 3" in point.reason
 
 
-def test_what_is_plain_is_decided_in_three_rounds(tmp_path: Path) -> None:
-    """p99 651 against 10,995 us and 290 against 11,676, whatever its runs do up to a factor 2."""
+def test_a_large_change_is_decided_in_three_rounds(tmp_path: Path) -> None:
+    """p99 of 651 against 10,995 us and 290 against 11,676; runs differ up to a factor of 2."""
     levels = [{"cyclic/a": 651e3, "cyclic/b": 290e3}, {"cyclic/a": 10_995e3, "cyclic/b": 11_676e3}]
     others = {f"itc/p{i}": 3000.0 for i in range(8)}
     decided = 0
@@ -99,7 +99,7 @@ def test_what_is_plain_is_decided_in_three_rounds(tmp_path: Path) -> None:
 def test_a_change_below_the_clocks_step_is_found_by_the_mean(
     tmp_path: Path, left: float, right: float
 ) -> None:
-    """A clock of 1 us reads 3 or 4: medians agree, and 10 % are not "no difference"."""
+    """A 1 us clock reads 3 or 4: medians agree, but 10 % is not "no difference"."""
     rng = np.random.default_rng(5)
 
     def coarse(level: float) -> Run:
@@ -119,7 +119,7 @@ def test_a_change_below_the_clocks_step_is_found_by_the_mean(
     assert p99.outcome == "inconclusive" and "the clock's step" in p99.reason
 
 
-def test_equal_readings_of_a_coarse_clock_are_no_equality(tmp_path: Path) -> None:
+def test_equal_readings_of_a_coarse_clock_do_not_prove_equality(tmp_path: Path) -> None:
     pair = []
     for _ in range(2):
         made = manifest(LINUX)

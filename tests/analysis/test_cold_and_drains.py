@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report says when more samples look cold than were kept apart, and what a drain costs."""
+"""The report notes cold samples that were not excluded, and the cost of a drain."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def plain() -> Samples:
     return (1000 + np.random.default_rng(1).integers(0, 50, N)).astype(np.uint32)
 
 
-def test_more_cold_samples_than_were_kept_apart_are_told(tmp_path: Path) -> None:
+def test_cold_samples_that_were_not_excluded_are_reported(tmp_path: Path) -> None:
     samples = plain()
     samples[:40] += 400
     result = measured(tmp_path, samples)
@@ -42,13 +42,13 @@ def test_more_cold_samples_than_were_kept_apart_are_told(tmp_path: Path) -> None
     assert "the first 40 samples look cold, but only 3 are excluded" in notes(result)
 
 
-def test_cold_samples_that_were_kept_apart_need_no_word(tmp_path: Path) -> None:
+def test_excluded_cold_samples_need_no_note(tmp_path: Path) -> None:
     samples = plain()
     samples[:40] += 400
     assert "look cold" not in notes(measured(tmp_path, samples, cold=40))
 
 
-def test_what_a_drain_costs_the_next_sample_is_told(tmp_path: Path) -> None:
+def test_the_cost_of_a_drain_is_reported(tmp_path: Path) -> None:
     samples = plain()
     samples[DRAINS] += 100
     text = notes(measured(tmp_path, samples))
@@ -56,6 +56,6 @@ def test_what_a_drain_costs_the_next_sample_is_told(tmp_path: Path) -> None:
     assert "more than the others" in text.replace("instructions ", "")
 
 
-def test_a_drain_without_effect_and_a_warm_start_need_no_word(tmp_path: Path) -> None:
+def test_a_drain_without_effect_and_a_warm_start_need_no_note(tmp_path: Path) -> None:
     text = notes(measured(tmp_path, plain()))
     assert "drain" not in text and "look cold" not in text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two sides of runs: who is matched with whom, and what may be said."""
+"""Two sides of runs: how they are matched, and which verdicts follow."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_figures_of_a_side_are_in_its_unit(tmp_path: Path) -> None:
     assert point.figures[0] == pytest.approx(3.0, rel=0.03)
 
 
-def test_two_clock_classes_stand_side_by_side_without_ratio_or_verdict(tmp_path: Path) -> None:
+def test_two_clock_classes_are_shown_without_ratio_or_verdict(tmp_path: Path) -> None:
     board, linux = (
         run_of(tmp_path, manifest(HIFIVE1), 900),
         run_of(tmp_path, manifest(LINUX), 900),
@@ -125,7 +125,7 @@ def test_sides_without_a_common_target_are_refused(tmp_path: Path) -> None:
         compare_sides(left, [run_of(tmp_path, manifest(LINUX), 900)])
 
 
-def test_several_runs_a_side_count_as_runs(tmp_path: Path) -> None:
+def test_several_runs_per_side_count_as_runs(tmp_path: Path) -> None:
     left = [run_of(tmp_path, manifest(LINUX), 3000, seed) for seed in (1, 2, 3)]
     right = [run_of(tmp_path, manifest(LINUX), 3000, seed) for seed in (4, 5, 6)]
     made = compare_sides(left, right, statistics=["median"]).points[0].comparison
@@ -147,7 +147,7 @@ def test_an_invalid_record_has_no_verdict(tmp_path: Path) -> None:
     assert "not proved" in found.points[0].reason
 
 
-def test_what_only_one_side_measured_is_listed(tmp_path: Path) -> None:
+def test_points_of_only_one_side_are_listed(tmp_path: Path) -> None:
     values = nanoseconds(3000, 100, np.random.default_rng(1))
     more = write_run(
         tmp_path,
@@ -158,7 +158,7 @@ def test_what_only_one_side_measured_is_listed(tmp_path: Path) -> None:
     assert not found.only_baseline and "itc/pipe" in found.only_candidate[0]
 
 
-def test_identical_runs_of_an_emulator_are_equivalent_also_in_the_tail(tmp_path: Path) -> None:
+def test_identical_runs_of_an_emulator_are_equivalent_even_in_the_tail(tmp_path: Path) -> None:
     values = np.full(1000, 9, np.uint32)
     values[::120] = 132  # too few for an interval of p99
     sides = [
@@ -169,7 +169,7 @@ def test_identical_runs_of_an_emulator_are_equivalent_also_in_the_tail(tmp_path:
     assert {p.outcome for p in found.points} == {"equivalent"}
 
 
-def test_identical_samples_of_real_time_are_no_proof(tmp_path: Path) -> None:
+def test_identical_samples_of_real_time_prove_nothing(tmp_path: Path) -> None:
     values = nanoseconds(3000, 150, np.random.default_rng(1))
     sides = [
         read_run(write_run(tmp_path, manifest(LINUX), [Point("a/b", {"all": values})]))
@@ -179,7 +179,7 @@ def test_identical_samples_of_real_time_are_no_proof(tmp_path: Path) -> None:
     assert found.points[0].outcome == "inconclusive"
 
 
-def test_a_bent_sweep_says_where_and_in_which_unit(tmp_path: Path) -> None:
+def test_a_nonlinear_sweep_names_the_size_and_the_deviation(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     points = [
         Point(
@@ -206,7 +206,7 @@ def test_identical_batches_of_an_emulator_need_no_ten_samples(tmp_path: Path) ->
     assert made.figures == ((6_450_758 - 250_017) / 50_000,) * 2
 
 
-def test_a_slower_batch_of_five_is_not_passed_over(tmp_path: Path) -> None:
+def test_a_slower_batch_of_five_is_found(tmp_path: Path) -> None:
     sides = []
     for ticks in (6_450_758, 7_000_000):
         lanes: dict[str, Samples] = {
@@ -220,7 +220,7 @@ def test_a_slower_batch_of_five_is_not_passed_over(tmp_path: Path) -> None:
     assert found.points[0].figures[1] == (7_000_000 - 9) / 50_000
 
 
-def test_a_dearer_empty_loop_alone_is_no_slower_switch(tmp_path: Path) -> None:
+def test_a_slower_empty_loop_alone_is_not_a_slower_switch(tmp_path: Path) -> None:
     sides = []
     for loop in (100_000, 900_000):
         lanes: dict[str, Samples] = {
@@ -241,7 +241,7 @@ def test_unaccounted_samples_are_not_compared(tmp_path: Path) -> None:
 
 
 def struck(folder: Path, extra: int, made: Manifest | None = None, n: int = 5_000) -> Run:
-    """A series that repeats itself, with six strikes: where p99.9 lies hangs on one of them."""
+    """A series that repeats itself, with six strikes: p99.9 depends on a single one."""
     values = (7_400 + 300 * (np.arange(n) % 4)).astype(np.uint32)
     values[n // 12 :: n // 6] += np.uint32(extra)
     return read_run(
@@ -249,7 +249,7 @@ def struck(folder: Path, extra: int, made: Manifest | None = None, n: int = 5_00
     )
 
 
-def test_where_no_interval_decides_what_repeats_itself_is_judged_by_its_figures(
+def test_exact_figures_decide_if_no_interval_does(
     tmp_path: Path,
 ) -> None:
     found = compare_sides([struck(tmp_path, 300)], [struck(tmp_path, 195_000)], statistics=[0.999])
@@ -264,13 +264,13 @@ def test_where_no_interval_decides_what_repeats_itself_is_judged_by_its_figures(
     assert [point.outcome for point in back.points] == ["better"]
 
 
-def test_of_a_machine_that_does_not_repeat_itself_it_stays_undecided(tmp_path: Path) -> None:
+def test_without_repetition_it_stays_undecided(tmp_path: Path) -> None:
     sides = [struck(tmp_path, extra, manifest(LINUX)) for extra in (300, 195_000)]
     (made,) = compare_sides(sides[:1], sides[1:], statistics=[0.999]).points
     assert made.outcome == "inconclusive" and not made.exact
 
 
-def test_runs_that_should_repeat_themselves_and_do_not_have_no_exact_figures(
+def test_emulated_runs_that_differ_have_no_exact_figures(
     tmp_path: Path,
 ) -> None:
     left = [struck(tmp_path, extra) for extra in (300, 400)]
@@ -278,8 +278,8 @@ def test_runs_that_should_repeat_themselves_and_do_not_have_no_exact_figures(
     assert not made.repeats and not made.exact
 
 
-def test_an_exact_change_need_not_stand_among_many(tmp_path: Path) -> None:
-    """Twelve points of emulation, one of them slower in its tail alone."""
+def test_an_exact_change_needs_no_holm_correction(tmp_path: Path) -> None:
+    """Twelve emulated points, one of them slower only in its tail."""
 
     def side(extra: int) -> Run:
         rng = np.random.default_rng(4)

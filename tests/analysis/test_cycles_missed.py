@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two sides compared by what an engineer asks: misses of the deadline, and maxima."""
+"""Two sides compared by deadline misses and maxima."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run(
     target: dict[str, str] = LINUX,
     n: int = 2000,
 ) -> Run:
-    """Cycles of 1 ms; a `share` of them, off by up to a factor 2 from run to run, ends late."""
+    """Cycles of 1 ms; a `share`, which varies up to a factor of 2 between runs, ends late."""
     values = rng.lognormal(4.0, 0.2, n)  # about 55 us
     own = min(1.0, share * np.exp(np.log(1.5) * rng.standard_normal()))
     late = rng.random(n) < own
@@ -71,22 +71,22 @@ def test_a_side_without_a_miss_against_one_with_many_is_decided(tmp_path: Path) 
     assert (made.outcome, made.figures[0]) == ("worse", 0.0)
 
 
-def test_no_miss_on_either_side_is_equal_and_says_so(tmp_path: Path) -> None:
+def test_no_miss_on_either_side_is_reported_as_equal(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     sides = [[run(tmp_path, rng, 0.0, 0.0)] for _ in range(2)]
     made = compared(sides)["misses"]
     assert (made.outcome, made.reason) == ("equivalent", "no cycle missed on either side")
 
 
-def test_the_deadline_of_the_command_line_holds(tmp_path: Path) -> None:
+def test_the_deadline_of_the_command_line_applies(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     sides = [[run(tmp_path, rng, share, 300.0) for _ in range(3)] for share in (0.01, 0.3)]
     assert compared(sides)["misses"].outcome == "equivalent"  # within the period
     assert compared(sides, "200us")["misses"].outcome == "worse"
 
 
-def test_the_same_rate_twice_is_seldom_called_a_change(tmp_path: Path) -> None:
-    """Two rounds whose rates differ by a factor 1.5: at most 5 % of calls."""
+def test_equal_rates_are_rarely_reported_as_a_change(tmp_path: Path) -> None:
+    """In two rounds whose rates differ by a factor of 1.5: at most 5 % of calls."""
     rng = np.random.default_rng(6)
     runs = [run(tmp_path, rng, 0.02, 9000.0, n=1000) for _ in range(24)]
     wrong = 0
@@ -97,7 +97,7 @@ def test_the_same_rate_twice_is_seldom_called_a_change(tmp_path: Path) -> None:
     assert wrong <= 6
 
 
-def test_one_run_a_side_decides_neither_misses_nor_maxima(tmp_path: Path) -> None:
+def test_one_run_per_side_decides_neither_misses_nor_maxima(tmp_path: Path) -> None:
     rng = np.random.default_rng(7)
     sides = [[run(tmp_path / str(i), rng, share, 9000.0)] for i, share in enumerate((0.01, 0.2))]
     made = compared(sides)
@@ -105,7 +105,7 @@ def test_one_run_a_side_decides_neither_misses_nor_maxima(tmp_path: Path) -> Non
         assert made[statistic].outcome == "inconclusive" and "--rounds" in made[statistic].reason
 
 
-def test_exact_misses_of_an_emulated_board_are_compared_as_they_are(tmp_path: Path) -> None:
+def test_exact_misses_of_an_emulated_board_are_compared_directly(tmp_path: Path) -> None:
     rng = np.random.default_rng(8)
     sides = [[run(tmp_path, rng, share, 9000.0, HIFIVE1)] for share in (0.0, 0.2)]
     made = compared(sides, "1000 instructions")

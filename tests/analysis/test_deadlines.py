@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Deadlines and misses: whose deadline holds, what counts as a miss, and what is not known."""
+"""Deadlines and misses: which deadline applies, what counts as a miss, and what is unknown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BENCH = "cyclic/wakeup-latency"
 
 
 def cyclic(n: int = 2000, *, missed: tuple[int, ...] = (), late: tuple[int, ...] = ()) -> Point:
-    """A thread of 1 ms that wakes within 50 µs, but `late` cycles (300 µs) and `missed` ones."""
+    """A 1 ms thread that wakes within 50 µs, but with `late` cycles (300 µs) and `missed` ones."""
     cycles = np.delete(np.arange(n, dtype=np.uint32), missed)
     values = np.full(cycles.size, 50_000, np.uint32)
     values[np.isin(cycles, late)] = 300_000
@@ -56,7 +56,7 @@ def test_the_rate_is_over_the_cycles_planned_of_that_benchmark(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("spoil", [0.0, 0.5, -3000.0])
-def test_cycle_numbers_may_be_real_numbers_and_nonsense_is_not_known(
+def test_cycle_numbers_may_be_floats_and_invalid_ones_make_the_rate_unknown(
     tmp_path: Path, spoil: float
 ) -> None:
     point = cyclic(missed=tuple(range(0, 2000, 100)))
@@ -88,7 +88,7 @@ def test_each_thread_has_the_deadline_of_its_own_period(tmp_path: Path) -> None:
     assert record.misses is not None and record.misses.late == 100
 
 
-def test_the_command_line_outweighs_the_campaign_and_that_the_period(tmp_path: Path) -> None:
+def test_the_command_line_overrides_the_campaign_which_overrides_the_period(tmp_path: Path) -> None:
     own = DeadlineEntry(quantity="200us", origin="campaign")
     run = run_of(tmp_path, replace(cyclic(late=(3,)), deadline=own))
     assert str(misses(run).deadline) == "200 µs (campaign)" and misses(run).late == 1
@@ -103,7 +103,7 @@ def test_no_miss_gives_the_one_sided_bound(tmp_path: Path) -> None:
     assert rate.high == pytest.approx(3.0 / 3000, rel=0.01)
 
 
-def test_a_single_burst_says_nothing_of_the_rate(tmp_path: Path) -> None:
+def test_a_single_burst_does_not_determine_the_rate(tmp_path: Path) -> None:
     found = misses(run_of(tmp_path, cyclic(missed=tuple(range(500, 800)))))
     assert found.share == 0.15 and found.rate is None
     assert "300 misses worth 1 independent" in found.reason
@@ -133,26 +133,26 @@ def test_not_measured_is_not_missed(tmp_path: Path) -> None:
     assert not [w for w in result.warnings if w.code == "samples-missed"]
 
 
-def test_cold_cycles_are_kept_apart(tmp_path: Path) -> None:
+def test_cold_cycles_are_excluded(tmp_path: Path) -> None:
     found = misses(run_of(tmp_path, replace(cyclic(late=(0, 900)), cold=2)), "100us")
     assert (found.cold, found.cold_late, found.late, found.planned) == (2, 1, 1, 1998)
 
 
-def test_an_instruction_is_held_against_instructions_only(tmp_path: Path) -> None:
+def test_instructions_are_only_compared_with_instructions(tmp_path: Path) -> None:
     run = run_of(tmp_path, cyclic(late=(7,)), target=HIFIVE1)
     assert misses(run, "60000 instructions").late == 1
-    with pytest.raises(UsageError, match="instructions there .*100 µs cannot be held"):
+    with pytest.raises(UsageError, match="instructions there .*100 µs cannot be compared"):
         check_asked([parse_deadline("100us")], [run])
 
 
-def test_a_clock_without_time_takes_the_targets_word_for_its_period(tmp_path: Path) -> None:
+def test_without_a_time_clock_the_targets_overrun_count_is_used(tmp_path: Path) -> None:
     found = misses(run_of(tmp_path / "a", cyclic(), target=HIFIVE1))
     assert (found.late, found.missed) == (0, 0) and found.rate is not None
     found = misses(run_of(tmp_path / "b", replace(cyclic(), overrun=4), target=HIFIVE1))
     assert found.late == 4 and found.rate is None
 
 
-def test_holes_that_nobody_numbered_leave_the_rate_unknown(tmp_path: Path) -> None:
+def test_unrecorded_gaps_leave_the_rate_unknown(tmp_path: Path) -> None:
     point = cyclic(missed=(1, 2))
     bare = replace(point, lanes={"core0": point.lanes["core0"]})
     found = misses(run_of(tmp_path, bare))
@@ -160,7 +160,7 @@ def test_holes_that_nobody_numbered_leave_the_rate_unknown(tmp_path: Path) -> No
     assert "not recorded" in found.reason
 
 
-def test_missed_samples_without_a_deadline_are_counted_and_late_ones_unknown(
+def test_without_a_deadline_missed_samples_are_counted_and_late_ones_unknown(
     tmp_path: Path,
 ) -> None:
     point = Point("itc/queue", {"all": np.full(50, 9, np.uint32)}, missed=3)
@@ -168,7 +168,7 @@ def test_missed_samples_without_a_deadline_are_counted_and_late_ones_unknown(
     assert (found.never, found.late, found.deadline) == (3, None, None)
 
 
-def test_runs_of_one_point_are_counted_together_and_their_spread_widens(tmp_path: Path) -> None:
+def test_runs_of_one_point_are_pooled_and_their_spread_widens_the_interval(tmp_path: Path) -> None:
     runs = [
         run_of(tmp_path / str(i), cyclic(late=tuple(range(3, 2000, step))))
         for i, step in enumerate((100, 50, 20))
@@ -177,18 +177,18 @@ def test_runs_of_one_point_are_counted_together_and_their_spread_widens(tmp_path
     found = point_misses(pairs, [parse_deadline("100us")])
     assert found is not None and found.rate is not None
     assert (found.planned, found.missed) == (6000, 160)
-    # 20, 40 and 100 misses a run: no single run tells the others' rate.
+    # 20, 40 and 100 misses per run: no single run predicts the others' rate.
     assert found.rate.low < 20 / 2000 and found.rate.high > 100 / 2000
 
 
 @pytest.mark.parametrize(
     "text", ["", "fast", "-3us", "0us", "100", "a b=100us", "cyclic/*=", "1e999us"]
 )
-def test_what_is_no_deadline_is_a_usage_error(text: str) -> None:
+def test_an_invalid_deadline_is_a_usage_error(text: str) -> None:
     with pytest.raises(UsageError, match="--deadline"):
         parse_deadline(text)
 
 
-def test_a_deadline_that_concerns_nothing_is_a_usage_error(tmp_path: Path) -> None:
+def test_a_deadline_that_applies_to_no_point_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such point"):
         check_asked([parse_deadline("itc/*=1us")], [run_of(tmp_path, cyclic())])

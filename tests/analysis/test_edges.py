@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Edge times with what goes wrong in practice: missing edges at any rate, order, coarse clocks."""
+"""Edge times with practical defects: missing edges at any rate, wrong order, coarse clocks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ N = 20_000
 def planted(
     seed: int, ppm: float, missing: int, n: int = N, sd: float = 600.0
 ) -> tuple[Array, Ints]:
-    """Times in ns, every 1 ms at a rate error, of n edges; `missing` others are not there."""
+    """Times in ns of n edges, every 1 ms with a rate error, without `missing` others."""
     rng = np.random.default_rng(seed)
     cycles = np.sort(rng.choice(n + missing, n, replace=False))
     times = cycles * 1e6 * (1.0 + ppm * 1e-6) + rng.normal(0.0, sd, n)
@@ -42,8 +42,10 @@ def alone(file: Path, *options: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("ppm", [0.0, 500.0, 1_900.0, 3_012.4, -8_000.0])
 @pytest.mark.parametrize("numbered", [True, False])
-def test_one_missing_edge_changes_no_rate_and_makes_no_wave(ppm: float, numbered: bool) -> None:
-    """At 3,012.4 ppm the given numbers were overruled by ones that aliased: -890.3 ppm."""
+def test_one_missing_edge_neither_changes_the_rate_nor_makes_a_wave(
+    ppm: float, numbered: bool
+) -> None:
+    """At 3,012.4 ppm the given numbers were once overruled by aliased ones: -890.3 ppm."""
     times, cycles = planted(1, ppm, 1)
     made, _ = jitter_of_edges(times, 1000.0, 1e-3, cycles=cycles if numbered else None)
     assert made.rate_error_ppm.value == pytest.approx(ppm, abs=0.05)
@@ -54,7 +56,7 @@ def test_one_missing_edge_changes_no_rate_and_makes_no_wave(ppm: float, numbered
 @pytest.mark.parametrize("ppm", [-0.95 * MOST_RATE_PPM, 0.95 * MOST_RATE_PPM, 3_012.4, 17.0])
 @pytest.mark.parametrize("share", [1 / N, 0.1, 0.93 * MOST_MISSING])
 @pytest.mark.parametrize("sd", [1e3, 8e4])
-def test_cycles_are_counted_right_over_the_stated_range(
+def test_cycles_are_counted_correctly_over_the_stated_range(
     ppm: float, share: float, sd: float
 ) -> None:
     missing = round(share / (1.0 - share) * N)
@@ -77,7 +79,7 @@ def test_beyond_the_range_missing_cycles_are_not_counted(
     assert made.rate_error_ppm.value == pytest.approx(ppm, abs=0.1), "numbers need no counting"
 
 
-def test_numbers_that_the_times_contradict_are_corrected_where_they_do() -> None:
+def test_cycle_numbers_are_corrected_where_the_times_contradict_them() -> None:
     times, cycles = planted(4, 3_012.4, 5)
     times[7_000:] += round(3 * 1e6 * 1.0030124)
     times[15_000:] += round(2 * 1e6 * 1.0030124)
@@ -86,31 +88,31 @@ def test_numbers_that_the_times_contradict_are_corrected_where_they_do() -> None
     assert "at edge 7,000 (from 0): +5 cycles there and in 1 more place," in made.notes[0]
 
 
-def test_an_edge_that_does_not_belong_is_not_counted_as_a_cycle() -> None:
+def test_a_spurious_edge_is_not_counted_as_a_cycle() -> None:
     times, _ = planted(5, 20.0, 0)
     times = np.insert(times, 9_000, times[9_000] - 470_000)
     with pytest.raises(Undefined, match="no count of cycles explains"):
         jitter_of_edges(times, 1000.0, 1e-3)
 
 
-def test_a_program_that_sleeps_relative_to_its_wake_up_is_told_where_it_moved() -> None:
-    """The rate came out as 27.7 ppm of 50, with an interval that left 50 out."""
+def test_relative_sleeps_are_reported_with_the_place_of_the_shift() -> None:
+    """The estimate was once 27.7 ppm instead of 50, with an interval that excluded 50."""
     times, _ = planted(12, 50.0, 0)
     quiet, _ = jitter_of_edges(times, 1000.0, 1e-3)
     assert quiet.notes == ()
     times[9_000:] += 300_000
     made, _ = jitter_of_edges(times, 1000.0, 1e-3)
-    assert "at edge 9,000 (from 0) the times move by +0.3 periods for good" in made.notes[0]
+    assert "at edge 9,000 (from 0) the times shift permanently by +0.3 periods" in made.notes[0]
 
 
 @pytest.mark.parametrize("sd", [600.0, 5e4])
-def test_late_edges_and_outages_move_nothing_for_good(sd: float) -> None:
+def test_late_edges_and_outages_cause_no_permanent_shift(sd: float) -> None:
     times, cycles = planted(13, -70.0, 0, sd=sd)
     times = np.sort(times)
     times[5_000:5_005] += np.array([900, 700, 500, 300, 200]) * 900
     times[12_000:] += 5_000 * 999_930
     made, _ = jitter_of_edges(np.sort(times), 1000.0, 1e-3)
-    assert not any("for good" in note for note in made.notes)
+    assert not any("permanently" in note for note in made.notes)
     assert made.holes == 5_000
     assert made.rate_error_ppm.covers(-70.0)
 
@@ -120,10 +122,10 @@ def test_late_edges_and_outages_move_nothing_for_good(sd: float) -> None:
 
 @pytest.mark.parametrize("missing", [0, 3])
 @pytest.mark.parametrize("kind", [np.int64, np.uint64, np.float64])
-def test_two_swapped_edges_are_an_error_with_their_place(
+def test_two_swapped_edges_are_an_error_that_names_their_place(
     tmp_path: Path, missing: int, kind: type
 ) -> None:
-    """17.13 ppm came out for 17.30."""
+    """The estimate was once 17.13 ppm instead of 17.30."""
     times, cycles = planted(6, 17.3, missing)
     times[[4_000, 4_001]] = times[[4_001, 4_000]]
     np.save(tmp_path / "swapped.npy", times.astype(kind))
@@ -146,8 +148,8 @@ def coarse(seed: int, ratio: float, n: int = N, sd: float = 300.0) -> Array:
 
 
 @pytest.mark.parametrize("ratio", [3.3, 10.0])
-def test_a_coarse_clock_that_beats_with_the_rate_is_named_as_that(ratio: float) -> None:
-    """Steps of 3.3 sd were called a wave in 39 of 40 series."""
+def test_the_beat_of_a_coarse_clock_is_reported_as_clock_step(ratio: float) -> None:
+    """Steps of 3.3 sd were once reported as a wave in 39 of 40 series."""
     beats = 0
     for seed in range(8):
         made, _ = jitter_of_edges(coarse(seed, ratio), 1000.0, 1e-3)
@@ -164,7 +166,7 @@ def test_a_real_wave_on_a_coarse_clock_stays_a_wave() -> None:
     assert len(real) == 1 and real[0].every == pytest.approx(47.3, rel=1e-3)
 
 
-def test_the_output_says_clock_step(tmp_path: Path) -> None:
+def test_the_output_names_the_clock_step(tmp_path: Path) -> None:
     np.save(tmp_path / "coarse.npy", coarse(2, 3.3))
     code, said = alone(tmp_path / "coarse.npy")
     assert code == 0 and "beats with the period; not a disturbance" in said
@@ -174,12 +176,12 @@ def test_the_output_says_clock_step(tmp_path: Path) -> None:
 # ---- types and text -----------------------------------------------------------------------------
 
 
-def test_float32_times_are_refused_with_what_they_hold(tmp_path: Path) -> None:
+def test_float32_times_are_refused_with_their_step(tmp_path: Path) -> None:
     times, _ = planted(7, 20.0, 0, n=5_000)
     np.save(tmp_path / "single.npy", times.astype(np.float32))
     code, said = alone(tmp_path / "single.npy")
     assert code == 2 and "float32" in said and "float64" in said
-    assert "hold steps of" in said
+    assert "where their step is" in said
 
 
 def test_float32_latencies_are_exact_enough(tmp_path: Path) -> None:
@@ -190,14 +192,14 @@ def test_float32_latencies_are_exact_enough(tmp_path: Path) -> None:
 
 
 def test_seconds_since_the_epoch_keep_their_digits_in_text(tmp_path: Path) -> None:
-    """As float64 they have a step of 238 ns."""
+    """In float64 their step would be 238 ns."""
     times, _ = planted(9, 20.0, 0, n=5_000, sd=50.0)
     lines = [
         f"17320{value // 10**9 + 10_000:05d}.{value % 10**9:09d}" for value in times - times[0]
     ]
     (tmp_path / "epoch.csv").write_text("\n".join(lines))
     code, said = alone(tmp_path / "epoch.csv", "--unit", "s", "--json")
-    assert code == 0 and "hold steps of" not in said
+    assert code == 0 and "step is" not in said
     values, _ = read_series(tmp_path / "epoch.csv")
     exact = (values - values[0]).astype(np.float64) * 1e9
     assert np.abs(exact - (times - times[0])).max() < 0.5
@@ -213,7 +215,7 @@ def test_seconds_since_the_epoch_keep_their_digits_in_text(tmp_path: Path) -> No
         ("1000\n2000\nNaN\n", "line 3: “NaN”"),
     ],
 )
-def test_a_number_that_may_be_two_is_refused_with_its_line(
+def test_an_ambiguous_decimal_comma_is_refused_with_its_line(
     tmp_path: Path, text: str, said: str
 ) -> None:
     (tmp_path / "a.csv").write_text(text)
@@ -234,7 +236,7 @@ def test_a_number_that_may_be_two_is_refused_with_its_line(
         ("1000.5,3\n2000.25,4\n", ""),
     ],
 )
-def test_decimal_commas_are_read_where_another_mark_separates(
+def test_decimal_commas_are_read_if_another_character_separates(
     tmp_path: Path, text: str, column: str, end: str
 ) -> None:
     (tmp_path / "a.csv").write_bytes(text.replace("\n", end).encode())
@@ -242,14 +244,14 @@ def test_decimal_commas_are_read_where_another_mark_separates(
     assert values.tolist() == [1000.5, 2000.25]
 
 
-def test_times_given_as_latencies_are_not_taken(tmp_path: Path) -> None:
+def test_times_given_as_latencies_are_refused(tmp_path: Path) -> None:
     times, _ = planted(10, 20.0, 0, n=2_000)
     np.save(tmp_path / "times.npy", times)
     code, said = alone(tmp_path / "times.npy", "--kind", "latencies")
     assert code == 2 and "these are times" in said and "--kind edges" in said
 
 
-def test_latencies_longer_than_the_period_ask_for_the_unit(tmp_path: Path) -> None:
+def test_latencies_longer_than_the_period_suggest_checking_the_unit(tmp_path: Path) -> None:
     np.save(tmp_path / "late.npy", np.random.default_rng(11).exponential(2e4, 2_000))
     code, said = alone(tmp_path / "late.npy", "--kind", "latencies", "--unit", "us")
     assert code == 0 and "longer than the period: check --unit" in said

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What passes, what fails, and what must never pass by accident."""
+"""Passes, failures, and cases that must never pass by accident."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kadenz.errors import UsageError
 from kadenz.store import Run, read_run
 from tests.synthetic import HIFIVE1, LINUX, Point, Samples, manifest, nanoseconds, write_run
 
-TOLD = 0.001  # how much runs differ; without it one run a side decides nothing
+TOLD = 0.001  # the spread between runs; without it one run per side decides nothing
 
 
 def run_of(
@@ -62,21 +62,21 @@ def test_one_failure_outweighs_the_rest(tmp_path: Path) -> None:
     assert (made.outcome, made.count("fail"), made.count("pass")) == ("fail", 1, 3)
 
 
-def test_a_point_that_was_not_measured_is_no_pass(tmp_path: Path) -> None:
+def test_a_point_that_was_not_measured_does_not_pass(tmp_path: Path) -> None:
     base = run_of(tmp_path, 3000), run_of(tmp_path, 3000, bench="itc/pipe")
     made = gate([run_of(tmp_path, 3000, 2)], base, statistics=["median"], between_runs=TOLD)
     assert made.outcome == "inconclusive"
     assert any("not measured" in check.reason for check in made.checks)
 
 
-def test_a_partial_run_is_no_pass(tmp_path: Path) -> None:
+def test_a_partial_run_does_not_pass(tmp_path: Path) -> None:
     run = run_of(tmp_path, 3000)
     run.manifest.partial, run.manifest.partial_reason = True, "interrupted"
     made = limited(run, "itc/mutex median < 1ms")
     assert (made.outcome, made.count("pass")) == ("inconclusive", 1)
 
 
-def test_an_invalid_record_is_no_pass(tmp_path: Path) -> None:
+def test_an_invalid_record_does_not_pass(tmp_path: Path) -> None:
     run = run_of(tmp_path, 3000)
     run.manifest.records[0].proof.failed = 3
     assert limited(run, "itc/mutex median < 1ms").outcome == "inconclusive"
@@ -104,7 +104,7 @@ def test_a_missed_cycle_has_no_maximum(tmp_path: Path) -> None:
     assert "missed" in made.checks[0].reason
 
 
-def test_each_lane_is_held_to_the_limit(tmp_path: Path) -> None:
+def test_each_lane_is_checked_against_the_limit(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     lanes: dict[str, Samples] = {
         f"core{i}": nanoseconds(3000 + 5000 * i, 4000, rng) for i in (0, 1)
@@ -114,9 +114,9 @@ def test_each_lane_is_held_to_the_limit(tmp_path: Path) -> None:
     assert [(c.lane, c.outcome) for c in made.checks] == [("core0", "pass"), ("core1", "fail")]
 
 
-def test_what_is_the_same_to_the_byte_passes_also_in_the_tail(tmp_path: Path) -> None:
+def test_byte_identical_runs_pass_even_in_the_tail(tmp_path: Path) -> None:
     values = np.full(1000, 9, np.uint32)
-    values[::105] = 132  # whether p99 is 9 or 132 hangs on one sample
+    values[::105] = 132  # whether p99 is 9 or 132 depends on one sample
     sides = [
         read_run(write_run(tmp_path, manifest(HIFIVE1), [Point("a/b", {"all": values})]))
         for _ in range(2)
@@ -124,7 +124,7 @@ def test_what_is_the_same_to_the_byte_passes_also_in_the_tail(tmp_path: Path) ->
     assert gate(sides[:1], sides[1:]).outcome == "pass"
 
 
-def test_the_clock_of_a_run_is_not_what_is_judged(tmp_path: Path) -> None:
+def test_the_clock_of_a_run_is_not_judged(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     sides = [
         read_run(
@@ -165,20 +165,20 @@ def test_emulation_is_exact(tmp_path: Path) -> None:
         "itc/mutex size_bytes=8 median < 5us",
     ],
 )
-def test_a_limit_that_means_nothing_is_refused(tmp_path: Path, limit: str) -> None:
+def test_a_meaningless_limit_is_refused(tmp_path: Path, limit: str) -> None:
     with pytest.raises(UsageError, match="--limit"):
         limited(run_of(tmp_path, 3000), limit)
 
 
-def test_a_count_is_not_held_to_a_time(tmp_path: Path) -> None:
+def test_a_count_is_not_compared_with_a_time(tmp_path: Path) -> None:
     lanes: dict[str, Samples] = {"all": np.full(5, 120, np.uint32)}
     run = read_run(write_run(tmp_path, manifest(HIFIVE1), [Point("micro/x", lanes)]))
     with pytest.raises(UsageError, match="instructions"):
         limited(run, "micro/x median < 5us")
 
 
-def test_a_false_failure_among_many_points_is_no_failure(tmp_path: Path) -> None:
-    """Every point stands at the limit itself: one in forty is beyond it on its own."""
+def test_many_points_at_the_limit_do_not_fail_by_chance(tmp_path: Path) -> None:
+    """Every point is exactly at the limit: one in forty is beyond it on its own."""
     rng = np.random.default_rng(0)
     sides = [
         read_run(
@@ -196,10 +196,10 @@ def test_a_false_failure_among_many_points_is_no_failure(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("extra", "outcome"), [(300, "pass"), (800, "pass"), (195_000, "fail")])
-def test_limits_and_baselines_agree_on_what_repeats_itself(
+def test_limits_and_baselines_agree_on_exact_figures(
     tmp_path: Path, extra: int, outcome: str
 ) -> None:
-    """The p99.9 of 5000 emulated samples: no interval tells it, and it is the same every time."""
+    """The p99.9 of 5000 emulated samples has no interval, but is the same every time."""
 
     def run(more: int) -> Run:
         values = (7_400 + 300 * (np.arange(5_000) % 4)).astype(np.uint32)
@@ -217,7 +217,7 @@ def test_limits_and_baselines_agree_on_what_repeats_itself(
     assert ("exact for this plan" in held.checks[0].reason) == (extra != 300)
 
 
-def test_one_run_a_side_of_a_machine_whose_runs_differ_fails_no_gate(tmp_path: Path) -> None:
+def test_one_run_per_side_of_a_varying_machine_fails_no_gate(tmp_path: Path) -> None:
     base, slow = (run_of(tmp_path / str(c), c, c) for c in (3000, 3300))
     made = gate([slow], [base], max_worse=0.05, statistics=["median"])
     assert made.outcome == "inconclusive"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Limits on misses and on a maximum beside them: 3 or 4 by what is known, never by accident."""
+"""Limits on misses and maxima fail or stay undecided by the known facts, never by accident."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def checked(run: Run, limit: str, *deadlines: str) -> Check:
         ("100us", "cyclic/* misses < 50", "fail"),
         ("100us", "cyclic/* misses < 10%", "pass"),
         ("100us", "cyclic/* misses < 0.1%", "fail"),
-        ("100us", "cyclic/* misses < 2.5%", "inconclusive"),  # the interval holds it
+        ("100us", "cyclic/* misses < 2.5%", "inconclusive"),  # the interval contains it
         ("1ms", "cyclic/* misses < 1%", "pass"),
         ("1ms", "cyclic/* misses < 0.01%", "inconclusive"),  # 2,000 cycles cannot show it
     ],
@@ -77,21 +77,21 @@ def test_a_missed_cycle_under_a_maximum_is_decided_by_its_period(
     assert "did not happen" in made.reason or "2,000" not in made.found
 
 
-def test_the_found_maximum_is_a_figure_and_no_count(tmp_path: Path) -> None:
+def test_the_maximum_is_reported_as_a_figure_and_not_a_count(tmp_path: Path) -> None:
     made = checked(run_of(tmp_path, cyclic(late=LATE)), "cyclic/* max < 100us")
     assert (made.found, made.unit) == ("300", "µs")
-    assert made.reason == "50 of 2,000 samples are beyond the limit"
+    assert made.reason == "50 of 2,000 samples exceed the limit"
 
 
 @pytest.mark.parametrize("limit", ["misses = 0", "misses < 5%", "max < 1s", "p99 < 1s"])
-def test_what_was_not_measured_never_passes(tmp_path: Path, limit: str) -> None:
+def test_unmeasured_cycles_never_pass(tmp_path: Path, limit: str) -> None:
     stopped = replace(cyclic(1102), not_measured=2898, reason="stopped on request")
     made = checked(run_of(tmp_path, stopped), f"cyclic/* {limit}")
     assert made.outcome == "inconclusive"
     assert "1,102 of 4,000 measured" in made.reason
 
 
-def test_a_miss_before_the_stop_fails_all_the_same(tmp_path: Path) -> None:
+def test_a_miss_before_the_stop_still_fails(tmp_path: Path) -> None:
     stopped = replace(cyclic(1102, missed=(9,)), not_measured=2898, reason="stopped on request")
     assert checked(run_of(tmp_path, stopped), "cyclic/* misses = 0").outcome == "fail"
 
@@ -125,6 +125,6 @@ def test_emulated_misses_are_exact(tmp_path: Path) -> None:
         *("a/b p99 < 5", "a/b p99 < -5us", "a/b misses < many"),
     ],
 )
-def test_what_is_no_limit_is_a_usage_error(text: str) -> None:
+def test_an_invalid_limit_is_a_usage_error(text: str) -> None:
     with pytest.raises(UsageError, match="--limit"):
         parse_limit(text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jitter through the reading path: edge times and wake-ups of a run, and files of a user's own."""
+"""Jitter through the reading path: edge times and wake-ups of a run, and a user's files."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_edge_times_are_described_by_their_jitter(tmp_path: Path) -> None:
     # Nanoseconds; the median of times would be 10 s.
     assert abs(lane.summary.median) < 500.0
     assert 150e3 < lane.summary.max < 165e3
-    assert any("what is left of the edge times" in note for note in record.notes)
+    assert any("the edge times after removal" in note for note in record.notes)
     (row,) = run_summary(result)["jitter"]
     (train,) = row["jitter"]["periodic"]
     assert train["every_s"] == pytest.approx(2.0, abs=1e-3)
@@ -67,7 +67,7 @@ def test_edge_times_are_described_by_their_jitter(tmp_path: Path) -> None:
     assert msgspec.json.encode(row)
 
 
-def test_lost_edges_leave_holes(tmp_path: Path) -> None:
+def test_lost_edges_leave_gaps(tmp_path: Path) -> None:
     keep = np.random.default_rng(2).random(N) > 0.03
     keep[0] = keep[-1] = True
     times = edges(2)[keep]
@@ -79,8 +79,8 @@ def test_lost_edges_leave_holes(tmp_path: Path) -> None:
     assert "come from the times" in lane.jitter.notes[0]
 
 
-def test_cycles_left_out_by_a_program_that_counts_on_are_holes() -> None:
-    """It was kept from running for 40 periods, and numbers its edges as if nothing had been."""
+def test_cycles_skipped_by_a_program_that_keeps_counting_are_gaps() -> None:
+    """It did not run for 40 periods, but numbers its edges without a gap."""
     times = edges(9)
     times[12_000:] += 40e6 * 1.0002
     made, _ = jitter_of_edges(times, 1000.0, 1e-3, cycles=np.arange(N))
@@ -101,13 +101,13 @@ def test_runs_of_edges_are_compared_by_their_jitter(tmp_path: Path) -> None:
     (made,) = compare_sides(
         runs[:1], runs[1:], statistics=(0.99,), together=False, between_runs=0.001
     ).points
-    # p99 of normal jitter is 1.4 us, of that with one edge in twenty late about 3.6.
+    # p99 of normal jitter is 1.4 us; with one edge in twenty late it is about 3.6 us.
     assert made.figures[0] == pytest.approx(1.4, abs=0.2)
     assert made.outcome == "worse"
 
 
-def test_an_edge_later_than_the_next_cycle_is_no_hole() -> None:
-    """As with the standard kernel of cereia2011: 1434 us at a period of 1 ms."""
+def test_an_edge_later_than_the_next_cycle_is_not_a_gap() -> None:
+    """As in cereia2011 with the standard kernel: 1434 us at a period of 1 ms."""
     times = edges(10)
     times[5_500] += 1.434e6
     times[5_501] = times[5_500] + 10e3
@@ -117,7 +117,7 @@ def test_an_edge_later_than_the_next_cycle_is_no_hole() -> None:
 
 
 def latencies(seed: int) -> tuple[Samples, Samples]:
-    """Latencies in ns with 30 µs more every 500 cycles, and the cycles that were not missed."""
+    """Latencies in ns, 30 µs longer every 500 cycles, and the cycles that were not missed."""
     rng = np.random.default_rng(seed)
     late = 4_000.0 + rng.gamma(3.0, 800.0, N)
     late[99::500] += 30_000.0
@@ -125,7 +125,7 @@ def latencies(seed: int) -> tuple[Samples, Samples]:
     return late[kept].astype(np.uint32), kept
 
 
-def test_wakeups_are_where_they_were_due_plus_their_latency(tmp_path: Path) -> None:
+def test_a_wake_up_is_at_its_due_time_plus_latency(tmp_path: Path) -> None:
     late, kept = latencies(3)
     point = Point(
         "cyclic/wakeup-latency",
@@ -143,11 +143,11 @@ def test_wakeups_are_where_they_were_due_plus_their_latency(tmp_path: Path) -> N
     assert lane.jitter.disturbances.periodic[0].every.covers(500.0)
     assert lane.jitter.holes == int(kept[-1] - kept[0]) + 1 - kept.size
     assert abs(lane.jitter.rate_error_ppm.value) < 0.1
-    # The figures of the record stay those of the latency.
+    # The figures of the record still describe the latency.
     assert lane.summary is not None and lane.summary.min > 3_000.0
 
 
-def test_missed_cycles_nobody_recorded_are_said_to_be_closed_up(tmp_path: Path) -> None:
+def test_a_note_reports_closed_up_gaps_of_unrecorded_missed_cycles(tmp_path: Path) -> None:
     late, kept = latencies(4)
     point = Point(
         "cyclic/wakeup-latency", {"core0": late}, {"period_us": 1000}, missed=N - kept.size
@@ -157,7 +157,7 @@ def test_missed_cycles_nobody_recorded_are_said_to_be_closed_up(tmp_path: Path) 
     assert "closed up" in lane.jitter.notes[0]
 
 
-def test_instructions_have_no_jitter_in_time_and_say_so(tmp_path: Path) -> None:
+def test_instructions_have_no_jitter_in_time_with_a_reason(tmp_path: Path) -> None:
     values = instructions(900, 3_000, np.random.default_rng(5))
     point = Point("cyclic/wakeup-latency", {"core0": values}, {"period_us": 1000})
     result = analyse(read_run(write_run(tmp_path, manifest(HIFIVE1), [point])))
@@ -166,7 +166,7 @@ def test_instructions_have_no_jitter_in_time_and_say_so(tmp_path: Path) -> None:
     assert "counts instructions" in lane.gaps["jitter"]
 
 
-def test_edges_of_another_period_are_no_edges(tmp_path: Path) -> None:
+def test_edges_of_another_period_are_refused(tmp_path: Path) -> None:
     record = edge_run(tmp_path, edges(6) * 3.0).records[0]
     assert record.main is None
     assert "not the period" in record.lanes[0].gaps["jitter"]
@@ -189,8 +189,8 @@ def test_long_records_have_a_tail(tmp_path: Path) -> None:
 # ---- a user's own series -----------------------------------------------------------------------
 
 
-def test_a_limit_for_latencies_is_held_against_the_latency_not_its_jitter() -> None:
-    """20 + Exp(2) µs: 20000 exp(-5) = 135 are expected above 30, none of the jitter is."""
+def test_a_limit_for_latencies_applies_to_the_latency_not_its_jitter() -> None:
+    """20 + Exp(2) µs: of 20000 latencies 20000 exp(-5) = 135 exceed 30 µs, but no jitter does."""
     late = 20.0 + np.random.default_rng(11).exponential(2.0, N)
     found = analyse_series(late, "latencies", 1000.0, 1.0, limit=30.0)
     assert found.quantity == "latency" and found.limit is not None
@@ -210,7 +210,7 @@ def test_the_tail_of_latencies_is_that_of_the_record(tmp_path: Path) -> None:
     assert any("tail        of the latency" in line for line in series_lines(found, NS, "ns"))
 
 
-def test_a_limit_for_edges_is_held_against_their_jitter() -> None:
+def test_a_limit_for_edges_applies_to_their_jitter() -> None:
     found = analyse_series(edges(13), "edges", 1000.0, 1e-3, limit=100_000.0)
     assert found.quantity == "jitter" and found.limit is not None
     assert found.limit.above == 10  # a flush of 160 µs every 2 s
@@ -223,7 +223,7 @@ def test_a_limit_for_edges_is_held_against_their_jitter() -> None:
 def test_a_clock_too_coarse_for_the_tail_is_refused(
     series: Literal["latencies", "edges"], tick: int, refused: bool, kind: type
 ) -> None:
-    """Exp(1000 ns): a step of half of that leaves nothing to fit; edges 20 ppm off hide theirs."""
+    """Exp(1000 ns): a step of half of that prevents a fit; edges 20 ppm off hide the step."""
     late = np.random.default_rng(3).exponential(1_000.0, N)
     due = np.arange(N) * 1e6 * (1.0 + 20e-6) if series == "edges" else 0.0
     values: Samples = (np.round((due + late) / tick) * tick).astype(kind)
@@ -233,7 +233,7 @@ def test_a_clock_too_coarse_for_the_tail_is_refused(
     assert bool(found.tail.levels) != refused
 
 
-def test_the_step_of_edges_is_known_in_a_run_too(tmp_path: Path) -> None:
+def test_the_step_of_edges_is_also_known_in_a_run(tmp_path: Path) -> None:
     late = np.random.default_rng(3).exponential(1_000.0, N)
     times = np.round((np.arange(N) * 1e6 * (1.0 + 20e-6) + late) / 1e3) * 1e3
     lane = edge_run(tmp_path, times).records[0].main
@@ -263,7 +263,7 @@ def test_columns_are_found_by_name_and_number(tmp_path: Path) -> None:
     [
         ("a.csv", "", "empty"),
         ("a.csv", "1,2\n3\n", "line 2: 1 columns"),
-        ("a.csv", "t\n1\nx\n", "value 1 .* no finite"),
+        ("a.csv", "t\n1\nx\n", "value 1 .* not a finite"),
         ("a.npy", "no array", "not a .npy file"),
     ],
 )
@@ -275,7 +275,7 @@ def test_a_bad_file_is_named_with_its_place(
         read_series(tmp_path / name)
 
 
-def test_what_is_not_there_is_said(tmp_path: Path) -> None:
+def test_missing_files_and_columns_are_named(tmp_path: Path) -> None:
     np.save(tmp_path / "cube.npy", np.zeros((2, 2, 2)))
     np.save(tmp_path / "words.npy", np.array(["a", "b"]))
     np.save(tmp_path / "two.npy", np.array([[1.0, 5.0], [1.0, 6.0]]))

@@ -28,7 +28,7 @@ def guest(
     board: str = "x86_64",
     **conditions: str,
 ) -> Run:
-    """A run of a Linux guest; figures of two kernels are `centre` apart, and never the same."""
+    """A run of a Linux guest with figures around `centre`; runs are never identical."""
     made = manifest({**HIFIVE1, "name": f"linux/{board}@guest", "kernel": "linux", "board": board})
     made.target.tier = "guest"
     made.target.kernel_name, made.target.kernel_version = "Linux", version
@@ -50,7 +50,7 @@ def two_kernels(parent: Path, factor: float = 1.0) -> list[Run]:
     ]
 
 
-def test_two_kernel_versions_are_no_repetitions_of_one(tmp_path: Path) -> None:
+def test_two_kernel_versions_are_not_repetitions_of_one(tmp_path: Path) -> None:
     runs = two_kernels(tmp_path)
     made = gate(runs, runs)
     assert made.outcome == "pass"
@@ -73,7 +73,7 @@ def test_a_tenth_slower_on_two_kernel_versions_fails(tmp_path: Path) -> None:
         ({}, {"load": "cpu"}, "load none → cpu"),
     ],
 )
-def test_what_is_changed_on_purpose_is_compared_and_named(
+def test_a_deliberate_change_is_compared_and_named(
     tmp_path: Path, left: dict[str, str], right: dict[str, str], said: str
 ) -> None:
     left = {"version": "6.1", **left}
@@ -97,8 +97,8 @@ def test_two_kernels_under_two_loads_are_compared_load_by_load(tmp_path: Path) -
     assert sum("load cpu" in point.target for point in points) == 1
 
 
-def test_what_a_target_has_in_common_does_not_hang_on_the_others(tmp_path: Path) -> None:
-    """One board got a new kernel, the other kept its own: both are compared."""
+def test_the_match_of_one_target_does_not_depend_on_others(tmp_path: Path) -> None:
+    """One board got a new kernel, the other kept its kernel: both are compared."""
     left = [guest(tmp_path, "6.1", 9_000, board=board) for board in ("x86_64", "riscv64")]
     right = [
         guest(tmp_path, "6.1", 9_000, board="x86_64"),
@@ -135,7 +135,7 @@ def test_repetitions_of_one_system_are_kept_together(tmp_path: Path) -> None:
     assert len(same.runs) == 3
 
 
-def test_a_group_is_named_by_what_sets_it_apart(tmp_path: Path) -> None:
+def test_a_groups_name_has_its_distinguishing_conditions(tmp_path: Path) -> None:
     runs = two_kernels(tmp_path)
     assert {key.group for key in match(runs, runs).baseline} == {
         f"linux/x86_64@guest (counter){load}, Linux {version}"

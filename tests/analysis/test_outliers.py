@@ -17,7 +17,7 @@ N = 20_000
 
 
 def measured(folder: Path, *, planted: bool = True) -> RunResult:
-    """A wake-up latency with companions; with `planted`, an involuntary switch costs 200 µs."""
+    """A wake-up latency with companions; if `planted`, an involuntary switch costs 200 µs."""
     rng = np.random.default_rng(21)
     latency = np.minimum(nanoseconds(20_000, N, rng), 60_000)
     switches = (rng.random(N) < 0.004).astype(np.uint32)
@@ -53,10 +53,10 @@ def test_a_planted_cause_is_named_first_and_in_words(tmp_path: Path) -> None:
     assert first.endswith("% of the others did")
 
 
-def test_nothing_in_common_is_said_plainly(tmp_path: Path) -> None:
+def test_no_common_cause_is_reported_as_such(tmp_path: Path) -> None:
     found = of(measured(tmp_path, planted=False))
     (only,) = sentences(found)
-    assert only.startswith("nothing in common: neither what is recorded beside them (cpu, inv")
+    assert only.startswith("nothing in common: neither the recorded context (cpu, inv")
 
 
 def test_maxima_come_with_cycle_time_value_and_context(tmp_path: Path) -> None:
@@ -76,11 +76,11 @@ def test_maxima_come_with_cycle_time_value_and_context(tmp_path: Path) -> None:
     )
 
 
-def test_companions_are_no_series_of_samples(tmp_path: Path) -> None:
+def test_companions_are_not_series_of_samples(tmp_path: Path) -> None:
     assert [lane.name for lane in measured(tmp_path).records[0].lanes] == ["core0"]
 
 
-def test_the_sample_after_a_missed_cycle_is_a_neighbour_that_is_asked_about(tmp_path: Path) -> None:
+def test_the_sample_after_a_missed_cycle_is_tested_as_a_cause(tmp_path: Path) -> None:
     rng = np.random.default_rng(22)
     latency, cycle = nanoseconds(20_000, N, rng), np.arange(N, dtype=np.uint32)
     for at in rng.choice(np.arange(100, N), 25, replace=False):
@@ -92,7 +92,7 @@ def test_the_sample_after_a_missed_cycle_is_a_neighbour_that_is_asked_about(tmp_
     assert "came right after a missed cycle" in sentences(found)[0]
 
 
-def test_without_a_cycle_number_the_time_is_not_guessed_over_missed_ones(tmp_path: Path) -> None:
+def test_without_cycle_numbers_missed_cycles_leave_the_time_unknown(tmp_path: Path) -> None:
     lanes: dict[str, Samples] = {"all": np.arange(N, dtype=np.uint32)}
     for missed, seconds in ((0, (N - 1) / 100), (2, None)):
         point = Point("itc/queue", lanes, {"period_us": 10_000}, missed=missed)
@@ -101,7 +101,7 @@ def test_without_a_cycle_number_the_time_is_not_guessed_over_missed_ones(tmp_pat
         assert (worst.cycle, worst.seconds) == (None, seconds)
 
 
-def test_equal_samples_have_no_maxima_and_say_why(tmp_path: Path) -> None:
+def test_equal_samples_have_no_maxima_with_a_reason(tmp_path: Path) -> None:
     lanes: dict[str, Samples] = {"all": np.full(N, 300, np.uint32)}
     result = analyse(read_run(write_run(tmp_path, manifest(HIFIVE1), [Point("itc/queue", lanes)])))
     found = of(result)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rhealstone's figure of a run: the parts it takes, the unit it is in, what is missing."""
+"""Rhealstone's figure of a run: its parts, its unit, and missing parts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_six_times_give_their_mean_and_rhealstones_per_second(tmp_path: Path) ->
     assert found.parts[1].bench == "itc/semaphore-counting-to-higher"
 
 
-def test_a_part_that_is_not_applicable_is_named_and_leaves_no_figure(tmp_path: Path) -> None:
+def test_a_part_that_is_not_applicable_is_named_and_prevents_the_figure(tmp_path: Path) -> None:
     made = [
         Point("irq/to-handler", {"all": np.zeros(0, np.uint32)}, status="n/a", reason="none here")
         if point.bench == "irq/to-handler"
@@ -70,7 +70,7 @@ def test_a_part_that_is_not_applicable_is_named_and_leaves_no_figure(tmp_path: P
     ]
 
 
-def test_a_part_that_was_not_measured_or_failed_its_proof_is_no_part(tmp_path: Path) -> None:
+def test_a_part_without_measurement_or_proof_does_not_count(tmp_path: Path) -> None:
     made = points(np.random.default_rng(1))[1:]
     made[-1] = replace(made[-1], failed_checks=1, proof_reason="bytes differ")
     found = figure(write_run(tmp_path, manifest(LINUX), made))
@@ -88,7 +88,7 @@ def test_counted_instructions_are_never_rhealstones_per_second(tmp_path: Path) -
     assert found.per_second is None
 
 
-def test_a_run_that_did_not_ask_has_no_such_figure(tmp_path: Path) -> None:
+def test_other_runs_have_no_rhealstone_figure(tmp_path: Path) -> None:
     made = [p for p in points(np.random.default_rng(1)) if not p.bench.startswith("rhealstone/")]
     assert rhealstone_of(analyse(read_run(write_run(tmp_path, manifest(LINUX), made)))) is None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run folders in, results out: what counts as a figure and what does not."""
+"""From run folders to results: which values become figures."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def rng() -> np.random.Generator:
 
 
 def test_an_instruction_is_never_a_time() -> None:
-    for hz in (0, 1_000_000_000):  # also where a target says a rate all the same
+    for hz in (0, 1_000_000_000):  # even if the target reports a rate
         clock = msgspec.structs.replace(EMULATED_CLOCK, hz=hz)
         unit = unit_of("ticks", clock)
         assert (unit.label, unit.scale, unit.is_time) == ("instructions", 1.0, False)
@@ -52,12 +52,12 @@ def test_ticks_of_a_running_clock_become_microseconds() -> None:
     assert unit_of("ticks", slow).figure(80) == pytest.approx(1.0)
 
 
-def test_a_unit_of_its_own_stays_as_it_is() -> None:
+def test_a_custom_unit_is_kept() -> None:
     unit = unit_of("deg/s", LINUX_CLOCK)
     assert (unit.label, unit.key, unit.scale) == ("deg/s", "deg_per_s", 1.0)
 
 
-def test_cold_executions_are_kept_and_not_averaged_in(tmp_path: Path) -> None:
+def test_cold_executions_are_stored_but_not_averaged(tmp_path: Path) -> None:
     values = np.array([900, 800] + [100] * 50, dtype=np.uint32)
     point = Point("itc/queue", {"all": values}, cold=2)
     lane = analyse(read_run(write_run(tmp_path, manifest(HIFIVE1), [point]))).records[0].main
@@ -78,7 +78,7 @@ def test_cold_executions_are_kept_and_not_averaged_in(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_was_not_proved_gives_a_reason_and_no_figures(
+def test_unproved_records_have_a_reason_and_no_figures(
     tmp_path: Path, point: Point, said: str
 ) -> None:
     point = dataclasses.replace(point, lanes={"all": np.full(40, 7, np.uint32)})
@@ -116,7 +116,7 @@ def test_every_result_carries_unit_class_and_accounting(tmp_path: Path) -> None:
             assert row["status"] == "n/a" or row["median"] > 0
 
 
-def test_absent_percentiles_say_why(tmp_path: Path) -> None:
+def test_missing_percentiles_have_a_reason(tmp_path: Path) -> None:
     point = Point("a/b", {"all": instructions(100, 60, rng())})
     result = analyse(read_run(write_run(tmp_path, manifest(HIFIVE1), [point])))
     row = run_summary(result)["records"][0]
@@ -132,7 +132,7 @@ def test_a_sweep_finds_fixed_cost_and_cost_per_byte(tmp_path: Path) -> None:
     assert sweep.fit.per_byte.value == pytest.approx(2.1, rel=0.01)
 
 
-def test_sweeps_with_other_parameters_are_kept_apart(tmp_path: Path) -> None:
+def test_sweeps_with_different_parameters_are_separate(tmp_path: Path) -> None:
     points = [
         Point(
             "itc/queue",
@@ -146,7 +146,7 @@ def test_sweeps_with_other_parameters_are_kept_apart(tmp_path: Path) -> None:
     assert [s.params for s in result.sweeps] == [{"rank_a": 7}, {"rank_a": 8}]
 
 
-def test_a_batch_is_less_its_empty_loop_and_for_one_iteration() -> None:
+def test_a_batch_gives_one_iteration_less_the_empty_loop() -> None:
     batch = np.array([7_000_000, 7_000_100, 7_000_050], dtype=np.uint32)
     empty = np.array([200_000, 200_000, 200_000], dtype=np.uint32)
     made = batch_result(50_000, batch, empty)
@@ -156,12 +156,12 @@ def test_a_batch_is_less_its_empty_loop_and_for_one_iteration() -> None:
     assert made.low <= made.per_iteration <= made.high
 
 
-def test_an_empty_loop_longer_than_a_batch_does_not_wrap_round() -> None:
+def test_an_empty_loop_longer_than_a_batch_gives_a_negative_figure() -> None:
     made = batch_result(10, np.array([5], np.uint32), np.array([6], np.uint32))
     assert made is not None and made.per_iteration == pytest.approx(-0.1)
 
 
-def test_threads_of_all_cores_are_also_one_series(tmp_path: Path) -> None:
+def test_threads_of_all_cores_are_also_pooled(tmp_path: Path) -> None:
     lanes = {f"core{i}": nanoseconds(20_000 + 5_000 * i, 500, rng()) for i in range(3)}
     folder = write_run(tmp_path, manifest(LINUX), [Point("cyclic/wakeup-latency", lanes)])
     pooled = analyse(read_run(folder)).records[0].pooled
@@ -173,21 +173,21 @@ def test_threads_of_all_cores_are_also_one_series(tmp_path: Path) -> None:
     assert pooled.quantiles["p99"] == np.quantile(together, 0.99, method="inverted_cdf")
 
 
-def test_a_tick_that_interferes_is_named(tmp_path: Path) -> None:
+def test_an_interfering_tick_is_reported(tmp_path: Path) -> None:
     point = Point("a/b", {"all": instructions(500, 800, rng(), every=20)}, cold=3)
     lane = analyse(read_run(write_run(tmp_path, manifest(HIFIVE1), [point]))).records[0].main
     assert lane is not None and lane.periodic is not None
     assert lane.periodic.periodic and lane.periodic.every == pytest.approx(20, rel=1e-3)
 
 
-def test_a_partial_run_says_so_first(tmp_path: Path) -> None:
+def test_the_first_warning_of_a_partial_run_says_so(tmp_path: Path) -> None:
     run = read_run(write_run(tmp_path, manifest(HIFIVE1), board_points(rng(), 60)))
     run.manifest.partial, run.manifest.partial_reason = True, "interrupted (Ctrl-C)"
     warning = analyse(run).warnings[0]
     assert warning.code == "partial-run" and "interrupted (Ctrl-C)" in warning.message
 
 
-def test_a_clock_that_went_back_is_warned_of(tmp_path: Path) -> None:
+def test_a_clock_that_went_back_causes_a_warning(tmp_path: Path) -> None:
     clock = msgspec.structs.replace(LINUX_CLOCK, backward_steps=3)
     folder = write_run(tmp_path, manifest(LINUX, clock=clock), linux_points(rng(), 60))
     assert "clock-went-back" in {w.code for w in analyse(read_run(folder)).warnings}
@@ -217,7 +217,7 @@ def test_a_run_of_a_newer_schema_is_refused(tmp_path: Path) -> None:
         read_run(folder)
 
 
-def test_differences_show_every_setting_that_is_not_the_same() -> None:
+def test_differences_show_every_setting_that_differs() -> None:
     left = manifest(HIFIVE1, settings={"tick_rate_hz": "1000", "asserts": "on"})
     right = manifest(STM32F4, settings={"tick_rate_hz": "1000", "fpu": "on"})
     found = {(d.group, d.key): d.values for d in differences([left, right])}
@@ -236,7 +236,7 @@ def test_only_flags_that_are_not_shared_are_shown() -> None:
     assert flags.disagrees
 
 
-def test_what_only_one_run_has_is_no_disagreement() -> None:
+def test_a_setting_of_only_one_run_is_not_a_disagreement() -> None:
     left = manifest(HIFIVE1, settings={"asserts": "on"})
     right = manifest(HIFIVE1, settings={"fpu": "on"})
     assert [d.disagrees for d in differences([left, right])] == [False, False]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel's trace around one wake-up names who had the processor.
+"""A kernel's trace of one wake-up shows who held the processor.
 
 `traces/preempted.txt` was recorded on Linux 6.18 (tracefs instance, clock mono): a SCHED_FIFO 98
 thread "planted hog" kept CPU 1 for 3.9 ms over the wake-up of "cyclic", SCHED_FIFO 97. Names of
@@ -48,7 +48,7 @@ def test_every_line_of_the_recorded_trace_is_understood() -> None:
     assert any(event.task == "planted hog" for event in events)  # a name with a blank in it
 
 
-def test_an_interrupt_handler_is_named_and_not_the_thread_below_it() -> None:
+def test_an_interrupt_handler_is_named_and_not_the_interrupted_thread() -> None:
     text = HEAD + (
         line("worker-9", 1, 0, SWITCH.format("swapper/1", 0, "worker", 9))
         + line("worker-9", 1, 50, "irq_handler_entry: irq=24 name=virtio0-input.0")
@@ -64,7 +64,7 @@ def test_an_interrupt_handler_is_named_and_not_the_thread_below_it() -> None:
     assert found.woken is not None and found.woken - found.due == pytest.approx(402e-6, abs=1e-6)
 
 
-def test_a_soft_interrupt_is_named_also_under_a_short_interrupt() -> None:
+def test_a_soft_interrupt_is_named_even_under_a_short_interrupt() -> None:
     text = HEAD + (
         line("worker-9", 1, 0, "softirq_entry: vec=3 [action=NET_RX]")
         + line("worker-9", 1, 100, "irq_handler_entry: irq=5 name=eth0")
@@ -92,7 +92,7 @@ def test_a_vector_of_the_processor_is_an_interrupt() -> None:
     assert found.culprit.words == "interrupt 236 (local timer)"
 
 
-def test_an_idle_processor_is_nobodys_fault_and_said_so() -> None:
+def test_an_idle_processor_is_reported_as_such() -> None:
     text = HEAD + (
         line("<idle>-0", 1, 0, "softirq_entry: vec=1 [action=TIMER]")
         + line("<idle>-0", 1, 1, "softirq_exit: vec=1 [action=TIMER]")
@@ -105,7 +105,7 @@ def test_an_idle_processor_is_nobodys_fault_and_said_so() -> None:
     assert "it was made ready 895 µs after it was due" in found.sentence
 
 
-def test_what_other_processors_did_is_not_counted() -> None:
+def test_events_of_other_processors_are_not_counted() -> None:
     text = HEAD + (
         line("<idle>-0", 1, 0, "softirq_exit: vec=1 [action=TIMER]")
         + line("hog-5", 0, 10, "irq_handler_entry: irq=9 name=acpi")
@@ -137,12 +137,12 @@ def test_a_trace_without_the_thread_blames_nobody() -> None:
         "  cyclic-77      [001] .....   100.000100: tracing_mark_write: hello",
     ],
 )
-def test_older_and_other_forms_of_a_line_are_read(row: str) -> None:
+def test_other_formats_of_a_line_are_read(row: str) -> None:
     (event,) = marks(parse_trace(row))
     assert (event.task, event.pid, event.cpu, event.text) == ("cyclic", 77, 1, "hello")
 
 
-def test_a_wake_up_of_an_earlier_period_is_not_taken_for_this_one() -> None:
+def test_a_wake_up_of_an_earlier_period_is_ignored() -> None:
     text = HEAD + (
         line("<idle>-0", 1, 0, "sched_waking: comm=cyclic pid=77 prio=2 target_cpu=001")
         + to_cyclic(5)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sides out of one folder of rounds."""
+"""The two sides of a folder of rounds."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ def rounds(parent: Path, names: str = "AB", count: int = 3) -> list[Run]:
     ]
 
 
-def test_the_first_of_the_first_round_is_the_baseline(tmp_path: Path) -> None:
+def test_the_first_variant_of_the_first_round_is_the_baseline(tmp_path: Path) -> None:
     left, right = two_variants(rounds(tmp_path)[::-1])
     assert [run.manifest.variant for run in (*left, *right)] == ["A"] * 3 + ["B"] * 3
     assert [run.manifest.round for run in right] == [1, 2, 3]
 
 
-def test_a_round_that_was_not_finished_counts_for_neither(tmp_path: Path) -> None:
+def test_an_unfinished_round_counts_for_neither_side(tmp_path: Path) -> None:
     runs = rounds(tmp_path)
     runs[-1].manifest.partial = True
     left, right = two_variants(runs)
     assert (len(left), len(right)) == (2, 2)
 
 
-def test_more_than_two_have_to_be_named(tmp_path: Path) -> None:
+def test_of_more_than_two_variants_two_must_be_named(tmp_path: Path) -> None:
     runs = rounds(tmp_path, "ABC", 1)
     with pytest.raises(UsageError, match="3 variants"):
         two_variants(runs)
@@ -69,7 +69,7 @@ def test_two_loads_on_two_targets_are_two_sides(tmp_path: Path) -> None:
         two_variants(runs, ("load", "load B"))
 
 
-def test_variants_are_not_taken_for_runs_of_one_system(tmp_path: Path) -> None:
+def test_variants_are_not_mixed_as_runs_of_one_system(tmp_path: Path) -> None:
     runs = rounds(tmp_path)
     with pytest.raises(UsageError, match="2 variants: A, B"):
         compare_sides(runs, runs)
@@ -80,12 +80,12 @@ def test_several_calls_in_one_folder_are_not_mixed(tmp_path: Path) -> None:
         two_variants([*rounds(tmp_path), *rounds(tmp_path)])
 
 
-def test_a_folder_without_variants_is_no_comparison(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no comparison"):
+def test_a_folder_without_variants_cannot_be_compared(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="not a comparison"):
         two_variants([run_of(tmp_path, "", 0, 0)])
 
 
-def test_two_loads_of_one_target_are_compared_and_several_are_kept_apart(tmp_path: Path) -> None:
+def test_two_loads_of_one_target_are_compared_and_more_are_refused(tmp_path: Path) -> None:
     idle, disk = (
         [run_of(tmp_path, "", 0, seed, load) for seed in (1, 2, 3)] for load in ("none", "disk")
     )

@@ -87,5 +87,5 @@ def test_the_report_has_the_misses_of_the_deadline_asked(run: Path, tmp_path: Pa
 def test_a_time_against_instructions_is_a_usage_error(tmp_path: Path) -> None:
     board = write_run(tmp_path, manifest(HIFIVE1), [cyclic()])
     for command in (("show",), ("gate", "--limit", "cyclic/* misses = 0")):
-        with pytest.raises(UsageError, match="100 µs cannot be held against them"):
+        with pytest.raises(UsageError, match="100 µs cannot be compared with them"):
             call(command[0], board, *command[1:], "--deadline", "100us")

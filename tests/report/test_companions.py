@@ -68,7 +68,7 @@ def test_a_report_names_no_companion(folders: tuple[Path, Path], tmp_path: Path)
 def test_a_companion_with_lost_values_invalidates_its_record(tmp_path: Path) -> None:
     record = analyse(read_run(made(tmp_path, beside=True, short=1))).records[0]
     assert not record.usable
-    assert record.reason == "lane core0: 900 samples, but 899 values of cpu beside them"
+    assert record.reason == "lane core0: 900 samples, but 899 values of cpu for them"
 
 
 def test_csv_and_parquet_show_companions_next_to_their_samples(

@@ -126,4 +126,4 @@ def test_too_few_samples_for_the_number_of_series_are_not_reported_as_clean(tmp_
     result = analyse(read_run(write_run(tmp_path, manifest(LINUX), [Point("cyclic/x", lanes)])))
     found = result.records[0].lanes[0].outliers
     assert found is not None
-    assert sentences(found)[0].startswith("nothing can be told: 210 samples")
+    assert sentences(found)[0].startswith("undecided: 210 samples")
