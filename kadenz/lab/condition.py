@@ -95,9 +95,9 @@ class Condition:
     asks_anew: ClassVar[bool] = False  # the target's catalog depends on it and is not kept
 
     @property
-    def label(self) -> str:
-        """In the name of the run on the screen and of its variant: `load disk`. "": not named."""
-        return ""
+    def labels(self) -> tuple[str, ...]:
+        """In the name of the run on the screen: `load disk`. Labels of all runs name no variant."""
+        return ()
 
     @property
     def suffix(self) -> str:

@@ -33,12 +33,12 @@ class Guest(Condition):
     disturbance: str = ""
 
     @property
-    def label(self) -> str:
+    def labels(self) -> tuple[str, ...]:
         """Kernel, load, tuning, disturbance."""
-        parts = [f"kernel {self.kernel.version}"]
-        parts += [f"load {self.load}"] if self.load else []
-        parts += [self.tuning] if self.tuning else []
-        return ", ".join([*parts, "disturbed"] if self.disturbance else parts)
+        load = f"load {self.load}" if self.load else ""
+        disturbed = "disturbed" if self.disturbance else ""
+        every = (f"kernel {self.kernel.version}", load, self.tuning, disturbed)
+        return tuple(label for label in every if label)
 
     @property
     def suffix(self) -> str:

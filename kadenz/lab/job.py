@@ -60,9 +60,13 @@ class Job:
     @property
     def label(self) -> str:
         """The target, its conditions and the round."""
-        labels = [condition.label for condition in self.conditions if condition.label]
         rounds = [f"round {self.turn.round}"] if self.turn else []
-        return ", ".join([str(self.name), *labels, *rounds])
+        return ", ".join([*self.labels, *rounds])
+
+    @property
+    def labels(self) -> list[str]:
+        """The target, and the labels of its conditions."""
+        return [str(self.name), *(word for one in self.conditions for word in one.labels)]
 
     def settings(self) -> dict[str, str]:
         """Settings that the conditions add to those the target reports."""

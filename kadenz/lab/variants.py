@@ -53,13 +53,9 @@ def interleaved(jobs: Sequence[Job], rounds: int) -> list[Job]:
 
 
 def names_of(jobs: Sequence[Job]) -> list[str]:
-    """A name for each job: its target and labels, without the parts that all jobs share."""
-    words: list[dict[object, str]] = [
-        {"target": str(job.name)} | {type(one): one.label for one in job.conditions if one.label}
-        for job in jobs
-    ]
-    parts = {part: {own.get(part, "") for own in words} for each in words for part in each}
+    """A name for each job: its labels without those that all jobs share, else its target."""
+    shared = set.intersection(*(set(job.labels) for job in jobs)) if jobs else set()
     return [
-        ", ".join(word for part, word in own.items() if len(parts[part]) > 1) or own["target"]
-        for own in words
+        ", ".join(label for label in job.labels if label not in shared) or str(job.name)
+        for job in jobs
     ]

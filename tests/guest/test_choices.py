@@ -82,7 +82,7 @@ def test_the_studys_priorities_are_variants_of_preempt_rt_alone(cache: Path) -> 
     wanted = GuestSettings(tunings=("cereia2011-case1", "cereia2011-case2"))
     found = [g for g in GuestChoice(wanted=wanted).variants(RT) if g]
     assert [g.words["tuning"] for g in found] == list(wanted.tunings)
-    assert len({g.suffix for g in found}) == len({g.label for g in found}) == 2
+    assert len({g.suffix for g in found}) == len({g.labels for g in found}) == 2
     plain = cache / "kadenz" / "guests" / "x86_64"
     (plain / "6.12-rt").rename(plain / "6.12-plain")
     (one,) = GuestChoice(wanted=wanted).variants(parse_target("linux/x86_64@guest"))

@@ -49,8 +49,8 @@ class Chamber(Condition):
     celsius: str
 
     @property
-    def label(self):
-        return f"at {self.celsius} °C"
+    def labels(self):
+        return (f"at {self.celsius} °C",)
 
     @property
     def suffix(self):
@@ -144,7 +144,7 @@ def test_one_file_reaches_options_variants_names_manifest_and_compare(
     assert answer.exit_code == 0, answer.output
 
     variants = asked(**seen)
-    assert [", ".join(c.label for c in each if c.label) for each in variants] == [
+    assert [", ".join(word for c in each for word in c.labels) for each in variants] == [
         "load none, at 20 °C",
         "load none, at 60 °C",
     ]
@@ -174,7 +174,7 @@ def test_variants_are_the_product_and_the_last_kind_varies_fastest() -> None:
     variants = asked(
         kernel_source=("pinned", "/tree"), load=("none", "cpu"), allow_no_realtime=True
     )
-    assert [", ".join(c.label for c in each if c.label) for each in variants] == [
+    assert [", ".join(word for c in each for word in c.labels) for each in variants] == [
         "kernel pinned, load none",
         "kernel pinned, load cpu",
         "kernel /tree, load none",

@@ -77,12 +77,12 @@ def test_only_this_linux_takes_a_load() -> None:
         "disk",
     ]
     (on_board,) = loads_of(BOARD, "disk", "none")
-    assert (on_board.label, on_board.words) == ("load none", {"load": "none"})
+    assert (on_board.labels, on_board.words) == (("load none",), {"load": "none"})
     with pytest.raises(UsageError, match="`disk` runs on this Linux: freertos/stm32f4@emulated"):
         loads_of(BOARD, "disk")
     guest = TargetName("linux-rt", "x86_64", "guest")
     (inside,) = loads_of(guest, "none", "disk")
-    assert (inside.label, inside.suffix, inside.words) == ("", "", {})
+    assert (inside.labels, inside.suffix, inside.words) == ((), "", {})
     with pytest.raises(UsageError) as refused:
         loads_of(guest, "disk")
     assert "--guest-load" in refused.value.remedy

@@ -24,9 +24,9 @@ class KernelTree(Condition):
     source: str  # a folder, or PINNED
 
     @property
-    def label(self) -> str:
+    def labels(self) -> tuple[str, ...]:
         """The folder as the user wrote it."""
-        return f"kernel {self.source}"
+        return (f"kernel {self.source}",)
 
     @property
     def suffix(self) -> str:

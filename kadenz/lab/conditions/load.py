@@ -39,9 +39,9 @@ class Load(Condition):
     elsewhere: tuple[str, ...] = ()  # loads that were asked for and do not affect this target
 
     @property
-    def label(self) -> str:
+    def labels(self) -> tuple[str, ...]:
         """With the name of the load."""
-        return f"load {self.name}" if self.name else ""
+        return (f"load {self.name}",) if self.name else ()
 
     @property
     def suffix(self) -> str:

@@ -27,9 +27,9 @@ class Tuning(Condition):
     cpus: str = ""  # set apart for real time, instead of the profile's
 
     @property
-    def label(self) -> str:
+    def labels(self) -> tuple[str, ...]:
         """With the short name of the profile."""
-        return f"tuning {self._short}"
+        return (f"tuning {self._short}",)
 
     @property
     def suffix(self) -> str:
