@@ -136,10 +136,16 @@ fn category(code: u32) -> Option<StopCategory> {
 mod tests {
     use super::*;
 
-    /// Counted as one signal: nobody else sends signals to this process.
-    fn raise(signal: &str) {
-        let sent = std::process::Command::new("kill").args(["-s", signal, &std::process::id().to_string()]).status();
+    /// Sends this process a signal and waits until it was caught: any of its threads may catch it, at any time.
+    fn raise(name: &str) {
+        let before = signal::caught();
+        let sent = std::process::Command::new("kill").args(["-s", name, &std::process::id().to_string()]).status();
         assert!(sent.unwrap().success());
+        let begin = std::time::Instant::now();
+        while signal::caught() == before {
+            assert!(begin.elapsed().as_secs() < 30, "{name} was never caught");
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
     }
 
     #[test]
