@@ -113,7 +113,7 @@ def test_an_interface_that_is_removed_ends_the_segment(start: Start, veth: Veth)
     ip("link", "del", veth.master)
     code, error = ended(segment)
     assert code == 1
-    assert f"cannot go on serving interface {veth.segment}: it was removed" in error
+    assert f"cannot continue to serve interface {veth.segment}: it was removed" in error
     # The fixture removes the pair at its end.
     ip("link", "add", veth.master, "type", "veth", "peer", "name", veth.segment)
 

@@ -322,9 +322,37 @@ fn build(
     random: &mut Random,
     path: &Path,
 ) -> Result<Device, SegmentError> {
+    let description = describe(position, settings, &file.folder)?;
+    let fit = description.output_length() <= LONGEST_OUTPUTS && description.input_length() <= LONGEST_INPUTS;
+    if !fit {
+        let message = format!("device {position} ({}): process data do not fit", settings.name);
+        let remedy = format!("At most {LONGEST_OUTPUTS} bytes of outputs and {LONGEST_INPUTS} of inputs");
+        return Err(SegmentError::config(path, message, remedy));
+    }
+    // Drawn for every device, so that a change to one does not move the others.
+    let (ppm, start_ns, stamp_seed) = (40.0 * random.uniform() - 20.0, random.bits() % 10_000_000_000, random.bits());
+    let clock = settings.distributed_clock.then(|| {
+        let seed = Random::new(!stamp_seed).bits();
+        Clock::new(settings.clock_ppm.unwrap_or(ppm), settings.clock_start_ns.unwrap_or(start_ns)).stamped(
+            file.ring.clock_step_ns,
+            file.ring.clock_noise_ns,
+            seed,
+        )
+    });
+    let function = |dictionary: &mut Dictionary| function(settings, stamp_seed, dictionary);
+    Ok(Device::new(settings.name.clone(), description, clock, function))
+}
+
+/// Channels of a terminal, and how many of them have stamps.
+fn channels(settings: &DeviceSettings) -> (u8, u8) {
     let channels = settings.channels.unwrap_or(4);
-    let stamped =
-        settings.stamped_channels.unwrap_or(if settings.kind == Kind::DigitalInput { channels.min(2) } else { 0 });
+    let stamped = if settings.kind == Kind::DigitalInput { channels.min(2) } else { 0 };
+    (channels, settings.stamped_channels.unwrap_or(stamped))
+}
+
+/// What the device says of itself: its kind's process data and identity, or those of its ESI file.
+fn describe(position: usize, settings: &DeviceSettings, folder: &Path) -> Result<Description, SegmentError> {
+    let (channels, stamped) = channels(settings);
     let is_terminal = !matches!(settings.kind, Kind::Coupler | Kind::Drive);
     let (type_name, product, has_mailbox, rx, tx): (&str, u32, bool, Vec<Pdo>, Vec<Pdo>) = match settings.kind {
         Kind::Coupler => ("kadenz coupler", 1, false, vec![], vec![]),
@@ -346,34 +374,23 @@ fn build(
         tx,
     };
     if let Some(esi_file) = &settings.esi {
-        let path = file.folder.join(esi_file);
+        let path = folder.join(esi_file);
         let esi = esi::read(&path, settings.esi_product)?;
-        // A device that does something with process data must not keep ours in silence.
+        // A device that does something with process data must not silently keep those of its kind.
         if let Some((message, remedy)) = esi.lacks_process_data().filter(|_| settings.kind != Kind::Coupler) {
             return Err(SegmentError::config(&path, message, remedy));
         }
         esi.apply(&mut description);
     }
-    let fit = description.output_length() <= LONGEST_OUTPUTS && description.input_length() <= LONGEST_INPUTS;
-    if !fit {
-        let message = format!("device {position} ({}): process data do not fit", settings.name);
-        let remedy = format!("At most {LONGEST_OUTPUTS} bytes of outputs and {LONGEST_INPUTS} of inputs");
-        return Err(SegmentError::config(path, message, remedy));
-    }
-    // Drawn for every device, so that a change to one does not move the others.
-    let (ppm, start_ns, stamp_seed) = (40.0 * random.uniform() - 20.0, random.bits() % 10_000_000_000, random.bits());
-    let clock = settings.distributed_clock.then(|| {
-        let seed = Random::new(!stamp_seed).bits();
-        Clock::new(settings.clock_ppm.unwrap_or(ppm), settings.clock_start_ns.unwrap_or(start_ns)).stamped(
-            file.ring.clock_step_ns,
-            file.ring.clock_noise_ns,
-            seed,
-        )
-    });
-    let drive = settings.drive.clone().unwrap_or_default();
-    let function = |dictionary: &mut Dictionary| match settings.kind {
+    Ok(description)
+}
+
+/// What the device does with its process data. `stamp_seed` gives an edge clock its noise.
+fn function(settings: &DeviceSettings, stamp_seed: u64, dictionary: &mut Dictionary) -> Function {
+    let (channels, stamped) = channels(settings);
+    match settings.kind {
         Kind::Coupler => Function::Coupler,
-        Kind::Drive => drive_function(drive, dictionary),
+        Kind::Drive => drive_function(settings.drive.clone().unwrap_or_default(), dictionary),
         Kind::DigitalOutput => Function::DigitalOutput(DigitalOutput::new(channels, dictionary)),
         Kind::DigitalInput => {
             let clock = EdgeClock::new(settings.edge_clock.unwrap_or_default(), stamp_seed);
@@ -383,8 +400,7 @@ fn build(
         Kind::AnalogInput => {
             Function::AnalogInput(analog::AnalogInput::new(channels, settings.signal.unwrap_or_default(), dictionary))
         }
-    };
-    Ok(Device::new(settings.name.clone(), description, clock, function))
+    }
 }
 
 fn drive_function(settings: DriveSettings, dictionary: &mut Dictionary) -> Function {

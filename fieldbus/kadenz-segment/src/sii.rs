@@ -80,70 +80,78 @@ fn pdos(list: &[Pdo], manager: usize, strings: &mut Strings) -> Vec<u8> {
     bytes
 }
 
+/// Words 0 to 0x3F: configuration, identity, mailboxes.
+fn fixed_words(device: &Description) -> Vec<u8> {
+    let mut words = vec![0_u8; 0x80];
+    let mut put = |word: usize, bytes: &[u8]| {
+        for (offset, byte) in bytes.iter().enumerate() {
+            words[2 * word + offset] = *byte;
+        }
+    };
+    put(0, &0x0C08_u16.to_le_bytes());
+    put(4, &device.alias.to_le_bytes());
+    let identity = device.identity;
+    for (word, value) in
+        [(0x08, identity.vendor), (0x0A, identity.product), (0x0C, identity.revision), (0x0E, identity.serial)]
+    {
+        put(word, &value.to_le_bytes());
+    }
+    if device.has_mailbox {
+        for (word, value) in [
+            (0x18, MAILBOX_OUT),
+            (0x19, MAILBOX_LENGTH),
+            (0x1A, MAILBOX_IN),
+            (0x1B, MAILBOX_LENGTH),
+            (0x1C, PROTOCOL_COE),
+        ] {
+            put(word, &value.to_le_bytes());
+        }
+    }
+    put(0x3F, &1_u16.to_le_bytes());
+    words[14] = crc8(&words[..14]);
+    words
+}
+
+fn general(device: &Description, strings: &mut Strings) -> Vec<u8> {
+    let name = strings.add(&device.type_name);
+    let group = strings.add("kadenz");
+    let mut general = vec![group, 0, name, name, 0];
+    general.extend([if device.has_mailbox { COE_DETAILS } else { 0 }, 0, 0, 0, 0, 0, 0]);
+    general.extend([0, 0, group, 0]);
+    general.extend(0x1111_u16.to_le_bytes());
+    general.resize(32, 0);
+    general
+}
+
+fn sync_managers(device: &Description) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for manager in device.managers() {
+        bytes.extend(manager.start.to_le_bytes());
+        bytes.extend(manager.length.to_le_bytes());
+        // An empty direction is described but not enabled.
+        let is_enabled = u8::from(manager.length > 0);
+        bytes.extend([manager.control, 0, is_enabled, manager.purpose as u8]);
+    }
+    bytes
+}
+
 impl Sii {
     /// The EEPROM of a device.
     pub fn build(device: &Description) -> Self {
-        let mut words = vec![0_u8; 0x80];
-        let mut put = |word: usize, bytes: &[u8]| {
-            for (offset, byte) in bytes.iter().enumerate() {
-                words[2 * word + offset] = *byte;
-            }
-        };
-        put(0, &0x0C08_u16.to_le_bytes());
-        put(4, &device.alias.to_le_bytes());
-        let identity = device.identity;
-        for (word, value) in
-            [(0x08, identity.vendor), (0x0A, identity.product), (0x0C, identity.revision), (0x0E, identity.serial)]
-        {
-            put(word, &value.to_le_bytes());
-        }
-        if device.has_mailbox {
-            for (word, value) in [
-                (0x18, MAILBOX_OUT),
-                (0x19, MAILBOX_LENGTH),
-                (0x1A, MAILBOX_IN),
-                (0x1B, MAILBOX_LENGTH),
-                (0x1C, PROTOCOL_COE),
-            ] {
-                put(word, &value.to_le_bytes());
-            }
-        }
-        put(0x3F, &1_u16.to_le_bytes());
-        words[14] = crc8(&words[..14]);
-
         let mut strings = Strings::default();
-        let name = strings.add(&device.type_name);
-        let group = strings.add("kadenz");
-        let mut general = vec![group, 0, name, name, 0];
-        general.extend([if device.has_mailbox { COE_DETAILS } else { 0 }, 0, 0, 0, 0, 0, 0]);
-        general.extend([0, 0, group, 0]);
-        general.extend(0x1111_u16.to_le_bytes());
-        general.resize(32, 0);
-
-        let managers = device.managers();
-        let mut manager_bytes = Vec::new();
-        for manager in &managers {
-            manager_bytes.extend(manager.start.to_le_bytes());
-            manager_bytes.extend(manager.length.to_le_bytes());
-            // An empty direction is described but not enabled.
-            let is_enabled = u8::from(manager.length > 0);
-            manager_bytes.extend([manager.control, 0, is_enabled, manager.purpose as u8]);
-        }
+        let general = general(device, &mut strings);
+        let managers = sync_managers(device);
         let tx = pdos(&device.tx, device.manager(Purpose::Inputs).unwrap_or(0), &mut strings);
         let rx = pdos(&device.rx, device.manager(Purpose::Outputs).unwrap_or(0), &mut strings);
 
-        let mut image = words;
+        let mut image = fixed_words(device);
         category(&mut image, CATEGORY_STRINGS, strings.bytes());
         category(&mut image, CATEGORY_GENERAL, general);
         category(&mut image, CATEGORY_FMMU, vec![1, 2, 3, 0]);
-        if !managers.is_empty() {
-            category(&mut image, CATEGORY_SYNC_MANAGER, manager_bytes);
-        }
-        if !tx.is_empty() {
-            category(&mut image, CATEGORY_TX, tx);
-        }
-        if !rx.is_empty() {
-            category(&mut image, CATEGORY_RX, rx);
+        for (kind, body) in [(CATEGORY_SYNC_MANAGER, managers), (CATEGORY_TX, tx), (CATEGORY_RX, rx)] {
+            if !body.is_empty() {
+                category(&mut image, kind, body);
+            }
         }
         image.extend([0xFF, 0xFF]);
         image.resize(image.len().max(SMALLEST).next_multiple_of(128), 0xFF);
@@ -176,7 +184,8 @@ impl Sii {
         }
     }
 
-    /// Carries out a command written to 0x0502. Gives the register's new value and what a read puts into 0x0508.
+    /// Carries out a command written to EEPROM control. Returns the new value of that register and what a read puts into
+    /// EEPROM data.
     pub(crate) fn command(
         &mut self,
         control: u16,

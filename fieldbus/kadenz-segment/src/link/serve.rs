@@ -9,7 +9,7 @@ use crate::error::SegmentError;
 use crate::frame::LONGEST;
 use crate::pcap::{Direction, Writer};
 use crate::segment::{Segment, Verdict};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -46,96 +46,156 @@ pub struct Served {
     pub longest_ns: u64,
 }
 
-/// Serves an interface until `stop` says so or `duration` is over. Says by `report` when its link comes or goes; an interface
-/// that is removed, and a second segment at the other end, are errors.
+/// Serves an interface until `stop` says so or `duration` is over. Calls `report` when its link comes or goes. An
+/// interface that is removed, and a second segment at the other end, are errors.
 pub fn serve<W: Write>(
     segment: &mut Segment,
     socket: &PacketSocket,
-    mut recording: Option<Recording<W>>,
+    recording: Option<Recording<W>>,
     stop: &dyn Fn() -> bool,
     duration: Option<Duration>,
     report: &mut dyn FnMut(&Event),
 ) -> Result<Served, SegmentError> {
-    let start = Instant::now();
-    let now_ns = || start.elapsed().as_nanos() as u64;
     let end_ns = duration.map_or(u64::MAX, |duration| duration.as_nanos() as u64);
-    let (mut buffer, mut outbox, mut served, mut number) =
-        ([0_u8; LONGEST + 4], Outbox::default(), Served::default(), 0);
-    let (mut settled_ns, mut facing, mut state) = (0, Facing::default(), LinkState::Up);
-    let mut has_changed = true;
-    while !stop() && now_ns() < end_ns {
+    let mut service = Service::new(segment, socket, recording);
+    let mut buffer = [0_u8; LONGEST + 4];
+    let (mut state, mut has_changed) = (LinkState::Up, true);
+    while !stop() && service.now_ns() < end_ns {
         if std::mem::take(&mut has_changed) && socket.state() != state {
             state = socket.state();
-            report(&Event { interface: socket.interface().into(), state, at: start.elapsed() });
+            report(&Event { interface: socket.interface().into(), state, at: service.start.elapsed() });
         }
-        if state == LinkState::Gone || facing.is_certain() {
+        if state == LinkState::Gone || service.facing.is_certain() {
             break;
         }
         // Read before the last look at the socket: whatever arrived until then has passed when devices reach it.
-        let mut now = now_ns();
-        while let Some(Arrival { length, age }) = socket.receive(&mut buffer)? {
+        let looked_ns = service.now_ns();
+        service.pass_arrived(&mut buffer)?;
+        service.let_devices_work(looked_ns)?;
+        has_changed = socket.wait(service.time_to_next_event(end_ns))?.change;
+    }
+    service.finish(state)
+}
+
+/// A segment at its interface.
+struct Service<'a, W: Write> {
+    segment: &'a mut Segment,
+    socket: &'a PacketSocket,
+    recording: Option<Recording<W>>,
+    /// World time 0.
+    start: Instant,
+    /// Frames that wait for their time.
+    outbox: Outbox,
+    facing: Facing,
+    served: Served,
+    /// Frames that came from the master.
+    number: u64,
+    /// World time that the devices have reached.
+    settled_ns: u64,
+}
+
+impl<'a, W: Write> Service<'a, W> {
+    fn new(segment: &'a mut Segment, socket: &'a PacketSocket, recording: Option<Recording<W>>) -> Self {
+        Self {
+            segment,
+            socket,
+            recording,
+            start: Instant::now(),
+            outbox: Outbox::default(),
+            facing: Facing::default(),
+            served: Served::default(),
+            number: 0,
+            settled_ns: 0,
+        }
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.start.elapsed().as_nanos() as u64
+    }
+
+    /// Passes all frames that wait through the devices.
+    fn pass_arrived(&mut self, buffer: &mut [u8]) -> Result<(), SegmentError> {
+        while let Some(Arrival { length, age }) = self.socket.receive(buffer)? {
             let Some(frame) = buffer.get_mut(..length) else { continue };
             // Hardware works on a frame when it comes, also while this process waits for a processor.
-            let arrived_ns = now_ns().saturating_sub(age.as_nanos() as u64).max(settled_ns);
-            if facing.is_own_answer(frame, arrived_ns) {
-                continue;
-            }
-            number += 1;
-            let counter_before = Facing::counter(frame);
-            if let Some(recording) = &mut recording {
-                recording.write(arrived_ns, Direction::In, number, frame)?;
-            }
-            let began_ns = now_ns();
-            let verdict = segment.process(frame, arrived_ns);
-            let took_ns = now_ns() - began_ns;
-            served.processing_ns += took_ns;
-            served.longest_ns = served.longest_ns.max(took_ns);
-            facing.answered(frame, counter_before, arrived_ns);
-            outbox.post(verdict, frame, number, arrived_ns, |bytes| {
-                served.refused += u64::from(!socket.send(bytes)?);
-                Ok(())
-            })?;
-            if let Some(recording) = &mut recording {
-                let copies = match verdict {
-                    Verdict::Returned => 1,
-                    Verdict::Doubled => 2,
-                    _ => 0,
-                };
-                for _ in 0..copies {
-                    recording.write(arrived_ns, Direction::Out, number, frame)?;
-                }
-            }
-            segment.settle(arrived_ns);
-            settled_ns = arrived_ns;
-        }
-        now = now.max(settled_ns);
-        settled_ns = now;
-        while let Some(waiting) = outbox.take_due(now) {
-            served.refused += u64::from(!socket.send(&waiting.bytes)?);
-            if let Some(recording) = &mut recording {
-                recording.write(now, Direction::Out, waiting.number, &waiting.bytes)?;
+            let arrived_ns = self.now_ns().saturating_sub(age.as_nanos() as u64).max(self.settled_ns);
+            if !self.facing.is_own_answer(frame, arrived_ns) {
+                self.pass(frame, arrived_ns)?;
             }
         }
-        segment.settle(now);
-        let next_ns = segment.next_event_ns().min(outbox.next_due_ns().unwrap_or(u64::MAX)).min(end_ns);
-        let sleep = Duration::from_nanos(next_ns.saturating_sub(now_ns())).min(LONGEST_SLEEP);
-        has_changed = socket.wait(sleep)?.change;
+        Ok(())
     }
-    if let Some(recording) = &mut recording {
-        recording.writer.flush().map_err(|source| recording.error(source))?;
+
+    /// Passes one frame through the devices and sends it back.
+    fn pass(&mut self, frame: &mut [u8], arrived_ns: u64) -> Result<(), SegmentError> {
+        self.number += 1;
+        let counter_before = Facing::counter(frame);
+        self.record(arrived_ns, Direction::In, self.number, frame)?;
+        let began_ns = self.now_ns();
+        let verdict = self.segment.process(frame, arrived_ns);
+        let took_ns = self.now_ns() - began_ns;
+        self.served.processing_ns += took_ns;
+        self.served.longest_ns = self.served.longest_ns.max(took_ns);
+        self.facing.answered(frame, counter_before, arrived_ns);
+        let (socket, served) = (self.socket, &mut self.served);
+        self.outbox.post(verdict, frame, self.number, arrived_ns, |bytes| {
+            served.refused += u64::from(!socket.send(bytes)?);
+            Ok::<(), SegmentError>(())
+        })?;
+        let copies = match verdict {
+            Verdict::Returned => 1,
+            Verdict::Doubled => 2,
+            _ => 0,
+        };
+        for _ in 0..copies {
+            self.record(arrived_ns, Direction::Out, self.number, frame)?;
+        }
+        self.segment.settle(arrived_ns);
+        self.settled_ns = arrived_ns;
+        Ok(())
     }
-    let fail = |action, kind, message: &str, remedy| {
-        let source = std::io::Error::new(kind, message.to_owned());
-        Err(SegmentError::Interface { action, interface: socket.interface().into(), source, remedy })
-    };
-    if state == LinkState::Gone {
-        let remedy = "Make it again and start the segment anew";
-        return fail("go on serving", std::io::ErrorKind::NotFound, "it was removed", remedy);
+
+    /// Sends late frames that are due, and lets the devices work until `now_ns`.
+    fn let_devices_work(&mut self, now_ns: u64) -> Result<(), SegmentError> {
+        self.settled_ns = self.settled_ns.max(now_ns);
+        while let Some(waiting) = self.outbox.take_due(self.settled_ns) {
+            self.served.refused += u64::from(!self.socket.send(&waiting.bytes)?);
+            self.record(self.settled_ns, Direction::Out, waiting.number, &waiting.bytes)?;
+        }
+        self.segment.settle(self.settled_ns);
+        Ok(())
     }
-    if facing.is_certain() {
-        let message = "frames come back answered: a second segment is at the other end of the cable";
-        let remedy = "End one of the two: a segment answers at one end, a master asks at the other";
-        return fail("go on serving", std::io::ErrorKind::AddrInUse, message, remedy);
+
+    fn time_to_next_event(&self, end_ns: u64) -> Duration {
+        let next_ns = self.segment.next_event_ns().min(self.outbox.next_due_ns().unwrap_or(u64::MAX)).min(end_ns);
+        Duration::from_nanos(next_ns.saturating_sub(self.now_ns())).min(LONGEST_SLEEP)
     }
-    Ok(served)
+
+    fn record(&mut self, time_ns: u64, direction: Direction, number: u64, bytes: &[u8]) -> Result<(), SegmentError> {
+        match &mut self.recording {
+            Some(recording) => recording.write(time_ns, direction, number, bytes),
+            None => Ok(()),
+        }
+    }
+
+    /// Completes the recording. An interface that is gone, or a second segment, is an error.
+    fn finish(mut self, state: LinkState) -> Result<Served, SegmentError> {
+        if let Some(recording) = &mut self.recording {
+            recording.writer.flush().map_err(|source| recording.error(source))?;
+        }
+        let fail = |kind, message: &str, remedy| {
+            let (action, interface) = ("continue to serve", self.socket.interface().into());
+            let source = std::io::Error::new(kind, message.to_owned());
+            Err(SegmentError::Interface { action, interface, source, remedy })
+        };
+        if state == LinkState::Gone {
+            return fail(ErrorKind::NotFound, "it was removed", "Create it again, then restart the segment");
+        }
+        if self.facing.is_certain() {
+            let message = "frames come back answered: a second segment is at the other end of the cable";
+            let remedy = "End one of the two: a segment answers at one end, a master asks at the other";
+            return fail(ErrorKind::AddrInUse, message, remedy);
+        }
+        Ok(self.served)
+    }
 }
