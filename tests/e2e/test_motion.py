@@ -65,8 +65,8 @@ def test_the_motion_campaign_records_tasks_errors_and_how_it_was_scheduled(tmp_p
                 judged = np.quantile(errors, 0.99) if few else errors.max()
                 with timing():
                     assert judged < limit, (record.params, lane)
-    (first,) = [e for e in run.manifest.events if e.kind == "measured from here on"]
-    assert first.count == 1 and "measured from here on" not in str(run.manifest.warnings)
+    (first,) = [e for e in run.manifest.events if e.kind == "measurement started"]
+    assert first.count == 1 and "measurement started" not in str(run.manifest.warnings)
     page = tmp_path / "report.html"
     answer = kadenz("report", run.path, "--output", page)
     assert answer.returncode == 0, answer.stderr

@@ -130,7 +130,7 @@ def test_a_chatty_target_does_not_hide_other_warnings(tmp_path: Path) -> None:
 
 def test_pauses_do_not_hide_the_event_of_a_drive(tmp_path: Path) -> None:
     seen = [f"cycle {100 + n}: cycles that did not take place: {1 + n % 7}" for n in range(40)]
-    notes: list[AnyMessage] = [Text(f"{text}: goes on") for text in seen]
+    notes: list[AnyMessage] = [Text(f"{text}: continuing") for text in seen]
     notes.append(Text("cycle 150: drive of axis 3 reports fault 30080: power off"))
     result, kept = run(tmp_path, [Scripted([said([*notes, *record(10)])])], points=1)
     assert kept.manifest.warnings == [] and result.failures == []

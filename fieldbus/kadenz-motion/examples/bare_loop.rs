@@ -41,23 +41,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     lock_memory()?;
     become_realtime(PRIORITY)?;
 
-    let mut due_ns = rt::now_ns();
-    let mut operational = false;
-    for _ in 0..START_CYCLES {
-        due_ns = (due_ns + PERIOD_NS).max(rt::now_ns());
-        Clock::Monotonic.sleep_until_ns(due_ns);
-        operational = bus.exchange(due_ns + PERIOD_NS).all_op;
-        if operational {
-            break;
-        }
-    }
-    if !operational {
-        return Err("the ring did not reach OP within 5 s: is another master on the interface?".into());
-    }
-
+    reach_op(&mut bus)?;
     let expected = bus.expected_counter();
     let mut taken: Vec<(u64, Option<u64>)> = Vec::with_capacity(cycles as usize);
-    due_ns = rt::now_ns() + PERIOD_NS;
+    let mut due_ns = rt::now_ns() + PERIOD_NS;
     let end_ns = due_ns + cycles * PERIOD_NS;
     let waker = woken.then(|| std::thread::spawn(move || wake(due_ns, end_ns)));
     let mut used_ns = rt::cpu_time_ns();
@@ -84,6 +71,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     std::fs::write(output, text)?;
     Ok(())
+}
+
+/// Exchanges frames until every device is in OP.
+fn reach_op(bus: &mut Bus<Socket>) -> Result<(), Box<dyn Error>> {
+    let mut due_ns = rt::now_ns();
+    for _ in 0..START_CYCLES {
+        due_ns = (due_ns + PERIOD_NS).max(rt::now_ns());
+        Clock::Monotonic.sleep_until_ns(due_ns);
+        if bus.exchange(due_ns + PERIOD_NS).all_op {
+            return Ok(());
+        }
+    }
+    Err("the ring did not reach OP within 5 s: is another master on the interface?".into())
 }
 
 /// Wakes the processor at every release from `due_ns` until before `end_ns`.

@@ -2,13 +2,13 @@
 //! One run: bring up the bus, start the four tasks, wait for their end, close the records, leave the bus.
 
 use std::io::Write;
-use std::sync::mpsc::{channel, Sender as ReadySender};
+use std::sync::mpsc::{channel, Sender};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use kadenz_record::Writer;
-use kadenz_rt::{Clock, IdleStatesOff, Queue, Receiver};
+use kadenz_rt::{Clock, IdleStatesOff, Receiver};
 
 use crate::bus::{Bus, Wire};
 use crate::error::MotionError;
@@ -17,8 +17,8 @@ use crate::message::Events;
 use crate::realtime::{become_realtime, lock_memory, pin_to_cpu, RealtimeError};
 use crate::record::{MotionRecords, RunEnd};
 use crate::task::{
-    run as run_task, Cyclic, DynamicsTask, LogQueues, LogTask, MainQueues, MainTask, Movement, Outcome, PathPlan,
-    Shared, StopCategory, Task, TrajectoryTask, AHEAD,
+    run as run_task, Cyclic, DynamicsTask, LogTask, MainTask, Movement, Outcome, PathPlan, Queues, Shared,
+    StopCategory, Task, TrajectoryTask,
 };
 
 /// What can be chosen.
@@ -118,7 +118,6 @@ where
     W: Wire,
     O: Write + Send,
 {
-    let plan = PathPlan::new(layout, options.movement);
     let cycles = cycles_for(layout, options.movement, records.cycles() as f64 * layout.period_ns() as f64 / 1e9);
     records.begin(&mut writer)?;
     let seconds = cycles as f64 * layout.period_ns() as f64 / 1e9;
@@ -126,91 +125,122 @@ where
 
     let shared = Arc::new(Shared::default());
     shared.stop_on_signals(options.on_interrupt);
-    // Queues of ten messages need no privilege; four are enough between tasks that run every millisecond.
-    let (setpoints_in, setpoints) = Queue::open("setpoints", AHEAD)?;
-    let (torques_in, torques) = Queue::open("torques", 4)?;
-    let (requests, requests_out) = Queue::open("requests", 4)?;
-    let (orders, orders_out) = Queue::open("orders", 4)?;
-    let (cycles_in, cycle_log) = Queue::open("cycles", 10)?;
-    let (events_in, event_log) = Queue::open("events", 10)?;
-    let (trajectory_in, trajectory_log) = Queue::open("trajectory", 10)?;
-    let (dynamics_in, dynamics_log) = Queue::open("dynamics", 10)?;
-    let (said, to_say) = Queue::open("said", 10)?;
-    let log_queues =
-        LogQueues { cycles: cycle_log, events: event_log, dynamics: dynamics_log, trajectory: trajectory_log, said };
-    let mut log = LogTask::new(writer, records, log_queues, Arc::clone(&shared));
-    let trains = layout.drive_trains();
-    let mut dynamics = DynamicsTask::new(trains, requests_out, torques_in, dynamics_in, Arc::clone(&shared));
-    let mut trajectory = TrajectoryTask::new(plan, orders_out, setpoints_in, trajectory_in, Arc::clone(&shared));
+    let queues = Queues::open()?;
+    let plan = PathPlan::new(layout, options.movement);
+    let log = LogTask::new(writer, records, queues.log, Arc::clone(&shared));
+    let dynamics = DynamicsTask::new(layout.drive_trains(), queues.dynamics, Arc::clone(&shared));
+    let trajectory = TrajectoryTask::new(plan, queues.trajectory, Arc::clone(&shared));
 
     if let Some(cpu) = options.cpu {
         pin_to_cpu(cpu)?;
     }
     let bus = Bus::bring_up(wire, layout, &layout.axis)?;
     tracing::info!(expected_counter = bus.expected_counter(), "operation requested");
-    let queues = MainQueues { setpoints, torques, requests, orders, cycles: cycles_in, events: events_in };
-    let mut main = MainTask::new(bus, layout, cycles, queues, Arc::clone(&shared));
+    let mut main = MainTask::new(bus, layout, cycles, queues.main, Arc::clone(&shared));
     if let Some(cycle) = options.provoke_panic_at {
         main.provoke_panic_at(cycle);
     }
     if options.realtime {
         lock_memory()?;
     }
+    let mut tasks = Tasks { main, dynamics, trajectory, log };
+    tasks.run(options.realtime, &shared, &queues.to_say)?;
+    tasks.finish(&queues.to_say)
+}
 
-    // Threads share it: it cannot jump for one of them.
-    let clock = Clock::Monotonic;
-    let first_ns = clock.now_ns() + LEAD_NS;
-    let (ready, readiness) = channel();
-    let start = |task: Task, work: &mut (dyn Cyclic + Send), ready: ReadySender<Result<(), RealtimeError>>| {
-        let outcome = if options.realtime { become_realtime(task.priority()) } else { Ok(()) };
-        let fine = outcome.is_ok();
+/// The four tasks.
+struct Tasks<W: Wire, O: Write> {
+    main: MainTask<W>,
+    dynamics: DynamicsTask,
+    trajectory: TrajectoryTask,
+    log: LogTask<O>,
+}
+
+impl<W: Wire, O: Write + Send> Tasks<W, O> {
+    /// Runs each in a thread of its own until main ends, and says events meanwhile.
+    fn run(&mut self, realtime: bool, shared: &Shared, to_say: &Receiver<Events>) -> Result<(), MotionError> {
+        let launch = Launch::new(realtime, shared);
+        let works: [(Task, &mut (dyn Cyclic + Send)); 4] = [
+            (Task::Log, &mut self.log),
+            (Task::Trajectory, &mut self.trajectory),
+            (Task::Dynamics, &mut self.dynamics),
+            (Task::Main, &mut self.main),
+        ];
+        let (ready, readiness) = channel();
+        thread::scope(|scope| {
+            for (task, work) in works {
+                let (launch, ready) = (&launch, ready.clone());
+                let thread = thread::Builder::new().name(format!("kdz-{}", task.name()));
+                if let Err(source) = thread.spawn_scoped(scope, move || launch.run(task, work, &ready)) {
+                    shared.end();
+                    let remedy = "Raise the number of threads (`ulimit -u`)";
+                    return Err(MotionError::System { action: "start a task".into(), source, remedy });
+                }
+            }
+            for outcome in readiness.iter().take(Task::ALL.len()) {
+                if let Err(error) = outcome {
+                    shared.request_stop(StopCategory::Zero);
+                    shared.end();
+                    return Err(error.into());
+                }
+            }
+            while !shared.over() {
+                thread::sleep(LISTEN);
+                say(to_say);
+            }
+            Ok(())
+        })
+    }
+
+    /// Leaves the bus and closes the records.
+    fn finish(self, to_say: &Receiver<Events>) -> Result<(RunReport, Writer<O>), MotionError> {
+        let first_measured = self.main.first_measured();
+        let (without_power, cycles) = (self.main.without_power(), self.main.cycles());
+        let (outcome, bus) = self.main.finish();
+        leave(bus);
+        let (mut writer, events) = self.log.finish(&run_end(outcome))?;
+        say(to_say);
+        if let Some(cycle) = first_measured {
+            // Events carry cycle numbers: with this a reader knows which of them lie in the measured time.
+            writer.text(&format!("cycle {cycle}: measurement started: continuing"))?;
+        }
+        Ok((RunReport { outcome, without_power, cycles, events }, writer))
+    }
+}
+
+/// How the tasks start: together, by one clock.
+struct Launch<'a> {
+    realtime: bool,
+    shared: &'a Shared,
+    /// The tasks share a bus in real time: a clock that waits by jumping would jump for all of them.
+    clock: Clock,
+    first_ns: u64,
+}
+
+impl<'a> Launch<'a> {
+    fn new(realtime: bool, shared: &'a Shared) -> Self {
+        let clock = Clock::Monotonic;
+        let first_ns = clock.now_ns() + LEAD_NS;
+        Self { realtime, shared, clock, first_ns }
+    }
+
+    /// Runs one task in this thread, after reporting whether it may.
+    fn run(&self, task: Task, work: &mut (dyn Cyclic + Send), ready: &Sender<Result<(), RealtimeError>>) {
+        let outcome = if self.realtime { become_realtime(task.priority()) } else { Ok(()) };
+        let is_ready = outcome.is_ok();
         // The receiver lives until all have reported.
         let _ = ready.send(outcome);
-        if fine {
-            run_task(task, task.period_ns(), work, first_ns, &shared, &clock);
+        if is_ready {
+            run_task(task, task.period_ns(), work, self.first_ns, self.shared, &self.clock);
         }
         if task == Task::Main {
-            shared.end();
+            self.shared.end();
         }
-    };
-    thread::scope(|scope| -> Result<(), MotionError> {
-        let (start, named) = (&start, |task: Task| thread::Builder::new().name(format!("kdz-{}", task.name())));
-        let spawn = |source| MotionError::System {
-            action: "start a task".into(),
-            source,
-            remedy: "Raise the number of threads (`ulimit -u`)",
-        };
-        let copies: [ReadySender<_>; 4] = std::array::from_fn(|_| ready.clone());
-        let [a, b, c, d] = copies;
-        let (log, dynamics, trajectory, main) = (&mut log, &mut dynamics, &mut trajectory, &mut main);
-        let started = (|| {
-            named(Task::Log).spawn_scoped(scope, move || start(Task::Log, log, a))?;
-            named(Task::Trajectory).spawn_scoped(scope, move || start(Task::Trajectory, trajectory, b))?;
-            named(Task::Dynamics).spawn_scoped(scope, move || start(Task::Dynamics, dynamics, c))?;
-            named(Task::Main).spawn_scoped(scope, move || start(Task::Main, main, d))?;
-            Ok(())
-        })();
-        if let Err(source) = started {
-            shared.end();
-            return Err(spawn(source));
-        }
-        for outcome in readiness.iter().take(4) {
-            if let Err(error) = outcome {
-                shared.request_stop(StopCategory::Zero);
-                shared.end();
-                return Err(error.into());
-            }
-        }
-        while !shared.over() {
-            thread::sleep(LISTEN);
-            say(&to_say);
-        }
-        Ok(())
-    })?;
+    }
+}
 
-    let first_measured = main.first_measured();
-    let (without_power, cycles) = (main.without_power(), main.cycles());
-    let (outcome, bus) = main.finish();
+/// Reports what else was on the wire, and leaves the bus.
+fn leave<W: Wire>(bus: Bus<W>) {
     let strays = bus.strays();
     if strays > 0 {
         tracing::warn!(strays, "frames came that nobody waited for: late, doubled or damaged");
@@ -220,24 +250,21 @@ where
         tracing::warn!(
             frames = foreign.frames,
             commanding = foreign.commands,
-            "another program used this interface meanwhile: no figure of this run is free of it"
+            "another program used this interface during the run and may have disturbed every figure"
         );
     }
     if let Err(error) = bus.leave() {
         tracing::warn!("{error}");
     }
-    let end = match outcome {
+}
+
+/// How the records end.
+fn run_end(outcome: Outcome) -> RunEnd {
+    match outcome {
         Outcome::Done => RunEnd { complete: true, reason: String::new() },
         Outcome::Stopped(category) => {
             RunEnd { complete: false, reason: format!("stopped by request, category {}", category as u32) }
         }
         Outcome::Faulted { cause, .. } => RunEnd { complete: false, reason: cause.to_string() },
-    };
-    let (mut writer, events) = log.finish(&end)?;
-    say(&to_say);
-    if let Some(cycle) = first_measured {
-        // Events carry cycle numbers: with this a reader knows which of them lie in the measured time.
-        writer.text(&format!("cycle {cycle}: measured from here on: goes on"))?;
     }
-    Ok((RunReport { outcome, without_power, cycles, events }, writer))
 }

@@ -39,7 +39,8 @@ pub(super) struct Found {
 const SYNC0_DELAY: Duration = Duration::from_millis(100);
 
 /// Leads the ring to the request for OP. `began_ns`, by the wire's clock, becomes the ring's system time and so decides
-/// where SYNC0 lies between cycles: with the clock of this machine a simulation in virtual time was not repeatable. `step` says where it is, for messages.
+/// where SYNC0 lies between cycles; with the clock of this machine, a simulation in virtual time would not be
+/// repeatable. `step` names the present step, for messages.
 pub(super) async fn bring_up(
     master: &'static MainDevice<'static>,
     layout: &Layout,
@@ -47,48 +48,22 @@ pub(super) async fn bring_up(
     began_ns: u64,
     step: &Cell<&'static str>,
 ) -> Result<Found, BusError> {
-    let failed = |step: &Cell<&'static str>, error: Error| BusError::Master { step: step.get(), error };
-    step.set("looking for devices");
-    let mut ring: FreshRing = master
-        .init_single_group::<DEVICES_MAX, IMAGE_MAX_BYTES>(move || began_ns)
-        .await
-        .map_err(|e| failed(step, e))?;
-    if ring.is_empty() {
-        return Err(BusError::NoDevice(step.get()));
-    }
-    for device in ring.iter(master) {
-        tracing::info!(name = device.name(), address = device.configured_address(), "found");
-    }
-    step.set("looking for mailboxes");
-    let mut mailboxes = Vec::new();
-    for (position, device) in ring.iter(master).enumerate() {
-        mailboxes.extend(mail::find(&device, position).await.map_err(|e| failed(step, e))?);
-    }
-    let mut found = Vec::new();
-    for axis in axes {
-        let device = ring.subdevice(master, axis.device).map_err(|_| BusError::TooFewDevices {
-            found: ring.len(),
-            what: axis.name.clone(),
-            position: axis.device,
-        })?;
-        if !mailboxes.iter().any(|mailbox| usize::from(mailbox.device) == axis.device) {
-            let (axis, position, device) = (axis.name.clone(), axis.device, device.name().to_owned());
-            return Err(BusError::NoDrive { axis, position, device });
-        }
-        found.push(prepare(&device, axis, layout, step).await?);
-    }
+    let way = Way { master, layout, step };
+    let mut ring = way.find_devices(began_ns).await?;
+    let mailboxes = way.find_mailboxes(&ring).await?;
+    let axes = way.prepare_axes(&ring, axes, &mailboxes).await?;
     step.set("distributed clocks");
     for (position, mut device) in ring.iter_mut(master).enumerate() {
         if axes.iter().any(|axis| axis.device == position) {
             device.set_dc_sync(DcSync::Sync0);
         }
     }
-    let ring = ring.into_pre_op_pdi(master).await.map_err(|e| failed(step, e))?;
+    let ring = ring.into_pre_op_pdi(master).await.map_err(|error| way.failed(error))?;
     let mut expected_counter = 0;
     for (position, device) in ring.iter(master).enumerate() {
         let (outputs, inputs) = (device.io_raw().outputs().len(), device.io_raw().inputs().len());
         expected_counter += u16::from(inputs > 0) + 2 * u16::from(outputs > 0);
-        for axis in found.iter().filter(|axis| axis.device == position) {
+        for axis in axes.iter().filter(|axis| axis.device == position) {
             has_room(axis, device.name(), outputs, inputs)?;
         }
     }
@@ -97,19 +72,76 @@ pub(super) async fn bring_up(
         sync0_period: Duration::from_micros(layout.cycle.period_us.into()),
         sync0_shift: Duration::ZERO,
     };
-    let ring = ring.configure_dc_sync(master, clocks).await.map_err(|e| failed(step, e))?;
+    let ring = ring.configure_dc_sync(master, clocks).await.map_err(|error| way.failed(error))?;
     step.set("SAFE-OP");
-    let ring = ring.into_safe_op(master).await.map_err(|e| failed(step, e))?;
+    let ring = ring.into_safe_op(master).await.map_err(|error| way.failed(error))?;
     step.set("reading the mode of operation (0x6061)");
-    for axis in found.iter().filter(|axis| axis.offsets.mode_display.is_none()) {
-        let device = ring.subdevice(master, axis.device).map_err(|e| failed(step, e))?;
-        in_mode(&device, axis)
-            .await
-            .map_err(|refused| refused.into_error(&axis.name, axis.device, device.name(), step))?;
+    for axis in axes.iter().filter(|axis| axis.offsets.mode_display.is_none()) {
+        let device = ring.subdevice(master, axis.device).map_err(|error| way.failed(error))?;
+        let mode = in_mode(&device, axis).await;
+        mode.map_err(|refused| refused.into_error(&axis.name, axis.device, device.name(), step))?;
     }
     step.set("requesting OP");
-    let ring = ring.request_into_op(master).await.map_err(|e| failed(step, e))?;
-    Ok(Found { ring, axes: found, expected_counter, mailboxes })
+    let ring = ring.request_into_op(master).await.map_err(|error| way.failed(error))?;
+    Ok(Found { ring, axes, expected_counter, mailboxes })
+}
+
+/// The way from power-on to PRE-OP.
+struct Way<'a> {
+    master: &'static MainDevice<'static>,
+    layout: &'a Layout,
+    step: &'a Cell<&'static str>,
+}
+
+impl Way<'_> {
+    fn failed(&self, error: Error) -> BusError {
+        BusError::Master { step: self.step.get(), error }
+    }
+
+    async fn find_devices(&self, began_ns: u64) -> Result<FreshRing, BusError> {
+        self.step.set("looking for devices");
+        let found = self.master.init_single_group::<DEVICES_MAX, IMAGE_MAX_BYTES>(move || began_ns).await;
+        let ring: FreshRing = found.map_err(|error| self.failed(error))?;
+        if ring.is_empty() {
+            return Err(BusError::NoDevice(self.step.get()));
+        }
+        for device in ring.iter(self.master) {
+            tracing::info!(name = device.name(), address = device.configured_address(), "found");
+        }
+        Ok(ring)
+    }
+
+    async fn find_mailboxes(&self, ring: &FreshRing) -> Result<Vec<Mailbox>, BusError> {
+        self.step.set("looking for mailboxes");
+        let mut mailboxes = Vec::new();
+        for (position, device) in ring.iter(self.master).enumerate() {
+            mailboxes.extend(mail::find(&device, position).await.map_err(|error| self.failed(error))?);
+        }
+        Ok(mailboxes)
+    }
+
+    /// Checks and configures the drive of each axis.
+    async fn prepare_axes(
+        &self,
+        ring: &FreshRing,
+        axes: &[AxisLayout],
+        mailboxes: &[Mailbox],
+    ) -> Result<Vec<Axis>, BusError> {
+        let mut prepared = Vec::new();
+        for axis in axes {
+            let device = ring.subdevice(self.master, axis.device).map_err(|_| BusError::TooFewDevices {
+                found: ring.len(),
+                what: axis.name.clone(),
+                position: axis.device,
+            })?;
+            if !mailboxes.iter().any(|mailbox| usize::from(mailbox.device) == axis.device) {
+                let (axis, position, device) = (axis.name.clone(), axis.device, device.name().to_owned());
+                return Err(BusError::NoDrive { axis, position, device });
+            }
+            prepared.push(prepare(&device, axis, self.layout, self.step).await?);
+        }
+        Ok(prepared)
+    }
 }
 
 /// The device has as much process data as what the drive maps.

@@ -164,17 +164,19 @@ mod tests {
         let said = |kind, value, expected| Event::new(9, kind, value, expected, Reaction::None).to_string();
         assert_eq!(
             said(EventKind::AlError, 2, 0x26_18),
-            "cycle 9: device 2 is in AL state 0x0018 (OP with an error), AL status code 0x0026: Inconsistent Settings: goes on"
+            "cycle 9: device 2 is in AL state 0x0018 (OP with an error), AL status code 0x0026: Inconsistent Settings: continuing"
         );
-        assert_eq!(said(EventKind::DeviceState, 2, 0x01), "cycle 9: device 2 is in AL state 0x0001 (INIT): goes on");
+        assert_eq!(said(EventKind::DeviceState, 2, 0x01), "cycle 9: device 2 is in AL state 0x0001 (INIT): continuing");
         assert!(said(EventKind::DeviceState, 2, 0x14 | words::CODE_UNREAD).contains("could not be read"));
         let bytes = [0x11, 0x86, 0x21, 0, 0, 0, 0, 0xAB];
         assert_eq!(
             said(EventKind::Emergency, 3, i64::from_le_bytes(bytes)),
             "cycle 9: device 3 sent an emergency, 0x8611 (following error), error register 0x21 (generic, device \
-             profile), maker's data 0x00000000ab: goes on"
+             profile), maker's data 0x00000000ab: continuing"
         );
-        assert!(said(EventKind::Emergency, 3, 0).contains("0x0000 (no error, or gone), error register 0x00: goes on"));
+        assert!(
+            said(EventKind::Emergency, 3, 0).contains("0x0000 (no error, or gone), error register 0x00: continuing")
+        );
         assert!(said(EventKind::SecondMaster, 5, 0x0301_0101_0101).contains("5 frames"));
         assert!(said(EventKind::SecondMaster, 5, 0x0301_0101_0101).contains("source address 03-01-01-01-01-01:"));
     }

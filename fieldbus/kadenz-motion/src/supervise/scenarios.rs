@@ -356,7 +356,7 @@ fn m28_a_warning_is_told_once_and_stops_nothing() {
     }
     assert_eq!(bench.kinds(), [EventKind::DriveWarning]);
     assert_eq!((bench.log[0].value, bench.log[0].expected), (3, 0x16B7));
-    assert!(bench.log[0].to_string().contains("drive of axis 3 warns, statusword 0x16b7: goes on"));
+    assert!(bench.log[0].to_string().contains("drive of axis 3 warns, statusword 0x16b7: continuing"));
 }
 
 #[test]

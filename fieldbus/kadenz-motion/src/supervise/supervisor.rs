@@ -37,7 +37,7 @@ impl Reaction {
 impl std::fmt::Display for Reaction {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::None => "goes on",
+            Self::None => "continuing",
             Self::Hold => "holds the last setpoint",
             Self::QuickStop => "quick stop",
             Self::SafeState => "power off",

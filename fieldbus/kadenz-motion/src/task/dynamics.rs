@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 use kadenz_dynamics::{indy7, Arm};
-use kadenz_rt::{Batch, Receiver, Sender};
+use kadenz_rt::{Batch, Sender};
 
 use super::periodic::{Cyclic, Flow, Release};
-use super::Shared;
+use super::{DynamicsQueues, Shared};
 use crate::message::{TaskSample, TorqueRequest, Torques, BATCH};
 use crate::robot::DriveTrain;
 use crate::AXES;
@@ -17,9 +17,7 @@ use crate::AXES;
 pub struct DynamicsTask {
     arm: Arm,
     trains: [DriveTrain; AXES],
-    requests: Receiver<TorqueRequest>,
-    torques: Sender<Torques>,
-    log: Sender<TaskSample, BATCH>,
+    queues: DynamicsQueues,
     batch: Batch<TaskSample, BATCH>,
     shared: Arc<Shared>,
     now_ns: fn() -> u64,
@@ -27,15 +25,9 @@ pub struct DynamicsTask {
 
 impl DynamicsTask {
     /// `trains` gives what stands behind the joints besides the links: rotors and friction.
-    pub fn new(
-        trains: [DriveTrain; AXES],
-        requests: Receiver<TorqueRequest>,
-        torques: Sender<Torques>,
-        log: Sender<TaskSample, BATCH>,
-        shared: Arc<Shared>,
-    ) -> Self {
+    pub fn new(trains: [DriveTrain; AXES], queues: DynamicsQueues, shared: Arc<Shared>) -> Self {
         let batch = Batch::default();
-        Self { arm: indy7::arm(), trains, requests, torques, log, batch, shared, now_ns: kadenz_rt::now_ns }
+        Self { arm: indy7::arm(), trains, queues, batch, shared, now_ns: kadenz_rt::now_ns }
     }
 
     /// Torques for one point: links by KDL, rotors and friction by the drive trains.
@@ -56,10 +48,10 @@ impl DynamicsTask {
 
 impl Cyclic for DynamicsTask {
     fn step(&mut self, _: Release) -> Flow {
-        if let Some(request) = self.requests.newest() {
+        if let Some(request) = self.queues.requests.newest() {
             if let Some(torque_nm) = self.torque(&request) {
                 // A full queue means main has not taken the last ones: these are newer, but there will be more.
-                self.torques.send(&Torques { sent_ns: (self.now_ns)(), number: request.number, torque_nm });
+                self.queues.torques.send(&Torques { sent_ns: (self.now_ns)(), number: request.number, torque_nm });
             }
         }
         if self.shared.over() {
@@ -71,7 +63,7 @@ impl Cyclic for DynamicsTask {
 
     fn record(&mut self, release: Release, sample: TaskSample) {
         let ends = self.shared.over();
-        push(&mut self.batch, &self.log, self.shared.measures(release.nominal_ns).then_some(sample), ends);
+        push(&mut self.batch, &self.queues.log, self.shared.measures(release.nominal_ns).then_some(sample), ends);
     }
 }
 

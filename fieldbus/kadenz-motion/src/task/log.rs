@@ -6,33 +6,17 @@ use std::io::Write;
 use std::sync::Arc;
 
 use kadenz_record::{RecordError, Writer};
-use kadenz_rt::{Receiver, Sender};
 
 use super::periodic::{Cyclic, Flow, Release};
-use super::{Shared, Task};
-use crate::message::{CycleSample, Events, TaskSample, BATCH};
+use super::{LogQueues, Shared, Task};
+use crate::message::TaskSample;
 use crate::record::{MotionRecords, RunEnd};
-
-/// Its ends of the queues.
-#[derive(Debug)]
-pub struct Queues {
-    /// From the main task.
-    pub cycles: Receiver<CycleSample, BATCH>,
-    /// From the main task.
-    pub events: Receiver<Events>,
-    /// From the dynamic task.
-    pub dynamics: Receiver<TaskSample, BATCH>,
-    /// From the trajectory task.
-    pub trajectory: Receiver<TaskSample, BATCH>,
-    /// To whoever says events aloud: a terminal or a pipe may keep its writer waiting, this task it may not.
-    pub said: Sender<Events>,
-}
 
 /// See the module.
 pub struct LogTask<W: Write> {
     writer: Writer<W>,
     records: MotionRecords,
-    queues: Queues,
+    queues: LogQueues,
     shared: Arc<Shared>,
     /// The first failure to write; nothing more is written after it.
     failed: Option<RecordError>,
@@ -44,7 +28,7 @@ pub struct LogTask<W: Write> {
 
 impl<W: Write> LogTask<W> {
     /// Records must be open.
-    pub fn new(writer: Writer<W>, records: MotionRecords, queues: Queues, shared: Arc<Shared>) -> Self {
+    pub fn new(writer: Writer<W>, records: MotionRecords, queues: LogQueues, shared: Arc<Shared>) -> Self {
         Self {
             writer,
             records,

@@ -3,22 +3,22 @@
 
 use std::sync::Arc;
 
-use kadenz_rt::{Batch, Receiver, Sender};
+use kadenz_rt::Sender;
 
-use super::dynamics::push;
+use super::cycle_log::CycleLog;
+use super::feed_forward::FeedForward;
 use super::outcome::Outcome;
 use super::periodic::{Cyclic, Flow, Release};
 use super::phase::Phase;
+use super::reference::Reference;
 use super::sync0::{Passing, Sync0};
-use super::{Shared, StopCategory, Task, Window};
+use super::{MainQueues, Shared, StopCategory, Task, Window};
 use crate::bus::{Answer, AxisFeedback, AxisSetpoint, Bus, Emergency, Wire};
 use crate::cia402::{controlword, towards_enabled, DriveState};
 use crate::layout::Layout;
-use crate::message::{CycleSample, Events, Order, Setpoints, TaskSample, TorqueRequest, Torques, BATCH, EVENTS};
-use crate::profile::{Point, Way};
-use crate::supervise::{
-    AxisSeen, Duty, Event, EventKind, Exchange, Observation, Reaction, Supervisor, SETPOINT_GRACE_CYCLES,
-};
+use crate::message::{Order, TaskSample};
+use crate::profile::Way;
+use crate::supervise::{AxisSeen, Duty, Event, EventKind, Exchange, Observation, Reaction, Supervisor};
 use crate::AXES;
 
 /// Cycles the ring may take to reach OP, and the drives to be enabled.
@@ -40,63 +40,50 @@ const SETPOINT_TRIES: u32 = 3;
 /// Torques older than this are reported once.
 const TORQUE_LATE: u32 = 5;
 
-/// The queues of figure 14, main's ends.
-#[derive(Debug)]
-pub struct Queues {
-    /// From the trajectory task.
-    pub setpoints: Receiver<Setpoints>,
-    /// From the dynamic task.
-    pub torques: Receiver<Torques>,
-    /// To the dynamic task.
-    pub requests: Sender<TorqueRequest>,
-    /// To the trajectory task.
-    pub orders: Sender<Order>,
-    /// To the log task.
-    pub cycles: Sender<CycleSample, BATCH>,
-    /// To the log task.
-    pub events: Sender<Events>,
+/// What the layout and the lab ask of a run.
+#[derive(Debug, Clone, Copy)]
+struct Plan {
+    period_ns: u64,
+    /// Cycles that are measured.
+    cycles: u64,
+    /// Cycles a stop may take.
+    stop_cycles: u64,
+    /// Cycles for which drives continue along their line without a setpoint.
+    drives_go_on: u32,
+    /// Proof: panics in this cycle.
+    panic_at: Option<u64>,
+}
+
+/// What was noticed and logged before.
+#[derive(Debug, Default)]
+struct Noticed {
+    stop: Option<StopCategory>,
+    panics: [bool; 4],
 }
 
 /// See the module.
 pub struct MainTask<W: Wire> {
     bus: Bus<W>,
-    queues: Queues,
     shared: Arc<Shared>,
+    orders: Sender<Order>,
     supervisor: Supervisor,
-    phase: Phase,
+    sync0: Sync0,
+    reference: Reference,
+    feed_forward: FeedForward,
+    log: CycleLog,
+    feedback: [AxisFeedback; AXES],
+    plan: Plan,
+    noticed: Noticed,
     cycle: u64,
+    phase: Phase,
     phase_since: u64,
     outcome: Outcome,
-    period_ns: u64,
-    sync0: Sync0,
-    stop_cycles: u64,
-    drives_go_on: u32,
-    planned_cycles: u64,
-    buffer: Option<(Setpoints, usize)>,
-    /// Setpoints that are still to come and will be passed over: the reference has gone on without them.
-    ahead: u64,
-    number: u64,
-    point: Point<AXES>,
-    way: Way,
-    /// The first setpoint has come.
-    moving: bool,
-    setpoint_age: u32,
-    torque: Torques,
-    torque_age: u32,
-    feedback: [AxisFeedback; AXES],
-    sample: CycleSample,
-    batch: Batch<CycleSample, BATCH>,
-    events: Events,
-    queues_full: u32,
-    panics_seen: [bool; 4],
-    panic_at: Option<u64>,
-    stop_seen: Option<StopCategory>,
     first_measured: Option<u64>,
 }
 
 impl<W: Wire> MainTask<W> {
     /// `planned_cycles` are measured, from the first setpoint of the first way on.
-    pub fn new(bus: Bus<W>, layout: &Layout, planned_cycles: u64, queues: Queues, shared: Arc<Shared>) -> Self {
+    pub fn new(bus: Bus<W>, layout: &Layout, planned_cycles: u64, queues: MainQueues, shared: Arc<Shared>) -> Self {
         let silent = AxisFeedback {
             statusword: 0,
             state: DriveState::Unknown,
@@ -105,45 +92,36 @@ impl<W: Wire> MainTask<W> {
             error_code: 0,
             mode: None,
         };
-        let no_event = Event::new(0, EventKind::Recovered, 0, 0, Reaction::None);
+        let period_ns = layout.period_ns();
         Self {
             supervisor: Supervisor::new(layout.supervision, bus.expected_counter(), AXES),
             bus,
-            queues,
             shared,
-            phase: Phase::Starting,
+            orders: queues.orders,
+            sync0: Sync0::new(period_ns, u64::from(layout.cycle.sync0_after_us) * 1000),
+            reference: Reference::new(queues.setpoints, period_ns),
+            feed_forward: FeedForward::new(queues.torques, queues.requests),
+            log: CycleLog::new(queues.cycles, queues.events),
+            feedback: [silent; AXES],
+            plan: Plan {
+                period_ns,
+                cycles: planned_cycles,
+                stop_cycles: layout.supervision.stop_cycles.into(),
+                drives_go_on: layout.cycle.drives_go_on_cycles,
+                panic_at: None,
+            },
+            noticed: Noticed::default(),
             cycle: 0,
+            phase: Phase::Starting,
             phase_since: 0,
             outcome: Outcome::Done,
-            period_ns: layout.period_ns(),
-            sync0: Sync0::new(layout.period_ns(), u64::from(layout.cycle.sync0_after_us) * 1000),
-            stop_cycles: layout.supervision.stop_cycles.into(),
-            drives_go_on: layout.cycle.drives_go_on_cycles,
-            planned_cycles,
-            buffer: None,
-            ahead: 0,
-            number: 0,
-            point: Point::at_rest([0.0; AXES]),
-            way: Way::Approach,
-            moving: false,
-            setpoint_age: 0,
-            torque: Torques { sent_ns: 0, number: 0, torque_nm: [0.0; AXES] },
-            torque_age: 0,
-            feedback: [silent; AXES],
-            sample: CycleSample::default(),
-            batch: Batch::default(),
-            events: Events { count: 0, lost: 0, events: [no_event; EVENTS] },
-            queues_full: 0,
-            panics_seen: [false; 4],
-            panic_at: None,
-            stop_seen: None,
             first_measured: None,
         }
     }
 
     /// Panics in this cycle: for the proof that the drives lose power then too.
     pub fn provoke_panic_at(&mut self, cycle: u64) {
-        self.panic_at = Some(cycle);
+        self.plan.panic_at = Some(cycle);
     }
 
     /// How it ended, and the bus to leave.
@@ -197,25 +175,16 @@ impl<W: Wire> MainTask<W> {
             return;
         }
         if category == StopCategory::Two {
-            self.queues.orders.send(&Order { kind: Order::STOP, pose_rad: [0.0; AXES] });
+            self.orders.send(&Order { kind: Order::STOP, pose_rad: [0.0; AXES] });
             self.enter(Phase::Halting { stood: None });
         } else {
             self.enter(Phase::Stopping { category, since: self.cycle });
         }
     }
 
-    fn log(&mut self, event: Event) {
-        log_into(&mut self.events, event);
-    }
-
-    /// The next setpoint of the path, with its number in the queue's message.
-    fn next_setpoint(&mut self) -> Option<(Setpoints, usize)> {
-        let (setpoints, index) =
-            self.buffer.take().or_else(|| self.queues.setpoints.receive().map(|setpoints| (setpoints, 0)))?;
-        if index == 0 {
-            self.buffer = Some((setpoints, 1));
-        }
-        Some((setpoints, index))
+    /// An event of this cycle to which nobody reacts.
+    fn note(&mut self, kind: EventKind, value: i64, expected: i64) {
+        self.log.event(Event::new(self.cycle, kind, value, expected, Reaction::None));
     }
 
     /// Takes the setpoint of this cycle and what the dynamic task has sent.
@@ -227,72 +196,20 @@ impl<W: Wire> MainTask<W> {
             self.bus.clock().sleep_until_ns(leave_ns);
             now_ns = self.bus.clock().now_ns();
         }
-        let steps = self.sync0.steps(now_ns, release, self.drives_go_on);
-        let steps = if self.moving { steps } else { 1 };
+        let is_moving = self.reference.is_moving;
+        let steps = self.sync0.steps(now_ns, release, self.plan.drives_go_on);
         // Before the first setpoint the trajectory task has up to a period of its own to begin.
-        if steps > 0 && (self.moving || self.cycle - self.phase_since > FIRST_SETPOINT_CYCLES) {
-            self.setpoint_age += 1;
-        }
-        let mut missing = self.ahead + steps;
-        let mut taken = None;
-        while missing > 0 {
-            let Some(next) = self.next_setpoint() else { break };
-            taken = Some(next);
-            missing -= 1;
-        }
-        // The trajectory task has slept as long, and the queue is shorter than a pause: until the missing setpoints come
-        // the reference goes on along its line, as the drives did, and for no longer than that task's period.
-        let goes_on = self.moving && self.setpoint_age <= SETPOINT_GRACE_CYCLES;
-        if let Some((setpoints, index)) = taken {
-            self.point = setpoints.points[index].into();
-            self.way = Way::from_code(setpoints.ways[index]);
-            self.number = setpoints.number + index as u64;
-            self.setpoint_age = 0;
-            self.moving = true;
-            self.ahead = missing;
-            self.point.go_on(self.periods_s(missing));
-            self.sample.setpoint_age_ns = span(setpoints.sent_ns, now_ns);
-            if setpoints.standing != 0 {
-                if let Phase::Halting { stood: None } = self.phase {
-                    self.phase = Phase::Halting { stood: Some(self.cycle) };
-                }
+        let is_due = is_moving || self.cycle - self.phase_since > FIRST_SETPOINT_CYCLES;
+        if let Some(taken) = self.reference.advance(if is_moving { steps } else { 1 }, is_due) {
+            self.log.sample.setpoint_age_ns = span(taken.sent_ns, now_ns);
+            if taken.is_standing && self.phase == (Phase::Halting { stood: None }) {
+                self.phase = Phase::Halting { stood: Some(self.cycle) };
             }
-        } else if goes_on {
-            self.ahead = missing;
-            self.point.go_on(self.periods_s(steps));
-        } else {
-            // Hold: the last position, standing. The path waits.
-            self.point.velocity = [0.0; AXES];
-            self.point.acceleration = [0.0; AXES];
         }
-        match self.queues.torques.newest() {
-            Some(torque) => {
-                self.torque = torque;
-                self.torque_age = 0;
-            }
-            None => self.torque_age += 1,
+        self.log.sample.torque_age_ns = span(self.feed_forward.take(), now_ns);
+        if self.feed_forward.age == TORQUE_LATE && self.phase == Phase::Moving {
+            self.note(EventKind::TorqueLate, self.feed_forward.age.into(), 0);
         }
-        self.sample.torque_age_ns = span(self.torque.sent_ns, now_ns);
-        if self.torque_age == TORQUE_LATE && self.phase == Phase::Moving {
-            let event = Event::new(self.cycle, EventKind::TorqueLate, self.torque_age.into(), 0, Reaction::None);
-            self.log(event);
-        }
-    }
-
-    fn periods_s(&self, count: u64) -> f64 {
-        (count * self.period_ns) as f64 * 1e-9
-    }
-
-    /// Asks the dynamic task for the torques of the next cycle.
-    fn request_torque(&mut self, now_ns: u64) {
-        if self.buffer.is_none() {
-            self.buffer = self.queues.setpoints.receive().map(|setpoints| (setpoints, 0));
-        }
-        let (number, point) = match &self.buffer {
-            Some((setpoints, index)) => (setpoints.number + *index as u64, setpoints.points[*index]),
-            None => (self.number, self.point.into()),
-        };
-        self.queues.requests.send(&TorqueRequest { sent_ns: now_ns, number, point });
     }
 
     fn write_outputs(&mut self) {
@@ -301,18 +218,20 @@ impl<W: Wire> MainTask<W> {
             let standing = AxisSetpoint { position_rad: feedback.position_rad, ..AxisSetpoint::default() };
             let following = AxisSetpoint {
                 controlword: controlword::ENABLE,
-                position_rad: self.point.position[k],
-                velocity_rad_s: self.point.velocity[k],
-                torque_nm: self.torque.torque_nm[k],
+                position_rad: self.reference.point.position[k],
+                velocity_rad_s: self.reference.point.velocity[k],
+                torque_nm: self.feed_forward.torque_nm(k),
             };
             let setpoint = match self.phase {
                 Phase::Starting | Phase::Off { .. } => standing,
-                Phase::Enabling if feedback.state == DriveState::OperationEnabled => {
-                    AxisSetpoint { controlword: controlword::ENABLE, position_rad: self.point.position[k], ..standing }
-                }
+                Phase::Enabling if feedback.state == DriveState::OperationEnabled => AxisSetpoint {
+                    controlword: controlword::ENABLE,
+                    position_rad: self.reference.point.position[k],
+                    ..standing
+                },
                 Phase::Enabling => {
                     // Until it is enabled the setpoint is where the axis stands, so that enabling moves nothing.
-                    self.point.position[k] = feedback.position_rad;
+                    self.reference.point.position[k] = feedback.position_rad;
                     let controlword = match feedback.state {
                         // In another mode it would not take positions for what they are.
                         DriveState::SwitchedOn if feedback.in_other_mode() => controlword::SWITCH_ON,
@@ -333,16 +252,17 @@ impl<W: Wire> MainTask<W> {
             if let Some(feedback) = self.bus.read(k) {
                 self.feedback[k] = feedback;
             }
-            self.sample.position_error_deg[k] = (self.point.position[k] - self.feedback[k].position_rad).to_degrees();
-            self.sample.velocity_error_deg_s[k] =
-                (self.point.velocity[k] - self.feedback[k].velocity_rad_s).to_degrees();
+            self.log.sample.position_error_deg[k] =
+                (self.reference.point.position[k] - self.feedback[k].position_rad).to_degrees();
+            self.log.sample.velocity_error_deg_s[k] =
+                (self.reference.point.velocity[k] - self.feedback[k].velocity_rad_s).to_degrees();
         }
     }
 
     fn supervise(&mut self, duty: Duty, release: &Release, exchange: Exchange, clock_difference_ns: Option<u32>) {
         let axes: [AxisSeen; AXES] = std::array::from_fn(|k| {
             let AxisFeedback { state, statusword, error_code, mode, .. } = self.feedback[k];
-            AxisSeen { state, statusword, error_code, mode, error_deg: self.sample.position_error_deg[k] }
+            AxisSeen { state, statusword, error_code, mode, error_deg: self.log.sample.position_error_deg[k] }
         });
         let seen = Observation {
             cycle: self.cycle,
@@ -352,16 +272,16 @@ impl<W: Wire> MainTask<W> {
             skipped: release.skipped,
             clock_difference_ns,
             stranger: self.bus.foreign().stranger(),
-            setpoint_age: if self.phase == Phase::Moving { self.setpoint_age } else { 0 },
+            setpoint_age: if self.phase == Phase::Moving { self.reference.age } else { 0 },
             axes: &axes,
         };
         let mut cause = None;
-        let events = &mut self.events;
+        let log = &mut self.log;
         let reaction = self.supervisor.observe(&seen, &mut |event| {
             if event.reaction() >= Reaction::QuickStop && cause.is_none() {
                 cause = Some(event);
             }
-            log_into(events, event);
+            log.event(event);
         });
         if let Some(cause) = cause {
             self.react(reaction, cause);
@@ -380,26 +300,24 @@ impl<W: Wire> MainTask<W> {
 
     fn look_at_requests(&mut self) {
         let requested = self.shared.stop_requested();
-        if let Some(category) = requested.filter(|_| requested != self.stop_seen) {
-            self.stop_seen = requested;
-            self.log(Event::new(self.cycle, EventKind::StopRequested, category as i64, 0, Reaction::None));
+        if let Some(category) = requested.filter(|_| requested != self.noticed.stop) {
+            self.noticed.stop = requested;
+            self.note(EventKind::StopRequested, category as i64, 0);
             if self.outcome == Outcome::Done || matches!(self.outcome, Outcome::Stopped(_)) {
                 self.outcome = Outcome::Stopped(category);
             }
             self.stop(category);
         }
         for task in Task::ALL {
-            if self.shared.panicked(task) && !std::mem::replace(&mut self.panics_seen[task as usize], true) {
+            if self.shared.panicked(task) && !std::mem::replace(&mut self.noticed.panics[task as usize], true) {
                 let reaction = if task == Task::Main { Reaction::SafeState } else { Reaction::QuickStop };
                 let event = Event::new(self.cycle, EventKind::Panic, task as i64, 0, reaction);
-                self.log(event);
+                self.log.event(event);
                 self.react(reaction, event);
             }
         }
-        let full = self.queues.cycles.refused() + self.queues.events.refused();
-        if full > self.queues_full {
-            self.queues_full = full;
-            self.log(Event::new(self.cycle, EventKind::QueueFull, Task::Log as i64, full.into(), Reaction::None));
+        if let Some(refused) = self.log.newly_refused() {
+            self.note(EventKind::QueueFull, Task::Log as i64, refused.into());
         }
     }
 
@@ -413,8 +331,7 @@ impl<W: Wire> MainTask<W> {
                 return;
             }
             if let Some(Emergency { device, bytes }) = self.bus.look_for_mail(deadline_ns) {
-                let (device, bytes) = (device.into(), i64::from_le_bytes(bytes));
-                self.log(Event::new(self.cycle, EventKind::Emergency, device, bytes, Reaction::None));
+                self.note(EventKind::Emergency, device.into(), i64::from_le_bytes(bytes));
             }
         }
     }
@@ -450,27 +367,27 @@ impl<W: Wire> MainTask<W> {
         match self.phase {
             Phase::Starting if answer.all_op => self.enter(Phase::Enabling),
             Phase::Enabling if self.feedback.iter().all(|axis| axis.state == DriveState::OperationEnabled) => {
-                self.queues.orders.send(&Order { kind: Order::START, pose_rad: self.point.position });
+                self.orders.send(&Order { kind: Order::START, pose_rad: self.reference.point.position });
                 self.enter(Phase::Moving);
-                self.setpoint_age = 0;
+                self.reference.age = 0;
             }
             Phase::Starting | Phase::Enabling if waited > START_CYCLES => {
                 let event = self.stuck(answer);
-                self.log(event);
+                self.log.event(event);
                 self.react(Reaction::SafeState, event);
             }
             Phase::Halting { stood: Some(stood) } if self.cycle - stood >= HOLD_CYCLES => {
                 self.enter(Phase::Stopping { category: StopCategory::One, since: self.cycle });
             }
-            Phase::Halting { stood: None } if self.setpoint_age > self.stop_cycles as u32 => {
+            Phase::Halting { stood: None } if self.reference.age > self.plan.stop_cycles as u32 => {
                 self.enter(Phase::Stopping { category: StopCategory::One, since: self.cycle });
             }
             Phase::Stopping { since, .. } if self.without_power() && self.cycle > since + 1 => {
                 let took = (self.cycle - since) as i64;
-                self.log(Event::new(self.cycle, EventKind::PowerRemoved, took, 0, Reaction::None));
+                self.note(EventKind::PowerRemoved, took, 0);
                 self.enter(Phase::Off { since: self.cycle });
             }
-            Phase::Stopping { category, since } if self.cycle - since > self.stop_cycles => {
+            Phase::Stopping { category, since } if self.cycle - since > self.plan.stop_cycles => {
                 let event = Event::new(
                     self.cycle,
                     EventKind::StopTimedOut,
@@ -478,7 +395,7 @@ impl<W: Wire> MainTask<W> {
                     0,
                     Reaction::SafeState,
                 );
-                self.log(event);
+                self.log.event(event);
                 self.react(Reaction::SafeState, event);
                 if category == StopCategory::Zero {
                     // Nobody answers: the drives' watchdogs have the last word.
@@ -492,8 +409,8 @@ impl<W: Wire> MainTask<W> {
     }
 
     fn open_window(&mut self, release: &Release) {
-        if self.way == Way::Out && self.phase == Phase::Moving && self.shared.window().is_none() {
-            let end_ns = release.nominal_ns + self.planned_cycles * self.period_ns;
+        if self.reference.way == Way::Out && self.phase == Phase::Moving && self.shared.window().is_none() {
+            let end_ns = release.nominal_ns + self.plan.cycles * self.plan.period_ns;
             self.shared.open_window(Window { start_ns: release.nominal_ns, end_ns });
             self.first_measured = Some(self.cycle);
         }
@@ -506,10 +423,10 @@ impl<W: Wire> MainTask<W> {
 impl<W: Wire> Cyclic for MainTask<W> {
     fn step(&mut self, release: Release) -> Flow {
         self.cycle += 1 + u64::from(release.skipped);
-        if self.panic_at.take_if(|at| *at <= self.cycle).is_some() {
+        if self.plan.panic_at.take_if(|at| *at <= self.cycle).is_some() {
             panic!("provoked");
         }
-        self.sample = CycleSample { clock_difference_ns: u32::MAX, frame_ns: u32::MAX, ..CycleSample::default() };
+        self.log.begin_cycle();
         self.look_at_requests();
         let mut tries = 0;
         let sent_ns = loop {
@@ -526,7 +443,7 @@ impl<W: Wire> Cyclic for MainTask<W> {
             }
         };
         // An answer that comes later than this is no use to the next cycle.
-        let deadline_ns = (release.due_ns + self.period_ns * 3 / 4).max(sent_ns + self.period_ns / 8);
+        let deadline_ns = (release.due_ns + self.plan.period_ns * 3 / 4).max(sent_ns + self.plan.period_ns / 8);
         let answer = self.bus.exchange(deadline_ns);
         let answered = matches!(answer.exchange, Exchange::Answered { .. });
         let (since_sync0_ns, system_time_ns) = (answer.since_sync0_ns, answer.system_time_ns);
@@ -534,19 +451,20 @@ impl<W: Wire> Cyclic for MainTask<W> {
         self.shared.set_shift_ns(self.shared.shift_ns() + self.sync0.follow(passing, sent_ns, &release));
         let mut difference = None;
         if answered {
-            self.sample.frame_ns = span(sent_ns, self.bus.clock().now_ns());
-            self.sample.fresh = 1;
+            self.log.sample.frame_ns = span(sent_ns, self.bus.clock().now_ns());
+            self.log.sample.fresh = 1;
             self.read_inputs();
             if self.cycle % CLOCK_EVERY == 0 {
                 difference = self.bus.clock_difference_ns(deadline_ns);
-                self.sample.clock_difference_ns = difference.unwrap_or(u32::MAX);
+                self.log.sample.clock_difference_ns = difference.unwrap_or(u32::MAX);
             }
         }
-        self.sample.way = self.way as u32;
+        self.log.sample.way = self.reference.way as u32;
         if let Some(duty) = self.phase.duty() {
             self.supervise(duty, &release, answer.exchange, difference);
             if duty == Duty::Operation {
-                self.request_torque(self.bus.clock().now_ns());
+                let now_ns = self.bus.clock().now_ns();
+                self.feed_forward.request(now_ns, self.reference.next_point());
             }
         }
         self.take_mail(deadline_ns);
@@ -555,36 +473,17 @@ impl<W: Wire> Cyclic for MainTask<W> {
 
     fn record(&mut self, release: Release, task: TaskSample) {
         let ends = matches!(self.phase, Phase::Off { since } if self.cycle - since >= OFF_CYCLES);
-        self.sample.task = task;
-        let sample = self.shared.measures(release.nominal_ns).then_some(self.sample);
-        push(&mut self.batch, &self.queues.cycles, sample, ends);
-        if self.events.count > 0 && (self.cycle % 32 == 0 || ends || self.events.count as usize == EVENTS) {
-            if self.queues.events.send(&self.events) {
-                self.events.lost = 0;
-            } else {
-                self.events.lost += self.events.count;
-            }
-            self.events.count = 0;
-        }
+        let counts = self.shared.measures(release.nominal_ns);
+        self.log.end_cycle(self.cycle, task, counts, ends);
     }
 
     /// Power off, as far as the bus still works; a second panic gives up and leaves the drives to their watchdogs.
     fn after_panic(&mut self) -> Flow {
-        if self.panics_seen[Task::Main as usize] {
+        if self.noticed.panics[Task::Main as usize] {
             return Flow::End;
         }
         self.look_at_requests();
         Flow::Continue
-    }
-}
-
-fn log_into(events: &mut Events, event: Event) {
-    match events.events.get_mut(events.count as usize) {
-        Some(place) => {
-            *place = event;
-            events.count += 1;
-        }
-        None => events.lost += 1,
     }
 }
 

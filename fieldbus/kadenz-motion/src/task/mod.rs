@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The four tasks of the study (yoo2024, table 5) and what runs them.
 
+mod cycle_log;
 mod dynamics;
+mod feed_forward;
 mod log;
 mod main_task;
 mod outcome;
 mod periodic;
 mod phase;
+mod queues;
+mod reference;
 mod shared;
 mod sync0;
 mod trajectory;
 
 pub use dynamics::DynamicsTask;
-pub use log::{LogTask, Queues as LogQueues};
-pub use main_task::{MainTask, Queues as MainQueues, CLOCK_EVERY};
+pub use log::LogTask;
+pub use main_task::{MainTask, CLOCK_EVERY};
 pub use outcome::Outcome;
 pub use periodic::{run, Cyclic, Flow, Release};
+pub use queues::{DynamicsQueues, LogQueues, MainQueues, Queues, TrajectoryQueues, AHEAD};
 pub use shared::{Shared, StopCategory, Window};
-pub use trajectory::{Movement, PathPlan, TrajectoryTask, AHEAD};
+pub use trajectory::{Movement, PathPlan, TrajectoryTask};
 
 /// Who is who.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,19 +3,15 @@
 
 use std::sync::Arc;
 
-use kadenz_rt::{Batch, Receiver, Sender};
+use kadenz_rt::Batch;
 
 use super::dynamics::push;
 use super::periodic::{Cyclic, Flow, Release};
-use super::{Shared, Task};
+use super::{Shared, Task, TrajectoryQueues};
 use crate::layout::Layout;
 use crate::message::{Order, Reference, Setpoints, TaskSample, BATCH};
 use crate::profile::{Limits, Path};
 use crate::AXES;
-
-/// Room of the queue to main, messages. It is kept full, so that main never waits for a task of lower priority, and is
-/// full again soon after a pause in which main has passed over setpoints.
-pub const AHEAD: usize = 3;
 
 /// What the arm does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -87,9 +83,7 @@ pub struct TrajectoryTask {
     number: u64,
     /// Found no room: sent first in the next period, so no point is ever lost.
     waiting: Option<Setpoints>,
-    orders: Receiver<Order>,
-    setpoints: Sender<Setpoints>,
-    log: Sender<TaskSample, BATCH>,
+    queues: TrajectoryQueues,
     batch: Batch<TaskSample, BATCH>,
     shared: Arc<Shared>,
     now_ns: fn() -> u64,
@@ -97,16 +91,10 @@ pub struct TrajectoryTask {
 
 impl TrajectoryTask {
     /// Waits for an order to start.
-    pub fn new(
-        plan: PathPlan,
-        orders: Receiver<Order>,
-        setpoints: Sender<Setpoints>,
-        log: Sender<TaskSample, BATCH>,
-        shared: Arc<Shared>,
-    ) -> Self {
+    pub fn new(plan: PathPlan, queues: TrajectoryQueues, shared: Arc<Shared>) -> Self {
         let batch = Batch::default();
         let now_ns = kadenz_rt::now_ns;
-        Self { plan, path: None, number: 0, waiting: None, orders, setpoints, log, batch, shared, now_ns }
+        Self { plan, path: None, number: 0, waiting: None, queues, batch, shared, now_ns }
     }
 
     fn next(&mut self) -> Option<Setpoints> {
@@ -127,7 +115,7 @@ impl TrajectoryTask {
     fn send_next(&mut self) -> bool {
         let Some(mut message) = self.waiting.take().or_else(|| self.next()) else { return false };
         message.sent_ns = (self.now_ns)();
-        let sent = self.setpoints.send(&message);
+        let sent = self.queues.setpoints.send(&message);
         if !sent {
             self.waiting = Some(message);
         }
@@ -137,7 +125,7 @@ impl TrajectoryTask {
 
 impl Cyclic for TrajectoryTask {
     fn step(&mut self, _: Release) -> Flow {
-        while let Some(order) = self.orders.receive() {
+        while let Some(order) = self.queues.orders.receive() {
             match order.kind {
                 Order::START => self.path = Some(self.plan.path(order.pose_rad)),
                 _ => {
@@ -157,6 +145,6 @@ impl Cyclic for TrajectoryTask {
 
     fn record(&mut self, release: Release, sample: TaskSample) {
         let ends = self.shared.over();
-        push(&mut self.batch, &self.log, self.shared.measures(release.nominal_ns).then_some(sample), ends);
+        push(&mut self.batch, &self.queues.log, self.shared.measures(release.nominal_ns).then_some(sample), ends);
     }
 }

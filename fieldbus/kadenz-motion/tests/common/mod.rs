@@ -9,15 +9,15 @@ use std::sync::{Arc, Mutex};
 
 use kadenz_motion::bus::{Bus, BusError};
 use kadenz_motion::layout::Layout;
-use kadenz_motion::message::{CycleSample, Events, TaskSample, BATCH};
+use kadenz_motion::message::{CycleSample, TaskSample};
 use kadenz_motion::simulation::{indy7_ring, indy7_segment, InProcess};
 use kadenz_motion::supervise::{Event, EventKind};
 use kadenz_motion::task::{
-    Cyclic, DynamicsTask, Flow, MainQueues, MainTask, Movement, Outcome, PathPlan, Release, Shared, TrajectoryTask,
-    AHEAD,
+    Cyclic, DynamicsTask, Flow, LogQueues, MainTask, Movement, Outcome, PathPlan, Queues, Release, Shared,
+    TrajectoryTask,
 };
 use kadenz_motion::AXES;
-use kadenz_rt::{Clock, Queue, Receiver};
+use kadenz_rt::Clock;
 use kadenz_segment::device::Function;
 use kadenz_segment::fault::Fault;
 use kadenz_segment::segment::Segment;
@@ -84,9 +84,7 @@ pub struct Cell {
     pub log_lives: bool,
     pub events: Vec<Event>,
     pub cycles: Vec<CycleSample>,
-    cycle_log: Receiver<CycleSample, BATCH>,
-    event_log: Receiver<Events>,
-    _task_logs: [Receiver<TaskSample, BATCH>; 2],
+    logs: LogQueues,
     nominal_ns: u64,
     step: u64,
 }
@@ -142,27 +140,13 @@ impl Cell {
         let bus = Bus::bring_up(wire, layout, &layout.axis)?;
         let shared = Arc::new(Shared::default());
         let plan = PathPlan::new(layout, movement);
-        let (setpoints_in, setpoints) = Queue::open("setpoints", AHEAD).unwrap();
-        let (torques_in, torques) = Queue::open("torques", 4).unwrap();
-        let (requests, requests_out) = Queue::open("requests", 4).unwrap();
-        let (orders, orders_out) = Queue::open("orders", 4).unwrap();
-        let (cycles, cycle_log) = Queue::open("cycles", 10).unwrap();
-        let (events, event_log) = Queue::open("events", 10).unwrap();
-        let (trajectory_in, trajectory_log) = Queue::open("trajectory", 10).unwrap();
-        let (dynamics_in, dynamics_log) = Queue::open("dynamics", 10).unwrap();
-        let queues = MainQueues { setpoints, torques, requests, orders, cycles, events };
-        let main = MainTask::new(bus, layout, 2 * plan.way_cycles(), queues, Arc::clone(&shared));
+        let queues = Queues::open().unwrap();
+        let main = MainTask::new(bus, layout, 2 * plan.way_cycles(), queues.main, Arc::clone(&shared));
         let nominal_ns = clock.now_ns() + MS;
         Ok(Self {
             main,
-            trajectory: TrajectoryTask::new(plan, orders_out, setpoints_in, trajectory_in, Arc::clone(&shared)),
-            dynamics: DynamicsTask::new(
-                layout.drive_trains(),
-                requests_out,
-                torques_in,
-                dynamics_in,
-                Arc::clone(&shared),
-            ),
+            trajectory: TrajectoryTask::new(plan, queues.trajectory, Arc::clone(&shared)),
+            dynamics: DynamicsTask::new(layout.drive_trains(), queues.dynamics, Arc::clone(&shared)),
             segment,
             stall_ns,
             clock,
@@ -172,9 +156,7 @@ impl Cell {
             log_lives: true,
             events: Vec::new(),
             cycles: Vec::new(),
-            cycle_log,
-            event_log,
-            _task_logs: [trajectory_log, dynamics_log],
+            logs: queues.log,
             nominal_ns,
             step: 0,
         })
@@ -210,10 +192,10 @@ impl Cell {
     }
 
     pub fn drain(&mut self) {
-        while let Some(batch) = self.cycle_log.receive_batch() {
+        while let Some(batch) = self.logs.cycles.receive_batch() {
             self.cycles.extend_from_slice(batch.values());
         }
-        while let Some(batch) = self.event_log.receive() {
+        while let Some(batch) = self.logs.events.receive() {
             self.events.extend_from_slice(&batch.events[..batch.count as usize]);
         }
     }
