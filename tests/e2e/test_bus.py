@@ -132,7 +132,7 @@ def test_a_layout_that_makes_no_sense_is_told_before_anything_is_measured(tmp_pa
     file.write_text(text.replace("velocity_deg_s = 60.0", "velocity_deg_s = -1.0", 1))
     answer = kadenz("run", "motion", "--bus-layout", file, "--output", tmp_path / "runs")
     assert answer.returncode == 2 and answer.stdout == "", answer.stderr
-    assert f"--bus-layout {file}: the target does not take this layout" in answer.stderr
+    assert f"--bus-layout {file}: the target does not accept this layout" in answer.stderr
     assert "velocity_deg_s of axis `joint 0` is -1" in answer.stderr
     assert not (tmp_path / "runs").exists()
 
