@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an ELF file says about itself."""
+"""Reads ELF files: digest, section sizes, symbols."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WRITE, _ALLOC, _EXEC = 1, 2, 4  # sh_flags, System V gABI chapter 4
 
 @dataclass(frozen=True)
 class Sizes:
-    """Bytes as `size` counts them: text is code and constants, data is initialised, bss is not."""
+    """Bytes as `size` counts them: text (code and constants), data (initialised), bss (zeroed)."""
 
     text: int
     data: int
@@ -22,7 +22,7 @@ class Sizes:
 
 
 class Elf:
-    """An ELF file, read when asked."""
+    """An ELF file, read on first access."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -34,7 +34,7 @@ class Elf:
 
     @cached_property
     def sizes(self) -> Sizes:
-        """Sizes of what is loaded."""
+        """Sizes of the loaded sections."""
         from elftools.elf.elffile import ELFFile
 
         text = data = bss = 0
@@ -52,15 +52,15 @@ class Elf:
         return Sizes(text, data, bss)
 
     def symbol_at(self, address: int) -> str:
-        """`function+0x12` for an address in code, "" when no function is there."""
+        """`function+0x12` for an address in code; "" if it lies in no function."""
         starts = [s for s, _, _ in self._functions]
-        # Bit 0 tells Thumb code on Arm, and is no part of the address.
+        # On Arm bit 0 marks Thumb code and is not part of the address.
         index = bisect_right(starts, address & ~1) - 1
         if index < 0:
             return ""
         start, size, name = self._functions[index]
         inside = (address & ~1) - start
-        # A label of assembly has no size: it reaches to the next one, within its section.
+        # An assembly label has no size: it extends to the next label or the end of its section.
         return f"{name}+{inside:#x}" if inside < size else ""
 
     @cached_property
@@ -84,7 +84,7 @@ class Elf:
                 if s["st_info"]["type"] in ("STT_FUNC", "STT_NOTYPE")
                 and s["st_shndx"] in code
                 and s.name
-                and not s.name.startswith("$")  # Arm's marks of code and data
+                and not s.name.startswith("$")  # Arm mapping symbols ($t, $d, ...)
             )
         ends = [start for start, _, _, _ in found[1:]] + [0]
         return [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every error that a user can see: what happened, where, the remedy, and the exit code.
+"""All errors shown to users: what happened, where, the remedy, and the exit code.
 
 Exit codes (docs/reference/exit-codes.md): 0 pass, 1 the tool or a target failed, 2 usage,
 3 a regression, 4 inconclusive.
@@ -17,8 +17,8 @@ EXIT_INCONCLUSIVE = 4
 class KadenzError(Exception):
     """An error with a remedy.
 
-    `message` says what happened and where (file, key, line); `remedy` says what to do;
-    `detail` may hold a target's last output or its registers. `exit_code` ends the process.
+    `message` says what happened and where (file, key, line); `remedy` says what to do; `detail` may
+    hold a target's last output or its registers. `exit_code` is that of the process.
     """
 
     exit_code = EXIT_FAILED
@@ -34,13 +34,13 @@ class KadenzError(Exception):
 
 
 class UsageError(KadenzError):
-    """The command line asks for something that does not exist."""
+    """The command line names something that does not exist or makes no sense."""
 
     exit_code = EXIT_USAGE
 
 
 class ConfigError(KadenzError):
-    """A user's file is wrong: the message names the file, the key and the nearest known key."""
+    """An error in a user's file; the message names the file, the key and the nearest known key."""
 
     exit_code = EXIT_USAGE
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text files of a machine below a root: "/" in reality, a folder in tests."""
+"""Text files of a machine below a root: "/", or a folder in tests."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 
 class MachineFiles:
-    """Reads /proc, /sys and the like. Reading never fails: kernels differ in what they offer."""
+    """Reads /proc, /sys and similar files. Reading never fails: kernels differ."""
 
     def __init__(self, root: Path = Path("/")) -> None:
         self.root = root
 
     def path(self, path: str) -> Path:
-        """The real place of a path of the machine."""
+        """The path below the root."""
         return self.root / path.lstrip("/")
 
     def read(self, path: str) -> str | None:
@@ -25,7 +25,7 @@ class MachineFiles:
             return None
 
     def text(self, path: str) -> str:
-        """The same, "" if it cannot be read."""
+        """A file's text; "" if it cannot be read."""
         return self.read(path) or ""
 
     def number(self, path: str) -> int | None:
@@ -38,7 +38,7 @@ class MachineFiles:
         return self.path(path).exists()
 
     def glob(self, pattern: str) -> list[str]:
-        """Paths of the machine that match, in the order of the numbers in them: cpu2, cpu10."""
+        """Matching paths of the machine, ordered by the numbers in them: cpu2, cpu10."""
         found = ["/" + str(p.relative_to(self.root)) for p in self.root.glob(pattern.lstrip("/"))]
         return sorted(found, key=_by_numbers)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where compilers and emulators are, which version, and how to get what is missing.
+"""Finds compilers and emulators, checks their versions, and names remedies for missing ones.
 
-The set-up (`make setup`) puts private tools into the cache folder when the system's are too old;
-this module looks in `PATH` first and there second, and is the only one that knows both places.
+`make setup` puts private tools into the cache folder if those of the system are too old. This
+module searches `PATH` first, then the cache; no other module knows both places.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ _VERSION = re.compile(r"(\d+(?:\.\d+)+)")
 
 @dataclass(frozen=True)
 class Need:
-    """A program kadenz may start: what for, from which version, and how one gets it."""
+    """A program kadenz may start: its purpose, minimum version, and how to install it."""
 
     name: str
     purpose: str
     remedy: str
     at_least: tuple[int, ...] = ()
-    library: str = ""  # a file of its C library that a compiler must find
+    library: str = ""  # a file of the C library that the compiler must find
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A need looked up on this machine. `problem` is "" when the tool can be used."""
+    """The result of looking up a need on this machine. `problem` is "" if the tool is usable."""
 
     need: Need
     path: Path | None
@@ -49,22 +49,22 @@ _QEMU_REMEDY = (
     "or put QEMU 10 or newer into PATH"
 )
 
-_GUEST_REMEDY = "Run `make guest-kernels`: it brings compilers, emulators and kernels of guests"
+_GUEST_REMEDY = "Run `make guest-kernels`: it fetches compilers, emulators and kernels for guests"
 
 NEEDS: tuple[Need, ...] = (
     Need("cmake", "builds the suite", _apt("cmake"), (3, 25)),
-    Need("ninja", "what CMake drives", _apt("ninja-build")),
-    Need("gcc", "the suite on this Linux, the scope", _apt("gcc"), (12,)),
+    Need("ninja", "runs the build that CMake generates", _apt("ninja-build")),
+    Need("gcc", "compiles the suite for this Linux, and the scope", _apt("gcc"), (12,)),
     Need(
         "riscv64-unknown-elf-gcc",
-        "images for RISC-V boards",
+        "compiles images for RISC-V boards",
         _apt("gcc-riscv64-unknown-elf", "picolibc-riscv64-unknown-elf"),
         (12,),
         "picolibc.specs",
     ),
     Need(
         "arm-none-eabi-gcc",
-        "images for Arm boards",
+        "compiles images for Arm boards",
         _apt("gcc-arm-none-eabi", "picolibc-arm-none-eabi"),
         (12,),
         "picolibc.specs",
@@ -75,27 +75,37 @@ NEEDS: tuple[Need, ...] = (
         "Run `make setup`, or install Rust with rustup: https://rustup.rs",
         (1, 78),  # reads version 4 of Cargo.lock
     ),
-    Need("x86_64-linux-gnu-gcc", "the suite for x86-64 guests", _GUEST_REMEDY, (12,), "libc.a"),
-    Need("aarch64-linux-gnu-gcc", "the suite for arm64 guests", _GUEST_REMEDY, (12,), "libc.a"),
-    Need("riscv64-linux-gnu-gcc", "the suite for riscv64 guests", _GUEST_REMEDY, (12,), "libc.a"),
+    Need(
+        "x86_64-linux-gnu-gcc", "builds the suite for x86-64 guests", _GUEST_REMEDY, (12,), "libc.a"
+    ),
+    Need(
+        "aarch64-linux-gnu-gcc", "builds the suite for arm64 guests", _GUEST_REMEDY, (12,), "libc.a"
+    ),
+    Need(
+        "riscv64-linux-gnu-gcc",
+        "builds the suite for riscv64 guests",
+        _GUEST_REMEDY,
+        (12,),
+        "libc.a",
+    ),
     Need("qemu-system-x86_64", "runs x86-64 guests", _GUEST_REMEDY, (10,)),
     Need("qemu-system-aarch64", "runs arm64 guests", _GUEST_REMEDY, (10,)),
     Need("qemu-system-riscv64", "runs riscv64 guests", _GUEST_REMEDY, (10,)),
     Need("qemu-system-riscv32", "emulates RISC-V boards", _QEMU_REMEDY, (10,)),
     Need("qemu-system-arm", "emulates Arm boards", _QEMU_REMEDY, (10,)),
-    Need("stress-ng", "load beside a measurement", _apt("stress-ng")),
+    Need("stress-ng", "loads this Linux during a measurement", _apt("stress-ng")),
 )
 
 
 def cache_dir(environ: dict[str, str] | None = None) -> Path:
-    """Return the folder the set-up keeps private tools and downloads in (XDG base directories)."""
+    """Return the folder for private tools and downloads (XDG base directories)."""
     env = os.environ if environ is None else environ
     base = env.get("XDG_CACHE_HOME") or str(Path(env.get("HOME", "~")).expanduser() / ".cache")
     return Path(base) / "kadenz"
 
 
 def need(name: str) -> Need:
-    """Return the need called `name`; KeyError when kadenz never starts such a program."""
+    """Return the need called `name`. Raises KeyError for a program that kadenz never starts."""
     for entry in NEEDS:
         if entry.name == name:
             return entry
@@ -121,7 +131,7 @@ def look_up(wanted: Need, *, path: str | None = None, cache: Path | None = None)
 
 
 def require(name: str, *, path: str | None = None, cache: Path | None = None) -> Path:
-    """Return the path of a usable program, or raise ToolMissing that says how to get it."""
+    """Return the path of a usable program. Raises ToolMissing with a remedy."""
     tool = look_up(need(name), path=path, cache=cache)
     if tool.problem or tool.path is None:
         raise ToolMissing(f"{tool.problem} ({tool.need.purpose})", remedy=tool.need.remedy)
@@ -129,13 +139,13 @@ def require(name: str, *, path: str | None = None, cache: Path | None = None) ->
 
 
 def version(name: str) -> str:
-    """Return the version a usable program reports, "10.0.2"; raises ToolMissing like `require`."""
+    """Return the version of a usable program, e.g. "10.0.2". Raises ToolMissing with a remedy."""
     require(name)
     return look_up(need(name)).version
 
 
 def plugin_header_dir(qemu_version: str, *, cache: Path | None = None) -> Path:
-    """Return the folder that holds qemu-plugin.h of a QEMU version; ToolMissing without it."""
+    """Return the folder with qemu-plugin.h of a QEMU version. Raises ToolMissing without it."""
     folder = (cache or cache_dir()) / "qemu" / "include" / qemu_version
     if not (folder / "qemu-plugin.h").is_file():
         raise ToolMissing(
@@ -150,24 +160,24 @@ def _judge(wanted: Need, path: Path) -> Tool:
     first = answer.split("\n", 1)[0]
     if code != 0:
         return Tool(wanted, path, "", f"{path} does not start: {first}")
-    # GCC's first line may carry the distributor's own version in brackets before GCC's.
+    # The distributor's version in brackets may precede GCC's own.
     numbers = _VERSION.findall(re.sub(r"\([^)]*\)", " ", first)) or _VERSION.findall(first)
     text = numbers[0] if numbers else ""
     if wanted.at_least and text:
         have = tuple(int(part) for part in text.split("."))
         if have < wanted.at_least:
             wish = ".".join(str(part) for part in wanted.at_least)
-            return Tool(wanted, path, text, f"{path} is version {text}, {wish} is needed")
-    # GCC answers with the bare name when it does not find the file.
+            return Tool(wanted, path, text, f"{path} is version {text}; version {wish} is required")
+    # GCC prints the bare name if it does not find the file.
     if wanted.library and _ask(path, f"-print-file-name={wanted.library}")[1] == wanted.library:
         return Tool(
-            wanted, path, text, f"{path} finds no {wanted.library}: its C library is missing"
+            wanted, path, text, f"{path} does not find {wanted.library}: its C library is missing"
         )
     return Tool(wanted, path, text, "")
 
 
 def _ask(path: Path, argument: str) -> tuple[int, str]:
-    """Exit code and words of a program started with one argument; never raises."""
+    """Exit code and output of a program started with one argument; never raises."""
     try:
         answer = subprocess.run(
             [str(path), argument], capture_output=True, text=True, timeout=20, check=False

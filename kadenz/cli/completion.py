@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kadenz completion: a shell script that completes kadenz's commands, options and names."""
+"""kadenz completion: writes a shell script that completes commands, options and names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHELLS = {
 @click.command(epilog="\b\n" + "\n".join(_SHELLS.values()))
 @click.argument("shell", type=click.Choice(list(_SHELLS)))
 def completion(shell: str) -> None:
-    """Write the completion script of SHELL: commands, options, targets, campaigns, benchmarks."""
+    """Write a script that lets SHELL complete commands, options, targets, campaigns, benchmarks."""
     from kadenz.cli import cli
 
     found = get_completion_class(shell)

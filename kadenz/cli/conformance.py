@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kadenz conformance: whether the ports of kernels do what the suite relies on."""
+"""kadenz conformance: checks that kernel ports do what the suite relies on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option(
     "--kernel-source",
     type=click.Path(path_type=Path),
-    help="A tree of the kernel instead of the pinned one.",
+    help="Use this kernel source tree instead of the pinned one.",
 )
 @click.option("--port", default="", help="Serial port of a board, e.g. /dev/ttyUSB0.")
 @click.option(
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Seconds of silence after which a target counts as hung.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON array on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON array to standard output.")
 def conformance(
     targets: tuple[str, ...],
     kernel_source: Path | None,
@@ -41,10 +41,10 @@ def conformance(
     timeout_s: float,
     as_json: bool,
 ) -> int:
-    """Run the conformance test on TARGETs: does the kernel's port do what benchmarks rely on?
+    """Run the conformance test on TARGETs: check that the kernel port does what benchmarks rely on.
 
-    Each case passes, fails, or is n/a because the kernel has no such thing. Exit code 0 when no
-    case failed, 1 when one did or the target did not come to its end.
+    Each case passes, fails, or is n/a because the kernel lacks the feature. Exits with 0 if no case
+    failed, with 1 if one failed or the target did not finish.
 
     \b
     kadenz conformance freertos/stm32f4@emulated posix/linux@host
@@ -70,7 +70,7 @@ def conformance(
 
 
 def _write(answer: Conformance) -> None:
-    """A line a case, the reason below where there is one, and the counts."""
+    """One line per case with its reason, if any, below it; then the counts."""
     from rich.markup import escape
     from rich.padding import Padding
 
@@ -89,7 +89,7 @@ def _write(answer: Conformance) -> None:
     screen.print(
         f"  {answer.count('pass')} passed, {answer.count('fail')} failed, "
         f"{answer.count('n/a')} not applicable"
-        + ("" if answer.failure is None else "; not come to its end")
+        + ("" if answer.failure is None else "; the target did not finish")
     )
 
 

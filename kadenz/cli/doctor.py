@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kadenz doctor: what this machine and each target can do, and what is missing."""
+"""kadenz doctor: what this machine and its targets can do, and what is missing."""
 
 from __future__ import annotations
 
@@ -29,15 +29,14 @@ if TYPE_CHECKING:
     "--require",
     "claim",
     type=click.Choice(["medians", "worst-cases"]),
-    help="Exit with 1 when a finding makes this claim about this Linux worthless, with 4 when that "
-    "cannot be known.",
+    help="Exit with 1 if a finding invalidates this claim about this Linux, with 4 if unknown.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object instead of tables.")
 def doctor(claim: str | None, as_json: bool) -> None:
-    """What this machine and each target can do, what is missing, and how to get it.
+    """Show what this machine and each target can do, what is missing, and how to get it.
 
-    The preflight tells what each finding does to the figures of this Linux, heaviest first, and
-    which tuning profile takes it away. Exits with 1 when no target can run.
+    The preflight lists findings that affect figures of this Linux, most severe first, and the
+    tuning profiles that remove them. Exits with 1 if no target can run.
     """
     from kadenz import tools
     from kadenz.host.clock import check_clock
@@ -62,25 +61,25 @@ def doctor(claim: str | None, as_json: bool) -> None:
         _write_tables(host, clock, found, targets)
     code = 0 if claim is None else _verdict(claim, host.preflight, clock)
     if code and claim is not None and not as_json:
-        word = "cannot be known" if code == EXIT_INCONCLUSIVE else "are not to be relied on"
-        click.echo(f"error: {claim} of this Linux {word} here: see the preflight", err=True)
+        word = "may be invalid" if code == EXIT_INCONCLUSIVE else "are invalid"
+        click.echo(f"error: {claim} of this Linux {word}: see the preflight", err=True)
     if not ready or code:
         sys.exit(code if ready else EXIT_FAILED)
 
 
 def _zoom() -> Tool:
-    """The library of the report's pictures, which is no program."""
+    """The plotting library of the report. It is a file, not a program."""
     from kadenz.report import zoom
     from kadenz.tools import Need, Tool
 
     library = zoom.library()
-    problem = "" if library else f"{zoom.NAME} was not fetched: pictures of a report stand still"
+    problem = "" if library else f"{zoom.NAME} was not fetched: plots of a report cannot be zoomed"
     need = Need(zoom.NAME, zoom.PURPOSE, zoom.REMEDY)
     return Tool(need, None, library.version if library else "", problem)
 
 
 def _verdict(claim: str, preflight: Sequence[PreflightEntry], clock: ClockCheck) -> int:
-    """Whether a claim about this Linux would stand: 0, 1 or 4."""
+    """Exit code for a claim about this Linux: 0 valid, 1 invalid, 4 unknown."""
     concerned = {entry.verdict for entry in preflight if claim in entry.invalidates}
     if "finding" in concerned or clock.problems:
         return EXIT_FAILED
@@ -153,7 +152,7 @@ def _machine(console: Console, host: Host) -> None:
 
 
 def _preflight(console: Console, preflight: Sequence[PreflightEntry]) -> None:
-    console.print("\n[bold]Preflight[/] for figures of this Linux, heaviest first")
+    console.print("\n[bold]Preflight[/] for figures of this Linux, most severe first")
     for entry in preflight:
         if entry.verdict == "finding":
             worthless = f"[red]invalidates {' and '.join(entry.invalidates)}[/]: "
@@ -165,28 +164,28 @@ def _preflight(console: Console, preflight: Sequence[PreflightEntry]) -> None:
             _say(console, f"[dim]{escape(profiles + remedy)}[/]")
     for entry in preflight:
         if entry.verdict == "unknown":
-            _say(console, f"{entry.code}: not known: {escape(entry.message)}", "[dim]?[/]")
+            _say(console, f"{entry.code}: unknown: {escape(entry.message)}", "[dim]?[/]")
     good = [entry.code for entry in preflight if entry.verdict == "good"]
     if good:
-        _say(console, f"[dim]not found: {', '.join(good)}[/]", "[green]✓[/]")
+        _say(console, f"[dim]Checks passed: {', '.join(good)}[/]", "[green]✓[/]")
     if len(good) == len(preflight):
-        _say(console, "nothing stands in the way of a measurement on it", "[green]✓[/]")
+        _say(console, "all preflight checks passed", "[green]✓[/]")
     _say(console, "[dim]No effect on instruction counts of emulated and guest targets[/]")
 
 
 def _clock(console: Console, clock: ClockCheck) -> None:
-    console.print("\n[bold]Its clock[/] CLOCK_MONOTONIC")
+    console.print("\n[bold]Clock[/] CLOCK_MONOTONIC")
     _say(
         console,
-        f"smallest step seen {clock.resolution_ns} ns (the kernel says "
-        f"{clock.nominal_resolution_ns} ns), a read costs at most {clock.read_cost_ns:.0f} ns: "
-        "both seen through Python",
+        f"smallest step {clock.resolution_ns} ns (nominal {clock.nominal_resolution_ns} ns), a "
+        f"read costs at most {clock.read_cost_ns:.0f} ns; both measured through Python",
     )
-    order = f"{clock.backward_steps} steps backwards" if clock.backward_steps else "never backwards"
+    backward = clock.backward_steps or "no"
     _say(
         console,
-        f"{order} in {clock.readings} reads on one processor and between {clock.processors}; kept "
-        f"away from the processor for up to {clock.longest_gap_ns / 1000:.0f} us",
+        f"{backward} steps backwards in {clock.readings} reads on one processor and across "
+        f"{clock.processors}; longest gap between two reads "
+        f"{clock.longest_gap_ns / 1000:.0f} us",
     )
     for rate in clock.rates:
         _say(
@@ -197,7 +196,7 @@ def _clock(console: Console, clock: ClockCheck) -> None:
         _say(console, problem, "[red]✗[/]")
     if not clock.problems:
         limit = max(clock.resolution_ns, round(clock.read_cost_ns))
-        _say(console, f"trust single spans down to about {limit} ns", "[green]✓[/]")
+        _say(console, f"single spans are reliable down to about {limit} ns", "[green]✓[/]")
 
 
 def _tools(console: Console, found: list[Tool]) -> None:
@@ -213,7 +212,7 @@ def _tools(console: Console, found: list[Tool]) -> None:
 
 
 def show_targets(console: Console, targets: list[TargetCheck]) -> None:
-    """A line or more for each target: ready or not, for what, and what it lacks."""
+    """One row per target: readiness, instruments, and missing tools or rights."""
     console.print("\n[bold]Targets[/]")
     table = _table()
     remedies: dict[str, None] = {}
@@ -231,9 +230,9 @@ def _state(check: TargetCheck) -> str:
     if not check.ready:
         return "cannot run"
     if check.name.endswith("@board"):
-        return "can be built"  # whether a board is attached shows when it is asked
+        return "can be built"  # an attached board is only detected when it is measured
     if check.missing_for_scope:
-        return "ready, but not for the scope"
+        return "ready, except for the scope"
     return f"ready: {', '.join(check.instruments)}"
 
 
@@ -242,7 +241,7 @@ def _mark(good: bool) -> str:
 
 
 def _table() -> Table:
-    """Columns for a mark, a name that is never cut, a state and words that may wrap."""
+    """Columns: a mark, a name that is never cut, a state, and text that may wrap."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=True, show_header=False, padding=(0, 1))
@@ -254,7 +253,7 @@ def _table() -> Table:
 
 
 def _say(console: Console, text: str, mark: str = " ") -> None:
-    """One paragraph below a heading, indented, with a mark before it."""
+    """Prints one indented paragraph with a mark in front."""
     from rich.table import Table
 
     line = Table.grid(padding=(0, 1, 0, 1))

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @click.command("list")
 @click.argument("name", required=False, metavar="[BENCHMARK]", shell_complete=complete_benchmark)
-@click.option("--build", is_flag=True, help="Build missing images to learn what they measure.")
+@click.option("--build", is_flag=True, help="Build missing images to list their benchmarks.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(name: str | None, build: bool, as_json: bool) -> None:
     """List benchmarks with their end points, targets, campaigns and loads.
 
-    Each image reports its own benchmarks, so a target is known once its image is built. With a
-    BENCHMARK, show that one in full.
+    Each image reports its own benchmarks; those of a target are listed once its image is built.
+    With a BENCHMARK, show its details.
     """
     answer = _everything(build)
     if name is not None:
@@ -39,14 +39,14 @@ def list_(name: str | None, build: bool, as_json: bool) -> None:
 
 
 def _the_one(name: str, benchmarks: list[dict[str, Any]]) -> dict[str, Any]:
-    """The benchmark called `name`. UsageError with the nearest names if there is none."""
+    """The benchmark called `name`. Raises UsageError with the nearest names if there is none."""
     import difflib
 
     for bench in benchmarks:
         if bench["name"] == name:
             return bench
     near = difflib.get_close_matches(name, [bench["name"] for bench in benchmarks], n=3)
-    remedy = f"Did you mean {', '.join(near)}?" if near else "`kadenz list` shows their names"
+    remedy = f"Did you mean {', '.join(near)}?" if near else "`kadenz list` shows all names"
     if not benchmarks:
         remedy = "No image is built yet; `kadenz list --build` builds them"
     raise UsageError(f"{name}: no such benchmark", remedy=remedy)
@@ -89,7 +89,7 @@ def _everything(build: bool) -> dict[str, Any]:
 
 
 def _verified(tier: str, board: Board) -> bool:
-    """False for a board of silicon without a verified run of the suite."""
+    """False for a real board on which the suite has never been verified."""
     return tier != "board" or board.tier.board is None or board.tier.board.verified
 
 
@@ -138,7 +138,7 @@ def _benchmarks(catalogs: dict[str, Catalog]) -> list[dict[str, Any]]:
 
 
 def _write_overview(answer: dict[str, Any]) -> None:
-    """Prints each benchmark, target and campaign on one line, cut to the terminal's width."""
+    """Prints one line per benchmark, target and campaign, cut to the terminal's width."""
     targets = answer["targets"]
     marks = {
         target["name"]: chr(ord("a") + number)
@@ -147,7 +147,7 @@ def _write_overview(answer: dict[str, Any]) -> None:
         )
     }
     if answer["benchmarks"]:
-        _line("Benchmarks: targets it runs on (letters as below), end points of what is timed")
+        _line("Benchmarks: targets (letters as below), end points of the timed region")
     else:
         _line("Benchmarks: no image is built yet; `kadenz list --build` builds them")
     width = max((len(bench["name"]) for bench in answer["benchmarks"]), default=0)
@@ -173,13 +173,13 @@ def _write_overview(answer: dict[str, Any]) -> None:
     width = max((len(campaign["name"]) for campaign in answer["campaigns"]), default=0)
     for campaign in answer["campaigns"]:
         _line(f"  {campaign['name']:{width}}  {campaign['title']}")
-    _line("\nLoads beside a benchmark on this Linux (`kadenz run --load NAME`, joined by +)")
+    _line("\nLoads during a benchmark on this Linux (`kadenz run --load NAME`; combine with +)")
     width = max(len(load["name"]) for load in answer["loads"])
     for load in answer["loads"]:
         missing = f" ({load['missing']})" if load["missing"] else ""
         _line(f"  {load['name']:{width}}  {load['title']}{missing}")
     if answer["benchmarks"]:
-        _line("\n`kadenz list BENCHMARK` shows one in full: end points, parameters, targets.")
+        _line("\n`kadenz list BENCHMARK` shows its end points, parameters and targets.")
 
 
 def _write_benchmark(bench: dict[str, Any], targets: list[dict[str, Any]]) -> None:
@@ -201,7 +201,7 @@ def _write_benchmark(bench: dict[str, Any], targets: list[dict[str, Any]]) -> No
 
 
 def _line(text: str) -> None:
-    """Prints a line, cut to the terminal's width; a pipe or file gets the whole line."""
+    """Prints a line, cut to the width of a terminal; a pipe or file gets the whole line."""
     import shutil
     import sys
 

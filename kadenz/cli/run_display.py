@@ -20,7 +20,7 @@ from kadenz.lab.progress import Progress
 
 
 class _Titles(Progress):
-    """Names records as in the plan: `itc/queue size_bytes=60`."""
+    """Names records as the plan does: `itc/queue size_bytes=60`."""
 
     def __init__(self) -> None:
         self._planned_titles: dict[tuple[str, int], str] = {}

@@ -34,8 +34,8 @@ def write_json(folders: Sequence[Path], errors: Sequence[KadenzError]) -> None:
 
 
 def write_tables(folders: Sequence[Path]) -> None:
-    """Prints one table for each run (accounting, median, p99, maximum, unit); for several runs
-    also their joint answers."""
+    """Prints one table per run (accounting, median, p99, maximum, unit). For several runs it also
+    prints their joint answers."""
     from kadenz.analysis import analyse
     from kadenz.analysis.summary import run_summary
     from kadenz.cli.answering import print_answers
@@ -85,7 +85,7 @@ def event_line(event: dict[str, Any]) -> str:
 
 
 def _missing_p99(summary: dict[str, Any]) -> str:
-    """Why figures of p99 are missing; "" if none is."""
+    """Why p99 figures are missing; "" if none is."""
     gaps = [
         row["gaps"]["p99"]
         for row in summary["records"]
@@ -124,13 +124,13 @@ def _table(summary: dict[str, Any]) -> Any:
     for row, name in _named(summary):
         status = _status(row)
         if row.get("per_iteration") is not None:
-            status += f", {_number(row['per_iteration'])} an iteration"
+            status += f", {_number(row['per_iteration'])} per iteration"
         table.add_row(_plain(name), *_figures(row), _unit(row), _plain(status))
     return table
 
 
 def _narrow(summary: dict[str, Any]) -> Any:
-    """The same for a narrow terminal: long status texts are printed below the table, uncut."""
+    """The table for a narrow terminal. Long status texts follow below it in full."""
     from rich.table import Table
 
     units = sorted({_unit(row) for row, _ in _named(summary)} - {""})
@@ -153,14 +153,14 @@ def _narrow(summary: dict[str, Any]) -> Any:
 
 
 def _notes(summary: dict[str, Any]) -> list[str]:
-    """The status texts that only the wide table has room for."""
+    """The status texts that only fit into the wide table."""
     found = []
     for row, name in _named(summary):
         if _status(row) != row["status"]:
             found.append(f"{name}: {_status(row)}")
         if row.get("per_iteration") is not None:
-            each = f"{_number(row['per_iteration'])} {_unit(row)} an iteration"
-            found.append(f"{name}: {each}, less the empty loop")
+            each = f"{_number(row['per_iteration'])} {_unit(row)} per iteration"
+            found.append(f"{name}: {each}, empty loop subtracted")
     return found
 
 
@@ -176,7 +176,7 @@ def _status(row: dict[str, Any]) -> str:
 
 
 def _named(summary: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
-    """Rows, each with a name: benchmark, the parameters that differ, lane."""
+    """Rows with their names: benchmark, swept parameters, lane."""
     swept = swept_params([(row["bench"], row["params"]) for row in summary["records"]])
     found = []
     for row in summary["records"]:

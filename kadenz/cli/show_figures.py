@@ -147,7 +147,8 @@ def _lane_row(record: RecordResult, lane: LaneResult, where: str) -> _Row:
     status = _status(lane)
     if record.batch is not None and lane is record.main:
         status += (
-            f"; {digits.figure(record.batch.per_iteration, unit)} an iteration less empty loop"
+            f"; {digits.figure(record.batch.per_iteration, unit)} per iteration, empty loop "
+            "subtracted"
         )
     figures = (
         digits.count(summary.n),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kadenz tune: priorities and placement of this Linux, set by a profile and taken back."""
+"""kadenz tune: applies a profile of priorities and placement to this Linux, and restores it."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
 
 _profile = click.argument("profile", shell_complete=complete_profile)
 _cpus = click.option(
-    "--cpus", default="", metavar="LIST", help="Processors kept apart for real time, e.g. 2-3."
+    "--cpus", default="", metavar="LIST", help="Processors reserved for real-time work, e.g. 2-3."
 )
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 
 
 @click.group()
 def tune() -> None:
-    """Tune this Linux for real-time work, and take it back.
+    """Tune this Linux for real-time work, and restore it.
 
-    `plan` shows what a profile would change and why, `apply` does it, `verify` looks whether it
-    still holds, `restore` gives every value back, also after a crash or kill -9. Runs measured
-    under a tuning carry it. No other command changes anything, but for `kadenz run --tuning`,
-    which does the same around each run.
+    `plan` shows what a profile would change and why. `apply` makes the changes. `verify` checks
+    that they are still in effect. `restore` reverts them, even after a crash or kill -9. Runs
+    record the tuning they were measured under. `kadenz run --tuning` applies and restores a profile
+    around each run; no other command changes the machine.
     """
 
 
 @tune.command("list")
 @_json
 def list_(as_json: bool) -> None:
-    """List the profiles, what each takes away of the findings of `doctor`, and the one in force."""
+    """List the profiles, the findings of `doctor` that each removes, and the profile in force."""
     from kadenz.config import inventory
     from kadenz.config.tuning import removes
     from kadenz.tuning.lifecycle import in_force
@@ -70,7 +70,7 @@ def list_(as_json: bool) -> None:
     for entry in answer:
         screen.print(f"[bold]{entry['name']}[/]  {escape(str(entry['title']))}")
         if entry["removes"]:
-            screen.print(f"  [dim]takes away: {', '.join(entry['removes'])}[/]")
+            screen.print(f"  [dim]removes: {', '.join(entry['removes'])}[/]")
     screen.print(f"\n{escape(_force_words(there))}")
 
 
@@ -79,7 +79,7 @@ def list_(as_json: bool) -> None:
 @_cpus
 @_json
 def plan(profile: str, cpus: str, as_json: bool) -> None:
-    """Show what PROFILE would change on this machine: now and then, why, the risk. Changes nothing.
+    """Show what PROFILE would change: old and new value, reason, risk. Changes nothing.
 
     \b
     kadenz tune plan latency
@@ -97,10 +97,10 @@ def plan(profile: str, cpus: str, as_json: bool) -> None:
 @_cpus
 @_json
 def apply(profile: str, cpus: str, as_json: bool) -> int:
-    """Make the changes `kadenz tune plan PROFILE` shows.
+    """Make the changes that `kadenz tune plan PROFILE` shows.
 
-    Each is written to a journal first. Exits with 1 when some of it failed: the rest is in force.
-    Ctrl-C takes back what was done.
+    Each change is written to a journal first. Exits with 1 if some changes failed; the others stay
+    in effect. Ctrl-C reverts all of them.
     """
     from kadenz.tuning import lifecycle
     from kadenz.tuning.machine import Machine
@@ -125,10 +125,10 @@ def apply(profile: str, cpus: str, as_json: bool) -> int:
 @tune.command()
 @_json
 def verify(as_json: bool) -> int:
-    """Look whether every value is still as it was applied.
+    """Check that applied values are still in effect.
 
-    Exits with 0 when it is, with 1 when one changed or failed, when a thread or an interrupt
-    appeared that the profile does not hold for, or when no tuning is in force.
+    Exits with 0 if all are. Exits with 1 if a value changed or was never set, if a new thread or
+    interrupt does not match the profile, or if no tuning is in force.
     """
     from kadenz.tuning import lifecycle
     from kadenz.tuning.machine import Machine
@@ -137,7 +137,7 @@ def verify(as_json: bool) -> int:
     there = lifecycle.in_force(machine)
     if there is None or there.stale:
         raise KadenzError(
-            _force_words(there), remedy="`kadenz tune list` shows the profiles there are"
+            _force_words(there), remedy="`kadenz tune list` shows the available profiles"
         )
     head = there.journal.head
     checks = lifecycle.verify(machine, there.journal)
@@ -146,7 +146,7 @@ def verify(as_json: bool) -> int:
         made, _ = _plan(head.profile, head.cpus)
         checks += lifecycle.appeared(machine, made, there.journal)
     except KadenzError as error:
-        unread = f"what appeared since is not known: {error.message}"
+        unread = f"cannot check for new threads and interrupts: {error.message}"
     wrong = [check for check in checks if check.state in ("changed", "failed", "new")]
     whole = there.journal.complete and not there.journal.restoring
     if as_json:
@@ -170,15 +170,15 @@ def verify(as_json: bool) -> int:
 @click.option(
     "--changed-by-others",
     type=click.Choice(["keep", "overwrite"]),
-    help="What becomes of values that somebody else changed since: leave them so, or give them "
-    "back as they were before. Without it they are told and left.",
+    help="How to treat values changed by others since: keep them, or overwrite them with the "
+    "values from before the tuning. By default they are reported and left unchanged.",
 )
 @_json
 def restore(changed_by_others: str | None, as_json: bool) -> int:
-    """Give every value back as it was, the last change first; also after a crash of kadenz.
+    """Restore every value, last change first; works after a crash of kadenz, too.
 
-    After a reboot there is nothing to give back, and it says so. Exits with 1 when something could
-    not be given back: the journal stays, and `restore` can be repeated.
+    After a reboot there is nothing to restore. Exits with 1 if a value could not be restored: the
+    journal stays, and `restore` can be repeated.
     """
     from kadenz.tuning import lifecycle
     from kadenz.tuning.machine import Machine
@@ -208,7 +208,7 @@ def restore(changed_by_others: str | None, as_json: bool) -> int:
 
 # ---- shared --------------------------------------------------------------------------------------
 def _plan(profile: str, cpus: str) -> tuple[Plan, str]:
-    """The profile held against this machine, and the digest of its file."""
+    """The plan of a profile for this machine, and the digest of the profile's file."""
     from kadenz.tuning.machine import Machine
     from kadenz.tuning.plan import plan_of
 
@@ -217,7 +217,7 @@ def _plan(profile: str, cpus: str) -> tuple[Plan, str]:
 
 @contextmanager
 def _signals_interrupt() -> Iterator[None]:
-    """A closed terminal or a polite kill end it as Ctrl-C does: with everything taken back."""
+    """Treats SIGTERM and SIGHUP (a closed terminal) like Ctrl-C, which reverts all changes."""
 
     def interrupt(number: int, _frame: object) -> None:
         raise KeyboardInterrupt
@@ -235,14 +235,11 @@ def _force_words(there: InForce | None) -> str:
         return "no tuning is in force"
     head = there.journal.head
     if there.stale:
-        return (
-            f"no tuning is in force: {head.profile}, applied {head.applied}, went with the reboot "
-            "since then"
-        )
+        return f"no tuning is in force: a reboot undid {head.profile}, applied {head.applied}"
     if not there.journal.complete or there.journal.restoring:
         return (
-            f"{head.profile} of {head.applied} is half applied or half restored: "
-            "kadenz tune restore"
+            f"{head.profile} of {head.applied} is only partly applied or restored; run "
+            "`kadenz tune restore`"
         )
     return f"in force: {head.profile}, since {head.applied}"
 
@@ -325,17 +322,19 @@ def _print_plan(made: Plan) -> None:
         screen.print(_indented(escape(note), 2))
     if made.realtime:
         kept, rest = show_cpus(made.realtime), show_cpus(made.housekeeping)
-        screen.print(f"  processors kept apart for real time: {kept}; for everything else: {rest}")
+        screen.print(f"  processors for real-time work: {kept}; for everything else: {rest}")
     for title, items in (
         ("Would change", [item for item in made.items if item.changes]),
-        ("Is so already", [i for i in made.items if i.as_wanted and not i.changes]),
-        ("This machine does not have", [item for item in made.items if item.missing]),
+        ("Already set", [i for i in made.items if i.as_wanted and not i.changes]),
+        ("Not available on this machine", [item for item in made.items if item.missing]),
     ):
         if items:
             screen.print(f"\n[bold]{title}[/]")
         for item in items:
             _print_item(screen, item)
-    screen.print(f"\n[dim]Nothing was changed. kadenz tune apply {escape(made.profile)}[/]")
+    screen.print(
+        f"\n[dim]Nothing was changed. To apply: kadenz tune apply {escape(made.profile)}[/]"
+    )
 
 
 def _print_item(screen: Any, item: Item) -> None:
@@ -356,14 +355,14 @@ def _print_item(screen: Any, item: Item) -> None:
 
 
 def _indented(text: str, by: int = 6) -> Any:
-    """A paragraph that wraps below its beginning."""
+    """A paragraph whose lines are all indented."""
     from rich.padding import Padding
 
     return Padding(text, (0, 0, 0, by), expand=False)
 
 
 def _grouped(changes: Sequence[Change]) -> list[str]:
-    """One line for everything that changes alike: "19 interrupts: 0-1 → 0"."""
+    """One line for all equal changes: "19 interrupts: 0-1 → 0"."""
     from kadenz.tuning.lifecycle import counted
 
     groups: dict[tuple[str, str, str], list[Change]] = {}
@@ -391,7 +390,7 @@ def _print_applied(made: Plan, steps: Sequence[Step], failed: Sequence[Step]) ->
     for item in made.items:
         if item.missing:
             screen.print(f"[dim]- {escape(item.key)}: {escape(item.missing)}[/]", soft_wrap=True)
-    screen.print("[dim]Take it back: kadenz tune restore[/]")
+    screen.print("[dim]To revert: kadenz tune restore[/]")
 
 
 def _print_checks(
@@ -403,19 +402,20 @@ def _print_checks(
     screen.print(escape(_force_words(there)))
     holds = sum(1 for check in checks if check.state == "holds")
     gone = sum(1 for check in checks if check.state == "gone")
-    screen.print(f"{holds} values hold" + (f", {gone} are of threads that ended" if gone else ""))
+    ended = f", {gone} belong to threads that ended" if gone else ""
+    screen.print(f"{holds} values are in effect{ended}")
     for check in wrong:
         change = check.change
         words = {
             "changed": f"is {check.now}, not {change.value}",
             "failed": f"was never set: {check.why}",
-            "new": f"appeared since, with {check.now} instead of {change.value}",
+            "new": f"is new, with {check.now} instead of {change.value}",
         }[check.state]
         screen.print(f"[red]✗[/] {escape(f'{change.key}: {change.what} {words}')}", soft_wrap=True)
     if unread:
         screen.print(f"[yellow]![/] {escape(unread)}", soft_wrap=True)
     if wrong:
-        screen.print("[dim]kadenz tune restore, then apply it again[/]")
+        screen.print("[dim]To repair: kadenz tune restore, then kadenz tune apply[/]")
 
 
 def _print_taken(there: InForce, taken: Sequence[Taken], left: Sequence[Taken]) -> None:
@@ -425,18 +425,18 @@ def _print_taken(there: InForce, taken: Sequence[Taken], left: Sequence[Taken]) 
     head = there.journal.head
     if there.stale:
         screen.print(
-            f"Nothing to give back: {escape(head.profile)} was applied {head.applied}, before the "
-            "last reboot, which undid it. Its journal is put away."
+            f"Nothing to restore: the last reboot undid {escape(head.profile)}, applied "
+            f"{head.applied}. Its journal is archived."
         )
         return
     back = sum(1 for one in taken if one.result == "restored")
-    screen.print(f"[green]✓[/] {escape(head.profile)}: {back} values given back")
+    screen.print(f"[green]✓[/] {escape(head.profile)}: {back} values restored")
     for one in taken:
         change = one.change
         words = {
-            "changed by others": f"is {one.now}: somebody else changed it since from {change.value}"
-            f"; before the tuning it was {change.was}",
-            "failed": f"could not be given back as {change.was}: {one.why}",
+            "changed by others": f"is {one.now}: others changed it from {change.value}; before "
+            f"the tuning it was {change.was}",
+            "failed": f"could not be restored to {change.was}: {one.why}",
             "kept": f"stays {one.now}; before the tuning it was {change.was}",
         }.get(one.result)
         if words:
@@ -444,6 +444,7 @@ def _print_taken(there: InForce, taken: Sequence[Taken], left: Sequence[Taken]) 
             screen.print(f"{mark} {escape(f'{change.what} {words}')}", soft_wrap=True)
     if any(one.result == "changed by others" for one in left):
         screen.print(
-            "These were left alone. kadenz tune restore --changed-by-others keep|overwrite decides",
+            "They were left unchanged. To decide: kadenz tune restore --changed-by-others "
+            "keep|overwrite",
             soft_wrap=True,
         )

@@ -17,19 +17,19 @@ Values = int | Annotated[list[int], msgspec.Meta(min_length=1)]
 
 
 class Benchmark(FileModel, kw_only=True, frozen=True):
-    """One [[benchmark]] table: a benchmark, swept over every parameter that is a list."""
+    """One [[benchmark]] table: a benchmark, swept over each parameter that is a list."""
 
     name: str  # "itc/queue"
     samples: Positive
-    quick_samples: Positive | None = None  # with --quick; None: a twentieth, at least 20
-    cold: Annotated[int, msgspec.Meta(ge=0)] = 0  # first executions kept apart (rule 5)
+    quick_samples: Positive | None = None  # samples with --quick; None: a twentieth, at least 20
+    cold: Annotated[int, msgspec.Meta(ge=0)] = 0  # first executions, reported separately (rule 5)
     kernels: tuple[str, ...] = ()  # only on these kernels; empty: on all
     targets: tuple[str, ...] = ()  # only on targets that match one of these globs; empty: on all
-    deadline: str = ""  # "100us": by when a cycle has to have ended; "": its period, if any
+    deadline: str = ""  # "100us": time limit of a cycle; "": its period, if any
     params: dict[str, Values] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """ValueError, which becomes a ConfigError with its line, where `deadline` is none."""
+        """Raises ValueError for a wrong `deadline`; it becomes a ConfigError with its line."""
         if self.deadline:
             try:
                 parse_quantity(self.deadline, "deadline")
@@ -37,13 +37,13 @@ class Benchmark(FileModel, kw_only=True, frozen=True):
                 raise ValueError(str(error)) from None
 
     def points(self) -> list[dict[str, int]]:
-        """The cartesian product of the swept parameters, the last named one fastest."""
+        """The Cartesian product of the swept parameters; the last one varies fastest."""
         names = list(self.params)
         axes = [v if isinstance(v, list) else [v] for v in self.params.values()]
         return [dict(zip(names, values, strict=True)) for values in itertools.product(*axes)]
 
     def count(self, quick: bool) -> int:
-        """Samples a point, in the full or the quick run."""
+        """Samples per point, in a full or a quick run."""
         if not quick:
             return self.samples
         wanted = self.quick_samples or max(20, self.samples // 20)
@@ -51,19 +51,19 @@ class Benchmark(FileModel, kw_only=True, frozen=True):
 
 
 class LoadSettings(FileModel, kw_only=True, frozen=True):
-    """The [load] table: how the campaign's loads run."""
+    """The [load] table: settings of the campaign's loads."""
 
-    workers: Annotated[int, msgspec.Meta(ge=0)] = 0  # of each part; 0: as the load decides
+    workers: Annotated[int, msgspec.Meta(ge=0)] = 0  # per part; 0: the load's default
     cpus: tuple[int, ...] = ()  # none: all
 
 
 class GuestSettings(FileModel, kw_only=True, frozen=True):
-    """The [guest] table: one run for each kernel, load and tuning, on targets of tier guest."""
+    """The [guest] table: one run per kernel, load and tuning, on targets of tier guest."""
 
-    kernels: tuple[str, ...] = ()  # versions; those a board does not have are left out
+    kernels: tuple[str, ...] = ()  # versions; those that a board lacks are left out
     loads: tuple[str, ...] = ()  # inside the guest: "none", "cpu+timers"
-    # Profiles of tunings/ that set threads alone, or "none"; of kernels with PREEMPT_RT only,
-    # where interrupts have threads: others are measured once.
+    # Profiles of tunings/ that only set threads, or "none". They apply to kernels with PREEMPT_RT,
+    # whose interrupts have threads; other kernels are measured once.
     tunings: tuple[str, ...] = ()
 
 
@@ -76,8 +76,8 @@ class Campaign(FileModel, kw_only=True, frozen=True):
     targets: list[str]
     conditions: dict[str, str] = msgspec.field(
         default_factory=dict
-    )  # what is varied or held around the benchmarks, in words
-    # Loads beside the benchmarks, by name: one run for each, on targets of this Linux.
+    )  # description of the conditions
+    # Names of loads: one run under each, on targets of this Linux.
     loads: list[str] = msgspec.field(default_factory=list)
     load: LoadSettings = LoadSettings()
     guest: GuestSettings = GuestSettings()

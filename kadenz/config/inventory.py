@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where kadenz keeps its parts, and the boards, kernels and campaigns found there."""
+"""Finds the checkout, and the boards, kernels, campaigns and tunings in it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from kadenz.config.toml import did_you_mean, read_toml
 from kadenz.config.tuning import Tuning, problem
 from kadenz.errors import ConfigError, UsageError
 
-# What a checkout has and nothing else does.
+# Files that identify a checkout.
 _MARK = Path("suite/include/kadenz/kernel.h")
-# Folders that show how to add a part, and are none themselves.
+# Folders that are templates for new parts.
 _NO_PARTS = {"template", "conformance"}
 
 
 def root() -> Path:
-    """The checkout: $KADENZ_ROOT, else the one kadenz was installed from, else one above here."""
+    """The checkout: $KADENZ_ROOT, else that of the installation, else one above this folder."""
     named = os.environ.get("KADENZ_ROOT")
     if named:
         if not (Path(named) / _MARK).is_file():
             raise ConfigError(
-                f"KADENZ_ROOT={named}: no kadenz checkout is there",
+                f"KADENZ_ROOT={named}: not a kadenz checkout",
                 remedy="Unset it, or name the folder that holds suite/",
             )
         return Path(named).resolve()
@@ -54,14 +54,14 @@ def kernels() -> dict[str, Kernel]:
 
 
 def board(name: str) -> Board:
-    """One board; UsageError with the nearest name when there is none."""
+    """One board. Raises UsageError with the nearest name if there is none."""
     return read_toml(_part("boards", "board.toml", name, "board"), Board)
 
 
 def kernel(name: str) -> Kernel:
-    """One kernel; UsageError with the nearest name when there is none.
+    """One kernel. Raises UsageError with the nearest name if there is none.
 
-    What its port lacks, it lacks.
+    A kernel also lacks everything that its port lacks.
     """
     own = read_toml(_part("kernels", "kernel.toml", name, "kernel"), Kernel)
     if not own.port:
@@ -71,7 +71,7 @@ def kernel(name: str) -> Kernel:
 
 
 def toolchain(board: str, arch: str) -> Path | None:
-    """CMake's file for a board, its own before that of its arch; None: this machine's compiler."""
+    """CMake's tool chain file of a board or else its arch; None: this machine's compiler."""
     for folder in (root() / "boards" / board, root() / "arch" / arch):
         if (folder / "toolchain.cmake").is_file():
             return folder / "toolchain.cmake"
@@ -79,19 +79,19 @@ def toolchain(board: str, arch: str) -> Path | None:
 
 
 def compiler(board: str, arch: str) -> str:
-    """The C compiler that this file names: "riscv64-unknown-elf-gcc"."""
+    """The C compiler named in this file: "riscv64-unknown-elf-gcc"."""
     file = toolchain(board, arch)
     found = re.search(r"set\(CMAKE_C_COMPILER\s+(\S+?)\s*\)", file.read_text() if file else "")
     return found.group(1) if found else "gcc"
 
 
 def campaign_files() -> dict[str, Path]:
-    """Every campaign of the checkout by its file's name without the suffix."""
+    """Campaign files of the checkout by name, without the suffix."""
     return {f.stem: f for f in sorted((root() / "campaigns").glob("*.toml"))}
 
 
 def read_campaign(file: Path) -> Campaign:
-    """One campaign file, checked against the boards and kernels there are."""
+    """One campaign file, checked against the known boards and kernels."""
     campaign = read_toml(file, Campaign)
     known = list(kernels())
     for index, benchmark in enumerate(campaign.benchmark):
@@ -105,16 +105,16 @@ def read_campaign(file: Path) -> Campaign:
 
 
 def tuning_files() -> dict[str, Path]:
-    """Every tuning profile by name: the checkout's, and the user's own in place of its namesake."""
+    """Tuning profiles by name: those of the checkout, replaced by a user's of the same name."""
     own = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "kadenz" / "tunings"
     files = [*sorted((root() / "tunings").glob("*.toml")), *sorted(own.glob("*.toml"))]
     return {file.stem: file for file in files}
 
 
 def read_tuning(name: str) -> tuple[Tuning, Path]:
-    """A profile by its name or its file, on top of what it is based on; and its file.
+    """A profile by name or path, merged with the profile it is based on; and its file.
 
-    UsageError for an unknown name, ConfigError for a wrong file or profiles based on each other.
+    Raises UsageError for an unknown name, ConfigError for a wrong file or circular profiles.
     """
     files = tuning_files()
     file = Path(name) if name.endswith(".toml") else files.get(name)

@@ -11,31 +11,29 @@ from kadenz.config.model import FileModel
 
 
 class VersionMark(FileModel, kw_only=True, frozen=True):
-    """Where a tree of the kernel names its version."""
+    """Where to find the version in a source tree of the kernel."""
 
     file: str  # relative to the root of the tree
     pattern: str  # regular expression; group 1 is the version
 
 
 class KernelSource(FileModel, kw_only=True, frozen=True):
-    """A kernel that is built with the image. No kernel's source is kept in this repository."""
+    """A kernel that is built into the image. This repository contains no kernel sources."""
 
-    crate: str  # the package that carries the kernel, on crates.io
-    version: str  # exactly this one; kernels/<name>/source/Cargo.toml pins it too
+    crate: str  # name of the package with the kernel on crates.io
+    version: str  # exact version; kernels/<name>/source/Cargo.toml pins the same
     path: str  # the kernel's folder inside the crate
-    # Where a tree given with --kernel-source may keep the kernel, relative to it; "." is the tree.
+    # Possible folders of the kernel in a tree given with --kernel-source; "." is the tree itself.
     roots: tuple[str, ...] = (".",)
-    files: tuple[
-        str, ...
-    ] = ()  # must be there, relative to the root: told before the compiler does
+    files: tuple[str, ...] = ()  # required files, relative to the root; checked before compiling
     version_mark: VersionMark | None = None
 
 
 class GuestKernels(FileModel, kw_only=True, frozen=True):
-    """Kernels that boot in an emulated machine; `make guest-kernels` puts them into the cache."""
+    """Kernels that boot in an emulated machine, from the cache of `make guest-kernels`."""
 
     flavour: Literal["rt", "plain"]
-    # By board: versions there are, the default first.
+    # Available versions by board; the first one is the default.
     versions: dict[str, tuple[str, ...]]
 
 
@@ -43,17 +41,17 @@ class Kernel(FileModel, kw_only=True, frozen=True):
     """A kernel port: kernels/<name>/kernel.toml."""
 
     title: str  # "FreeRTOS"
-    # The folder of kernels/ whose code calls this kernel, with what it lacks; empty: its own.
+    # The folder of kernels/ with the port of this kernel and its `lacks`; empty: its own.
     port: str = ""
     guest: GuestKernels | None = None
     boards: list[str]  # folders under boards/
-    source: KernelSource | None = None  # None: the kernel is already there (Linux)
+    source: KernelSource | None = None  # None: the kernel is already running (Linux)
     lacks: dict[str, str] = msgspec.field(
         default_factory=dict
-    )  # name of mechanism.h -> why this kernel has no such thing, a sentence
+    )  # name of mechanism.h -> one sentence: why this kernel lacks it
 
     def __post_init__(self) -> None:
-        """The build reads `[lacks]` line by line and puts it into C: suite/lacks.cmake."""
+        """The build reads `[lacks]` line by line and compiles it in: suite/lacks.cmake."""
         for name, sentence in self.lacks.items():
             if not sentence or set('"\\\n') & {*name, *sentence}:
                 raise ValueError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base of every model of a file a person writes."""
+"""The base of all models of user-written files."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ import msgspec
 
 
 class FileModel(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """Keyword only, read only, unknown keys are errors."""
+    """Keyword only, read-only, unknown keys are errors."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists of processors as Linux writes them: "0-2,6"."""
+"""Lists of processors in Linux notation: "0-2,6"."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import re
 from kadenz.errors import ConfigError, KadenzError
 
 _PIECE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", re.ASCII)
-# Far above what any Linux is built for (CONFIG_NR_CPUS ends at 8192): a mistyped range.
+# Far above CONFIG_NR_CPUS, which is at most 8192: a mistyped range.
 _MOST = 65_536
 
 
 def parse_cpus(text: str) -> frozenset[int]:
-    """{0, 1, 2, 6} of "0-2,6", none of "". ValueError says which piece is wrong, and why."""
+    """{0, 1, 2, 6} for "0-2,6", empty for "". Raises ValueError that names the wrong piece."""
     text = text.strip()
     found: set[int] = set()
     for piece in text.split(",") if text else ():
@@ -22,19 +22,19 @@ def parse_cpus(text: str) -> frozenset[int]:
             raise ValueError(f"`{piece}` is neither a number nor a range")
         first, last = int(match[1]), int(match[2] or match[1])
         if last < first:
-            raise ValueError(f"the range {piece} runs backwards")
+            raise ValueError(f"the range {piece} is reversed")
         if last >= _MOST:
-            raise ValueError(f"no Linux has a processor {last}")
+            raise ValueError(f"processor {last} is out of range")
         found.update(range(first, last + 1))
     return frozenset(found)
 
 
 def asked_cpus(where: str, text: str, error: type[KadenzError] = ConfigError) -> frozenset[int]:
-    """The same of what a user wrote at `where`, at least one. Raises `error` with a remedy."""
+    """Parses a user's list, with at least one processor. Raises `error` with a remedy."""
     try:
         found = parse_cpus(text)
         if not found:
-            raise ValueError("it names none")
+            raise ValueError("it is empty")
     except ValueError as wrong:
         raise error(
             f"{where} {text}: not a list of processors: {wrong}", remedy="For example 0,2-3"
@@ -43,7 +43,7 @@ def asked_cpus(where: str, text: str, error: type[KadenzError] = ConfigError) ->
 
 
 def show_cpus(cpus: frozenset[int]) -> str:
-    """ "0-2,6" of {0, 1, 2, 6}."""
+    """ "0-2,6" for {0, 1, 2, 6}."""
     parts: list[tuple[int, int]] = []
     for cpu in sorted(cpus):
         if parts and parts[-1][1] == cpu - 1:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A quantity with its unit, and the points it is about, as a person writes them.
+"""User-written quantities with a unit, and selections of points.
 
-`100us`, `900 instructions`, `cyclic/* threads=2`: this file is the only place that parses them.
+Only this file parses `100us`, `900 instructions` and `cyclic/* threads=2`.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ _MICROSECONDS = {"ns": 1e-3, "us": 1.0, "µs": 1.0, "μs": 1.0, "ms": 1e3, "s": 
 
 @dataclass(frozen=True)
 class Quantity:
-    """`number` `unit`: a time of the world ("ns", "us", "ms", "s"), or a count of something."""
+    """`number` `unit`: a time ("ns", "us", "ms", "s"), or a count."""
 
     number: float
     unit: str
 
     @property
     def is_time(self) -> bool:
-        """True for seconds and their parts."""
+        """True for a time."""
         return self.unit in _MICROSECONDS
 
     @property
     def microseconds(self) -> float:
-        """A time in µs. ValueError where it is none."""
+        """A time in µs. Raises ValueError for a count."""
         if not self.is_time:
-            raise ValueError(f"{self} is no time")
+            raise ValueError(f"{self} is not a time")
         return self.number * _MICROSECONDS[self.unit]
 
     def __str__(self) -> str:
@@ -45,32 +45,32 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Points:
-    """Benchmark points by name (wildcards allowed) and by the parameters they must have."""
+    """Benchmark points by name (wildcards allowed) and required parameters."""
 
     bench: str
     params: Mapping[str, int]
 
     def concern(self, bench: str, params: Mapping[str, int]) -> bool:
-        """True for a point that is meant."""
+        """True for a selected point."""
         return fnmatchcase(bench, self.bench) and all(
             params.get(name) == value for name, value in self.params.items()
         )
 
 
 def parse_quantity(text: str, where: str) -> Quantity:
-    """`NUMBER UNIT`, above zero. UsageError, in which `where` names the option or the key."""
+    """Parses `NUMBER UNIT`, above zero. Raises UsageError; `where` names the option or key."""
     found = _QUANTITY.fullmatch(text.strip())
     number = float(found["number"]) if found else 0.0
     if found is None or not 0.0 < number < math.inf:
         raise UsageError(
-            f"{where}: `{text.strip()}` is no quantity: a number above zero and its unit",
+            f"{where}: `{text.strip()}` is not a quantity: a number above zero and its unit",
             remedy="For example 100us, 1.5ms or 900 instructions",
         )
     return Quantity(number, found["unit"].strip())
 
 
 def parse_points(text: str, where: str) -> Points:
-    """`BENCHMARK [PARAMETER=VALUE…]`. UsageError, in which `where` names the option."""
+    """Parses `BENCHMARK [PARAMETER=VALUE…]`. Raises UsageError; `where` names the option."""
     found = _POINTS.fullmatch(text.strip())
     if found is None:
         raise UsageError(
@@ -82,7 +82,7 @@ def parse_points(text: str, where: str) -> Points:
 
 
 def number_text(value: float) -> str:
-    """A number as a person writes it: "1,000", "0.25"."""
+    """A number for people: "1,000", "0.25"."""
     if value == int(value):
         return f"{value:,.0f}"
     return f"{value:,.4f}".rstrip("0") if value >= 1e3 else f"{value:.6g}"

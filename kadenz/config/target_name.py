@@ -25,7 +25,7 @@ class TargetName(NamedTuple):
 
 
 def known_targets() -> list[str]:
-    """Every target the checkout offers: each kernel on each of its boards under each tier."""
+    """All targets of the checkout: each kernel on each of its boards under each tier."""
     boards = inventory.boards()
     return [
         f"{kernel}/{board}@{tier}"
@@ -37,12 +37,12 @@ def known_targets() -> list[str]:
 
 
 def parse_target(text: str) -> TargetName:
-    """The target called `text`. UsageError, with the nearest name, when there is none."""
+    """The target called `text`. Raises UsageError with the nearest name if there is none."""
     known = known_targets()
     match = _NAME.match(text)
     if match is None:
         raise UsageError(
-            f"`{text}` is not a target: kernel/board@tier is expected",
+            f"`{text}` is not a target: expected kernel/board@tier",
             remedy=did_you_mean(text, known),
         )
     if text not in known:

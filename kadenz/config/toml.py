@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a TOML file into a typed model; every error names file, line, key and the nearest key."""
+"""Reads a TOML file into a typed model. Errors name file, line, key and the nearest key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ASSIGN = re.compile(r"^\s*([A-Za-z0-9_.\"'-]+)\s*=")
 
 
 def read_toml(path: Path, model: type[T]) -> T:
-    """The file at `path` as a `model`; ConfigError when unreadable, not TOML or not the model."""
+    """The file at `path` as a `model`. Raises ConfigError if unreadable or invalid."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -51,13 +51,13 @@ def parse_toml(text: str, model: type[T], name: str) -> T:
 
 
 def nearest(word: str, known: list[str]) -> str:
-    """The known word most like `word`, or "" when none is near."""
+    """The known word closest to `word`, or "" if none is near."""
     found = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
     return found[0] if found else ""
 
 
 def did_you_mean(word: str, known: list[str]) -> str:
-    """A remedy: the nearest known word, or all of them when none is near."""
+    """A remedy: the nearest known word, or all words if none is near."""
     near = nearest(word, known)
     if near:
         return f"Did you mean `{near}`?"
@@ -87,17 +87,17 @@ def _explain(message: str, text: str, model: Any, name: str) -> ConfigError:
 
 
 def _dotted(path: str) -> str:
-    """The path as the person knows it; msgspec names no key of a free table (`[...]`)."""
+    """The path as the user wrote it; msgspec does not name keys of a free table (`[...]`)."""
     return path.removeprefix("$").removeprefix(".").removesuffix("[...]")
 
 
 def _steps(path: str) -> list[str]:
-    """`$.benchmark[1].params[...]` as ["benchmark", "[1]", "params", "[...]"]."""
+    """Splits `$.benchmark[1].params[...]` into ["benchmark", "[1]", "params", "[...]"]."""
     return re.findall(r"\[[^\]]*\]|[^.\[\]]+", _dotted(path))
 
 
 def _walk(model: Any, path: str) -> Any:
-    """The type that stands at `path` inside `model`."""
+    """The type at `path` inside `model`."""
     kind = model
     for step in _steps(path):
         kind = _without_none(kind)
@@ -110,7 +110,7 @@ def _walk(model: Any, path: str) -> Any:
 
 
 def _without_none(kind: Any) -> Any:
-    """`Model | None` as `Model`, without annotations: what a key holds when it is there."""
+    """The type of a present key: `Model` for `Model | None`, without annotations."""
     while get_origin(kind) is Annotated:
         kind = get_args(kind)[0]
     structs = [a for a in get_args(kind) if isinstance(a, type) and issubclass(a, msgspec.Struct)]
@@ -125,7 +125,7 @@ def _fields(kind: Any) -> list[str]:
 
 
 def _where(name: str, text: str, path: str) -> str:
-    """`file:line` of the key, or of the nearest table above it, or the file alone."""
+    """`file:line` of the key or the nearest table above it; else the file."""
     steps = _steps(path)
     while steps:
         line = _lines(text).get(tuple(steps))
@@ -136,10 +136,11 @@ def _where(name: str, text: str, path: str) -> str:
 
 
 def _lines(text: str) -> dict[tuple[str, ...], int]:
-    """Line of each key and table header, in the steps of `_steps`; arrays of tables are counted.
+    """The line of each key and table header, by the steps of `_steps`; arrays of tables are
+    counted.
 
-    Understands what people write (headers and one assignment a line); an exotic spelling only
-    costs the line number.
+    Handles the usual style (headers and one assignment per line); for other styles only the line
+    number is missing.
     """
     found: dict[tuple[str, ...], int] = {}
     seen: dict[tuple[str, ...], int] = {}  # arrays of tables: index of the open element

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """tunings/*.toml: priorities and placement of a Linux machine, as data.
 
-A key that is not there leaves the machine as it is. What each key does to latencies, and what it
-risks, is in kadenz/tuning/effects.py.
+A missing key leaves the machine unchanged. Effects and risks of each key are in
+kadenz/tuning/effects.py.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kadenz.config.processors import parse_cpus
 Percent = Annotated[int, msgspec.Meta(ge=0, le=100)]
 Natural = Annotated[int, msgspec.Meta(ge=0)]
 Policy = Literal["fifo", "rr", "other"]
-# "housekeeping": every processor but those for real time. "realtime": those. Or a list, "0,2-3".
+# "housekeeping": all processors except those for real-time work. "realtime": those. Or "0,2-3".
 Cpus = Annotated[
     str, msgspec.Meta(pattern=r"^(housekeeping|realtime|[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*)$")
 ]
@@ -26,9 +26,9 @@ Cpus = Annotated[
 class Scheduler(FileModel, kw_only=True, frozen=True):
     """[scheduler]: /proc/sys/kernel, and the fair server in debugfs."""
 
-    # -1: no throttling. Since Linux 6.12 it throttles with RT_GROUP_SCHED only.
+    # -1: no throttling. Since Linux 6.12 it only throttles with RT_GROUP_SCHED.
     rt_runtime_us: Annotated[int, msgspec.Meta(ge=-1)] | None = None
-    # Of the fair server on each processor, which took its place; 0: off. Its period stays.
+    # Runtime of the fair server, its successor, on each processor; 0: off. The period is unchanged.
     fair_server_runtime_ns: Natural | None = None
     timer_migration: bool | None = None
     autogroup: bool | None = None
@@ -40,12 +40,12 @@ class Processor(FileModel, kw_only=True, frozen=True):
 
     governor: str | None = None  # "performance"
     turbo: bool | None = None
-    # Idle states that take longer than this to leave are switched off.
+    # Idle states with a longer exit latency are switched off.
     idle_above_us: Natural | None = None
 
 
 class Memory(FileModel, kw_only=True, frozen=True):
-    """[memory]: what the kernel does with pages by itself."""
+    """[memory]: background work of the kernel on pages."""
 
     transparent_hugepages: Literal["always", "madvise", "never"] | None = None
     same_page_merging: bool | None = None
@@ -57,14 +57,14 @@ class Memory(FileModel, kw_only=True, frozen=True):
 class Watchdog(FileModel, kw_only=True, frozen=True):
     """[watchdog]: the kernel's lock-up detectors."""
 
-    hard: bool | None = None  # by non-maskable interrupt
+    hard: bool | None = None  # uses a non-maskable interrupt
     soft: bool | None = None
 
 
 class Placement(FileModel, kw_only=True, frozen=True):
-    """[placement]: who may run where. `realtime` names the processors to be kept apart."""
+    """[placement]: what may run where. `realtime` names the processors to isolate."""
 
-    # "last", "upper-half", a list, or "" for none; `kadenz tune --cpus` comes before it.
+    # "last", "upper-half", a list, or "" for none; `kadenz tune --cpus` overrides it.
     realtime: Annotated[str, msgspec.Meta(pattern=r"^(last|upper-half|[0-9,-]+|)$")] | None = None
     interrupts: Literal["housekeeping"] | None = None
     new_interrupts: Literal["housekeeping"] | None = None
@@ -75,25 +75,26 @@ class Placement(FileModel, kw_only=True, frozen=True):
 
 
 class ThreadRule(FileModel, kw_only=True, frozen=True):
-    """[[thread]]: kernel threads whose name matches. A later rule wins over an earlier one."""
+    """[[thread]]: kernel threads with a matching name. A later rule overrides an earlier one."""
 
     match: str  # a glob: "irq/*", "ktimers/*"
     policy: Policy | None = None
-    priority: Annotated[int, msgspec.Meta(ge=1, le=99)] | None = None  # of fifo and rr
+    priority: Annotated[int, msgspec.Meta(ge=1, le=99)] | None = None  # for fifo and rr
     cpus: Cpus | None = None
-    note: str = ""  # why, or what is known where no such thread exists
+    note: str = ""  # the reason, or an explanation if no such thread exists
 
 
 class InterruptRule(FileModel, kw_only=True, frozen=True):
-    """[[interrupt]]: interrupts whose device's name matches. A later rule wins."""
+    """[[interrupt]]: interrupts with a matching device name. A later rule overrides an earlier
+    one."""
 
-    match: str  # a glob on the name in /proc/interrupts: "eth0*"
+    match: str  # a glob for the name in /proc/interrupts: "eth0*"
     cpus: Cpus
     note: str = ""
 
 
 class Sysctl(FileModel, kw_only=True, frozen=True):
-    """[[sysctl]]: any other value below /proc/sys, explained by whoever sets it."""
+    """[[sysctl]]: any other value below /proc/sys, explained by the profile's author."""
 
     name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_/-]+)+$")]
     value: int | str
@@ -105,9 +106,9 @@ class Tuning(FileModel, kw_only=True, frozen=True):
     """A profile: tunings/<name>.toml."""
 
     title: str
-    based_on: str = ""  # a profile whose keys hold wherever this one says nothing
+    based_on: str = ""  # a profile whose keys apply unless this one sets them
     study: str = ""  # id of the study it repeats
-    notes: tuple[str, ...] = ()  # what a reader has to know, and what no longer exists
+    notes: tuple[str, ...] = ()  # notes for readers, e.g. on features that no longer exist
     scheduler: Scheduler = Scheduler()
     processor: Processor = Processor()
     memory: Memory = Memory()
@@ -118,9 +119,9 @@ class Tuning(FileModel, kw_only=True, frozen=True):
     sysctl: tuple[Sysctl, ...] = ()
 
     def over(self, base: Tuning) -> Tuning:
-        """This profile on top of `base`: tables by key, rules after those of `base`.
+        """Merges this profile into `base`: tables by key, rules after those of `base`.
 
-        Notes are its own where it has any: what is true of the base may not be true of it.
+        Its own notes replace those of `base`, which may not apply to it.
         """
         changed: dict[str, Any] = {
             name: _over(getattr(self, name), getattr(base, name))
@@ -133,7 +134,7 @@ class Tuning(FileModel, kw_only=True, frozen=True):
 
 
 def problem(tuning: Tuning) -> str:
-    """What the types cannot say: "" or what is wrong, with the key."""
+    """Checks beyond the types: "", or the problem with its key."""
     for index, rule in enumerate(tuning.thread):
         where = f"`thread[{index}]`"
         if rule.policy in ("fifo", "rr") and rule.priority is None:
@@ -141,7 +142,7 @@ def problem(tuning: Tuning) -> str:
         if rule.priority is not None and rule.policy not in ("fifo", "rr"):
             return f'{where}: a `priority` needs `policy = "fifo"` or `"rr"`'
         if rule.policy is None and rule.cpus is None:
-            return f"{where}: says neither `policy` nor `cpus`"
+            return f"{where}: has neither `policy` nor `cpus`"
     for table in ("thread", "interrupt"):
         for index, one in enumerate(getattr(tuning, table)):
             if one.cpus in (None, "housekeeping", "realtime"):
@@ -153,7 +154,7 @@ def problem(tuning: Tuning) -> str:
     return ""
 
 
-# Findings of `kadenz doctor` that a key takes away when it has one of these values.
+# Findings of `kadenz doctor` that a key removes if it has one of these values.
 _REMOVES: dict[str, tuple[str, tuple[Any, ...]]] = {
     "scheduler.rt_runtime_us": ("rt-throttling", (-1,)),
     "scheduler.fair_server_runtime_ns": ("fair-server", (0,)),
@@ -166,12 +167,12 @@ _REMOVES: dict[str, tuple[str, tuple[Any, ...]]] = {
     "placement.interrupts": ("interrupts-everywhere", ("housekeeping",)),
     "placement.user_tasks": ("no-isolation", ("housekeeping",)),
 }
-# The same by the name of a sysctl.
+# Findings by the name of a sysctl.
 _REMOVES_BY_SYSCTL = {"fs.mqueue.msg_max": "mq-limits", "fs.mqueue.msgsize_max": "mq-limits"}
 
 
 def removes(tuning: Tuning) -> set[str]:
-    """Codes of the findings that this profile takes away, where the machine has the key at all."""
+    """Codes of the findings that this profile removes on machines that have its keys."""
     found = {code for key, (code, values) in _REMOVES.items() if _value(tuning, key) in values}
     if tuning.processor.idle_above_us is not None and tuning.processor.idle_above_us <= 2:
         found.add("idle-states")

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""This Linux: what it is, how it is set, what disturbs a measurement on it."""
+"""This Linux: its hardware, its settings, and disturbances of measurements on it."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far this machine's clock may be trusted, measured in under a second without a compiler.
+"""Measures how far this machine's clock can be trusted, in under a second without a compiler.
 
-Reads CLOCK_MONOTONIC, which the Linux port stamps with, through Python: the cost seen is an upper
-bound. The suite measures the same clock again in C at the start of every run (clock/*).
+Reads CLOCK_MONOTONIC, the clock of the Linux port, through Python: the cost is an upper bound. The
+suite measures the same clock in C at the start of every run (clock/*).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from itertools import pairwise
 MONOTONIC = time.CLOCK_MONOTONIC
 _READINGS = 100_000
 _HOPS = 50  # rounds over all processors
-_ENDS = 200  # readings of two clocks at either end of the rate measurement; the closest pair counts
-# Steering by NTP stays within 500 ppm (adjtimex(2)); a rate outside of it is a fault.
+_ENDS = 200  # pairs of readings at either end of the rate measurement; the closest pair counts
+# NTP steers by up to 500 ppm (adjtimex(2)); a rate beyond that is a fault.
 _STEERING_PPM = 500.0
-# Coarser than this, and the shortest operations of the suite (about 1 us) drown in it.
+# A coarser step hides the shortest operations of the suite (about 1 us).
 _COARSE_NS = 1000
 
 Read = Callable[[int], int]  # clock id -> ns
@@ -28,7 +28,7 @@ Pair = tuple[float, int, int]  # this clock, the other one, and the width of the
 
 @dataclass(frozen=True)
 class Rate:
-    """How much faster one clock runs than another, and how exactly that is known."""
+    """The rate of one clock against another, with its uncertainty."""
 
     against: str
     ppm: float
@@ -37,13 +37,13 @@ class Rate:
 
 @dataclass(frozen=True)
 class ClockCheck:
-    """What was seen of CLOCK_MONOTONIC; times in ns."""
+    """Properties of CLOCK_MONOTONIC; times in ns."""
 
     readings: int
-    nominal_resolution_ns: int  # what the kernel says
-    resolution_ns: int  # smallest step seen that was not zero
-    read_cost_ns: float  # time of all readings by their number: through Python, an upper bound
-    longest_gap_ns: int  # between two readings: how long this process was kept away
+    nominal_resolution_ns: int  # as reported by the kernel
+    resolution_ns: int  # smallest observed step above zero
+    read_cost_ns: float  # total time over number of readings; an upper bound (Python)
+    longest_gap_ns: int  # longest time between two readings: this process was preempted
     backward_steps: int
     backward_worst_ns: int
     processors: int  # compared with each other
@@ -61,7 +61,7 @@ def check_clock(
     span_ns: int = 500_000_000,
     readings: int = _READINGS,
 ) -> ClockCheck:
-    """Measure the clock: steps, cost, order on one and between all processors, rates.
+    """Measure the clock: steps, cost, order on one processor and across all, rates.
 
     `read`, `nominal`, `move` (to a processor), `processors`, `sleep` replace the machine in tests.
     """
@@ -92,29 +92,29 @@ def check_clock(
 
 
 class RateOverRun:
-    """The rate of CLOCK_MONOTONIC over a whole run: two glances at another clock, a millisecond
-    each. The longer the run, the better it is known."""
+    """The rate of CLOCK_MONOTONIC over a whole run, from two looks at another clock of a
+    millisecond each. A longer run gives a smaller uncertainty."""
 
     def __init__(self, read: Read = time.clock_gettime_ns) -> None:
         self._read = read
         self._first = _closest_pair(read, time.CLOCK_MONOTONIC_RAW)
 
     def end(self) -> tuple[Rate, float]:
-        """The rate since the beginning, and how many seconds that was."""
+        """The rate since the beginning, and the elapsed seconds."""
         second = _closest_pair(self._read, time.CLOCK_MONOTONIC_RAW)
         rate = Rate("CLOCK_MONOTONIC_RAW", *_between(self._first, second, resolution_ns=1))
         return rate, (second[1] - self._first[1]) / 1e9
 
 
 def _steps(read: Read, readings: int) -> tuple[list[int], float]:
-    """Differences of successive readings, and the time one reading takes."""
+    """Differences of successive readings, and the cost of one reading."""
     seen = [read(MONOTONIC) for _ in range(readings + 1)]
     steps = [after - before for before, after in pairwise(seen)]
     return steps, (seen[-1] - seen[0]) / readings
 
 
 def _hops(read: Read, move: Callable[[int], None], processors: tuple[int, ...]) -> list[int]:
-    """Differences of readings on one processor and then on the next."""
+    """Differences between readings on one processor and on the next."""
     before = os.sched_getaffinity(0)
     steps = []
     try:
@@ -140,7 +140,7 @@ def _rate(
 ) -> tuple[float, float]:
     """Rate against `clock` over a span, by the closest pair at either end: ppm and uncertainty.
 
-    A reading lies anywhere in its bracket, and anywhere in the step of the clock itself.
+    The true time lies anywhere within a reading's bracket, widened by the clock's own step.
     """
     first = _closest_pair(read, clock)
     while read(MONOTONIC) - first[0] < span_ns:
@@ -165,7 +165,7 @@ def _closest_pair(read: Read, clock: int) -> Pair:
         after = read(MONOTONIC)
         if after >= before and (best is None or after - before < best[2]):
             best = ((before + after) / 2, other, after - before)
-    # Without one pair in order the clock is useless, and _problems says so by its backward steps.
+    # Without a single ordered pair the clock is useless; _problems reports its backward steps.
     return best or (float(before), other, 0)
 
 
@@ -173,13 +173,13 @@ def _problems(resolution_ns: int, backward: list[int], rates: tuple[Rate, ...]) 
     found = []
     if backward:
         found.append(
-            f"it ran backwards {len(backward)} times, by up to {max(backward)} ns: "
-            "no figure of this machine can be trusted"
+            f"it ran backwards {len(backward)} times, by up to {max(backward)} ns: no figure from "
+            "this machine can be trusted"
         )
     if resolution_ns == 0:
         found.append("it did not move between readings")
     elif resolution_ns > _COARSE_NS:
-        found.append(f"its smallest step is {resolution_ns} ns: short operations drown in it")
+        found.append(f"its smallest step is {resolution_ns} ns, too coarse for short operations")
     found += [
         f"it runs {rate.ppm:+.0f} ppm against {rate.against}: more than steering explains"
         for rate in rates

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine that measures, for the manifest, and what a reader must know about it (rule 9).
+"""The measuring machine, for the manifest, and warnings that a reader must know (rule 9).
 
-Each problem becomes a warning with a stable code and a remedy. None of them stops a measurement:
-figures from an imperfect machine are figures, as long as they say so.
+Each problem becomes a warning with a stable code and a remedy. None stops a measurement: figures
+from an imperfect machine are valid as long as they are labelled.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from kadenz.host.throttling import (
 )
 from kadenz.machine_files import MachineFiles
 
-# Warnings that mean: a campaign cannot be measured on this Linux as it asks for.
+# Warnings that prevent a campaign from being measured on this Linux as specified.
 NO_RIGHT = frozenset({"no-sched-fifo", "rt-budget-zero", "no-mlock"})
 # The largest point of campaigns/yoo2024.toml on Linux: two queues there and back, 3072 bytes.
 MQ_QUEUES = 2
 MQ_MESSAGES = 10
 MQ_BYTES = 3072
-# What the kernel charges for a message beyond its bytes, at most (mq_overview(7): struct msg_msg
-# and, since Linux 3.5, a tree leaf).
+# Upper bound of the kernel's overhead per message (mq_overview(7): struct msg_msg and, since Linux
+# 3.5, a tree leaf).
 _MQ_OVERHEAD_BYTES = 128
-# Clock sources the vDSO reads without a system call (x86-64, arm64, riscv64, a KVM guest).
+# Clock sources that the vDSO reads without a system call (x86-64, arm64, riscv64, KVM guests).
 _FAST_CLOCKS = {"tsc", "arch_sys_counter", "riscv_clocksource", "kvm-clock"}
-# Above this share of the last ten seconds threads waited for a processor (/proc/pressure/cpu).
+# Threads waited for a processor for more than this share of the last 10 s (/proc/pressure/cpu).
 _PRESSURE_PERCENT = 5.0
 
 
 @dataclass(frozen=True)
 class Host:
-    """This machine: its entry for the manifest, and the warnings that belong to its figures.
+    """This machine: its entry for the manifest, and the warnings for its figures.
 
-    `preflight` holds every check with its verdict, those behind the warnings among them.
+    `preflight` holds every check with its verdict, including those behind the warnings.
     """
 
     entry: manifest.HostEntry
@@ -58,10 +58,10 @@ class Host:
 
 
 def read_host(files: MachineFiles | None = None, rights: Rights | None = None) -> Host:
-    """Read this machine and try its rights.
+    """Read this machine and test the rights of this process.
 
-    `files` and `rights` replace the machine in tests. Takes about 50 ms, nearly all of it in the
-    child process that tries the rights.
+    `files` and `rights` replace the machine in tests. Takes about 50 ms, mostly in the child
+    process that tests the rights.
     """
     files = files or MachineFiles()
     rights = rights or try_rights()
@@ -118,7 +118,7 @@ def _entry(system: System, limits: Limits, load: Load, rights: Rights) -> manife
 
 
 def _server_facts(throttling: Throttling) -> dict[str, str]:
-    """Runtime and period of the fair server, each once: "50000000/1000000000"."""
+    """Distinct runtimes and periods of the fair server: "50000000/1000000000"."""
     pairs = dict.fromkeys(f"{runtime}/{period}" for runtime, period in throttling.server or ())
     return {"fair_server_ns": ", ".join(pairs)} if pairs else {}
 
@@ -142,8 +142,8 @@ def _about_the_kernel(system: System) -> list[manifest.Warning]:
         found.append(
             manifest.Warning(
                 code="virtual-machine",
-                message=f"this machine is virtual{name}: its host may stop it at any moment, and "
-                "its figures say nothing about hardware",
+                message=f"this machine is virtual{name}: its host may pause it at any moment, and "
+                "its figures make no claim about hardware",
                 remedy="Measure on the machine itself",
             )
         )
@@ -161,7 +161,7 @@ def _about_the_kernel(system: System) -> list[manifest.Warning]:
             manifest.Warning(
                 code="slow-clocksource",
                 message=f"the clock source is {system.clocksource}: slow to read, or coarse",
-                remedy="Find out why the kernel gave up a faster one: dmesg | grep -i clocksource",
+                remedy="Find out why the kernel rejected a faster one: dmesg | grep -i clocksource",
             )
         )
     return found
@@ -190,8 +190,8 @@ def _about_the_processors(system: System) -> list[manifest.Warning]:
         found.append(
             manifest.Warning(
                 code="thermal-throttling",
-                message=f"heat slowed the processors down {system.throttled} times since boot",
-                remedy="Improve the cooling, and check that the count stays constant during a run",
+                message=f"processors were throttled by heat {system.throttled} times since boot",
+                remedy="Improve cooling, and check that the count stays constant during a run",
             )
         )
     return found
@@ -208,7 +208,7 @@ def _about_other_work(system: System, load: Load) -> list[manifest.Warning]:
             code="competing-load",
             message=f"other work runs on this machine: {load.running} threads runnable on "
             f"{system.cpus} processors, load {load.load_1min:g}{pressure}",
-            remedy="Stop it, or declare it as a condition of the campaign",
+            remedy="Stop it, or declare it as a load of the campaign",
         )
     ]
 
@@ -230,8 +230,8 @@ def _about_the_rights(rights: Rights, limits: Limits) -> list[manifest.Warning]:
             manifest.Warning(
                 code="no-sched-fifo",
                 message=f"no right to SCHED_FIFO priority {FIFO_PRIORITY} ({rights.fifo}): threads "
-                "run at ordinary priority, and latencies are those of the whole machine",
-                remedy="Run as root, or give the right: `@realtime - rtprio 99` in "
+                "run at ordinary priority and compete with every other program",
+                remedy="Run as root, or grant the right: `@realtime - rtprio 99` in "
                 "/etc/security/limits.d/realtime.conf, the user in that group, a new login",
             )
         )
@@ -239,9 +239,9 @@ def _about_the_rights(rights: Rights, limits: Limits) -> list[manifest.Warning]:
         found.append(
             manifest.Warning(
                 code="no-mlock",
-                message=f"no right to lock memory ({rights.mlock}): a page fault may fall into a "
-                "timed region",
-                remedy="Run as root, or give the right: `@realtime - memlock unlimited` in "
+                message=f"no right to lock memory ({rights.mlock}): page faults may occur in timed "
+                "regions",
+                remedy="Run as root, or grant the right: `@realtime - memlock unlimited` in "
                 "/etc/security/limits.d/realtime.conf, the user in that group, a new login",
             )
         )
@@ -254,7 +254,7 @@ def _about_the_idle_states(system: System, rights: Rights) -> list[manifest.Warn
     return [
         manifest.Warning(
             code="idle-states",
-            message=f"processors fall asleep for up to {system.deepest_idle_us} us and "
+            message=f"processors take up to {system.deepest_idle_us} us to leave idle states, and "
             f"/dev/cpu_dma_latency cannot be held ({rights.dma_latency}): wake-ups are longer",
             remedy="Run as root, or allow it: chmod o+w /dev/cpu_dma_latency",
         )
@@ -267,9 +267,9 @@ def _about_the_limits(limits: Limits, throttling: Throttling) -> list[manifest.W
         found.append(
             manifest.Warning(
                 code="cpu-quota",
-                message=f"the control group may use {limits.group_quota} processors and was made "
-                f"to wait {limits.group_throttled} times",
-                remedy="Run outside of it, or raise cpu.max (cpu.cfs_quota_us)",
+                message=f"the control group may use {limits.group_quota} processors and was "
+                f"throttled {limits.group_throttled} times",
+                remedy="Run outside this group, or raise cpu.max (cpu.cfs_quota_us)",
             )
         )
     found += _about_message_queues(limits)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Network interfaces of this Linux: whether one can carry a fieldbus now."""
+"""Network interfaces of this Linux: checks that one can carry a fieldbus."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ ROOT = Path("/")
 
 
 def interfaces(root: Path = ROOT) -> list[str]:
-    """The Ethernet interfaces there are, by name."""
+    """Names of the Ethernet interfaces."""
     folders = sorted((root / "sys/class/net").glob("*"))
     return [folder.name for folder in folders if _number(folder / "type") == _ARPHRD_ETHER]
 
 
 def check_interface(name: str, option: str, root: Path = ROOT) -> None:
-    """UsageError when `name` is no Ethernet interface, TargetFailed when it is down or without a
-    link. `option` is what named it."""
+    """Checks that an interface is up and has a link. Raises UsageError if `name` is not an Ethernet
+    interface, TargetFailed if it is down or has no link. `option` is the option that named it."""
     folder = root / "sys/class/net" / name
     if "/" in name or not folder.exists():
         raise UsageError(
-            f"{option} {name}: there is no such network interface",
+            f"{option} {name}: no such network interface",
             remedy=did_you_mean(name, interfaces(root)),
         )
     if _number(folder / "type") != _ARPHRD_ETHER:
         raise UsageError(
-            f"{option} {name}: that is no Ethernet interface",
+            f"{option} {name}: not an Ethernet interface",
             remedy=did_you_mean(name, interfaces(root)),
         )
     flags = _number(folder / "flags")
@@ -41,12 +41,12 @@ def check_interface(name: str, option: str, root: Path = ROOT) -> None:
     if _number(folder / "carrier") == 0:
         raise TargetFailed(
             f"{option} {name}: the interface has no link",
-            remedy="Check the cable, and that the first device has power",
+            remedy="Check the cable and the power of the first device",
         )
 
 
 def _number(file: Path) -> int | None:
-    """What a file of sysfs says; None where it says nothing (carrier of one that is down)."""
+    """The content of a sysfs file; None if unreadable (`carrier` of an interface that is down)."""
     try:
         return int(file.read_text(), 0)
     except (OSError, ValueError):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What this machine lets a measurement do: real-time priority, locked memory, queues, its share.
+"""Limits of this process: real-time priority, locked memory, queues, processor share.
 
-Rights are tried in a child process, because limits, capabilities and control groups together
-decide and no file tells the result. The rest is read below a root that tests replace.
+Rights are tested in a child process: limits, capabilities and control groups decide together, and
+no file shows the result. The rest is read below a root that tests replace.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from kadenz.machine_files import MachineFiles
 # The highest priority the suite uses on Linux: cyclictest's customary 97.
 FIFO_PRIORITY = 97
 
-# Runs in a child: it may lose the right to anything and changes nothing here. mlockall with
-# MCL_CURRENT | MCL_FUTURE (1 | 2) is what the suite's Linux port calls. /dev/cpu_dma_latency is
-# held open during measurements on Linux (kernel documentation, power/pm_qos_interface).
+# Runs in a child process, so that nothing changes in this one. mlockall with MCL_CURRENT |
+# MCL_FUTURE (1 | 2) is the call of the suite's Linux port. /dev/cpu_dma_latency is held open during
+# measurements on Linux (kernel documentation, power/pm_qos_interface).
 _TRIAL = f"""
 import ctypes, errno, json, os
 def name(number): return errno.errorcode.get(number, str(number))
@@ -37,7 +37,7 @@ print(json.dumps(answer))
 
 @dataclass(frozen=True)
 class Rights:
-    """What was tried: "" when it worked, otherwise the error's name ("EPERM")."""
+    """Results of the tests: "" if permitted, otherwise the error's name ("EPERM")."""
 
     fifo: str
     mlock: str
@@ -46,13 +46,13 @@ class Rights:
 
 @dataclass(frozen=True)
 class Limits:
-    """What the kernel and the control group allow; None where they do not say."""
+    """Limits set by the kernel and the control group; None if unknown."""
 
     rt_runtime_us: int | None  # of each rt_period_us; -1: no limit
     rt_period_us: int | None
-    group_rt_budget: str  # path of the file that gives this group no real-time budget, or ""
-    group_quota: str  # "max" or the part of the processors this group may use, or ""
-    group_throttled: int  # how often the group had to wait for its quota
+    group_rt_budget: str  # path of the file that denies this group a real-time budget, or ""
+    group_quota: str  # "max", or the number of processors this group may use, or ""
+    group_throttled: int  # times the group was throttled by its quota
     mq_messages: int | None  # most messages in one queue
     mq_bytes: int | None  # most bytes in one message
     mq_total_bytes: int | None  # of all queues of one user (RLIMIT_MSGQUEUE); None: no limit
@@ -60,7 +60,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Load:
-    """What else runs: one-minute load, runnable threads now, stalled time of the last 10 s."""
+    """Other work: one-minute load, runnable threads now, share of stalled time in the last 10 s."""
 
     load_1min: float
     running: int
@@ -68,7 +68,8 @@ class Load:
 
 
 def try_rights(before: str = "") -> Rights:
-    """Try them in a child process; `before` is Python it runs first, to give up rights in tests."""
+    """Test them in a child process. It first runs the Python code `before`: tests drop rights
+    there."""
     answer = subprocess.run(
         [sys.executable, "-I", "-S", "-c", before + _TRIAL],
         capture_output=True,
@@ -96,7 +97,7 @@ def read_limits(files: MachineFiles) -> Limits:
 
 
 def read_load(files: MachineFiles) -> Load:
-    """Read what else runs. The reading process itself is one runnable thread."""
+    """Read the other work. The reading process itself counts as one runnable thread."""
     words = files.text("/proc/loadavg").split()
     pressure = re.search(r"^some avg10=([\d.]+)", files.text("/proc/pressure/cpu"), re.MULTILINE)
     return Load(
@@ -123,13 +124,13 @@ def _groups(files: MachineFiles) -> dict[str, str]:
 
 
 def _empty_rt_budget(files: MachineFiles, groups: dict[str, str]) -> str:
-    """With RT_GROUP_SCHED a new group may use no real-time at all until it is given some."""
+    """With RT_GROUP_SCHED a new group has no real-time budget until one is assigned."""
     path = f"{groups['cpu']}/cpu.rt_runtime_us" if "cpu" in groups else ""
     return path if path and files.number(path) == 0 else ""
 
 
 def _quota(files: MachineFiles, groups: dict[str, str]) -> tuple[str, int]:
-    """The group's share of the processors, and how often it was made to wait for it."""
+    """The group's share of the processors, and how often it was throttled."""
     quota, throttled = "", 0
     if "cpu" in groups:
         share = files.number(f"{groups['cpu']}/cpu.cfs_quota_us")
@@ -151,6 +152,6 @@ def _throttled(files: MachineFiles, folder: str) -> int:
 
 
 def _rlimit(files: MachineFiles, name: str) -> int | None:
-    """The soft limit of a row of /proc/self/limits, None when unlimited or unknown."""
+    """The soft limit in a row of /proc/self/limits; None if unlimited or unknown."""
     found = re.search(rf"^{re.escape(name)}\s+(\S+)", files.text("/proc/self/limits"), re.MULTILINE)
     return int(found.group(1)) if found and found.group(1) != "unlimited" else None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One measurement at a time on this Linux, whoever started it from which checkout.
+"""Allows one measurement at a time on this Linux, for all users and checkouts.
 
-The lock is flock(2) on one file for all users: it ends with its process, so that a holder that was
-killed holds nothing. What the file says is for the message alone.
+The lock is flock(2) on one file for all users: the kernel releases it when its process ends, even
+if killed. The file's content only serves the message.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class Holder(msgspec.Struct):
 def alone_on_this_linux(
     *, wait: bool, waiting: Callable[[str], None], stopped: Callable[[], bool]
 ) -> Iterator[None]:
-    """Holds the lock. While somebody else does, `waiting` is told once by whom.
+    """Holds the lock. If another process holds it, calls `waiting` once with a description of it.
 
-    Raises TargetFailed when it is not to `wait`, or `stopped` before its turn came.
+    Raises TargetFailed if it must not `wait`, or if `stopped` while waiting.
     """
     file = _open()
     try:
@@ -53,7 +53,7 @@ def alone_on_this_linux(
         while not _locked(file):
             words = f"this Linux is being measured by {_holder(file)}"
             if not wait or stopped():
-                raise TargetFailed(words, remedy="Wait for it to end, or end it")
+                raise TargetFailed(words, remedy="Wait until it ends, or end it")
             if not told:
                 waiting(words)
                 told = True
@@ -72,13 +72,13 @@ def _open() -> int:
         with contextlib.suppress(FileNotFoundError):
             return os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
-        with contextlib.suppress(PermissionError):  # another user made it just now
+        with contextlib.suppress(PermissionError):  # another user has just created it
             os.fchmod(file, 0o666)
         return file
     except OSError as error:
         raise TargetFailed(
             f"{path}: {error.strerror}",
-            remedy="It keeps two measurements apart and has to be writable for every user",
+            remedy="This file prevents simultaneous measurements; make it writable for every user",
         ) from None
 
 
@@ -94,7 +94,7 @@ def _sign(file: int) -> None:
     command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
     since = f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S}"
     text = msgspec.json.encode(Holder(os.getpid(), _user(), command, since))
-    with contextlib.suppress(OSError):  # a full disk: the lock holds without words
+    with contextlib.suppress(OSError):  # disk full: the lock works without a description
         os.ftruncate(file, 0)
         os.pwrite(file, text, 0)
 

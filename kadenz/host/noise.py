@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What disturbs a measurement now and then: settings and programs that are usual on a Linux.
+"""Occasional disturbances: settings and programs that are common on a Linux machine.
 
-They are findings of the preflight. They do not stand among the warnings of a run, because hardly
-any machine is without them, and each adds little.
+They are findings of the preflight but not warnings of a run: nearly every machine has them, and
+each has a small effect.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kadenz.config.processors import parse_cpus, show_cpus
 from kadenz.host.system import System
 from kadenz.machine_files import MachineFiles
 
-# Priorities of the suite's threads on Linux end at 97; those of the studies are 90 and 95.
+# The suite's threads on Linux use priorities up to 97, those of the studies 90 and 95.
 _SUITE_PRIORITY = 90
 _PF_KTHREAD = 0x00200000  # include/linux/sched.h
 _SCHED_FIFO, _SCHED_RR = 1, 2
@@ -25,7 +25,7 @@ _SCHED_FIFO, _SCHED_RR = 1, 2
 
 @dataclass
 class Noise:
-    """Findings with remedies, and what could not be found out, by code."""
+    """Findings with remedies, and reasons for unknown checks, by code."""
 
     warnings: list[manifest.Warning] = field(default_factory=list)
     unknown: dict[str, str] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Noise:
 
 
 def read_noise(files: MachineFiles, system: System) -> Noise:
-    """Look for each of them below `files`."""
+    """Checks for each disturbance below `files`."""
     noise = Noise()
     _settings(files, system, noise)
     _kernel(files, noise)
@@ -57,33 +57,33 @@ def _settings(files: MachineFiles, system: System, noise: Noise) -> None:
     if nodes > 1 and (files.number(f"{kernel}/numa_balancing") or 0) > 0:
         noise.say(
             "numa-balancing",
-            f"the kernel moves pages between {nodes} memory nodes by itself",
+            f"the kernel migrates pages between {nodes} memory nodes (NUMA balancing)",
             "sysctl -w kernel.numa_balancing=0",
         )
     if "[always]" in files.text("/sys/kernel/mm/transparent_hugepage/enabled"):
         noise.say(
             "huge-pages",
-            "the kernel merges pages of every program into huge ones",
+            "the kernel merges pages of all programs into huge pages",
             "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
         )
     if files.number("/sys/kernel/mm/ksm/run") == 1:
         noise.say(
             "page-merging",
-            "the kernel merges pages of equal content (KSM)",
+            "the kernel merges identical pages (KSM)",
             "echo 0 > /sys/kernel/mm/ksm/run",
         )
     if files.number(f"{kernel}/nmi_watchdog") == 1:
         seconds = files.number(f"{kernel}/watchdog_thresh") or 10
         noise.say(
             "nmi-watchdog",
-            f"the hard lock-up detector interrupts each busy processor every {seconds} s, and "
-            "nothing can hold it off",
+            f"the hard lock-up detector interrupts each busy processor every {seconds} s and "
+            "cannot be masked",
             "sysctl -w kernel.nmi_watchdog=0",
         )
     if files.number(f"{vm}/stat_interval") == 1:
         noise.say(
             "stat-interval",
-            "memory counters are folded every second on each processor",
+            "the kernel folds memory counters on each processor every second",
             "sysctl -w vm.stat_interval=120",
         )
 
@@ -105,7 +105,7 @@ def _kernel(files: MachineFiles, noise: Noise) -> None:
                     f"echo nop > {folder}/current_tracer",
                 )
             return
-    noise.unknown["tracing"] = "tracefs is not mounted, or not for this user to read"
+    noise.unknown["tracing"] = "tracefs is not mounted or not readable for this user"
 
 
 def _placement(files: MachineFiles, system: System, noise: Noise) -> None:
@@ -123,12 +123,12 @@ def _placement(files: MachineFiles, system: System, noise: Noise) -> None:
 
 
 def _isolation(files: MachineFiles, system: System, noise: Noise) -> None:
-    """Processors meant to be kept apart, and whether they are: where programs may really run."""
+    """Checks that other programs may not run on the processors meant to be isolated."""
     apart = _meant_apart(files, system)
     if not apart:
         noise.say(
             "no-isolation",
-            "no processor is kept apart from other programs",
+            "no processor is isolated from other programs",
             "isolcpus=, nohz_full= and rcu_nocbs= at boot",
         )
         return
@@ -143,15 +143,15 @@ def _isolation(files: MachineFiles, system: System, noise: Noise) -> None:
         entered = show_cpus(frozenset().union(*(cpus for _, cpus in inside)))
         noise.say(
             "no-isolation",
-            f"processors {show_cpus(apart)} are meant to be kept apart, and other programs may run "
+            f"processors {show_cpus(apart)} are meant to be isolated, but other programs may run "
             f"on {entered}: {names}{more}",
-            "Apply the tuning again (kadenz tune restore, then apply), or move them: "
-            "taskset -a -p -c LIST NUMBER",
+            "Reapply the tuning (kadenz tune restore, then apply), or move them: taskset -a -p -c "
+            "LIST NUMBER",
         )
 
 
 def _meant_apart(files: MachineFiles, system: System) -> frozenset[int]:
-    """By isolcpus= or an isolated partition (cgroup version 2), and by the profile `isolated`."""
+    """Processors isolated by isolcpus=, an isolated partition (cgroup version 2) or `isolated`."""
     found = parse_cpus(system.isolated)
     found |= parse_cpus(files.text("/sys/fs/cgroup/cpuset.cpus.isolated"))
     online = parse_cpus(files.text("/sys/devices/system/cpu/online"))
@@ -164,14 +164,14 @@ def _meant_apart(files: MachineFiles, system: System) -> frozenset[int]:
 
 
 def _allowed(files: MachineFiles, number: str) -> frozenset[int]:
-    """Where a program may run: what affinity and control groups leave of it."""
+    """The processors on which affinity and control groups let a program run."""
     text = files.text(f"/proc/{number}/status")
     match = re.search(r"^Cpus_allowed_list:\s*(\S+)$", text, re.MULTILINE)
     return parse_cpus(match[1]) if match else frozenset()
 
 
 def _user_programs(files: MachineFiles) -> Iterator[tuple[str, str, list[str]]]:
-    """Number, name and the words behind it in /proc/PID/stat of every program but this one."""
+    """PID, name and the following fields of /proc/PID/stat of every program except this one."""
     for path in files.glob("/proc/[0-9]*/stat"):
         before, _, rest = files.text(path).rpartition(")")
         number, _, name = before.partition(" (")
@@ -187,7 +187,7 @@ def _programs(files: MachineFiles, noise: Noise) -> None:
         if name == "irqbalance":
             noise.say(
                 "irqbalance",
-                "irqbalance runs and moves interrupts by itself",
+                "irqbalance is running and moves interrupts",
                 "systemctl stop irqbalance",
             )
         priority, policy = int(words[37]), int(words[38])  # fields 40 and 41 of proc(5)
@@ -198,5 +198,5 @@ def _programs(files: MachineFiles, noise: Noise) -> None:
         noise.say(
             "rt-competitor",
             f"programs run with real-time priority: {', '.join(competitors[:3])}{more}",
-            "Stop them, or lower them below 90: chrt -f -p 80 NUMBER",
+            "Stop them, or lower their priority below 90: chrt -f -p 80 NUMBER",
         )

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands between this Linux and a figure one may rely on: every check, heaviest first.
+"""The preflight: every check of this Linux as a measuring machine, most severe first.
 
-A finding says what it does to the figures and which claims it makes worthless: that a median is the
-machine's own, or that a worst case is one. None of it touches instruction counts of emulated and
-guest targets. Sizes of effects are the kernel's own numbers where it has them (exit latencies,
-periods); orders of magnitude are from the kernel's documentation.
+Each finding states its effect on the figures and the claims it invalidates: medians, worst cases,
+or both. Instruction counts of emulated and guest targets are unaffected. Sizes of effects are the
+kernel's own numbers if available (exit latencies, periods); orders of magnitude come from the
+kernel's documentation.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Check:
     effect: str
 
 
-# In the order of their weight.
+# Most severe first.
 _CHECKS = (
     _Check(
         "no-sched-fifo",
@@ -50,19 +50,19 @@ _CHECKS = (
     _Check(
         "competing-load",
         CLAIMS,
-        "wake-ups wait for parts of the kernel that others hold, with colder caches: the figures "
-        "are those of an unnamed load",
+        "wake-ups wait for kernel locks held by others and find colder caches: the figures are "
+        "those of an unnamed load",
     ),
     _Check("tracing", CLAIMS, "adds time to every kernel function that is traced"),
     _Check(
         "lock-checking",
         CLAIMS,
-        "the kernel was built to check its locks: each costs several times as much",
+        "lock checking is built into the kernel: each lock operation costs several times as much",
     ),
     _Check(
         "slow-clocksource",
         (MEDIANS,),
-        "every time stamp is a system call or coarse: adds about 1 us or more to what is timed",
+        "every time stamp is coarse or needs a system call: adds about 1 us or more to each sample",
     ),
     _Check(
         "governor",
@@ -79,8 +79,8 @@ _CHECKS = (
     _Check(
         "virtual-machine",
         (WORST_CASES,),
-        "its host adds pauses of unknown length, often milliseconds; medians hold for this virtual "
-        "machine, not for its hardware",
+        "its host adds pauses of unknown length, often milliseconds; medians are valid for this "
+        "virtual machine, not for its hardware",
     ),
     _Check("not-preempt-rt", (WORST_CASES,), "wake-ups wait for kernel code of unbounded length"),
     _Check(
@@ -96,41 +96,40 @@ _CHECKS = (
     _Check(
         "smt",
         (),
-        "adds up to the share of the core that its other thread takes, often 30 to 50 %, while "
-        "that one is busy",
+        "slows a thread down while the other thread of its core is busy, often by 30 to 50 %",
     ),
     _Check(
         "interrupts-everywhere",
         (),
-        "device interrupts fall into timed regions: adds some us each, more with their soft "
+        "device interrupts occur in timed regions: each adds some us, more with its soft "
         "interrupts",
     ),
     _Check("irqbalance", (), "moves interrupts while a run is measured: its conditions drift"),
     _Check(
         "no-isolation",
         (),
-        "other programs run on the measured processor in between: caches are colder, and kernel "
-        "work is done there",
+        "other programs run on the measured processor in between: caches are colder, and the "
+        "kernel works for them there",
     ),
     _Check("nmi-watchdog", (), "adds a non-maskable interrupt of some us every few seconds"),
     _Check("timer-migration", (), "adds a wake-up across processors, some us, to some timers"),
     _Check(
-        "numa-balancing", (), "adds page faults of some us while the kernel looks who uses a page"
+        "numa-balancing", (), "adds page faults of some us while the kernel samples who uses a page"
     ),
-    _Check("huge-pages", (), "adds waiting for the memory map to threads that fault meanwhile"),
+    _Check("huge-pages", (), "page faults meanwhile wait for the lock of the memory map"),
     _Check("page-merging", (), "adds a page fault to the first write into a merged page"),
-    _Check("stat-interval", (), "adds a kernel thread's run of some us a second on each processor"),
+    _Check("stat-interval", (), "a kernel thread runs for some us every second on each processor"),
     _Check(
         "rt-throttling",
         (),
-        "adds the rest of a period (50 ms of 1 s by default) to threads that do not sleep; nothing "
-        "to benchmarks that wait in between",
+        "adds the rest of a period (50 ms of 1 s by default) to threads that do not sleep; no "
+        "effect on benchmarks that wait in between",
     ),
     _Check(
         "fair-server",
         (),
-        "adds up to its runtime (50 ms of 1 s by default) to threads that do not sleep, where an "
-        "ordinary one waits for their processor; nothing to benchmarks that wait in between",
+        "adds up to its runtime (50 ms of 1 s by default) to threads that do not sleep while an "
+        "ordinary thread waits for their processor; no effect on benchmarks that wait in between",
     ),
     _Check(
         "mq-limits", (), "none on figures: points of itc/message-queue beyond the limit are n/a"
@@ -142,7 +141,7 @@ CODES = frozenset(check.code for check in _CHECKS)
 def preflight(
     system: System, warnings: Sequence[manifest.Warning], noise: Noise
 ) -> list[PreflightEntry]:
-    """Every check with its verdict: findings first, each group heaviest first."""
+    """Every check with its verdict: findings first, each group most severe first."""
     found = {warning.code: warning for warning in [*warnings, *noise.warnings]}
     unknown = {**_unknown(system), **noise.unknown}
     profiles = _profiles() if found else {}
@@ -166,7 +165,7 @@ def preflight(
 
 
 def _effect(check: _Check, system: System) -> str:
-    """With the kernel's own number where it has one."""
+    """The effect, with the kernel's own number if it has one."""
     if check.code == "idle-states" and system.deepest_idle_us:
         return f"adds up to {system.deepest_idle_us} us (exit of the deepest state) to wake-ups"
     if check.code == "governor" and system.frequency_ratio > 1:
@@ -178,24 +177,24 @@ def _effect(check: _Check, system: System) -> str:
 
 
 def _unknown(system: System) -> dict[str, str]:
-    """What this Linux does not tell: mostly what the host of a virtual machine decides."""
+    """Unknown checks: mostly those that the host of a virtual machine decides."""
     found = {}
     if not system.governors:
-        found["governor"] = "no cpufreq: the frequency is not this system's to know"
+        found["governor"] = "no cpufreq: this system does not know the frequency"
     if not system.idle_driver and not system.deepest_idle_us:
-        found["idle-states"] = "no cpuidle: the idle states are not this system's to know"
+        found["idle-states"] = "no cpuidle: this system does not know the idle states"
     return found
 
 
 def _profiles() -> dict[str, set[str]]:
-    """Findings each tuning profile takes away, the profile that does least first."""
+    """Findings that each tuning profile removes; the profile with the fewest first."""
     found = {}
     try:
         for name in inventory.tuning_files():
             try:
                 found[name] = removes(inventory.read_tuning(name)[0])
             except KadenzError:
-                continue  # a wrong file of the user's own: `kadenz tune` names it
+                continue  # an error in a user's profile: `kadenz tune` reports it
     except KadenzError:
         return {}  # no checkout: there are no profiles
     return dict(sorted(found.items(), key=lambda item: len(item[1])))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What this machine is: kernel, processor, whether it is virtual; how its processors are set.
+"""This machine: kernel, processor, virtualisation, processor settings.
 
-Everything is read from /proc and /sys below a root that tests replace. A file that is missing or
-unreadable gives "", never an error: kernels differ in what they offer.
+Everything is read from /proc and /sys below a root that tests replace. A missing or unreadable file
+reads as "" and is never an error: kernels differ.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _VIRTUAL_DMI = {
     "firecracker": "Firecracker",
     "apple virtualization": "Apple Virtualization",
 }
-# Clock sources only a guest is offered.
+# Clock sources available only to guests.
 _VIRTUAL_CLOCKS = {
     "kvm-clock": "KVM",
     "hyperv_clocksource_tsc_page": "Hyper-V",
@@ -63,13 +63,13 @@ _PARAMETERS = {
     "transparent_hugepage",
     "tsc",
 }
-# An exit latency a 1 kHz loop notices: cyclictest and the suite hold /dev/cpu_dma_latency at 0 us.
+# An exit latency that affects a 1 kHz loop. cyclictest and the suite set /dev/cpu_dma_latency to 0.
 DEEP_IDLE_US = 2
 
 
 @dataclass(frozen=True)
 class System:
-    """The machine as it stands, each field "" or empty where it does not say."""
+    """The current state of the machine; unknown fields are "" or empty."""
 
     os: str
     kernel: str
@@ -81,13 +81,13 @@ class System:
     governors: tuple[str, ...]  # of the processors' frequency, each once
     idle_driver: str
     deepest_idle_us: int  # exit latency of the deepest state that is not switched off
-    smt: bool  # two threads share a core, and both are on
+    smt: bool  # two active threads share a core
     isolated: str
     nohz_full: str
     clocksource: str
-    parameters: str  # those of the kernel's command line that change latencies
-    throttled: int  # how often the processors slowed down because of heat, since boot
-    frequency_ratio: float = 1.0  # highest to lowest frequency; 1 where it does not say
+    parameters: str  # parameters of the kernel's command line that change latencies
+    throttled: int  # times the processors were throttled by heat since boot
+    frequency_ratio: float = 1.0  # highest over lowest frequency; 1 if unknown
 
 
 def read_system(files: MachineFiles) -> System:
@@ -136,13 +136,13 @@ def _frequency_ratio(files: MachineFiles) -> float:
 
 
 def _parameters(command_line: str) -> str:
-    """The parameters worth publishing; a command line also holds names, addresses and secrets."""
+    """The parameters to publish; a command line may also hold names, addresses and secrets."""
     kept = [word for word in command_line.split() if word.partition("=")[0] in _PARAMETERS]
     return " ".join(kept)
 
 
 def _named(text: str) -> str:
-    """Kernels write "none" or "(null)" for nothing."""
+    """Kernels write "none" or "(null)" for an empty list."""
     return "" if text in {"none", "(null)"} else text
 
 
@@ -152,7 +152,7 @@ def _os_name(files: MachineFiles) -> str:
 
 
 def _preempt(files: MachineFiles) -> str:
-    """The preemption model the kernel was built with, from its version string."""
+    """The kernel's preemption model, from its version string."""
     version = files.text("/proc/sys/kernel/version")
     if files.text("/sys/kernel/realtime") == "1" or re.search(r"PREEMPT[_ ]RT", version):
         return "PREEMPT_RT"
@@ -169,7 +169,7 @@ def _cpu(cpuinfo: str, files: MachineFiles) -> str:
 
 
 def _virtual(cpuinfo: str, files: MachineFiles) -> str:
-    """Name of the hypervisor, "yes" when there is one without a name, "" on a real machine."""
+    """Name of the hypervisor; "yes" if it has no name, "" on a real machine."""
     dmi = " ".join(
         files.text(f"/sys/class/dmi/id/{name}")
         for name in ("sys_vendor", "product_name", "board_vendor", "bios_vendor")
@@ -182,8 +182,8 @@ def _virtual(cpuinfo: str, files: MachineFiles) -> str:
     tree = files.text("/proc/device-tree/hypervisor/compatible")
     if not tree and files.glob("/proc/device-tree/fw-cfg@*"):
         tree = "QEMU"
-    # x86 tells a guest by CPUID leaf 1, ECX bit 31, which /proc/cpuinfo shows as a flag. A rented
-    # bare machine has its owner's DMI strings and no such flag: there the flag decides.
+    # On x86 CPUID leaf 1, ECX bit 31 marks a guest; /proc/cpuinfo shows it as a flag. The flag
+    # decides: a rented bare machine has its owner's DMI strings but no flag.
     flags = re.search(r"^flags\s*:(.*)$", cpuinfo, re.MULTILINE)
     if flags:
         return (named or by_clock or "yes") if "hypervisor" in flags.group(1).split() else ""
@@ -199,7 +199,7 @@ def _container(files: MachineFiles) -> str:
 
 
 def _deepest_idle(files: MachineFiles) -> int:
-    """Exit latency in us of the deepest idle state of cpu0 that is enabled, 0 without any."""
+    """Exit latency in us of the deepest enabled idle state of cpu0; 0 without idle states."""
     deepest = 0
     for state in files.glob("/sys/devices/system/cpu/cpu0/cpuidle/state[0-9]*"):
         if files.text(f"{state}/disable") != "1":

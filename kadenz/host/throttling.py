@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stops a real-time thread that never sleeps, so that ordinary ones get their turn.
+"""Mechanisms that stop a real-time thread that never sleeps, so that ordinary threads can run.
 
-Until Linux 6.11 one mechanism: all real-time threads are stopped when they used up
+Until Linux 6.11 there is one mechanism: all real-time threads stop once they have used up
 sched_rt_runtime_us of a period. Since 6.12 ("sched/rt: Remove default bandwidth control",
 5f6bd380c7bd) kernels have it only with RT_GROUP_SCHED; all others protect ordinary threads by the
 fair server, a deadline task for each processor, set in debugfs.
@@ -21,7 +21,7 @@ _SINCE = (6, 12)
 
 @dataclass(frozen=True)
 class Throttling:
-    """Both mechanisms; None where this Linux does not tell."""
+    """Both mechanisms; None if unknown."""
 
     throttles: bool | None  # whether sched_rt_runtime_us stops real-time threads in this kernel
     has_server: bool | None
@@ -49,7 +49,7 @@ def _with_groups(files: MachineFiles, release: str) -> bool | None:
 
 
 def _server(files: MachineFiles) -> tuple[tuple[int, int], ...] | None:
-    """Not there before 6.12, without debugfs, for ordinary users, or under lockdown."""
+    """Unavailable before 6.12, without debugfs, for ordinary users, and under lockdown."""
     found = []
     for folder in files.glob(f"{FAIR_SERVER}/cpu[0-9]*"):
         runtime, period = files.number(f"{folder}/runtime"), files.number(f"{folder}/period")
@@ -62,7 +62,7 @@ def _server(files: MachineFiles) -> tuple[tuple[int, int], ...] | None:
 def about_throttling(
     found: Throttling, runtime_us: int | None, period_us: int | None
 ) -> list[manifest.Warning]:
-    """What is in force of them."""
+    """The mechanisms in force."""
     warnings = []
     if found.throttles and runtime_us is not None and runtime_us >= 0 and period_us:
         warnings.append(
@@ -93,17 +93,18 @@ def about_throttling(
 
 
 def unknown_throttling(found: Throttling, runtime_us: int | None) -> dict[str, str]:
-    """Why it is not known, by code of the finding."""
+    """Reasons for unknown checks, by code."""
     unknown = {}
     if runtime_us is None:
         unknown["rt-throttling"] = "/proc/sys/kernel/sched_rt_runtime_us cannot be read"
     elif found.throttles is None and runtime_us >= 0:
         unknown["rt-throttling"] = (
-            "whether this kernel was built with RT_GROUP_SCHED is not known: without it, since "
-            "Linux 6.12, sched_rt_runtime_us stops nothing"
+            "cannot determine whether this kernel was built with RT_GROUP_SCHED; without it, "
+            "since Linux 6.12, sched_rt_runtime_us stops nothing"
         )
     if found.server is None and found.has_server is not False:
         unknown["fair-server"] = (
-            f"{FAIR_SERVER} cannot be read: debugfs is not mounted, not for this user, or locked"
+            f"{FAIR_SERVER} cannot be read: debugfs is not mounted, not readable for this user, "
+            "or locked down"
         )
     return unknown

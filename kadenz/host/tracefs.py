@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel's trace around a sample that broke its limit (Documentation/trace/ftrace.rst).
+"""The kernel's trace around a sample above its limit (Documentation/trace/ftrace.rst).
 
-A run that may stop above a limit gets an instance of tracefs of its own: the system's own trace is
-not touched. The program under measurement marks it and stops it (kernels/posix/tracefs.c).
+A run with a stop limit gets its own tracefs instance; the system's trace is unaffected. The program
+under measurement marks it and stops it (kernels/posix/tracefs.c).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PLACES = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
-ENVIRONMENT = "KADENZ_TRACE"  # names the instance to the program
-KEPT_BYTES = 8 << 20  # of the end of the trace, as text
+ENVIRONMENT = "KADENZ_TRACE"  # tells the program its instance
+KEPT_BYTES = 8 << 20  # size of the kept end of the trace, as text
 
-# Who ran, who was woken, and what interrupted them. A system has those it has.
+# Running threads, wake-ups and interrupts. Events that a system lacks are left out.
 _EVENTS = (
     "sched/sched_switch",
     "sched/sched_waking",
@@ -26,8 +26,8 @@ _EVENTS = (
     "irq_vectors",
 )
 
-# Ends the instance when the lab has ended, however that came about: the pipe breaks then. It cannot
-# be removed while the program has its files open.
+# Removes the instance after the lab has ended for any reason: the pipe breaks then. The instance
+# cannot be removed while the program has its files open.
 _WATCHER = """read -r word
 echo 0 >"$1/tracing_on"
 tries=0
@@ -38,7 +38,7 @@ done"""
 
 
 class Instance:
-    """A trace of its own, running; `stopped` once the program has found what it was after."""
+    """A running trace instance; `stopped` once the program has found a sample above its limit."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -49,7 +49,7 @@ class Instance:
         return self._read("tracing_on").strip() == "0"
 
     def keep(self, file: Path) -> bool:
-        """Writes the tail of a stopped trace to `file`; False when it runs on, as at the start."""
+        """Writes the tail of a stopped trace to `file`; False if the trace is still running."""
         if not self.stopped:
             return False
         text = self._read("trace")
@@ -64,10 +64,10 @@ class Instance:
 
 @contextlib.contextmanager
 def traced(wanted: bool) -> Iterator[Instance | None]:
-    """A running instance for the program that is started inside; None where none can be had.
+    """A running instance for the program started inside; None if tracefs is unavailable.
 
-    The program says itself that no trace is kept. The instance is gone afterwards, also when the
-    lab is killed.
+    Without an instance the program itself reports that no trace is kept. The instance is removed
+    afterwards, even if the lab is killed.
     """
     root = next((place for place in PLACES if (place / "instances").is_dir()), None)
     if not wanted or root is None or not os.access(root / "instances", os.W_OK):
@@ -95,7 +95,7 @@ def traced(wanted: bool) -> Iterator[Instance | None]:
 
 
 def _start(folder: Path) -> None:
-    # Stamps of CLOCK_MONOTONIC: the suite's clock, so that a due moment can be found in the trace.
+    # CLOCK_MONOTONIC is the suite's clock, so that due times can be found in the trace.
     _write(folder / "trace_clock", "mono")
     for event in _EVENTS:
         _write(folder / "events" / event / "enable", "1")

@@ -166,7 +166,7 @@ class Boots:
         return outcome
 
     def _enter_guest_loads(self, target: GuestTarget) -> None:
-        """Enters the rates that loads inside the guest reported; warns of what is missing."""
+        """Enters the rates that loads inside the guest reported; warns if rates are missing."""
         document, guest = self._writer.manifest, self._job.setup.guest
         if not document.loads:
             document.loads = target.loads

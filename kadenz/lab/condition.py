@@ -40,7 +40,7 @@ class Option:
     metavar: str = ""
     kind: Literal["text", "count", "flag", "file", "folder"] = "text"
     many: bool = False  # may be repeated; the value is a tuple
-    # Shell completion: (value, help) for what was typed so far. None: `file` or nothing.
+    # Shell completion: (value, help) for the typed prefix. None: `file` or nothing.
     complete: Callable[[str], Iterable[tuple[str, str]]] | None = None
     or_file: bool = False  # completes file names where `complete` finds nothing
 

@@ -78,11 +78,11 @@ def test_every_command_explains_itself(command: str) -> None:
         ),
         (
             ["run", "motion", "--bus-interface", "nowhere0"],
-            ["--bus-interface nowhere0: there is no such network interface", "try:"],
+            ["--bus-interface nowhere0: no such network interface", "try:"],
         ),
         (
             ["run", "motion", "--bus-interface", "lo"],
-            ["--bus-interface lo: that is no Ethernet interface"],
+            ["--bus-interface lo: not an Ethernet interface"],
         ),
         (
             ["run", "cereia2011", "--bus-layout", "nowhere.toml"],

@@ -102,7 +102,7 @@ def test_the_summary_of_a_run_fits_80_columns_and_cuts_no_name(
     for bench in ("itc/semaphore-counting", "micro/semaphore-shuffle batch", "34,950,816"):
         assert bench in text
     said = " ".join(text.split())
-    assert "693.02 instructions an iteration, less the empty loop" in said
+    assert "693.02 instructions per iteration, empty loop subtracted" in said
     assert "itc/pipe: n/a: no pipes here" in said
     assert "no p99" not in said  # a batch is timed once
 

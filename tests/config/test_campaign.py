@@ -29,5 +29,5 @@ def test_a_benchmark_has_a_deadline() -> None:
 
 @pytest.mark.parametrize("text", ["soon", "100", "0us", "-1us"])
 def test_what_is_no_deadline_names_the_file_and_its_line(text: str) -> None:
-    with pytest.raises(ConfigError, match=r"mine.toml:\d+: .*no quantity: a number above zero"):
+    with pytest.raises(ConfigError, match=r"mine.toml:\d+: .*not a quantity: a number above zero"):
         parse_toml(TEXT.format(text), Campaign, "mine.toml")

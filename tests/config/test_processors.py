@@ -14,7 +14,7 @@ from kadenz.config.processors import asked_cpus, parse_cpus, show_cpus
 from kadenz.errors import ConfigError, UsageError
 
 WRONG = {
-    "3-1": "runs backwards",
+    "3-1": "is reversed",
     "0-": "`0-` is neither",
     "-3": "`-3` is neither",
     "0,,1": "`` is neither",
@@ -25,7 +25,7 @@ WRONG = {
     "0, 1": "neither",
     "٣": "neither",
     "all": "neither",
-    "0-99999": "no Linux has a processor 99999",
+    "0-99999": "processor 99999 is out of range",
     "0-999999999999": "neither",
 }
 
@@ -50,7 +50,7 @@ def test_anything_else_is_an_error_that_says_why(text: str) -> None:
 
 
 def test_a_user_has_to_name_one() -> None:
-    with pytest.raises(ConfigError, match="it names none"):
+    with pytest.raises(ConfigError, match="it is empty"):
         asked_cpus("--cpus", " ")
 
 
@@ -65,5 +65,5 @@ def test_processors_of_a_load_are_never_silently_all_of_them(text: str) -> None:
 def test_a_range_that_runs_backwards_in_a_profile_names_its_key(table: str, tmp_path: Path) -> None:
     file = tmp_path / "own.toml"
     file.write_text(f'title = "own"\n[[{table}]]\nmatch = "x"\ncpus = "3-1"\n')
-    with pytest.raises(ConfigError, match=rf"{table}\[0\].cpus.*runs backwards"):
+    with pytest.raises(ConfigError, match=rf"{table}\[0\].cpus.*is reversed"):
         inventory.read_tuning(str(file))

@@ -157,7 +157,7 @@ def test_a_campaign_for_an_unknown_kernel_is_told(tmp_path: Path) -> None:
 
 def test_a_root_that_is_none_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("KADENZ_ROOT", str(tmp_path))
-    with pytest.raises(ConfigError, match="no kadenz checkout"):
+    with pytest.raises(ConfigError, match="not a kadenz checkout"):
         inventory.root()
 
 

@@ -80,7 +80,7 @@ def test_only_kernel_parameters_that_matter_are_published(tmp_path: Path) -> Non
         (
             {f"{CPU}/cpu2/thermal_throttle/core_throttle_count": "7"},
             "thermal-throttling",
-            "heat slowed the processors down 7 times",
+            "processors were throttled by heat 7 times",
             "cooling",
         ),
         (
@@ -138,7 +138,7 @@ def test_only_kernel_parameters_that_matter_are_published(tmp_path: Path) -> Non
                 "/sys/fs/cgroup/user.slice/cpu.stat": "nr_periods 9\nnr_throttled 4\n",
             },
             "cpu-quota",
-            "may use 1.5 processors and was made to wait 4 times",
+            "may use 1.5 processors and was throttled 4 times",
             "cpu.max",
         ),
         (

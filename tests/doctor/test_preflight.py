@@ -74,7 +74,7 @@ def test_a_good_machine_has_no_finding_and_every_check_is_told(tmp_path: Path) -
             "tracing",
             "`function`",
         ),
-        ({f"{CPU}/isolated": ""}, "no-isolation", "no processor is kept apart"),
+        ({f"{CPU}/isolated": ""}, "no-isolation", "no processor is isolated"),
         (
             {"/proc/irq/24/smp_affinity_list": "0-3", "/proc/irq/25/smp_affinity_list": "1"},
             "interrupts-everywhere",
@@ -83,7 +83,7 @@ def test_a_good_machine_has_no_finding_and_every_check_is_told(tmp_path: Path) -
         (
             {"/proc/77/stat": "77 (irqbalance) S 1 0 0 0 -1 0 " + "0 " * 30 + "0 0 0"},
             "irqbalance",
-            "irqbalance runs",
+            "irqbalance is running",
         ),
         (
             {"/proc/77/stat": "77 (robot ctl) S 1 0 0 0 -1 0 " + "0 " * 30 + "95 1 0"},
@@ -123,10 +123,10 @@ def program(number: int, cpus: str, flags: int = 0) -> Changes:
     ("changes", "words"),
     [
         ({HOUSEKEEPING: "0-2", f"{CPU}/isolated": "", **program(77, "0-2")}, ""),
-        ({HOUSEKEEPING: "0-3", f"{CPU}/isolated": ""}, "no processor is kept apart"),
-        ({HOUSEKEEPING: "", f"{CPU}/isolated": ""}, "no processor is kept apart"),
+        ({HOUSEKEEPING: "0-3", f"{CPU}/isolated": ""}, "no processor is isolated"),
+        ({HOUSEKEEPING: "", f"{CPU}/isolated": ""}, "no processor is isolated"),
         ({HOUSEKEEPING: "0-1", f"{CPU}/isolated": "", **program(77, "0-2")}, "run on 2: robot"),
-        ({**program(77, "3")}, "processors 3 are meant to be kept apart"),
+        ({**program(77, "3")}, "processors 3 are meant to be isolated"),
         ({**program(77, "0-3", flags=0x00200000)}, ""),  # a kernel thread
         ({f"{CPU}/isolated": "", "/sys/fs/cgroup/cpuset.cpus.isolated": "2-3"}, ""),
     ],

@@ -52,7 +52,7 @@ def test_the_systems_tool_comes_before_the_private_one(tmp_path: Path) -> None:
 def test_a_tool_that_is_too_old_says_which_version_is_needed(tmp_path: Path) -> None:
     path = qemu(tmp_path, "7.2.18")
     found = tools.look_up(QEMU, path=str(tmp_path), cache=tmp_path / "cache")
-    assert found.problem == f"{path} is version 7.2.18, 10 is needed"
+    assert found.problem == f"{path} is version 7.2.18; version 10 is required"
 
 
 def test_a_missing_tool_is_an_error_with_its_purpose_and_remedy(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_compiler_without_its_c_library_is_found_out(tmp_path: Path) -> None:
         'case $1 in --version) echo "arm-none-eabi-gcc (1) 12.2.1";; *) echo picolibc.specs;; esac',
     )
     found = tools.look_up(tools.need("arm-none-eabi-gcc"), path=str(tmp_path), cache=tmp_path)
-    assert "finds no picolibc.specs" in found.problem
+    assert "does not find picolibc.specs" in found.problem
     assert "picolibc-arm-none-eabi" in found.need.remedy
 
 

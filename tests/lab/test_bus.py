@@ -72,10 +72,10 @@ def test_an_interface_that_is_not_there_is_told_with_the_nearest(tmp_path: Path)
     (tmp_path / "sys/class/net/lo").mkdir()
     (tmp_path / "sys/class/net/lo/type").write_text("772\n")
     assert interfaces(tmp_path) == ["eth1"]
-    with pytest.raises(UsageError, match="eth2: there is no such") as wrong:
+    with pytest.raises(UsageError, match="eth2: no such") as wrong:
         check_interface("eth2", "--bus-interface", tmp_path)
     assert "eth1" in wrong.value.remedy
-    with pytest.raises(UsageError, match="lo: that is no Ethernet"):
+    with pytest.raises(UsageError, match="lo: not an Ethernet"):
         check_interface("lo", "--bus-interface", tmp_path)
     with pytest.raises(UsageError, match="no such"):
         check_interface("../net/eth1", "--bus-interface", tmp_path)

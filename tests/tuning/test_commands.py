@@ -44,7 +44,7 @@ def test_list_names_every_profile_and_what_it_takes_away(machine: FileMachine) -
     text = words(kadenz("list"))
     for name in inventory.tuning_files():
         assert name in text
-    assert "takes away: " in text and "no tuning is in force" in text
+    assert "removes: " in text and "no tuning is in force" in text
     answer = json.loads(kadenz("list", "--json").output)
     assert {entry["name"] for entry in answer["profiles"]} == set(inventory.tuning_files())
     assert answer["in_force"] is None
@@ -58,7 +58,7 @@ def test_plan_shows_now_then_why_risk_and_what_is_missing(machine: FileMachine) 
     assert "why: real-time threads are no longer stopped" in text
     assert "a real-time thread that never sleeps hangs its processor until power-off" in text
     assert "risk: where no fair server is left" in text
-    assert "This machine does not have thread rcub/*" in text
+    assert "Not available on this machine thread rcub/*" in text
     assert "Nothing was changed" in text
     assert machine.snapshot() == before
 
@@ -95,7 +95,7 @@ def test_verify_names_what_appeared_since(machine: FileMachine) -> None:
     machines.add_task(machine, 300, "irq/30-eth1", machines.KTHREAD, "fifo:40", "0-3")
     new = kadenz("verify")
     assert new.return_value == 1
-    assert "irq/30-eth1 (300) appeared since, with fifo:40 instead of fifo:50" in words(new)
+    assert "irq/30-eth1 (300) is new, with fifo:40 instead of fifo:50" in words(new)
 
 
 def test_what_failed_is_told_and_the_exit_code_says_so(machine: FileMachine) -> None:
@@ -112,10 +112,10 @@ def test_restore_after_a_reboot_says_that_there_is_nothing_to_give_back(
     kadenz("apply", "latency")
     machine.path("/proc/sys/kernel/random/boot_id").write_text("another")
     before = machine.snapshot()
-    assert "went with the reboot" in words(kadenz("list"))
+    assert "a reboot undid" in words(kadenz("list"))
     after = kadenz("restore")
     assert after.return_value == 0
-    assert "before the last reboot, which undid it" in words(after)
+    assert "the last reboot undid" in words(after)
     assert machine.snapshot() == before
 
 

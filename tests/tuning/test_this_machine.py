@@ -129,7 +129,7 @@ def test_somebody_elses_value_is_told_and_decided_about(
     RUNTIME.write_text("970000")
     refused = kadenz("restore")
     assert refused.return_value == 1
-    assert "is 970000: somebody else changed it" in refused.output
+    assert "is 970000: others changed it" in refused.output
     assert "--changed-by-others keep|overwrite" in refused.output
     assert {**_now(), "runtime": ""} == {**values, "runtime": ""}
     assert RUNTIME.read_text().strip() == "970000"
