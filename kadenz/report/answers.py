@@ -24,7 +24,8 @@ MOST_POINTS = 2
 TIMES_FROM = 2.0  # larger changes are given as a factor, smaller ones in percent
 # Statistics with a plainer name than their key.
 _NAMES = {"max": "maximum", "misses": "miss rate"}
-REMEDY = "For a clearer answer, measure longer or in more rounds: kadenz run --rounds 5."
+LONGER = "For a clearer answer, measure more samples: kadenz run --set samples=N."
+MORE_ROUNDS = "For a clearer answer, measure longer or in more rounds: kadenz run --rounds 5."
 
 
 @dataclass(frozen=True)
@@ -108,8 +109,11 @@ def compared(pair: PairAnswer, left: str, right: str) -> list[Sentence]:
     parts = [_point(group, pair, left, right) for group in own[:MOST_POINTS]]
     if len(groups) > len(parts):
         parts.append(_counted(pair, left, right))
-    if any(point.outcome == "inconclusive" for point in pair.points):
-        parts.append(REMEDY)
+    undecided = [point for point in pair.points if point.outcome == "inconclusive"]
+    if undecided:
+        classes = {name for point in undecided for name in point.weakest.classes}
+        # Another round of counted instructions or cycles repeats the samples to the byte.
+        parts.append(MORE_ROUNDS if classes & {"hardware", "hosted"} else LONGER)
     if pair.unjudged:
         parts.append(f"Shown without a verdict: {pair.unjudged[0]}.")
     if parts:

@@ -17,7 +17,7 @@ from kadenz.analysis.answers import MOST_PAIRS, answer
 from kadenz.cli import cli
 from kadenz.cli.run_summary import write_tables
 from kadenz.report import labels
-from kadenz.report.answers import MOST_POINTS, REMEDY, Sentence, sentences
+from kadenz.report.answers import LONGER, MORE_ROUNDS, MOST_POINTS, Sentence, sentences
 from kadenz.store import Run, read_run
 from tests.synthetic import HIFIVE1, LINUX, STM32F4, Point, board_points, manifest, write_run
 
@@ -95,7 +95,7 @@ def test_a_difference_is_a_factor_with_its_interval(tmp_path: Path) -> None:
         assert words is not None, found.answer
         value, low, high = map(float, words.groups())
         assert low <= 5.0 <= high and low <= value <= high
-    assert "undecided" not in found.answer and REMEDY not in found.answer
+    assert "undecided" not in found.answer and MORE_ROUNDS not in found.answer
 
 
 def test_the_faster_variant_is_named_on_either_side(tmp_path: Path) -> None:
@@ -115,7 +115,19 @@ def test_an_undecided_question_comes_with_a_remedy(tmp_path: Path) -> None:
     ]
     found = said(two_loads(tmp_path, rounds))[-1].answer
     assert "p99 undecided" in found and "median undecided" in found
-    assert found.endswith(REMEDY) and "lower" not in found
+    assert found.endswith(MORE_ROUNDS) and "lower" not in found
+
+
+def test_a_target_that_repeats_itself_is_not_asked_for_more_rounds(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    runs = []
+    for word in ("pinned", "edited"):
+        made = msgspec.structs.replace(manifest(STM32F4, id=word), variant=f"kernel {word}")
+        values = rng.integers(1_000, 2_000, 40).astype(np.uint32)
+        point = Point("itc/queue", {"all": values}, {"size_bytes": 4})
+        runs.append(read_run(write_run(tmp_path, made, [point])))
+    text = " ".join(sentence.answer for sentence in said(runs))
+    assert "undecided" in text and LONGER in text and MORE_ROUNDS not in text
 
 
 def test_too_few_misses_for_an_interval_are_reported(tmp_path: Path) -> None:
