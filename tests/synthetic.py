@@ -184,7 +184,7 @@ def _entry(number: int, point: Point) -> RecordEntry:
     return RecordEntry(
         id=number,
         bench=point.bench,
-        params=point.params,
+        params=dict(point.params),
         ranks={"rank_a": 8, "rank_b": 7},
         begins="before send",
         ends="after receive of the reply",

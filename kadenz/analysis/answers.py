@@ -13,6 +13,7 @@ from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.runs import point_misses
 from kadenz.analysis.units import Unit
 from kadenz.analysis.variants import Variant, variants_of
+from kadenz.config.params import Params
 from kadenz.errors import UsageError
 from kadenz.store import Run
 
@@ -37,7 +38,7 @@ class DeadlineAnswer:
     """A benchmark point with a deadline, over all variants that have it."""
 
     bench: str
-    params: dict[str, int]
+    params: Params
     deadline: Deadline
     sides: tuple[Keeping, ...]
 
@@ -55,7 +56,7 @@ class PointAnswer:
     change, or the first undecided one; `outcome` holds for every lane."""
 
     bench: str
-    params: dict[str, int]
+    params: Params
     statistic: str
     outcome: Outcome
     weakest: PointComparison

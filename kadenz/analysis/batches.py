@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from kadenz.analysis.results import BatchResult
 from kadenz.config.manifest import RecordEntry
+from kadenz.config.params import number
 
 BATCH = "batch"
 EMPTY = "empty"
@@ -21,7 +22,7 @@ def batch_lanes(record: RecordEntry) -> tuple[int, int] | None:
     names = [lane.name for lane in record.series]
     batch = next((i for i, name in enumerate(names) if name == BATCH), None)
     empty = next((i for i, name in enumerate(names) if name.startswith(EMPTY)), None)
-    if batch is None or empty is None or record.params.get(ITERATIONS, 0) <= 0:
+    if batch is None or empty is None or number(record.params, ITERATIONS) <= 0:
         return None
     return batch, empty
 

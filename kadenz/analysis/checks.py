@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kadenz.config.manifest import ClockClass
+from kadenz.config.params import Params
 
 Outcome = Literal["pass", "fail", "inconclusive"]
 Answer = tuple[Outcome, str, str]  # with `found` and `reason` of a Check
@@ -23,7 +24,7 @@ class Check:
 
     target: str
     bench: str
-    params: dict[str, int]
+    params: Params
     lane: str
     statistic: str
     unit: str

@@ -31,6 +31,7 @@ from kadenz.analysis.matching import Key, Matched, SameRuns, changed, match
 from kadenz.analysis.sides import Series, as_figures, both_sides, figure_of, lanes_of
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.config.manifest import ClockClass
+from kadenz.config.params import Params
 from kadenz.stats.compare import Comparison
 from kadenz.stats.errors import Undefined
 from kadenz.stats.holm import holm
@@ -56,7 +57,7 @@ class PointComparison:
 
     target: str
     bench: str
-    params: dict[str, int]
+    params: Params
     lane: str
     units: tuple[Unit, Unit]
     statistic: str

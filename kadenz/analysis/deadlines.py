@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.config.manifest import DeadlineOrigin, LaneEntry, RecordEntry
+from kadenz.config.params import Value, number
 from kadenz.config.quantity import Points, Quantity, parse_points, parse_quantity
 from kadenz.errors import UsageError
 from kadenz.stats.errors import Undefined
@@ -42,7 +43,7 @@ class Asked:
         """The quantity as it was written: "100us"."""
         return self.text.rpartition("=")[2].strip()
 
-    def concerns(self, bench: str, params: Mapping[str, int]) -> bool:
+    def concerns(self, bench: str, params: Mapping[str, Value]) -> bool:
         """True if this deadline applies to the point."""
         if self.points is None:
             return bool(params.get(PERIOD))
@@ -201,10 +202,10 @@ def deadline_of(
     if entry.deadline is not None:
         quantity = parse_quantity(entry.deadline.quantity, f"{entry.bench}: deadline")
         return _stated(quantity, entry.deadline.origin, unit)
-    period_us = entry.params.get(PERIOD, 0)
+    period_us = number(entry.params, PERIOD)
     if not period_us:
         return None
-    period = Quantity(period_us + lane * entry.params.get(DISTANCE, 0), "us")
+    period = Quantity(period_us + lane * number(entry.params, DISTANCE), "us")
     if unit.tick_us is None:
         return Deadline(period, "period", None, unit.cannot_carry(period))
     return Deadline(period, "period", period.number / unit.tick_us * unit.scale)

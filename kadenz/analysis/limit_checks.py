@@ -16,6 +16,7 @@ from kadenz.analysis.runs import measured_words, point_misses, refusal
 from kadenz.analysis.sides import Series, figure_of, lanes_of, repeated, series_of
 from kadenz.analysis.units import unit_of
 from kadenz.config.manifest import REPEATABLE
+from kadenz.config.params import number
 from kadenz.errors import UsageError
 from kadenz.stats.compare import estimate
 from kadenz.stats.errors import Undefined
@@ -129,7 +130,7 @@ def _maximum(
     if missed:
         run, entry = same.runs[0]
         unit = unit_of(entry.unit, run.manifest.clock)
-        period = entry.params.get(PERIOD, 0)
+        period = number(entry.params, PERIOD)
         if not period or unit.tick_us is None:
             return "inconclusive", found, f"{missed:,} of {n + missed:,} missed: latency unknown"
         what = f"{missed:,} cycle{'s' * (missed > 1)} did not happen"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from kadenz.config.manifest import Manifest, RecordEntry
+from kadenz.config.params import Value
 from kadenz.errors import UsageError
 from kadenz.store import Run
 
@@ -27,7 +28,7 @@ class Key:
 
     group: str
     bench: str
-    params: tuple[tuple[str, int], ...]
+    params: tuple[tuple[str, Value], ...]
 
     @property
     def name(self) -> str:

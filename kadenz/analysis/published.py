@@ -18,6 +18,7 @@ from pathlib import Path
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.config import inventory
 from kadenz.config.manifest import ClockClass
+from kadenz.config.params import Params
 from kadenz.errors import ConfigError
 
 FIGURES = Path("published/published.csv")
@@ -76,9 +77,9 @@ class PublishedFigure:
         }.get(first, first.lower())
 
     @property
-    def our_params(self) -> dict[str, int]:
+    def our_params(self) -> Params:
         """The parameters that our record must have; unknown names stay as published."""
-        found = {}
+        found: Params = {}
         for name, text in self.parameters.items():
             ours, factor = _PARAMETERS.get(name, (name, 1))
             number = re.match(r"\d+", text)

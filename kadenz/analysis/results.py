@@ -15,6 +15,7 @@ from kadenz.analysis.kept_traces import KeptTrace
 from kadenz.analysis.outliers import Outliers
 from kadenz.analysis.units import Unit
 from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry, Warning  # noqa: A004
+from kadenz.config.params import Params
 from kadenz.stats.box import Box
 from kadenz.stats.cold import ColdEffect
 from kadenz.stats.effective import EffectiveSize
@@ -126,7 +127,7 @@ class RecordResult:
         return self.entry.bench
 
     @property
-    def params(self) -> dict[str, int]:
+    def params(self) -> Params:
         """Parameters of the point."""
         return self.entry.params
 
@@ -168,7 +169,7 @@ class Sweep:
     """One benchmark over message sizes in one run; `fit` is None with a `reason`."""
 
     bench: str
-    params: dict[str, int]  # the parameters that stay the same
+    params: Params  # the parameters that stay the same
     sizes: tuple[int, ...]
     points: tuple[RecordResult, ...]
     unit: Unit

@@ -22,6 +22,7 @@ from kadenz.analysis.results import (
 from kadenz.analysis.sweeps import sweeps_of
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry, Warning  # noqa: A004
+from kadenz.config.params import number
 from kadenz.stats.box import box
 from kadenz.stats.common_causes import SHARE
 from kadenz.stats.errors import Undefined
@@ -132,7 +133,7 @@ def _jitter(
             samples,
             entry.cold,
             unit,
-            entry.params.get("period_us"),
+            number(entry.params, "period_us") if "period_us" in entry.params else None,
             lane.missed,
             None if cycle is None else run.samples(entry, cycle),
         )
@@ -250,7 +251,7 @@ def _batch(run: Run, entry: RecordEntry) -> BatchResult | None:
     if lanes is None:
         return None
     batch, empty = (run.samples(entry, entry.series[lane])[entry.cold :] for lane in lanes)
-    return batch_result(entry.params[ITERATIONS], batch, empty)
+    return batch_result(number(entry.params, ITERATIONS), batch, empty)
 
 
 def _warnings(manifest: Manifest, records: list[RecordResult]) -> list[Warning]:

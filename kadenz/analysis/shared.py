@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.units import Unit
+from kadenz.config.params import Params
 from kadenz.stats.exceedance import Exceedance
 
 
@@ -16,7 +17,7 @@ class SharedPoint:
     """A benchmark point in all runs with the same unit: (place of the run, record)."""
 
     bench: str
-    params: dict[str, int]
+    params: Params
     unit: Unit
     arch: str  # if instructions or cycles are counted, which are not a time; else ""
     records: tuple[tuple[int, RecordResult], ...]

@@ -14,6 +14,7 @@ from kadenz.analysis.results import Samples
 from kadenz.analysis.runs import described, refusal
 from kadenz.analysis.units import unit_of
 from kadenz.config.manifest import REPEATABLE, RecordEntry
+from kadenz.config.params import number
 from kadenz.stats.ordered import order
 from kadenz.stats.replicate import LessLoop
 from kadenz.stats.samples import exact_mean
@@ -61,7 +62,7 @@ def series_of(run: Run, entry: RecordEntry, lane: str) -> tuple[str, Series | No
         whole, loop = (run.samples(entry, entry.series[i])[entry.cold :] for i in batch)
         if whole.size == 0 or loop.size == 0:
             return "a batch without its empty loop: its total includes the loop", None
-        return "", LessLoop(whole, loop, entry.params[ITERATIONS] / scale)
+        return "", LessLoop(whole, loop, number(entry.params, ITERATIONS) / scale)
     known = {one.name: one for one in entry.series}
     if lane not in known:
         return f"it has no lane {lane}", None

@@ -9,6 +9,7 @@ import numpy as np
 
 from kadenz.analysis.results import RecordResult, Sweep
 from kadenz.analysis.units import Unit
+from kadenz.config.params import Value, number
 from kadenz.stats.errors import Undefined
 from kadenz.stats.size_fit import SizeFit, fit_size
 from kadenz.store import Run
@@ -18,14 +19,14 @@ SIZE = "size_bytes"
 
 def sweeps_of(run: Run, records: list[RecordResult]) -> list[Sweep]:
     """Every benchmark with at least three sizes and otherwise equal parameters."""
-    groups: dict[tuple[str, tuple[tuple[str, int], ...]], dict[int, RecordResult]] = defaultdict(
+    groups: dict[tuple[str, tuple[tuple[str, Value], ...]], dict[int, RecordResult]] = defaultdict(
         dict
     )
     for record in records:
         if not record.usable or SIZE not in record.params or record.main is None:
             continue
         others = tuple(sorted((k, v) for k, v in record.params.items() if k != SIZE))
-        groups[record.bench, others][record.params[SIZE]] = record
+        groups[record.bench, others][number(record.params, SIZE)] = record
     found = []
     for (bench, others), by_size in groups.items():
         if len(by_size) < 3:

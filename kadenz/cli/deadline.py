@@ -85,7 +85,7 @@ def _stamp(job: Job, asked: Asked) -> Unit | None:
     from kadenz.config.manifest import DeadlineEntry
 
     initial = {
-        bench.name: {param.name: param.initial for param in bench.params}
+        bench.name: {param.name: param.value(param.initial) for param in bench.params}
         for bench in job.catalog.benches
     }
     entry = DeadlineEntry(quantity=asked.written, origin="command line")

@@ -189,8 +189,10 @@ def _write_benchmark(bench: dict[str, Any], targets: list[dict[str, Any]]) -> No
     click.echo(f"  to      {bench['ends']}")
     click.echo(f"  source  {bench['source']}")
     for param in bench["params"]:
-        bounds = f"{param['low']}…{param['high']}"
-        click.echo(f"  --set   {param['name']}={param['initial']}  ({bounds})")
+        words = param["words"]
+        initial = words[param["initial"]] if words else param["initial"]
+        bounds = ", ".join(words) if words else f"{param['low']}…{param['high']}"
+        click.echo(f"  --set   {param['name']}={initial}  ({bounds})")
     for target in targets:
         if target["image"] != "built":
             answer = f"unknown: {target['image']}"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kadenz.analysis.deadlines import deadline_of
 from kadenz.analysis.units import unit_of
 from kadenz.config.manifest import ClockEntry, RecordEntry
+from kadenz.config.params import Value, number
 from kadenz.lab.plan import PERIOD, Point
 
 _PARTS = 64  # bins of an octave: the running median is off by at most 1.1 %
@@ -94,7 +95,7 @@ class TimeLeft:
             None  # point, start, periodic duration in s
         )
 
-    def opened(self, record: int, params: Mapping[str, int], now: float) -> None:
+    def opened(self, record: int, params: Mapping[str, Value], now: float) -> None:
         """A record begins at `now`, in seconds on any clock."""
         point = self._waiting.pop(record, None)
         if point is not None:
@@ -140,8 +141,8 @@ class TimeLeft:
         return point.samples * self._paced_s / self._paced_samples
 
 
-def _periodic_s(point: Point, params: Mapping[str, int]) -> float | None:
-    period_us = params.get(PERIOD, 0)
+def _periodic_s(point: Point, params: Mapping[str, Value]) -> float | None:
+    period_us = number(params, PERIOD)
     return point.samples * period_us * 1e-6 if period_us else None
 
 

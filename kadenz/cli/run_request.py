@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kadenz.config.params import Value, parse_value
 from kadenz.errors import UsageError
 
 if TYPE_CHECKING:
@@ -61,24 +62,26 @@ def targets_of(campaign: Campaign, wanted: Sequence[str]) -> list[TargetName]:
     return names
 
 
-def overrides_of(settings: Sequence[str]) -> dict[str, list[int]]:
-    """The values of --set by key. UsageError for anything but KEY=NUMBER,NUMBER…"""
+def overrides_of(settings: Sequence[str]) -> dict[str, list[Value]]:
+    """The values of --set by key. UsageError for anything but KEY=VALUE,VALUE…"""
     found = {}
     for setting in settings:
         key, equals, values = setting.partition("=")
         try:
-            numbers = [int(value, 0) for value in values.split(",")]
+            given = [parse_value(value) for value in values.split(",")]
         except ValueError:
-            numbers = []
-        if not equals or not key or not numbers:
+            given = []
+        if not equals or not key or not given:
             raise UsageError(
-                f"--set {setting}: not KEY=NUMBER", remedy="For example --set size_bytes=60,120"
+                f"--set {setting}: not KEY=VALUE",
+                remedy="For example --set size_bytes=60,120 or --set policy=deadline",
             )
-        if key in ("samples", "seconds") and (len(numbers) > 1 or numbers[0] < 1):
+        numbers = [value for value in given if isinstance(value, int)]
+        if key in ("samples", "seconds") and (len(given) > 1 or not numbers or numbers[0] < 1):
             raise UsageError(f"--set {setting}: one positive number", remedy=f"--set {key}=1000")
-        if key == "cold" and (len(numbers) > 1 or numbers[0] < 0):
+        if key == "cold" and (len(given) > 1 or not numbers or numbers[0] < 0):
             raise UsageError(f"--set {setting}: one number", remedy="--set cold=10")
-        found[key] = numbers
+        found[key] = given
     return found
 
 

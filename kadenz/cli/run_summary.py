@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from kadenz.config.params import Params, Value
 from kadenz.errors import KadenzError
 
 _UNITS = {"us": "µs"}  # JSON keys are ASCII
@@ -199,9 +200,9 @@ def _unit(row: dict[str, Any]) -> str:
     return _UNITS.get(row["unit"], row["unit"]) if row.get("median") is not None else ""
 
 
-def swept_params(points: Sequence[tuple[str, dict[str, int]]]) -> set[tuple[str, str]]:
+def swept_params(points: Sequence[tuple[str, Params]]) -> set[tuple[str, str]]:
     """Pairs (benchmark, parameter) with more than one value among `points`."""
-    values: dict[tuple[str, str], set[int]] = {}
+    values: dict[tuple[str, str], set[Value]] = {}
     for bench, params in points:
         for name, value in params.items():
             values.setdefault((bench, name), set()).add(value)

@@ -9,11 +9,13 @@ from typing import Annotated
 import msgspec
 
 from kadenz.config.model import FileModel
+from kadenz.config.params import Params, Value
 from kadenz.config.quantity import parse_quantity
 from kadenz.errors import UsageError
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
-Values = int | Annotated[list[int], msgspec.Meta(min_length=1)]
+# A number, or a word such as "deadline".
+Values = Value | Annotated[list[Value], msgspec.Meta(min_length=1)]
 
 
 class Benchmark(FileModel, kw_only=True, frozen=True):
@@ -36,7 +38,7 @@ class Benchmark(FileModel, kw_only=True, frozen=True):
             except UsageError as error:
                 raise ValueError(str(error)) from None
 
-    def points(self) -> list[dict[str, int]]:
+    def points(self) -> list[Params]:
         """The Cartesian product of the swept parameters; the last one varies fastest."""
         names = list(self.params)
         axes = [v if isinstance(v, list) else [v] for v in self.params.values()]

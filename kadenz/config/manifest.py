@@ -11,6 +11,8 @@ from typing import Literal
 
 import msgspec
 
+from kadenz.config.params import Params
+
 SCHEMA_VERSION = 1
 
 ClockClass = Literal["hardware", "cycle-exact", "cycle-model", "instruction", "hosted"]
@@ -185,7 +187,7 @@ class RecordEntry(Model):
 
     id: int
     bench: str  # "itc/queue"
-    params: dict[str, int]
+    params: Params
     ranks: dict[str, int]  # native priorities by parameter name
     begins: str
     ends: str

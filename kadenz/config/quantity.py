@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from kadenz.config.params import Value, parse_value
 from kadenz.errors import UsageError
 
 _QUANTITY = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]*)?(?:e-?[0-9]+)?)\s*(?P<unit>[^\s0-9.].*)")
@@ -48,9 +49,9 @@ class Points:
     """Benchmark points by name (wildcards allowed) and required parameters."""
 
     bench: str
-    params: Mapping[str, int]
+    params: Mapping[str, Value]
 
-    def concern(self, bench: str, params: Mapping[str, int]) -> bool:
+    def concern(self, bench: str, params: Mapping[str, Value]) -> bool:
         """True for a selected point."""
         return fnmatchcase(bench, self.bench) and all(
             params.get(name) == value for name, value in self.params.items()
@@ -78,7 +79,7 @@ def parse_points(text: str, where: str) -> Points:
             remedy="For example 'cyclic/wakeup-latency period_us=1000'",
         )
     pairs = (word.split("=") for word in found["where"].split())
-    return Points(found["bench"], {name: int(value) for name, value in pairs})
+    return Points(found["bench"], {name: parse_value(value) for name, value in pairs})
 
 
 def number_text(value: float) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from kadenz.config import inventory, manifest
+from kadenz.config.params import number
 from kadenz.errors import KadenzError, WireDamaged
 from kadenz.host.tracefs import traced
 from kadenz.lab.boot import Execution, Outcome, run_plan
@@ -145,10 +146,10 @@ class Boots:
             point = planned.get(begin.record) if begin else None
             if begin is None or point is None:
                 return job.timeout_s + boot_s
-            periods_us = [v for k, v in begin.params.items() if k in ("period_us", "interval_us")]
+            periods_us = [number(begin.params, name) for name in ("period_us", "interval_us")]
             # Each thread's period is longer than the last one's by this distance.
             longest_us = (
-                max(periods_us, default=0) + begin.params.get("distance_us", 0) * _LANES_MAX
+                max(periods_us, default=0) + number(begin.params, "distance_us") * _LANES_MAX
             )
             return job.timeout_s + slowdown * 1e-6 * longest_us * point.samples
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from kadenz.config.manifest import Warning  # noqa: A004
+from kadenz.config.params import number
 from kadenz.lab.plan import Point
 from kadenz.store import RunWriter
 from kadenz.store.held import Held, NoRoom
@@ -56,6 +57,6 @@ def held(
 
 def _bytes(point: Point, cores: int) -> int:
     """The largest size of a point's record, in bytes."""
-    lanes = max(_LANES_LEAST, cores, point.params.get("threads", 0))
-    companions = _COMPANIONS_MAX if point.params.get("context") else 0
+    lanes = max(_LANES_LEAST, cores, number(point.params, "threads"))
+    companions = _COMPANIONS_MAX if point.params.get("context", "none") != "none" else 0
     return 4 * point.samples * lanes * (1 + companions)

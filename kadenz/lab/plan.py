@@ -11,6 +11,7 @@ import msgspec
 
 from kadenz.config.campaign import Benchmark, Campaign
 from kadenz.config.manifest import DeadlineEntry
+from kadenz.config.params import Value, number
 from kadenz.config.target_name import TargetName
 from kadenz.config.toml import did_you_mean, nearest
 from kadenz.errors import ConfigError, UsageError
@@ -37,7 +38,7 @@ class Point:
     bench: str
     samples: int
     cold: int = 0
-    params: Mapping[str, int] = field(default_factory=dict)
+    params: Mapping[str, Value] = field(default_factory=dict)
     deadline: DeadlineEntry | None = None  # None: its period, if it has one
 
     def line(self) -> str:
@@ -60,7 +61,7 @@ def campaign_points(
     catalog: Sequence[Bench],
     *,
     quick: bool,
-    overrides: Mapping[str, Sequence[int]],
+    overrides: Mapping[str, Sequence[Value]],
 ) -> list[Point]:
     """The points of `campaign` on `target`, numbered the same on every target.
 
@@ -70,7 +71,7 @@ def campaign_points(
     """
     known = {bench.name: bench for bench in catalog}
     points = []
-    number = FIRST_POINT
+    next_id = FIRST_POINT
     for index, benchmark in enumerate(campaign.benchmark):
         where = f"campaign {campaign.name}: `benchmark[{index}]` {benchmark.name}"
         bench = known.get(benchmark.name)
@@ -86,11 +87,11 @@ def campaign_points(
                     )
                 _check(bench, params, where)
                 asked = _seconds(bench, params, overrides)
-                count = asked or next(iter(overrides.get(SAMPLES_KEY, ())), benchmark.count(quick))
-                cold = next(iter(overrides.get(COLD_KEY, ())), benchmark.cold)
+                count = asked or _first(overrides, SAMPLES_KEY, benchmark.count(quick))
+                cold = _first(overrides, COLD_KEY, benchmark.cold)
                 deadline = _deadline(benchmark)
-                points.append(Point(number, benchmark.name, count, cold, params, deadline))
-            number += 1
+                points.append(Point(next_id, benchmark.name, count, cold, params, deadline))
+            next_id += 1
     return points
 
 
@@ -102,7 +103,7 @@ def clock_points(catalog: Iterable[Bench], *, quick: bool) -> list[Point]:
         for bench in catalog
         if bench.name.startswith("clock/") and bench.name != COUNTER_BENCH
     )
-    return [Point(number, name, count) for number, name in enumerate(names[:FIRST_POINT])]
+    return [Point(place, name, count) for place, name in enumerate(names[:FIRST_POINT])]
 
 
 def check_overrides(
@@ -163,17 +164,22 @@ def _deadline(benchmark: Benchmark) -> DeadlineEntry | None:
     return DeadlineEntry(quantity=benchmark.deadline, origin="campaign")
 
 
+def _first(overrides: Mapping[str, Sequence[Value]], key: str, otherwise: int) -> int:
+    """A length that `--set` gives, which is one number."""
+    return next((value for value in overrides.get(key, ()) if isinstance(value, int)), otherwise)
+
+
 def _seconds(
-    bench: Bench, params: Mapping[str, int], overrides: Mapping[str, Sequence[int]]
+    bench: Bench, params: Mapping[str, Value], overrides: Mapping[str, Sequence[Value]]
 ) -> int:
     """Samples that take `seconds` at the point's period; 0 if it has no period."""
-    wanted = next(iter(overrides.get(SECONDS_KEY, ())), 0)
+    wanted = _first(overrides, SECONDS_KEY, 0)
     initial = next((p.initial for p in bench.params if p.name == PERIOD), 0)
-    period_us = params.get(PERIOD, initial)
+    period_us = number(params, PERIOD, initial)
     return -(-wanted * 1_000_000 // period_us) if wanted and period_us else 0
 
 
-def _check(bench: Bench, params: Mapping[str, int], where: str) -> None:
+def _check(bench: Bench, params: Mapping[str, Value], where: str) -> None:
     declared = {p.name: p for p in bench.params}
     for name, value in params.items():
         param = declared.get(name)
@@ -181,7 +187,18 @@ def _check(bench: Bench, params: Mapping[str, int], where: str) -> None:
             raise ConfigError(
                 f"{where}: unknown parameter `{name}`", remedy=did_you_mean(name, list(declared))
             )
-        if not param.low <= value <= param.high:
+        if param.words:
+            if value not in param.words:
+                raise ConfigError(
+                    f"{where}: {name} = {value} is no value of it",
+                    remedy=f"This target takes {', '.join(param.words)}",
+                )
+        elif isinstance(value, str):
+            raise ConfigError(
+                f"{where}: {name} = {value} is no number",
+                remedy=f"This target takes {param.low} to {param.high}",
+            )
+        elif not param.low <= value <= param.high:
             raise ConfigError(
                 f"{where}: {name} = {value} is out of range",
                 remedy=f"This target takes {param.low} to {param.high}",

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from kadenz.config.campaign import Campaign
 from kadenz.config.manifest import CampaignEntry, Instrument
+from kadenz.config.params import Value
 from kadenz.config.target_name import TargetName
 from kadenz.errors import TargetFailed, UsageError
 from kadenz.host.facts import Host, read_host
@@ -46,7 +47,7 @@ class Request:
     choices: Sequence[Choice] = ()  # of conditions
     instrument: Instrument = "counter"
     extra_bench: Sequence[Path] = ()  # C files of benchmarks outside the suite
-    overrides: Mapping[str, Sequence[int]] = field(default_factory=dict)  # --set
+    overrides: Mapping[str, Sequence[Value]] = field(default_factory=dict)  # --set
     port: str = ""  # of a board's serial line
     timeout_s: float = 30.0
 

@@ -11,6 +11,7 @@ from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.analysis.units import Unit
 from kadenz.analysis.variants import variants_of
 from kadenz.config.manifest import Manifest
+from kadenz.config.params import Params, Value
 from kadenz.config.quantity import Quantity
 from kadenz.report.loads import load_of
 
@@ -161,15 +162,15 @@ class _Point(Protocol):
     def bench(self) -> str: ...
 
     @property
-    def params(self) -> dict[str, int]: ...
+    def params(self) -> Params: ...
 
 
-def constants_of(points: Iterable[_Point]) -> dict[str, dict[str, int]]:
+def constants_of(points: Iterable[_Point]) -> dict[str, Params]:
     """Parameters that are the same at every point, by benchmark; shown once, not in each row.
 
     The message size always stays in its row.
     """
-    found: dict[str, list[dict[str, int]]] = {}
+    found: dict[str, list[Params]] = {}
     for point in points:
         own = found.setdefault(point.bench, [])
         if point.params:
@@ -184,13 +185,13 @@ def constants_of(points: Iterable[_Point]) -> dict[str, dict[str, int]]:
     }
 
 
-def constants(bench: str, runs: Sequence[RunResult]) -> dict[str, int]:
+def constants(bench: str, runs: Sequence[RunResult]) -> Params:
     """As `constants_of`, for one benchmark over all runs."""
     records = (r for run in runs for r in run.records if r.bench == bench)
     return constants_of(records).get(bench, {})
 
 
-def parameters(params: dict[str, int]) -> str:
+def parameters(params: Params) -> str:
     """ "every 10 ms, rank a 8"."""
     words = (_parameter(name, value) for name, value in params.items())
     return ", ".join(word for word in words if word)
@@ -206,23 +207,39 @@ def point(record: RecordResult, *, hide: Collection[str] = ()) -> str:
 
 
 # Parameters of cyclic/: usual values are not shown, the others get these words.
-_WORDS: dict[str, dict[int, str]] = {
+_WORDS: dict[str, dict[Value, str]] = {
     "threads": {0: ""},
     "core": {255: ""},
     "distance_us": {0: ""},
     "phase_us": {0: ""},
-    "policy": {0: "", 1: "round robin", 2: "deadline", 3: "fair"},
-    "timer": {0: "", 1: "timer read", 2: "timer signals"},
-    "context": {0: "", 1: "cheap context", 2: "full context"},
+    "policy": {"fifo": "", "round-robin": "round robin"},
+    "timer": {"sleep": ""},
+    "context": {"none": "", "cheap": "cheap context", "full": "full context"},
     "stop_above_us": {0: ""},
     "trace": {0: "", 1: ""},
 }
 
 
-def _parameter(name: str, value: int) -> str:
+# The words that runs of version 0.1 have as numbers.
+_NUMBERED: dict[str, tuple[str, ...]] = {
+    "policy": ("fifo", "round-robin", "deadline", "fair"),
+    "timer": ("sleep", "timerfd", "posix-timer"),
+    "context": ("none", "cheap", "full"),
+}
+
+
+def _parameter(name: str, value: Value) -> str:
     """A parameter in words; "" for a usual value."""
+    if name in _NUMBERED and isinstance(value, int):
+        value = _NUMBERED[name][value]
     if value in _WORDS.get(name, {}):
         return _WORDS[name][value]
+    if isinstance(value, str):
+        return f"{name.replace('_', ' ')} {value}"
+    return _number(name, value)
+
+
+def _number(name: str, value: int) -> str:
     if name == "size_bytes":
         return f"{value:,} bytes"
     if name == "period_us":

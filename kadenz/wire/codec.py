@@ -81,7 +81,14 @@ def encode_message(message: AnyMessage, sequence: int) -> bytes:
         return encode_frame(Frame(Type.SAMPLES, sequence, body))
     if isinstance(message, Text):
         return encode_frame(Frame(Type.TEXT, sequence, message.text.encode()))
-    return encode_frame(Frame(_TYPES[type(message)], sequence, _ENCODER.encode(message)))
+    body = _ENCODER.encode(_short(message) if isinstance(message, Bench) else message)
+    return encode_frame(Frame(_TYPES[type(message)], sequence, body))
+
+
+def _short(bench: Bench) -> dict[str, object]:
+    """A parameter of numbers travels without words."""
+    params = [param[:4] if param.words is None else param for param in bench.params]
+    return {**msgspec.structs.asdict(bench), "params": params}
 
 
 def _decode_samples(body: bytes) -> Samples:

@@ -9,6 +9,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from kadenz.config.params import Params, Value
+
 # The version of the format that these models describe. Another number is another format: the frame
 # around HELLO and its key `wire` are all that two versions have in common.
 WIRE_VERSION = 1
@@ -64,6 +66,11 @@ class BenchParam(NamedTuple):
     initial: int
     low: int
     high: int
+    words: list[str] | None = None  # the value of each number, where a plan says it in a word
+
+    def value(self, number: int) -> Value:
+        """A value as a plan and a manifest have it."""
+        return self.words[number] if self.words else number
 
 
 class Bench(Message):
@@ -88,7 +95,7 @@ class Begin(Message):
     lanes: list[str]  # with companions: "core0", "core0:cycle"
     dtype: DtypeName
     unit: str
-    params: dict[str, int]
+    params: Params
     ranks: dict[str, int]
 
 

@@ -10,7 +10,7 @@ static kdz_handle object;
 static kdz_handle go;
 static volatile bool got_it;
 
-#define CEILING 8u /* the rank of the most urgent thread below */
+#define CEILING KDZ_RANK_MAX /* above every thread that locks, the main thread included */
 
 static void try_lock(void *arg)
 {

@@ -19,7 +19,13 @@ KDZ_SHARED static struct {
 
 #define LOCKS_MAX ((kdz_handle)(sizeof locks / sizeof locks[0]))
 
-static int init_mutex(pthread_mutex_t *mutex, bool processes, int protocol, int robust)
+struct kind {
+    int protocol;
+    int robust;
+    int ceiling; /* of PTHREAD_PRIO_PROTECT, as a priority of SCHED_FIFO */
+};
+
+static int init_mutex(pthread_mutex_t *mutex, bool processes, struct kind kind)
 {
     pthread_mutexattr_t attributes;
     int error = pthread_mutexattr_init(&attributes);
@@ -27,8 +33,11 @@ static int init_mutex(pthread_mutex_t *mutex, bool processes, int protocol, int 
     if (error != 0) {
         return error;
     }
-    error = pthread_mutexattr_setprotocol(&attributes, protocol);
-    error = error != 0 ? error : pthread_mutexattr_setrobust(&attributes, robust);
+    error = pthread_mutexattr_setprotocol(&attributes, kind.protocol);
+    error = error != 0 ? error : pthread_mutexattr_setrobust(&attributes, kind.robust);
+    if (error == 0 && kind.protocol == PTHREAD_PRIO_PROTECT) {
+        error = pthread_mutexattr_setprioceiling(&attributes, kind.ceiling);
+    }
     error = error != 0
                 ? error
                 : pthread_mutexattr_setpshared(&attributes, processes ? PTHREAD_PROCESS_SHARED
@@ -38,11 +47,11 @@ static int init_mutex(pthread_mutex_t *mutex, bool processes, int protocol, int 
     return error;
 }
 
-static kdz_handle create_lock(bool processes, int protocol, int robust)
+static kdz_handle create_lock(bool processes, struct kind kind)
 {
     for (kdz_handle i = 0; i < LOCKS_MAX; i++) {
         if (!locks[i].used) {
-            const int error = init_mutex(&locks[i].mutex, processes, protocol, robust);
+            const int error = init_mutex(&locks[i].mutex, processes, kind);
 
             if (error != 0) {
                 return (kdz_handle)posix_status(error);
@@ -58,19 +67,25 @@ static kdz_handle create_lock(bool processes, int protocol, int robust)
 static kdz_handle create_plain(bool processes, uint8_t ceiling)
 {
     (void)ceiling;
-    return create_lock(processes, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED);
+    return create_lock(processes, (struct kind){PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED, 0});
 }
 
 static kdz_handle create_inherit(bool processes, uint8_t ceiling)
 {
     (void)ceiling;
-    return create_lock(processes, PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_STALLED);
+    return create_lock(processes, (struct kind){PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_STALLED, 0});
 }
 
 static kdz_handle create_robust(bool processes, uint8_t ceiling)
 {
     (void)ceiling;
-    return create_lock(processes, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_ROBUST);
+    return create_lock(processes, (struct kind){PTHREAD_PRIO_NONE, PTHREAD_MUTEX_ROBUST, 0});
+}
+
+static kdz_handle create_ceiling(bool processes, uint8_t ceiling)
+{
+    return create_lock(processes, (struct kind){PTHREAD_PRIO_PROTECT, PTHREAD_MUTEX_STALLED,
+                                                (int)kdz_rank_native(ceiling)});
 }
 
 static kdz_status lock(kdz_handle object, uint32_t timeout_ticks)
@@ -110,6 +125,12 @@ static const struct kdz_lock_ops robust_ops = {create_robust,      lock, unlock,
                                                KDZ_PROTOCOL_PLAIN, true};
 static const struct kdz_mechanism mutex_robust = {.name = "mutex-robust", .lock = &robust_ops};
 KDZ_MECHANISM(mutex_robust);
+
+static const struct kdz_lock_ops ceiling_ops = {create_ceiling,       lock, unlock, destroy_lock,
+                                                KDZ_PROTOCOL_CEILING, false};
+static const struct kdz_mechanism mutex_ceiling = {
+    .name = "mutex-ceiling", .lock = &ceiling_ops, .missing = posix_no_ranks};
+KDZ_MECHANISM(mutex_ceiling);
 
 /* ---- condition variable ---------------------------------------------------------------------- */
 static int init_condition(pthread_cond_t *condition, bool processes)

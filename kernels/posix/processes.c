@@ -151,6 +151,7 @@ static _Noreturn void run(pid_t parent, kdz_handle place, const struct kdz_threa
                           const cpu_set_t *cpus)
 {
     const struct sched_param param = {.sched_priority = kdz_rank_native(spec->rank) - 1};
+    const struct sched_param own = {.sched_priority = kdz_rank_native(spec->rank)};
     sigset_t all;
 
     posix_all_but_faults(&all);
@@ -177,6 +178,11 @@ static _Noreturn void run(pid_t parent, kdz_handle place, const struct kdz_threa
     }
     (void)sem_post(&gates[place].ready);
     while (sem_wait(&gates[place].go) != 0) {
+    }
+    /* Its priority is set already. The C library keeps a copy, which it compares with the ceiling
+     * of a lock and goes back to after the unlock; this tells it. */
+    if (posix_rights.realtime) {
+        (void)pthread_setschedparam(pthread_self(), SCHED_FIFO, &own);
     }
     spec->entry(spec->arg);
     _exit(0);

@@ -34,6 +34,13 @@ enum param {
 #define ROW(ident, name) name,
 static const char *const timers[] = {"sleep", KDZ_TIMERS(ROW)};
 #define SLEEP 0u
+static const char *const policies[KDZ_POLICIES] = {
+    [KDZ_POLICY_FIFO] = "fifo",
+    [KDZ_POLICY_ROUND_ROBIN] = "round-robin",
+    [KDZ_POLICY_DEADLINE] = "deadline",
+    [KDZ_POLICY_FAIR] = "fair",
+};
+static const char *const contexts[KDZ_CONTEXT_LEVELS] = {"none", "cheap", "full"};
 
 static const struct kdz_param params[] = {
     [PERIOD_US] = {"period_us", 1000, 1, 10000000},
@@ -43,9 +50,9 @@ static const struct kdz_param params[] = {
     [CORE] = {"core", UNBOUND, 0, UNBOUND},
     [DISTANCE_US] = {"distance_us", 0, 0, 1000000}, /* each thread's period above the last one's */
     [PHASE_US] = {"phase_us", 0, 0, 1000000},       /* each thread begins so much after the last */
-    [POLICY] = {"policy", KDZ_POLICY_FIFO, 0, KDZ_POLICIES - 1u},
-    [TIMER] = {"timer", SLEEP, 0, sizeof timers / sizeof timers[0] - 1u},
-    [CONTEXT] = {"context", 0, 0, KDZ_CONTEXT_LEVELS - 1u},
+    [POLICY] = {"policy", KDZ_POLICY_FIFO, 0, KDZ_POLICIES - 1u, policies},
+    [TIMER] = {"timer", SLEEP, 0, sizeof timers / sizeof timers[0] - 1u, timers},
+    [CONTEXT] = {"context", 0, 0, KDZ_CONTEXT_LEVELS - 1u, contexts},
     [STOP_ABOVE_US] = {"stop_above_us", 0, 0, 60000000}, /* 0: nothing stops it */
     [TRACE] = {"trace", 1, 0, 1}, /* whether a stop freezes the kernel's trace */
 };
@@ -263,8 +270,8 @@ static kdz_status refuse(struct kdz_point *point, kdz_status status, const char 
 
 static kdz_status choose(struct kdz_point *point)
 {
-    static const char *const policies[KDZ_POLICIES] = {"", "policy-round-robin", "policy-deadline",
-                                                       "policy-fair"};
+    static const char *const needs[KDZ_POLICIES] = {"", "policy-round-robin", "policy-deadline",
+                                                    "policy-fair"};
     const uint32_t timer = KDZ_PARAM(point, TIMER);
     const uint32_t core = KDZ_PARAM(point, CORE);
 
@@ -278,7 +285,7 @@ static kdz_status choose(struct kdz_point *point)
     if (kdz_need(&point->record, core != UNBOUND ? "affinity" : "") != KDZ_OK ||
         kdz_need(&point->record, timer != SLEEP ? timers[timer] : "") != KDZ_OK ||
         kdz_need(&point->record, KDZ_PARAM(point, CONTEXT) != 0 ? "context" : "") != KDZ_OK ||
-        kdz_need(&point->record, policies[KDZ_PARAM(point, POLICY)]) != KDZ_OK) {
+        kdz_need(&point->record, needs[KDZ_PARAM(point, POLICY)]) != KDZ_OK) {
         return KDZ_UNSUPPORTED;
     }
     cyclic.timer = timer == SLEEP ? NULL : kdz_mechanism(timers[timer])->timer;

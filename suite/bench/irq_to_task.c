@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * irq/to-task: from the call that raises the software interrupt to the return of the wait of the
- * task that its handler wakes through a binary semaphore. The task is more urgent than the one
- * that was interrupted.
+ * task that its handler wakes through a semaphore, a binary one where the kernel has that kind. The
+ * task is more urgent than the one that was interrupted.
  */
 #include "kadenz/bench.h"
 
@@ -77,7 +77,7 @@ static kdz_status setup(struct kdz_point *point)
         point->record.proof.reason = "the end points ask for rank_waiter above rank_raiser";
         return KDZ_INVALID;
     }
-    irq.sem = kdz_sem_create(KDZ_SEM_BINARY, 1, 0);
+    irq.sem = kdz_sem_create(kdz_pair_semaphore(), 1, 0);
     return irq.sem < 0 ? (kdz_status)irq.sem : kdz_irq_connect(handle);
 }
 
@@ -103,7 +103,7 @@ static const struct kdz_bench irq_to_task = {
     .begins = "before the software interrupt is raised",
     .ends = "return of the take of the more urgent task that the handler woke",
     .source = "kadenz",
-    .needs = "interrupt sem-binary",
+    .needs = "interrupt sem-counting",
     .params = params,
     .param_count = PARAMS,
     .lane_count = 1,

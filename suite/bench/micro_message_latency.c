@@ -9,8 +9,7 @@
  * higher rank "the receiving task is suspended while waiting and the sending task stops after
  * sending" holds by itself (docs/explanation/micro.md).
  *
- * `channel` is a row of vocabulary.h: 0 queue, 1 stream buffer, 2 message buffer, 3 pipe, 4 FIFO,
- * 5 message queue, 6 Unix socket. The study says queue.
+ * `channel` is one of vocabulary.h. The study says queue.
  */
 #include "micro.h"
 
@@ -24,7 +23,7 @@ static const char *const channels[] = {KDZ_CHANNELS(ROW)};
 
 enum { CHANNEL, SIZE_BYTES, RANK_SENDER, RANK_RECEIVER, ITERATIONS, PARAMS };
 static const struct kdz_param params[PARAMS] = {
-    [CHANNEL] = {"channel", 0, 0, sizeof channels / sizeof channels[0] - 1u},
+    [CHANNEL] = {"channel", 0, 0, sizeof channels / sizeof channels[0] - 1u, channels},
     [SIZE_BYTES] = {"size_bytes", 4, 4, SIZE_MAX_BYTES},
     [RANK_SENDER] = {"rank_sender", 7, 1, KDZ_RANK_MAIN - 1u},
     [RANK_RECEIVER] = {"rank_receiver", 8, 1, KDZ_RANK_MAIN - 1u},

@@ -30,13 +30,9 @@ static struct {
     volatile uint32_t limit;
 } f;
 
-/* The study's binary semaphore; a counting one that never holds more than one where the kernel has
- * no other kind. */
 static kdz_status create(void)
 {
-    const bool binary = kdz_lack("sem-binary") == NULL;
-
-    f.sem = kdz_sem_create(binary ? KDZ_SEM_BINARY : KDZ_SEM_COUNTING, 1, 1);
+    f.sem = kdz_sem_create(kdz_pair_semaphore(), 1, 1); /* the study's is binary */
     return f.sem < 0 ? (kdz_status)f.sem : KDZ_OK;
 }
 

@@ -69,6 +69,11 @@ void kdz_party_run(struct kdz_point *point, const struct kdz_party *party)
     }
 }
 
+kdz_sem_kind kdz_pair_semaphore(void)
+{
+    return kdz_lack("sem-binary") == NULL ? KDZ_SEM_BINARY : KDZ_SEM_COUNTING;
+}
+
 void kdz_keep(struct kdz_record *record, uint8_t lane, uint32_t value)
 {
     kdz_record_add(record, lane, value);

@@ -31,6 +31,10 @@ void kdz_parties_run(struct kdz_point *point, const struct kdz_party *parties, s
 /* Runs one thread alone, as above. */
 void kdz_party_run(struct kdz_point *point, const struct kdz_party *party);
 
+/* A semaphore between two threads that holds one at most: the kernel's binary kind, or a counting
+ * one where it has no other. */
+kdz_sem_kind kdz_pair_semaphore(void);
+
 /* Adds a sample and drains when the lane is full. Outside timed regions. */
 void kdz_keep(struct kdz_record *record, uint8_t lane, uint32_t value);
 

@@ -31,7 +31,8 @@
 #define KDZ_LOCKS(X)                                                                               \
     X(mutex_plain, "mutex-plain")     /* lends no rank */                                          \
     X(mutex_inherit, "mutex-inherit") /* a waiter lends its rank to the owner */                   \
-    X(mutex_robust, "mutex-robust")   /* plain, and freed when its owner ends without unlocking */
+    X(mutex_robust, "mutex-robust")   /* plain, and freed when its owner ends without unlocking */ \
+    X(mutex_ceiling, "mutex-ceiling") /* the owner has the lock's own rank: PRIO_PROTECT */
 
 #define KDZ_TIMERS(X)                                                                              \
     X(timerfd, "timerfd")         /* its expirations are read: Linux timerfd(2) */                 \

@@ -91,6 +91,21 @@ struct bench_context {
     const char *reason;
 };
 
+static void param(struct kdz_sink *sink, const struct kdz_param *one)
+{
+    kdz_pack_array(sink, one->words != NULL ? 5 : 4);
+    kdz_pack_text(sink, one->name);
+    kdz_pack_uint(sink, one->initial);
+    kdz_pack_uint(sink, one->low);
+    kdz_pack_uint(sink, one->high);
+    if (one->words != NULL) {
+        kdz_pack_array(sink, one->high + 1u);
+        for (uint32_t i = 0; i <= one->high; i++) {
+            kdz_pack_text(sink, one->words[i]);
+        }
+    }
+}
+
 static void bench_body(struct kdz_sink *sink, const void *context)
 {
     const struct bench_context *told = context;
@@ -107,11 +122,7 @@ static void bench_body(struct kdz_sink *sink, const void *context)
     kdz_pack_text(sink, "params");
     kdz_pack_array(sink, bench->param_count);
     for (uint8_t i = 0; i < bench->param_count; i++) {
-        kdz_pack_array(sink, 4);
-        kdz_pack_text(sink, bench->params[i].name);
-        kdz_pack_uint(sink, bench->params[i].initial);
-        kdz_pack_uint(sink, bench->params[i].low);
-        kdz_pack_uint(sink, bench->params[i].high);
+        param(sink, &bench->params[i]);
     }
 }
 
@@ -159,7 +170,13 @@ static void begin_body(struct kdz_sink *sink, const void *context)
     kdz_pack_text(sink, "params");
     kdz_pack_map(sink, params);
     for (uint8_t i = 0; i < params; i++) {
-        pair_uint(sink, point->bench->params[i].name, point->value[i]);
+        const struct kdz_param *each = &point->bench->params[i];
+
+        if (each->words != NULL) {
+            pair_text(sink, each->name, each->words[point->value[i]]);
+        } else {
+            pair_uint(sink, each->name, point->value[i]);
+        }
         ranks += is_rank(&point->bench->params[i]) ? 1u : 0u;
     }
     kdz_pack_text(sink, "ranks");

@@ -99,13 +99,69 @@ static const struct kdz_bench *find(const struct kdz_benches *benches, struct wo
 #define SEEN_ID (1u << KDZ_PARAMS_MAX)
 #define SEEN_SAMPLES (1u << (KDZ_PARAMS_MAX + 1))
 
+static bool number_in(struct kdz_plan_line *out, struct word pair, struct word digits,
+                      const uint32_t bounds[2], uint32_t *value)
+{
+    if (!number_of(digits, value)) {
+        return refuse_with(out, pair, ": not a number from 0 to 4294967295");
+    }
+    return in_range(out, pair, *value, bounds[0], bounds[1]);
+}
+
+/* The place of a word among those of a parameter. */
+static bool word_in(struct kdz_plan_line *out, struct word pair, struct word given,
+                    const struct kdz_param *param, uint32_t *value)
+{
+    struct kdz_text text;
+
+    for (*value = 0; *value <= param->high; (*value)++) {
+        if (kdz_text_is(given.first, given.length, param->words[*value])) {
+            return true;
+        }
+    }
+    text = refuse(out, pair);
+    for (uint32_t i = 0; i <= param->high; i++) {
+        kdz_text_add(&text, i == 0 ? ": one of " : ", ");
+        kdz_text_add(&text, param->words[i]);
+    }
+    return false;
+}
+
+/* A parameter of the benchmark; `bit` names it among those of the line. */
+static bool take_param(struct kdz_plan_line *out, struct kdz_point *point, struct word key,
+                       struct word given, uint32_t *bit)
+{
+    const struct word pair = {key.first, key.length + 1 + given.length};
+    const struct kdz_param *param = NULL;
+    uint8_t i = 0;
+
+    while (i < point->bench->param_count &&
+           !kdz_text_is(key.first, key.length, point->bench->params[i].name)) {
+        i++;
+    }
+    if (i == point->bench->param_count) {
+        return refuse_with(out, key, ": no such parameter of this benchmark");
+    }
+    param = &point->bench->params[i];
+    *bit = 1u << i;
+    if (param->words != NULL) {
+        return word_in(out, pair, given, param, &point->value[i]);
+    }
+    return number_in(out, pair, given, (const uint32_t[]){param->low, param->high},
+                     &point->value[i]);
+}
+
 static bool take_key(struct kdz_plan_line *out, struct kdz_point *point, struct word pair,
                      uint32_t *seen)
 {
+    /* 65535 names records whose line gave no id (core/runner.c). */
+    static const uint32_t ids[] = {0, UINT16_MAX - 1u};
+    static const uint32_t counts[] = {1, UINT32_MAX};
     struct word key = {pair.first, 0};
-    struct word digits;
-    uint32_t value;
-    uint32_t bit;
+    struct word given;
+    uint32_t value = 0;
+    uint32_t bit = 0;
+    bool taken = true;
 
     while (key.length < pair.length && pair.first[key.length] != '=') {
         key.length++;
@@ -113,42 +169,20 @@ static bool take_key(struct kdz_plan_line *out, struct kdz_point *point, struct 
     if (key.length == pair.length) {
         return refuse_with(out, pair, ": key=value expected");
     }
-    digits = (struct word){pair.first + key.length + 1, pair.length - key.length - 1};
-    if (!number_of(digits, &value)) {
-        return refuse_with(out, pair, ": not a number from 0 to 4294967295");
-    }
+    given = (struct word){pair.first + key.length + 1, pair.length - key.length - 1};
     if (kdz_text_is(key.first, key.length, "id")) {
         bit = SEEN_ID;
-        /* 65535 names records whose line gave no id (core/runner.c). */
-        if (!in_range(out, pair, value, 0, UINT16_MAX - 1u)) {
-            return false;
-        }
-        point->id = (uint16_t)value;
+        taken = number_in(out, pair, given, ids, &value);
+        point->id = taken ? (uint16_t)value : point->id;
     } else if (kdz_text_is(key.first, key.length, "samples")) {
         bit = SEEN_SAMPLES;
-        if (!in_range(out, pair, value, 1, UINT32_MAX)) {
-            return false;
-        }
-        point->samples = value;
-    } else {
-        uint8_t i = 0;
-
-        if (point->bench == NULL) {
-            return true; /* the unknown benchmark is what gets reported */
-        }
-        while (i < point->bench->param_count &&
-               !kdz_text_is(key.first, key.length, point->bench->params[i].name)) {
-            i++;
-        }
-        if (i == point->bench->param_count) {
-            return refuse_with(out, key, ": no such parameter of this benchmark");
-        }
-        bit = 1u << i;
-        if (!in_range(out, pair, value, point->bench->params[i].low,
-                      point->bench->params[i].high)) {
-            return false;
-        }
-        point->value[i] = value;
+        taken = number_in(out, pair, given, counts, &value);
+        point->samples = taken ? value : point->samples;
+    } else if (point->bench != NULL) { /* an unknown benchmark is what gets reported */
+        taken = take_param(out, point, key, given, &bit);
+    }
+    if (!taken) {
+        return false;
     }
     if ((*seen & bit) != 0) {
         return refuse_with(out, key, ": given twice");

@@ -10,8 +10,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const struct kdz_param params[] = {{"size_bytes", 60, 4, 600}, {"rank_a", 8, 1, 10}};
-static const struct kdz_bench queue = {.name = "itc/queue", .params = params, .param_count = 2};
+static const char *const words[] = {"fifo", "round-robin", "deadline"};
+static const struct kdz_param params[] = {
+    {"size_bytes", 60, 4, 600, NULL}, {"rank_a", 8, 1, 10, NULL}, {"policy", 0, 0, 2, words}};
+static const struct kdz_bench queue = {.name = "itc/queue", .params = params, .param_count = 3};
 static const struct kdz_bench *const table[] = {&queue};
 
 static void require(bool holds)

@@ -24,6 +24,23 @@ static const struct kdz_bench bench = {
     .param_count = 3,
 };
 
+static const char *const words[] = {"fifo", "round-robin", "deadline"};
+static const struct kdz_param params_words[] = {
+    {"size_bytes", 60, 4, 600},
+    {"rank_a", 8, 1, 10},
+    {"rank", 3, 1, 10},
+    {"policy", 0, 0, 2, words},
+};
+
+static const struct kdz_bench bench_words = {
+    .name = "fake/count",
+    .begins = "before the count",
+    .ends = "after the count",
+    .source = "none",
+    .params = params_words,
+    .param_count = 4,
+};
+
 static uint32_t values[8];
 
 static struct kdz_point a_point(void)
@@ -75,6 +92,21 @@ static void test_begin_is_the_golden_frame(void **state)
     line.frames = 2;
     kdz_message_begin(&point, bench.name);
     expect_golden("begin");
+}
+
+static void test_words_are_the_golden_frames(void **state)
+{
+    struct kdz_point point = a_point();
+
+    (void)state;
+    line.frames = 23;
+    kdz_message_bench(&bench_words, "");
+    expect_golden("bench-words");
+    fake_console.count = 0;
+    point.bench = &bench_words;
+    point.value[3] = 2;
+    kdz_message_begin(&point, bench.name);
+    expect_golden("begin-words");
 }
 
 static void test_begin_with_companions_is_the_golden_frame(void **state)
@@ -191,6 +223,7 @@ int main(void)
         cmocka_unit_test_setup(test_hello_is_the_golden_frame, start),
         cmocka_unit_test_setup(test_bench_is_the_golden_frame, start),
         cmocka_unit_test_setup(test_begin_is_the_golden_frame, start),
+        cmocka_unit_test_setup(test_words_are_the_golden_frames, start),
         cmocka_unit_test_setup(test_begin_with_companions_is_the_golden_frame, start),
         cmocka_unit_test_setup(test_samples_are_the_golden_frame, start),
         cmocka_unit_test_setup(test_end_is_the_golden_frame, start),

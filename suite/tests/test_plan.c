@@ -7,8 +7,10 @@
 
 #include <string.h>
 
-static const struct kdz_param params[] = {{"size_bytes", 60, 4, 600}, {"rank_a", 8, 1, 10}};
-static const struct kdz_bench queue = {.name = "itc/queue", .params = params, .param_count = 2};
+static const char *const words[] = {"fifo", "round-robin", "deadline"};
+static const struct kdz_param params[] = {
+    {"size_bytes", 60, 4, 600, NULL}, {"rank_a", 8, 1, 10, NULL}, {"policy", 0, 0, 2, words}};
+static const struct kdz_bench queue = {.name = "itc/queue", .params = params, .param_count = 3};
 static const struct kdz_bench queue_long = {.name = "itc/queue-round-trip"};
 static const struct kdz_bench *const table[] = {&queue_long, &queue};
 static const struct kdz_benches benches = {table, table + 2};
@@ -38,6 +40,18 @@ static void test_a_point_has_its_values_and_the_rest_by_default(void **state)
     assert_int_equal(point.samples, 1000);
     assert_int_equal(point.value[0], 60);
     assert_int_equal(point.value[1], 7);
+}
+
+static void test_a_word_is_its_place_among_the_words(void **state)
+{
+    (void)state;
+    assert_int_equal(kind_of("itc/queue id=3 samples=1 policy=deadline"), KDZ_PLAN_POINT);
+    assert_int_equal(point.value[2], 2);
+    expect_refused("itc/queue id=3 samples=1 policy=dead",
+                   "`policy=dead`: one of fifo, round-robin, deadline");
+    expect_refused("itc/queue id=3 samples=1 policy=2",
+                   "`policy=2`: one of fifo, round-robin, deadline");
+    expect_refused("itc/queue id=3 samples=1 policy=fifo policy=fifo", "`policy`: given twice");
 }
 
 static void test_a_name_is_taken_whole(void **state)
@@ -132,6 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_point_has_its_values_and_the_rest_by_default),
+        cmocka_unit_test(test_a_word_is_its_place_among_the_words),
         cmocka_unit_test(test_a_name_is_taken_whole),
         cmocka_unit_test(test_keys_come_in_any_order_and_space),
         cmocka_unit_test(test_commands_stand_alone),

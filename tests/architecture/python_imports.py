@@ -10,10 +10,10 @@ from pathlib import Path
 # Who may import whom (ARCHITECTURE.md). "part" allows all of it, "part.module" one module.
 # Measuring: cli -> lab -> {images, targets, store, load, tuning, host} -> {wire, config} -> errors.
 # Reading:   cli -> report -> analysis -> {store, stats}.
-# Both share the manifest, config.manifest, which describes a run folder, and config.quantity: how a
-# person writes a deadline or a limit. No arrow goes sideways: what two neighbours need lies below
-# them (tools: where compilers and emulators are; elf: the symbols of an image; machine_files: /proc
-# and /sys below a root).
+# Both share the manifest, config.manifest, which describes a run folder, config.params: parameters
+# of a point, and config.quantity: how a person writes a deadline or a limit. No arrow goes
+# sideways: what two neighbours need lies below them (tools: where compilers and emulators are; elf:
+# the symbols of an image; machine_files: /proc and /sys below a root).
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "tools": {"errors"},
@@ -47,10 +47,19 @@ ARROWS: dict[str, set[str]] = {
         "stats",
         "config.manifest",
         "config.quantity",
+        "config.params",
         "config.inventory",
         "errors",
     },
-    "report": {"analysis", "stats", "store", "config.manifest", "config.quantity", "errors"},
+    "report": {
+        "analysis",
+        "stats",
+        "store",
+        "config.manifest",
+        "config.quantity",
+        "config.params",
+        "errors",
+    },
     "cli": {
         "lab",
         "targets",

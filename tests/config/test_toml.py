@@ -101,7 +101,7 @@ def test_a_missing_key_is_told() -> None:
 
 
 def test_a_wrong_value_inside_a_free_table_is_told_at_the_table() -> None:
-    told = error(CAMPAIGN.replace("[60, 120]", '["x"]'), Campaign)
+    told = error(CAMPAIGN.replace("[60, 120]", "[1.5]"), Campaign)
     assert "x.toml:12" in told.message and "benchmark[1].params" in told.message
 
 

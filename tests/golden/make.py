@@ -27,6 +27,9 @@ TYPES = {
     "DONE": 8,
     "CONFORM": 9,
 }
+# The last frames: with values that are words, which C sends and Python reads. The motion program,
+# in Rust, has none; they stand in words.json.
+WORDS = 2
 DTYPES = {"u4": (0, "I"), "i4": (1, "i"), "f8": (2, "d")}
 
 
@@ -113,6 +116,8 @@ def golden() -> list[dict[str, Any]]:
         "capabilities": ["yield", "sem-counting", "sem-maximum"],
         "settings": {"tick_rate": "1000", "asserts": "off"},
     }
+    params = [["size_bytes", 60, 4, 600], ["rank_a", 8, 1, 10], ["rank", 3, 1, 10]]
+    values = {"size_bytes": 128, "rank_a": 8, "rank": 3}
     bench = {
         "name": "fake/count",
         "begins": "before the count",
@@ -121,7 +126,7 @@ def golden() -> list[dict[str, Any]]:
         "self_timed": False,
         "available": True,
         "reason": "",
-        "params": [["size_bytes", 60, 4, 600], ["rank_a", 8, 1, 10], ["rank", 3, 1, 10]],
+        "params": params,
     }
     begin = {
         "record": 258,
@@ -130,9 +135,13 @@ def golden() -> list[dict[str, Any]]:
         "lanes": ["core0", "core1"],
         "dtype": "u4",
         "unit": "ticks",
-        "params": {"size_bytes": 128, "rank_a": 8, "rank": 3},
+        "params": values,
         "ranks": {"rank_a": -200, "rank": -3},
     }
+    # A parameter whose values are words.
+    words = ["fifo", "round-robin", "deadline"]
+    bench_words = bench | {"params": [*params, ["policy", 0, 0, 2, words]]}
+    begin_words = begin | {"params": values | {"policy": "deadline"}}
     companions = ["core0:cycle", "core0:cpu", "core1:cycle", "core1:cpu"]
     with_companions = begin | {"lanes": ["core0", "core1", *companions]}
     end = {
@@ -188,6 +197,10 @@ def golden() -> list[dict[str, Any]]:
         {"name": f"text-{length}", "type": "TEXT", "body": letters[:length]}
         for length in (248, 249, 250, 251, 252, 496, 497, 498, 499, 500)
     ]
+    frames += [
+        {"name": "bench-words", "type": "BENCH", "body": bench_words},
+        {"name": "begin-words", "type": "BEGIN", "body": begin_words},
+    ]
     for index, each in enumerate(frames):
         # A sequence number without a zero byte makes a long run without a zero.
         each["sequence"] = 0x01010101 if len(each["body"]) > 200 else index
@@ -202,7 +215,9 @@ def main() -> int:
         wanted[f"{each['name']}.bin"] = frame(
             each["type"], each["sequence"], body_of(each["type"], each["body"])
         )
-    wanted["golden.json"] = (json.dumps(described, indent=1, ensure_ascii=False) + "\n").encode()
+    spoken = {"words.json": described[-WORDS:], "golden.json": described[:-WORDS]}
+    for name, part in spoken.items():
+        wanted[name] = (json.dumps(part, indent=1, ensure_ascii=False) + "\n").encode()
     differing = [
         name
         for name, content in wanted.items()

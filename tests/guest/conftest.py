@@ -67,7 +67,7 @@ def measured(
     output: Path,
     *,
     samples: int = 300,
-    timer: int = 0,
+    timer: str = "sleep",
     load: str = "",
     tuning: str = "",
     disturbance: str = "",

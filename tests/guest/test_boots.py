@@ -82,7 +82,7 @@ def test_a_tuning_of_kernel_threads_is_in_force_inside(
     worst = {}
     for tuning in ("cereia2011-case2", "ordinary"):
         result = measured(
-            "linux-rt/x86_64@guest", tmp_path / tuning, timer=1, load="cpu", tuning=tuning
+            "linux-rt/x86_64@guest", tmp_path / tuning, timer="timerfd", load="cpu", tuning=tuning
         )
         worst[tuning] = wakeups(result).max()
         assert result.manifest.conditions["tuning"] == tuning

@@ -168,3 +168,44 @@ def test_a_set_that_only_benchmarks_outside_the_run_declare_is_refused() -> None
 
 def test_the_first_samples_to_keep_apart_can_be_set() -> None:
     assert {point.cold for point in points(STM32, overrides={"cold": [7]})} == {7}
+
+
+POLICY = BenchParam("policy", 0, 0, 2, ["fifo", "round-robin", "deadline"])
+
+
+def test_a_word_goes_into_the_plan_as_it_is() -> None:
+    cyclic = msgspec.structs.replace(bench("cyclic/x"), params=[POLICY])
+    campaign = Campaign(
+        name="c",
+        title="",
+        targets=[],
+        benchmark=[Benchmark(name="cyclic/x", samples=5, params={"policy": "deadline"})],
+    )
+    (point,) = campaign_points(campaign, LINUX, [cyclic], quick=False, overrides={})
+    assert point.line().endswith("samples=5 policy=deadline")
+    swept = {"policy": ["fifo", "round-robin"]}
+    points = campaign_points(campaign, LINUX, [cyclic], quick=False, overrides=swept)
+    assert [point.params["policy"] for point in points] == swept["policy"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("policy", "dead", "policy = dead is no value of it"),
+        ("policy", 2, "policy = 2 is no value of it"),
+        ("size_bytes", "many", "size_bytes = many is no number"),
+    ],
+)
+def test_a_word_that_is_none_of_the_parameter_is_refused(
+    name: str, value: int | str, words: str
+) -> None:
+    known = bench("cyclic/x")
+    known = msgspec.structs.replace(known, params=[*known.params, POLICY])
+    campaign = Campaign(
+        name="c",
+        title="",
+        targets=[],
+        benchmark=[Benchmark(name="cyclic/x", samples=5, params={name: value})],
+    )
+    with pytest.raises(ConfigError, match=words):
+        campaign_points(campaign, LINUX, [known], quick=False, overrides={})

@@ -17,7 +17,12 @@ from tests.posix.conftest import Run, Said, decode
 pytestmark = pytest.mark.linux
 
 BENCH = "cyclic/wakeup-latency id=1"
-POLICIES = {"FIFO": (0, 1), "RR": (1, 2), "DEADLINE": (2, 6), "OTHER": (3, 0)}  # plan, sched.h
+POLICIES = {  # plan, sched.h
+    "FIFO": ("fifo", 1),
+    "RR": ("round-robin", 2),
+    "DEADLINE": ("deadline", 6),
+    "OTHER": ("fair", 0),
+}
 
 
 def measured(run: Run, params: str, samples: int = 200) -> Said:
@@ -34,8 +39,8 @@ def beside(said: Said, name: str) -> np.ndarray[Any, np.dtype[np.uint32]]:
     return said.values(1, said.begins[0].lanes.index(name))
 
 
-@pytest.mark.parametrize("timer", [0, 1, 2])
-def test_cycles_have_holes_where_moments_were_missed(run: Run, timer: int) -> None:
+@pytest.mark.parametrize("timer", ["sleep", "timerfd", "posix-timer"])
+def test_cycles_have_holes_where_moments_were_missed(run: Run, timer: str) -> None:
     """20 us is more than a general-purpose kernel always keeps, whatever the thread waits by."""
     said = measured(run, f"threads=1 period_us=20 timer={timer}", samples=5000)
     (lane,) = said.ends[0].lanes
@@ -48,8 +53,8 @@ def test_cycles_have_holes_where_moments_were_missed(run: Run, timer: int) -> No
     assert inside + int(cycle[0]) + 4999 - int(cycle[-1]) == lane.missed
 
 
-@pytest.mark.parametrize("timer", [0, 1, 2])
-def test_a_wake_up_is_never_before_its_moment(run: Run, timer: int) -> None:
+@pytest.mark.parametrize("timer", ["sleep", "timerfd", "posix-timer"])
+def test_a_wake_up_is_never_before_its_moment(run: Run, timer: str) -> None:
     said = measured(run, f"period_us=500 timer={timer}")
     assert len(said.values(1)) + said.ends[0].lanes[0].missed == 200
     assert said.ends[0].proof.failed == 0
@@ -92,7 +97,7 @@ def test_threads_run_under_the_policy_asked_for(program: Path, policy: str) -> N
 
 def test_threads_run_on_the_core_asked_for(program: Path, run: Run) -> None:
     cores = run("end\n").hello.cores
-    plan = f"{BENCH} samples=25 period_us=20000 threads=3 core={cores - 1} context=1\nend\n"
+    plan = f"{BENCH} samples=25 period_us=20000 threads=3 core={cores - 1} context=cheap\nend\n"
     said, _, cpus = scheduling(program, plan)
     with timing():  # we looked while they slept
         assert cpus
@@ -105,13 +110,13 @@ def test_threads_run_on_the_core_asked_for(program: Path, run: Run) -> None:
 def test_a_deadline_thread_that_is_bound_is_refused_with_the_remedy(run: Run) -> None:
     if run("end\n").hello.cores == 1:
         pytest.skip("one CPU: nothing is bound")
-    (end,) = run(f"{BENCH} samples=5 policy=2\nend\n").ends
+    (end,) = run(f"{BENCH} samples=5 policy=deadline\nend\n").ends
     assert end.status == "failed"
     assert "threads=N" in end.reason
 
 
 @pytest.mark.parametrize(
-    "params", ["core=0", "threads=2 core=200", "threads=1 policy=2 period_us=5"]
+    "params", ["core=0", "threads=2 core=200", "threads=1 policy=deadline period_us=5"]
 )
 def test_what_cannot_be_is_refused_and_said(run: Run, params: str) -> None:
     (end,) = run(f"{BENCH} samples=5 {params}\nend\n").ends
@@ -135,7 +140,7 @@ def test_a_phase_is_no_latency(run: Run) -> None:
 
 
 def test_the_context_tells_what_happened_since_the_sample_before(run: Run) -> None:
-    said = measured(run, "threads=2 core=0 context=1")
+    said = measured(run, "threads=2 core=0 context=cheap")
     for number in range(2):
         name = f"thread{number}"
         switches = beside(said, f"{name}:voluntary-switches")
@@ -145,7 +150,7 @@ def test_the_context_tells_what_happened_since_the_sample_before(run: Run) -> No
 
 
 def test_the_full_context_counts_interrupts_of_the_cpu(run: Run) -> None:
-    said = measured(run, "threads=1 core=0 context=2")
+    said = measured(run, "threads=1 core=0 context=full")
     assert beside(said, "thread0:interrupts").sum() > 0
     assert len(beside(said, "thread0:soft-interrupts")) == len(beside(said, "thread0:steal"))
 

@@ -23,7 +23,7 @@ REALTIME = pytest.mark.linux
 
 CHANNELS = ("pipe", "fifo", "message-queue", "unix-socket")
 WAKES = ("eventfd", "futex", "semaphore-posix", "semaphore-sysv", "condition", "signal")
-MUTEXES = ("mutex-plain", "mutex-inherit", "mutex-robust")
+MUTEXES = ("mutex-plain", "mutex-inherit", "mutex-robust", "mutex-ceiling")
 ORDERS = ((8, 7), (7, 7), (7, 8))
 TWO_CORES = len(os.sched_getaffinity(0)) > 1
 

@@ -38,7 +38,7 @@ micro/preemption id=24 samples=2 iterations=1000
 micro/preemption-sampled id=25 samples=200
 micro/semaphore-shuffle id=26 samples=2 iterations=1000
 micro/semaphore-shuffle-sampled id=27 samples=200
-micro/message-latency id=28 samples=2 iterations=1000 channel=2
+micro/message-latency id=28 samples=2 iterations=1000 channel=message-buffer
 micro/message-latency-sampled id=29 samples=200
 irq/to-handler id=30 samples=100
 irq/to-task id=31 samples=100
@@ -86,7 +86,7 @@ def test_not_applicable_is_the_sentence_of_kernel_toml_wherever_it_stands(board:
         build(board),
         board,
         "list\nconformance\nitc/futex-one-way id=1 samples=3\n"
-        "micro/message-latency id=2 samples=3 channel=3\nend\n",
+        "micro/message-latency id=2 samples=3 channel=pipe\nend\n",
     )
     lacks = inventory.kernel("freertos").lacks
     listed = {bench.name: bench.reason for bench in said.all(Bench)}
@@ -219,4 +219,4 @@ def test_the_reference_page_lists_every_benchmark_with_its_end_points() -> None:
         cells = [cell.strip() for cell in row.split("|")]
         assert (cells[2], cells[3], cells[4]) == (bench.begins, bench.ends, bench.source)
         for param in bench.params:
-            assert f"`{param.name}` ({param.initial})" in row
+            assert f"`{param.name}` ({param.value(param.initial)})" in row

@@ -17,7 +17,11 @@ from kadenz.wire.frame import Type, decode_frame
 from kadenz.wire.messages import AnyMessage, Samples, Text
 
 FOLDER = Path(__file__).parents[1] / "golden"
-GOLDEN = json.loads((FOLDER / "golden.json").read_text(encoding="utf-8"))
+GOLDEN = [
+    each
+    for name in ("golden.json", "words.json")
+    for each in json.loads((FOLDER / name).read_text(encoding="utf-8"))
+]
 _NUMPY = dict(messages.DTYPES)
 
 

@@ -18,6 +18,9 @@ struct kdz_param {
     uint32_t initial; /* value when the plan is silent */
     uint32_t low;
     uint32_t high;
+    /* NULL: a number. Else the values' words, as a plan and a report have them: low is 0, and the
+     * value is the place of its word. */
+    const char *const *words;
 };
 
 #define KDZ_PARAMS_MAX 12
