@@ -22,7 +22,7 @@ from kadenz.store import read_run
 from tests.synthetic import LINUX, Point, manifest, nanoseconds, write_run
 
 PAUSES = EventEntry(
-    kind="cycles that did not take place: {}",
+    kind="skipped cycles: {}",
     reaction="continuing",
     count=39,
     first_cycle=812,
@@ -64,7 +64,7 @@ def test_the_page_shows_every_kind_of_event(runs: list[RunResult]) -> None:
     assert page.events is not None and page.events in page.all_tables
     rows = [[cell.text for cell in row[1:]] for row in page.events.rows]
     assert rows == [
-        ["cycles that did not take place: 1 to 12", "continuing", "39", "812", "5,120"],
+        ["skipped cycles: 1 to 12", "continuing", "39", "812", "5,120"],
         ["drive of axis 3 reports fault 30080", "power off", "1", "5,121", "5,121"],
     ]
     assert [card.events for card in page.cards] == ["40 events of 2 kinds", ""]
@@ -85,7 +85,7 @@ def test_run_and_show_print_a_line_per_kind(
     for said in (capsys.readouterr().out, CliRunner().invoke(show, [str(runs[0].path)]).output):
         words = " ".join(said.split())
         for event in (
-            "event cycles that did not take place: 1 to 12: continuing; 39 times, in cycles 812 to",
+            "event skipped cycles: 1 to 12: continuing; 39 times, in cycles 812 to",
             "event drive of axis 3 reports fault 30080: power off; once, in cycle 5121",
         ):
             assert event in words

@@ -141,8 +141,8 @@ impl Arm {
         self.solve_with(q, |_| 0.0, qdd)
     }
 
-    /// Solves `(M(q) + diag(extra)) x = x_in` in place. `extra(joint)` is what stands behind the joint besides the
-    /// links: reflected rotor inertia, or a step's implicit damping; same unit as the mass matrix, not negative.
+    /// Solves `(M(q) + diag(extra)) x = x_in` in place. `extra(joint)` is the inertia behind the joint besides
+    /// the links: reflected rotor inertia, or a step's implicit damping; same unit as the mass matrix, not negative.
     pub fn solve_with(&mut self, q: &[f64], extra: impl Fn(usize) -> f64, x: &mut [f64]) -> Result<(), DynamicsError> {
         self.check("q", q)?;
         self.check("x", x)?;

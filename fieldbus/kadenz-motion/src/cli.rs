@@ -54,22 +54,22 @@ pub struct BusArgs {
 /// What runs have in common.
 #[derive(Debug, Args)]
 pub struct CommonArgs {
-    /// Devices, motion and limits; the built-in one fits the simulated ring.
+    /// Devices, motion and limits [default: built in, for the simulated ring].
     #[arg(long, value_name = "FILE.toml")]
     pub layout: Option<PathBuf>,
-    /// Where the frames go; standard output without it.
+    /// Write the frames to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Processor for all tasks and the simulated ring; the last one without it.
+    /// Processor for all tasks and the simulated ring [default: the last one].
     #[arg(long, value_name = "N")]
     pub cpu: Option<usize>,
-    /// No SCHED_FIFO and no locked memory: a trial without privileges, whose figures mean little.
+    /// Run without SCHED_FIFO and locked memory: a trial without privileges; its figures mean little.
     #[arg(long)]
     pub no_realtime: bool,
-    /// Leave the processor's idle states on; without it /dev/cpu_dma_latency is held at 0 while the program runs.
+    /// Leave the processor's idle states on. By default /dev/cpu_dma_latency is held at 0 while the program runs.
     #[arg(long)]
     pub allow_idle_states: bool,
-    /// A fault of the simulated ring, for example lose-frame@cycle=1000,count=3; may be given again.
+    /// A fault of the simulated ring, for example lose-frame@cycle=1000,count=3; may be repeated.
     #[arg(long, value_name = "FAULT")]
     pub fault: Vec<String>,
     /// Only errors and events on standard error.
@@ -86,7 +86,7 @@ pub struct RunArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub common: CommonArgs,
-    /// What the arm does; then it loses power, on brakes. Not measured: the way to the first pose.
+    /// What the arm does before it is braked and loses power. The way to the first pose is not measured.
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     pub movement: Movement,
     /// Measured time, s; rounded up to whole ways out and back.
@@ -109,7 +109,7 @@ pub struct EdgeArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub common: CommonArgs,
-    /// Rising edges; the study took a million, which is 17 minutes.
+    /// Number of rising edges. The study took a million, in 17 minutes.
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub edges: u64,
 }
@@ -117,7 +117,7 @@ pub struct EdgeArgs {
 /// `lab`
 #[derive(Debug, Args)]
 pub struct LabArgs {
-    /// Real drives behind this network interface; the simulated ring without it.
+    /// Real drives behind this network interface [default: the simulated ring].
     #[arg(long, value_name = "NAME")]
     pub interface: Option<String>,
     #[command(flatten)]
@@ -137,7 +137,7 @@ pub struct RingArgs {
     /// No SCHED_FIFO.
     #[arg(long)]
     pub no_realtime: bool,
-    /// A fault, for example break-cable@time_ms=2000,device=joint-3; may be given again.
+    /// A fault, for example break-cable@time_ms=2000,device=joint-3; may be repeated.
     #[arg(long, value_name = "FAULT")]
     pub fault: Vec<String>,
     /// End with the process that started it, and remove the interface then.

@@ -235,7 +235,7 @@ impl Layout {
         }
     }
 
-    /// What stands behind each joint besides the links; nothing where no feed-forward is configured.
+    /// Rotor and friction behind each joint; nothing without configured feed-forward.
     pub fn drive_trains(&self) -> [DriveTrain; AXES] {
         let of = |axis: &AxisLayout| axis.feed_forward.map(|forward| forward.drive_train()).unwrap_or_default();
         std::array::from_fn(|k| self.axis.get(k).map(of).unwrap_or_default())

@@ -101,7 +101,7 @@ fn processor(common: &CommonArgs) -> Option<usize> {
     common.cpu.or_else(last)
 }
 
-/// Holds idle states off unless that was not wanted; where the system refuses, says so and goes on.
+/// Holds idle states off unless the user allows them; if the system refuses, warns and continues.
 fn idle_states_off(common: &CommonArgs) -> Option<Arc<IdleStatesOff>> {
     if common.allow_idle_states || common.no_realtime {
         return None;

@@ -21,7 +21,7 @@ const MONOTONIC: &str = "clock/monotonic";
 /// Most samples of one lane: what a 32-bit index can count.
 const MOST: i64 = u32::MAX as i64;
 
-/// What was asked for.
+/// What the lab wants.
 #[derive(Debug, Default)]
 pub struct Plan {
     /// Say what there is.
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_or_a_value_that_nothing_here_knows_is_refused_with_what_is_known() {
+    fn an_unknown_parameter_or_value_is_refused_and_the_known_ones_are_named() {
         for (line, words) in [
             ("motion/queue-age id=1 samples=9 seconds=6", "unknown parameter `seconds`. Known: period_us"),
             ("clock/monotonic id=1 samples=9 joint=1", "unknown parameter `joint`. It takes none"),

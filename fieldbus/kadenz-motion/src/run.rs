@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One run: bring up the bus, start the four tasks, wait for their end, close the records, leave the bus.
+//! One run: brings up the bus, runs the four tasks, leaves the bus and closes the records.
 
 use std::io::Write;
 use std::sync::mpsc::{channel, Sender};
@@ -105,8 +105,8 @@ pub fn settings(options: &RunOptions, layout: &Layout) -> kadenz_record::Map<Str
     settings
 }
 
-/// Runs the motion of `layout` over `wire` for as long as `records` want and writes them. Gives the writer back, for
-/// what may follow and the last frame.
+/// Runs the motion of `layout` over `wire` for as long as `records` want and writes them. Returns the writer, for
+/// further records and the last frame.
 pub fn motion<W, O>(
     wire: W,
     layout: &Layout,
@@ -243,7 +243,7 @@ impl<'a> Launch<'a> {
 fn leave<W: Wire>(bus: Bus<W>) {
     let strays = bus.strays();
     if strays > 0 {
-        tracing::warn!(strays, "frames came that nobody waited for: late, doubled or damaged");
+        tracing::warn!(strays, "unexpected frames: late, doubled or damaged");
     }
     let foreign = bus.foreign();
     if foreign.frames > 0 {

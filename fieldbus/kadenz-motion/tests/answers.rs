@@ -56,7 +56,7 @@ struct Vandal {
     random: Random,
     /// Works in these phases only.
     phases: u32,
-    /// One frame in so many.
+    /// One frame in this number.
     one_in: u64,
     /// Frames left alone at first.
     patience: u64,

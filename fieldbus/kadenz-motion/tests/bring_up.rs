@@ -76,7 +76,7 @@ fn an_interpolation_period_that_is_refused_is_an_error_that_names_it() {
     assert!(matches!(error, BusError::Master { .. }) && error.to_string().contains("0x60C2"), "{error}");
 }
 
-/// What is said of a ring whose first drive has this number in an object, by a layout changed like this.
+/// The error for a ring whose first drive has this number in an object, with a changed layout.
 fn refused(object: Option<(u16, u8, i64)>, change: impl FnOnce(&mut Layout)) -> String {
     let segment = common::segment(&[]);
     if let Some((index, sub, number)) = object {

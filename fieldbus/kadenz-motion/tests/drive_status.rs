@@ -85,7 +85,7 @@ fn c55_a_following_error_a_drive_sees_itself_is_named_and_stopped() {
 }
 
 #[test]
-fn c56_a_warning_is_told_once_and_the_motion_goes_on() {
+fn c56_a_warning_is_reported_once_and_the_motion_continues() {
     let mut cell = cell(says(1, FAST, with_bits(1 << 7, 0)));
     assert_eq!(cell.run(20_000), Outcome::Done);
     let warned: Vec<_> = cell.events.iter().filter(|event| event.kind() == Some(EventKind::DriveWarning)).collect();

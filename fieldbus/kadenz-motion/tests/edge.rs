@@ -51,7 +51,7 @@ fn run(edges: u64, faults: &[&str]) -> Run {
     Run { report, status: status.unwrap(), texts, edges: times.into_iter().zip(numbers).collect() }
 }
 
-/// What is said about an [edge] table with one change, without a cycle of the workload.
+/// The error for an [edge] table with one change, without a cycle of the workload.
 fn refused(change: impl FnOnce(&mut EdgeLayout)) -> String {
     let mut layout = Layout::load(None).unwrap();
     change(layout.edge.as_mut().unwrap());

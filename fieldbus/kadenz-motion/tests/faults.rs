@@ -24,7 +24,7 @@ fn cause(outcome: Outcome) -> (EventKind, Reaction) {
     }
 }
 
-/// The run goes on to its end and no drive stays enabled.
+/// The run continues to its end and no drive stays enabled.
 fn survives(faults: &[&str]) -> Cell {
     let mut cell = Cell::new(faults);
     assert_eq!(cell.run(20_000), Outcome::Done, "{:#?}", cell.events);
@@ -219,7 +219,7 @@ fn c22_a_device_that_refuses_op_ends_the_start() {
 }
 
 #[test]
-fn c23_lost_frames_during_bring_up_are_sent_again() {
+fn c23_lost_frames_during_bring_up_are_resent() {
     let mut cell = Cell::new(&["lose-frame@frame=100", "lose-return@frame=5000", "double-frame@frame=900"]);
     assert_eq!(cell.run(20_000), Outcome::Done);
 }
@@ -360,7 +360,7 @@ fn c36_a_master_that_falls_silent_leaves_no_drive_enabled() {
     let mut cell = Cell::new(&[]);
     cell.run_until_fast();
     assert_eq!(cell.powered(), 6);
-    // The watchdog bites after 100 ms; then the drives brake, and let go once they stand.
+    // The watchdog expires after 100 ms; then the drives brake, and lose power once they stand.
     cell.silence(98);
     assert_eq!(cell.powered(), 6);
     cell.silence(700);
@@ -369,7 +369,7 @@ fn c36_a_master_that_falls_silent_leaves_no_drive_enabled() {
 }
 
 #[test]
-fn c43_a_fault_a_drive_came_with_is_told_and_acknowledged_once() {
+fn c43_a_fault_from_before_the_run_is_reported_and_acknowledged_once() {
     let cell = survives(&["drive-fault@frame=12000,device=joint-2,code=8976"]);
     let told: Vec<_> = cell.events.iter().filter(|e| e.kind() == Some(EventKind::FaultAcknowledged)).collect();
     assert_eq!(told.iter().map(|e| (e.value, e.expected)).collect::<Vec<_>>(), [(2, 8976)]);
@@ -403,7 +403,7 @@ fn c47_a_cable_broken_on_the_way_to_op_is_named_and_enables_no_drive() {
 }
 
 #[test]
-fn c46_a_fault_during_a_stop_is_told_and_makes_it_a_hard_one() {
+fn c46_a_fault_during_a_stop_is_reported_and_removes_power() {
     let mut cell = Cell::new(&[&at("drive-fault@cycle=FAST,device=joint-1,code=8976")]);
     while cell.main.cycles() < FAST - 10 {
         assert_eq!(cell.cycle(), Flow::Continue);

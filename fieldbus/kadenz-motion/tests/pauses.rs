@@ -122,7 +122,7 @@ type Disturbed = (u64, u64);
 /// The largest velocity error, degrees/s, behind each of these pairs of cycles, met one after the other at full speed.
 fn worst_behind(pairs: &[[Disturbed; 2]]) -> f64 {
     let mut worst = 0.0_f64;
-    // One way out is at full speed for long enough for so many, and for what they cost to be over before the next.
+    // One way out is at full speed for long enough for 16 pauses, each over before the next.
     for some in pairs.chunks(16) {
         let mut cell = Cell::new(&[]);
         cell.run_until_fast();

@@ -102,7 +102,7 @@ impl<W: Write> Writer<W> {
         Ok(self.output)
     }
 
-    /// Passes on what is buffered below.
+    /// Flushes the output.
     pub fn flush(&mut self) -> Result<(), RecordError> {
         Ok(self.output.flush()?)
     }

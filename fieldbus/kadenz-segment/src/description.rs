@@ -129,7 +129,7 @@ impl DataType {
         matches!(self, I8 | I16 | I24 | I32 | I40 | I48 | I56 | I64)
     }
 
-    /// The type that an ESI file names, and the bits that the name says it has. What is no number counts as text or
+    /// The type that an ESI file names, and the bits that the name says it has. Other types count as text or
     /// octets: strings, arrays, and types of a vendor's own of a width that no number has.
     pub fn from_esi(name: &str, bits: u16) -> (Self, Option<u32>) {
         if let Some((data_type, _, own)) = NUMBERS.iter().find(|(_, known, _)| *known == name) {

@@ -55,7 +55,7 @@ pub enum SegmentError {
         /// What to do.
         remedy: &'static str,
     },
-    /// A capture is no capture, or not one of ours.
+    /// A capture is damaged, or another program wrote it.
     #[error(
         "{path}: {message} (at byte {offset}). Only files written by `kadenz-segment run --record` can be replayed"
     )]
@@ -149,7 +149,7 @@ pub fn read_text(path: &Path, what: &str, remedy: &str) -> Result<String, Segmen
     let bytes = read_bytes(path, what, LONGEST_TEXT, remedy)?;
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        SegmentError::config(path, format!("{what} is no text (byte {at} is not UTF-8)"), remedy)
+        SegmentError::config(path, format!("{what} is not text (byte {at} is not UTF-8)"), remedy)
     })
 }
 

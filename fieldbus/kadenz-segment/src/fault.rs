@@ -37,8 +37,8 @@ pub struct Fault {
     pub time_ms: Option<f64>,
     /// It begins with this mailbox request to the device, counted from 1.
     pub request: Option<u64>,
-    /// It lasts for so many of the same (cycles, frames, requests), from a time on for so many frames; absent without
-    /// `lasting_ms`: 1 for faults of frames, for ever for others.
+    /// Duration in the unit of the start (cycles, frames, requests; frames after a start by time). Default without
+    /// `lasting_ms`: 1 for faults of frames, unlimited for others.
     pub count: Option<u64>,
     /// It lasts for this long, ms.
     pub lasting_ms: Option<f64>,

@@ -41,13 +41,13 @@ enum Action {
         /// Fault file.
         #[arg(long)]
         faults: Option<PathBuf>,
-        /// One fault: kind@moment=value,key=value… May be given several times.
+        /// One fault: kind@moment=value,key=value… May be repeated.
         #[arg(long)]
         fault: Vec<String>,
         /// Record all frames to a pcapng file.
         #[arg(long)]
         record: Option<PathBuf>,
-        /// Stop by itself after this many seconds.
+        /// Stop after this number of seconds.
         #[arg(long)]
         seconds: Option<f64>,
         /// SCHED_FIFO priority, with locked memory.

@@ -25,7 +25,7 @@ pub(crate) struct Key {
 #[derive(Debug)]
 struct Image {
     key: Key,
-    /// Parts in the order in which the frame meets them; `None` where one is no whole sync manager.
+    /// Parts in the order in which the frame meets them; `None` if one is not exactly a sync manager.
     parts: Option<Vec<Stop>>,
 }
 

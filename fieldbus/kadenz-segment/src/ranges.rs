@@ -7,7 +7,7 @@ use std::path::Path;
 use toml::de::{DeTable, DeValue};
 use toml::Spanned;
 
-/// Devices a ring may have. A position is 16 bits long; of so many nothing real is made, and every frame passes all.
+/// Devices a ring may have. A position has 16 bits, but no real ring has 65,536 devices, and every frame passes all.
 pub const MOST_DEVICES: usize = 1024;
 /// Wires, or faults, a file may have.
 const MOST_ENTRIES: usize = 10_000;

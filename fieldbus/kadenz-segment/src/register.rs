@@ -11,7 +11,7 @@ pub use typed::{Register, Value};
 /// Who may write a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Not there: reads give nothing and count nothing.
+    /// Not there: a read returns no data and leaves the working counter.
     Absent,
     /// The master reads.
     Read,
@@ -49,9 +49,9 @@ pub enum Effect {
 pub enum Behaviour {
     /// As in a device.
     Works,
-    /// It reads as its reset value for ever.
+    /// It always reads as its reset value.
     Constant,
-    /// It keeps what is written, or reads 0 where it would count, and nothing comes of it.
+    /// It keeps the written value, or reads 0 instead of counting, without further effect.
     Inert,
 }
 

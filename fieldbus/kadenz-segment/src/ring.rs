@@ -21,7 +21,7 @@ use std::path::Path;
 
 /// Vendor of the simulated devices: not assigned by the ETG, so that no real driver takes one for its own.
 pub const VENDOR: u32 = 0x0000_0BAD;
-/// After a pause longer than this the segment goes on from now: the process was stopped.
+/// After a longer pause the segment continues from now: the process was stopped.
 const LONGEST_PAUSE_NS: u64 = 60_000_000_000;
 
 #[derive(Debug, Clone, Copy)]

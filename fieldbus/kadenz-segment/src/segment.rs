@@ -13,7 +13,7 @@ use crate::process_image::Key;
 use crate::ring::Ring;
 use crate::topology::Visit;
 
-/// What becomes of a frame.
+/// What happens to a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It is no EtherCAT frame: not ours to answer.

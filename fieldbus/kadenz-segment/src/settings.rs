@@ -232,7 +232,7 @@ switches_rad = [-3.1, 3.1]
 following_window_rad = 0.05
 following_timeout_ms = 10
 quick_stop_rad_s2 = 20.0   # quick stop and fault reaction; the profile deceleration 0x6084 is half of it
-extrapolated_periods = 0   # SYNC0 periods without a new position in which the drive goes on along its line
+extrapolated_periods = 0   # SYNC0 periods without a new position in which the drive continues along its line
 start_rad = 0.0
 gains = { position_per_s = 50.0, velocity_nm_s = 250.0, integral_per_s = 60.0, torque_time_constant_s = 0.0003 }
 plant = { inertia_kg_m2 = 1.0, viscous_nm_s = 1.0, coulomb_nm = 0.5, stops_rad = [-3.2, 3.2] }

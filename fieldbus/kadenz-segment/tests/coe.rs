@@ -125,7 +125,7 @@ fn a_new_mapping_changes_the_process_image() {
     assert_eq!(master.request(DRIVE, 4), (0x12, 0x1D));
     master.write(DRIVE, at::SYNC_MANAGER.element(2), &[0x00, 0x11, 6, 0, 0x64, 0, 1, 0]);
     assert_eq!(master.request(DRIVE, 0x14), (4, 0));
-    // Mapping is fixed from here on.
+    // Mapping is fixed now.
     assert_eq!(master.download(DRIVE, 0x1C12, 0, &[0], false), Sdo::Abort(0x0800_0022));
 }
 

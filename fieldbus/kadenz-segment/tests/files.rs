@@ -169,7 +169,7 @@ fn more_devices_than_a_ring_may_have_are_refused_at_once() {
 }
 
 #[test]
-fn devices_out_of_the_frame_s_order_are_told_their_order() {
+fn devices_out_of_the_frame_s_order_are_refused_with_the_right_order() {
     let text = "[[device]]\nname=\"a\"\nkind=\"coupler\"\n[[device]]\nname=\"b\"\nkind=\"coupler\"\n\
         [[device]]\nname=\"c\"\nkind=\"coupler\"\nattached_to=\"a\"\nport=3\n";
     assert!(error_of(text).contains("List them as: a, c, b"), "{}", error_of(text));

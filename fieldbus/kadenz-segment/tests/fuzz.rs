@@ -303,7 +303,7 @@ fn random_frames_and_mailboxes_never_end_the_segment() {
         Random::new(std::env::var("KADENZ_FUZZ_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1));
     let (mut frames, mut lives) = (0_u64, 0_u64);
     while Instant::now() < end {
-        // Each life begins in OP, so that the deep states are reached, and is broken by what follows.
+        // Each life begins in OP, to reach the deep states, and the random frames then break it.
         let mut master = Master::new(eight());
         master.bring_up();
         lives += 1;

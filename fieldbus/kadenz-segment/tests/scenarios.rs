@@ -111,7 +111,7 @@ fn s06_a_corrupt_byte_is_the_byte_asked_for() {
 }
 
 #[test]
-fn s07_a_wrong_working_counter_is_off_by_what_was_asked() {
+fn s07_a_wrong_working_counter_is_off_by_the_given_delta() {
     let mut master = in_op(&["wrong-counter@cycle=2,delta=-3,count=2"]);
     let seen: Vec<_> = (0..4).map(|_| master.cycle().unwrap()).collect();
     assert_eq!(seen, [WHOLE, WHOLE - 3, WHOLE - 3, WHOLE]);
@@ -482,7 +482,7 @@ fn a_fault_file_and_the_command_line_say_the_same() {
 }
 
 #[test]
-fn a_wrong_fault_is_answered_by_what_is_wrong() {
+fn a_wrong_fault_is_answered_by_its_mistake() {
     for (text, part) in [
         ("lose-frme@cycle=1", "Did you mean \"lose-frame\"?"),
         ("lose-frame", "give one moment"),

@@ -6,7 +6,7 @@ use std::f64::consts::TAU;
 use crate::cia402::{DriveState, MODE_CSP};
 use crate::layout::{FeedForward, RatedTorqueAt};
 
-/// What an axis is told in a cycle.
+/// The setpoint of an axis in a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct AxisSetpoint {
     /// CiA 402 command.
@@ -197,7 +197,7 @@ mod tests {
         axis().write(&setpoint, &mut outputs);
         assert_eq!(outputs[..2], [0x0F, 0]);
         assert_eq!(i32::from_le_bytes(outputs[2..6].try_into().unwrap()), -262_144);
-        // The position turns round, and so does the torque: the drive's own loop closes over both.
+        // The position is reversed, and so is the torque: the drive's own loop closes over both.
         assert_eq!(i16::from_le_bytes(outputs[6..8].try_into().unwrap()), 250);
         assert_eq!(outputs[8], 8);
     }

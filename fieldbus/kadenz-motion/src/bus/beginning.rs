@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A bring-up from its beginning, and again where answers were lost on the way.
+//! Attempts at a bring-up: another one follows if answers were lost on the way.
 
 use std::cell::Cell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -32,14 +32,13 @@ fn second_master(foreign: Foreign, error: BusError) -> BusError {
 }
 
 impl<W: Wire> Bus<W> {
-    /// Brings the ring to the request for OP; from then on it wants a frame every cycle. `axes` are looked for on it;
-    /// none are needed for a workload without drives.
+    /// Brings the ring to the request for OP; then it needs a frame in every cycle. The ring must have the drives of
+    /// `axes`; a workload without drives passes none.
     ///
-    /// A frame without an answer is sent again. Where its first copy had arrived after all, the second may fail: a
-    /// mailbox that was read is empty. Then all of it begins again.
+    /// A frame without an answer is resent. If the first copy had arrived after all, the second may fail: a mailbox that
+    /// was read is empty. Then the bring-up starts over.
     ///
-    /// The library's storage must live for ever, so each beginning leaks some 12 KiB; a program calls it once or, to
-    /// try again, a few times.
+    /// The library's storage must live forever, so each attempt leaks about 12 KiB; a program makes few of them.
     pub fn bring_up(mut wire: W, layout: &Layout, axes: &[AxisLayout]) -> Result<Self, BusError> {
         let mut begun = 0;
         loop {
@@ -47,7 +46,7 @@ impl<W: Wire> Bus<W> {
                 Ok(bus) => return Ok(bus),
                 Err(failed) => *failed,
             };
-            // Whatever failed, that is why.
+            // Whatever failed, another master is the reason.
             if pump.overheard.foreign.commands > 0 {
                 return Err(second_master(pump.overheard.foreign, error));
             }
@@ -56,7 +55,7 @@ impl<W: Wire> Bus<W> {
             if pump.resent == 0 || begun == BEGINNINGS {
                 return Err(error);
             }
-            tracing::warn!(frames = pump.resent, "answers were lost, begins again: {error}");
+            tracing::warn!(frames = pump.resent, "answers were lost, bring-up starts over: {error}");
             wire = pump.into_quiet_wire().map_err(|stalled| BusError::Stalled { step, stalled })?;
         }
     }

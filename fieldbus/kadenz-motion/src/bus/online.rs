@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The bus in operation: one exchange a cycle, and the reading of what came.
+//! The bus in operation: one exchange a cycle, and what its answer says.
 
 use std::any::Any;
 use std::panic::{catch_unwind, AssertUnwindSafe};

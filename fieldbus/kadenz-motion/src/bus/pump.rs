@@ -29,20 +29,20 @@ pub enum Stalled {
 /// How long to wait for an answer.
 #[derive(Debug, Clone, Copy)]
 pub enum Patience {
-    /// Until this moment, without a second try: cyclic operation.
+    /// Until this time, without a retry: cyclic operation.
     Until(u64),
-    /// This long for each frame, sending it again this often: start and end.
+    /// This long for each frame, with a number of retries: start and end.
     Retry {
         /// Wait, ns.
         wait_ns: u64,
-        /// Times a frame is sent again.
+        /// Number of times a frame is resent.
         times: u32,
     },
 }
 
 /// Time an answer may take outside cyclic operation.
 const ANSWER_NS: u64 = 20_000_000;
-/// Start and end of operation: three more tries.
+/// Start and end of operation: three retries.
 pub const AT_EASE: Patience = Patience::Retry { wait_ns: ANSWER_NS, times: 3 };
 /// Answers that can still be on their way: no master has more frames under way.
 const UNDER_WAY: usize = 64;
@@ -67,7 +67,7 @@ pub struct Pump<W> {
     pub(super) overheard: Overheard,
     /// Frames that were no answer to anything: late, doubled or damaged.
     pub strays: u64,
-    /// Frames that were sent again because no answer came.
+    /// Frames resent because no answer came.
     pub resent: u64,
 }
 
@@ -99,7 +99,7 @@ impl<W: Wire> Pump<W> {
                 Patience::Until(moment_ns) => moment_ns,
                 Patience::Retry { wait_ns, .. } => began_ns + wait_ns,
             };
-            // However many frames come that are no answer: they win no time.
+            // Frames that are no answer do not extend the wait, however many come.
             match self.receive(deadline_ns)? {
                 Received::Answer => {
                     began_ns = self.wire.clock().now_ns();
@@ -131,7 +131,7 @@ impl<W: Wire> Pump<W> {
         Ok(self.overheard.foreign.commands > 0)
     }
 
-    /// The wire, once nothing is on its way any more: for a new beginning, which must not take an old answer for its own.
+    /// The wire, once no answer is under way: a new attempt must not take an old answer for its own.
     pub fn into_quiet_wire(mut self) -> Result<W, Stalled> {
         for _ in 0..UNDER_WAY {
             if self.receive(self.wire.clock().now_ns() + ANSWER_NS)? == Received::Nothing {

@@ -150,7 +150,7 @@ impl Said {
             return None;
         }
         Some(Contradiction {
-            drive: format!("that it turns round position or velocity, and perhaps not torque (0x607E = {turned:#04x})"),
+            drive: format!("that it reverses position or velocity, and perhaps not torque (0x607E = {turned:#04x})"),
             layout: format!("counts_per_turn = {}, for all of them", axis.counts_per_turn),
             remedy: "Set 0x607E to 0 and give counts_per_turn the sign",
         })

@@ -18,7 +18,7 @@ use crate::task::{Cyclic, Flow, Release, Shared};
 const START_CYCLES: u64 = 10_000;
 /// Cycles without an answer, or without an edge, before it gives up.
 const PATIENCE: u64 = 4_000;
-/// Cycles a device is given to come back into OP before it is asked again.
+/// Cycles a device has to return to OP before the next request.
 const ASK_AGAIN: u64 = 1_000;
 
 /// See the module.

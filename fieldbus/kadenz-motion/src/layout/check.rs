@@ -195,7 +195,7 @@ mod tests {
 
     use super::super::{Layout, INDY7};
 
-    /// The built-in layout with one change: what is said about it.
+    /// The error for the built-in layout with one change.
     fn refused(from: &str, to: &str) -> String {
         let text = INDY7.replacen(from, to, 1);
         assert_ne!(text, INDY7, "`{from}` is not in the layout");
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_that_takes_for_ever_is_refused() {
+    fn a_way_that_never_ends_is_refused() {
         for (from, to) in [
             ("velocity_deg_s = 60.0", "velocity_deg_s = 1e-9"),
             ("jerk_deg_s3 = 1500.0", "jerk_deg_s3 = 1e-300"),

@@ -52,7 +52,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Everything there is, numbered from 1, for so many cycles of the main task, half of them out and half back.
+    /// Every record, numbered from 1, for `cycles` cycles of the main task: half of them out, half back.
     pub fn everything(cycles: u64) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         let mut add = |bench: &str, params: &[(&str, i64)], samples| {
@@ -162,7 +162,7 @@ pub struct MotionRecords {
 }
 
 impl MotionRecords {
-    /// Room for what is wanted.
+    /// Room for the wanted records.
     pub fn new(wanted: Vec<Wanted>) -> Self {
         let find = |bench: &str, fits: &dyn Fn(&Wanted) -> bool| {
             let found = wanted.iter().find(|wanted| wanted.bench == bench && fits(wanted));
@@ -296,7 +296,7 @@ impl MotionRecords {
         }
     }
 
-    /// Settings that belong into the manifest.
+    /// Settings for the manifest.
     pub fn settings() -> Map<String> {
         Map::from([
             ("master".to_owned(), "ethercrab 0.7.1".to_owned()),

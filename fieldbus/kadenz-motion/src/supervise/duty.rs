@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is asked of the drives in a cycle, and so what is looked at and what may follow.
+//! The duty of the drives in a cycle. It decides which checks apply and which reactions may follow.
 
 use super::{EventKind, Reaction};
 
@@ -12,7 +12,7 @@ pub enum Duty {
     Enabling,
     /// All of them follow setpoints.
     Operation,
-    /// A stop is under way: nothing gentler can follow, and what lasts is told once.
+    /// A stop is under way: nothing gentler can follow, and a lasting fault is reported once.
     Stopping,
 }
 
@@ -29,7 +29,7 @@ impl Duty {
         }
     }
 
-    /// Whether the `count`-th of a row is told.
+    /// Whether the `count`-th in a row is reported.
     pub(super) fn tells(self, count: u32) -> bool {
         count == 1 || matches!(self, Self::Enabling | Self::Operation)
     }

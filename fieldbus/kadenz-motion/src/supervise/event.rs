@@ -33,21 +33,21 @@ macro_rules! kinds {
 kinds! {
     /// No answer to the cycle's frame.
     FrameLost = 1, "no answer to the frame, {} in a row";
-    /// Working counter not as it should be.
+    /// Wrong working counter.
     WorkingCounter = 2, "working counter {}, {} expected";
     /// A device left OP.
     DeviceState = 3, "device {} is in AL state {al}";
     /// A cycle began too late.
     Late = 4, "began {} ns late, {} allowed";
     /// Cycles that did not take place.
-    Skipped = 5, "cycles that did not take place: {}";
+    Skipped = 5, "skipped cycles: {}";
     /// Distributed clocks are apart.
     ClockDifference = 6, "distributed clocks differ by {} ns, {} allowed";
     /// An axis does not follow.
     FollowingError = 7, "axis {} is {deg} degrees away from its setpoint";
     /// A drive stopped itself.
     DriveFault = 8, "drive of axis {} reports fault {error}";
-    /// A drive left operation without being told.
+    /// A drive left operation without a command.
     DriveDropped = 9, "drive of axis {} left operation, statusword {x}";
     /// The trajectory gave no setpoint in time.
     SetpointLate = 10, "no setpoint for {} cycles, {} allowed";
@@ -61,29 +61,29 @@ kinds! {
     Panic = 14, "task {} panicked";
     /// The master library returned an error that is not a lost frame.
     MasterError = 15, "the master library failed, code {}";
-    /// All as it should be again.
-    Recovered = 16, "as it should be again after {} cycles";
+    /// No finding any more.
+    Recovered = 16, "recovered after {} cycles";
     /// The stop did not end in time.
     StopTimedOut = 17, "drives were still powered {} cycles after the stop";
     /// Every drive is without power.
-    PowerRemoved = 18, "every drive without power {} cycles after the stop";
+    PowerRemoved = 18, "every drive was without power {} cycles after the stop";
     /// A drive was in fault before it was enabled.
-    FaultAcknowledged = 19, "drive of axis {} came with fault {error}, which is acknowledged once";
+    FaultAcknowledged = 19, "drive of axis {} had fault {error} before it was enabled; acknowledged once";
     /// A drive warns.
     DriveWarning = 20, "drive of axis {} warns, statusword {x}";
     /// A limit inside a drive is active.
-    InternalLimit = 21, "drive of axis {} is held by a limit of its own (statusword bit 11), cycle {} in a row";
+    InternalLimit = 21, "drive of axis {} is at an internal limit (statusword bit 11), cycle {} in a row";
     /// A drive does not take the setpoints.
     NotFollowing = 22, "drive of axis {} does not follow its setpoints (statusword bit 12), cycle {} in a row";
     /// A drive's own following error.
     DriveFollowingError = 23, "drive of axis {} has a following error (statusword bit 13), cycle {} in a row";
     /// A drive is in another mode of operation.
-    DriveMode = 24, "drive of axis {} is in mode {}, cyclic synchronous position (8) is asked for";
+    DriveMode = 24, "drive of axis {} is in mode {}, expected cyclic synchronous position (8)";
     /// A device in OP has latched an error.
     AlError = 25, "device {} is in AL state {al}";
-    /// What a device says unasked.
+    /// A device sent an emergency.
     Emergency = 26, "device {} sent an emergency, {emergency}";
-    /// Somebody else commands the devices.
+    /// Another master commands the devices.
     SecondMaster = 27, "another master is on the wire, {} frames that command devices, source address {mac}";
 }
 
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_the_standards_are_said_in_words() {
+    fn numbers_of_the_standards_are_explained() {
         let said = |kind, value, expected| Event::new(9, kind, value, expected, Reaction::None).to_string();
         assert_eq!(
             said(EventKind::AlError, 2, 0x26_18),

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-/// Cycles for which the reference goes on along its line without a new setpoint, before it holds: one period of the
+/// Cycles for which the reference continues along its line without a new setpoint, before it holds: one period of the
 /// trajectory task.
 pub const SETPOINT_GRACE_CYCLES: u32 = 2;
 

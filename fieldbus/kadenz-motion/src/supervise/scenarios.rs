@@ -162,7 +162,7 @@ fn m12_an_axis_that_does_not_follow_stops_all() {
 }
 
 #[test]
-fn m13_a_position_that_is_no_number_is_a_following_error() {
+fn m13_a_position_of_nan_is_a_following_error() {
     let mut axes = [FOLLOWS; 6];
     axes[0].error_deg = f64::NAN;
     assert_eq!(Bench::new().cycle_of(&axes, |_| ()), Reaction::QuickStop);
@@ -249,7 +249,7 @@ fn m21_before_op_only_frames_are_looked_at_and_nothing_is_stopped() {
 }
 
 #[test]
-fn m22_a_fault_a_drive_came_with_is_acknowledged_and_told_once_and_a_second_one_removes_power() {
+fn m22_a_fault_a_drive_came_with_is_acknowledged_and_reported_once_and_a_second_one_removes_power() {
     let mut bench = Bench::new();
     let enabling = |seen: &mut Observation<'_>| seen.duty = Duty::Enabling;
     let mut axes = [READY; 6];
@@ -293,7 +293,7 @@ fn m24_the_bus_is_supervised_while_drives_are_enabled_and_lost_time_is_only_told
 }
 
 #[test]
-fn m25_faults_during_a_stop_are_told_once_and_only_power_off_can_follow() {
+fn m25_faults_during_a_stop_are_reported_once_and_only_power_off_can_follow() {
     let mut bench = Bench::new();
     let stopping = |seen: &mut Observation<'_>| seen.duty = Duty::Stopping;
     for _ in 0..20 {
@@ -320,7 +320,7 @@ fn saying(joint: usize, change: impl FnOnce(&mut AxisSeen)) -> [AxisSeen; 6] {
 }
 
 #[test]
-fn m26_a_limit_inside_a_drive_is_told_at_once_and_stops_when_it_lasts() {
+fn m26_a_limit_inside_a_drive_is_reported_at_once_and_stops_when_it_lasts() {
     let mut bench = Bench::new();
     let limited = saying(1, |axis| axis.statusword |= 1 << 11);
     let reactions: Vec<_> = (0..10).map(|_| bench.cycle_of(&limited, |_| ())).collect();
@@ -337,7 +337,7 @@ fn m26_a_limit_inside_a_drive_is_told_at_once_and_stops_when_it_lasts() {
 }
 
 #[test]
-fn m27_a_drive_that_does_not_follow_or_has_a_following_error_is_told_and_stops_when_it_lasts() {
+fn m27_a_drive_that_does_not_follow_or_has_a_following_error_is_reported_and_stops_when_it_lasts() {
     let ignores = saying(4, |axis| axis.statusword &= !(1 << 12));
     let behind = saying(4, |axis| axis.statusword |= 1 << 13);
     for (axes, kind) in [(ignores, EventKind::NotFollowing), (behind, EventKind::DriveFollowingError)] {
@@ -348,7 +348,7 @@ fn m27_a_drive_that_does_not_follow_or_has_a_following_error_is_told_and_stops_w
 }
 
 #[test]
-fn m28_a_warning_is_told_once_and_stops_nothing() {
+fn m28_a_warning_is_reported_once_and_stops_nothing() {
     let mut bench = Bench::new();
     let warns = saying(3, |axis| axis.statusword |= 1 << 7);
     for _ in 0..100 {
@@ -421,7 +421,7 @@ fn m33_another_master_is_the_first_cause_of_states_that_are_not_ours() {
 }
 
 #[test]
-fn m34_another_master_on_the_way_up_is_told_and_enables_no_drive() {
+fn m34_another_master_on_the_way_up_is_reported_and_enables_no_drive() {
     let mut bench = Bench::new();
     let heard = |duty| move |seen: &mut Observation<'_>| (seen.duty, seen.stranger.commands) = (duty, 5);
     for _ in 0..5 {

@@ -6,7 +6,7 @@ use super::words::CODE_UNREAD;
 use super::{Duty, Event, EventKind, SupervisionLimits, SETPOINT_GRACE_CYCLES};
 use crate::cia402::DriveState;
 
-/// So many frames of another master are no accident.
+/// From this number on, frames of another master are not an accident.
 const STRANGE_COMMANDS: u64 = 3;
 
 /// What is done, from least to most. A stronger one is never replaced by a weaker one.
@@ -146,8 +146,8 @@ pub struct Supervisor {
     troubled: u32,
     /// The device in trouble, as told.
     trouble: Option<AlTrouble>,
-    /// What was asked of the drives when another master was told.
-    stranger_told: Option<Duty>,
+    /// The duty of the drives when another master was reported.
+    stranger_reported: Option<Duty>,
     axes: Vec<Axis>,
     reaction: Reaction,
 }
@@ -161,7 +161,7 @@ struct Axis {
     was_well: bool,
     /// It has been in operation.
     was_enabled: bool,
-    /// Its fault has been told.
+    /// Its fault was reported.
     faulted: bool,
     status: DriveStatus,
 }
@@ -178,7 +178,7 @@ impl Supervisor {
             apart: 0,
             troubled: 0,
             trouble: None,
-            stranger_told: None,
+            stranger_reported: None,
             axes: vec![Axis::default(); axes],
             reaction: Reaction::None,
         }
@@ -208,7 +208,7 @@ impl Supervisor {
             self.look_at_axes(seen, &mut found);
         }
         if worst == Reaction::None {
-            // In a stop silence is no sign of health: what lasts is told once.
+            // In a stop silence is no sign of health: a lasting fault is reported once.
             if self.troubled > 0 && duty != Duty::Stopping {
                 log(Event::new(seen.cycle, EventKind::Recovered, self.troubled.into(), 0, Reaction::None));
             }
@@ -227,14 +227,14 @@ impl Supervisor {
             Exchange::Lost | Exchange::Failed { .. } => true,
         };
         let disturbs = commands > 0 && disturbed && seen.duty != Duty::Starting;
-        let told = match self.stranger_told {
+        let told = match self.stranger_reported {
             None => false,
             // On the way up nothing followed from it.
             Some(Duty::Starting) => seen.duty == Duty::Starting,
             Some(_) => true,
         };
         if (commands >= STRANGE_COMMANDS || disturbs) && !told {
-            self.stranger_told = Some(seen.duty);
+            self.stranger_reported = Some(seen.duty);
             found(EventKind::SecondMaster, commands as i64, source as i64, Reaction::QuickStop);
         }
     }

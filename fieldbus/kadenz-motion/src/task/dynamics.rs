@@ -24,7 +24,7 @@ pub struct DynamicsTask {
 }
 
 impl DynamicsTask {
-    /// `trains` gives what stands behind the joints besides the links: rotors and friction.
+    /// `trains` gives rotors and friction behind the joints.
     pub fn new(trains: [DriveTrain; AXES], queues: DynamicsQueues, shared: Arc<Shared>) -> Self {
         let batch = Batch::default();
         Self { arm: indy7::arm(), trains, queues, batch, shared, now_ns: kadenz_rt::now_ns }

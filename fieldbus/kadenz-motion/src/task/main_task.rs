@@ -23,9 +23,9 @@ use crate::AXES;
 
 /// Cycles the ring may take to reach OP, and the drives to be enabled.
 const START_CYCLES: u64 = 5_000;
-/// Every so many cycles the difference of the clocks is read.
+/// Cycles between two readings of the clocks' difference.
 pub const CLOCK_EVERY: u64 = 16;
-/// Every so many cycles mailboxes are looked at, between two readings of the clocks.
+/// Cycles between two looks at the mailboxes, each between two readings of the clocks.
 const MAIL_EVERY: u64 = 16;
 /// Frames that look for mail in a cycle of a stop.
 const MAIL_FRAMES: usize = 4;
@@ -290,7 +290,7 @@ impl<W: Wire> MainTask<W> {
 
     fn react(&mut self, reaction: Reaction, cause: Event) {
         match self.outcome {
-            // The first cause is kept, also over a stop that was asked for: it is what somebody must look at.
+            // The first cause is kept, also over a requested stop: the user has to look at it.
             Outcome::Faulted { reaction: before, .. } if before >= reaction => {}
             Outcome::Faulted { cause, .. } => self.outcome = Outcome::Faulted { reaction, cause },
             _ => self.outcome = Outcome::Faulted { reaction, cause },
@@ -321,8 +321,8 @@ impl<W: Wire> MainTask<W> {
         }
     }
 
-    /// Logs emergencies: one frame every so many cycles looks for them, and one a cycle follows where there are any. In a
-    /// stop there is time for more, and there may be no later.
+    /// Logs emergencies. One frame in [`MAIL_EVERY`] cycles looks for them, and one a cycle while there are any. In a stop
+    /// there is time for more, and there may be no later chance.
     fn take_mail(&mut self, deadline_ns: u64) {
         let stops = !matches!(self.phase.duty(), Some(Duty::Starting | Duty::Enabling | Duty::Operation));
         for _ in 0..if stops { MAIL_FRAMES } else { 1 } {

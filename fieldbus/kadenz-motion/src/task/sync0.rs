@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Which SYNC0 takes the frame of a cycle. The path is tied to it, not to the cycle: a frame that leaves late carries the
-//! setpoint of the SYNC0 it will meet, and one that cannot be told beforehand which it meets waits until it can.
+//! setpoint of the SYNC0 it will meet. A frame too close to SYNC0 for a forecast waits until SYNC0 has passed.
 
 use super::Release;
 
@@ -64,8 +64,8 @@ impl Sync0 {
         release.nominal_ns / self.period_ns + passed
     }
 
-    /// Setpoints by which the path goes on to that of a frame that leaves `now_ns`. The drives go on for as many as `most`
-    /// without one; where they have held, the path waits, for a setpoint further ahead would be a jump.
+    /// Setpoints by which the path advances to that of a frame that leaves `now_ns`. The drives continue for at most `most`
+    /// periods without one; where they have held, the path waits, for a setpoint further ahead would be a jump.
     pub(super) fn steps(&mut self, now_ns: u64, release: &Release, most: u32) -> u64 {
         let target = self.taken_by(now_ns, release);
         let before = self.target.replace(target).unwrap_or(target.saturating_sub(1));
@@ -110,7 +110,7 @@ mod tests {
         Sync0::new(1_000_000, 500_000)
     }
 
-    /// The cycle so many periods after the first.
+    /// The cycle `number` periods after the first.
     fn cycle(number: u64) -> Release {
         let due_ns = DUE + number * 1_000_000;
         Release { nominal_ns: due_ns, due_ns, start_ns: due_ns, skipped: 0 }

@@ -33,7 +33,7 @@ pub struct Wire {
     inside: InProcess,
     stall_ns: Arc<AtomicU64>,
     tamper: Option<Tamper>,
-    /// What comes next of what was made of an answer.
+    /// Frames made of an answer that are still to come.
     waiting: VecDeque<Vec<u8>>,
 }
 
@@ -200,7 +200,7 @@ impl Cell {
         }
     }
 
-    /// Until main has ended, at most so many ms.
+    /// Until main has ended, at most `most_ms`.
     pub fn run(&mut self, most_ms: u64) -> Outcome {
         for _ in 0..most_ms {
             if self.cycle() == Flow::End {
@@ -211,7 +211,7 @@ impl Cell {
         panic!("not over after {most_ms} ms: {:?}, {:?}", self.main.outcome(), self.events.last());
     }
 
-    /// For so many ms, which main must survive.
+    /// For `ms` ms, which main must survive.
     pub fn run_for(&mut self, ms: u64) {
         for _ in 0..ms {
             assert_eq!(self.cycle(), Flow::Continue, "{:?}", self.main.outcome());
@@ -229,7 +229,7 @@ impl Cell {
         panic!("never moved: {:?}", self.events);
     }
 
-    /// The frames stop, time goes on: what the segment does alone.
+    /// No frames while time passes: what the segment does alone.
     pub fn silence(&mut self, ms: u64) {
         for _ in 0..ms {
             self.nominal_ns += MS;

@@ -17,7 +17,7 @@ const SIZE_GIVEN: u8 = 0x01;
 const TOGGLE: u8 = 0x10;
 const LAST: u8 = 0x01;
 
-/// A transfer that goes on in segments.
+/// A transfer that continues in segments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 enum Transfer {
     #[default]

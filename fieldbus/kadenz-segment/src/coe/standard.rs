@@ -109,7 +109,7 @@ fn add_mapped_objects(dictionary: &mut Dictionary, device: &Description) {
     }
 }
 
-/// A place for what is mapped: a number, or as many bytes as it takes.
+/// A place for a mapped value: a number, or as many bytes as it takes.
 fn value_entry(entry: &PdoEntry, rights: Rights) -> Entry {
     match entry.data_type {
         DataType::Text | DataType::Octets => bytes_entry(entry.sub, &entry.name, entry.data_type, rights, entry.bits),

@@ -245,7 +245,7 @@ impl Drive {
             }
         };
         let from_rad = self.arrived_rad(world_ns);
-        // Over the time between them: what is made up for behind a pause is no velocity to go on at.
+        // Over the time between them: catching up after a pause is not a velocity to keep.
         self.line_rad = (target - self.target_rad) / (f64::from(self.missing) + 1.0);
         (self.target_rad, self.missing) = (target, 0);
         self.approach = Approach { from_rad, to_rad: target, passed_s: 0.0, period_s };
@@ -447,7 +447,7 @@ impl Drive {
             self.following_counts = 0.0;
             return;
         }
-        // Against the position the drive follows: one that is held at a limit is no error of the loops.
+        // Against the position the drive follows: a limited target is not a following error.
         let demand = self.within_limits(dictionary, self.approach.position_rad());
         self.following_counts = self.settings.counts(demand - self.position_rad);
         if self.following_counts.abs() <= dictionary.get(self.handles.following_window) as f64 {

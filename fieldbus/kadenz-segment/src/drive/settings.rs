@@ -29,7 +29,7 @@ pub struct DriveSettings {
     pub following_timeout_ms: u16,
     /// Deceleration of quick stop and fault reaction, rad/s².
     pub quick_stop_rad_s2: f64,
-    /// SYNC0 periods without a new position for which the drive goes on at the velocity of the last two; then it holds.
+    /// SYNC0 periods without a new position for which the drive continues at the velocity of the last two; then it holds.
     pub extrapolated_periods: u32,
     /// Position at start, rad.
     pub start_rad: f64,
@@ -89,7 +89,7 @@ impl DriveSettings {
             return Some((format!("{name} = [{low}, {high}]"), "Write [low, high] with low below high"));
         }
         if u64::from(self.counts_per_revolution) * u64::from(self.gear_ratio[1]) > u64::from(u32::MAX) {
-            let message = format!("gear_ratio = {:?} with so many counts_per_revolution", self.gear_ratio);
+            let message = format!("gear_ratio = {:?} with this number of counts_per_revolution", self.gear_ratio);
             return Some((message, "Object 0x608F has 32 bits for counts times turns of the joint; reduce one"));
         }
         // Friction that stops the axis within a step throws it back further in the next one.

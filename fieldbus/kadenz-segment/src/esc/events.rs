@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Events for the master, and the ports' loops: what changes at a controller by itself and what the master is told of it.
+//! Events for the master, and the ports' loops: what changes at a controller by itself, and how the master learns of it.
 
 use super::Esc;
 use crate::register::at;

@@ -53,7 +53,7 @@ pub(super) enum Covers {
         /// Bytes.
         length: usize,
     },
-    /// A part of it, or it is no whole sync manager.
+    /// A part of a sync manager, or more than one.
     Partly,
 }
 

@@ -120,7 +120,7 @@ impl Esc {
         self.reads.clear();
         self.writes.clear();
         self.version = self.version.wrapping_add(1);
-        // The ports' loops open, and their state is told anew.
+        // The ports' loops open, and their state is reported again.
         self.events = Events { loops: true, ..Events::default() };
         (self.closed, self.event_mask, self.status_events) = (0, 0, 0);
         self.reset_sequence = 0;

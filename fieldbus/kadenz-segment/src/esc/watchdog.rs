@@ -41,7 +41,7 @@ impl Watchdog {
         }
     }
 
-    /// Outputs are due from now on. A watchdog that runs already goes on.
+    /// Outputs are due from now on. A running watchdog is not restarted.
     pub(super) fn expect(&mut self, now_ns: u64) {
         if self.time_ns > 0 && self.deadline_ns.is_none() {
             self.deadline_ns = Some(now_ns.saturating_add(self.time_ns));

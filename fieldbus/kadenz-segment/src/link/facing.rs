@@ -6,7 +6,7 @@ use crate::frame::{DATAGRAM_HEADER, ETHERCAT_HEADER, ETHERNET_HEADER};
 
 /// An answer to our answer comes within this time; a master's next frame of the same number later.
 const SOON_NS: u64 = 500_000;
-/// So many frames that came back are no coincidence.
+/// From this number on, returned frames are not a coincidence.
 const ENOUGH: u32 = 3;
 
 /// The first datagram of a frame that devices of ours have worked on: command, counter on its way back, and when.

@@ -47,7 +47,7 @@ fn s59_outputs_that_leave_op_are_zero_and_so_is_what_their_wires_bring() {
     assert_eq!(seen(&master), [2000, 1000, 1234]);
     assert_eq!(master.request(OUTPUTS, 4), (4, 0));
     master.cycles(3);
-    assert_eq!(seen(&master), [0, 0, 1234], "though the master goes on sending them");
+    assert_eq!(seen(&master), [0, 0, 1234], "though the master keeps sending them");
     assert_eq!(master.request(OUTPUTS, 8), (8, 0));
     master.cycles(3);
     assert_eq!(seen(&master), [2000, 1000, 1234]);

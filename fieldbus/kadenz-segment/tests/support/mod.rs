@@ -24,7 +24,7 @@ pub fn eight() -> Segment {
     Segment::new(Ring::new(&RingFile::read(&path).unwrap(), &path).unwrap())
 }
 
-/// The same ring with clocks that are seen without step and noise: for what has to be exact.
+/// The same ring with clocks that are seen without step and noise: for exact comparisons.
 pub fn eight_exact() -> Segment {
     segment(&format!("{EXACT}{}", include_str!("../../rings/eight.toml").replace("[ring]", "")))
 }
@@ -50,7 +50,7 @@ pub fn link(segment: Segment) -> Link {
 /// Time a frame takes to the segment and back, ns.
 const FRAME_NS: u64 = 10_000;
 
-/// Carries ethercrab's frames to the segment and back, for ever.
+/// Carries ethercrab's frames to the segment and back, without end.
 pub async fn carry(mut tx: PduTx<'static>, mut rx: PduRx<'static>, link: Link) {
     poll_fn::<(), _>(|context| {
         tx.replace_waker(context.waker());
