@@ -11,7 +11,7 @@ from kadenz.report import digits, labels
 from kadenz.report.studies.sizes import PublishedSystem, sizes_published
 from kadenz.report.svg import boxes as box_plots
 from kadenz.report.svg.counts import counts
-from kadenz.report.svg.panel import Plot
+from kadenz.report.svg.panel import Caption, Plot
 from kadenz.report.svg.response import Line, Point, dots, response
 from kadenz.report.svg.series import series
 from kadenz.report.tables import Named
@@ -41,10 +41,12 @@ def responses(bench: str, runs: Named, figures: Sequence[PublishedFigure]) -> li
 def _published(bench: str, of: PublishedSystem, points: list[tuple[float, float, str]]) -> Plot:
     return dots(
         sorted(points),
-        heading=of.name,
-        subheading=f"published mean, {of.kernel}, {of.unit} · {of.clock_class}",
-        unit=of.unit,
-        name=labels.slug("published", bench, of.name),
+        Caption(
+            heading=of.name,
+            subheading=f"published mean, {of.kernel}, {of.unit} · {of.clock_class}",
+            unit=of.unit,
+            name=labels.slug("published", bench, of.name),
+        ),
     )
 
 
@@ -79,11 +81,13 @@ def _response(sweep: Sweep, label: str, colour: int, number: int) -> Plot:
     others = ", ".join(f"{k} {v}" for k, v in sweep.params.items()) if number else ""
     return response(
         points,
-        heading=label,
-        subheading=f"{words} {others}".strip(),
-        unit=unit.label,
-        name=labels.slug("size", sweep.bench, label, str(number) if number else ""),
-        colour=colour,
+        Caption(
+            heading=label,
+            subheading=f"{words} {others}".strip(),
+            unit=unit.label,
+            name=labels.slug("size", sweep.bench, label, str(number) if number else ""),
+            colour=colour,
+        ),
         fit=fit,
     )
 
@@ -122,13 +126,15 @@ def _histogram(
     return counts(
         lane.histogram,
         unit.scale,
+        Caption(
+            heading=_heading(label, record, lane),
+            subheading=f"number of samples, of {lane.summary.n:,}{_where(record, hide)}",
+            unit=labels.unit(unit),
+            name=labels.slug("histogram", record.bench, _place(label, record, lane)),
+            colour=colour,
+        ),
         marks=marks,
         cold=[unit.figure(value) for value in lane.cold],
-        heading=_heading(label, record, lane),
-        subheading=f"number of samples, of {lane.summary.n:,}{_where(record, hide)}",
-        unit=labels.unit(unit),
-        name=labels.slug("histogram", record.bench, _place(label, record, lane)),
-        colour=colour,
     )
 
 
@@ -164,11 +170,13 @@ def boxes(name: str, benches: Sequence[str], runs: Named) -> list[Plot]:
         plots.append(
             box_plots.boxes(
                 rows,
-                heading=label,
-                subheading=f"{labels.unit(unit)}; ring and figure: the largest",
-                unit=labels.unit(unit),
-                name=labels.slug("boxes", name, label),
-                colour=colour,
+                Caption(
+                    heading=label,
+                    subheading=f"{labels.unit(unit)}; ring and figure: the largest",
+                    unit=labels.unit(unit),
+                    name=labels.slug("boxes", name, label),
+                    colour=colour,
+                ),
             )
         )
     return plots
@@ -236,12 +244,14 @@ def _series(
     return series(
         envelope,
         unit.scale,
+        Caption(
+            heading=_heading(label, record, lane),
+            subheading=f"{labels.unit(unit)}{words}",
+            unit=labels.unit(unit),
+            name=labels.slug("series", record.bench, _place(label, record, lane)),
+            colour=colour,
+        ),
         named=named,
-        heading=_heading(label, record, lane),
-        subheading=f"{labels.unit(unit)}{words}",
-        unit=labels.unit(unit),
-        name=labels.slug("series", record.bench, _place(label, record, lane)),
-        colour=colour,
     )
 
 

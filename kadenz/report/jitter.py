@@ -12,8 +12,8 @@ from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.analysis.units import Unit
 from kadenz.report import digits, labels
 from kadenz.report.svg.levels import Level, levels
-from kadenz.report.svg.panel import Plot
-from kadenz.report.svg.trace import Overlay, trace
+from kadenz.report.svg.panel import Caption, Plot
+from kadenz.report.svg.trace import Overlay, Ticks, trace
 from kadenz.report.table import Cell, Table, badge, figure, whole, words
 from kadenz.stats.estimate import Estimate
 from kadenz.stats.tail import Tail
@@ -59,88 +59,44 @@ def views(label: str, bench: str, of: JitterResult, unit: Unit, colour: int) -> 
         f"moving average, {digits.number(of.window_s)} s",
     )
     median = Overlay(of.views["median drift"].bands[1] * unit.scale, "moving median", dashed=True)
+    shown = labels.unit(unit)
+
+    def caption(name: str, words: str) -> Caption:
+        return Caption(label, words, unit.label, labels.slug(name, bench, label), colour)
+
     made = []
     if of.source == "edges":
-        rate = of.rate_error_ppm
-        made.append(
-            trace(
-                of.views["raw"],
-                of.seconds,
-                unit.scale,
-                heading=label,
-                subheading=f"edges from nominal, {labels.unit(unit)}; "
-                f"{digits.number(rate.value)} ppm",
-                name=labels.slug("jitter-raw", bench, label),
-                colour=colour,
-                unit=unit.label,
-            )
-        )
+        words = f"edges from nominal, {shown}; {digits.number(of.rate_error_ppm.value)} ppm"
+        raw = caption("jitter-raw", words)
+        made.append(trace(of.views["raw"], of.seconds, unit.scale, raw))
+    compensated = caption("jitter-compensated", f"clock rate compensated, {shown}")
     made.append(
-        trace(
-            of.views["compensated"],
-            of.seconds,
-            unit.scale,
-            heading=label,
-            subheading=f"clock rate compensated, {labels.unit(unit)}",
-            name=labels.slug("jitter-compensated", bench, label),
-            colour=colour,
-            unit=unit.label,
-            overlays=(average,),
-        )
+        trace(of.views["compensated"], of.seconds, unit.scale, compensated, overlays=(average,))
     )
-    made.append(
-        trace(
-            None,
-            of.seconds,
-            unit.scale,
-            heading=label,
-            subheading=f"the drift that is removed, {labels.unit(unit)}",
-            name=labels.slug("jitter-drift", bench, label),
-            colour=colour,
-            unit=unit.label,
-            overlays=(average, median),
-        )
-    )
-    made.append(remaining(label, bench, of, unit, colour))
+    drift = caption("jitter-drift", f"the drift that is removed, {shown}")
+    made.append(trace(None, of.seconds, unit.scale, drift, overlays=(average, median)))
+    made.append(remaining(of, unit, caption("jitter", f"remaining jitter, {shown}")))
     return made
 
 
 def remaining(
-    label: str,
-    bench: str,
     of: JitterResult,
     unit: Unit,
-    colour: int,
+    caption: Caption,
     *,
     view: View = "jitter",
-    subheading: str = "",
     limits: tuple[float, float] | None = None,
-    name: str = "jitter",
 ) -> Plot:
     """The jitter, with the strikes of the most significant period marked."""
-    moments: list[float] = []
-    said = ""
+    ticks = None
     if of.disturbances.periodic and view == "jitter":
         one = of.disturbances.periodic[0]
         slots = one.first + one.every.value * np.arange(one.slots)
         if one.slots <= 60:
-            moments = [
-                of.at_s(float(slot)) for slot in slots if of.at_s(float(slot)) <= of.seconds[-1]
-            ]
-            said = f"every {digits.number(of.at_s(one.every.value))} s"
-    return trace(
-        of.views[view],
-        of.seconds,
-        unit.scale,
-        heading=label,
-        subheading=subheading or f"remaining jitter, {labels.unit(unit)}",
-        name=labels.slug(name, bench, label),
-        colour=colour,
-        unit=unit.label,
-        ticks_at=moments,
-        ticks_words=said,
-        limits=limits,
-    )
+            moments = [of.at_s(float(slot)) for slot in slots]
+            moments = [at for at in moments if at <= of.seconds[-1]]
+            ticks = Ticks(moments, f"every {digits.number(of.at_s(one.every.value))} s")
+    return trace(of.views[view], of.seconds, unit.scale, caption, ticks=ticks, limits=limits)
 
 
 def tail_plot(label: str, bench: str, tail: Tail, unit: Unit, colour: int) -> Plot:
@@ -156,11 +112,13 @@ def tail_plot(label: str, bench: str, tail: Tail, unit: Unit, colour: int) -> Pl
         curve,
         [Level(one.samples, _shown(one.level, unit)) for one in tail.levels],
         tail.n,
-        heading=label,
-        subheading=f"tail, {labels.unit(unit)}" + ("; not extrapolated" if tail.refusal else ""),
-        unit=unit.label,
-        name=labels.slug("tail", bench, label),
-        colour=colour,
+        Caption(
+            label,
+            f"tail, {labels.unit(unit)}" + ("; not extrapolated" if tail.refusal else ""),
+            unit.label,
+            labels.slug("tail", bench, label),
+            colour,
+        ),
     )
 
 

@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kadenz.analysis.deadlines import Misses
 from kadenz.analysis.differences import differences
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
+from kadenz.analysis.units import Unit
 from kadenz.config.manifest import Distribution
 from kadenz.report import digits, labels
 from kadenz.report.loads import told
 from kadenz.report.table import Cell, Table, badge, figure, whole, words
 from kadenz.stats.percentiles import Percentile
+from kadenz.stats.periodic import PeriodicOutliers
 
 Named = Sequence[tuple[str, RunResult]]  # (label, run)
 
@@ -180,56 +182,67 @@ def _remarks(record: RecordResult) -> list[str]:
         )
     found += _missed_words(record.misses)
     for lane in record.lanes:
-        periodic, where = lane.periodic, f"{lane.name}: " if len(record.lanes) > 1 else ""
-        if periodic is not None and periodic.periodic and periodic.every is not None:
-            extra = ""
-            if periodic.extra is not None:
-                more = digits.number(unit.figure(abs(periodic.extra)))
-                way = "above" if periodic.extra > 0 else "below"
-                extra = f", {more} {unit.label} {way} the median"
-            cause = ", in step with the kernel's tick" if periodic.tick_fits else ""
-            found.append(
-                f"{where}outliers every {digits.number(periodic.every)} samples{cause}{extra}"
-            )
-        if lane.summary is not None and lane.summary.constant and lane.summary.n > 1:
-            found.append(
-                f"{where}all samples are equal, so intervals have zero width; another build or "
-                "machine may differ"
-            )
-        cold = lane.cold_effect
-        if cold is not None and cold.differs:
-            more = digits.figure(abs(cold.difference), unit)
-            way = "more" if cold.difference > 0 else "less"
-            which, verb = (
-                ("execution", "is") if cold.cold_n == 1 else (f"{cold.cold_n} executions", "are")
-            )
-            found.append(
-                f"{where}the first {which} took {more} {unit.label} {way} than the median of the "
-                "others and {verb} excluded"
-            )
-        if lane.cold_suggested > record.entry.cold:
-            found.append(
-                f"{where}the first {lane.cold_suggested:,} samples look cold, but only "
-                f"{record.entry.cold:,} {'is' if record.entry.cold == 1 else 'are'} excluded; set "
-                f"`cold = {lane.cold_suggested}` in the campaign to exclude all"
-            )
-        drain = lane.drain_effect
-        if drain is not None and drain.differs and drain.difference:
-            more = digits.figure(abs(drain.difference), unit)
-            way = "more" if drain.difference > 0 else "less"
-            found.append(
-                f"{where}the {drain.marked_n:,} samples right after a drain of the target's "
-                f"storage took {more} {unit.label} {way} than the others "
-                f"(medians, p = {drain.p_value:.2g})"
-            )
-        found += [f"{where}p99: {p.reason}" for p in [lane.percentile("p99")] if p and not p.known]
-        if lane.effective is not None and lane.effective.tau > 2.0:
-            found.append(
-                f"{where}neighbouring samples are correlated: {lane.effective.n:,} samples are "
-                f"worth {lane.effective.effective_n:,.0f} independent ones; the intervals account "
-                "for it"
-            )
+        where = f"{lane.name}: " if len(record.lanes) > 1 else ""
+        found += [where + words for words in _lane_remarks(record, lane)]
     return found
+
+
+def _lane_remarks(record: RecordResult, lane: LaneResult) -> Iterator[str]:
+    """Caveats of one lane."""
+    periodic, summary, effective = lane.periodic, lane.summary, lane.effective
+    if periodic is not None and periodic.periodic and periodic.every is not None:
+        yield _periodic_remark(periodic, periodic.every, record.unit)
+    if summary is not None and summary.constant and summary.n > 1:
+        yield (
+            "all samples are equal, so intervals have zero width; another build or machine may "
+            "differ"
+        )
+    yield from _cold_remarks(record, lane)
+    drain = lane.drain_effect
+    if drain is not None and drain.differs and drain.difference:
+        yield (
+            f"the {drain.marked_n:,} samples right after a drain of the target's storage took "
+            f"{_more(drain.difference, record.unit)} than the others "
+            f"(medians, p = {drain.p_value:.2g})"
+        )
+    yield from (f"p99: {p.reason}" for p in [lane.percentile("p99")] if p and not p.known)
+    if effective is not None and effective.tau > 2.0:
+        yield (
+            f"neighbouring samples are correlated: {effective.n:,} samples are worth "
+            f"{effective.effective_n:,.0f} independent ones; the intervals account for it"
+        )
+
+
+def _periodic_remark(periodic: PeriodicOutliers, every: float, unit: Unit) -> str:
+    cause = ", in step with the kernel's tick" if periodic.tick_fits else ""
+    extra = ""
+    if periodic.extra is not None:
+        way = "above" if periodic.extra > 0 else "below"
+        extra = f", {digits.number(unit.figure(abs(periodic.extra)))} {unit.label} {way} the median"
+    return f"outliers every {digits.number(every)} samples{cause}{extra}"
+
+
+def _cold_remarks(record: RecordResult, lane: LaneResult) -> Iterator[str]:
+    cold = lane.cold_effect
+    if cold is not None and cold.differs:
+        one = cold.cold_n == 1
+        which = "execution" if one else f"{cold.cold_n} executions"
+        yield (
+            f"the first {which} took {_more(cold.difference, record.unit)} than the median of the "
+            f"others and {'is' if one else 'are'} excluded"
+        )
+    if lane.cold_suggested > record.entry.cold:
+        yield (
+            f"the first {lane.cold_suggested:,} samples look cold, but only "
+            f"{record.entry.cold:,} {'is' if record.entry.cold == 1 else 'are'} excluded; set "
+            f"`cold = {lane.cold_suggested}` in the campaign to exclude all"
+        )
+
+
+def _more(difference: float, unit: Unit) -> str:
+    """For example "12 µs more"."""
+    way = "more" if difference > 0 else "less"
+    return f"{digits.figure(abs(difference), unit)} {unit.label} {way}"
 
 
 def _folded(notes: Sequence[str]) -> list[str]:

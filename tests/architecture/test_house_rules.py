@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import subprocess
 import sys
 import time
@@ -116,3 +118,18 @@ def test_unsafe_rust_is_in_one_crate_and_one_bridge() -> None:
         if file.suffix == ".rs" and "allow(unsafe_code)" in file.read_text()
     ]
     assert allowing == ["fieldbus/kadenz-dynamics/src/bridge.rs"]
+
+
+def test_no_string_shows_a_placeholder() -> None:
+    """`f"{a}" "{b}"` prints the braces of the second part."""
+    found = []
+    for file in tracked():
+        if file.suffix != ".py" or file.relative_to(ROOT).parts[0] != "kadenz":
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            if not isinstance(node, ast.JoinedStr):
+                continue
+            texts = [one.value for one in node.values if isinstance(one, ast.Constant)]
+            if any(re.search(r"\{[a-z_.]+\}", str(text)) for text in texts):
+                found.append(f"{file.relative_to(ROOT)}:{node.lineno}")
+    assert found == []

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from kadenz.report.svg import boxes, scale, style
 from kadenz.report.svg.counts import counts
 from kadenz.report.svg.element import el, text
-from kadenz.report.svg.panel import LABEL_PITCH, WIDTH, Panel, Plot, standalone
+from kadenz.report.svg.panel import LABEL_PITCH, WIDTH, Caption, Panel, Plot, standalone
 from kadenz.report.svg.response import Line, Point, dots, response
 from kadenz.report.svg.series import series
 from kadenz.stats.box import box
@@ -85,42 +85,37 @@ def plots() -> list[Plot]:
     body = rng.lognormal(8, 0.2, 5000).astype(np.uint32)
     tail = np.concatenate([body, [900_000]]).astype(np.uint32)
     points = [Point(s, 10 + s, 11 + s, 12 + s, 15 + s, 40 + s) for s in (60.0, 300.0, 600.0)]
-    common = {"heading": "a <target>", "subheading": "µs & more", "unit": "µs"}
+
+    def caption(name: str, colour: int = 0) -> Caption:
+        return Caption("a <target>", "µs & more", "µs", name, colour)
+
     steep = [Point(s, 1, None, 2, None, 9e4) for s in (4.0, 64.0, 3072.0)]
     return [
-        response(points, **common, name="r", colour=0, fit=Line(12, 1, True)),
-        response(steep, **common, name="log", colour=1, fit=Line(2, 0, False)),
-        dots([(60, 9.84, "Fig. 2"), (600, 12.85, "Fig. 2")], **common, name="d"),
+        response(points, caption("r"), fit=Line(12, 1, True)),
+        response(steep, caption("log", 1), fit=Line(2, 0, False)),
+        dots([(60, 9.84, "Fig. 2"), (600, 12.85, "Fig. 2")], caption("d")),
         counts(
             histogram(tail, cells=96, spacing="log"),
             1e-3,
+            caption("c", 2),
             marks=[("median", 3.0), ("p99", 4.8)],
             cold=[8.0, 0.1],
-            **common,
-            name="c",
-            colour=2,
         ),
-        counts(
-            histogram(np.full(9, 5), cells=9), 1, marks=[], cold=[], **common, name="one", colour=0
-        ),
+        counts(histogram(np.full(9, 5), cells=9), 1, caption("one"), marks=[], cold=[]),
         boxes.boxes(
             [
                 boxes.Row("small", box(body), float(body.min()), float(body.max()), 1.0),
                 boxes.Row("a rather long name", box(tail), float(tail.min()), 900_000.0, 1.0),
             ],
-            **common,
-            name="b",
-            colour=3,
+            caption("b", 3),
         ),
         series(
             envelope(tail, cells=240),
             1e-3,
+            caption("s", 7),
             named=[(5000, 900.0, "max 900")],
-            **common,
-            name="s",
-            colour=7,
         ),
-        series(envelope([4], cells=9), 1.0, named=[], **common, name="s1", colour=0),
+        series(envelope([4], cells=9), 1.0, caption("s1"), named=[]),
     ]
 
 
@@ -166,13 +161,9 @@ def test_a_single_sample_in_a_million_is_visible() -> None:
     plot = counts(
         histogram(samples, cells=51),
         1.0,
+        Caption("h", "s", "u", "n"),
         marks=[],
         cold=[],
-        heading="h",
-        subheading="s",
-        unit="u",
-        name="n",
-        colour=0,
     )
     bars = ET.fromstring(plot.svg).find(f"{NAMESPACE}path")
     assert bars is not None

@@ -7,14 +7,14 @@ machines is one of them; a row that no run measured is shown as not measured, ne
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from kadenz.analysis.jitter import EDGES, WAKEUPS
+from kadenz.analysis.jitter import EDGES, WAKEUPS, View
 from kadenz.analysis.published import PublishedFigure
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.report import digits, labels
 from kadenz.report.jitter import remaining
-from kadenz.report.svg.panel import Plot
+from kadenz.report.svg.panel import Caption, Plot
 from kadenz.report.table import Cell, Table, badge, figure, words
 from kadenz.report.tables import Named
 
@@ -22,9 +22,42 @@ PAPER, TABLE = "cereia2011", "Table I"
 STATISTICS = ("mean", "sd", "min", "max")
 NO_LOAD = "none"
 STUDY_LOADS = (NO_LOAD, "io")  # section IV-B: without, and with best-effort I/O
+# Number of the system (its colour), its label, run, record, and the lane with edge jitter.
+EdgeLane = tuple[int, str, RunResult, RecordResult, LaneResult]
 
 
-def edge_lanes(runs: Named) -> list[tuple[int, str, RunResult, RecordResult, LaneResult]]:
+_COLUMNS = (
+    "Whose",
+    "System",
+    "Kernel",
+    "Load",
+    "n",
+    "Mean",
+    "Sd",
+    "Min",
+    "Max",
+    "Unit",
+    "Clock class",
+)
+_NOTES = (
+    "Clock rate compensated by regression, clock drift by a moving average over 16,000 edges, or "
+    "over a quarter of a shorter series.",
+    "Published: real terminals, one core, 2011. Ours: simulated terminals on this machine, whose "
+    "clock class limits the figures. Compare the shape, never the size.",
+    "A PREEMPT_RT run is shown with “hrtimer thread at 52” if it was measured under the tuning "
+    "cereia2011-case2, else with “all IRQ threads at 51”. Today's kernels have no routing cache.",
+)
+_BEYOND = (
+    "The last rows were measured under loads that the study did not use: they have no published "
+    "counterpart."
+)
+_WITHOUT_EDGES = (
+    "Runs without edges show the wake-ups of a periodic thread. In guests these are counted "
+    "instructions in virtual ns: they compare paths, not latencies."
+)
+
+
+def edge_lanes(runs: Named) -> list[EdgeLane]:
     """Lanes with edge jitter; for a run of the study without edges, its wake-up lanes.
 
     If no run has edges, the wake-up lanes of every run.
@@ -35,7 +68,7 @@ def edge_lanes(runs: Named) -> list[tuple[int, str, RunResult, RecordResult, Lan
     return edges + [one for one in wakeups if not edges or _is_of_the_study(one[2])]
 
 
-def _lanes(runs: Named, bench: str) -> list[tuple[int, str, RunResult, RecordResult, LaneResult]]:
+def _lanes(runs: Named, bench: str) -> list[EdgeLane]:
     return [
         (colour, label, run, record, lane)
         for colour, label, run in labels.styled(runs)
@@ -67,68 +100,35 @@ def table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
     lanes = edge_lanes(runs)
     if not published or not lanes or not _of_the_study(runs):
         return None
-    rows: list[tuple[Cell, ...]] = []
-    kinds: list[str] = []
-    for kernel in dict.fromkeys(f.kernel for f in published):
-        for load in dict.fromkeys(f.parameters["load"] for f in published):
-            rows.append(_printed([f for f in published if _is(f, kernel, load)], kernel, load))
-            kinds.append("published")
-            own = [one for one in lanes if _same_cell(one[2], kernel, load)]
-            for _, label, run, record, lane in own:
-                rows.append(_measured(label, run, record, lane))
-                kinds.append("ours")
-            if not own:
-                rows.append(_absent(kernel, load))
-                kinds.append("ours")
     beyond = [one for one in lanes if load_of(one[2]) not in STUDY_LOADS]
-    for _, label, run, record, lane in beyond:
-        rows.append(_measured(label, run, record, lane))
-        kinds.append("ours")
+    rows = [*_rows_of_the_study(published, lanes), *(("ours", _measured(one)) for one in beyond)]
+    notes = [*_NOTES, *([_BEYOND] if beyond else [])]
+    if any(one[3].bench != EDGES for one in lanes):
+        notes.append(_WITHOUT_EDGES)
     return Table(
         name="cereia2011-table-1",
         title="Jitter of edges (layout of Cereia, Bertolotti and Scanzio 2011, table I)",
-        columns=(
-            "Whose",
-            "System",
-            "Kernel",
-            "Load",
-            "n",
-            "Mean",
-            "Sd",
-            "Min",
-            "Max",
-            "Unit",
-            "Clock class",
-        ),
-        rows=tuple(rows),
+        columns=_COLUMNS,
+        rows=tuple(row for _, row in rows),
         numeric=frozenset({4, 5, 6, 7, 8}),
-        notes=(
-            "Clock rate compensated by regression, clock drift by a moving average over 16,000 "
-            "edges, or over a quarter of a shorter series.",
-            "Published: real terminals, one core, 2011. Ours: simulated terminals on this machine, "
-            "whose clock class limits the figures. Compare the shape, never the size.",
-            "A PREEMPT_RT run is shown with “hrtimer thread at 52” if it was measured under the "
-            "tuning cereia2011-case2, else with “all IRQ threads at 51”. Today's kernels have no "
-            "routing cache.",
-            *(
-                (
-                    "The last rows were measured under loads that the study did not use: they "
-                    "have no published counterpart.",
-                )
-                if beyond
-                else ()
-            ),
-            *(
-                ()
-                if all(record.bench == EDGES for _, _, _, record, _ in lanes)
-                else (
-                    "Runs without edges show the wake-ups of a periodic thread. In guests these "
-                    "are counted instructions in virtual ns: they compare paths, not latencies.",
-                )
-            ),
-        ),
-        row_kinds=tuple(kinds),
+        notes=tuple(notes),
+        row_kinds=tuple(kind for kind, _ in rows),
     )
+
+
+def _rows_of_the_study(
+    published: Sequence[PublishedFigure], lanes: Sequence[EdgeLane]
+) -> Iterator[tuple[str, tuple[Cell, ...]]]:
+    """Each row of the table with its kind: published, then ours or why there is none."""
+    for kernel in dict.fromkeys(f.kernel for f in published):
+        for load in dict.fromkeys(f.parameters["load"] for f in published):
+            figures = [f for f in published if _is(f, kernel, load)]
+            yield "published", _printed(figures, kernel, load)
+            own = [one for one in lanes if _same_cell(one[2], kernel, load)]
+            for one in own:
+                yield "ours", _measured(one)
+            if not own:
+                yield "ours", _absent(kernel, load)
 
 
 def _of_the_study(runs: Named) -> bool:
@@ -170,19 +170,18 @@ def _printed(own: list[PublishedFigure], kernel: str, load: str) -> tuple[Cell, 
     )
 
 
-def _measured(
-    label: str, run: RunResult, record: RecordResult, lane: LaneResult
-) -> tuple[Cell, ...]:
+def _measured(one: EdgeLane) -> tuple[Cell, ...]:
+    _, label, run, record, lane = one
     assert lane.jitter is not None
     summary, unit = lane.jitter.summary, record.unit
-    name = labels.lane(record, lane)
+    place = labels.lane(record, lane)
     return (
         words("ours", "ours"),
-        words(f"{label} {name}".strip()),
+        words(f"{label} {place}".strip()),
         words(f"{labels.kernel(run)}, {preempt_of(run)}"),
         words(load_of(run)),
         Cell(digits.count(summary.n), summary.n),
-        *(figure(getattr(summary, one), unit) for one in STATISTICS),
+        *(figure(getattr(summary, name), unit) for name in STATISTICS),
         words(unit.label),
         badge(unit),
     )
@@ -212,20 +211,14 @@ def plots(runs: Named) -> list[Plot]:
     if not lanes or not _of_the_study(runs):
         return []
     ordered = sorted(lanes, key=lambda one: load_of(one[2]) != NO_LOAD)
-    colour, label, run, record, lane = ordered[0]
-    made = [
-        _plot("figure 2", "clock rate compensated", colour, label, run, record, lane, "compensated")
-    ]
-    for colour, label, run, record, lane in ordered:
-        made.append(_plot(_which(run), "jitter", colour, label, run, record, lane))
+    made = [_plot("figure 2", "clock rate compensated", ordered[0], view="compensated")]
+    made += [_plot(_which(one[2]), "jitter", one) for one in ordered]
     for unit in dict.fromkeys(one[3].unit for one in lanes):
         made += _on_one_scale([one for one in ordered if one[3].unit == unit])
     return made
 
 
-def _on_one_scale(
-    lanes: Sequence[tuple[int, str, RunResult, RecordResult, LaneResult]],
-) -> list[Plot]:
+def _on_one_scale(lanes: Sequence[EdgeLane]) -> list[Plot]:
     """As figure 5, for lanes that share a unit; empty if they also share their load."""
     if len({load_of(one[2]) for one in lanes}) < 2:
         return []
@@ -239,7 +232,7 @@ def _on_one_scale(
         _plot(
             "figure 5" if load_of(one[2]) in STUDY_LOADS else "one scale",
             "jitter, one scale",
-            *one,
+            one,
             limits=limits,
         )
         for one in lanes
@@ -257,26 +250,22 @@ def _which(run: RunResult) -> str:
 def _plot(
     which: str,
     what: str,
-    colour: int,
-    label: str,
-    run: RunResult,
-    record: RecordResult,
-    lane: LaneResult,
-    view: str = "jitter",
+    lane: EdgeLane,
+    *,
+    view: View = "jitter",
     limits: tuple[float, float] | None = None,
 ) -> Plot:
-    assert lane.jitter is not None
+    colour, label, run, record, of = lane
+    assert of.jitter is not None
     load = load_of(run)
-    said = "no load" if load == NO_LOAD else f"load {load}"
+    under = "no load" if load == NO_LOAD else f"load {load}"
     like = f"as {which}" if which.startswith("figure") else "not of the study"
-    return remaining(
-        " ".join(part for part in (label, labels.lane(record, lane)) if part),
-        record.bench,
-        lane.jitter,
-        record.unit,
+    heading = " ".join(part for part in (label, labels.lane(record, of)) if part)
+    caption = Caption(
+        heading,
+        f"{like}: {what}, {under}, {labels.unit(record.unit)}",
+        record.unit.label,
+        labels.slug(f"cereia2011-{which}-{load}", record.bench, heading),
         colour,
-        view="compensated" if view == "compensated" else "jitter",
-        subheading=f"{like}: {what}, {said}, {labels.unit(record.unit)}",
-        limits=limits,
-        name=f"cereia2011-{which}-{load}",
     )
+    return remaining(of.jitter, record.unit, caption, view=view, limits=limits)

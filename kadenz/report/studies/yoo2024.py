@@ -14,7 +14,7 @@ from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.report import digits, labels
 from kadenz.report.studies.rows import measured, printed, statistics_table, whole_summary
 from kadenz.report.svg.lines import Line, lines
-from kadenz.report.svg.panel import Plot
+from kadenz.report.svg.panel import Caption, Plot
 from kadenz.report.table import Cell, Table, badge, figure, words
 from kadenz.report.tables import Named
 
@@ -152,11 +152,14 @@ def plots(runs: Named) -> list[Plot]:
             made.append(
                 lines(
                     joints,
-                    heading=labels.marked(label, run, POSITION_ERROR),
-                    subheading=f"as figure 15: position error, first way out, {labels.unit(unit)}",
+                    Caption(
+                        heading=labels.marked(label, run, POSITION_ERROR),
+                        subheading="as figure 15: position error, first way out, "
+                        f"{labels.unit(unit)}",
+                        unit=unit.label,
+                        name=labels.slug("yoo2024-figure-15", label),
+                    ),
                     axis="s",
-                    unit=unit.label,
-                    name=labels.slug("yoo2024-figure-15", label),
                 )
             )
     return made

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kadenz.report import digits
 from kadenz.report.svg.element import el, line, text, title
-from kadenz.report.svg.panel import Panel, Plot
+from kadenz.report.svg.panel import Caption, Panel, Plot
 from kadenz.report.svg.scale import Scale, choose
 from kadenz.report.svg.style import series
 from kadenz.stats.box import Box
@@ -29,13 +29,11 @@ class Row:
     scale: float  # ticks to the unit shown, for `box`; `low` and `high` are already scaled
 
 
-def boxes(
-    rows: Sequence[Row], *, heading: str, subheading: str, unit: str, name: str, colour: int
-) -> Plot:
+def boxes(rows: Sequence[Row], caption: Caption) -> Plot:
     """A Tukey box per row; the thin line spans the extremes, a ring marks the largest value."""
-    colour = series(colour)
+    unit, colour = caption.unit, series(caption.colour)
     labels = max(LABEL_PX * max(len(row.label) for row in rows) + 12.0, 60.0)
-    panel = Panel(heading, subheading, left=min(labels, LABELS_PX), right=278.0)
+    panel = Panel(caption.heading, caption.subheading, left=min(labels, LABELS_PX), right=278.0)
     panel.height = panel.top + ROW * len(rows) + 8.0 + panel.below
     low, high = min(row.low for row in rows), max(row.high for row in rows)
     x = choose(low, high, panel.left + 4, panel.right - 4, log=low > 0 and high > LOG_FROM * low)
@@ -49,7 +47,7 @@ def boxes(
         f"largest {digits.number(row.high)}"
         for row in rows
     )
-    return panel.finish(name, f"Box plots in {unit}. {described}.")
+    return panel.finish(caption.name, f"Box plots in {unit}. {described}.")
 
 
 def _fitting(label: str) -> str:

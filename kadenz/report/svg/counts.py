@@ -9,7 +9,7 @@ import numpy as np
 
 from kadenz.report import digits
 from kadenz.report.svg.element import el, line, path, text, title
-from kadenz.report.svg.panel import Panel, Plot
+from kadenz.report.svg.panel import Caption, Panel, Plot
 from kadenz.report.svg.scale import Scale, choose, logarithmic
 from kadenz.report.svg.style import series
 from kadenz.stats.histogram import Histogram
@@ -24,19 +24,15 @@ TOUCHABLE = 24
 def counts(
     histogram: Histogram,
     scale: float,
+    caption: Caption,
     *,
     marks: Sequence[tuple[str, float]],
     cold: Sequence[float],
-    heading: str,
-    subheading: str,
-    unit: str,
-    name: str,
-    colour: int,
 ) -> Plot:
     """Bars of `histogram` (in ticks; `scale` converts to the unit shown). `marks`, such as p99, and
     the cold samples, drawn as strokes below the axis, are in the unit shown."""
-    colour = series(colour)
-    panel = Panel(heading, subheading, height=220.0, above=20.0)
+    unit, colour = caption.unit, series(caption.colour)
+    panel = Panel(caption.heading, caption.subheading, height=220.0, above=20.0)
     edges = histogram.edges * scale
     # Cold samples may lie outside the histogram; the axis includes them.
     low, high = min([*cold, float(edges[0])]), max([*cold, float(edges[-1])])
@@ -59,7 +55,7 @@ def counts(
         panel.add(text(panel.right, panel.height - 5, "| cold", "coldt", anchor="end"))
     described = ", ".join(f"{word} {digits.number(value)}" for word, value in marks)
     return panel.finish(
-        name,
+        caption.name,
         f"{histogram.n:,} samples from {digits.number(float(edges[0]))} to "
         f"{digits.number(float(edges[-1]))} {unit}; {described}; "
         f"{len(cold)} cold samples excluded. Counts are logarithmic.",

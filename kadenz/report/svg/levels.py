@@ -9,8 +9,8 @@ import numpy as np
 
 from kadenz.report import digits
 from kadenz.report.svg.element import el, line, path, text, title
-from kadenz.report.svg.panel import Panel, Plot
-from kadenz.report.svg.scale import linear, logarithmic
+from kadenz.report.svg.panel import Caption, Panel, Plot
+from kadenz.report.svg.scale import Scale, linear, logarithmic
 from kadenz.report.svg.style import series as colour_of
 from kadenz.stats.estimate import Estimate
 from kadenz.stats.samples import Floats
@@ -31,17 +31,12 @@ def levels(
     curve: list[tuple[float, float]],
     found: list[Level],
     n: int,
-    *,
-    heading: str,
-    subheading: str,
-    unit: str,
-    name: str,
-    colour: int,
+    caption: Caption,
 ) -> Plot:
     """`peaks` (c,) of `n` samples, ascending, in the unit shown. `curve` is the fit as (return
     period, level), empty without a fit; `found` are levels with their intervals."""
-    number = colour_of(colour)
-    panel = Panel(heading, subheading, height=220.0)
+    unit = caption.unit
+    panel = Panel(caption.heading, caption.subheading, height=220.0)
     # The r-th largest of c peaks has the return period n / (r - 0.44) (Gringorten 1963).
     rank = np.arange(peaks.size, 0, -1)
     once = n / (rank - 0.44)
@@ -55,33 +50,32 @@ def levels(
     panel.y_axis(y)
     if curve:
         panel.add(path([(x(a), y(b)) for a, b in curve], "fit"))
+    number = colour_of(caption.colour)
     for place in shown:
-        panel.add(
-            el(
-                "circle",
-                cx=x(float(once[place])),
-                cy=y(float(peaks[place])),
-                r=1.8,
-                class_=f"d{number}",
-            )
-        )
+        at, peak = x(float(once[place])), y(float(peaks[place]))
+        panel.add(el("circle", cx=at, cy=peak, r=1.8, class_=f"d{number}"))
     for one in found:
-        at = x(one.samples)
-        words = (
-            f"once in {one.samples:,.0f} samples: {digits.number(one.level.value)}, "
-            f"{digits.number(one.level.low)} to {digits.number(one.level.high)} {unit}"
-        )
-        panel.add(
-            line(at, y(one.level.low), at, y(one.level.high), "mark"),
-            el("circle", title(words), cx=at, cy=y(one.level.value), r=3.0, class_=f"o{number}"),
-            text(at - 6, y(one.level.value) - 6, digits.number(one.level.value), "v", anchor="end"),
-        )
+        _level(panel, (x, y), one, number, unit)
     panel.x_axis(x, "return period (samples)")
     described = "; ".join(
         f"once in {one.samples:,.0f}: {digits.number(one.level.value)}" for one in found
     )
     return panel.finish(
-        name,
+        caption.name,
         f"{peaks.size:,} peaks from {digits.number(float(peaks[0]))} to "
         f"{digits.number(float(peaks[-1]))} {unit}; {described or 'not extrapolated'}.",
+    )
+
+
+def _level(panel: Panel, axes: tuple[Scale, Scale], one: Level, number: int, unit: str) -> None:
+    x, y = axes
+    at, value = x(one.samples), digits.number(one.level.value)
+    words = (
+        f"once in {one.samples:,.0f} samples: {value}, {digits.number(one.level.low)} to "
+        f"{digits.number(one.level.high)} {unit}"
+    )
+    panel.add(
+        line(at, y(one.level.low), at, y(one.level.high), "mark"),
+        el("circle", title(words), cx=at, cy=y(one.level.value), r=3.0, class_=f"o{number}"),
+        text(at - 6, y(one.level.value) - 6, value, "v", anchor="end"),
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kadenz.report import digits
 from kadenz.report.svg.element import el, path, title
-from kadenz.report.svg.panel import Panel, Plot
+from kadenz.report.svg.panel import Caption, Panel, Plot
 from kadenz.report.svg.scale import linear
 from kadenz.report.svg.style import series as colour_of
 
@@ -21,11 +21,9 @@ class Line:
     points: Sequence[tuple[float, float]]
 
 
-def lines(
-    series: Sequence[Line], *, heading: str, subheading: str, axis: str, unit: str, name: str
-) -> Plot:
+def lines(series: Sequence[Line], caption: Caption, *, axis: str) -> Plot:
     """Draws each line in its own colour; its title gives its name and extremes."""
-    panel = Panel(heading, subheading, height=220.0)
+    panel = Panel(caption.heading, caption.subheading, height=220.0)
     values = [value for one in series for _, value in one.points]
     last = max(at for one in series for at, _ in one.points)
     x = linear(0.0, last, panel.left, panel.right - 4, nice=False)
@@ -34,9 +32,9 @@ def lines(
     described = []
     for number, one in enumerate(series):
         own = [value for _, value in one.points]
-        words = f"{one.name}: {digits.number(min(own))} to {digits.number(max(own))} {unit}"
+        words = f"{one.name}: {digits.number(min(own))} to {digits.number(max(own))} {caption.unit}"
         described.append(words)
         drawn = path([(x(at), y(value)) for at, value in one.points], f"l{colour_of(number)}")
         panel.add(el("g", drawn, title(words)))
     panel.x_axis(x, axis)
-    return panel.finish(name, "; ".join(described) + ".")
+    return panel.finish(caption.name, "; ".join(described) + ".")

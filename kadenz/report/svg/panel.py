@@ -30,6 +30,17 @@ class Plot:
     svg: str
 
 
+@dataclass(frozen=True)
+class Caption:
+    """The words around a plot, and its colour."""
+
+    heading: str
+    subheading: str
+    unit: str  # of the values shown
+    name: str  # file name without suffix
+    colour: int = 0  # number of the system, from 0
+
+
 @dataclass
 class Panel:
     """Collects the parts of a plot in `left` ... `right` and `top` ... `bottom` (pixels).

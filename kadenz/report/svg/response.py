@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from kadenz.report import digits
 from kadenz.report.svg.element import el, path, title
-from kadenz.report.svg.panel import Panel, Plot
-from kadenz.report.svg.scale import choose
+from kadenz.report.svg.panel import Caption, Panel, Plot
+from kadenz.report.svg.scale import Scale, choose
 from kadenz.report.svg.style import line, series
 
 # On longer spans a linear axis would show only one end.
@@ -40,32 +40,15 @@ class Line:
 
 def response(
     points: Sequence[Point],
+    caption: Caption,
     *,
-    heading: str,
-    subheading: str,
-    unit: str,
-    name: str,
-    colour: int,
     fit: Line | None = None,
     x_name: str = "message size, bytes",
 ) -> Plot:
     """Median over size, with bands p1 to p99 and min to max, and the fit as a dashed line."""
-    stroke, colour = line(colour), series(colour)
-    panel = Panel(heading, subheading, right=288.0)
-    sizes = [p.size for p in points]
-    top = max(p.high for p in points)
-    middle = max(p.median for p in points)
-    log_y = top > LOG_Y_FROM * middle and min(p.low for p in points) > 0
-    x = choose(
-        min(sizes),
-        max(sizes),
-        panel.left + 6,
-        panel.right - 6,
-        log=max(sizes) > LOG_X_FROM * max(min(sizes), 1.0),
-    )
-    y = choose(
-        min(p.low for p in points) if log_y else 0.0, top, panel.bottom, panel.top, log=log_y
-    )
+    colour = series(caption.colour)
+    panel = Panel(caption.heading, caption.subheading, right=288.0)
+    x, y = _axes(points, panel)
     panel.y_axis(y)
     panel.x_axis(x, x_name)
     panel.add(_band([(x(p.size), y(p.low), y(p.high)) for p in points], f"w{colour}"))
@@ -75,46 +58,77 @@ def response(
     if len(inner) > 1:
         panel.add(_band(inner, f"b{colour}"))
     if fit is not None:
-        steps = 40 if x.log else 1
-        ratio = max(sizes) / max(min(sizes), 1.0)
-        ends = [
-            min(sizes) * ratio ** (i / steps)
-            if x.log
-            else min(sizes) + (max(sizes) - min(sizes)) * i
-            for i in range(steps + 1)
-        ]
-        curve = [(x(size), y(fit.fixed + fit.per_byte * size)) for size in ends]
-        panel.add(path(curve, "fit"))
-    panel.add(path([(x(p.size), y(p.median)) for p in points], stroke))
+        panel.add(_fit(fit, [p.size for p in points], x, y))
+    panel.add(path([(x(p.size), y(p.median)) for p in points], line(caption.colour)))
     for p in points:
-        words = f"{p.size:g} bytes: median {digits.number(p.median)}, "
-        if p.p99 is not None:
-            words += f"p99 {digits.number(p.p99)}, "
-        words += f"{digits.number(p.low)} to {digits.number(p.high)} {unit}"
         panel.add(
             el("circle", cx=x(p.size), cy=y(p.median), r=2.6, class_=f"d{colour}"),
-            el("circle", title(words), cx=x(p.size), cy=y(p.median), r=11.0, class_="hit"),
+            el(
+                "circle",
+                title(_words(p, caption.unit)),
+                cx=x(p.size),
+                cy=y(p.median),
+                r=11.0,
+                class_="hit",
+            ),
         )
-    last = points[-1]
-    labels = [(y(last.median), "median", f"t{colour}")]
+    panel.labels(_labels(points[-1], y, colour), panel.right + 4)
+    return panel.finish(caption.name, _description(points, fit, caption.unit))
+
+
+def _axes(points: Sequence[Point], panel: Panel) -> tuple[Scale, Scale]:
+    """Each axis is logarithmic if its values span more than a linear one could show."""
+    least, most = min(p.size for p in points), max(p.size for p in points)
+    low, top = min(p.low for p in points), max(p.high for p in points)
+    log_y = top > LOG_Y_FROM * max(p.median for p in points) and low > 0
+    log_x = most > LOG_X_FROM * max(least, 1.0)
+    x = choose(least, most, panel.left + 6, panel.right - 6, log=log_x)
+    y = choose(low if log_y else 0.0, top, panel.bottom, panel.top, log=log_y)
+    return x, y
+
+
+def _fit(fit: Line, sizes: Sequence[float], x: Scale, y: Scale) -> str:
+    least, most = min(sizes), max(sizes)
+    steps = 40 if x.log else 1
+    ratio = most / max(least, 1.0)
+    along = [
+        least * ratio ** (i / steps) if x.log else least + (most - least) * i
+        for i in range(steps + 1)
+    ]
+    return path([(x(size), y(fit.fixed + fit.per_byte * size)) for size in along], "fit")
+
+
+def _words(p: Point, unit: str) -> str:
+    p99 = f"p99 {digits.number(p.p99)}, " if p.p99 is not None else ""
+    return (
+        f"{p.size:g} bytes: median {digits.number(p.median)}, {p99}"
+        f"{digits.number(p.low)} to {digits.number(p.high)} {unit}"
+    )
+
+
+def _labels(last: Point, y: Scale, colour: int) -> list[tuple[float, str, str]]:
+    """Names of the curves at their right end: (pixel, name, class)."""
+    found = [(y(last.median), "median", f"t{colour}")]
     if last.high > last.median:
-        labels.append((y(last.high), "max", ""))
+        found.append((y(last.high), "max", ""))
     if last.p99 is not None and abs(y(last.p99) - y(last.high)) > 3.0:
-        labels.append((y(last.p99), "p99", ""))
+        found.append((y(last.p99), "p99", ""))
     if abs(y(last.low) - y(last.median)) > 14.0:
-        labels.append((y(last.low), "min", ""))
-    panel.labels(labels, panel.right + 4)
-    first = points[0]
-    description = (
+        found.append((y(last.low), "min", ""))
+    return found
+
+
+def _description(points: Sequence[Point], fit: Line | None, unit: str) -> str:
+    first, last = points[0], points[-1]
+    text = (
         f"{len(points)} sizes from {first.size:g} to {last.size:g} bytes. Median from "
         f"{digits.number(first.median)} to {digits.number(last.median)} {unit}, largest value "
-        f"{digits.number(top)} {unit}."
+        f"{digits.number(max(p.high for p in points))} {unit}."
     )
-    if fit is not None:
-        found = f"{digits.number(fit.fixed)} + {digits.number(fit.per_byte)} per byte"
-        trusted = "." if fit.trusted else ", but the points are not on a line."
-        description += f" Fit {found}{trusted}"
-    return panel.finish(name, description)
+    if fit is None:
+        return text
+    found = f"{digits.number(fit.fixed)} + {digits.number(fit.per_byte)} per byte"
+    return f"{text} Fit {found}{'.' if fit.trusted else ', but the points are not on a line.'}"
 
 
 def _band(rows: Sequence[tuple[float, float, float]], class_: str) -> str:
@@ -126,15 +140,13 @@ def _band(rows: Sequence[tuple[float, float, float]], class_: str) -> str:
 
 def dots(
     points: Sequence[tuple[float, float, str]],
+    caption: Caption,
     *,
-    heading: str,
-    subheading: str,
-    unit: str,
-    name: str,
     x_name: str = "message size, bytes",
 ) -> Plot:
     """Published means (size, value, where) as open circles, without a line: none was published."""
-    panel = Panel(heading, subheading, right=288.0)
+    unit = caption.unit
+    panel = Panel(caption.heading, caption.subheading, right=288.0)
     sizes = [size for size, _, _ in points]
     x = choose(min(sizes), max(sizes), panel.left + 6, panel.right - 6, log=False)
     y = choose(0.0, max(v for _, v, _ in points), panel.bottom, panel.top, log=False)
@@ -155,7 +167,7 @@ def dots(
     for size, value, _ in points[:-1]:
         panel.add(el("g", _value_label(x(size), y(value), value)))
     text = "; ".join(f"{size:g} bytes {digits.printed(v)} {unit}" for size, v, _ in points)
-    return panel.finish(name, f"Published means: {text}.")
+    return panel.finish(caption.name, f"Published means: {text}.")
 
 
 def _value_label(x: float, y: float, value: float) -> str:

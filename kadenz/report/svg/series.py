@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from kadenz.report import digits
 from kadenz.report.svg.element import el, path, text, title
-from kadenz.report.svg.panel import Panel, Plot
+from kadenz.report.svg.panel import Caption, Panel, Plot
 from kadenz.report.svg.scale import choose, linear
 from kadenz.report.svg.style import line as stroke
 from kadenz.report.svg.style import series as colour_of
@@ -19,20 +19,16 @@ LOG_FROM = 12.0
 def series(
     envelope: Envelope,
     scale: float,
+    caption: Caption,
     *,
     named: Sequence[tuple[int, float, str]],
-    heading: str,
-    subheading: str,
-    unit: str,
-    name: str,
-    colour: int,
 ) -> Plot:
     """Extremes and quartiles of consecutive cells over the sample number.
 
     `named` are outliers to label: (sample number, value in the unit shown, words).
     """
-    number = colour_of(colour)
-    panel = Panel(heading, subheading, height=200.0)
+    number = colour_of(caption.colour)
+    panel = Panel(caption.heading, caption.subheading, height=200.0)
     low, high = float(envelope.low.min()) * scale, float(envelope.high.max()) * scale
     middle = float(envelope.bands[1].max()) * scale
     x = linear(0, max(envelope.n, 2), panel.left, panel.right - 4, nice=False)
@@ -51,7 +47,7 @@ def series(
         if len(top) > 1:
             panel.add(path(top + base[::-1], class_, close=True))
     median = [(at, y(float(v) * scale)) for at, v in zip(centres, envelope.bands[1], strict=True)]
-    panel.add(path(median, stroke(colour)))
+    panel.add(path(median, stroke(caption.colour)))
     panel.x_axis(x, "sample number")
     for at, value, words in named:
         px, py = x(at), y(value)
@@ -62,7 +58,7 @@ def series(
         )
     described = "; ".join(words for _, _, words in named)
     return panel.finish(
-        name,
+        caption.name,
         f"{envelope.n:,} samples in time order, {digits.number(low)} to {digits.number(high)} "
-        f"{unit}" + (f"; {described}." if described else "."),
+        f"{caption.unit}" + (f"; {described}." if described else "."),
     )

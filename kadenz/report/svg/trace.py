@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kadenz.report import digits
 from kadenz.report.svg.element import line, path, text
-from kadenz.report.svg.panel import Panel, Plot
+from kadenz.report.svg.panel import Caption, Panel, Plot
 from kadenz.report.svg.scale import Scale, linear
 from kadenz.report.svg.style import series as colour_of
 from kadenz.stats.envelope import Envelope
@@ -24,28 +24,32 @@ class Overlay:
     dashed: bool = False
 
 
+@dataclass(frozen=True)
+class Ticks:
+    """Times in seconds marked at the upper edge, with their label."""
+
+    at: Sequence[float]
+    words: str
+
+
 def trace(
     of: Envelope | None,
     seconds: Floats,
     scale: float,
+    caption: Caption,
     *,
-    heading: str,
-    subheading: str,
-    name: str,
-    colour: int,
-    unit: str,
     overlays: Sequence[Overlay] = (),
-    ticks_at: Sequence[float] = (),
-    ticks_words: str = "",
+    ticks: Ticks | None = None,
     limits: tuple[float, float] | None = None,
 ) -> Plot:
     """Extremes and quartiles of `of` (None: overlays only) over `seconds` (cells + 1,).
 
-    `ticks_at` are times marked at the upper edge and labelled `ticks_words`. `limits` fix the y
-    axis for plots to be compared. Even a single far extreme is shown: the band reaches it.
+    `limits` fix the y axis for plots to be compared. Even a single far extreme is shown: the band
+    reaches it.
     """
-    number = colour_of(colour)
-    panel = Panel(heading, subheading, height=210.0, above=18.0 if ticks_at or overlays else 8.0)
+    number = colour_of(caption.colour)
+    above = 18.0 if ticks is not None or overlays else 8.0
+    panel = Panel(caption.heading, caption.subheading, height=210.0, above=above)
     lows = [float(one.values.min()) for one in overlays]
     highs = [float(one.values.max()) for one in overlays]
     if of is not None:
@@ -62,17 +66,17 @@ def trace(
         points = [(x(at), y(float(v))) for at, v in zip(middle, overlay.values, strict=True)]
         panel.add(path(points, "fit" if overlay.dashed else "mark"))
     _legend(panel, overlays)
-    for at in ticks_at:
-        panel.add(line(x(at), panel.top - 6, x(at), panel.top - 1, "cold"))
-    if ticks_at:
-        panel.add(text(panel.right, panel.top - 9, ticks_words, "coldt", anchor="end"))
+    if ticks is not None:
+        for at in ticks.at:
+            panel.add(line(x(at), panel.top - 6, x(at), panel.top - 1, "cold"))
+        panel.add(text(panel.right, panel.top - 9, ticks.words, "coldt", anchor="end"))
     panel.x_axis(x, "seconds")
     return panel.finish(
-        name,
+        caption.name,
         f"Over {digits.number(float(seconds[-1]))} s, from {digits.number(low)} to "
-        f"{digits.number(high)} {unit}"
+        f"{digits.number(high)} {caption.unit}"
         + "".join(f"; {overlay.words} drawn through" for overlay in overlays)
-        + (f"; {ticks_words}" if ticks_words else "")
+        + (f"; {ticks.words}" if ticks is not None else "")
         + ".",
     )
 
