@@ -8,6 +8,6 @@ set(CMAKE_OBJCOPY arm-none-eabi-objcopy)
 # CMake's compiler check links a program; a bare-metal one needs our linker script for that.
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 set(KDZ_ARCH_FLAGS
-    "-mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard --specs=picolibc.specs --picolibc-buildtype=release")
+    "-mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard")
 set(CMAKE_C_FLAGS_INIT "${KDZ_ARCH_FLAGS}")
 set(CMAKE_ASM_FLAGS_INIT "${KDZ_ARCH_FLAGS}")

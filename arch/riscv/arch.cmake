@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # RISC-V, machine mode: start-up, exceptions, and mcycle as the clock of the instrument `counter`.
+# A kernel may own reset (KDZ_KERNEL_OWNS_RESET): it defines _start and does what start.S does.
 target_sources(kadenz-suite PRIVATE
-    ${CMAKE_CURRENT_LIST_DIR}/start.S
+    $<$<NOT:$<BOOL:$<TARGET_PROPERTY:kadenz-suite,KDZ_KERNEL_OWNS_RESET>>>:${CMAKE_CURRENT_LIST_DIR}/start.S>
     ${CMAKE_CURRENT_LIST_DIR}/trap.S
     ${CMAKE_CURRENT_LIST_DIR}/exception.c
     ${CMAKE_CURRENT_LIST_DIR}/halt.c
@@ -11,3 +12,8 @@ if(KDZ_INSTRUMENT STREQUAL "counter")
     target_sources(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/counter/clock.c)
     target_include_directories(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/counter)
 endif()
+
+# The C library, for what links kadenz-board. Not in the tool chain file: programs that a kernel's
+# build makes for itself would get it, and with it picolibc's linker script.
+target_compile_options(kadenz-board INTERFACE --specs=picolibc.specs --picolibc-buildtype=release)
+target_link_options(kadenz-board INTERFACE --specs=picolibc.specs --picolibc-buildtype=release)

@@ -10,7 +10,7 @@ target_include_directories(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/includ
 target_link_options(kadenz-suite PRIVATE -nostartfiles -T${CMAKE_CURRENT_LIST_DIR}/link.ld)
 set_property(TARGET kadenz-suite APPEND PROPERTY LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/link.ld)
 
-target_compile_definitions(kadenz-suite PRIVATE
+target_compile_definitions(kadenz-board INTERFACE
     # mtime counts the 32768 Hz crystal. 1024 Hz divides it exactly; 1000 Hz would not.
     KDZ_BOARD_TIMER_HZ=32768u
     KDZ_BOARD_TICK_HZ=1024u

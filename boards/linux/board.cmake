@@ -21,7 +21,7 @@ target_include_directories(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/includ
 if(NOT KDZ_LINUX_BOARD) # a board of its own that is this program again names itself
     set(KDZ_LINUX_BOARD linux)
 endif()
-target_compile_definitions(kadenz-suite PRIVATE
+target_compile_definitions(kadenz-board INTERFACE
     _GNU_SOURCE
     KDZ_LINUX_BOARD="${KDZ_LINUX_BOARD}"
     # Largest message of itc/. A channel that takes less says so: a pipe PIPE_BUF = 4096 (pipe(7)).

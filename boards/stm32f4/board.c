@@ -9,9 +9,6 @@
 
 /* The software interrupt is EXTI line 0's, whose pin interrupt stays disabled. */
 #define SOFTWARE_IRQ 6u
-/* Less urgent than the kernel's limit for handlers that call it (configMAX_SYSCALL…), more urgent
- * than the kernel's own: the upper four bits of the byte count. */
-#define SOFTWARE_IRQ_PRIORITY 0x80u
 
 #define APB1ENR_TIM2 (1u << 0)
 #define CR1_CEN (1u << 0)
@@ -38,7 +35,7 @@ void kdz_board_init(void)
                   "the crystal or the PLL did not start: this board expects 8 MHz at HSE", NULL, 0);
     }
     stm32f4_console_init(STM32F4_APB2_HZ);
-    NVIC_IPR8(SOFTWARE_IRQ) = SOFTWARE_IRQ_PRIORITY;
+    NVIC_IPR8(SOFTWARE_IRQ) = KDZ_BOARD_IRQ_PRIORITY;
     NVIC_ISER(0) = 1u << SOFTWARE_IRQ;
 }
 

@@ -10,12 +10,15 @@ target_include_directories(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/includ
 target_link_options(kadenz-suite PRIVATE -nostartfiles -T${CMAKE_CURRENT_LIST_DIR}/link.ld)
 set_property(TARGET kadenz-suite APPEND PROPERTY LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/link.ld)
 
-target_compile_definitions(kadenz-suite PRIVATE
+target_compile_definitions(kadenz-board INTERFACE
     # SysTick counts the core clock; the studies' tick is 1 ms (mazzi2021, section 4.3).
     KDZ_BOARD_TIMER_HZ=168000000u
     KDZ_BOARD_TICK_HZ=1000u
-    # Levels of interrupt priority: 4 bits of the 8 (RM0090, section 12.1).
+    # Interrupt priorities are 4 bits of the 8 (RM0090, section 12.1); a larger number is less
+    # urgent. Handlers from the limit on may call the kernel, the software interrupt's is one.
     KDZ_BOARD_PRIORITY_BITS=4
+    KDZ_BOARD_KERNEL_PRIORITY_LIMIT=0x50u
+    KDZ_BOARD_IRQ_PRIORITY=0x80u
     # Memory for the threads and objects of a kernel that allocates.
     KDZ_BOARD_HEAP_BYTES=32768u
     # Largest message of itc/.

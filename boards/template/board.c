@@ -21,7 +21,7 @@ const char *kdz_board_name(void)
  * controller: the software interrupt enabled, less urgent than what the kernel never masks. */
 void kdz_board_init(void)
 {
-    NVIC_IPR8(SOFTWARE_IRQ) = 0x80u;
+    NVIC_IPR8(SOFTWARE_IRQ) = KDZ_BOARD_IRQ_PRIORITY;
     NVIC_ISER(0) = 1u << SOFTWARE_IRQ;
 }
 

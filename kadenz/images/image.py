@@ -143,7 +143,9 @@ def _port(target: TargetName) -> str:
 
 def _configure(folder: Path, target: TargetName, options: dict[str, str]) -> None:
     """Runs CMake's first step unless this folder was configured with the same options."""
-    wanted = json.dumps(options, sort_keys=True)
+    tool_chain = options.get("CMAKE_TOOLCHAIN_FILE", "")
+    text = Path(tool_chain).read_text() if tool_chain else ""
+    wanted = json.dumps([options, text], sort_keys=True)
     stamp = folder / "kadenz-options.json"
     if stamp.is_file() and stamp.read_text() == wanted and (folder / "build.ninja").is_file():
         return

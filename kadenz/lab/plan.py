@@ -190,12 +190,12 @@ def _check(bench: Bench, params: Mapping[str, Value], where: str) -> None:
         if param.words:
             if value not in param.words:
                 raise ConfigError(
-                    f"{where}: {name} = {value} is no value of it",
+                    f"{where}: {name} = {value} is not one of its values",
                     remedy=f"This target takes {', '.join(param.words)}",
                 )
         elif isinstance(value, str):
             raise ConfigError(
-                f"{where}: {name} = {value} is no number",
+                f"{where}: {name} = {value} is not a number",
                 remedy=f"This target takes {param.low} to {param.high}",
             )
         elif not param.low <= value <= param.high:

@@ -33,8 +33,8 @@ add_library(freertos OBJECT
     ${freertos}/portable/MemMang/heap_4.c)
 set_target_properties(freertos PROPERTIES C_STANDARD 11)
 target_compile_options(freertos PRIVATE -g -O2 -ffunction-sections -fdata-sections -w)
-get_target_property(kdz_definitions kadenz-suite COMPILE_DEFINITIONS)
-target_compile_definitions(freertos PUBLIC ${kdz_definitions}
+target_link_libraries(freertos PUBLIC kadenz-board)
+target_compile_definitions(freertos PUBLIC
     KDZ_FREERTOS_CHECKS=$<BOOL:${KDZ_FREERTOS_CHECKS}>)
 target_include_directories(freertos SYSTEM PUBLIC ${freertos}/include)
 target_include_directories(freertos PUBLIC

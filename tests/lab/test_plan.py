@@ -191,9 +191,9 @@ def test_a_word_goes_into_the_plan_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("policy", "dead", "policy = dead is no value of it"),
-        ("policy", 2, "policy = 2 is no value of it"),
-        ("size_bytes", "many", "size_bytes = many is no number"),
+        ("policy", "dead", "policy = dead is not one of its values"),
+        ("policy", 2, "policy = 2 is not one of its values"),
+        ("size_bytes", "many", "size_bytes = many is not a number"),
     ],
 )
 def test_a_word_that_is_none_of_the_parameter_is_refused(

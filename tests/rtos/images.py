@@ -53,6 +53,9 @@ def build(
     folder = inventory.root() / "build" / "tests" / f"{kernel}-{board}-{instrument}-{name}"
     arch = read_toml(inventory.root() / "boards" / board / "board.toml", Board).arch
     toolchain = inventory.root() / "arch" / arch / "toolchain.cmake"
+    cache = folder / "CMakeCache.txt"  # it remembers the flags of the tool chain file
+    if cache.is_file() and cache.stat().st_mtime < toolchain.stat().st_mtime:
+        cache.unlink()
     settings = {
         "KDZ_KERNEL": kernel,
         "KDZ_BOARD": board,

@@ -53,3 +53,12 @@ def test_measuring_images_leave_the_checks_out() -> None:
     hello = boot(build("stm32f4"), "stm32f4", "end\n").one(Hello)
     assert hello.settings["asserts"] == "off"
     assert hello.settings["stack_check"] == "idle thread"
+
+
+def test_a_fault_keeps_its_registers_when_a_kernel_moved_the_vectors() -> None:
+    options = (("KDZ_EXTRA_BENCH", str(TARGETS / "own_vectors.c")),)
+    folder = build("stm32f4", "own-vectors", options=options)
+    fault = boot(folder, "stm32f4", "fault/own-vectors id=1 samples=1\nend\n").one(Fault)
+    assert (fault.kind, fault.message) == ("exception", "undefined instruction")
+    assert fault.registers["r3"] == 0x12345678
+    assert fault.thread == "main"

@@ -8,8 +8,8 @@ import pytest
 from kadenz.config import inventory
 from kadenz.config.kernel import Kernel
 from kadenz.config.toml import read_toml
-from kadenz.wire.messages import Bench, Conform, End, Hello
-from tests.rtos.images import BOARDS, boot, build
+from kadenz.wire.messages import Bench, Conform, End, Hello, Text
+from tests.rtos.images import BOARDS, TARGETS, boot, build
 
 pytestmark = pytest.mark.emulated
 
@@ -72,3 +72,14 @@ def test_the_benchmark_of_the_how_to_page_builds_and_measures() -> None:
     said = boot(folder, "stm32f4", "mine/give id=1 samples=20\nend\n")
     assert said.one(End).status == "ok"
     assert said.values("mine/give").size == 20
+
+
+def test_a_kernel_may_own_reset() -> None:
+    options = (
+        ("KDZ_EXTRA_BENCH", str(TARGETS / "own_reset.c")),
+        ("CMAKE_PROJECT_kadenz-suite_INCLUDE", str(TARGETS / "own_reset.cmake")),
+    )
+    folder = build("stm32f4", "own-reset", options=options)
+    said = boot(folder, "stm32f4", "itc/queue id=1 samples=5\nend\n")
+    assert said.one(End).status == "ok"
+    assert "started by the kernel's own reset" in said.one(Text).text

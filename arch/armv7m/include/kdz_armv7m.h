@@ -46,6 +46,9 @@ extern volatile bool kdz_arch_halted;
 typedef void (*kdz_vector)(void);
 
 void kdz_reset(void);
+/* Where every fault goes. A kernel that moves VTOR to a table of its own puts it there at 2 to 6
+ * and 12, or jumps to it from its handler with lr, the stacks and r4 to r11 as the core left them:
+ * the report then holds the registers of the fault. */
 void kdz_armv7m_fault_entry(void);
 
 #endif

@@ -4,11 +4,11 @@
 
 #define configCPU_CLOCK_HZ KDZ_BOARD_TIMER_HZ /* SysTick counts the core clock */
 
-/* Priorities stand in the upper bits of a byte; a larger number is less urgent. Handlers from 5
- * down may call the kernel, 0 to 4 are never held up by it (FreeRTOS's usual border). */
+/* Priorities stand in the upper bits of a byte; a larger number is less urgent. The kernel never
+ * holds up handlers above the board's limit (board.cmake). */
 #define configPRIO_BITS KDZ_BOARD_PRIORITY_BITS
 #define configKERNEL_INTERRUPT_PRIORITY 0xffu
-#define configMAX_SYSCALL_INTERRUPT_PRIORITY (5u << (8 - KDZ_BOARD_PRIORITY_BITS))
+#define configMAX_SYSCALL_INTERRUPT_PRIORITY KDZ_BOARD_KERNEL_PRIORITY_LIMIT
 
 #define vPortSVCHandler SVC_Handler
 #define xPortPendSVHandler PendSV_Handler
