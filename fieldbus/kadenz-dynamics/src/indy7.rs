@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Neuromeka Indy7: numbers of the maker's public ROS description (BSD-3-Clause): origins, inertias and limits.
-//! The description carries no rotor inertia, gear ratio or friction; those are assumptions of whoever simulates.
+//! The description carries no rotor inertia, gear ratio or friction; a simulation has to assume those.
 
 use std::f64::consts::FRAC_PI_2;
 

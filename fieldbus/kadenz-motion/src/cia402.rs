@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statuswords_of_the_standard_are_recognised_whatever_the_other_bits_say() {
+    fn statuswords_of_the_standard_are_recognised_with_any_other_bits() {
         let table = [
             (0x0000, DriveState::NotReady),
             (0x0250, DriveState::SwitchOnDisabled),

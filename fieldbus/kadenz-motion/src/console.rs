@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the program says on standard error: events and progress, and panics as one line, because they are acted on.
+//! Standard error: events and progress, and each panic as one line, because the program handles it.
 
 use std::io::{self, IsTerminal, Write};
 
-/// Standard error whose reader may go away: drives are not left to their watchdog because a pipe broke.
+/// Standard error whose reader may go away: a broken pipe must not leave the drives to their watchdog.
 struct Unbroken;
 
 impl Write for Unbroken {
@@ -17,7 +17,7 @@ impl Write for Unbroken {
     }
 }
 
-/// Says events and progress, warnings only if `quiet`; coloured for a terminal. Only the first call counts.
+/// Prints events and progress, only warnings if `quiet`; in colour on a terminal. Only the first call counts.
 pub fn speak(quiet: bool) {
     let level = if quiet { tracing::Level::WARN } else { tracing::Level::INFO };
     let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
@@ -25,7 +25,7 @@ pub fn speak(quiet: bool) {
     let _ = tracing::subscriber::set_global_default(subscriber.without_time().with_target(false).finish());
 }
 
-/// Panics are one line: they are caught and acted on.
+/// Prints a panic as one line: it is caught and handled.
 pub fn panics_in_a_line() {
     std::panic::set_hook(Box::new(|panic| {
         let thread = std::thread::current();

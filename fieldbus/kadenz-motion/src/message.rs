@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the tasks tell each other (yoo2024, figure 14): plain numbers in POSIX message queues.
+//! The messages between the tasks (yoo2024, figure 14): plain numbers in POSIX message queues.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -102,7 +102,7 @@ pub struct TaskSample {
     pub skipped: u32,
 }
 
-/// What a cycle of the main task adds, for the log.
+/// Sample of a cycle of the main task, for the log.
 #[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct CycleSample {

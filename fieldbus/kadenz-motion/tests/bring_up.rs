@@ -61,7 +61,7 @@ fn a_drive_without_an_interpolation_period_comes_up_without_it() {
 }
 
 #[test]
-fn the_layout_decides_over_the_interpolation_period_where_it_says_so() {
+fn the_layout_may_decide_on_the_interpolation_period() {
     let (cell, written) = up(Some(false), NOTHING, 0);
     assert_eq!((cell.is_ok(), written), (true, 0));
     // Written without asking first.

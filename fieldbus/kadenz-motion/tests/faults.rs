@@ -225,7 +225,7 @@ fn c23_lost_frames_during_bring_up_are_resent() {
 }
 
 #[test]
-fn c42_an_answer_lost_anywhere_in_the_bring_up_is_made_good() {
+fn c42_the_bring_up_recovers_from_an_answer_lost_anywhere() {
     // Reading a mailbox empties it, so the second copy of such a frame finds nothing: one moment in five or so.
     for frame in [100, 3000, 7000].into_iter().chain(12_700..12_712) {
         for kind in ["lose-return", "lose-frame"] {
@@ -279,7 +279,7 @@ fn c28_a_dead_trajectory_task_is_held_and_then_stopped() {
 }
 
 #[test]
-fn c29_a_dead_dynamic_task_is_named_and_the_motion_goes_on() {
+fn c29_a_dead_dynamic_task_is_named_and_the_motion_continues() {
     let mut cell = Cell::new(&[]);
     cell.run_until_fast();
     cell.dynamics_lives = false;
@@ -335,7 +335,7 @@ fn c33_a_stop_of_category_2_halts_on_the_path_and_holds_before_power_goes() {
 }
 
 #[test]
-fn c34_a_fault_during_a_gentle_stop_makes_it_a_hard_one() {
+fn c34_a_fault_during_a_gentle_stop_removes_power() {
     let mut cell = Cell::new(&[&at("drive-fault@cycle=FAST,device=joint-1,code=8976")]);
     while cell.main.cycles() < FAST - 20 {
         assert_eq!(cell.cycle(), Flow::Continue);

@@ -64,7 +64,7 @@ fn c60_an_error_in_op_hides_no_device_that_leaves_it() {
 }
 
 #[test]
-fn c61_a_start_that_hangs_says_by_which_code() {
+fn c61_a_start_that_hangs_names_the_code() {
     let mut cell = Cell::new(&["refuse-state@frame=1,device=joint-3,state=8,code=27"]);
     let (_, _, event) = cause(cell.run(20_000));
     assert!(event.to_string().contains("0x0014 (SAFE-OP with an error), AL status code 0x001b"), "{event}");

@@ -29,14 +29,14 @@ fn largest_errors(cell: &Cell) -> (f64, f64) {
 }
 
 #[test]
-fn c26_left_out_cycles_are_counted_and_the_arm_is_where_it_would_be_without_them() {
+fn c26_skipped_cycles_are_counted_and_the_arm_is_where_it_would_be_without_them() {
     // The drives go on along their line, the reference passes over the setpoints of the pause: as if there were none.
     let (position, velocity) = errors_over_a_pause(&mut Cell::new(&[]), 3);
     assert!(position < 0.2 && velocity < 1.0, "{position} degrees, {velocity} degrees/s");
 }
 
 #[test]
-fn c37_a_pause_longer_than_the_drives_go_on_for_costs_velocity_and_no_fault() {
+fn c37_a_pause_longer_than_drives_continue_costs_velocity_and_no_fault() {
     let (position, velocity) = errors_over_a_pause(&mut Cell::new(&[]), 45);
     assert!(position < 2.0 && velocity > 2.0, "{position} degrees, {velocity} degrees/s");
 }
@@ -58,7 +58,7 @@ fn c38_a_pause_of_ten_or_twenty_milliseconds_anywhere_on_the_way_costs_little() 
 }
 
 #[test]
-fn c39_setpoints_that_are_two_cycles_late_are_passed_over_and_nothing_jumps() {
+fn c39_setpoints_that_are_two_cycles_late_are_skipped_and_nothing_jumps() {
     let mut late = Vec::new();
     for dead_ms in 4..12 {
         let mut cell = Cell::new(&[]);
@@ -151,7 +151,7 @@ fn c51_frames_that_leave_close_to_sync0_carry_the_setpoint_of_the_one_that_takes
 }
 
 #[test]
-fn c52_a_frame_held_up_behind_its_setpoints_is_made_good_by_the_next() {
+fn c52_a_frame_delayed_after_its_setpoints_is_corrected_by_the_next() {
     // The processor is taken away between the setpoints and the frame. Where that ends within 15 µs of a SYNC0, drives
     // take a setpoint of the past, for no other can come in time; everywhere else the next frame is there before it.
     let held_us = (40..2600).step_by(40).filter(|held| (held + 20) % 1000 != 500);

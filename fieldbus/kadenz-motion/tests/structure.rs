@@ -141,7 +141,7 @@ fn every_file_is_known_to_be_part_of_a_period_or_not() {
 }
 
 #[test]
-fn nothing_a_task_does_in_its_period_waits_for_another_thread() {
+fn no_task_waits_for_another_thread_in_its_period() {
     for file in CYCLIC {
         let text = std::fs::read_to_string(source().join(file)).unwrap();
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
@@ -153,7 +153,7 @@ fn nothing_a_task_does_in_its_period_waits_for_another_thread() {
 }
 
 #[test]
-fn nothing_a_task_does_in_its_period_speaks() {
+fn no_task_prints_in_its_period() {
     // `tracing` formats, allocates and writes to whatever standard error is. In a period it is not called at all.
     for file in CYCLIC {
         let text = std::fs::read_to_string(source().join(file)).unwrap();

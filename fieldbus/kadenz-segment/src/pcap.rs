@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_read_back() {
+    fn a_recording_is_read_back() {
         let mut file = Vec::new();
         let mut writer = Writer::new(&mut file, 1_700_000_000).unwrap();
         writer.write(5_000_000_123, Direction::In, 1, &[1, 2, 3]).unwrap();

@@ -88,7 +88,7 @@ pub const FAULTS: &[(&str, Range)] = &[
 ];
 
 /// Holds all numbers of a TOML text against `rows`, and the lengths of its lists. Keys without a row, unknown ones among
-/// them, are not looked at: whoever takes the values apart names those.
+/// them, are ignored here; the parser of the values names those.
 pub fn check(path: &Path, text: &str, rows: &[(&str, Range)], remedy: &str) -> Result<(), SegmentError> {
     let table = DeTable::parse(text).map_err(|error| from_toml(path, text, &error, remedy))?;
     let mut key = String::new();

@@ -39,7 +39,7 @@ fn four_bytes_and_fewer_come_expedited() {
 }
 
 #[test]
-fn a_drive_says_what_a_count_is() {
+fn a_drive_states_its_encoder_scale() {
     let mut master = in_pre_op();
     let turn = (1_u32 << 20).to_le_bytes().to_vec();
     let one = vec![1, 0, 0, 0];
@@ -58,7 +58,7 @@ fn text_comes_by_normal_transfer() {
 }
 
 #[test]
-fn what_exceeds_the_mailbox_comes_and_goes_in_segments() {
+fn data_longer_than_the_mailbox_travel_in_segments() {
     // A mapping of 36 entries is 2 + 36·4 bytes: more than one mailbox, and room beyond what is mapped.
     let mut master = in_pre_op();
     let mut long = with_esi("data/long.xml");

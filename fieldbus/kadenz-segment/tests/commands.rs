@@ -163,7 +163,7 @@ fn an_image_in_one_datagram_or_cut_anywhere_is_the_same() {
 }
 
 #[test]
-fn a_longer_datagram_carries_the_image_and_leaves_what_is_beside_it() {
+fn a_longer_datagram_carries_the_image_and_leaves_its_neighbours() {
     let mut master = six_bytes_each_way(&[11, 12, 13, 14, 15, 16]);
     let sent = [90, 91, 1, 2, 3, 4, 5, 6, 92];
     let (data, counter) = master.command(Command::Lrw, 0x3FE, &sent).unwrap();
@@ -184,7 +184,7 @@ fn a_route_in_the_wrong_direction_carries_nothing() {
 }
 
 #[test]
-fn an_image_that_was_exchanged_before_follows_what_has_changed_since() {
+fn a_known_image_follows_later_changes() {
     let mut master = six_bytes_each_way(&[11, 12, 13, 14, 15, 16]);
     let exchange = |master: &mut Master, at: u32| master.command(Command::Lrw, at, &[7; 6]).unwrap();
     let outputs = |master: &mut Master| {

@@ -40,7 +40,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_built_is_parsed_back(
+    fn a_built_frame_is_parsed_back(
         parts in prop::collection::vec((0_u8..15, any::<u32>(), prop::collection::vec(any::<u8>(), 0..100)), 1..12)
     ) {
         let mut builder = FrameBuilder::default();
@@ -113,7 +113,7 @@ proptest! {
     }
 
     #[test]
-    fn any_fault_is_taken_or_refused_and_frames_pass_all_the_same(
+    fn any_fault_is_taken_or_refused_and_frames_still_pass(
         kind in prop::sample::select(vec!["lose-frame", "late-frame", "wrong-counter", "corrupt-frame", "device-gone",
             "al-error", "refuse-state", "drive-fault", "clock-drift", "emergency", "emergency-during-request", "no-link"]),
         pairs in prop::collection::vec((prop::sample::select(vec!["cycle", "frame", "time_ms", "request", "count",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! CLOCK_MONOTONIC in nanoseconds (64 bits last 584 years), and a virtual clock for simulations, which moves only when
-//! somebody waits.
+//! CLOCK_MONOTONIC in nanoseconds (64 bits last 584 years), and a virtual clock for simulations, which moves only when a
+//! task waits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a real-time program asks of Linux: clocks, scheduling, locked memory, queues between tasks, packet sockets,
+//! Services of Linux for a real-time program: clocks, scheduling, locked memory, queues between tasks, packet sockets,
 //! signals. All `unsafe` code of the fieldbus is in this crate; every other crate forbids it. Most system calls go
 //! through `nix`, which is safe to call; the few blocks left are those without a safe wrapper.
 

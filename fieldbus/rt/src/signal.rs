@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Signals as a number: the handler counts, and whoever cares looks.
+//! Signals as a number: the handler counts them, and a program reads the count.
 
 use std::process::Child;
 use std::sync::atomic::{AtomicU32, Ordering};

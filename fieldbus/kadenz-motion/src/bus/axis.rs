@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_drive_says_is_read_in_radians() {
+    fn a_drives_feedback_is_read_in_radians() {
         let mut inputs = [0; 10];
         inputs[..2].copy_from_slice(&0x1637u16.to_le_bytes());
         inputs[2..6].copy_from_slice(&(-262_144i32).to_le_bytes());
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_axis_needs_of_the_image_ends_behind_its_last_object() {
+    fn the_image_of_an_axis_ends_behind_its_last_object() {
         let offsets = axis().offsets;
         assert_eq!((offsets.outputs_end(), offsets.inputs_end()), (9, 10));
         let offsets = Offsets { velocity_offset: Some(9), error_code: Some(10), mode_display: Some(12), ..offsets };

@@ -17,7 +17,7 @@ pub enum BusError {
         /// Why not.
         source: std::io::Error,
     },
-    /// Somebody else uses the ring.
+    /// Another master uses the ring.
     #[error(
         "{step}: another master is on the wire: {} frames that command devices, source address {source_address}. Two \
          masters cannot share a ring: end the other program, or name another interface{}",

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn only_emergencies_are_taken_for_one() {
+    fn only_an_emergency_is_taken_for_one() {
         let mut mailbox = [0; 128];
         mailbox[..2].copy_from_slice(&10_u16.to_le_bytes());
         (mailbox[5], mailbox[7]) = (0x13, 0x10);

@@ -234,7 +234,7 @@ impl<W: Wire> Bus<W> {
             control(u16::from(state) | ACKNOWLEDGE).await?;
             control(OP).await
         };
-        // A request that is lost is repeated by whoever still sees the device outside OP.
+        // A lost request is repeated as long as the device is seen outside OP.
         let _ = catch_unwind(AssertUnwindSafe(|| self.pump.run(ask, Patience::Until(deadline_ns))));
     }
 

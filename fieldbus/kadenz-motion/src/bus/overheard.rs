@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What frames say beside the answer the master library takes: error flags of devices, and whether somebody else is on
+//! Contents of frames besides the answer for the master library: error flags of devices, and whether another sender is on
 //! the wire.
 
 use std::hash::{BuildHasher, RandomState};

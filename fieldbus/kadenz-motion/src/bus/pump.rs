@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Drives the master library's futures from one thread: sends what it has to send, waits for the answer, polls again.
+//! Drives the master library's futures from one thread: sends its frames, waits for the answer, polls again.
 //!
 //! The library's own senders are a second thread or an executor; each costs a wake-up a frame and, through its timers, a
 //! lock and an allocation. Here the calling task does it all. The library is given no time-out of its own for frames
@@ -50,7 +50,7 @@ const UNDER_WAY: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Received {
     Answer,
-    /// Somebody else's, or one that was given up.
+    /// Of another sender, or too late.
     Stray,
     Nothing,
 }
@@ -63,9 +63,9 @@ pub struct Pump<W> {
     buffer: [u8; FRAME_MAX_BYTES],
     /// The frame sent last.
     last: Leaving,
-    /// What came beside answers.
+    /// Findings besides answers.
     pub(super) overheard: Overheard,
-    /// Frames that were no answer to anything: late, doubled or damaged.
+    /// Frames that answered nothing: late, doubled or damaged.
     pub strays: u64,
     /// Frames resent because no answer came.
     pub resent: u64,

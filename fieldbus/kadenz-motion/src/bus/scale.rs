@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_held_against_the_feed_constant_or_encoder_and_gear() {
+    fn counts_are_compared_with_the_feed_constant_or_encoder_and_gear() {
         let by_feed = Said { feed: Some((TURN, 1)), resolution: Some((4096, 1)), ..Said::default() };
         assert_eq!(said(by_feed, true, |_| ()), None);
         assert_eq!(said(by_feed, true, |axis| axis.counts_per_turn *= -1.0), None, "the sign is the layout's");
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gear_that_scales_torques_is_held_against_the_drives() {
+    fn a_gear_that_scales_torques_is_compared_with_the_drives() {
         let drive = Said { gear: Some((101, 1)), ..Said::default() };
         assert!(said(drive, true, |_| ()).is_some_and(|words| words.contains("101") && words.contains("121")));
         assert_eq!(said(drive, false, |_| ()), None);

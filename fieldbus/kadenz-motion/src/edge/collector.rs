@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_behind_a_pulse_leaves_its_number_and_makes_holes_behind_it() {
+    fn a_pause_after_a_pulse_keeps_its_number_and_leaves_holes() {
         let mut collector = Collector::new(10);
         // The machine pauses after pulse 6: its edge is known late, the next pulse is 9. The counter wraps.
         let said = [(65_533, 0, 4), (65_534, 1000, 5), (65_535, 2000, 6), (0, 2000, 6), (1, 5003, 9)];
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_without_an_edge_is_no_proof() {
+    fn a_time_without_an_edge_fails_the_proof() {
         let mut collector = Collector::new(10);
         taken(&mut collector, &[(7, 0, 4), (7, 1000, 5)]);
         assert_eq!(collector.uncounted, 1);

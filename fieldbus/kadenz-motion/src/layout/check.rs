@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_that_is_wrong_has_a_remedy_too() {
+    fn every_other_mistake_has_a_remedy() {
         assert!(refused("period_us = 1000", "period_us = 500").contains("Use 1000"));
         assert!(refused("sync0_after_us = 500", "sync0_after_us = 1000").contains("less than 1000"));
         assert!(refused("device = 2", "device = 1").contains("`joint 0` and `joint 1` both name device 1"));

@@ -165,14 +165,14 @@ mod tests {
     }
 
     #[test]
-    fn no_way_to_go_is_a_move_of_no_duration() {
+    fn a_move_of_no_distance_takes_no_time() {
         let curve = SCurve::new(12.0, 12.0, LIMITS);
         assert_eq!((curve.duration_s(), curve.at(1.0)), (0.0, State { position: 12.0, ..State::default() }));
     }
 
     proptest! {
         #[test]
-        fn every_move_keeps_its_limits_and_ends_at_rest_where_it_should(
+        fn every_move_keeps_its_limits_and_ends_at_rest_at_its_target(
             from in -200.0..200.0f64, way in -400.0..400.0f64,
             velocity in 0.1..200.0f64, acceleration in 0.1..1000.0f64, jerk in 1.0..20_000.0f64,
         ) {

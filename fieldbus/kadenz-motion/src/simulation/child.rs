@@ -65,7 +65,7 @@ pub fn simulate(options: &RingOptions) -> Result<(), MotionError> {
         become_real_time(PRIORITY)?;
         lock_memory()?;
     }
-    // Whoever started it may have gone already: the ring ends by itself then.
+    // The parent may have gone already; then the ring ends by itself.
     let _ = writeln!(std::io::stdout(), "{READY}");
     // One call of `serve`, because its time begins with it: the ring must not be younger after the master has gone.
     let over = AtomicBool::new(false);
@@ -85,7 +85,7 @@ pub fn simulate(options: &RingOptions) -> Result<(), MotionError> {
         over.store(true, Ordering::Relaxed);
         served
     })?;
-    // Whoever reads may be gone: that is a case this ring is for.
+    // The reader may be gone, which is a case that this ring simulates.
     let (frames, powered) = (segment.counters().frames, powered(&segment));
     let _ = writeln!(std::io::stderr(), "simulated ring: {frames} frames, {powered} drives with power at the end");
     if options.with_parent {

@@ -28,7 +28,7 @@ pub struct InProcess {
 }
 
 impl InProcess {
-    /// Shares the segment with whoever wants to look at it; frames lock it only while they pass.
+    /// Shares the segment with a test that looks at it; frames lock it only while they pass.
     pub fn new(segment: Arc<Mutex<Segment>>, clock: Clock) -> Self {
         let slots = std::array::from_fn(|_| Slot { due_ns: 0, length: 0, frame: [0; FRAME_MAX_BYTES] });
         Self { segment, clock, slots: Box::new(slots) }

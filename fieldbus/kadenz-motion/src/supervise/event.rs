@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What happened, in a form that fits a message queue.
+//! An event, in a form that fits a message queue.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -21,7 +21,7 @@ macro_rules! kinds {
                 match code { $($code => Some(Self::$name),)* _ => None }
             }
 
-            /// What `value` and `expected` mean, as text with `{}` for each; `{x}` is hexadecimal as in manuals,
+            /// The meaning of `value` and `expected`, as text with `{}` for each; `{x}` is hexadecimal as in manuals,
             /// `{deg}` degrees from millionths; the others are packed numbers (`words.rs`).
             fn template(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
@@ -93,9 +93,9 @@ kinds! {
 pub struct Event {
     /// Cycle of the main task in which it was seen.
     pub cycle: u64,
-    /// What was found; meaning by kind.
+    /// The finding; its meaning depends on the kind.
     pub value: i64,
-    /// What it was held against; meaning by kind.
+    /// The value it was compared with; its meaning depends on the kind.
     pub expected: i64,
     kind: u32,
     reaction: u32,
@@ -112,7 +112,7 @@ impl Event {
         EventKind::from_code(self.kind)
     }
 
-    /// What was done about it.
+    /// The reaction to it.
     pub fn reaction(&self) -> super::Reaction {
         super::Reaction::from_code(self.reaction)
     }
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_says_cycle_values_and_reaction() {
+    fn an_event_names_cycle_values_and_reaction() {
         let event = Event::new(1234, EventKind::WorkingCounter, 18, 21, Reaction::Hold);
         assert_eq!(event.to_string(), "cycle 1234: working counter 18, 21 expected: holds the last setpoint");
         let fault = Event::new(7, EventKind::DriveFault, 2, 0x8611, Reaction::SafeState);

@@ -178,7 +178,7 @@ fn m14_a_drive_fault_removes_power_of_all_and_names_its_code() {
 }
 
 #[test]
-fn m15_a_drive_that_leaves_operation_unasked_stops_the_others() {
+fn m15_a_drive_that_leaves_operation_without_a_command_stops_the_others() {
     let mut axes = [FOLLOWS; 6];
     axes[5] = axis(DriveState::SwitchedOn, 0x0233, 0, 0.0);
     assert_eq!(Bench::new().cycle_of(&axes, |_| ()), Reaction::QuickStop);
@@ -280,7 +280,7 @@ fn m23_axes_that_are_enabled_are_held_to_it_while_the_others_are_on_their_way() 
 }
 
 #[test]
-fn m24_the_bus_is_supervised_while_drives_are_enabled_and_lost_time_is_only_told() {
+fn m24_the_bus_is_supervised_while_drives_are_enabled_and_lost_time_is_only_logged() {
     let enabling = |exchange| move |seen: &mut Observation<'_>| (seen.duty, seen.exchange) = (Duty::Enabling, exchange);
     assert_eq!(Bench::new().until_quick_stop(enabling(Exchange::Lost)), 5);
     let wrong = Exchange::Answered { working_counter: 18, al: None };
@@ -360,7 +360,7 @@ fn m28_a_warning_is_reported_once_and_stops_nothing() {
 }
 
 #[test]
-fn m29_a_drive_in_another_mode_stops_at_once_and_its_bits_are_not_read_as_those_of_this_one() {
+fn m29_a_drive_in_another_mode_stops_at_once_and_its_mode_bits_are_ignored() {
     let mut bench = Bench::new();
     let homing = saying(2, |axis| (axis.mode, axis.statusword) = (Some(6), 0x2637));
     assert_eq!(bench.cycle_of(&homing, |_| ()), Reaction::QuickStop);
@@ -372,7 +372,7 @@ fn m29_a_drive_in_another_mode_stops_at_once_and_its_bits_are_not_read_as_those_
 }
 
 #[test]
-fn m30_what_drives_say_in_a_stop_is_no_news() {
+fn m30_status_bits_of_drives_in_a_stop_are_not_reported() {
     let mut bench = Bench::new();
     let all = saying(0, |axis| axis.statusword = 0x2887 | 0x20);
     for _ in 0..50 {
@@ -398,7 +398,7 @@ fn m31_an_error_latched_in_op_stops_with_its_code_once() {
 }
 
 #[test]
-fn m32_another_master_is_named_and_stops_and_one_damaged_frame_is_none() {
+fn m32_another_master_is_named_and_stops_and_one_damaged_frame_does_not_count() {
     let heard = |commands| move |seen: &mut Observation<'_>| seen.stranger = Stranger { commands, source: 3 };
     let mut bench = Bench::new();
     assert_eq!(
@@ -421,7 +421,7 @@ fn m33_another_master_is_the_first_cause_of_states_that_are_not_ours() {
 }
 
 #[test]
-fn m34_another_master_on_the_way_up_is_reported_and_enables_no_drive() {
+fn m34_another_master_during_the_start_is_reported_and_enables_no_drive() {
     let mut bench = Bench::new();
     let heard = |duty| move |seen: &mut Observation<'_>| (seen.duty, seen.stranger.commands) = (duty, 5);
     for _ in 0..5 {

@@ -15,7 +15,7 @@ const STRANGE_COMMANDS: u64 = 3;
 pub enum Reaction {
     /// Nothing: as planned.
     None = 0,
-    /// The drives keep the setpoint they have; the reference goes on when the next exchange works.
+    /// The drives keep the setpoint they have; the reference continues with the next exchange that works.
     Hold = 1,
     /// Controlled stop, then power off (stop category 1): the drives brake on their own ramp.
     QuickStop = 2,
@@ -144,7 +144,7 @@ pub struct Supervisor {
     late: u32,
     apart: u32,
     troubled: u32,
-    /// The device in trouble, as told.
+    /// The device in trouble, as reported.
     trouble: Option<AlTrouble>,
     /// The duty of the drives when another master was reported.
     stranger_reported: Option<Duty>,
@@ -219,7 +219,7 @@ impl Supervisor {
         self.reaction = self.reaction.max(worst);
         worst
     }
-    /// Somebody else commands the devices. One frame may be one of ours, damaged, unless something is wrong as well.
+    /// Another master commands the devices. A single frame may be a damaged one of ours, unless something else is wrong.
     fn look_at_stranger(&mut self, seen: &Observation<'_>, found: &mut impl FnMut(EventKind, i64, i64, Reaction)) {
         let Stranger { commands, source } = seen.stranger;
         let disturbed = match seen.exchange {
@@ -227,13 +227,13 @@ impl Supervisor {
             Exchange::Lost | Exchange::Failed { .. } => true,
         };
         let disturbs = commands > 0 && disturbed && seen.duty != Duty::Starting;
-        let told = match self.stranger_reported {
+        let reported = match self.stranger_reported {
             None => false,
             // On the way up nothing followed from it.
             Some(Duty::Starting) => seen.duty == Duty::Starting,
             Some(_) => true,
         };
-        if (commands >= STRANGE_COMMANDS || disturbs) && !told {
+        if (commands >= STRANGE_COMMANDS || disturbs) && !reported {
             self.stranger_reported = Some(seen.duty);
             found(EventKind::SecondMaster, commands as i64, source as i64, Reaction::QuickStop);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The log task: takes what the others measured out of their queues and writes it as records; its own times too.
+//! The log task: takes the samples of the others out of their queues and writes records, with its own times.
 
 use std::fmt::Write as _;
 use std::io::Write;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The four tasks of the study (yoo2024, table 5) and what runs them.
+//! The four tasks of the study (yoo2024, table 5) and the loop that runs them.
 
 mod cycle_log;
 mod dynamics;
@@ -24,7 +24,7 @@ pub use queues::{DynamicsQueues, LogQueues, MainQueues, Queues, TrajectoryQueues
 pub use shared::{Shared, StopCategory, Window};
 pub use trajectory::{Movement, PathPlan, TrajectoryTask};
 
-/// Who is who.
+/// The tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Task {

@@ -7,9 +7,9 @@ use crate::supervise::{Event, Reaction};
 /// How the run ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Outcome {
-    /// All that was planned was done.
+    /// The whole plan was done.
     Done,
-    /// Somebody asked for a stop.
+    /// Stopped by request.
     Stopped(StopCategory),
     /// The supervision stopped it; this was the first cause.
     Faulted {

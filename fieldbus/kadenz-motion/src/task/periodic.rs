@@ -21,12 +21,12 @@ pub struct Release {
     pub skipped: u32,
 }
 
-/// Again or not.
+/// Whether there is a next period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
     /// At the next release.
     Continue,
-    /// No more.
+    /// Never again.
     End,
 }
 
@@ -38,7 +38,7 @@ pub trait Cyclic {
     /// Times of the period that just ended.
     fn record(&mut self, release: Release, sample: TaskSample);
 
-    /// The step panicked. What remains to be done; `End` gives up.
+    /// Called when the step panicked; `End` gives up.
     fn after_panic(&mut self) -> Flow {
         Flow::End
     }

@@ -22,7 +22,7 @@ pub(super) enum Phase {
 }
 
 impl Phase {
-    /// What it asks of the drives; nothing once they are without power.
+    /// The duty of the drives in it; none once they are without power.
     pub(super) fn duty(self) -> Option<Duty> {
         match self {
             Self::Starting => Some(Duty::Starting),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What tasks share without a queue: single numbers, each written by one task, read by others, never locked.
+//! Single numbers that tasks share without a queue: written by one task, read by others, never locked.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
@@ -57,7 +57,7 @@ impl Shared {
 
     /// The window, once it is known.
     pub fn window(&self) -> Option<Window> {
-        // The end is written first: whoever sees a start sees its end.
+        // The end is written first, so a reader that sees the start sees the end.
         let start_ns = self.window_start_ns.load(Ordering::Acquire);
         (start_ns > 0).then(|| Window { start_ns, end_ns: self.window_end_ns.load(Ordering::Relaxed) })
     }

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_goes_on_by_the_sync0s_whatever_frames_meet() {
+    fn the_path_follows_sync0_whichever_one_takes_a_frame() {
         // Number of each cycle; when its frame leaves behind the moment it is due, µs; SYNC0s since the last frame's.
         let cycles = [
             (0, 20, 1),
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setpoint_whose_time_has_gone_by_is_followed_by_the_one_that_is_due() {
+    fn an_outdated_setpoint_is_followed_by_the_one_that_is_due() {
         let mut sync0 = sync0();
         assert_eq!(sync0.steps(DUE, &cycle(0), 30), 1);
         let meets = [0, 370, 400, 510, 1_000].map(|us| sync0.still_meets(DUE + us * 1000, &cycle(0)));
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_was_held_up_does_not_move_sync0() {
+    fn a_delayed_frame_does_not_move_sync0() {
         let mut sync0 = sync0();
         for _ in 0..100 {
             passes(&mut sync0, 0);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_a_frame_that_was_held_up_none_waits() {
+    fn no_frame_waits_after_a_delayed_one() {
         let mut sync0 = sync0();
         let mut waits = |way_us: Option<u64>| {
             match way_us {

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_has_the_standard_deviation_asked_for() {
+    fn noise_has_the_given_standard_deviation() {
         let settings = EdgeClockSettings { noise_ns: 50.0, resolution_ns: 1, ..Default::default() };
         let mut clock = EdgeClock::new(settings, 7);
         let errors: Vec<f64> = (1..=20_000).map(|k| clock.stamp(k * 1_000_000) as f64 - k as f64 * 1.0e6).collect();

@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_put_at_any_bit_is_taken_back_and_its_neighbours_stay() {
+    fn a_value_at_any_bit_is_read_back_and_its_neighbours_stay() {
         for at_bit in 0..24 {
             for bits in [1, 3, 8, 16, 24, 32] {
                 for background in [0x00, 0xFF] {

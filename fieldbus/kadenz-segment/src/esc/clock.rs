@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_seen_in_steps_with_noise_settles_at_the_noise_and_is_the_same_again() {
+    fn a_clock_seen_in_steps_with_noise_settles_at_the_noise_and_is_repeatable() {
         let run = |seed: u64| {
             let reference = Clock::new(-20.0, 5_000).stamped(10, 11.5, seed);
             let mut clock = Clock::new(500.0, 40_000).stamped(10, 11.5, seed + 1);
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_is_received_in_steps_with_the_deviation_asked_for() {
+    fn a_frame_is_received_in_steps_with_the_given_deviation() {
         let mut clock = Clock::new(0.0, 0).stamped(10, 20.0, 3);
         let errors: Vec<f64> = (1..=20_000_u64)
             .map(|k| {
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn the_difference_register_says_which_clock_is_behind() {
+    fn the_difference_register_shows_which_clock_is_behind() {
         let mut clock = Clock::new(0.0, 0);
         clock.follow(1000, 0, 4);
         assert_eq!(clock.difference(), 1 << 31 | 250);
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_time_in_the_past_never_fires_and_says_so() {
+    fn a_start_time_in_the_past_never_fires_and_is_reported() {
         let mut clock = Clock::new(0.0, 0);
         clock.activate(3, 10, 1_000_000, 0, 1_000);
         assert_eq!(clock.take_pulse(u64::MAX / 4), None);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One EtherCAT slave controller: memory, registers and what accessing them sets off.
+//! One EtherCAT slave controller: memory, registers and the effects of an access.
 
 #[deny(clippy::indexing_slicing)]
 mod application;
@@ -227,7 +227,7 @@ impl Esc {
         self.follow_reference();
         let end = address + data.len();
         let overlaps = |register: Range<usize>| address < register.end && end > register.start;
-        // What changes with every frame is written into memory only when somebody looks.
+        // Values that change with every frame are written into memory only for a read.
         if overlaps(at::SYSTEM_TIME.range()) {
             let time = self.read_system_time(arrival.world_ns);
             self.put(at::SYSTEM_TIME, time);

@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_keeps_its_buffer_while_the_writer_goes_on() {
+    fn a_reader_keeps_its_buffer_while_the_writer_continues() {
         let mut outputs = configured(0x1100, 4, 0x64);
         let mut write = || {
             let place = outputs.open_write(0x1100);

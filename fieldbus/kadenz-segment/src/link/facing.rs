@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn real_devices_in_front_of_the_segment_are_none() {
+    fn real_devices_in_front_of_the_segment_are_not_a_second_segment() {
         let mut facing = Facing::default();
         for turn in 0..100_u64 {
             let now_ns = turn * 100_000;

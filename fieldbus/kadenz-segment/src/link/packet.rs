@@ -20,7 +20,7 @@ pub struct PacketSocket {
     _claim: Claim,
 }
 
-/// What a wait ended with.
+/// The end of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Awaited {
     /// A frame waits.
