@@ -143,11 +143,11 @@ def question(
         base, cand = (
             side_of(
                 runs,
-                number=number,
                 statistic=statistic,
                 between_runs=told,
                 step=steps[number],
                 history=point.history[number],
+                seed=(1, number),
             )
             for number, runs in enumerate(point.series)
         )

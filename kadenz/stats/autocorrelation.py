@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Autocorrelation: how much one sample says about the next ones."""
+"""Autocorrelation: how strongly a sample predicts later ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LAGS = 1000
 class Autocorrelation:
     """`rho[k]` for lags k = 0 ... max_lag; `band` is +-1.96/sqrt(n) of independent samples.
 
-    `constant` is True where the samples do not vary; rho is then 1, 0, 0, ... by convention.
+    `constant` is True if the samples do not vary; rho is then 1, 0, 0, ... by convention.
     """
 
     n: int
@@ -34,8 +34,8 @@ def autocorrelation(samples: npt.ArrayLike, max_lag: int | None = None) -> Autoc
 
     Method: sum over i of (x[i] - mean)(x[i+k] - mean), over the sum at k = 0: the biased estimate,
     which is positive semi-definite (Priestley 1981, 5.3.3), by FFT of overlapping pieces (overlap
-    save), so that memory stays below 40 MB whatever n. `max_lag` defaults to the smaller of 1000
-    and n - 1. Assumes that the series is stationary: a trend or a step shows as slow decay.
+    save), so that memory stays below 40 MB for any n. `max_lag` defaults to the smaller of 1000 and
+    n - 1. Assumes that the series is stationary: a trend or a step shows as slow decay.
     """
     array = as_samples(samples, "autocorrelation", needed=2)
     lags = min(LAGS, array.size - 1) if max_lag is None else max_lag

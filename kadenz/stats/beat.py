@@ -8,26 +8,26 @@ from dataclasses import replace
 from kadenz.stats.drift import Drift
 from kadenz.stats.waves import Wave
 
-# Harmonics of the beat: the rounding error is a saw-tooth, whose 16th is a sixteenth of the first.
+# Harmonics of the beat: of the saw-tooth rounding error, the 16th is 1/16 of the first.
 HARMONICS = 16
 # Rounding is off by half a step at most; noise in the folded profile adds to that.
 LARGEST = 0.75
-# Ordinates of the spectrum by which the line of a wave and the beat may differ.
+# Tolerance between the line of a wave and the beat, in ordinates of the spectrum.
 BINS = 2.0
 
 
 def mark_beats(waves: tuple[Wave, ...], drift: Drift, step: float) -> tuple[Wave, ...]:
-    """`waves` with those marked that are a beat of the clock's `step` with the period.
+    """Marks those of `waves` that are a beat of the clock's `step` with the period.
 
     Method: times that come every P on a clock of step s are rounded by a saw-tooth of frequency
     P / s less the nearest whole number, in cycles a cycle, with harmonics that fold back at a half
-    (Bennett 1948). A wave is its doing where it lies on one of 16 of these lines and is at most
+    (Bennett 1948). A wave counts as such a beat if it is on one of 16 of these lines and at most
     three quarters of a step high. The line is as wide as the period is uncertain: the drift moves
-    it by as many cycles as it is steps long.
+    it by one cycle per step of drift.
     """
     length = drift.n if drift.cycles is None else int(drift.cycles[-1]) + 1
     beat = drift.period.value / step
-    # Steps that the drift takes over the series, and the interval of the period, widen the line.
+    # The drift over the series, in steps, and the interval of the period widen the line.
     wander = float(drift.drift.max() - drift.drift.min()) / step / length
     wide = wander + (drift.period.high - drift.period.low) / 2.0 / step
 

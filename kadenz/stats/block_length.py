@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long the blocks of a block bootstrap have to be."""
+"""The block length of a block bootstrap."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from kadenz.stats.ordered import Ordered, order
 
 @dataclass(frozen=True)
 class Box:
-    """In the unit of the samples. Whiskers end at samples; what lies beyond is counted."""
+    """In the unit of the samples. Whiskers end at samples; samples beyond them are counted."""
 
     n: int
     low_whisker: float

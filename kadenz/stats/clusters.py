@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""High samples of a dependent series come in clusters; only the clusters are independent."""
+"""Clusters of high samples in a dependent series: only the clusters are independent."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from kadenz.stats.samples import Array, Floats
 class Clusters:
     """`extremal_index` is the share of exceedances that are independent: 1 / mean cluster size.
 
-    `run` samples without an exceedance end a cluster; `peaks` (c,) are the clusters' maxima, `at`
-    (c,) the samples they are.
+    `run` samples without an exceedance end a cluster; `peaks` (c,) are the clusters' maxima, at the
+    indices `at` (c,).
     """
 
     extremal_index: float
@@ -27,7 +27,7 @@ class Clusters:
 
 
 def decluster(samples: Array, threshold: float) -> Clusters:
-    """Clusters of the samples (n,), in time order, above `threshold`; at least two such samples.
+    """Clusters of samples (n,), in time order, above `threshold`; needs two such samples.
 
     Method: the intervals estimator of the extremal index and the run length that follows from it
     (Ferro and Segers 2003): the gaps between exceedances are a mixture of zeros and exponentials,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cold executions: kept, labelled, apart."""
+"""Cold executions: split off, tested, suggested."""
 
 from __future__ import annotations
 
@@ -29,13 +29,12 @@ class Split:
 class ColdEffect:
     """Whether the cold executions differ from the warm ones.
 
-    `difference` and `ratio` are of medians (ratio None when the warm median is 0), `p_value`
-    two-sided, `differs` = p_value < alpha. `smallest_p` is the least p the data could have given:
-    where it is not below alpha, `reason` says that no difference could have been shown.
+    `difference` and `ratio` are of medians (ratio None if the warm median is 0), `p_value` is
+    two-sided, `differs` = p_value < alpha. `smallest_p` is the smallest p that the data can give:
+    if it is not below alpha, `reason` says that no difference could be shown.
     """
 
     cold_n: int
-    warm_n: int
     cold_median: float
     warm_median: float
     difference: float
@@ -55,13 +54,13 @@ def split(samples: npt.ArrayLike, cold: int) -> Split:
 
 
 def cold_effect(samples: npt.ArrayLike, cold: int, *, alpha: float = 0.05) -> ColdEffect:
-    """Test whether the first `cold` of `samples` (n,) differ from the others, n >= 8 * cold.
+    """Tests whether the first `cold` of `samples` (n,) differ from the others, n >= 8 * cold.
 
     Method: the mid-ranks of the cold samples among the warm ones, weighted 1, 1/2, 1/3 ... because
-    coldness wears off, against the same figure of every following window of the same length
+    the effect fades, compared with the same figure of every following window of that length
     (disjoint, up to 65,536 samples). p = (1 + windows as extreme) / (1 + windows), two-sided.
-    Ranks, so one huge first sample weighs no more than a large one; windows of the series itself,
-    so dependence needs no model. Assumes that the warm part is stationary.
+    With ranks, one huge first sample weighs no more than a large one; with windows of the series
+    itself, dependence needs no model. Assumes that the warm part is stationary.
     """
     parts = split(samples, cold)
     if cold < 1:
@@ -80,7 +79,6 @@ def cold_effect(samples: npt.ArrayLike, cold: int, *, alpha: float = 0.05) -> Co
     cold_median, warm_median = order(parts.cold).median, order(parts.warm).median
     return ColdEffect(
         cold_n=cold,
-        warm_n=int(parts.warm.size),
         cold_median=cold_median,
         warm_median=warm_median,
         difference=cold_median - warm_median,
@@ -97,13 +95,13 @@ def cold_effect(samples: npt.ArrayLike, cold: int, *, alpha: float = 0.05) -> Co
 
 
 def suggest_cold(samples: npt.ArrayLike, *, alpha: float = 0.01) -> int:
-    """How many first samples look cold: a suggestion for the reader, never applied by itself.
+    """The number of first samples that look cold: a suggestion, never applied automatically.
 
     Method: each of `samples` (n,) scores -ln of the share of the second half that is at least as
     large, less 3 (a sample in the slowest 5 % scores above 0). The prefix with the largest sum is
     suggested if the share of starts in the second half with a prefix that scores as high, plus one
-    over the number of independent samples there, is below `alpha`: what only a few independent
-    stretches contradict is not suggested. 0 when n < 256. Assumes that the second half is warm.
+    over the number of independent samples there, is below `alpha`. So nothing is suggested if only
+    a few independent stretches support it. 0 if n < 256. Assumes that the second half is warm.
     """
     array = as_samples(samples, "cold suggestion", needed=0)
     if array.size < 256:

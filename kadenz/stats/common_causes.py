@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the worst samples have in common: events beside them, places, their position in time."""
+"""Causes common to the worst samples: recorded events, places, and position in time."""
 
 from __future__ import annotations
 
@@ -21,28 +21,27 @@ Bools = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.intp]
 
 SHARE = 0.001
-FEWEST = 20  # the worst are never fewer: of three samples nothing can be said
+FEWEST = 20  # minimum number of worst samples: three would show nothing
 LARGEST_SHARE = 0.1
-# Of the false alarms allowed, one part each goes to a period and to clusters; the rest to events.
+# Shares of the allowed false alarms for a period and for clusters; the rest is for events.
 POSITION_PART = 0.1
 FEWEST_EVENTS = 6  # for a period
 SHIFTS, FEWEST_SHIFTS = 1999, 399
 LOOK_UPS = 4_000_000  # shifts times worst samples: longer series get fewer shifts
-FEWEST_WITH = 3  # of the worst: what two share is a coincidence, whatever its p
-PLACES = 64  # more places than this are not asked about one by one
+FEWEST_WITH = 3  # of the worst: an event of only two is a coincidence, whatever its p
+PLACES = 64  # more places are not tested individually
 LEVELS = (0.5, 0.9, 0.99)
 
 
 @dataclass(frozen=True)
 class Factor:
-    """One question: how often the event was beside the worst samples, and beside the others.
+    """One test: how often an event occurred with the worst samples, and with the others.
 
     The event is "`name` exceeded `above`" for a count, "`name` was `place`" for a place, "the
-    sample is marked `name`" for a mark. `odds_ratio` in [`low`, `high`] (95 %), 0 where none
-    of the worst has the event. `fisher_p` is
-    Fisher's exact one, for this question alone and independent samples; `p_value` is corrected for
-    all questions asked and for dependence; `common` = p_value below its limit, and at least three
-    of the worst samples with the event.
+    sample is marked `name`" for a mark. `odds_ratio` is in [`low`, `high`] (95 %), 0 if none of the
+    worst has the event. `fisher_p` is Fisher's exact p, for this test alone and independent
+    samples; `p_value` is corrected for all tests and for dependence. `common`: p_value is below its
+    limit, and at least three of the worst samples have the event.
     """
 
     name: str
@@ -75,11 +74,11 @@ class Factor:
 class CommonCauses:
     """The worst samples at `indices` (`count`,), in time order, none below `threshold`.
 
-    `factors` hold one question for each companion and mark, the most telling first; `asked` is how
-    many were asked; `left_out[name]` says why a companion could not be asked about. `near` of the
-    worst come within `within` samples of the one before (`clustered` if more than chance allows, in
-    `bursts`); `every` is their period in samples, None if they have none. `smallest_p` is the least
-    `p_value` these data could have given; where it is not below `limit`, no event can be shown.
+    `factors` has one test per companion and mark, the most significant first; `asked` is the number
+    of tests; `left_out[name]` says why a companion could not be tested. `near` of the worst come
+    within `within` samples of the previous one (`clustered` if more than chance allows, in
+    `bursts`); `every` is their period in samples, None if they have none. `smallest_p` is the
+    smallest `p_value` that these data can give; if it is not below `limit`, no event can be shown.
     """
 
     n: int
@@ -92,26 +91,24 @@ class CommonCauses:
     near: int
     within: int
     bursts: int
-    clustered_p: float
     clustered: bool
     every: float | None
-    periodic_p: float | None
     smallest_p: float
     limit: float
 
     @property
     def share(self) -> float:
-        """How large a share of all samples the worst ones are."""
+        """The share of the worst samples in all samples."""
         return self.count / self.n
 
     @property
     def common(self) -> tuple[Factor, ...]:
-        """The factors that the worst samples have in common."""
+        """The factors common to the worst samples."""
         return tuple(factor for factor in self.factors if factor.common)
 
     @property
     def nothing(self) -> bool:
-        """True when neither an event nor a position is common to them."""
+        """True if neither an event nor a position is common to them."""
         return not self.common and not self.clustered and self.every is None
 
 
@@ -125,7 +122,7 @@ class _Question:
 
 @dataclass(frozen=True, eq=False)
 class _Answer:
-    """To one question: samples with the event; how many worst ones have it, shifted and as is."""
+    """One test's counts: samples with the event; worst ones with it, shifted and as observed."""
 
     question: _Question
     with_event: int
@@ -145,24 +142,24 @@ def common_causes(
     seed: int = 1,
     ordered: Ordered | None = None,
 ) -> CommonCauses:
-    """What the largest `share` of `samples` (n,), n >= 10 * fewest, have in common.
+    """Causes common to the largest `share` of `samples` (n,), n >= 10 * fewest.
 
-    `companions` by name, (n,) each: what happened since the sample before (a count), or, for those
-    named in `places`, where the sample was taken. `marks` by name are indices (m,). At least
-    `fewest` samples are the worst ones; where many share the least of their values, only those
+    `companions` by name, (n,) each, are counts of events since the previous sample or, if named in
+    `places`, the place where the sample was taken. `marks` by name are indices (m,). At least
+    `fewest` samples are the worst ones; if many share the smallest of their values, only those
     above it.
 
-    Method: a count is an event where it exceeds its median, its 90th or its 99th percentile; every
-    place is one. Each 2x2 table gets Fisher's exact one-sided p (more often beside the worst).
-    Correction for all questions and for clusters in time: all of the worst are shifted round the
-    series together by up to 1,999 distances (Besag and Diggle 1977), each time with the least p
-    over all questions; p_value = (1 + shifts whose least p is as small)/(1 + shifts) (min-p,
+    Method: a count is an event if it exceeds its median, 90th or 99th percentile; every place is
+    an event. Each 2x2 table gets Fisher's exact one-sided p (more often with the worst).
+    Correction for all tests and for clusters in time: all of the worst are rotated through the
+    series together by up to 1,999 distances (Besag and Diggle 1977), each time with the smallest p
+    over all tests; p_value = (1 + shifts whose smallest p is as small) / (1 + shifts) (min-p,
     Westfall and Young 1993), and never below Fisher's p. The odds ratio has Woolf's interval with
     1/2 added (Gart 1966), its variance multiplied by that of the shifted counts over the
-    hypergeometric one. Clusters: gaps of at most 5 % of the mean gap against uniform places;
-    period: `periodic`'s test. Of series without a cause at most `alpha` show one (0.8 of it for
-    events, 0.1 each for clusters and for a period). Assumes a stationary series: a common drift of
-    samples and companion is a common cause. Shows what goes together, not which came first.
+    hypergeometric one. Clusters: gaps of at most 5 % of the mean gap, compared with uniform places;
+    period: the test of `periodic`. At most `alpha` of series without a cause show one (0.8 of it
+    for events, 0.1 each for clusters and for a period). Assumes a stationary series: a common drift
+    of samples and companion is a common cause. Shows correlation, not which came first.
     """
     array = as_samples(samples, "common causes", needed=10 * fewest)
     data = order(array) if ordered is None else ordered
@@ -181,7 +178,6 @@ def common_causes(
     ]
     factors = _factors(answers, array.size, worst.size, for_events)
     within, near, p_clustered = _clusters(worst, array.size)
-    every, p_periodic = _period(worst, array.size, POSITION_PART * alpha)
     return CommonCauses(
         n=int(array.size),
         count=int(worst.size),
@@ -193,17 +189,15 @@ def common_causes(
         near=near,
         within=within,
         bursts=int(worst.size - near),
-        clustered_p=p_clustered,
         clustered=p_clustered < POSITION_PART * alpha,
-        every=every,
-        periodic_p=p_periodic,
+        every=_period(worst, array.size, POSITION_PART * alpha),
         smallest_p=1.0 / (1 + shifts.size),
         limit=for_events,
     )
 
 
 def _worst(array: Array, data: Ordered, share: float, fewest: int) -> tuple[float, Indices]:
-    """The least of the worst values, and the places of all of them."""
+    """The smallest of the worst values, and the indices of all of them."""
     what = "common causes"
     if not 0.0 < share <= LARGEST_SHARE:
         raise Undefined(what, f"a share of {share:g} is outside 0 ... {LARGEST_SHARE:g}")
@@ -218,7 +212,7 @@ def _worst(array: Array, data: Ordered, share: float, fewest: int) -> tuple[floa
         if data.n - first < fewest / 2:
             raise Undefined(
                 what,
-                f"{tied:,} samples share the largest values: none is set apart from the others",
+                f"{tied:,} samples share the largest values: none stands out",
             )
         threshold = data.values[first]
     return float(threshold), np.flatnonzero(array >= threshold)
@@ -262,14 +256,14 @@ def _places(
 ) -> Iterator[tuple[_Question, Bools]]:
     found, counts = np.unique(beside, return_counts=True)
     if found.size > PLACES:
-        left_out[name] = f"{found.size:,} different values, at most {PLACES} can be asked about"
+        left_out[name] = f"{found.size:,} different values, at most {PLACES} can be tested"
         return
     for place in found[np.argsort(counts, kind="stable")]:
         yield _Question(name, "place", place=int(place)), beside == place
 
 
 def _shifts(n: int, worst: int, alpha: float, seed: int) -> Indices:
-    """Distances, enough of them to show a p well below `alpha`."""
+    """Shift distances, enough to give a p well below `alpha`."""
     wanted = min(SHIFTS, max(FEWEST_SHIFTS, LOOK_UPS // worst))
     wanted = min(n - 1, max(wanted, math.ceil(10.0 / alpha)))
     rng = np.random.default_rng(seed)
@@ -280,7 +274,7 @@ def _shifts(n: int, worst: int, alpha: float, seed: int) -> Indices:
 
 
 def _shifted_counts(mask: Bools, worst: Indices, shifts: Indices) -> npt.NDArray[np.int64]:
-    """How many of the worst meet the event after each shift, (shifts,)."""
+    """The number of the worst with the event after each shift, (shifts,)."""
     counts = np.empty(shifts.size, dtype=np.int64)
     rows = max(1, (1 << 20) // worst.size)
     for start in range(0, shifts.size, rows):
@@ -291,7 +285,7 @@ def _shifted_counts(mask: Bools, worst: Indices, shifts: Indices) -> npt.NDArray
 
 
 def _factors(answers: list[_Answer], n: int, worst: int, alpha: float) -> list[Factor]:
-    """One factor a name: its most telling question, corrected for all of them."""
+    """One factor per name: its most significant test, corrected for all tests."""
     if not answers:
         return []
     tails = [_fisher(n, answer.with_event, worst) for answer in answers]
@@ -299,7 +293,7 @@ def _factors(answers: list[_Answer], n: int, worst: int, alpha: float) -> list[F
     best: dict[str, Factor] = {}
     for answer, tail in zip(answers, tails, strict=True):
         question, own, single = answer.question, answer.own, float(tail[answer.own])
-        # A hair wider, so that equal tables count as equal.
+        # A small tolerance, so that equal tables count as equal.
         as_small = int(np.count_nonzero(least <= single * (1.0 + 1e-9)))
         p_value = max((1 + as_small) / (1 + least.size), single)
         odds, low, high = _odds(answer, worst, n)
@@ -346,7 +340,7 @@ def _choose(n: float, k: Floats) -> Floats:
 
 
 def _odds(answer: _Answer, worst: int, n: int) -> tuple[float, float, float]:
-    """Odds ratio and its 95 % interval, widened by what the shifts show of dependence."""
+    """Odds ratio and its 95 % interval, widened by the dependence that the shifts show."""
     own, others = answer.own, answer.with_event - answer.own
     a, b, c, d = own + 0.5, worst - own + 0.5, others + 0.5, n - worst - others + 0.5
     rate = answer.with_event / n
@@ -354,13 +348,13 @@ def _odds(answer: _Answer, worst: int, n: int) -> tuple[float, float, float]:
     inflation = max(1.0, float(answer.shifted.var()) / chance) if chance > 0.0 else 1.0
     log = math.log(a * d / (b * c))
     reach = float(ndtri(0.975)) * math.sqrt(inflation * (1 / a + 1 / b + 1 / c + 1 / d))
-    if own == 0:  # the 1/2 would make something of nothing
+    if own == 0:  # the added 1/2 would give a ratio above 0
         return 0.0, 0.0, math.exp(log + reach)
     return math.exp(log), math.exp(log - reach), math.exp(log + reach)
 
 
 def _clusters(worst: Indices, n: int) -> tuple[int, int, float]:
-    """A short gap, how many are at most that, and the p-value of so many at uniform places.
+    """A short gap, the number of gaps up to it, and the p-value of that number at uniform places.
 
     Gaps between uniform places are negatively associated, so the binomial tail errs on the safe
     side.
@@ -373,15 +367,15 @@ def _clusters(worst: Indices, n: int) -> tuple[int, int, float]:
     return within, near, 1.0 if near == 0 else float(bdtrc(near - 1, gaps.size, short))
 
 
-def _period(worst: Indices, n: int, alpha: float) -> tuple[float | None, float | None]:
-    """The period of the worst samples, and its p-value; neighbours are one event."""
+def _period(worst: Indices, n: int, alpha: float) -> float | None:
+    """The period of the worst samples, None if they have none; neighbours are one event."""
     events = worst[np.diff(worst, prepend=-2) > 1]
     if events.size < FEWEST_EVENTS:
-        return None, None
+        return None
     p_value, frequency = search(events, n, None)
     if p_value >= alpha:
-        return None, p_value
+        return None
     frequency = fundamental(events, frequency, n)
     if frequency * n < FEWEST_PERIODS:
-        return None, p_value
-    return line(events, frequency)[0], p_value
+        return None
+    return line(events, frequency)[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two sides, one or several runs each: how far apart, how sure, and what that means."""
+"""Compares two sides, one or several runs each: change, interval and verdict."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from kadenz.stats.samples import Floats
 from kadenz.stats.side import Run, Side, side_of
 from kadenz.stats.spread import Spread
 
-# Replicates are stretched to at most so many times their distance: p-values end at 1e-55.
+CONFIDENCE = 0.95
+# Replicates are stretched by at most this factor: p-values end at 1e-55.
 FARTHEST = 8.0
-# A spread (sd) from run to run above this factor is taken as impossible until runs show it: three
+# A spread (sd) from run to run above this factor counts as impossible until runs show it: three
 # runs of 300 us against three of 10,000 us differ, whatever Student's t with two degrees says.
 WIDEST = math.log(2.5)
 
@@ -33,14 +34,14 @@ class Comparison:
     """Candidate against baseline for one statistic.
 
     `difference` = candidate - baseline in the unit of the samples, `ratio` = candidate / baseline
-    (None where a side's interval or figure reaches zero). `threshold` is the smallest relative
-    change that matters. `p_changed` is the two-sided p-value of "the ratio is 1", `p_beyond` the
-    one-sided one of "the candidate is at most `threshold` worse" (None without a ratio).
-    `detectable` is the smallest relative change these data would have shown with 80 % power (None
-    where no ratio exists). `between_runs` is the relative sd between the runs of a side, the larger
-    of the sides (None where no side shows it). Not `decidable` is what is worth too few independent
-    samples for its intervals to hold. `reason` explains an inconclusive verdict, `caveat` what the
-    intervals leave out.
+    (None if a side's interval or figure reaches zero). `threshold` is the smallest relative change
+    that matters. `p_changed` is the two-sided p-value of "the ratio is 1", `p_beyond` the one-sided
+    one of "the candidate is at most `threshold` worse" (None without a ratio). `detectable` is the
+    smallest relative change that these data show with 80 % power (None without a ratio).
+    `between_runs` is the relative sd between the runs of a side, the larger one of the sides (None
+    if unknown). `decidable` is False if the data are worth too few independent samples for valid
+    intervals. `reason` explains an inconclusive verdict, `caveat` what the intervals do not
+    include.
     """
 
     statistic: str
@@ -67,46 +68,43 @@ def compare(
     *,
     statistic: str | float = "median",
     threshold: float = 0.05,
-    confidence: float = 0.95,
     lower_is_better: bool = True,
     between_runs: float = 0.0,
     step: float = 0.0,
     replicates: int = 2000,
     seed: int = 1,
 ) -> Comparison:
-    """Compare two sides. Each side is a sequence of runs, each run (n,) in time order, n >= 10.
+    """Compares two sides. Each side is a sequence of runs, each run (n,) in time order, n >= 10.
 
     `statistic` is "mean", "median" or a level such as 0.99 (which needs its own n, see replicate).
-    A run may be a `LessLoop`, batches with their empty loop. `between_runs` is a relative sd
-    between runs known from elsewhere; the intervals then include at least that. `step` is the
-    clock's, in the unit of the samples; both ends of every interval include it.
+    A run may be a `LessLoop`, batches with their empty loop. `between_runs` is a known relative sd
+    between runs, the minimum that the intervals include. `step` is the clock's, in the unit of the
+    samples; both ends of every interval include it.
 
-    Method: with one run a side, block-bootstrap replicates of both (replicate.py), their difference
-    and their ratio. With several runs on a side the runs are the independent units: the figure is
-    the geometric mean over runs, its error that of the runs' logarithms, never less than within
-    them, and the ratio's interval is Student's t with the fewer degrees of freedom of both sides
-    (Hsu 1938), because the sides' spreads may differ. It is never wider than runs that differ by a
-    factor of 2.5 (sd) would make it, unless they do. Many points of the same runs lend each other
-    degrees of freedom: see `judge`, spread.py. Resampling three to five runs (the hierarchical
-    bootstrap) was tried and covers too little (docs/explanation/statistics.md). A side with a
-    single run against several borrows their relative spread. Assumes independent runs of a
-    stationary series.
+    Method: with one run per side, block-bootstrap replicates of both (replicate.py), their
+    difference and their ratio. With several runs on a side, the runs are the independent units: the
+    figure is the geometric mean over runs; its error is that of the runs' logarithms, but at least
+    the error within them. The ratio's interval is Student's t with the fewer degrees of freedom of
+    both sides (Hsu 1938), because the sides' spreads may differ. It is never wider than for runs
+    that differ by a factor of 2.5 (sd), unless they do. Many points of the same runs share degrees
+    of freedom: see `judge`, spread.py. Resampling three to five runs (the hierarchical bootstrap)
+    was tried and covers too little (docs/explanation/statistics.md). A side with a single run
+    against several borrows their relative spread. Assumes independent runs of a stationary series.
 
-    Verdict, from the ratio's interval: "equivalent" when it lies wholly inside the band
-    1/(1 + threshold) ... 1 + threshold, whose ends are outside (a change as large as `threshold`
-    matters); else "worse" when it lies wholly above 1 ("better" unless `lower_is_better`), the
-    contrary below; else "inconclusive". With one run a side also "inconclusive" where a side is
-    worth less than 30 independent samples, or those beyond a percentile come in too few bursts.
+    Verdict, from the ratio's interval: "equivalent" if it is wholly inside the open band
+    1/(1 + threshold) ... 1 + threshold (a change as large as `threshold` matters); else "worse" if
+    it is wholly above 1 ("better" unless `lower_is_better`), the contrary below; else
+    "inconclusive". With one run per side also "inconclusive" if a side is worth fewer than 30
+    independent samples, or if the samples beyond a percentile come in too few bursts.
     """
     sides = [
         side_of(
             runs,
-            number=number,
             statistic=statistic,
             between_runs=between_runs,
             step=step,
             replicates=replicates,
-            seed=seed,
+            seed=(seed, number),
         )
         for number, runs in enumerate((baseline, candidate))
     ]
@@ -115,7 +113,6 @@ def compare(
         sides[1],
         statistic=statistic,
         threshold=threshold,
-        confidence=confidence,
         lower_is_better=lower_is_better,
         between_runs=between_runs,
     )
@@ -127,55 +124,38 @@ def judge(
     *,
     statistic: str | float,
     threshold: float,
-    confidence: float = 0.95,
     lower_is_better: bool = True,
     between_runs: float = 0.0,
     spreads: tuple[Spread | None, Spread | None] | None = None,
 ) -> Comparison:
-    """`compare` of sides that `side_of` made; `spreads` are those of `moderated`, None: their own.
+    """Compares sides made by `side_of`; `spreads` are those of `moderated`, None: their own.
 
-    A spread for a single run a side (a history of that machine) makes the runs the units there too.
+    A spread for a single run per side (the machine's history) makes the runs the units there too.
     """
-    if threshold < 0.0 or not 0.0 < confidence < 1.0 or between_runs < 0.0:
-        raise Undefined(
-            "comparison",
-            f"threshold {threshold}, confidence {confidence} or spread {between_runs} is absurd",
-        )
+    if threshold < 0.0 or between_runs < 0.0:
+        raise Undefined("comparison", f"threshold {threshold} or spread {between_runs} is negative")
     alone = base.count == cand.count == 1
     if spreads is None:
         spreads = (None if alone else _own(base), None if alone else _own(cand))
     replicated = alone and spreads == (None, None)
     parts = (
-        _from_replicates(base, cand, confidence)
+        _from_replicates(base, cand, CONFIDENCE)
         if replicated
-        else _from_runs(base, cand, spreads, confidence)
+        else _from_runs(base, cand, spreads, CONFIDENCE)
     )
     ratio = parts.ratio
     verdict, reason = _verdict(parts.difference, ratio, threshold, lower_is_better)
     if verdict == "inconclusive" and ratio is not None:
         reason = _step_words(base, cand, threshold) or reason
-    worth = min(base.runs[0].effective_n, cand.runs[0].effective_n)
-    few = base.runs[0].few or cand.runs[0].few if replicated else ""
-    if not few and worth < FEW_EFFECTIVE:
-        few = (
-            f"a side is worth only {worth:.0f} independent samples, and an interval can be trusted "
-            f"from {FEW_EFFECTIVE:.0f} on"
-        )
-    decidable = not replicated or not few or (base.constant and cand.constant)
+    few = _too_few(base, cand) if replicated else ""
+    decidable = not few or (base.constant and cand.constant)
     if not decidable and verdict != "inconclusive":
-        verdict, reason = (
-            "inconclusive",
-            (f"{few.removesuffix('. Measure longer')}. Measure longer, or more runs"),
-        )
-    above, below = (
-        (parts.p_above, parts.p_below)
-        if lower_is_better
-        else (
-            parts.p_below,
-            parts.p_above,
-        )
-    )
-    limit = 1.0 + threshold if lower_is_better else 1.0 / (1.0 + threshold)
+        verdict = "inconclusive"
+        reason = f"{few.removesuffix('. Measure longer')}. Measure longer, or more runs"
+    above, below = parts.p_above, parts.p_below
+    limit = 1.0 + threshold
+    if not lower_is_better:
+        above, below, limit = below, above, 1.0 / limit
     return Comparison(
         statistic=str(statistic),
         baseline=parts.baseline,
@@ -186,7 +166,7 @@ def judge(
         verdict=verdict,
         p_changed=None if ratio is None else min(1.0, 2.0 * min(above(1.0), below(1.0))),
         p_beyond=None if ratio is None else above(limit),
-        detectable=_detectable(ratio, threshold, confidence),
+        detectable=_detectable(ratio, threshold, CONFIDENCE),
         baseline_runs=base.count,
         candidate_runs=cand.count,
         between_runs=_relative_spread(base, cand),
@@ -196,17 +176,28 @@ def judge(
     )
 
 
+def _too_few(base: Side, cand: Side) -> str:
+    """Why the samples are too few for an interval; "" if they are enough."""
+    few = base.runs[0].few or cand.runs[0].few
+    worth = min(base.runs[0].effective_n, cand.runs[0].effective_n)
+    if few or worth >= FEW_EFFECTIVE:
+        return few
+    return (
+        f"a side is worth only {worth:.0f} independent samples; an interval needs at least "
+        f"{FEW_EFFECTIVE:.0f}"
+    )
+
+
 def estimate(
     runs: Sequence[Run],
     *,
     statistic: str | float = "median",
-    confidence: float = 0.95,
     between_runs: float = 0.0,
     step: float = 0.0,
     replicates: int = 2000,
     seed: int = 1,
 ) -> Estimate:
-    """One side by itself: the figure over `runs`, with the interval `compare` gives it.
+    """One side alone: the figure over `runs`, with the interval that `compare` gives it.
 
     Arguments, method and assumptions are those of `compare`.
     """
@@ -216,11 +207,11 @@ def estimate(
         between_runs=between_runs,
         step=step,
         replicates=replicates,
-        seed=seed,
+        seed=(seed, 0),
     )
     if side.count == 1:
-        return _estimate(side, confidence)
-    return _of_runs(side, _own(side), confidence)
+        return _estimate(side, CONFIDENCE)
+    return _of_runs(side, _own(side), CONFIDENCE)
 
 
 def _own(side: Side) -> Spread | None:
@@ -229,7 +220,7 @@ def _own(side: Side) -> Spread | None:
 
 
 def _step_words(base: Side, cand: Side, threshold: float) -> str:
-    """Why the clock cannot decide; "" where it can."""
+    """Why the clock is too coarse to decide; "" if it is not."""
     share = max(side.step / side.value for side in (base, cand))
     if share < 1.0 and (1.0 + share) / (1.0 - share) <= 1.0 + threshold:
         return ""
@@ -241,14 +232,14 @@ def _step_words(base: Side, cand: Side, threshold: float) -> str:
 
 def _caveat(base: Side, cand: Side, between_runs: float, replicated: bool) -> str:
     if base.constant and cand.constant and not base.step:
-        return "neither side varies: the intervals have no width and say nothing of other runs"
+        return "neither side varies: the intervals have zero width and do not describe other runs"
     if base.count == cand.count == 1:
         if not replicated:
-            return "one run a side: the spread between runs is that of other runs of this system"
+            return "one run per side: the spread between runs comes from other runs of this system"
         return (
-            f"one run a side: a spread between runs of {100.0 * between_runs:g} % was assumed"
+            f"one run per side: a spread between runs of {100.0 * between_runs:g} % was assumed"
             if between_runs
-            else "one run a side: the spread between runs is not known and not included"
+            else "one run per side: the spread between runs is unknown and not included"
         )
     if min(base.count, cand.count) == 1 and not (base.history or cand.history):
         return "one side has a single run: its spread between runs is taken from the other side"
@@ -256,7 +247,7 @@ def _caveat(base: Side, cand: Side, between_runs: float, replicated: bool) -> st
 
 
 def _relative_spread(base: Side, cand: Side) -> float | None:
-    """Relative sd between runs, the larger of the sides, whatever the error within them."""
+    """Relative sd between runs, the larger one of the sides, regardless of the error within."""
     found = [
         math.expm1(float(logs.values.std(ddof=1)))
         for logs in (base.logs, cand.logs)
@@ -315,20 +306,20 @@ def _from_replicates(left: Side, right: Side, confidence: float) -> _Parts:
 
 
 def _ratios(base: Side, cand: Side, factor: float, steps: float) -> Floats:
-    """Replicates of the ratio, the sides moved apart (1) or together (-1) by the clock's step."""
+    """Replicates of the ratio, with the sides moved apart (1) or together (-1) by the step."""
     one, other = base.runs[0], cand.runs[0]
-    # A replicate beyond the interval may be below zero: a millionth keeps its rank.
+    # A replicate beyond the interval may be negative: a millionth keeps its rank.
     below = np.maximum(one.stretched(factor) - steps * base.step, 1e-6 * one.value)
     with np.errstate(invalid="ignore"):
         return np.asarray((other.stretched(factor) + steps * cand.step) / below)
 
 
 def _p_value(beyond: Callable[[float], bool], on_that_side: bool, normal: float) -> float:
-    """One-sided: how far replicates may be stretched until their interval reaches the limit.
+    """One-sided p-value: how far replicates stretch until their interval reaches the limit.
 
-    2000 replicates cannot show a p-value of 1e-4, which many comparisons at once ask for. So the
-    interval's own replicates are stretched by k, and p = 1 - Phi(k * z): exact at the confidence
-    the interval has, a normal tail beyond it. `beyond(k)`: the stretched interval is.
+    2000 replicates cannot show a p-value of 1e-4, which many simultaneous comparisons need. So the
+    interval's own replicates are stretched by k, and p = 1 - Phi(k * z): exact at the interval's
+    confidence, a normal tail beyond it. `beyond(k)`: the stretched interval is beyond the limit.
     """
     if not on_that_side:
         return 1.0
@@ -350,10 +341,10 @@ def _estimate(side: Side, confidence: float) -> Estimate:
 
 @dataclass(frozen=True)
 class _Error:
-    """Of a logarithm over runs: interval and p-value, by Student's t and by the widest spread."""
+    """Error of a logarithm over runs: interval and p-value, by Student's t and a widest spread."""
 
-    variance: float  # by the runs
-    widest: float  # were they as far apart as can be
+    variance: float  # from the runs
+    widest: float  # at the widest possible spread
     freedom: float
 
     def half(self, confidence: float) -> float:
@@ -362,7 +353,7 @@ class _Error:
         return min(student, float(ndtri(upper)) * math.sqrt(self.widest))
 
     def p_value(self, distance: float) -> float:
-        """One-sided, of a value so far (>= 0) beyond the limit by chance."""
+        """One-sided p-value of a value `far` (>= 0) beyond the limit."""
         if self.variance == 0.0:
             return 0.0 if distance > 0.0 else 0.5
         student = float(stdtr(self.freedom, -distance / math.sqrt(self.variance)))
@@ -370,7 +361,7 @@ class _Error:
 
 
 def _error(*parts: tuple[Side, Spread]) -> _Error:
-    """Of the sum or the difference of the sides' logarithms."""
+    """Error of the sum or the difference of the sides' logarithms."""
     variances = [max(spread.variance, side.within) for side, spread in parts]
     counts = [side.count for side, _ in parts]
     widest = (max(v, WIDEST**2 if v else 0.0) for v in variances)
@@ -382,7 +373,7 @@ def _error(*parts: tuple[Side, Spread]) -> _Error:
 
 
 def _of_runs(side: Side, spread: Spread | None, confidence: float) -> Estimate:
-    """The figure of a side over its runs. Without logarithms: Student's t of the figures."""
+    """The figure of a side over its runs; without logarithms, by Student's t of the figures."""
     zero = side.constant and not side.step
     if spread is None or not side.positive:
         values = np.array([run.value for run in side.runs])
@@ -403,7 +394,7 @@ def _from_runs(
     spreads: tuple[Spread | None, Spread | None],
     confidence: float,
 ) -> _Parts:
-    # A side that shows no spread borrows the other's.
+    # A side without a spread borrows the other's.
     spread = spreads[0] or spreads[1], spreads[1] or spreads[0]
     sides = [
         _of_runs(side, own, confidence) for side, own in zip((base, cand), spread, strict=True)
@@ -432,17 +423,17 @@ def _from_runs(
 
 
 def _log_ratio(value: float, other: float) -> float:
-    """log(value / other), -inf where the clock's step leaves nothing of `value`."""
+    """log(value / other), -inf if the clock's step leaves nothing of `value`."""
     return math.log(value / other) if value > 0.0 else -math.inf
 
 
 def _exp(value: float) -> float:
-    """Infinite where it is too large for a number."""
+    """exp(), infinite on overflow."""
     return math.exp(value) if value < 700.0 else math.inf
 
 
 def _apart(base: Estimate, cand: Estimate, zero: bool) -> Estimate:
-    """Candidate less baseline from both intervals (MOVER: Donner and Zou 2012)."""
+    """Candidate minus baseline from both intervals (MOVER: Donner and Zou 2012)."""
     value = cand.value - base.value
     low = value - math.hypot(cand.value - cand.low, base.high - base.value)
     high = value + math.hypot(cand.high - cand.value, base.value - base.low)
@@ -459,7 +450,7 @@ def _verdict(
             "the interval of a side reaches zero, so no relative change is defined. "
             "Judge the difference in its unit"
         )
-    # A hair of tolerance, so that exp(log(1.05)) counts as 1.05.
+    # A small tolerance, so that exp(log(1.05)) counts as 1.05.
     hair = 1e-12
     upper = 1.0 + threshold
     lower = 1.0 / upper
@@ -471,14 +462,14 @@ def _verdict(
     if ratio.high < 1.0 - hair:
         return ("better" if lower_is_better else "worse"), ""
     return "inconclusive", (
-        f"the ratio lies between {ratio.low:.4g} and {ratio.high:.4g}: neither apart from 1 nor "
+        f"the ratio is between {ratio.low:.4g} and {ratio.high:.4g}: neither distinct from 1 nor "
         f"within {lower:.4g} and {upper:.4g}. Measure longer, or more runs, or accept a larger "
         "threshold"
     )
 
 
 def _detectable(ratio: Estimate | None, threshold: float, confidence: float) -> float | None:
-    """The interval excludes 1, and does not lie inside the band, with 80 % (normal) power."""
+    """The change whose interval excludes 1 and is not inside the band, with 80 % (normal) power."""
     if ratio is None or ratio.low <= 0.0 or math.isinf(ratio.high):
         return None
     half = (math.log(ratio.high) - math.log(ratio.low)) / 2.0

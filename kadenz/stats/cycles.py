@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which cycle an edge belongs to: numbers found in the times, and given ones held against them."""
+"""The cycle number of each edge: found from the times, or given and checked against them."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from kadenz.stats.samples import Array, Floats, Ints, as_samples
 # The period is found to 3 % over blocks of 16 edges (half a turn of phase in a block), then over
 # longer ones, which late edges disturb less.
 BLOCKS = (16, 256)
-# What the numbers are simulated for (docs/explanation/jitter.md); beyond it they are refused.
+# The range that was simulated (docs/explanation/jitter.md); beyond it, numbering is refused.
 MOST_RATE_PPM = 20_000.0
 MOST_MISSING = 0.3
-# A spectrum has a place for every cycle, taken or not: 16 bytes each. Up to so many they are worth
-# it for any series, beyond only where at least this share of them was taken.
+# A spectrum has a place for every cycle, taken or not: 16 bytes each. Up to this number that is
+# acceptable for any series, beyond it only if at least this share of the cycles was taken.
 MOST_SPAN = 1 << 24
 FEWEST_TAKEN = 0.1
 LAG = 16
-# Edges on either side of a place whose medians say whether the phase has moved there for good.
+# Edges on either side of a place whose medians show whether the phase shifted there permanently.
 AROUND = 15
-# Phase that moves by more than half a period is another count of cycles.
+# A phase shift of more than half a period is another count of cycles.
 MOVED = 0.5
 LEAST_MOVE = 0.05
-# A larger share of places out of order is not a matter of sorting.
+# With a larger share of places out of order, sorting does not help.
 UNORDERED = 0.1
 
 
 def check_span(cycles: npt.NDArray[Any], statistic: str) -> None:
-    """Undefined where the cycles `cycles` (n,), ascending, can be no numbers of cycles.
+    """Undefined if `cycles` (n,), ascending, cannot be cycle numbers.
 
-    That is where they span more than 16.8 million and fewer than a tenth of these were taken: a
-    series that leaves out so much is rather numbered by a time.
+    That is the case if they span more than 16.8 million and fewer than a tenth of these were taken:
+    then the numbers are more likely times.
     """
     span = int(cycles[-1]) - int(cycles[0]) + 1 if cycles.size else 0
     if span > max(MOST_SPAN, cycles.size / FEWEST_TAKEN):
@@ -50,14 +50,14 @@ def check_span(cycles: npt.NDArray[Any], statistic: str) -> None:
 
 
 def check_order(times: Array) -> None:
-    """Undefined, with the place, where an edge is not later than the one before it."""
-    # Compared, not subtracted: a difference of unsigned times that fall is a large positive one.
+    """Undefined, with the place, if an edge is not later than the previous one."""
+    # Compared, not subtracted: differences of descending unsigned times would wrap.
     wrong = np.flatnonzero(times[1:] <= times[:-1])
     if wrong.size:
         at = int(wrong[0]) + 1
         how = "at the same time as" if times[at] == times[at - 1] else "earlier than"
         more = f"; {wrong.size - 1:,} more such places" if wrong.size > 1 else ""
-        # Where that is common, these are no times.
+        # If that is common, these are not times.
         cause = "order" if wrong.size < UNORDERED * times.size else ""
         raise Undefined(
             "jitter", f"edge {at:,} (from 0) is {how} the one before it{more}", cause=cause
@@ -68,7 +68,7 @@ def period_of(times: npt.ArrayLike, cycles: npt.ArrayLike | None = None) -> floa
     """The usual distance of neighbouring edges `times` (n,), n >= 2, in their unit.
 
     The mean of the distances within half of their median, so that neither gaps nor a coarse clock
-    move it. Where `cycles` (n,) are known, per cycle, over 16 edges: late edges then cancel out.
+    affect it. If `cycles` (n,) are known: per cycle, over 16 edges, so that late edges cancel out.
     """
     edges = as_samples(times, "period", needed=2)
     relative = (edges - edges[0]).astype(np.float64)
@@ -79,23 +79,23 @@ def period_of(times: npt.ArrayLike, cycles: npt.ArrayLike | None = None) -> floa
         numbers = np.asarray(cycles)
         gaps = (relative[lag:] - relative[:-lag]) / (numbers[lag:] - numbers[:-lag])
     usual = float(np.median(gaps))
-    # A median between two distances may have none near.
+    # A median between two distances may have no distance near it.
     near = gaps[np.abs(gaps - usual) <= 0.5 / lag * abs(usual)]
     return float(near.mean()) if near.size else usual
 
 
 def cycle_numbers(times: npt.ArrayLike, period: float) -> Ints:
-    """Number of the cycle of each of the edge times `times` (n,), n >= 2, ascending; first is 0.
+    """The cycle number of each of the edge times `times` (n,), n >= 2, ascending; the first is 0.
 
     Method: the phase of the edges against their own usual distance is followed over blocks of 16
-    edges by its circular mean, which neither a missing edge nor a late one moves; the line through
-    the numbers found gives a better period, for blocks of 256 edges. An edge belongs to the cycle
-    whose expected moment is nearest. Of two edges that claim one cycle, the one farther from its
-    moment was late, or early, and takes the cycle before, or the next one. Assumes that most edges
-    are less than half a period off. Undefined where the edges' own period is more than 20,000 ppm
-    from the nominal `period` (unit of the times), where more than 30 % of the edges are missing, or
-    where the phase moves for good by more than half a period all the same: then no count of cycles
-    explains the times.
+    edges by its circular mean, which neither a missing nor a late edge affects. The line through
+    the resulting numbers gives a better period, for blocks of 256 edges. An edge belongs to the
+    cycle with the nearest expected time. Of two edges in one cycle, the one farther from that time
+    was late or early, and gets the previous or the next cycle. Assumes that most edges are less
+    than half a period off. Undefined if the edges' own period is more than 20,000 ppm from the
+    nominal `period` (unit of the times), if more than 30 % of the edges are missing, or if the
+    phase still shifts permanently by more than half a period: then no count of cycles explains the
+    times.
     """
     edges = as_samples(times, "cycle numbers", needed=2)
     if not period > 0.0:
@@ -112,8 +112,8 @@ def cycle_numbers(times: npt.ArrayLike, period: float) -> Ints:
     if abs(ppm) > MOST_RATE_PPM:
         raise Undefined(
             "cycle numbers",
-            f"edges are missing, and those that came are {ppm:+,.0f} ppm from the period; up to "
-            f"{MOST_RATE_PPM:,.0f} ppm their cycles can be counted",
+            f"edges are missing, and the others are {ppm:+,.0f} ppm from the period; cycles can be "
+            f"counted up to {MOST_RATE_PPM:,.0f} ppm",
             cause="missing",
         )
     missing = 1.0 - edges.size / (int(number[-1]) + 1)
@@ -129,8 +129,8 @@ def cycle_numbers(times: npt.ArrayLike, period: float) -> Ints:
         at, by = moves[0]
         raise Undefined(
             "cycle numbers",
-            f"no count of cycles explains the times: at edge {at:,} (from 0) they move by "
-            f"{by:+.2g} periods for good",
+            f"no count of cycles explains the times: at edge {at:,} (from 0) they shift "
+            f"permanently by {by:+.2g} periods",
             cause="missing",
         )
     return number
@@ -138,8 +138,8 @@ def cycle_numbers(times: npt.ArrayLike, period: float) -> Ints:
 
 @dataclass(frozen=True)
 class Correction:
-    """Given numbers that the times contradict first at edge `at`, in `places` places: `numbers`
-    (n,) are corrected by `cycles` in all."""
+    """Given numbers that the times contradict in `places` places, first at edge `at`; `numbers`
+    (n,) are corrected, by `cycles` in total."""
 
     at: int
     places: int
@@ -148,12 +148,12 @@ class Correction:
 
 
 def held_against(times: npt.ArrayLike, cycles: Ints) -> Correction | None:
-    """What the times (n,) say of the given numbers `cycles` (n,), ascending; None: no objection.
+    """Checks the given numbers `cycles` (n,), ascending, against the times (n,); None: consistent.
 
-    Method: time over period less number is the phase. Where the median phase of the 15 edges behind
-    a place differs from that of the 15 before by more than half a period, cycles were left out (or
-    counted that never were) there: late edges move no median, a rate error moves it by 15 times its
-    ppm, drift by less.
+    Method: the phase is time over period, minus the number. If the median phase of the 15 edges
+    after a place differs from that of the 15 before by more than half a period, cycles were skipped
+    (or invented) there. Late edges do not move a median; a rate error moves it by 15 times its ppm,
+    drift by less.
     """
     edges = as_samples(times, "cycle numbers", needed=2)
     relative = (edges - edges[0]).astype(np.float64)
@@ -177,7 +177,7 @@ def held_against(times: npt.ArrayLike, cycles: Ints) -> Correction | None:
 
 
 def _follow(relative: Floats, block: int) -> Ints:
-    """Numbers of the edges at `relative` (n,) periods, their phase followed over blocks."""
+    """Numbers of the edges at `relative` (n,) periods, with their phase followed over blocks."""
     n = relative.size
     starts = np.arange(0, n, block)
     counts = np.diff(np.append(starts, n))
@@ -186,14 +186,14 @@ def _follow(relative: Floats, block: int) -> Ints:
     centres = np.add.reduceat(relative, starts) / counts
     place = relative - np.interp(relative, centres, phase)
     number = np.round(place).astype(np.int64)
-    # Of two edges in one cycle the one farther off is that of the cycle before, late, or of the
-    # next one, early.
+    # Of two edges in one cycle, the one farther off belongs to the previous cycle (late) or to the
+    # next one (early).
     off = np.abs(place - number)
     same = np.flatnonzero(np.diff(number) == 0)
     late = off[same] > off[same + 1]
     number[same[late]] -= 1
     number[same[~late] + 1] += 1
-    # Cycles less positions never fall: holes only add.
+    # Cycles minus positions never decrease: gaps only add.
     ahead = number - np.arange(n)
     number = np.minimum.accumulate(ahead[::-1])[::-1] + np.arange(n)
     return np.asarray(number - number[0], dtype=np.int64)
@@ -206,10 +206,10 @@ def _slope(number: Ints, relative: Floats) -> float:
 
 
 def phase_moves(times: npt.ArrayLike, cycles: npt.ArrayLike | None) -> list[tuple[int, float]]:
-    """Where the times (n,) of the cycles `cycles` (n,) (None: all) move for good: edge and periods.
+    """Permanent shifts of the times (n,) of the cycles `cycles` (n,) (None: all): edge and periods.
 
-    As of a program that sleeps relative to when it woke, or sets its timer again. Told are moves by
-    more than a twentieth of a period, and ten times what neighbouring edges are usually off.
+    A program that sleeps relative to its wake-up, or restarts its timer, causes them. Reported are
+    shifts of more than 1/20 of a period and ten times the usual deviation of neighbouring edges.
     """
     edges = as_samples(times, "cycle numbers", needed=2)
     numbers: Ints = np.arange(edges.size) if cycles is None else np.asarray(cycles, dtype=np.int64)
@@ -220,19 +220,19 @@ def phase_moves(times: npt.ArrayLike, cycles: npt.ArrayLike | None) -> list[tupl
 
 
 def _moves(relative: Floats, cycles: Ints, least: float = MOVED) -> list[tuple[int, float]]:
-    """Where the phase moves for good by more than `least` periods: the edge, and by how much."""
+    """Permanent phase shifts of more than `least` periods: the edge and the shift."""
     n = relative.size
     if n < 2 * AROUND:
         return []
     phase = relative - (cycles - cycles[0])
-    # A place counts where the phase jumps by itself, too: a rate error is no move.
+    # The phase must also jump at the place itself: a rate error is not a shift.
     jumps = np.flatnonzero(np.abs(np.diff(phase)) > least / 2.0) + 1
     if jumps.size == 0:
         return []
     half = AROUND // 2
     medians = scipy.ndimage.median_filter(phase, size=AROUND, mode="nearest")
     found: list[tuple[int, float]] = []
-    # Jumps close together are one place: a late edge beside a hole, or a burst of late edges.
+    # Jumps close together are one place: a late edge next to a gap, or a burst of late edges.
     ends = np.flatnonzero(np.diff(jumps) > half)
     for first, last in zip(np.append(0, ends + 1), np.append(ends, jumps.size - 1), strict=True):
         before = medians[max(int(jumps[first]) - 1 - half, 0)]

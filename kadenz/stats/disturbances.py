@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Disturbances of a cyclic task: periodic ones named by their period, the rest listed."""
+"""Disturbances of a cyclic task: periodic ones with their period, the others listed."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from kadenz.stats.samples import Array, Floats, as_samples
 from kadenz.stats.waves import Wave, find_waves
 
 FEWEST_EVENTS = 6
-# Periods told at most, and sporadic disturbances listed at most.
+# Maximum number of periods reported, and of sporadic disturbances listed.
 MOST = 8
 LISTED = 20
-# A group of events this surely periodic needs no search of its larger ones.
+# If a group of events is this significantly periodic, its larger events need no search.
 SURE = 1e-9
-# Share of a train's strikes that must stand at the very cycle of their slot.
+# Share of a train's strikes that must be at the exact cycle of their slot.
 IN_PLACE = 0.9
-# How near a slot counts is chosen from the data among about so many widths.
+# The width of a slot is chosen from the data among about this number of widths.
 WIDTHS = 4.0
-# Among strays, events of one train lie within such a part of a turn at the comb's frequency.
+# Among strays, events of one train lie within this part of a turn at the comb's frequency.
 PARTS_OF_A_TURN = 64
-# The comb's frequency is up to such a multiple of theirs; more events show a single line.
+# The comb's frequency is up to this multiple of theirs; more events show a single line.
 LOWEST_FRACTION = 64
 MOST_AMONG_STRAYS = 2000
 # Samples off by no more than this many cycles are one event: a late wake-up delays the next ones.
@@ -51,12 +51,12 @@ NEIGHBOURS = 2
 class Periodic:
     """Short strikes at one period.
 
-    `every` Estimate of the period in cycles, with its 95 % interval from the strikes' places;
-    `first` cycle of the first slot; `amplitude` Estimate (median of the strikes' extremes from the
-    median of the series, with an interval of order statistics; of all slots, where those without an
-    event are struck, too, by less than the threshold), `largest` the extreme one, both in the unit
-    of the samples and signed; `strikes` of `slots` slots were struck. `p_value` counts everything
-    searched.
+    `every` is an Estimate of the period in cycles, with its 95 % interval from the positions of the
+    strikes; `first` is the cycle of the first slot. `amplitude` is an Estimate: the median of the
+    strikes' extremes from the median of the series, with an interval of order statistics; it covers
+    all slots if those without an event are also struck, below the threshold. `largest` is the
+    extreme strike; both are signed and in the unit of the samples. `strikes` of `slots` slots were
+    struck. `p_value` is corrected for the whole search.
     """
 
     every: Estimate
@@ -70,7 +70,7 @@ class Periodic:
 
 @dataclass(frozen=True)
 class Sporadic:
-    """One event of no period: `cycle` it began in, signed `size`, how many `cycles` it lasted."""
+    """One event without a period: its first `cycle`, signed `size` and duration in `cycles`."""
 
     cycle: int
     size: float
@@ -79,12 +79,13 @@ class Sporadic:
 
 @dataclass(frozen=True, eq=False)
 class Disturbances:
-    """`threshold` in the unit of the samples: what lies farther from the `median` is an event.
+    """The disturbances of a series; samples farther than `threshold` from `median` are events.
 
-    `events` of them; `periodic` trains of strikes, the surest first; `waves` smooth periodic
-    disturbances below the threshold; `sporadic` the largest of the rest, `sporadic_events` their
-    number; `sporadic_per_cycle` Estimate. `alpha`: at most this share of series without any period
-    gets a period named. `reason` is set where no period could have been told.
+    `events` is their number; `periodic` are trains of strikes, the most significant first; `waves`
+    are smooth periodic disturbances below the threshold; `sporadic` are the largest other events,
+    `sporadic_events` is their number and `sporadic_per_cycle` an Estimate of their rate. `alpha`:
+    at most this share of series without a period gets one reported. `reason` is set if no period
+    could be detected.
     """
 
     n: int
@@ -106,20 +107,21 @@ def find_disturbances(
     slowest: float | None = None,
     alpha: float = 0.01,
 ) -> Disturbances:
-    """Find what disturbs the jitter `samples` (n,), n >= 64, of the cycles `cycles` (n,) (None: of
-    every cycle).
+    """Finds the disturbances in the jitter `samples` (n,), n >= 64, of the cycles `cycles` (n,)
+    (None: every cycle).
 
     Method: events lie 5 robust standard deviations (MAD and IQR) from the median, and in the outer
-    fifth; late and early ones are examined apart. A period is searched among all events, the larger
-    half, quarter, ... of them, so that rare large strikes are not lost among many small ones: once
-    by the largest line of the events' periodogram (event_period.py), once by all harmonics together
-    (comb.py). What is found is named, taken out, and the rest searched again, up to eight times.
-    `alpha` is shared by all searches of a round, so a series without a period gets one named with
-    at most that probability; simulated shares are in docs/explanation/jitter.md. Smooth periodic
-    disturbances below the threshold are lines in the spectrum of what is no event (waves.py), of
-    periods up to `slowest` cycles. A train needs six strikes and a period that comes round five
-    times; a period under five cycles, or drift of the period by more than a quarter of it over the
-    series, is not seen. Undefined where `cycles` are no numbers of cycles (cycles.check_span).
+    fifth; late and early ones are examined separately. A period is searched among all events, then
+    the larger half, quarter, ..., so that rare large strikes are not lost among many small ones:
+    once by the largest line of the events' periodogram (event_period.py), once by all harmonics
+    together (pulse_train.py). Each period found is recorded and removed, and the search is
+    repeated, up to eight times. `alpha` is shared by all searches of a round, so that a series
+    without a period gets one reported with at most that probability; simulated shares are in
+    docs/explanation/jitter.md. Smooth periodic disturbances below the threshold are lines in the
+    spectrum of the other samples (waves.py), with periods up to `slowest` cycles. A train needs six
+    strikes and five full periods. Periods under five cycles, or that drift by more than a quarter
+    of a period over the series, are not found. Undefined if `cycles` are not cycle numbers
+    (cycles.check_span).
     """
     array = as_samples(samples, "disturbances", needed=64)
     n = array.size
@@ -163,7 +165,7 @@ def find_disturbances(
         sporadic_events=int(left.cycle.size),
         alpha=alpha,
         reason=(
-            f"{count} events: fewer than {FEWEST_EVENTS}, no period of strikes can be told"
+            f"{count} events: fewer than {FEWEST_EVENTS}, too few to show a period"
             if count < FEWEST_EVENTS
             else ""
         ),
@@ -204,7 +206,7 @@ def _join(sides: list[_Events]) -> _Events:
 
 
 def _trains(events: _Events, length: int, alpha: float) -> tuple[list[Periodic], _Events]:
-    """Periodic trains of strikes among `events`, and the events of none of them."""
+    """Periodic trains of strikes among `events`, and the other events."""
     found: list[Periodic] = []
     while len(found) < MOST and events.cycle.size >= FEWEST_EVENTS:
         best = _surest(events, length)
@@ -227,14 +229,14 @@ class _Train:
     p_value: float
 
     def all_of(self, events: _Events) -> npt.NDArray[np.bool_]:
-        """Which events belong: near a slot, and not far smaller, which would be chance."""
+        """Which events belong to it: near a slot, and not much smaller, which would be chance."""
         turns = (events.cycle - self.first) / self.every
         off = np.abs(turns - np.round(turns)) * self.every
         return np.asarray((off <= self.near) & (np.abs(events.size) > 0.25 * self.size))
 
 
 def _surest(events: _Events, length: int) -> _Train | None:
-    """The train that chance explains least; its p-value counts all groups searched."""
+    """The most significant train; its p-value is corrected for all groups searched."""
     by_size = np.argsort(-np.abs(events.size), kind="stable")
     best: _Train | None = None
     count = events.cycle.size
@@ -271,17 +273,17 @@ def _next(count: int) -> int:
 
 
 def _groups(count: int) -> int:
-    """How many groups of events are searched: all, a part of them, a part of these, ..."""
+    """The number of groups of events to search: all, a part of them, a part of these, ..."""
     return 0 if count < FEWEST_EVENTS else 1 + _groups(_next(count))
 
 
 def _train(group: _Events, frequency: float, length: int, searches: int) -> _Train | None:
-    """The train at about `frequency`, or at the slowest fraction of it that explains as much."""
+    """The train at about `frequency`, or at its slowest fraction that explains as much."""
     frequency = fundamental(group.cycle, frequency, length)
     train = _through(group, frequency, length, searches)
     if train is None:
         return None
-    # Once more without the strays, which cut gaps up and hide how long the period is.
+    # Repeat without the strays, which divide gaps and hide the length of the period.
     alone = group.only(train.all_of(group))
     slower = fundamental(alone.cycle, 1.0 / train.every, length)
     if slower < 0.75 * frequency and slower * length >= FEWEST_PERIODS:
@@ -293,11 +295,11 @@ def _train(group: _Events, frequency: float, length: int, searches: int) -> _Tra
 
 
 def _among_strays(group: _Events, frequency: float, length: int, searches: int) -> _Train | None:
-    """The train at `frequency` or a fraction of it, where most events are none of it.
+    """The train at `frequency` or a fraction of it, if most events do not belong to it.
 
-    Their mean phase says nothing then, and the comb's frequency may be any multiple: a train has as
-    many harmonics there. Of each fraction the fullest 64th of a turn begins a line; the line that
-    chance explains least is taken (_chance counts all frequencies there are).
+    Then their mean phase is useless, and the comb's frequency may be any multiple, because a train
+    has as many harmonics there. For each fraction, a line starts from the fullest 64th of a turn;
+    the most significant line is taken (_chance corrects for all frequencies).
     """
     best: _Train | None = None
     if group.cycle.size > MOST_AMONG_STRAYS:
@@ -316,8 +318,8 @@ def _among_strays(group: _Events, frequency: float, length: int, searches: int) 
 
 
 def _fullest(events: Indices, frequency: float, length: int) -> Indices:
-    """The events in the fullest 64th of a turn, at the frequency, known to a 32nd of 1 / `length`,
-    at which that holds most."""
+    """The events in the fullest 64th of a turn, at the frequency (known to 1/32 of 1 / `length`)
+    at which that contains most."""
     best, own = 0, events[:0]
     width = 1.0 / PARTS_OF_A_TURN
     for nearby in frequency + np.linspace(-1.0, 1.0, 5) / (HARMONICS * length):
@@ -335,13 +337,13 @@ def _fullest(events: Indices, frequency: float, length: int) -> Indices:
 def _through(
     group: _Events, frequency: float, length: int, searches: int, own: Indices | None = None
 ) -> _Train | None:
-    """The train at `frequency` through the events `own` (None: those in the commonest phase)."""
+    """The train at `frequency` through the events `own` (None: those in the most common phase)."""
     if frequency * length < FEWEST_PERIODS:
         return None
     struck: Indices = group.cycle[in_phase(group.cycle, frequency)] if own is None else own
     every, first = line(struck, frequency)
     near = 0.0
-    # The frequency is known to a fraction of a turn over the series; its line is known better.
+    # The frequency is known to a fraction of a turn over the series; the fitted line is better.
     for _ in range(4):
         turns = (group.cycle - first) / every
         slot = np.round(turns)
@@ -364,19 +366,19 @@ def _through(
 
 
 def _chance(group: _Events, every: float, first: float, near: float, length: int) -> float:
-    """How likely events at random places would be as much in step, over all that was searched.
+    """Probability that random events are as much in step, corrected for the whole search.
 
-    A share w of the cycles lies within `near` of a slot. Of m separate events the struck slots are
-    s; P(binomial(m - 1, w) >= s - 1), times the places the first slot could have had (anchored on
-    an event: m) and the frequencies that can be told apart at this w (phases may turn by w over the
-    series), whatever of them was looked at: a union bound, so the true probability is smaller.
+    A share w of the cycles lies within `near` of a slot. Of m separate events, s slots are struck:
+    P(binomial(m - 1, w) >= s - 1), times the possible places of the first slot (anchored on an
+    event: m) and the frequencies distinguishable at this w (phases may turn by w over the series),
+    searched or not: a union bound, so the true probability is smaller.
     """
     share = min(1.0, (2.0 * near + 1.0) / every)
     turns = (group.cycle - first) / every
     slot = np.round(turns)
     inside = np.abs(turns - slot) * every <= near
     struck = np.unique(slot[inside]).size
-    # Events of one cluster are one: they would all be near the same slot.
+    # A cluster of events counts as one: all would be near the same slot.
     cells = np.unique(np.floor(group.cycle[~inside] / (2.0 * near + 1.0))).size
     events = struck + cells
     tail = float(bdtrc(max(struck - 2, 0), events - 1, share)) if struck >= 2 else 1.0
@@ -385,13 +387,13 @@ def _chance(group: _Events, every: float, first: float, near: float, length: int
 
 
 def _describe(train: _Events, of: _Train, length: int) -> Periodic:
-    """The train in figures: its period by a line through the strikes, its size by its median."""
+    """The train's figures: its period from a line through the strikes, its size by the median."""
     every, first = of.every, of.first
     slot = np.round((train.cycle - first) / every)
     off = train.cycle - first - every * slot
     centred = slot - slot.mean()
     free = max(1, train.cycle.size - 2)
-    # A place is a whole cycle: at least the error of rounding.
+    # Places are whole cycles: the error is at least that of rounding.
     spread = max(math.sqrt(float(off @ off) / free), math.sqrt(1.0 / 12.0))
     reach = float(stdtrit(free, 0.975)) * spread / max(math.sqrt(float(centred @ centred)), 1.0)
     slots = int((length - 1 - first) // every) + 1
@@ -412,12 +414,12 @@ def _describe(train: _Events, of: _Train, length: int) -> Periodic:
 def _of_all_slots(
     one: Periodic, array: Array, places: Indices, median: float, threshold: float
 ) -> Periodic:
-    """The same with the amplitude of all slots, where strikes below the threshold are among them.
+    """The same with the amplitude over all slots, if some strikes are below the threshold.
 
-    Of a train about as large as the threshold only the larger strikes are events, and their median
-    is too large. Where the samples of the other slots are surely struck, too (their median lies 3
-    standard errors from that of the series), the amplitude is the median over all slots. Needs
-    strikes at the very cycle of their slot.
+    If a train is about as large as the threshold, only its larger strikes are events, and their
+    median is too large. If the samples of the other slots are significantly struck, too (their
+    median is 3 standard errors from that of the series), the amplitude is the median over all
+    slots. Needs strikes at the exact cycle of their slot.
     """
     slots = np.round(one.first + one.every.value * np.arange(one.slots)).astype(np.intp)
     at = np.minimum(np.searchsorted(places, slots), places.size - 1)
@@ -444,7 +446,7 @@ def _median_ranks(n: int) -> tuple[int, int]:
 
 
 def _not_of(waves: tuple[Wave, ...], trains: list[Periodic], length: int) -> tuple[Wave, ...]:
-    """Without what is a low harmonic of a train that was named: its weak strikes leave one."""
+    """Removes low harmonics of reported trains, which their weak strikes leave."""
 
     def of(wave: Wave, train: Periodic) -> bool:
         times = train.every.value / wave.every

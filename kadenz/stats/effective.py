@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many independent samples the dependent ones are worth."""
+"""The number of independent samples that dependent ones are worth."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class EffectiveSize:
     """`tau` samples carry what one independent sample would; `effective_n` = n / max(tau, 1).
 
     `long_run_sd`: sd(mean) = long_run_sd / sqrt(n), unit of the samples. `cell` samples were
-    averaged before the lags were summed (1 = none), `lags` is how many lags (in cells) counted.
+    averaged before the lags were summed (1: none); `lags` is the number of lags (in cells) summed.
     """
 
     n: int
@@ -40,13 +40,13 @@ def effective_size(samples: npt.ArrayLike) -> EffectiveSize:
     Method: tau = 1 + 2 * sum of the autocorrelations, summed by Geyer's initial monotone sequence
     (Geyer 1992, section 3.3): pairs rho[2j] + rho[2j+1] as long as they are positive, none above
     its predecessor. Chosen over batch means because it needs no batch size. Its proof is for
-    reversible Markov chains; on other series it is a rule for where to stop. Longer than 2^15
+    reversible Markov chains; for other series it is a stopping rule. Series longer than 2^15
     samples are averaged over cells of c samples first; var(mean) = var(cell mean) * tau(cells) /
     cells is the same quantity, and costs the same for any n.
 
-    Assumes that the series is stationary and at least some 20 tau long. A negative correlation
-    gives tau < 1; effective_n never exceeds n, because a surplus of information from it rests on
-    the correlation continuing exactly.
+    Assumes that the series is stationary and at least about 20 tau long. A negative correlation
+    gives tau < 1; effective_n never exceeds n, because the extra information would require the
+    correlation to continue exactly.
     """
     array = as_samples(samples, "effective sample size", needed=8)
     n = array.size

@@ -15,9 +15,9 @@ from kadenz.stats.samples import Floats, Ints, as_samples
 
 @dataclass(frozen=True, eq=False)
 class Envelope:
-    """Consecutive cells of samples. `first` (c,) index of each cell's first sample, `length` (c,).
+    """Consecutive cells of samples: `first` (c,) is each cell's first index, `length` (c,) its n.
 
-    `low`, `high` (c,) extremes, `bands` (len(levels), c) quantiles of each cell, unit of samples.
+    `low`, `high` (c,) are extremes and `bands` (len(levels), c) quantiles, in the samples' unit.
     """
 
     n: int
@@ -32,9 +32,9 @@ class Envelope:
 def envelope(
     samples: npt.ArrayLike, *, cells: int = 1000, levels: Sequence[float] = (0.25, 0.5, 0.75)
 ) -> Envelope:
-    """Thin `samples` (n,), n >= 1, in time order, to at most `cells` cells.
+    """Thins `samples` (n,), n >= 1, in time order, to at most `cells` cells.
 
-    Method: ceil(n / cells) samples a cell, the last one shorter; each cell is sorted, so every
+    Method: ceil(n / cells) samples per cell, the last one shorter; each cell is sorted, so every
     figure is a measured value (quantiles by definition 1 of Hyndman and Fan 1996) and no peak is
     lost. Assumes nothing.
     """

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a statistic says when the data cannot give it."""
+"""Errors of statistics that the data cannot give."""
 
 from __future__ import annotations
 
 
 class Undefined(ValueError):
-    """The statistic does not exist for these data; the message says which, why and what to do.
+    """The statistic does not exist for these data; the message names it, the reason and a remedy.
 
     `cause` names the argument that does not fit the samples ("cycles", "period", "window", "order"
-    of the times, their "type", "missing" edges, "limit"), so that a caller can say where it comes
-    from; "" where it is the samples alone.
+    of the times, their "type", "missing" edges, "limit"), so that the caller can name its source;
+    "" if it is the samples alone.
     """
 
     def __init__(self, statistic: str, reason: str, *, cause: str = "") -> None:

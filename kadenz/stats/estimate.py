@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A figure with its interval: the common currency of results."""
+"""A figure with its interval, as results use it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 class Estimate:
     """`value` with the interval [low, high] at `confidence`; all in the unit of the samples.
 
-    `zero_width` is True where the data do not vary, so that low == value == high is a fact about
-    these samples and no promise about others (deterministic emulation, a coarse tick).
+    `zero_width` is True if the data do not vary: low == value == high is then a fact about these
+    samples, not a promise about others (deterministic emulation, a coarse tick).
     """
 
     value: float
@@ -21,5 +21,5 @@ class Estimate:
     zero_width: bool = False
 
     def covers(self, truth: float) -> bool:
-        """True when `truth` lies inside the interval, ends included."""
+        """True if `truth` is inside the interval, ends included."""
         return self.low <= truth <= self.high

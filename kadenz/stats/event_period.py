@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The period of events: searched for, tested against chance, told from its harmonics."""
+"""The period of events: searched, tested against chance, distinguished from its harmonics."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from kadenz.stats.samples import Array, Floats
 
 Indices = npt.NDArray[np.intp]
 
-# A spectral line must come round this often to be told from a slow wander ...
+# A spectral line needs this number of periods to be distinguished from slow wander ...
 FEWEST_CYCLES = 8
-# ... and the period behind it, whose harmonics the line may be, this often.
+# ... and the fundamental, whose harmonic the line may be, this number.
 FEWEST_PERIODS = 5
-# Two crystals differ by this much at most (50 ppm each): how far a tick may be off its rate.
+# Two crystals differ by at most this (50 ppm each), so a tick may be this far off its rate.
 TICK_TOLERANCE = 100e-6
 TICK_HARMONICS = 3
 # Frequencies over which the local level of the spectrum is taken.
 NEIGHBOURS = 64
-# The first ordinates, in blocks of a quarter of that.
+# The first ordinates use blocks of a quarter of that.
 LOW_END = 1024
 
 
 def spectrum(events: Indices, length: int) -> Array:
-    """Periodogram of the events `events` (m,) on an even grid of `length`, padded to a quick size:
-    ordinates of 0 ... 0.5 cycles a sample."""
+    """Periodogram of `events` (m,) on an even grid of `length`, padded to a fast size: ordinates
+    of 0 ... 0.5 cycles per sample."""
     mask = np.zeros(padded(length), dtype=np.float32)
     mask[events] = 1.0
     return np.asarray(np.abs(scipy.fft.rfft(mask)) ** 2)
@@ -42,12 +42,12 @@ def padded(length: int) -> int:
 def search(
     events: Indices, length: int, rate: float | None, power: Array | None = None
 ) -> tuple[float, float]:
-    """p-value over everything searched, and a conspicuous frequency in cycles a sample.
+    """The most significant frequency in cycles per sample, and its p-value over the whole search.
 
-    `events` (m,) are places on an even grid of `length`; `rate` is the tick's in cycles a sample.
-    `power` is their `spectrum`, where the caller has it. It is divided by its local level; the
-    largest ordinate is tested for all that were searched, and the tick's lines on their own. The
-    frequency may be a harmonic.
+    `events` (m,) are places on an even grid of `length`; `rate` is the tick's in cycles per sample.
+    `power` is their `spectrum`, if the caller has it. It is divided by its local level; the largest
+    ordinate is tested with a correction for all of them, the tick's lines separately. The frequency
+    may be a harmonic.
     """
     power = spectrum(events, length) if power is None else power
     bins = padded(length)
@@ -72,8 +72,8 @@ def search(
 def _lowest_peak(relative: Floats, best: int) -> int:
     """The lowest ordinate that stands out like the largest one.
 
-    The harmonics of short strikes are about equally high, and which is highest is chance; between
-    two bins an ordinate loses up to 60 %.
+    The harmonics of short strikes are about equally high, and the highest of them is random;
+    between two bins an ordinate loses up to 60 %.
     """
     floor = max(0.35 * float(relative[best]), math.log(relative.size / 0.01))
     high = np.flatnonzero(relative[: best + 1] >= floor)
@@ -85,11 +85,11 @@ def _lowest_peak(relative: Floats, best: int) -> int:
 
 
 def local_level(power: Array, least: float) -> Floats:
-    """Local mean of the spectrum, from above: median / ln 2 of blocks, at least `least` (for events
-    half of what chance gives).
+    """Upper estimate of the spectrum's local mean: median / ln 2 of blocks, at least `least` (for
+    events half of the expected value).
 
-    The largest of a block and its two neighbours, because clusters make the spectrum fall steeply;
-    short blocks at its low end, where it falls most.
+    Takes the largest of a block and its two neighbours, because clusters make the spectrum fall
+    steeply; blocks are short at the low end, where it falls most.
     """
     head = min(power.size, LOW_END)
     sizes = [NEIGHBOURS // 4, NEIGHBOURS] if power.size > head else [NEIGHBOURS // 4]
@@ -121,15 +121,15 @@ def _tail(largest: float, searched: int) -> float:
 
 
 def _alias(rate: float) -> float:
-    """Frequency at which `rate` cycles a sample shows up: 0 ... 0.5."""
+    """Aliased frequency of `rate` cycles per sample: 0 ... 0.5."""
     return abs(rate - round(rate))
 
 
 def _tick_lines(rate: float, length: int) -> list[tuple[float, float]]:
-    """Frequency and reach of the tick and its harmonics as sampled, as far as they can be told.
+    """Frequency and tolerance of the tick and its harmonics as sampled, if distinguishable.
 
-    Where the sampling is in step with the tick as closely as two crystals can be, there is no
-    line: any slow period would fit it.
+    If the sampling is in step with the tick, as closely as two crystals can be, there is no line:
+    any slow period would fit it.
     """
     lines = []
     for harmonic in range(1, TICK_HARMONICS + 1):
@@ -164,7 +164,7 @@ def _refine(events: Indices, frequency: float, length: int) -> tuple[float, floa
 
 
 def fundamental(events: Indices, frequency: float, length: int) -> float:
-    """The lowest fraction of `frequency` at which the events' phases agree as well as there.
+    """The lowest fraction of `frequency` at which the events' phases agree equally well.
 
     The peak may be any harmonic. Fractions tried: up to 8, and those that make the period a
     quartile of the gaps between events, or a half, third or quarter of one (slots not all struck).
@@ -183,7 +183,7 @@ def fundamental(events: Indices, frequency: float, length: int) -> float:
 
 
 def line(events: Indices, frequency: float) -> tuple[float, float]:
-    """Period and first slot: least squares of one phase's events on the number of their slot."""
+    """Period and first slot, by least squares of one phase's events on their slot number."""
     events = events[_around_phase(events, frequency)]
     turn = float(np.angle(np.exp(2j * np.pi * frequency * events).sum())) / (2.0 * np.pi)
     slots = np.round(frequency * events - turn)
@@ -195,10 +195,10 @@ def line(events: Indices, frequency: float) -> tuple[float, float]:
 
 
 def in_phase(events: Indices, frequency: float) -> npt.NDArray[np.bool_]:
-    """Which events share a phase; there may be several phases in a period.
+    """Which events share a phase; a period may have several phases.
 
-    The events around the commonest phase; then those around the next one, as long as what is left
-    still agrees by more than chance (Rayleigh test at 0.001: count * resultant^2 > 6.9).
+    The events around the most common phase, then those around the next one, as long as the others
+    agree by more than chance (Rayleigh test at 0.001: count * resultant^2 > 6.9).
     """
     chosen = np.zeros(events.size, dtype=bool)
     left: Indices = np.arange(events.size)
@@ -215,7 +215,7 @@ def in_phase(events: Indices, frequency: float) -> npt.NDArray[np.bool_]:
 
 
 def _around_phase(events: Indices, frequency: float) -> npt.NDArray[np.bool_]:
-    """Which events lie within three robust sd of the commonest phase, a quarter turn at most."""
+    """Which events are within three robust sd, at most a quarter turn, of the commonest phase."""
     mean = float(np.angle(np.exp(2j * np.pi * frequency * events).sum())) / (2.0 * np.pi)
     turns = frequency * events - mean
     off: Floats = np.asarray(turns - np.round(turns), dtype=np.float64)
@@ -224,7 +224,7 @@ def _around_phase(events: Indices, frequency: float) -> npt.NDArray[np.bool_]:
         inside = off[np.abs(off) <= tolerance]
         if inside.size == 0:
             break
-        # Strays spread the first guess; what is left each time is closer to the strikes.
+        # Strays widen the first guess; each iteration is closer to the strikes.
         centre = float(np.median(inside))
         off = np.asarray(off - centre, dtype=np.float64)
         spread = 1.4826 * float(np.median(np.abs(inside - centre)))
@@ -233,7 +233,7 @@ def _around_phase(events: Indices, frequency: float) -> npt.NDArray[np.bool_]:
 
 
 def is_tick(frequency: float, rate: float, length: int) -> bool | None:
-    """Whether the period found is one of the tick's lines; None where it has none."""
+    """Whether the period is one of the tick's lines; None if the tick has none."""
     lines = _tick_lines(rate, length)
     if not lines:
         return None

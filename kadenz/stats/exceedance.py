@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exceedance: which share of what was planned was as slow as this, or slower."""
+"""Exceedance: the share of planned samples at or above a value."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from kadenz.stats.errors import Undefined
 from kadenz.stats.ordered import Ordered, order
 from kadenz.stats.samples import Floats, Ints
 
-# All of the largest samples are kept; below them as many a decade as a plot can show.
+# All of the largest samples are kept; below them as many per decade as a plot can show.
 LARGEST = 40
 PER_DECADE = 16
 
 
 @dataclass(frozen=True, eq=False)
 class Exceedance:
-    """`counts[i]` of `planned` are at least `values[i]` and `above[i]` beyond it; `values` (p,) are
-    ascending, in the unit of the samples. What was missed has no value and exceeds every one.
+    """`counts[i]` of `planned` are at least `values[i]`, `above[i]` exceed it; `values` (p,) are
+    ascending, in the unit of the samples. Missed samples have no value and exceed all.
     """
 
     n: int
@@ -46,7 +46,7 @@ def exceedance(
 
     Method: 1 - F of the empirical distribution F and its left limit; every count is exact. Values
     are the `largest` order statistics, the smallest, and between them ranks in geometric
-    progression, `per_decade` a decade. Undefined for a negative `missed`.
+    progression, `per_decade` per decade. Undefined for a negative `missed`.
     """
     if missed < 0:
         raise Undefined("exceedance", f"{missed} missed samples")

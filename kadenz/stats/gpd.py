@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The generalised Pareto distribution: fitted, tested, and its likelihood mapped."""
+"""The generalised Pareto distribution: fit, test and likelihood."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kadenz.stats.gpd_table import LEVELS, QUANTILES, SHAPES
 from kadenz.stats.samples import Floats, as_samples
 
 FEWEST = 30
-# Shapes looked at for intervals: from a tail with an end (at -0.5 likelihood theory stops) to one
+# Range of shapes for intervals: from a tail with an end (likelihood theory ends at -0.5) to one
 # without a mean.
 LOWEST_SHAPE, HIGHEST_SHAPE = -0.9, 1.5
 GRID = 121
@@ -24,10 +24,10 @@ GRID = 121
 
 @dataclass(frozen=True)
 class Fit:
-    """P(excess > y) = (1 + shape * y / scale)^(-1 / shape) of `n` excesses.
+    """P(excess > y) = (1 + shape * y / scale)^(-1 / shape) for `n` excesses.
 
-    `scale` in the unit of the excesses. `distance` is the Anderson-Darling statistic, `p_value` its
-    probability under this distribution with both parameters estimated.
+    `scale` is in the unit of the excesses. `distance` is the Anderson-Darling statistic, `p_value`
+    its probability under this distribution with both parameters estimated.
     """
 
     n: int
@@ -56,18 +56,18 @@ def growth(shape: float, peaks: float) -> float:
 
 
 def fit_gpd(excesses: npt.ArrayLike) -> Fit:
-    """Fit excesses over a threshold (n,), all positive, in any order, n >= 30.
+    """Fits excesses over a threshold (n,), all positive, in any order, n >= 30.
 
     Method: the quasi-Bayesian estimator of Zhang and Stephens (2009): a weighted mean over the
-    profile likelihood, which always exists, unlike its maximum, and loses little to it. Goodness:
-    Anderson-Darling against the simulated distribution of the statistic of this very estimator
-    (gpd_table.py), as Choulakian and Stephens (2001) do for maximum likelihood.
+    profile likelihood, which always exists, unlike its maximum, and is almost as efficient.
+    Goodness of fit: Anderson-Darling against the simulated distribution of the statistic of this
+    estimator (gpd_table.py), as Choulakian and Stephens (2001) do for maximum likelihood.
     """
     y = np.sort(as_samples(excesses, "tail fit").astype(np.float64))
     if y.size < FEWEST:
         raise TooFew("tail fit (excesses)", y.size, FEWEST)
     if y[0] <= 0.0 or y[0] == y[-1]:
-        raise Undefined("tail fit", "the excesses are not positive, or all the same")
+        raise Undefined("tail fit", "the excesses are not positive, or all are equal")
     shape, scale = (float(part[0]) for part in estimate(y[np.newaxis, :]))
     distance = float(anderson_darling(y[np.newaxis, :], np.array([shape]), np.array([scale]))[0])
     return Fit(y.size, shape, scale, distance, p_value(distance, shape))
@@ -95,7 +95,7 @@ def estimate(rows: Floats) -> tuple[Floats, Floats]:
 
 
 def anderson_darling(rows: Floats, shapes: Floats, scales: Floats) -> Floats:
-    """A^2 (b,) of ascending rows (b, n) against the distributions named."""
+    """A^2 (b,) of ascending rows (b, n) against the given distributions."""
     n = rows.shape[1]
     shape = shapes[:, np.newaxis]
     safe = np.where(np.abs(shape) < 1e-9, 1e-9, shape)
@@ -107,7 +107,7 @@ def anderson_darling(rows: Floats, shapes: Floats, scales: Floats) -> Floats:
 
 
 def p_value(distance: float, shape: float) -> float:
-    """Of an Anderson-Darling statistic, from the simulated quantiles, log-linear between them."""
+    """p-value of an Anderson-Darling statistic, log-linear between simulated quantiles."""
     quantiles = [float(np.interp(shape, SHAPES, column)) for column in zip(*QUANTILES, strict=True)]
     logs = np.log(LEVELS)
     if distance >= quantiles[-1]:  # beyond the table the tail is exponential
@@ -148,7 +148,7 @@ class Likelihood:
 
 
 def likelihood(excesses: npt.ArrayLike, fit: Fit) -> Likelihood:
-    """Map the log-likelihood around `fit`: shapes -0.9 ... 1.5, scales six errors either way.
+    """Maps the log-likelihood around `fit`: shapes -0.9 ... 1.5, scales six errors either way.
 
     Method: all data enter through S(theta) = sum log(1 + theta y), theta = shape / scale, which is
     tabulated once and interpolated by cubic spline in log(theta + 1 / y_max).

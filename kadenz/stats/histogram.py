@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts over cells, with no sample lost."""
+"""Counts over cells, without losing a sample."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Histogram:
     """`counts` (c,) of samples with edges[i] <= x < edges[i+1]; `edges` (c+1,).
 
     underflow + counts.sum() + overflow == n, always. For integer samples every edge is an integer
-    and a linear cell holds the same number of integers. `log_counts` (c,) is log10 of the counts
+    and linear cells contain the same number of integers. `log_counts` (c,) is log10 of the counts
     with NaN for empty cells.
     """
 
@@ -41,11 +41,11 @@ def histogram(
     high: float | None = None,
     spacing: Literal["linear", "log"] = "linear",
 ) -> Histogram:
-    """Count `samples` (n,), n >= 1, into at most `cells` cells over low <= x <= high.
+    """Counts `samples` (n,), n >= 1, in at most `cells` cells over low <= x <= high.
 
     Method: counts are differences of ranks in the sorted samples, so they are exact and the cost
     does not grow with n. The range defaults to all samples; for integers it is widened to whole
-    cells of equal integer width, so that no comb appears where cells and ticks disagree. "log"
+    cells of equal integer width, so that cells and ticks do not interfere. "log"
     spaces the edges geometrically (low > 0). Assumes nothing.
     """
     if cells < 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many questions at once: p-values that hold for all of them together."""
+"""Holm's adjustment of p-values for several tests at once."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from kadenz.stats.samples import Floats
 def holm(p_values: npt.ArrayLike) -> Floats:
     """Adjusted p-values (m,) for `p_values` (m,), each in 0 ... 1; m may be 0.
 
-    Method: Holm (1979): the k-th smallest is multiplied by m - k + 1 and never made smaller than
-    the one before. Rejecting where the result is at most alpha keeps the chance of *any* wrong
-    rejection at alpha or less, whatever the dependence between the questions. Chosen over the false
-    discovery rate (Benjamini and Hochberg 1995) because one wrong rejection is enough to fail a
-    build.
+    Method: Holm (1979): the k-th smallest is multiplied by m - k + 1 and is never smaller than the
+    previous one. Rejecting results of at most alpha keeps the probability of *any* wrong rejection
+    at alpha or less, for any dependence between the tests. Chosen over the false discovery rate
+    (Benjamini and Hochberg 1995) because one wrong rejection is enough to fail a build.
     """
     p = np.asarray(p_values, dtype=np.float64)
     if p.ndim != 1 or not bool(((p >= 0.0) & (p <= 1.0)).all()):

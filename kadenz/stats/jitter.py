@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cyclic task's edges or wake-ups taken apart: clock, drift, disturbances, and what remains."""
+"""Decomposes a cyclic task's edges or wake-ups into clock, drift, disturbances and jitter."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from kadenz.stats.samples import Floats
 from kadenz.stats.summary import Summary, summarize
 from kadenz.stats.trend import moving_trend
 
-# A line in the spectrum slower than half a window is the drift's business.
+# Spectral lines slower than half a window belong to the drift.
 SLOWEST_WAVE = 0.5
 
 
 @dataclass(frozen=True)
 class Bias:
-    """What removing the drift by moving average did to the jitter, unit of the samples.
+    """The effect on the jitter of removing the drift by moving average, in the samples' unit.
 
-    `mean` of the jitter, which post-processing alone may move from zero (cereia2011: 2 ns);
-    `moved` bounds how far the disturbances found moved the average anywhere: the jitter there is
-    off by as much the other way; `share` bounds by which share a disturbance is shown too small;
-    `from_median` is the largest distance of the average from the moving median, their constant
-    difference apart: large where disturbances leaked into the average.
+    `mean` of the jitter, which processing alone may shift from zero (cereia2011: 2 ns); `moved`
+    bounds the shift of the average by the disturbances found: the jitter there is off by the
+    opposite; `share` bounds the relative loss of a disturbance's size; `from_median` is the largest
+    distance of the average from the moving median, without their constant difference: large if
+    disturbances leaked into the average.
     """
 
     mean: float
@@ -58,14 +58,14 @@ def take_apart(
     alpha: float = 0.01,
     seed: int = 1,
 ) -> Jitter:
-    """Take the times `times` (n,) of edges or wake-ups apart, n >= 64, in one unit of time.
+    """Decomposes the times `times` (n,) of edges or wake-ups, n >= 64, in one unit of time.
 
-    Method: drift.py (rate by regression, drift by moving average over `window` cycles), the drift
-    again by moving median (trend.py), disturbances.py on what remains. `cycles` (n,) says which
-    cycle each belongs to where some were missed. The bias is bounded by the moving average of the
-    events' absolute deviations: what is below the event threshold is jitter by definition. `step`
-    is that of the clock (0: none): a wave at a beat of step and period (beat.py) is marked as such.
-    Undefined as drift.py and disturbances.py say.
+    Method: drift.py (rate by regression, drift by moving average over `window` cycles), drift also
+    by moving median (trend.py), disturbances.py on the rest. `cycles` (n,) gives the cycle of each
+    time if some were missed. The bias is bounded by the moving average of the events' absolute
+    deviations: below the event threshold, everything is jitter by definition. `step` is the clock's
+    (0: none): a wave at a beat of step and period (beat.py) is marked. Undefined as in drift.py and
+    disturbances.py.
     """
     if cycles is not None:
         check_span(np.asarray(cycles), "jitter")
@@ -88,14 +88,14 @@ def take_apart(
 
 
 def _bias(drift: Drift, robust: Floats, found: Disturbances) -> Bias:
-    # From the median's line, which disturbances do not move: else what they did to the average
-    # would itself look like one.
+    # Relative to the median's line, which disturbances do not move: otherwise their effect on the
+    # average would itself look like a disturbance.
     off = drift.compensated - robust
     off = np.abs(off - np.median(off))
     outside = off > found.threshold
     moved = share = 0.0
     if outside.any():
-        # Windows of samples, not of cycles: a hole makes a window shorter, never fuller.
+        # Windows of samples, not of cycles: a gap makes a window shorter, never fuller.
         width = min(drift.window, drift.n)
         half = max(1, width // 2)
         sums = np.concatenate(([0.0], np.cumsum(np.where(outside, off, 0.0))))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often a limit is exceeded, from how often it was: nothing is extrapolated."""
+"""The rate at which a limit is exceeded, from observed counts, without extrapolation."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ FEWEST_FOR_TAIL = 1000
 
 @dataclass(frozen=True)
 class LimitRate:
-    """`above` of `n` samples exceeded `limit`; the share in the long run is [low, high].
+    """`above` of `n` samples exceeded `limit`; the long-run share is in [low, high].
 
-    Both ends are None where the share is not known; `reason` says why. The interval of Clopper and
-    Pearson, two-sided, but one-sided with low = 0 where none was above. `exact` for independent
-    samples; approximate where n was divided by their dependence to `effective_n`. `three` is the
-    rule of three, 3 / effective_n, None where some were above or the share is not known.
+    Both ends are None if the share is unknown; `reason` says why. The interval is Clopper and
+    Pearson's, two-sided, or one-sided with low = 0 if no sample was above. It is `exact` for
+    independent samples, approximate if n was divided by their dependence to `effective_n`. `three`
+    is the rule of three, 3 / effective_n; None if some samples were above or the share is unknown.
     """
 
     n: int
@@ -39,7 +39,7 @@ class LimitRate:
 
     @property
     def exact(self) -> bool:
-        """Whether the interval is that of independent samples."""
+        """Whether the interval is for independent samples."""
         return self.effective_n >= self.n
 
     @property
@@ -48,10 +48,10 @@ class LimitRate:
         return self.words()
 
     def words(self, what: str = "samples", unit: str = "") -> str:
-        """The sentence about so many `what` above so many `unit`."""
+        """The sentence, with `what` for samples and the `unit` of the limit."""
         of = f"{self.above:,} of {self.n:,} {what} above {self.limit:g}{unit and ' ' + unit}"
         if self.low is None or self.high is None:
-            return f"{of}: the share in the long run is not known: {self.reason}"
+            return f"{of}: the long-run share is unknown: {self.reason}"
         how = (
             "exact for independent samples"
             if self.exact
@@ -71,19 +71,19 @@ class LimitRate:
 def limit_rate(
     samples: npt.ArrayLike, limit: float, *, confidence: float = 0.95, tau: float | None = None
 ) -> LimitRate:
-    """How often `samples` (n,), n >= 1, in time order, exceed `limit`, and may in the long run.
+    """How often `samples` (n,), n >= 1, in time order, exceed `limit`, now and in the long run.
 
     Method: Clopper and Pearson (1934), exact for independent samples; with none above, the
     one-sided bound 1 - (1 - confidence)^(1 / n), near 3 / n at 95 % (Hanley and Lippman-Hand 1983).
     Events and n are both divided by `tau`, the dependence of the events "sample i is above the
-    limit" (None: separate.py estimates it, from n = 1000 on at least that of "above p99"); with a
-    tau above 1 the interval is an approximation. Events in too few bursts give no interval:
-    `reason` says so; the bound for none above holds there too (docs/performance.md, "Few bursts").
-    Assumes that the future is like the past. Undefined for a limit that is no finite number.
+    limit" (None: separate.py estimates it; from n = 1000 on at least that of "above p99"). With a
+    tau above 1 the interval is an approximation. Events in too few bursts give no interval, and
+    `reason` says so; the bound for none above still holds (docs/performance.md, "Few bursts").
+    Assumes that the future is like the past. Undefined for a limit that is not a finite number.
     """
     array = as_samples(samples, "limit")
     if not math.isfinite(limit):
-        raise Undefined("limit", f"{limit} is no finite number", cause="limit")
+        raise Undefined("limit", f"{limit} is not a finite number", cause="limit")
     if not 0.0 < confidence < 1.0:
         raise Undefined("limit", f"confidence {confidence} is outside 0 ... 1")
     n = array.size
@@ -104,8 +104,8 @@ def limit_rate(
 
 
 def _events(array: Array, outside: npt.NDArray[np.bool_], above: int) -> Separate:
-    """Events above the limit. Fewer than those above p99 show their dependence worse than these
-    do, and are taken for as dependent; where n is too small for a p99, for independent."""
+    """Events above the limit. If fewer than those above p99, they show their dependence less well
+    and count as equally dependent; if n is too small for a p99, as independent."""
     own = separate_events(outside)
     if above >= array.size // 100 or array.size < FEWEST_FOR_TAIL:
         return own

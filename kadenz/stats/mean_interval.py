@@ -13,16 +13,16 @@ from kadenz.stats.estimate import Estimate
 from kadenz.stats.resample import studentised_deviates
 from kadenz.stats.samples import as_samples, exact_mean
 
-# Below this many independent samples' worth the simulated coverage falls under 92 %.
+# Below this effective number of samples the simulated coverage falls under 92 %.
 FEW_EFFECTIVE = 30.0
 
 
 @dataclass(frozen=True)
 class MeanInterval(Estimate):
-    """An Estimate of the mean, and how it was made.
+    """An Estimate of the mean, with its method's parameters.
 
-    `block` is the length of a block in samples, a multiple of `cell`, the samples averaged
-    beforehand; `standard_error` in the unit of the samples.
+    `block` is the length of a block in samples, a multiple of `cell`, the number of samples
+    averaged beforehand; `standard_error` is in the unit of the samples.
     """
 
     n: int = 0
@@ -47,9 +47,9 @@ def mean_interval(
     1.5 times the automatic length of Politis and White, or `block` samples. Studentised rather than
     percentile because simulated coverage said so: at autocorrelation 0.9 and n = 1000 the
     percentile interval covers 88 %, this one 94 % (docs/explanation/statistics.md). The same seed
-    gives the same interval. Assumes a stationary series with a finite variance that is at least
-    some 50 correlation times long; `reason` says so when it is shorter. Samples that do not vary
-    give an interval of zero width, marked `zero_width`.
+    gives the same interval. Assumes a stationary series with a finite variance, at least about 50
+    correlation times long; `reason` reports a shorter one. Samples that do not vary give an
+    interval of zero width, marked `zero_width`.
     """
     array = as_samples(samples, "mean interval", needed=10)
     if not 0.0 < confidence < 1.0:
@@ -67,7 +67,7 @@ def mean_interval(
             confidence,
             zero_width=True,
             n=array.size,
-            reason="the samples do not vary: zero width says nothing about other runs",
+            reason="the samples do not vary: other runs may differ despite the zero width",
         )
     drawn = studentised_deviates(array, replicates, np.random.default_rng(seed), block)
     tail = (1.0 - confidence) / 2.0

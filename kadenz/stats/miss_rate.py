@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often cycles miss their deadline, from cycles that miss it in bursts."""
+"""The rate of deadline misses that come in bursts."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from kadenz.stats.effective import effective_size
 from kadenz.stats.errors import Undefined
 from kadenz.stats.samples import Array, as_samples
 
-# Fewer independent occasions say nothing of the size of the next one (tests/stats/test_miss_rate).
+# Fewer independent occasions do not show the size of the next one (tests/stats/test_miss_rate).
 OCCASIONS = 10.0
-# Shorter series have no correlation that could be estimated.
+# In shorter series the correlation cannot be estimated.
 _SERIES = 100
 
 
 @dataclass(frozen=True)
 class MissRate:
-    """`missed` of `chances` cycles in `runs` runs; the share in the long run is [low, high].
+    """`missed` of `chances` cycles in `runs` runs; the long-run share is in [low, high].
 
-    `occasions` is how many independent ones the misses are worth: 300 misses in bursts of 30 are
-    10. `low` and `high` are None where there are too few, and `reason` says so. Without a miss
-    `low` is 0 and `high` the one-sided bound, of occasions.
+    `occasions` is the equivalent number of independent misses: 300 misses in bursts of 30 are 10.
+    `low` and `high` are None if there are too few, and `reason` says so. Without a miss `low` is 0
+    and `high` the one-sided bound on occasions.
     """
 
     missed: int
@@ -42,40 +42,40 @@ class MissRate:
 
     @property
     def value(self) -> float:
-        """The share that was found."""
+        """The observed share."""
         return self.missed / self.chances
 
 
 def miss_rate(
     runs: Sequence[npt.ArrayLike], *, each: int = 1, confidence: float = 0.95
 ) -> MissRate:
-    """The rate of misses: `runs[i]` (n_i,), in time order, counts the misses of every cycle.
+    """The miss rate; `runs[i]` (n_i,), in time order, are the misses of every cycle.
 
-    `each` is how many chances a cycle has: the threads that run beside each other, so that a
-    pause that stops all of them is one occasion.
+    `each` is the number of chances in a cycle: the number of parallel threads, so that a pause that
+    stops all of them is one occasion.
 
     Method: misses arrive in bursts, bursts as a Poisson process, so that the number of misses is a
     sum of Poisson counts weighted by the sizes of bursts: v, the sum of squared sizes, is its
     variance. The sizes come from the intervals estimator of Ferro and Segers (2003, clusters.py);
-    where the autocorrelation of the series (effective.py) says that v is larger, that counts. The
-    interval of the weighted sum is the gamma interval of Fay and Feuer (1997), which is exact
-    (Garwood 1936) where all bursts have one size. Where more cycles miss than keep it, the ones
-    kept are counted. With two runs or more, the interval also holds t's interval of runs - 1
+    if the autocorrelation of the series (effective.py) gives a larger v, that is used. The interval
+    of the weighted sum is the gamma interval of Fay and Feuer (1997), which is exact (Garwood 1936)
+    if all bursts have the same size. If more cycles miss than meet the deadline, the met ones are
+    counted instead. With two runs or more, the interval also includes t's interval with runs - 1
     degrees of freedom on the logarithm of the rate, with the variance between runs (a sandwich
     estimator: runs are clusters, too). Without a miss: one-sided, 1 - (1 - confidence)^(1 / n).
 
-    Minimum: 10 independent occasions, and of several runs one miss in each of two. Assumes that
-    the series is stationary, that bursts are short against it, and that runs are like those of the
-    future. Undefined for no cycles and for counts outside 0 … `each`.
+    Minimum: 10 independent occasions, and with several runs a miss in at least two. Assumes that
+    the series is stationary, that bursts are short compared with it, and that future runs are like
+    these. Undefined without cycles and for counts outside 0 … `each`.
     """
-    series = [as_samples(run, "rate of misses") for run in runs if np.size(run)]
+    series = [as_samples(run, "miss rate") for run in runs if np.size(run)]
     n = sum(one.size for one in series)
     if n == 0:
-        raise Undefined("rate of misses", "no cycles")
+        raise Undefined("miss rate", "no cycles")
     if any(one.min() < 0 or one.max() > each for one in series):
-        raise Undefined("rate of misses", f"a cycle has 0 to {each} misses")
+        raise Undefined("miss rate", f"a cycle has 0 to {each} misses")
     if not 0.0 < confidence < 1.0:
-        raise Undefined("rate of misses", f"confidence {confidence} is outside 0 ... 1")
+        raise Undefined("miss rate", f"confidence {confidence} is outside 0 ... 1")
     chances = n * each
     missed = sum(int(one.sum()) for one in series)
     rare = [each - one for one in series] if 2 * missed > chances else series
@@ -98,7 +98,7 @@ def miss_rate(
     occasions = count * count / max(squares, between)
     if count * count / squares < OCCASIONS:
         worth = max(1, round(count * count / squares))
-        what = "kept deadlines" if is_turned else "miss" if count == 1 else "misses"
+        what = "met deadlines" if is_turned else "miss" if count == 1 else "misses"
         why = f"{count:,} {what} worth {worth} independent: at least {OCCASIONS:.0f} are needed"
         return made(occasions, None, None, why)
     low, high = _gamma(count, squares, largest, 1.0 - confidence)

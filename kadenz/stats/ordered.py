@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples sorted once, so that every order statistic after that is a look-up."""
+"""Samples sorted once, so that every later order statistic is a look-up."""
 
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ class Ordered:
         return (float(self.values[half - 1]) + float(self.values[half])) / 2.0
 
     def count_below(self, value: float) -> int:
-        """How many samples are smaller than `value`."""
+        """The number of samples smaller than `value`."""
         return int(np.searchsorted(self.values, value, side="left"))
 
     def count_up_to(self, value: float) -> int:
-        """How many samples are at most `value`."""
+        """The number of samples up to `value`."""
         return int(np.searchsorted(self.values, value, side="right"))
 
 
 def order(samples: npt.ArrayLike | Ordered) -> Ordered:
-    """Sort `samples` (n,), n >= 1, any order; an Ordered passes through. One copy, same type."""
+    """Sorts `samples` (n,), n >= 1, any order; an Ordered passes through. One copy, same type."""
     if isinstance(samples, Ordered):
         return samples
     values = np.sort(as_samples(samples, "order statistics"))

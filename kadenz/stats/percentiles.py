@@ -26,13 +26,13 @@ LEVELS = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999)
 
 @dataclass(frozen=True)
 class Percentile:
-    """One percentile. What n does not allow is None, and `reason` says so.
+    """One percentile. Fields that need more samples are None, and `reason` says so.
 
-    `name` "p99.9"; `value`, `low`, `high` in the unit of the samples, each a measured value; both
-    ends are None where the interval is not known because the samples beyond come in few bursts;
-    `attained` is the exact confidence of [low, high] for independent samples, at least
-    `confidence`; `tau` the dependence taken into account (1 = independent); `needed` the number of
-    samples (of this dependence) from which value and both ends exist.
+    `name` is e.g. "p99.9"; `value`, `low`, `high` are in the unit of the samples, each a measured
+    value; both ends are None if the interval is unknown because the samples beyond come in few
+    bursts. `attained` is the exact confidence of [low, high] for independent samples, at least
+    `confidence`; `tau` is the dependence taken into account (1: independent); `needed` is the
+    number of samples (of this dependence) from which value and both ends exist.
     """
 
     level: float
@@ -46,7 +46,7 @@ class Percentile:
     tau: float
     needed: int
     reason: str = ""
-    known: bool = True  # False where only bursts stand against the interval, whatever n
+    known: bool = True  # False if only bursts prevent an interval, regardless of n
 
 
 def percentiles(
@@ -64,14 +64,14 @@ def percentiles(
     quantile (David and Nagaraja 2003, section 7.1): exact, conservative, and valid for any
     distribution, ties included. With `dependent`, the number of samples in that binomial is
     n / tau, tau being the dependence of the events "sample i exceeds the value" (separate.py):
-    approximate, and never narrower. Where these events come in too few bursts, both ends are None,
-    unless ties decide the quantile all the same.
+    approximate, and never narrower. If these events come in too few bursts, both ends are None,
+    unless ties still decide the quantile.
     Assumes stationarity; `dependent=False` assumes independence. Simulated coverage, for many and
     for few bursts, is in docs/performance.md.
 
     Minimum: the value needs n * min(level, 1 - level) >= 1, the interval
     log((1 - confidence) / 2) / log(max(level, 1 - level)) samples (p99.99 at 95 %: 36,887), times
-    tau. Below that the field is None and `reason` says how many are needed; nothing is
+    tau. With fewer samples the field is None and `reason` gives the number needed; nothing is
     extrapolated.
     """
     array = as_samples(samples, "percentiles")
@@ -86,7 +86,7 @@ def percentiles(
 def quantile_ranks(n: int, level: float, confidence: float) -> tuple[int, int]:
     """Ranks (r, s) so that X_(r) <= quantile <= X_(s) with at least `confidence`.
 
-    r = 0 or s = n + 1 where n does not allow that end. Each tail keeps at most half of the rest:
+    r = 0 or s = n + 1 if n is too small for that end. Each tail has at most half of the rest:
     P(B <= r - 1) <= (1 - confidence) / 2 and P(B >= s) <= (1 - confidence) / 2, B ~ Bin(n, level).
     """
     tail = (1.0 - confidence) / 2.0
@@ -97,7 +97,7 @@ def quantile_ranks(n: int, level: float, confidence: float) -> tuple[int, int]:
 
 
 def _first_rank(n: int, level: float, tail: float) -> int:
-    """The largest r with P(Bin(n, level) <= r - 1) <= tail, 0 when there is none."""
+    """The largest r with P(Bin(n, level) <= r - 1) <= tail, 0 if there is none."""
     low, high = 0, n
     while low < high:
         middle = (low + high + 1) // 2
@@ -109,7 +109,7 @@ def _first_rank(n: int, level: float, tail: float) -> int:
 
 
 def needed_for_interval(level: float, confidence: float) -> int:
-    """The least n from which both ends of the interval exist, independent samples."""
+    """The smallest n for both ends of the interval, for independent samples."""
     return math.ceil(math.log((1.0 - confidence) / 2.0) / math.log(max(level, 1.0 - level)))
 
 
@@ -140,7 +140,7 @@ def _percentile(
     if not beyond.known:
         bursts = tau * max(FEWEST_SEPARATE / min(level, 1.0 - level), FEWEST_INDEPENDENT)
         needed = max(needed, math.ceil(bursts), n + 1)
-        reason = f"interval not known: {beyond.reason}"
+        reason = f"interval unknown: {beyond.reason}"
         return Percentile(
             level, name, n, value, None, None, confidence, None, tau, needed, reason, False
         )
@@ -177,9 +177,9 @@ def _percentile(
 def _ties_decide(array: Array, value: float, level: float, confidence: float) -> bool:
     """Whether ties at `value` are so common that no burst beyond it can move the quantile.
 
-    Of the bursts above and of those below, the upper bound of their Poisson number (Garwood 1936)
-    at their size seen must leave the level between the two: a median of 117 where two samples of 59
-    are 157 is 117, however rare and dependent the two are.
+    For the bursts above and for those below, the upper bound of their Poisson number (Garwood 1936)
+    at their observed size must leave the level between the two. A median of 117, with two of 59
+    samples at 157, stays 117, however rare and dependent the two are.
     """
     for beyond, room in ((array > value, 1.0 - level), (array < value, level)):
         count = int(np.count_nonzero(beyond))
@@ -193,5 +193,5 @@ def _ties_decide(array: Array, value: float, level: float, confidence: float) ->
 
 
 def _beyond(array: Array, data: Ordered, value: float) -> Separate:
-    """The events "exceeds `value`"; where nothing does, "reaches it"."""
+    """The events "exceeds `value`", or "reaches it" if no sample exceeds it."""
     return separate_events(array > value if data.rank(data.n) > value else array >= value)

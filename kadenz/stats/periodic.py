@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Outliers that come in step with something: tick interference found and named."""
+"""Periodic outliers: finds and names interference such as the tick."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ FEWEST_EVENTS = 6
 
 @dataclass(frozen=True, eq=False)
 class PeriodicOutliers:
-    """What stands out of the samples on one side, and whether it comes periodically.
+    """The outliers on one side of the samples, and their period if they have one.
 
-    `threshold` and `extra` (median of the affected less median of all: positive for slow outliers,
-    negative for fast ones) in the unit of the samples. `every` is the period in samples, `phase`
-    the index of the first slot, `period` the same as `every` in the unit of time. `affected`
-    indices belong to the period, `others` do not. `p_value` counts every period searched.
-    `tick_fits` is None when no tick period was given or the sampling is in step with the tick (then
-    no period could tell); `beat` (samples) is how long the two take to come round where the tick is
-    the faster. `sentence` is for a report.
+    `threshold` and `extra` (median of the affected minus median of all: positive for slow outliers,
+    negative for fast ones) are in the unit of the samples. `every` is the period in samples,
+    `phase` the index of the first slot, `period` the period in the unit of time. `affected` indices
+    belong to the period, `others` do not. `p_value` is corrected for every period searched.
+    `tick_fits` is None if no tick period was given, or if the sampling is in step with the tick
+    (then any period would fit). `beat` (samples) is the length of the beat if the tick is faster
+    than the sampling. `sentence` is for a report.
     """
 
     n: int
@@ -64,24 +64,23 @@ def find_periodic(
     tick_period: float | None = None,
     alpha: float = 0.01,
 ) -> PeriodicOutliers:
-    """Find outliers in `samples` (n,), n >= 32, in time order, and test them for a period.
+    """Finds outliers in `samples` (n,), n >= 32, in time order, and tests them for a period.
 
-    `sample_period` (or `times` (n,), ascending) and `tick_period` share one unit of time, for
-    instance ticks of the run's clock; without them the period is told in samples only.
+    `sample_period` (or `times` (n,), ascending) and `tick_period` share one unit of time, e.g.
+    ticks of the run's clock; without them the period is given only in samples.
 
     Method: outliers lie 5 robust standard deviations (MAD and IQR) from the median and in the outer
-    fifth; slow and fast ones are examined apart, and the slow ones are told unless only the fast
-    ones are periodic (a message that does not wrap round its ring). Neighbours are one event. The
+    fifth. Slow and fast ones are examined separately; the slow ones are reported unless only the
+    fast ones are periodic (a message that does not wrap in its ring). Neighbours are one event. The
     events' periodogram over sample number is divided by its local level (median of 64 neighbouring
-    frequencies), so that clusters, which raise whole ranges, do not count as a period; the largest
+    frequencies), so that clusters, which raise whole ranges, do not count as a period. The largest
     ordinate is tested with Fisher's correction for all frequencies searched (Fisher 1929; for
-    events, Bartlett 1963). With a tick, its alias |P/T - nearest integer| cycles a sample and two
+    events, Bartlett 1963). With a tick, its alias |P/T - nearest integer| cycles per sample and two
     harmonics are tested too, within 100 ppm of two crystals' rates. The fundamental is the longest
     period at which the events' phases still agree (resultant length, Rayleigh). At most `alpha` of
-    series without a period are called periodic. Needs six events and a period that comes round
-    five times; shorter than five samples a period cannot be seen, nor one that strikes every
-    sample alike. Assumes nearly
-    even sampling (`times` are put on an even grid).
+    series without a period are reported as periodic. Needs six events and five full periods.
+    Periods shorter than five samples, or that affect every sample equally, cannot be seen. Assumes
+    nearly even sampling (`times` are put on an even grid).
     """
     array = as_samples(samples, "periodic outliers", needed=32)
     grid, spacing, length = _grid(array.size, sample_period, times)
@@ -113,7 +112,7 @@ class _Side:
 
     @property
     def first(self) -> npt.NDArray[np.bool_]:
-        """Which outliers have no outlier right before them."""
+        """Which outliers do not directly follow another one."""
         return np.diff(self.found, prepend=-2) > 1
 
     @property
@@ -133,23 +132,24 @@ class _Side:
             return self._quiet("no outliers", None)
         if not self.enough:
             return self._quiet(
-                f"{events.size} outlier events: fewer than {FEWEST_EVENTS}, no period can be told",
+                f"{events.size} outlier events: fewer than {FEWEST_EVENTS}, too few for a period",
                 None,
             )
         p_side, frequency = search(events, self.length, rate)
         p_value = min(1.0, searched * p_side)
         if p_side >= alpha:
-            return self._quiet(f"{found.size} outliers in no period (p = {p_value:.2g})", p_value)
+            sentence = f"{found.size} outliers without a period (p = {p_value:.2g})"
+            return self._quiet(sentence, p_value)
         frequency = fundamental(events, frequency, self.length)
         if frequency * self.length < FEWEST_PERIODS:
             return self._quiet(
-                f"{found.size} outliers, about every {1.0 / frequency:.0f} samples, which comes "
-                f"round fewer than {FEWEST_PERIODS} times: no period can be told",
+                f"{found.size} outliers, about every {1.0 / frequency:.0f} samples: fewer than "
+                f"{FEWEST_PERIODS} periods, too few to show one",
                 p_value,
             )
         struck = in_phase(events, frequency)
         every, turn = line(events, frequency)
-        # A neighbour of an event belongs with it, in or out of phase.
+        # A neighbour of an event belongs to it, in or out of phase.
         near = struck[np.cumsum(self.first) - 1]
         affected = found[near]
         extra = float(np.median(self.array[affected])) - self.median
@@ -224,7 +224,7 @@ def _grid(
 
 
 def _limits(data: Ordered) -> tuple[float, float, float]:
-    """Below what a sample is a fast outlier, the median, and above what it is a slow one."""
+    """The limit of fast outliers, the median, and the limit of slow outliers."""
     median = data.median
     reach = DEVIATIONS * robust_spread(data)
     fast = min(median - reach, data.quantile(LARGEST_SHARE))
@@ -233,7 +233,7 @@ def _limits(data: Ordered) -> tuple[float, float, float]:
 
 
 def robust_spread(data: Ordered) -> float:
-    """Standard deviation of normal samples with this MAD or IQR, the larger of both."""
+    """Standard deviation of normal samples with this MAD or IQR, the larger one."""
     mad = float(np.median(np.abs(data.values[:: max(1, data.n // 100_000)] - data.median)))
     iqr = data.quantile(0.75) - data.quantile(0.25)
     return max(1.4826 * mad, iqr / 1.349)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether samples at known places differ: after a drain of storage, on another core, under load."""
+"""Tests samples at known places: after a drain of storage, on another core, under load."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from kadenz.stats.ordered import order
 from kadenz.stats.samples import Array, Floats, as_samples
 
 SHIFTS = 999
-# Longer series are cut here; 16 times a million marks would only sharpen a clear answer.
+# Longer series are cut here: more samples would only sharpen a clear answer.
 LONGEST = 1 << 20
 
 
 @dataclass(frozen=True)
 class MarkedEffect:
-    """Marked samples against all others.
+    """Marked samples compared with all others.
 
-    `difference` of medians (marked - others) in the unit of the samples; `p_value` two-sided,
-    `differs` = p_value < alpha. `smallest_p` is the least p these data could have given.
+    `difference` of medians (marked - others) in the unit of the samples; `p_value` is two-sided,
+    `differs` = p_value < alpha. `smallest_p` is the smallest p that these data can give.
     """
 
     marked_n: int
-    others_n: int
     marked_median: float
     others_median: float
     difference: float
@@ -38,14 +37,14 @@ class MarkedEffect:
 def marked_effect(
     samples: npt.ArrayLike, indices: npt.ArrayLike, *, alpha: float = 0.01, seed: int = 1
 ) -> MarkedEffect:
-    """Test whether `samples` (n,) at `indices` (m,) differ from the others, n >= 64, m >= 1.
+    """Tests whether `samples` (n,) at `indices` (m,) differ from the others, n >= 64, m >= 1.
 
-    Method: the mean mid-rank of the marked samples against the same with all marks shifted round
-    the series together, by up to 999 distances drawn without repeats (a restricted permutation
-    test; Besag and Diggle 1977 shift in the plane). Marks stay as far apart as they are, and
-    samples stay beside their neighbours, so neither need be independent. p = (1 + shifts as
+    Method: the mean mid-rank of the marked samples, compared with the same figure after all marks
+    are rotated through the series together, by up to 999 distances drawn without repeats (a
+    restricted permutation test; Besag and Diggle 1977 shift in the plane). Marks keep their
+    distances and samples their neighbours, so neither need be independent. p = (1 + shifts as
     extreme) / (1 + shifts). Assumes a stationary series. Marks in a strict period k have only k - 1
-    other places, which limits the p (`smallest_p`). The first 2^20 samples are used.
+    other places, which limits p (`smallest_p`). The first 2^20 samples are used.
     """
     array = as_samples(samples, "effect of marks", needed=64)[:LONGEST]
     marks = np.unique(np.asarray(indices, dtype=np.int64))
@@ -71,7 +70,6 @@ def marked_effect(
     p_value = (1 + count) / (1 + places.size)
     return MarkedEffect(
         marked_n=int(marks.size),
-        others_n=int(array.size - marks.size),
         marked_median=marked_median,
         others_median=others_median,
         difference=marked_median - others_median,

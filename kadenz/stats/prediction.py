@@ -48,16 +48,16 @@ def maximum_bound(
     ordered: Ordered | None = None,
     tau: float | None = None,
 ) -> MaximumBound:
-    """How often the observed maximum of `samples` (n,), n >= 1, may still be exceeded.
+    """How often the observed maximum of `samples` (n,), n >= 1, may be exceeded.
 
     Method: one-sided nonparametric tolerance bound (Wilks 1941): the share above the maximum of n
     independent samples is at most 1 - (1 - confidence)^(1/n), near 3/n at 95 % (the rule of three,
     Hanley and Lippman-Hand 1983). n is divided by `tau`, because high latencies come in clusters;
-    None estimates it from the series "sample i is above p99", below n = 1000 from the samples
-    themselves, which is the more careful where the tail is too thin to tell, and takes 1 below
-    n = 8. It holds where p99 hangs on two bursts, too (docs/performance.md, "Few bursts"). Assumes
-    that the future is like the past: same load, same configuration. It bounds how often, never how
-    far: no worst case follows.
+    None estimates it from the series "sample i is above p99"; below n = 1000 from the samples
+    themselves, which is more conservative if the tail is too thin; below n = 8 it is 1. The bound
+    also holds if p99 depends on two bursts (docs/performance.md, "Few bursts"). Assumes that the
+    future is like the past: same load, same configuration. It bounds how often, never how far: it
+    is not a worst case.
     """
     array = as_samples(samples, "maximum bound")
     if not 0.0 < confidence < 1.0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A slow period in few events: all harmonics of a pulse train added up."""
+"""Finds a slow period in few events by adding up all harmonics of a pulse train."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from kadenz.stats.event_period import FEWEST_CYCLES, padded
 from kadenz.stats.samples import Array, Floats
 
 HARMONICS = 32
-# Periods that come round more often than this have enough events for a single line.
+# Periods that recur more often than this have enough events for a single line.
 MOST_CYCLES = 1000
-# The local level is the median of so many ordinates around.
+# The local level is the median of this number of neighbouring ordinates.
 AROUND = 257
 
 
 def search_comb(power: Array, events: int, length: int) -> tuple[float, float]:
-    """p-value over everything searched, and the frequency in cycles a sample.
+    """p-value over the whole search, and the frequency in cycles per sample.
 
-    `power` is the spectrum (event_period.py) of so many events in `length` samples. Short strikes
-    at one period have all harmonics alike, so the sum of 32 of them, each divided by the local
-    level of the periodogram, shows sixteen strikes among as many strays, which no single line does
-    (the Z^2 statistic of Buccheri et al. 1983, read from one FFT). Periods that come round 8 to
-    1000 times are searched, 32 steps a bin. Under no period an ordinate is exponential and the sum
-    gamma; counted are all sums looked at.
+    `power` is the spectrum (event_period.py) of `events` events in `length` samples. Short strikes
+    at one period have equal harmonics, so the sum of 32 of them, each divided by the local level of
+    the periodogram, shows sixteen strikes among as many strays, which no single line does (the Z^2
+    statistic of Buccheri et al. 1983, from one FFT). Searches periods that recur 8 to 1000 times,
+    32 steps per bin. Without a period an ordinate is exponential and the sum gamma; the p-value is
+    corrected for all sums examined.
     """
     bins = padded(length)
     most = min(MOST_CYCLES * bins // length, bins // (2 * HARMONICS) - 1)
@@ -43,7 +43,7 @@ def search_comb(power: Array, events: int, length: int) -> tuple[float, float]:
 
 
 def _smooth_level(power: Array, events: int) -> Floats:
-    """Local mean from above: median / ln 2 of blocks, the largest of three, at least chance."""
+    """Upper local mean: median / ln 2 of blocks, the largest of three, at least chance."""
     blocks = max(1, power.size // AROUND)
     size = power.size // blocks
     medians = np.median(power[: blocks * size].reshape(blocks, size), axis=1) / np.log(2.0)

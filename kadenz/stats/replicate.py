@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bootstrap replicates of a mean or a quantile, at a cost that does not grow with the samples."""
+"""Bootstrap replicates of a mean or a quantile; the cost does not grow with the samples."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ ONE_SIGMA = 0.6827  # of a normal distribution lies within one standard deviatio
 
 @dataclass(frozen=True, eq=False)
 class LessLoop:
-    """Batches and the empty loop to take off: a run whose figure is (samples - loop) / per.
+    """Batches and the empty loop to subtract: a run whose figure is (samples - loop) / per.
 
-    `samples` (b,) and `loop` (e,) are repetitions in one unit; the statistic is taken of the
-    batches, the median of the loops (mazzi2021, equation 1).
+    `samples` (b,) and `loop` (e,) are repetitions in one unit; of the batches the statistic is
+    taken, of the loops the median (mazzi2021, equation 1).
     """
 
     samples: npt.ArrayLike
@@ -36,11 +36,11 @@ class LessLoop:
 
 @dataclass(frozen=True, eq=False)
 class Replicated:
-    """A statistic and where it may lie: quantiles of `values` (B,) are its interval's ends.
+    """A statistic and its replicates: quantiles of `values` (B,) are its interval's ends.
 
-    `stretched(k)` are replicates k times as far out in standard errors (of the level, where the
-    statistic is a quantile), k >= 0, infinite beyond the samples. `effective_n` is the number of
-    independent samples behind it, `limits` the smallest and largest sample of a quantile.
+    `stretched(k)` are replicates k times as far out in standard errors (of the level, for a
+    quantile), k >= 0, infinite beyond the samples. `effective_n` is the number of independent
+    samples behind it; for a quantile, `limits` are the smallest and largest sample.
     """
 
     value: float
@@ -53,7 +53,7 @@ class Replicated:
 
     @property
     def values(self) -> Floats:
-        """The replicates as they were drawn, none beyond the samples."""
+        """The replicates as drawn, none beyond the samples."""
         return np.asarray(self.stretched(1.0).clip(*self.limits))
 
     def interval(self, confidence: float) -> tuple[float, float]:
@@ -62,15 +62,15 @@ class Replicated:
         return min(low, self.value), max(high, self.value)
 
     def open_interval(self, confidence: float) -> tuple[float, float]:
-        """The same, an end infinite where it lies beyond all samples: they cannot tell it."""
+        """The same, with an infinite end if it is beyond all samples and thus unknown."""
         low, high = ends(self.stretched(1.0), confidence)
         return min(low, self.value), max(high, self.value)
 
 
 def ends(values: Floats, confidence: float) -> tuple[float, float]:
-    """The middle share `confidence` of `values` (B,), taken outwards; infinities allowed.
+    """The middle share `confidence` of `values` (B,), rounded outwards; infinities allowed.
 
-    NaN, infinity less infinity, could be anything: it counts as below the rest and as above.
+    NaN (infinity minus infinity) could be any value: it counts both as below and above the rest.
     """
     last = values.size - 1
     low = math.floor((1.0 - confidence) / 2.0 * last)
@@ -106,7 +106,7 @@ def replicate(
     quantiles of the replicates are the bootstrap-t interval. For a quantile the same for the
     series "does not exceed the quantile", whose mean is the level, read back through the sorted
     samples (Woodruff 1952): Q(level + t * se). One pass over the samples serves all replicates.
-    "max" is the observed maximum of this run, which has no replicates: only runs show its error.
+    "max" is the observed maximum of this run and has no replicates: only runs show its error.
     A quantile also needs log(0.025) / log(max(level, 1 - level)) samples; fewer raise TooFew.
     """
     if statistic == "max":
@@ -147,15 +147,15 @@ def replicate_less_loop(
 ) -> Replicated:
     """Replicates of (statistic of the batches - median of the loops) / per; at least 10 of each.
 
-    Method: both are replicated on their own and subtracted, so that the spread of the loop is in
-    the interval. Assumes that batches and loops are independent; a disturbance that both share
-    makes the interval wider than need be.
+    Method: both are replicated separately and subtracted, so that the interval includes the spread
+    of the loop. Assumes that batches and loops are independent; a shared disturbance makes the
+    interval wider than necessary.
     """
     whole = replicate(run.samples, statistic, replicates, rng)
     loop = replicate(run.loop, "median", replicates, rng)
 
     def stretched(factor: float) -> Floats:
-        with np.errstate(invalid="ignore"):  # infinite on both sides: could be anything
+        with np.errstate(invalid="ignore"):  # infinite on both sides: any value is possible
             return np.asarray((whole.stretched(factor) - loop.stretched(factor)) / run.per)
 
     return Replicated(
@@ -169,7 +169,7 @@ def replicate_less_loop(
 
 
 def varied_between_runs(of: Replicated, spread: float, rng: np.random.Generator) -> Replicated:
-    """The same with a known spread between runs added: a normal factor of relative sd `spread`."""
+    """Adds a known spread between runs: a normal factor of relative sd `spread`."""
     noise = rng.standard_normal(of.values.size)
 
     def stretched(factor: float) -> Floats:
@@ -187,7 +187,7 @@ def _constant(value: float, replicates: int, n: int, *, constant: bool = True) -
 def _central_sd(values: Floats) -> float:
     """The sd of normal `values` (B,), from half the width of their middle 68 %.
 
-    A few replicates of a high percentile far out in a heavy tail would otherwise be all of it.
+    Otherwise a few replicates of a high percentile, far out in a heavy tail, would dominate.
     """
     low, high = ends(values, ONE_SIGMA)
     return (high - low) / 2.0 or float(values.std())
@@ -204,7 +204,7 @@ def _reached(array: Array, data: Ordered, level: float) -> Floats:
 
 
 def _read_back(data: Ordered, levels: Floats) -> Floats:
-    """The samples at `levels` (B,); infinite where a level is beyond all samples."""
+    """The samples at `levels` (B,); infinite for levels beyond all samples."""
     ranks = np.ceil(levels * data.n * (1.0 - 1e-12)).astype(np.int64)
     found = data.values.take(ranks - 1, mode="clip").astype(np.float64)
     found[ranks > data.n] = np.inf

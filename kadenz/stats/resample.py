@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engine of every bootstrap here: studentised moving blocks over cell means.
 
-Long series are averaged over cells first. That loses nothing: the mean of a resample made of blocks
-that begin and end at cell borders is a function of the cell means alone, so resampling cells gives
-the very numbers resampling those blocks of samples would (tested). What it leaves out are blocks
-that begin inside a cell, and with 4096 cells or more there are enough others.
+Long series are averaged over cells first. That loses nothing: the mean of a resample whose blocks
+begin and end at cell borders depends on the cell means alone, so resampling cells gives exactly the
+numbers of resampling those blocks of samples (tested). Only blocks that begin inside a cell are
+left out; with 4096 cells or more there are enough others.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ CELLS = 4096
 # the error of the variance; an interval's coverage wants less bias, hence longer blocks.
 LENGTHEN = 1.5
 FEWEST_BLOCKS = 4
-# A resample that misses the only outlier among 1000 equal samples has no spread at all. With a
-# quarter of the original's its t is -4, and the interval's upper end five times the outlier's share
-# of the mean: the 5.6 of an exact Poisson interval for one event, nearly. Without a floor it would
-# be anything up to infinity. Simulated coverage is the same for every floor up to a half.
+# A resample that misses the only outlier among 1000 equal samples has no spread. With a floor of a
+# quarter of the original's spread its t is -4, and the interval's upper end is five times the
+# outlier's share of the mean: close to the 5.6 of an exact Poisson interval for one event. Without
+# a floor it could be infinite. Simulated coverage is the same for every floor up to a half.
 SMALLEST_SPREAD = 0.25
 # Replicates are drawn in batches of about this many block picks: 16 MiB of f8.
 BATCH = 1 << 21
@@ -36,7 +36,7 @@ BATCH = 1 << 21
 class Deviates:
     """Studentised deviations of a mean: t (B,) = (resampled mean - mean) / its standard error.
 
-    `standard_error` is that of the original mean, in the unit of the samples; `block` in samples.
+    `standard_error` is the original mean's, in the unit of the samples; `block` is in samples.
     """
 
     t: Floats
@@ -53,10 +53,10 @@ def studentised_deviates(
 
     Method: Kuensch (1989) blocks, made circular (Politis and Romano 1992) so that no sample is
     drawn less often than another; studentised as by Goetze and Kuensch (1996) with the spread of
-    the drawn blocks. The original's standard error is the larger of that of overlapping blocks and
-    that of Geyer's sum (effective.py): each is too small in a way the other is not. A resample's
-    own spread counts as a quarter of the original's at least (SMALLEST_SPREAD). `block` in samples
-    overrides the automatic length.
+    the drawn blocks. The original's standard error is the larger one from overlapping blocks and
+    from Geyer's sum (effective.py): each is too small in other cases. A resample's own spread
+    counts as at least a quarter of the original's (SMALLEST_SPREAD). `block` in samples overrides
+    the automatic length.
     """
     cell = max(1, array.size // CELLS) if block is None else _cell_of(block, array.size)
     means = cell_means(array, cell)
@@ -66,13 +66,13 @@ def studentised_deviates(
     deviations = means - means.mean()
     sums = np.concatenate(([0.0], np.cumsum(np.concatenate((deviations, deviations[:length])))))
     blocks = (sums[length : length + m] - sums[:m]) / length
-    # A sum of deviations is zero only up to rounding; below this it is zero.
+    # A sum of deviations is zero only up to rounding; below this it counts as zero.
     scale = float(np.abs(means).max()) * 1e-13
     blocks[np.abs(blocks) <= scale] = 0.0
     by_blocks = math.sqrt(float((blocks**2).mean()) * length / m / (1.0 - length / m))
     tau, _ = monotone_tau(means)
     standard_error = max(by_blocks, math.sqrt(max(float(means.var()) * tau, 0.0) / m))
-    # Blocks may all be equal though samples are not (an alternation): then every t is 0.
+    # All blocks may be equal although samples are not (an alternation): then every t is 0.
     smallest = SMALLEST_SPREAD * by_blocks or 1.0
     picks = -(-m // length)
     t = np.zeros(replicates)
@@ -87,6 +87,6 @@ def studentised_deviates(
 
 
 def _cell_of(block: int, n: int) -> int:
-    """The largest divisor of `block` that keeps about CELLS cells, so that blocks stay exact."""
+    """The largest divisor of `block` that leaves about CELLS cells, so that blocks stay exact."""
     most = max(1, n // CELLS)
     return max(size for size in range(1, min(block, most) + 1) if block % size == 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rhealstone's single figure: six times of a kernel as one, and its inverse."""
+"""Rhealstone's single figure: the mean of six times of a kernel, and its inverse."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from kadenz.stats.errors import Undefined
 from kadenz.stats.estimate import Estimate
 
-# Kar and Porter 1989, with message latency in the place of datagram throughput (Kar 1990).
+# Kar and Porter 1989, with message latency instead of datagram throughput (Kar 1990).
 PARTS = (
     "task switch",
     "preemption",
@@ -25,7 +25,7 @@ PARTS = (
 class Rhealstone:
     """`mean` of the six in their unit, `rate` = 1 / mean in the inverse of that unit.
 
-    Both are None where a part is `missing`: a mean of five is another figure.
+    Both are None if a part is `missing`: a mean of five parts is not comparable.
     """
 
     mean: Estimate | None
@@ -39,20 +39,19 @@ def rhealstone(parts: Mapping[str, Estimate | None]) -> Rhealstone:
     Source: R. P. Kar and K. Porter, "Rhealstone: a real-time benchmarking proposal", Dr. Dobb's
     Journal 14(2), 1989; R. P. Kar, "Implementing the Rhealstone real-time benchmark", ibid. 15(4),
     1990: the six with equal weights; the published number is the inverse of their mean in seconds,
-    Rhealstones per second. The interval is ours, the sources have none: half-widths to each side
-    add in quadrature, divided by six, which assumes that the six were measured independently of
-    each other. Undefined for a part that is not one of PARTS, for a negative one, and where
-    intervals have several confidences.
+    Rhealstones per second. The interval is ours; the sources have none. Half-widths on each side
+    add in quadrature, divided by six, which assumes six independent measurements. Undefined for a
+    part that is not one of PARTS, for a negative one, and for intervals of different confidences.
     """
     strange = [name for name in parts if name not in PARTS]
     if strange:
-        raise Undefined("Rhealstone", f"{strange[0]} is none of its parts: {', '.join(PARTS)}")
+        raise Undefined("Rhealstone", f"{strange[0]} is not one of its parts: {', '.join(PARTS)}")
     found = [part for name in PARTS if (part := parts.get(name)) is not None]
     missing = tuple(name for name in PARTS if parts.get(name) is None)
     if missing:
         return Rhealstone(None, None, missing)
     if any(not part.value > 0.0 for part in found):
-        raise Undefined("Rhealstone", "a part takes no time at all: its clock is too coarse")
+        raise Undefined("Rhealstone", "a part takes no time: its clock is too coarse")
     confidences = {part.confidence for part in found}
     if len(confidences) != 1:
         raise Undefined("Rhealstone", "its parts' intervals have different confidences")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every function accepts as samples."""
+"""Checks and reads samples, as every function accepts them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 
-# Work on huge arrays goes in pieces of this many samples: 2 MiB as f8, within a level-2 cache.
+# Huge arrays are processed in pieces of this size: 2 MiB as f8, within a level-2 cache.
 PIECE = 1 << 18
 
 
@@ -28,7 +28,7 @@ def as_samples(values: npt.ArrayLike, statistic: str, needed: int = 1) -> Array:
     """
     array = np.asarray(values)
     if array.ndim != 1:
-        raise Undefined(statistic, f"samples have shape {array.shape}, one dimension is needed")
+        raise Undefined(statistic, f"samples have shape {array.shape} instead of one dimension")
     if array.dtype.kind not in "iufb":
         raise Undefined(statistic, f"samples of type {array.dtype} are not real numbers")
     if array.dtype.kind == "b":
@@ -62,9 +62,9 @@ def exact_mean(array: Array) -> float:
 
 
 def centred_squares(array: Array, mean: float) -> float:
-    """Sum of squared deviations of `array` (n,) from its mean, in pieces: never f8 as a whole.
+    """Sum of squared deviations of `array` (n,) from its mean, in pieces, without a full f8 copy.
 
-    Two passes (Chan, Golub and LeVeque 1983): the second term removes what rounding the mean left.
+    Two passes (Chan, Golub and LeVeque 1983): the second term corrects the rounding of the mean.
     """
     squares = 0.0
     remainder = 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many separate events a series holds: high samples that come in bursts are few events."""
+"""Counts separate events: high samples that come in bursts are few events."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from kadenz.stats.samples import Floats
 FEWEST_SEPARATE = 5.0
 FEWEST_BEHIND = 2.5
 FEWEST_INDEPENDENT = 30.0
-# Up to this the events are called independent: chance alone makes some of them neighbours.
+# Up to this tau the events count as independent: by chance some of them are neighbours.
 INDEPENDENT = 1.25
-# The series is cut into so many parts, and as often again into twice as many, to see bursts whose
-# samples are no neighbours; a part must be this unlikely to count.
+# The series is cut into this number of parts, then repeatedly into twice as many, to find bursts
+# whose samples are not neighbours; a part must be this unlikely to count.
 PARTS = 10
 SURELY = 0.001
 FEWEST_SAMPLES = 8
@@ -29,10 +29,10 @@ FEWEST_SAMPLES = 8
 
 @dataclass(frozen=True)
 class Separate:
-    """`n` samples with `events` events (or `events` without, where these are fewer).
+    """`n` samples, `events` of them with the event (or without it, if these are fewer).
 
-    `tau` events carry what one independent event would; `separate` = events / tau is how many they
-    are worth. `reason` says why that is too few for an interval of their share, "" where it is not.
+    `tau` events are worth one independent event; `separate` = events / tau is their effective
+    number. `reason` says why that is too few for an interval of their share, "" if it is enough.
     """
 
     n: int
@@ -48,15 +48,15 @@ class Separate:
 
 
 def separate_events(happened: npt.NDArray[np.bool_]) -> Separate:
-    """Count the separate events of `happened` (n,), True for samples with the event, in time order.
+    """Counts the separate events of `happened` (n,), True for samples with the event, in order.
 
     Method: tau is the larger of Geyer's sum of autocorrelations (effective.py) and the dispersion
-    of counts in 10, 20, 40, ... equal parts of the series, where a part's count is surely no chance
-    (chi-square, p < 0.001): Geyer's sum ends at the first pair that is not positive and misses a
-    burst whose samples are no neighbours. Where events depend on each other (tau > 1.25) the share
-    is known from 5 separate events, 30 independent samples, and a variance that does not hang on
-    one or two bursts: (sum d^2)^2 / sum d^4 >= 2.5 of the counts' deviations d. A burst that never
-    struck while measuring leaves no trace; nothing here knows of it. n < 8 counts as independent.
+    of counts in 10, 20, 40, ... equal parts of the series, if it is significant (chi-square,
+    p < 0.001): Geyer's sum ends at the first pair that is not positive and misses bursts whose
+    samples are not neighbours. If events depend on each other (tau > 1.25), the share needs 5
+    separate events, 30 independent samples, and a variance that does not depend on one or two
+    bursts: (sum d^2)^2 / sum d^4 >= 2.5 of the counts' deviations d. A burst that never struck
+    during the measurement leaves no trace. n < 8 counts as independent.
     """
     n = int(happened.size)
     events = int(np.count_nonzero(happened))
@@ -76,7 +76,7 @@ def separate_events(happened: npt.NDArray[np.bool_]) -> Separate:
             f"events; at least {FEWEST_SEPARATE:g} are needed. Measure longer"
         )
     elif behind < FEWEST_BEHIND:
-        reason = f"{fewer:,} samples beyond it hang on one or two bursts. Measure longer"
+        reason = f"{fewer:,} samples beyond it depend on one or two bursts. Measure longer"
     elif n / tau < FEWEST_INDEPENDENT:
         reason = (
             f"the series is worth {n / tau:.0f} independent samples; at least "
@@ -86,7 +86,7 @@ def separate_events(happened: npt.NDArray[np.bool_]) -> Separate:
 
 
 def _counts(happened: npt.NDArray[np.bool_], parts: int) -> Floats:
-    """Events in equal parts (parts,); what is left over at the end is not counted."""
+    """Events in equal parts (parts,); a remainder at the end is not counted."""
     length = happened.size // parts
     return np.asarray(
         happened[: parts * length].reshape(parts, length).sum(axis=1), dtype=np.float64
@@ -94,7 +94,7 @@ def _counts(happened: npt.NDArray[np.bool_], parts: int) -> Floats:
 
 
 def _dispersion(happened: npt.NDArray[np.bool_], share: float) -> float:
-    """The largest variance of counts over that of independent events, as far as it is sure."""
+    """The largest significant variance of counts, relative to that of independent events."""
     found, parts = 1.0, PARTS
     while parts * 4 <= happened.size:
         counts = _counts(happened, parts)
@@ -107,6 +107,6 @@ def _dispersion(happened: npt.NDArray[np.bool_], share: float) -> float:
 
 
 def _behind(counts: Floats) -> float:
-    """How many parts make up the variance of `counts` (m,); about m / 3 of normal ones."""
+    """The effective number of parts in the variance of `counts` (m,); about m / 3 if normal."""
     squares = (counts - counts.mean()) ** 2
     return float(squares.sum() ** 2 / max(float((squares**2).sum()), 1e-300))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One side of a comparison: its runs' figures, their errors, and what the clock can do to them."""
+"""One side of a comparison: its runs' figures, their errors, and the effect of the clock's step."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Run = npt.ArrayLike | LessLoop
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One side's runs: their statistic, and by how much the clock's step can move it.
+    """One side's runs: their statistic, and how far the clock's step can move it.
 
-    `history` are figures of more runs of the same system, which show the spread and nothing else.
+    `history` are figures of other runs of the same system, used only for the spread.
     """
 
     runs: list[Replicated]
@@ -37,22 +37,22 @@ class Side:
 
     @property
     def count(self) -> int:
-        """How many runs, those of the history apart."""
+        """The number of runs, without the history."""
         return len(self.runs)
 
     @property
     def constant(self) -> bool:
-        """No spread within runs nor between them."""
+        """Whether there is no spread within or between runs."""
         return all(run.constant and run.value == self.runs[0].value for run in self.runs)
 
     @property
     def positive(self) -> bool:
-        """Every run's figure is above zero, so that it has a logarithm."""
+        """Whether every run's figure is above zero, so that it has a logarithm."""
         return min(run.value for run in self.runs) > 0.0
 
     @property
     def value(self) -> float:
-        """The geometric mean over runs; the plain one where a run has no logarithm."""
+        """The geometric mean over runs; the arithmetic mean if a run has no logarithm."""
         values = [run.value for run in self.runs]
         if min(values) == max(values):
             return values[0]
@@ -68,11 +68,11 @@ class Side:
 
     @property
     def logs(self) -> RunLogs | None:
-        """What the runs, or the history, show of the spread; None for a single run without any."""
+        """The runs' or the history's logarithms, for the spread; None for a single run alone."""
         values = [run.value for run in self.runs] + list(self.history)
         if len(values) < 2 or min(values) <= 0.0:
             return None
-        # Readings off a coarse clock may agree by chance.
+        # Readings of a coarse clock may agree by chance.
         coarse = (self.step / self.value) ** 2 / 3.0
         return RunLogs(np.log(values), max(self.within, coarse))
 
@@ -80,25 +80,24 @@ class Side:
 def side_of(
     runs: Sequence[Run],
     *,
-    number: int = 0,
     statistic: str | float = "median",
     between_runs: float = 0.0,
     step: float = 0.0,
     history: Sequence[Run] = (),
     replicates: int = 2000,
-    seed: int = 1,
+    seed: tuple[int, int] = (1, 0),
 ) -> Side:
-    """The runs of a side, replicated. Sides of one comparison have numbers of their own.
+    """The runs of a side, replicated. `seed` ends with a number that differs between the sides.
 
-    `step` is the clock's. A quantile q of readings is off by at most max(q, 1 - q) of it where time
-    stamps fall anywhere between two ticks; the mean is right there, unless all readings are one.
+    `step` is the clock's. If time stamps fall anywhere between two ticks, a quantile q of readings
+    is off by at most max(q, 1 - q) steps; the mean is then correct unless all readings are equal.
     """
     if not runs:
-        raise Undefined("comparison", "a side without runs. Give at least one run a side")
+        raise Undefined("comparison", "a side without runs. Give at least one run per side")
     made = []
     for i, run in enumerate((*runs, *history)):
-        rng = np.random.default_rng([seed, number, i])
-        # Of the history only the figure is asked.
+        rng = np.random.default_rng([*seed, i])
+        # Of the history only the figure is needed.
         draws = replicates if i < len(runs) else 100
         one = (
             replicate_less_loop(run, statistic, draws, rng)

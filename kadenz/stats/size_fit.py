@@ -24,9 +24,9 @@ class SizeFit:
     """time(size) = fixed + per_byte * size.
 
     `sizes` (k,) bytes ascending, `centres` (k,) the per-size statistic with its interval `low`,
-    `high`, `fitted` and `residuals` (k,), all in the unit of the samples. `linear` is False where
-    the residuals have a pattern noise does not explain; `p_linear` is that test's p-value (None
-    where it could not be made), `worst_size` the size that departs most.
+    `high`, `fitted` and `residuals` (k,), all in the unit of the samples. `linear` is False if the
+    residuals have a pattern that noise does not explain; `p_linear` is that test's p-value (None if
+    impossible), `worst_size` the size with the largest deviation.
     """
 
     fixed: Estimate
@@ -58,30 +58,22 @@ def fit_size(
 
     `statistic` is "median" (robust against outliers among the samples) or "mean".
 
-    Method: least squares on the statistic of each size, all sizes alike; the intervals come from
+    Method: least squares on the statistic of each size, equally weighted; the intervals come from
     block-bootstrap replicates of each size's statistic (replicate.py), so neither equal variances
-    over sizes nor independent samples are assumed. Integer samples add the rounding to the clock's
-    step, uniform over +-1/2 step. Linearity: the sum of squared residuals against the same sum of
-    the replicates (a lack-of-fit test that assumes no distribution, alpha 0.01). Where it fails,
-    the scatter of the sizes around the line is the larger error, and the interval is widened to
-    Student's t with HC3 standard errors (MacKinnon and White 1985), k >= 4; a step or bend then is
-    in `residuals`, and the two figures describe the range measured, not a law. Assumes sizes
-    measured independently of each other.
+    over sizes nor independent samples are assumed. For integer samples the rounding to the clock's
+    step, uniform over +-1/2 step, is added. Linearity: the sum of squared residuals against the
+    same sum of the replicates (a distribution-free lack-of-fit test, alpha 0.01). If it fails, the
+    scatter of the sizes around the line is the larger error, and the interval is widened to
+    Student's t with HC3 standard errors (MacKinnon and White 1985), k >= 4; `residuals` then shows
+    the step or bend, and the two figures describe the measured range, not a law. Assumes that the
+    sizes were measured independently.
     """
-    sizes = np.asarray(sizes_bytes, dtype=np.float64)
-    if sizes.size != len(samples):
-        raise Undefined("size fit", f"{sizes.size} sizes, but {len(samples)} arrays of samples")
-    if np.unique(sizes).size != sizes.size:
-        raise Undefined("size fit", "a size occurs twice. Join its samples or choose one record")
-    if sizes.size < 3:
-        raise TooFew("size fit (sizes)", int(sizes.size), 3)
-    ascending = np.argsort(sizes)
-    sizes = sizes[ascending]
+    sizes, ascending = _sorted_sizes(sizes_bytes, len(samples))
     parts = []
     draws = np.empty((sizes.size, replicates))
     for row, which in enumerate(ascending):
         rng = np.random.default_rng([seed, row])
-        array = as_samples(samples[int(which)], "size fit", needed=10)
+        array = as_samples(samples[which], "size fit", needed=10)
         parts.append(replicate(array, statistic, replicates, rng))
         step = _clock_step(array)
         draws[row] = parts[-1].values + step * (rng.random(replicates) - 0.5)
@@ -92,7 +84,7 @@ def fit_size(
     coefficients = solve @ centres
     fitted = design @ coefficients
     residuals = centres - fitted
-    # Residuals below the rounding of the solution are none, so that an exact line counts as one.
+    # Residuals below the rounding of the solution count as zero, so that an exact line is linear.
     real = np.where(np.abs(residuals) > 1e-12 * np.abs(centres).max(), residuals, 0.0)
     p_linear = _lack_of_fit(real, draws - centres[:, np.newaxis], design @ solve)
     linear = p_linear >= ALPHA_LINEAR
@@ -129,6 +121,19 @@ def fit_size(
     )
 
 
+def _sorted_sizes(sizes_bytes: Sequence[float], arrays: int) -> tuple[Floats, list[int]]:
+    """The sizes (k,) ascending, and their places among the arguments; Undefined if they misfit."""
+    sizes = np.asarray(sizes_bytes, dtype=np.float64)
+    if sizes.size != arrays:
+        raise Undefined("size fit", f"{sizes.size} sizes, but {arrays} arrays of samples")
+    if np.unique(sizes).size != sizes.size:
+        raise Undefined("size fit", "a size occurs twice. Join its samples or choose one record")
+    if sizes.size < 3:
+        raise TooFew("size fit (sizes)", int(sizes.size), 3)
+    ascending = np.argsort(sizes)
+    return sizes[ascending], [int(which) for which in ascending]
+
+
 def _coefficient(value: float, draws: Floats, spread: float, confidence: float) -> Estimate:
     tail = (1.0 - confidence) / 2.0
     low, high = (float(end) for end in np.quantile(draws, (tail, 1.0 - tail)))
@@ -137,16 +142,16 @@ def _coefficient(value: float, draws: Floats, spread: float, confidence: float) 
 
 
 def _lack_of_fit(residuals: Floats, noise: Floats, hat: Floats) -> float:
-    """How often noise alone leaves residuals as large: (1 + count) / (1 + replicates)."""
+    """Share of noise replicates with residuals as large: (1 + count) / (1 + replicates)."""
     observed = float((residuals**2).sum())
     null = ((noise - hat @ noise) ** 2).sum(axis=0)
     return float((1 + np.count_nonzero(null >= observed)) / (1 + null.size))
 
 
 def _clock_step(array: Array) -> float:
-    """The step of the clock as far as 10,000 samples show it: their common divisor, 0 for reals.
+    """The clock's step, as the common divisor of 10,000 samples; 0 for reals.
 
-    Samples that do not vary show none: 1 tick is assumed.
+    For samples that do not vary, 1 tick is assumed.
     """
     if not is_integer(array):
         return 0.0

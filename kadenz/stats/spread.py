@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much a figure differs from run to run, from few runs and many points."""
+"""The spread of a figure from run to run, from few runs and many points."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from scipy.special import digamma, zeta
 
 from kadenz.stats.samples import Floats
 
-# Of the degrees of freedom that other points could lend, this share is taken: simulated false
-# alarms were 6 to 8 % with all of them, and are 5 % with half.
+# This share of the degrees of freedom of other points is used: simulated false alarms were 6 to 8 %
+# with all of them, and are 5 % with half.
 LENT = 0.5
 # The prior's degrees of freedom are looked up on this grid; beyond its end nothing changes.
 _HALVES: Floats = np.asarray(np.geomspace(1e-3, 1e4, 4000), dtype=np.float64)
@@ -32,7 +32,7 @@ class Spread:
 class RunLogs:
     """The logarithms of one figure in the runs of a side (r,), r >= 2; a floor of their variance.
 
-    `least` is what is known of the variance without the runs: the error within them.
+    `least` is the variance known without comparing runs: the error within them.
     """
 
     values: Floats
@@ -40,7 +40,7 @@ class RunLogs:
 
     @property
     def own(self) -> Spread:
-        """The spread by these runs alone."""
+        """The spread from these runs alone."""
         variance = float(self.values.var(ddof=1))
         return Spread(max(variance, self.least), self.values.size - 1.0)
 
@@ -48,15 +48,15 @@ class RunLogs:
 def moderated(sides: Sequence[Sequence[RunLogs]]) -> list[list[Spread]]:
     """The spread of every point of every side.
 
-    `sides[s][i]` is point i on side s; a side's points are of the same runs in the same order, all
-    of one statistic. A side without several runs is empty.
+    `sides[s][i]` is point i on side s; a side's points belong to the same runs in the same order
+    and to one statistic. A side without several runs is empty.
 
-    Method: empirical Bayes as in limma (Smyth 2004, section 6.2), side by side: variances are drawn
-    towards a common one by as many degrees of freedom as their agreement earns. Three precautions
-    keep false alarms at 5 % for two to five runs: the variance of the log variances is taken one
-    standard error larger; points that a common effect of the machine moves together count as fewer;
-    half of what is left is lent, two points' worth less. Up to two points, and points that do not
-    vary, keep their own spread.
+    Method: empirical Bayes as in limma (Smyth 2004, section 6.2), for each side: variances are
+    shrunk towards a common one, with the degrees of freedom that their agreement justifies. Three
+    precautions keep false alarms at 5 % for two to five runs: the variance of the log variances is
+    taken one standard error larger; points that the machine moves together count as fewer; and half
+    of the remaining degrees of freedom, less two points' worth, is used. One or two points, and
+    points that do not vary, keep their own spread.
     """
     shared = _shared([side for side in sides if side])
     return [_of_side(side, shared) for side in sides]
@@ -86,7 +86,7 @@ def _of_side(points: Sequence[RunLogs], shared: float) -> list[Spread]:
 
 
 def _shared(sides: Sequence[Sequence[RunLogs]]) -> float:
-    """Mean squared correlation of the points' residuals, less what chance gives it; 0 ... 1."""
+    """Mean squared correlation of the points' residuals, less its expected value; 0 ... 1."""
     parts, freedom = [], 0.0
     for side in sides:
         rows = np.array([point.values - point.values.mean() for point in side])

@@ -26,17 +26,17 @@ class Summary:
 
     @property
     def constant(self) -> bool:
-        """True when every sample is the same."""
+        """True if all samples are equal."""
         return self.min == self.max
 
 
 def summarize(samples: npt.ArrayLike, *, ordered: Ordered | None = None) -> Summary:
-    """Describe `samples` (n,), n >= 1. Pass `ordered` when the sorted samples are at hand.
+    """Describes `samples` (n,), n >= 1. Pass `ordered` if the samples are already sorted.
 
     Method: integer samples are summed as integers, so the mean is exact to its last bit; the sd is
-    the two-pass sum of squared deviations over n - 1, in pieces, so that a u4 array is never copied
-    to f8 whole. Assumes nothing about the samples; the sd says
-    little about the mean's error when they depend on each other (see mean_interval).
+    the two-pass sum of squared deviations over n - 1, in pieces, so that a u4 array is never fully
+    copied to f8. Assumes nothing about the samples; if they depend on each other, the sd does not
+    give the mean's error (see mean_interval).
     """
     array = as_samples(samples, "summary")
     n = array.size
@@ -58,7 +58,7 @@ def summarize(samples: npt.ArrayLike, *, ordered: Ordered | None = None) -> Summ
 
 
 def _median(array: Array) -> float:
-    """The middle by selection, without sorting everything. One copy, same type."""
+    """The median by selection, without a full sort. One copy, same type."""
     half = array.size // 2
     if array.size % 2:
         return float(np.partition(array, half)[half])

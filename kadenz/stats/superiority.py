@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Effect size without a scale: how often a sample of one side exceeds one of the other."""
+"""A scale-free effect size: how often a sample of one side exceeds one of the other."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Superiority(Estimate):
 
     @property
     def magnitude(self) -> Magnitude:
-        """Vargha and Delaney's words: from 0.56 (or 0.44) small, 0.64 medium, 0.71 large."""
+        """Vargha and Delaney's terms: from 0.56 (or 0.44) small, 0.64 medium, 0.71 large."""
         distance = abs(self.value - 0.5)
         if distance < 0.06:
             return "negligible"
@@ -42,20 +42,20 @@ def superiority(
 ) -> Superiority:
     """Effect size of two sides, each a sequence of runs (n,) in time order, n >= 10.
 
-    Method: the measure A of Vargha and Delaney (2000), (1 + Cliff's delta) / 2: robust, blind to
-    the scale, ties counted half. Its interval from the placements of each side's samples among the
-    other's (DeLong, DeLong and Clarke-Pearson 1988), whose variance is the long-run one
-    (effective.py), so that dependence is allowed for; with several runs on a side that between the
-    runs' mean placements, at least that within them, and Student's t with the fewest degrees of
-    freedom. The interval is made on the logit, so it stays inside 0 ... 1. Assumes stationary
-    series. Sides that do not overlap give an interval of zero width, marked.
+    Method: the measure A of Vargha and Delaney (2000), (1 + Cliff's delta) / 2: robust, independent
+    of scale, ties counted half. Its interval comes from the placements of each side's samples among
+    the other's (DeLong, DeLong and Clarke-Pearson 1988), with their long-run variance
+    (effective.py), which allows for dependence. With several runs on a side, the variance is that
+    between the runs' mean placements, at least that within them, with Student's t and the fewest
+    degrees of freedom. The interval is computed on the logit scale, so it stays inside 0 ... 1.
+    Assumes stationary series. Sides that do not overlap give an interval of zero width, marked.
     """
     sides = [
         [as_samples(run, "effect size", needed=NEEDED) for run in side]
         for side in (baseline, candidate)
     ]
     if not all(sides):
-        raise Undefined("effect size", "a side without runs. Give at least one run a side")
+        raise Undefined("effect size", "a side without runs. Give at least one run per side")
     ordered = [np.sort(np.concatenate(side)) for side in sides]
     above = [_placements(run, ordered[0]) for run in sides[1]]
     value = float(np.concatenate(above).mean())

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far the tail reaches: peaks over a threshold, and when not to say it."""
+"""Return levels of the tail by peaks over a threshold, or a refusal if the fit fails."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,27 +19,27 @@ from kadenz.stats.samples import Array, Floats, as_samples
 from kadenz.stats.step import step_of
 
 FEWEST = 2000
-# Thresholds tried: the lowest has a twentieth of the samples above it, or so many; the highest
-# leaves so many peaks. More peaks would lie where the limit law does not hold yet: the level of
-# normal samples came out too low, with an interval that missed it.
+# Thresholds tried: the lowest has a twentieth of the samples above it, or this number of peaks; the
+# highest has the smaller number. With more peaks the limit law does not hold yet: the level of
+# normal samples was too low, with an interval that missed it.
 SHARE = 0.05
 MOST_PEAKS = 500
 FEWEST_PEAKS = 60
 LADDER = math.sqrt(2.0)
 HALF = 0.6
-# A fit is taken where chance alone would fit worse so often, and no higher threshold fits worse
-# than the second figure: of ten of them one would by chance at the first.
+# A fit is accepted from this p-value on, if no higher threshold has a p below the second value: of
+# ten thresholds one is below the first by chance.
 TAKE = 0.1
 REJECT = 0.01
-# Ticks coarser than this many scales of the tail leave no distribution to fit.
+# With ticks coarser than this multiple of the tail's scale, no distribution can be fitted.
 COARSE = 0.5
-# Levels are given for series so many times as long as the one measured.
+# Return levels are given for these multiples of the measured length.
 HORIZONS = (1.0, 10.0, 100.0)
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """One threshold tried: its peaks (clusters) and what the fit there says."""
+    """One threshold tried: its peaks (clusters) and its fit."""
 
     threshold: float
     exceedances: int
@@ -58,7 +59,7 @@ class Check:
 
 @dataclass(frozen=True)
 class ReturnLevel:
-    """The level that is expected to be exceeded once in `samples` samples."""
+    """The level with a return period of `samples` samples."""
 
     samples: float
     level: Estimate
@@ -66,13 +67,13 @@ class ReturnLevel:
 
 @dataclass(frozen=True, eq=False)
 class Tail:
-    """`tried` thresholds, lowest first; `chosen` of them, None where none fits.
+    """The `tried` thresholds, lowest first, and the `chosen` one, None if none fits.
 
-    `shape` Estimate (profile likelihood), `checks` of fit and assumptions, `levels` empty where the
-    tail is not to be extrapolated: then `refusal` says why. `peaks` (c,) ascending, those of the
-    chosen threshold (of the highest where none fits), unit of the samples; `tick` the step of the
-    samples or of the clock they came from, 0 for reals; `run` samples below the threshold end a
-    cluster.
+    `shape` is an Estimate (profile likelihood), `checks` test the fit and its assumptions. `levels`
+    is empty if the tail must not be extrapolated: then `refusal` says why. `peaks` (c,) ascending
+    are those of the chosen threshold (of the highest if none fits), in the unit of the samples;
+    `tick` is the step of the samples or of their clock, 0 for reals; `run` samples below the
+    threshold end a cluster.
     """
 
     n: int
@@ -90,20 +91,20 @@ class Tail:
 def fit_tail(
     samples: npt.ArrayLike, *, tick: float = 0.0, confidence: float = 0.95, seed: int = 1
 ) -> Tail:
-    """Fit the upper tail of `samples` (n,), in time order, n >= 2000.
+    """Fits the upper tail of `samples` (n,), in time order, n >= 2000.
 
-    Method: peaks over threshold (Davison and Smith 1990). Thresholds from 5 % of the samples or
-    500 peaks up, each with 1 / sqrt(2) of the exceedances of the one before, down to 60 peaks;
-    declustered at each (clusters.py), fitted and tested there (gpd.py). Chosen is the lowest that
-    fits (p at least 0.1) with no rejection (p below 0.01) above it (Bader, Yan and Zhang 2018).
-    Assumptions tested there, each at 0.01: the peaks come at an even rate and keep their size over
-    the series (stationary), neighbouring peaks are independent, the shape is that of the highest
-    thresholds. Samples on a grid of ticks (step.py) are spread evenly over their tick (seeded);
-    ticks coarser than half the scale are refused. `tick` is that of the clock where the samples
-    were computed of what was read off it, as jitter is of times, and show no step themselves; in
-    their unit. Levels for 1, 10 and 100 times the length measured, with
-    profile-likelihood intervals; the simulated coverage is in docs/explanation/statistics.md. A
-    return level is no worst case: it assumes that nothing happens later which did not happen in the
+    Method: peaks over threshold (Davison and Smith 1990). Thresholds start at 5 % of the samples or
+    500 peaks, each with 1 / sqrt(2) of the exceedances of the previous one, down to 60 peaks. At
+    each one the samples are declustered (clusters.py), fitted and tested (gpd.py). The lowest
+    threshold that fits (p at least 0.1) without a rejection (p below 0.01) above it is chosen
+    (Bader, Yan and Zhang 2018). Assumptions tested there, each at 0.01: the peaks come at an even
+    rate and keep their size over the series (stationary), neighbouring peaks are independent, and
+    the shape agrees with the highest thresholds. Samples on a grid of ticks (step.py) are spread
+    evenly over their tick (seeded); ticks coarser than half the scale are refused. `tick`, in the
+    unit of the samples, is the clock's, for samples that were computed from readings (as jitter is
+    from times) and show no step themselves. Return levels are for 1, 10 and 100 times the measured
+    length, with profile-likelihood intervals; docs/explanation/statistics.md has the simulated
+    coverage. A return level is not a worst case: it assumes that nothing new happens after the
     measurement.
     """
     array = as_samples(samples, "tail")
@@ -111,46 +112,26 @@ def fit_tail(
         raise TooFew("tail", array.size, FEWEST)
     own = step_of(array)
     tick = max(own, tick)
-    rng = np.random.default_rng(seed)
-    tried: list[Threshold] = []
-    parts: list[tuple[Clusters, Floats]] = []
-    for threshold in _thresholds(array):
-        exceedances = int(np.count_nonzero(array > threshold))
-        if exceedances < FEWEST_PEAKS:
-            break
-        clusters = decluster(array, threshold)
-        if clusters.peaks.size < FEWEST_PEAKS:
-            break
-        if clusters.peaks.size > MOST_PEAKS:
-            continue
-        excess = _excesses(clusters, threshold, own, rng)
-        tried.append(
-            Threshold(
-                threshold,
-                exceedances,
-                clusters.extremal_index,
-                fit_gpd(excess),
-            )
-        )
-        parts.append((clusters, excess))
+    parts = _tried(array, own, np.random.default_rng(seed))
+    tried = [one for one, _, _ in parts]
     if not tried:
         return _none(
-            array, tick, f"fewer than {FEWEST_PEAKS} separate peaks above any threshold tried"
+            array, tick, f"fewer than {FEWEST_PEAKS} separate peaks above every threshold tried"
         )
     number = _choose([one.fit for one in tried])
     chosen = tried[len(tried) - 1 if number is None else number]
-    clusters, excess = parts[len(tried) - 1 if number is None else number]
+    _, clusters, excess = parts[len(tried) - 1 if number is None else number]
     checks = _checks(array.size, clusters, excess, chosen, tried)
     refusal = _refusal(number, chosen, checks, tick)
-    # A threshold that fits by chance alone makes an interval too narrow: the one with about half
-    # the peaks has its say, too.
+    # A threshold that fits by chance makes the interval too narrow: the one with about half the
+    # peaks is used, too.
     spare = [
         which
         for which, one in enumerate(tried)
         if one.fit.n <= HALF * chosen.fit.n and one.threshold > chosen.threshold
     ]
     used = [tried.index(chosen), *spare[:1]]
-    surfaces = [likelihood(parts[which][1], tried[which].fit) for which in used]
+    surfaces = [likelihood(parts[which][2], tried[which].fit) for which in used]
     low, high = surfaces[0].shape(confidence)
     levels = [
         ReturnLevel(
@@ -175,6 +156,26 @@ def fit_tail(
     )
 
 
+def _tried(
+    array: Array, tick: float, rng: np.random.Generator
+) -> list[tuple[Threshold, Clusters, Floats]]:
+    """Every threshold with enough peaks, lowest first, with its clusters and excesses."""
+    found = []
+    for threshold in _thresholds(array):
+        exceedances = int(np.count_nonzero(array > threshold))
+        if exceedances < FEWEST_PEAKS:
+            break
+        clusters = decluster(array, threshold)
+        if clusters.peaks.size < FEWEST_PEAKS:
+            break
+        if clusters.peaks.size > MOST_PEAKS:
+            continue
+        excess = _excesses(clusters, threshold, tick, rng)
+        made = Threshold(threshold, exceedances, clusters.extremal_index, fit_gpd(excess))
+        found.append((made, clusters, excess))
+    return found
+
+
 def _none(array: Array, tick: float, refusal: str) -> Tail:
     return Tail(array.size, tick, (), None, 0, None, np.zeros(0), (), (), refusal)
 
@@ -182,8 +183,8 @@ def _none(array: Array, tick: float, refusal: str) -> Tail:
 def _level(
     times: float, used: list[Threshold], surfaces: list[Likelihood], confidence: float
 ) -> Estimate:
-    """What one of the peaks of `times` such series reaches, by the first threshold; the interval
-    holds those of all thresholds used."""
+    """The level that one peak in `times` such series reaches, from the first threshold; the
+    interval includes those of all thresholds used."""
     found = []
     for one, surface in zip(used, surfaces, strict=True):
         peaks = times * one.fit.n
@@ -195,7 +196,7 @@ def _level(
 
 
 def _thresholds(array: Array) -> list[float]:
-    """Values with ever fewer samples above, each once."""
+    """Distinct values with ever fewer samples above."""
     count = min(SHARE * array.size, 8.0 * MOST_PEAKS)
     ranks = []
     while count >= FEWEST_PEAKS:
@@ -208,11 +209,10 @@ def _thresholds(array: Array) -> list[float]:
 def _excesses(
     clusters: Clusters, threshold: float, tick: float, rng: np.random.Generator
 ) -> Floats:
-    """Above the threshold, positive; each spread evenly over the tick it was rounded to."""
+    """Positive excesses over the threshold, each spread evenly over its tick."""
     excess = clusters.peaks.astype(np.float64) - threshold
     if tick:
-        # The next tick above the threshold is where the samples begin: its own cell starts half a
-        # tick below.
+        # The samples begin at the next tick above the threshold; its cell starts half a tick below.
         excess += tick * (rng.random(excess.size) - 1.0)
     return np.maximum(excess, 1e-9 * float(excess.max()))
 
@@ -228,13 +228,13 @@ def _refusal(number: int | None, chosen: Threshold, checks: tuple[Check, ...], t
     if tick > COARSE * chosen.fit.scale:
         return (
             f"the clock's step is {tick / chosen.fit.scale:.2g} of the tail's scale: the samples "
-            "above the threshold have too few values to fit a distribution to. Use a finer clock"
+            "above the threshold have too few distinct values for a fit. Use a finer clock"
         )
     if number is None:
         return (
             "no generalised Pareto distribution fits the peaks above any threshold: Anderson-"
             f"Darling p = {chosen.fit.p_value:.2g} at the highest. The tail is a mixture of causes "
-            "or ends in a few values: name and separate them first"
+            "or ends in a few values: identify and separate them first"
         )
     failed = [check.sentence for check in checks if not check.holds]
     return "; ".join(failed)
@@ -247,72 +247,71 @@ def _checks(
     chosen: Threshold,
     tried: list[Threshold],
 ) -> tuple[Check, ...]:
-    peaks, at = clusters.peaks, clusters.at
-    checks = [
+    largest = chosen.fit.above(float(excess.max()))
+    reached = -math.expm1(excess.size * math.log1p(-largest)) if largest < 1.0 else 1.0
+    return (
         Check(
             "fit",
             chosen.fit.p_value,
             chosen.fit.p_value >= TAKE,
             "a generalised Pareto distribution fits above the threshold (Anderson-Darling, p = "
             f"{chosen.fit.p_value:.2g})",
-        )
-    ]
-    blocks = int(min(10, peaks.size // 6))
-    counts = np.bincount(np.minimum(at * blocks // n, blocks - 1), minlength=blocks)
-    even = float(((counts - counts.mean()) ** 2).sum() / counts.mean())
-    p_rate = min(1.0, 2.0 * min(float(chdtrc(blocks - 1, even)), float(chdtr(blocks - 1, even))))
-    uneven = "more unevenly over" if even > blocks - 1 else "more regularly over"
-    checks.append(
-        _check(
-            "rate",
-            p_rate,
-            f"the peaks come evenly over the series ({blocks} parts",
-            f"not stationary: peaks come {uneven} the series than chance has it ({blocks} parts",
-        )
-    )
-    checks.append(
-        _check(
-            "size",
-            _spearman(at.astype(np.float64), peaks),
-            "the peaks keep their size over the series (rank correlation with time",
-            "not stationary: the peaks grow or shrink over the series (rank correlation with time",
-        )
-    )
-    checks.append(
+        ),
+        *_stationary(n, clusters),
         _check(
             "independence",
-            _spearman(peaks[:-1], peaks[1:]),
+            _spearman(clusters.peaks[:-1], clusters.peaks[1:]),
             "neighbouring peaks are independent (rank correlation",
             "neighbouring peaks still depend on each other after declustering (rank correlation",
-        )
-    )
-    largest = chosen.fit.above(float(excess.max()))
-    reached = -math.expm1(excess.size * math.log1p(-largest)) if largest < 1.0 else 1.0
-    checks.append(
+        ),
         _check(
             "largest",
             min(1.0, 2.0 * min(reached, 1.0 - reached)),
             "the largest peak is where the fit expects it (",
             "the largest peak is not where the fit expects it (",
-        )
+        ),
+        *_stable(chosen.fit, tried[-1].fit),
     )
-    # The highest threshold with peaks enough is closest to the limit law; errors of the shapes are
-    # those of maximum likelihood, (1 + shape) / sqrt(n) (1 at least), of nested samples.
-    last = tried[-1].fit
-    if last.n <= HALF * chosen.fit.n:
-        error = max(1.0 + chosen.fit.shape, 1.0 + last.shape, 1.0)
-        spread = error * math.sqrt(1.0 / last.n - 1.0 / chosen.fit.n)
-        z = (last.shape - chosen.fit.shape) / spread
-        checks.append(
-            _check(
-                "stable shape",
-                float(2.0 * ndtr(-abs(z))),
-                f"the shape stays with the threshold ({last.shape:+.2f} at the highest",
-                f"the shape changes with the threshold, {chosen.fit.shape:+.2f} here and "
-                f"{last.shape:+.2f} at the highest (",
-            )
-        )
-    return tuple(checks)
+
+
+def _stationary(n: int, clusters: Clusters) -> Iterator[Check]:
+    """Whether the peaks' rate and size stay the same over the series of `n` samples."""
+    blocks = int(min(10, clusters.peaks.size // 6))
+    counts = np.bincount(np.minimum(clusters.at * blocks // n, blocks - 1), minlength=blocks)
+    even = float(((counts - counts.mean()) ** 2).sum() / counts.mean())
+    uneven = "more unevenly over" if even > blocks - 1 else "more regularly over"
+    yield _check(
+        "rate",
+        min(1.0, 2.0 * min(float(chdtrc(blocks - 1, even)), float(chdtr(blocks - 1, even)))),
+        f"the peaks come evenly over the series ({blocks} parts",
+        f"not stationary: peaks come {uneven} the series than by chance ({blocks} parts",
+    )
+    yield _check(
+        "size",
+        _spearman(clusters.at.astype(np.float64), clusters.peaks),
+        "the peaks keep their size over the series (rank correlation with time",
+        "not stationary: the peaks grow or shrink over the series (rank correlation with time",
+    )
+
+
+def _stable(chosen: Fit, last: Fit) -> Iterator[Check]:
+    """Whether the shape agrees with that of the highest threshold, if this has few enough peaks.
+
+    The highest threshold is closest to the limit law. The errors of the shapes are those of maximum
+    likelihood, (1 + shape) / sqrt(n) (at least 1), for nested samples.
+    """
+    if last.n > HALF * chosen.n:
+        return
+    error = max(1.0 + chosen.shape, 1.0 + last.shape, 1.0)
+    spread = error * math.sqrt(1.0 / last.n - 1.0 / chosen.n)
+    z = (last.shape - chosen.shape) / spread
+    yield _check(
+        "stable shape",
+        float(2.0 * ndtr(-abs(z))),
+        f"the shape does not change with the threshold ({last.shape:+.2f} at the highest",
+        f"the shape changes with the threshold, {chosen.shape:+.2f} here and "
+        f"{last.shape:+.2f} at the highest (",
+    )
 
 
 def _check(name: str, p_value: float, good: str, bad: str) -> Check:

@@ -11,20 +11,20 @@ from kadenz.stats.samples import Array, Floats, Ints
 
 Method = Literal["mean", "median"]
 
-# The moving median is taken four times a window, with straight lines between: the slow part is
-# slower than the window, or it would not be slow.
+# The moving median is computed four times per window, with straight lines between: the slow part
+# is slower than the window by definition.
 MEDIANS_A_WINDOW = 4
 
 
 def moving_trend(series: Floats, cycles: Ints | None, window: int, method: Method) -> Floats:
     """Slow part (n,) of `series` (n,) sampled at `cycles` (n,) (None: every cycle, 0 ... n - 1).
 
-    The window is `window` cycles, centred; a hole has fewer samples in it. "mean": moving average,
-    evaluated as a straight line fitted in the window, which inside a series without holes is the
-    very average (a line passes through the centre of gravity), and at the ends and beside holes,
-    where the window is lopsided, does not lag behind a slope as a bare average would. "median":
-    exact medians of the window, so that disturbances of up to half the window leave no trace;
-    the first and last half window continue by Tukey's resistant line (medians of the outer thirds).
+    The window is `window` cycles, centred; with gaps it has fewer samples. "mean": moving average,
+    evaluated as a straight line fitted in the window. Inside a series without gaps this equals the
+    average (a line passes through the centre of gravity); at the ends and next to gaps, where the
+    window is lopsided, it does not lag behind a slope as a plain average would. "median": exact
+    medians of the window, so that disturbances of up to half the window leave no trace; the first
+    and last half window continue with Tukey's resistant line (medians of the outer thirds).
     """
     if series.size < 3:
         return np.full(series.size, float(series.mean()) if series.size else 0.0)
@@ -72,7 +72,7 @@ def _lines(series: Floats, places: Floats, first: Array, last: Array, at: Floats
     y, x1, xy, xx = (part[last] - part[first] for part in sums)
     mean_x, mean_y = x1 / count, y / count
     spread = xx - count * mean_x * mean_x
-    # Below three samples, or a window of one place, there is no slope.
+    # With fewer than three samples, or all at one place, there is no slope.
     steep = (count >= 3.0) & (spread > 1e-6 * count)
     slope = np.where(steep, (xy - count * mean_x * mean_y) / np.where(steep, spread, 1.0), 0.0)
     return np.asarray(mean_y + slope * (at - middle - mean_x))
@@ -90,11 +90,11 @@ def _median(series: Floats, cycles: Ints | None, width: int) -> Floats:
     knots: list[float] = []
     values: list[float] = []
     for centre in inner:
-        # Whole bounds: others would make numpy copy all places to floats, each time.
+        # Integer bounds: otherwise numpy would copy all places to floats, each time.
         ends = np.array((centre - half, centre + half)).astype(places.dtype)
         low, high = (int(end) for end in np.searchsorted(places, ends))
         if high - low >= 1:
-            # Beside a hole the window is lopsided: its median speaks of its middle sample.
+            # Next to a gap the window is lopsided: its median belongs to its middle sample.
             at = float(places[(low + high) // 2])
             if knots and at <= knots[-1]:
                 continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Smooth periodic disturbances, too small to stand out of the noise sample by sample."""
+"""Smooth periodic disturbances that are too small to be seen in single samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kadenz.stats.event_period import FEWEST_CYCLES, Indices, local_level
 from kadenz.stats.samples import Array, Floats
 
 MOST = 8
-# Neighbouring ordinates that say how high the spectrum is.
+# Number of neighbouring ordinates for the level of the spectrum.
 AROUND = 64
 # Phases of a folded profile.
 PHASES = 64
@@ -24,8 +24,8 @@ class Wave:
     """A line in the spectrum and its harmonics.
 
     `every` is the period in cycles, `amplitude` half of the folded profile's range (unit of the
-    samples), less what noise alone gives; `p_value` counts every frequency searched. `of_step`: it
-    is the clock's step that beats with the period, no disturbance (beat.py).
+    samples), less the contribution of noise; `p_value` is corrected for every frequency searched.
+    `of_step`: a beat of the clock's step with the period, not a disturbance (beat.py).
     """
 
     every: float
@@ -40,10 +40,10 @@ def find_waves(
     """Periodic waves in `series` (n,), about zero, at the cycles `places` (n,) of `length`.
 
     Method: the periodogram (missing cycles count as zero) divided by its local level, the median of
-    neighbouring frequencies over ln 2, largest of three blocks (event_period.py); the largest
-    ordinate is tested with Fisher's correction (1929) for all that were searched, named with its
-    harmonics, taken out, and so on. Periods from 2 cycles to `slowest` (None: what comes round 16
-    times).
+    neighbouring frequencies over ln 2, largest of three blocks (event_period.py). The largest
+    ordinate is tested with Fisher's correction (1929) for all ordinates searched, recorded with its
+    harmonics and removed; then the search is repeated. Periods from 2 cycles to `slowest` (None:
+    those that recur 16 times).
     """
     grid = np.zeros(scipy.fft.next_fast_len(length, real=True), dtype=np.float32)
     grid[places] = series
@@ -51,7 +51,7 @@ def find_waves(
     bins = grid.size
     first = max(2 * FEWEST_CYCLES, math.ceil(length / slowest) if slowest else 0)
     first = first * bins // length + 1
-    # The last ordinate is real, not complex, and has another distribution.
+    # The last ordinate is real, not complex, and so has another distribution.
     power = power[:-1]
     if power.size - first < 4 * AROUND or not power[first:].any():
         return ()
@@ -71,7 +71,7 @@ def find_waves(
 
 
 def _lowest(high: Array, relative: Floats, best: int, first: int) -> int:
-    """The ordinate of which the one at `best` is a harmonic, as far as it stands out itself."""
+    """The fundamental of the ordinate at `best`, if it stands out itself."""
     for divisor in range(16, 1, -1):
         near = round(best / divisor) - first
         if near < 1 or near + 2 > high.size:
@@ -84,7 +84,7 @@ def _lowest(high: Array, relative: Floats, best: int, first: int) -> int:
 
 def _fine(power: Array, centre: int) -> float:
     """The place of a peak between two ordinates (from the two largest amplitudes)."""
-    if centre + 1 >= power.size:  # the fastest there is: nothing beyond it to weigh
+    if centre + 1 >= power.size:  # the highest frequency has no neighbour beyond it
         return float(centre)
     left, middle, right = (math.sqrt(float(power[i])) for i in (centre - 1, centre, centre + 1))
     if middle <= 0.0:
@@ -94,7 +94,7 @@ def _fine(power: Array, centre: int) -> float:
 
 
 def _strike_out(high: Array, centre: int, first: int) -> None:
-    """No more of this wave: its harmonics, with as many neighbours as their order and leakage."""
+    """Removes a wave: its harmonics, with neighbours according to order and leakage."""
     for harmonic in range(1, (high.size + first) // centre + 1):
         at, reach = harmonic * centre - first, 8 + harmonic
         high[max(at - reach, 0) : at + reach + 1] = False
@@ -103,13 +103,13 @@ def _strike_out(high: Array, centre: int, first: int) -> None:
 
 
 def _folded(series: Floats, places: Indices, every: float) -> float:
-    """Half the range of the mean profile over one period, noise allowed for."""
+    """Half the range of the mean profile over one period, corrected for noise."""
     phases = min(PHASES, max(2, math.floor(every)))
     cell = np.minimum((places / every % 1.0 * phases).astype(np.intp), phases - 1)
     counts = np.maximum(np.bincount(cell, minlength=phases), 1)
     profile = np.bincount(cell, weights=series, minlength=phases) / counts
     noise = float(series.var()) / float(counts.mean())
-    # The range of `phases` independent normal means is about this many of their deviations.
+    # Expected range of `phases` independent normal means, in standard deviations.
     expected = 2.0 * math.sqrt(2.0 * math.log(phases)) * math.sqrt(noise)
     span = float(np.ptp(profile))
     return 0.5 * math.sqrt(max(span * span - expected * expected, 0.0))

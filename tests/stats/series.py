@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Made-up series whose truth is known: what the statistics are tested on."""
+"""Simulated series with known parameters, for tests of the statistics."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def ar1(rng: Rng, n: int, phi: float) -> Floats:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of series: how to make n samples, and the truth about them."""
+    """A kind of series: a generator of n samples, and their true parameters."""
 
     name: str
     make: Callable[[Rng, int], Floats]
@@ -34,7 +34,7 @@ KINDS = (
     Kind("independent", lambda rng, n: 10.0 + rng.standard_normal(n), 10.0, 10.0),
     Kind("ar 0.5", lambda rng, n: 10.0 + ar1(rng, n, 0.5), 10.0, 10.0),
     Kind("ar 0.9", lambda rng, n: 10.0 + ar1(rng, n, 0.9), 10.0, 10.0),
-    # Rounded to ticks of half a standard deviation; symmetric, so the mean keeps.
+    # Rounded to ticks of half a standard deviation; symmetric, so the mean does not change.
     Kind(
         "ar 0.9 in ticks",
         lambda rng, n: np.round(20.0 + 2.0 * ar1(rng, n, 0.9)),

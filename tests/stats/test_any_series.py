@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever a target sends, a statistic gives finite figures or says why it cannot."""
+"""For any series, a statistic gives finite figures or a reason why it cannot."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def numbers(result: Any) -> Iterator[float]:
         yield result
 
 
-# Runs of equal values, few levels, extremes of the type: what ticks and counters look like.
+# Runs of equal values, few levels, extremes of the type: typical of ticks and counters.
 def series(low: int, high: int) -> st.SearchStrategy[list[int]]:
     level = st.one_of(st.sampled_from([low, low + 1, high - 1, high]), st.integers(low, high))
     run = st.tuples(level, st.integers(1, 60)).map(lambda pair: [pair[0]] * pair[1])

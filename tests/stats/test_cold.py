@@ -22,13 +22,13 @@ def test_cold_and_warm_together_are_all_samples() -> None:
 
 @pytest.mark.parametrize("phi", [0.0, 0.9])
 @pytest.mark.parametrize("cold", [1, 16])
-def test_warm_from_the_start_is_called_cold_in_at_most_5_percent(phi: float, cold: int) -> None:
+def test_a_warm_start_is_reported_as_cold_in_at_most_5_percent(phi: float, cold: int) -> None:
     rng = np.random.default_rng(1)
     called = sum(cold_effect(np.exp(ar1(rng, 1000, phi)), cold).differs for _ in range(500))
     assert called / 500 <= 0.075
 
 
-def test_a_slow_first_execution_is_shown() -> None:
+def test_a_slow_first_execution_is_detected() -> None:
     series = np.exp(0.2 * ar1(np.random.default_rng(2), 1000, 0.0))
     series[0] = 9.0
     made = cold_effect(series, 1)
@@ -37,7 +37,7 @@ def test_a_slow_first_execution_is_shown() -> None:
     assert made.p_value == made.smallest_p == pytest.approx(1 / 1000)
 
 
-def test_fast_first_executions_are_shown_as_well() -> None:
+def test_fast_first_executions_are_detected_too() -> None:
     series = 100.0 + np.random.default_rng(3).normal(0, 1, 1000)
     series[:8] -= 10.0
     made = cold_effect(series, 8)
@@ -45,7 +45,7 @@ def test_fast_first_executions_are_shown_as_well() -> None:
     assert made.difference < -9.0
 
 
-def test_too_few_warm_windows_are_said_to_show_nothing() -> None:
+def test_too_few_warm_windows_are_reported() -> None:
     made = cold_effect(np.concatenate([np.full(16, 900), np.arange(160)]), 16)
     assert not made.differs
     assert "cannot show" in made.reason
@@ -56,7 +56,7 @@ def test_too_few_warm_windows_are_said_to_show_nothing() -> None:
 
 
 @pytest.mark.parametrize("phi", [0.0, 0.9])
-def test_nothing_is_suggested_where_nothing_is_cold(phi: float) -> None:
+def test_nothing_is_suggested_if_nothing_is_cold(phi: float) -> None:
     rng = np.random.default_rng(4)
     suggested = sum(suggest_cold(np.exp(ar1(rng, 1000, phi))) > 0 for _ in range(500))
     assert suggested / 500 <= 0.025

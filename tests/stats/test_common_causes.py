@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the worst samples have in common: planted causes are found, none is invented."""
+"""Common causes of the worst samples: known causes are found, none is invented."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def bursts(rng: Rng, n: int, rate: float, length: int) -> Array:
 
 
 def companions(rng: Rng, n: int) -> dict[str, Array]:
-    """Eight companions as a real run has them, and none of them a cause."""
+    """Eight companions as in a real run, none of them a cause."""
     return {
         "cpu": (np.arange(n) // 1000 % 2).astype(np.uint32),
         "involuntary-switches": bursts(rng, n, 0.02, 1),
@@ -43,7 +43,7 @@ def latencies(rng: Rng, n: int, phi: float) -> Floats:
     return np.asarray(np.exp(0.5 * ar1(rng, n, phi)) * 1000.0)
 
 
-def test_no_cause_is_invented_where_samples_and_companions_wander() -> None:
+def test_no_cause_is_invented_if_samples_and_companions_wander() -> None:
     """200 series, nominal 4 %; the margin is two standard errors."""
     rng = np.random.default_rng(8)
     invented = 0
@@ -55,7 +55,7 @@ def test_no_cause_is_invented_where_samples_and_companions_wander() -> None:
     assert invented / 200 <= 0.05 + 0.03
 
 
-def test_nothing_at_all_is_said_of_independent_samples() -> None:
+def test_independent_samples_show_no_common_cause() -> None:
     """Events, clusters and periods together: at most 5 % of 200 series, and two standard errors."""
     rng = np.random.default_rng(9)
     said = sum(
@@ -71,12 +71,12 @@ def test_nothing_at_all_is_said_of_independent_samples() -> None:
     ("cause", "value"),
     [("involuntary-switches", 1), ("interrupts", 40), ("faults", 1), ("steal", 3), ("smi", 1)],
 )
-def test_a_planted_cause_is_found_and_comes_first(cause: str, value: int) -> None:
+def test_a_known_cause_is_found_and_comes_first(cause: str, value: int) -> None:
     rng = np.random.default_rng(10)
     found = 0
     for _ in range(20):
         samples, beside = latencies(rng, N, 0.9), companions(rng, N)
-        struck = rng.choice(N, 12, replace=False)  # of 20 worst ones; the others are only large
+        struck = rng.choice(N, 12, replace=False)  # of the 20 worst; the others are just large
         samples[struck] += 20_000.0
         beside[cause][struck] += value
         made = common_causes(samples, beside, places=("cpu",))
@@ -84,7 +84,7 @@ def test_a_planted_cause_is_found_and_comes_first(cause: str, value: int) -> Non
     assert found >= 19
 
 
-def test_a_cpu_on_which_the_worst_ran_is_named() -> None:
+def test_the_cpu_of_the_worst_samples_is_named() -> None:
     rng = np.random.default_rng(11)
     samples, cpu = latencies(rng, N, 0.0), rng.integers(0, 4, N)
     samples[(cpu == 3) & (rng.random(N) < 0.01)] += 30_000.0
@@ -95,7 +95,7 @@ def test_a_cpu_on_which_the_worst_ran_is_named() -> None:
 
 
 def test_the_interval_of_the_odds_ratio_contains_the_true_one() -> None:
-    """An event on 5 % of samples makes one in 50 of them slow, one in 1000 of the others."""
+    """With an event (5 % of samples) one in 50 samples is slow, without it one in 1000."""
     rng = np.random.default_rng(12)
     truth = (0.02 / 0.98) / (0.001 / 0.999)
     inside = 0
@@ -121,7 +121,7 @@ def test_the_counts_of_the_table_add_up() -> None:
     assert factor.worst_with + factor.rest_with == event.sum()
 
 
-def test_an_event_that_none_of_the_worst_has_makes_no_odds() -> None:
+def test_an_event_that_none_of_the_worst_has_gives_zero_odds() -> None:
     event = np.zeros(N, dtype=bool)
     event[123] = True
     factor = common_causes(np.arange(N), {"event": event}).factors[0]
@@ -130,7 +130,7 @@ def test_an_event_that_none_of_the_worst_has_makes_no_odds() -> None:
 
 
 def test_fishers_p_is_the_exact_one() -> None:
-    """scipy's own, by another way."""
+    """Compared with scipy's own."""
     from scipy.stats import fisher_exact
 
     rng = np.random.default_rng(14)
@@ -145,8 +145,8 @@ def test_fishers_p_is_the_exact_one() -> None:
     assert factor.fisher_p == pytest.approx(fisher_exact(table, alternative="greater").pvalue)
 
 
-def test_worst_samples_in_one_burst_are_called_clustered_and_no_cause_is_made_of_it() -> None:
-    """A burst that met one stretch of steal time by chance is one coincidence, not twenty."""
+def test_worst_samples_in_one_burst_are_clustered_and_not_a_cause() -> None:
+    """A burst that coincides with steal time by chance is one coincidence, not twenty."""
     rng = np.random.default_rng(15)
     samples, steal = rng.random(N), np.zeros(N)
     samples[5000:5020] += 5.0
@@ -159,7 +159,7 @@ def test_worst_samples_in_one_burst_are_called_clustered_and_no_cause_is_made_of
     assert not made.common
 
 
-def test_worst_samples_in_step_with_something_have_their_period() -> None:
+def test_the_period_of_the_worst_samples_is_found() -> None:
     rng = np.random.default_rng(16)
     samples = rng.random(N)
     samples[123::400] += 5.0
@@ -168,7 +168,7 @@ def test_worst_samples_in_step_with_something_have_their_period() -> None:
     assert not made.clustered
 
 
-def test_marks_are_asked_about_like_companions() -> None:
+def test_marks_are_tested_like_companions() -> None:
     rng = np.random.default_rng(17)
     samples = rng.random(N)
     drains = np.array([1111, 2500, 3777, 5120, 6000, 8111, 9000, 9500])
@@ -184,21 +184,21 @@ def refused(samples: Array, **options: float) -> str:
     return str(caught.value)
 
 
-def test_what_gives_no_worst_samples_is_refused_with_the_reason() -> None:
+def test_samples_without_a_worst_are_refused_with_a_reason() -> None:
     assert "share the largest values" in refused(np.full(N, 7))
     assert "outside" in refused(np.arange(N), share=0.5)
     with pytest.raises(TooFew):
         common_causes(np.arange(199), {})
 
 
-def test_ties_at_the_threshold_leave_those_above_it() -> None:
+def test_with_ties_at_the_threshold_only_samples_above_it_count() -> None:
     samples = np.full(N, 7)
     samples[100:115] = 9
     made: CommonCauses = common_causes(samples, {})
     assert (made.count, made.threshold) == (15, 9.0)
 
 
-def test_a_companion_that_never_changes_is_left_out_by_name() -> None:
+def test_a_constant_companion_is_left_out_by_name() -> None:
     made = common_causes(np.arange(N), {"smi": np.zeros(N)})
     assert made.left_out == {"smi": "0 at every sample"}
     assert made.asked == 0

@@ -38,7 +38,7 @@ def test_the_intervals_cover_difference_and_ratio(kind: Kind, statistic: str) ->
         ratios += ratio_of(made.ratio).covers(1.2)
         return made.difference.covers(0.2 * truth)
 
-    # A median on ticks has few values to choose from: its intervals cover more.
+    # A median on ticks has few possible values: its intervals cover more.
     highest = 1.0 if kind is TICKS and statistic == "median" else 0.98
     assert 0.92 <= coverage(trial, simulations=400) <= highest
     assert 0.92 <= ratios / 400 <= highest
@@ -57,7 +57,7 @@ def test_the_interval_of_a_high_percentile_covers() -> None:
 
 
 def runs(rng: Rng, count: int, spread: float, factor: float = 1.0) -> list[Floats]:
-    """Runs whose level varies from one to the next, as between boots."""
+    """Runs whose level varies, as between boots."""
     return [
         factor * (100.0 + spread * rng.standard_normal() + 2.0 * ar1(rng, 300, 0.5))
         for _ in range(count)
@@ -65,9 +65,7 @@ def runs(rng: Rng, count: int, spread: float, factor: float = 1.0) -> list[Float
 
 
 @pytest.mark.parametrize(("count", "spread"), [(3, 3.0), (5, 3.0), (10, 3.0), (4, 0.0)])
-def test_several_runs_cover_where_one_long_series_of_samples_would_not(
-    count: int, spread: float
-) -> None:
+def test_several_runs_cover_while_one_pooled_series_would_not(count: int, spread: float) -> None:
     pooled = 0
 
     def trial(rng: Rng, number: int) -> bool:
@@ -81,13 +79,13 @@ def test_several_runs_cover_where_one_long_series_of_samples_would_not(
         return made.difference.covers(0.0)
 
     seen = coverage(trial, simulations=400)
-    # Without spread between runs the t interval is wider than need be: conservative.
+    # Without spread between runs the t interval is wider than necessary: conservative.
     assert 0.92 <= seen <= (0.98 if spread else 1.0)
     if spread and count == 3:
         assert pooled / 400 < 0.9
 
 
-def test_no_change_is_called_a_change_in_at_most_a_few_percent() -> None:
+def test_without_a_change_at_most_a_few_percent_report_one() -> None:
     wrong = {"better": 0, "worse": 0}
 
     def trial(rng: Rng, number: int) -> bool:
@@ -102,7 +100,7 @@ def test_no_change_is_called_a_change_in_at_most_a_few_percent() -> None:
     assert max(wrong.values()) / 400 <= 0.05
 
 
-def test_verdicts_say_what_changed() -> None:
+def test_verdicts_name_the_change() -> None:
     rng = np.random.default_rng(1)
     base = rng.lognormal(7, 0.1, 20_000)
 
@@ -114,18 +112,18 @@ def test_verdicts_say_what_changed() -> None:
     assert verdict(1.2, lower_is_better=False) == "better"
     assert verdict(1.0) == "equivalent"
     assert verdict(1.05) == "worse"  # a change as large as the threshold matters
-    assert verdict(1.03) == "equivalent"  # it is there, but it is less than matters
+    assert verdict(1.03) == "equivalent"  # a change, but below the threshold
     assert verdict(1.03, threshold=0.01) == "worse"
 
 
-def test_exchanging_the_sides_turns_the_verdict_round() -> None:
+def test_exchanging_the_sides_reverses_the_verdict() -> None:
     rng = np.random.default_rng(2)
     a, b = rng.lognormal(7, 0.1, 5000), 1.2 * rng.lognormal(7, 0.1, 5000)
     assert compare([a], [b]).verdict == "worse"
     assert compare([b], [a]).verdict == "better"
 
 
-def test_an_inconclusive_verdict_says_why_and_what_could_have_been_seen() -> None:
+def test_an_inconclusive_verdict_has_a_reason_and_the_detectable_change() -> None:
     rng = np.random.default_rng(3)
     made = compare([rng.lognormal(7, 0.5, 50)], [rng.lognormal(7, 0.5, 50)], threshold=0.02)
     assert made.verdict == "inconclusive"
@@ -163,7 +161,7 @@ def test_a_change_of_the_detectable_size_is_found_four_times_in_five() -> None:
     assert 0.7 <= found / 300 <= 0.9
 
 
-def test_deterministic_sides_compare_exactly_and_say_so() -> None:
+def test_deterministic_sides_compare_exactly_with_a_caveat() -> None:
     same = np.full(1000, 120, dtype=np.uint32)
     made = compare([same], [same])
     assert made.verdict == "equivalent"
@@ -174,7 +172,7 @@ def test_deterministic_sides_compare_exactly_and_say_so() -> None:
     assert slower.difference.low == slower.difference.high == 20.0
 
 
-def test_a_side_that_reaches_zero_has_no_ratio_and_is_never_worse_by_accident() -> None:
+def test_a_side_that_reaches_zero_has_no_ratio_and_is_never_worse() -> None:
     zeros = np.zeros(100, dtype=np.uint32)
     made = compare([zeros], [np.arange(100)])
     assert made.ratio is None
@@ -183,10 +181,10 @@ def test_a_side_that_reaches_zero_has_no_ratio_and_is_never_worse_by_accident() 
     assert compare([zeros], [zeros]).verdict == "equivalent"
 
 
-def test_what_is_missing_from_the_intervals_is_said() -> None:
+def test_caveats_name_what_the_intervals_omit() -> None:
     rng = np.random.default_rng(5)
     one = rng.normal(100, 1, 100)
-    assert "one run a side" in compare([one], [one]).caveat
+    assert "one run per side" in compare([one], [one]).caveat
     slow = 100.0 + ar1(rng, 300, 0.9)
     few = compare([slow], [1.5 * slow], statistic="mean")
     assert (few.verdict, few.decidable) == ("inconclusive", False)
@@ -206,7 +204,7 @@ def test_a_percentile_needs_enough_samples() -> None:
 
 
 def test_a_p_value_agrees_with_the_interval() -> None:
-    """Below 5 % exactly where the interval leaves 1 out, with one run a side and with several."""
+    """Below 5 % exactly if the interval excludes 1, with one run per side and with several."""
     rng = np.random.default_rng(6)
     for number in range(24):
         factor = 1.0 + 0.01 * rng.standard_normal()
@@ -219,7 +217,7 @@ def test_a_p_value_agrees_with_the_interval() -> None:
             assert (made.p_changed < 0.05) == (not ratio_of(made.ratio).covers(1.0))
 
 
-def test_p_values_of_no_change_are_spread_evenly() -> None:
+def test_p_values_without_a_change_are_uniform() -> None:
     values = []
 
     def trial(rng: Rng, number: int) -> bool:
@@ -234,7 +232,7 @@ def test_p_values_of_no_change_are_spread_evenly() -> None:
         assert (found <= level).mean() <= level + 2.6 * np.sqrt(level * (1 - level) / 150) + 0.01
 
 
-def test_the_p_value_of_a_limit_is_that_of_the_limit() -> None:
+def test_the_p_value_beyond_the_threshold_refers_to_the_threshold() -> None:
     rng = np.random.default_rng(7)
     base, cand = rng.lognormal(7, 0.1, 20_000), 1.08 * rng.lognormal(7, 0.1, 20_000)
     clear, close = compare([base], [cand]), compare([base], [cand], threshold=0.08)
@@ -244,7 +242,7 @@ def test_the_p_value_of_a_limit_is_that_of_the_limit() -> None:
     assert faster.p_beyond == 1.0 and faster.p_changed is not None and faster.p_changed < 1e-6
 
 
-def test_a_spread_between_runs_that_is_told_keeps_one_run_a_side_honest() -> None:
+def test_a_given_spread_between_runs_makes_one_run_per_side_valid() -> None:
     told = untold = 0
 
     def trial(rng: Rng, number: int) -> bool:
@@ -261,7 +259,7 @@ def test_a_spread_between_runs_that_is_told_keeps_one_run_a_side_honest() -> Non
     assert told / 80 <= 0.14
 
 
-def test_the_spread_between_runs_is_told() -> None:
+def test_the_spread_between_runs_is_reported() -> None:
     rng = np.random.default_rng(8)
     made = compare(runs(rng, 8, 3.0), runs(rng, 8, 3.0), statistic="mean")
     assert made.between_runs == pytest.approx(0.03, rel=0.6)
@@ -270,7 +268,7 @@ def test_the_spread_between_runs_is_told() -> None:
 
 
 def test_the_spread_of_the_empty_loop_is_in_the_interval_of_a_batch() -> None:
-    """Nine tenths of the spread is the loop's: without it the interval covers next to nothing."""
+    """Nine tenths of the spread is the loop's: without it the interval covers almost nothing."""
     bare = 0
 
     def trial(rng: Rng, number: int) -> bool:
@@ -290,8 +288,8 @@ def test_the_spread_of_the_empty_loop_is_in_the_interval_of_a_batch() -> None:
     assert bare / 300 < 0.5
 
 
-def test_an_interval_that_leaves_the_samples_is_open() -> None:
-    """Bursts carry p99, and four of them do not tell where it may lie."""
+def test_an_interval_beyond_the_samples_is_open() -> None:
+    """p99 depends on bursts, and four bursts do not bound it."""
     rng = np.random.default_rng(9)
     series = rng.normal(100, 1, 2000)
     series[500:510] += 50

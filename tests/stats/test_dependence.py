@@ -54,13 +54,13 @@ def test_a_lag_that_does_not_exist_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("phi", "n"), [(0.0, 20_000), (0.5, 20_000), (0.9, 20_000), (0.9, 10**6)])
-def test_tau_is_that_of_the_process(phi: float, n: int) -> None:
+def test_tau_is_the_true_one_of_the_process(phi: float, n: int) -> None:
     taus = [effective_size(ar1(np.random.default_rng(i), n, phi)).tau for i in range(10)]
     assert np.mean(taus) == pytest.approx((1 + phi) / (1 - phi), rel=0.12)
 
 
 def test_averaging_over_cells_keeps_the_long_run_variance() -> None:
-    # The same series, once short enough to go without cells and once through them.
+    # The same series, once short enough for no cells and once with cells.
     series = ar1(np.random.default_rng(3), 32_768, 0.9)
     fine = effective_size(series)
     coarse = effective_size(np.concatenate([series, series, series, series]))

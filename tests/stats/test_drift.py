@@ -13,7 +13,7 @@ from .series import ar1
 
 @pytest.mark.parametrize("phi", [0.0, 0.9])
 def test_the_interval_covers_the_clock_rate_error(phi: float) -> None:
-    # cereia2011 saw 200 ppm between its two oscillators.
+    # cereia2011 measured 200 ppm between its two oscillators.
     def trial(rng: np.random.Generator, _: int) -> bool:
         edges = 1e6 * 1.0002 * np.arange(2000) + 5000.0 * ar1(rng, 2000, phi)
         made = separate_drift(edges, nominal_period=1e6, replicates=400)
@@ -23,7 +23,7 @@ def test_the_interval_covers_the_clock_rate_error(phi: float) -> None:
     assert 0.92 <= coverage(trial) <= 0.98
 
 
-def test_rate_drift_and_jitter_come_apart_and_add_up() -> None:
+def test_rate_drift_and_jitter_are_separated_and_add_up() -> None:
     rng = np.random.default_rng(1)
     n = 100_000
     wander = 400.0 * np.sin(np.arange(n) * 2 * np.pi / 40_000)

@@ -16,7 +16,7 @@ from kadenz.stats.exceedance import exceedance
     st.integers(1, 60),
 )
 @settings(max_examples=200, deadline=None)
-def test_every_share_is_exact_and_what_was_missed_exceeds_all(
+def test_every_share_is_exact_and_missed_samples_exceed_all(
     values: list[int], missed: int, largest: int
 ) -> None:
     found = exceedance(np.array(values, np.uint32), missed=missed, largest=largest)
@@ -36,7 +36,7 @@ def test_thinning_keeps_the_smallest_and_all_of_the_largest(
     assert set(sorted(values)[-largest:]) <= set(found.values.tolist())
 
 
-def test_a_million_samples_become_some_hundred_points() -> None:
+def test_a_million_samples_become_a_few_hundred_points() -> None:
     found = exceedance(np.random.default_rng(1).lognormal(3.0, 1.0, 1_000_000))
     assert 80 < found.values.size < 200
 

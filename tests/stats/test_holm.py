@@ -13,12 +13,12 @@ def test_the_textbook_example() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
-def test_no_question_and_one_question_are_left_alone() -> None:
+def test_zero_or_one_p_value_is_unchanged() -> None:
     assert holm([]).size == 0
     assert holm([0.2]) == pytest.approx([0.2])
 
 
-def test_any_wrong_rejection_among_many_is_seldom() -> None:
+def test_a_wrong_rejection_among_many_is_rare() -> None:
     rng = np.random.default_rng(1)
     p = rng.random((2000, 40))
     bare = (p <= 0.05).any(axis=1).mean()
@@ -26,6 +26,6 @@ def test_any_wrong_rejection_among_many_is_seldom() -> None:
     assert bare > 0.8 and held <= 0.065
 
 
-def test_what_is_no_p_value_is_refused() -> None:
+def test_an_invalid_p_value_is_refused() -> None:
     with pytest.raises(Undefined, match="0 ... 1"):
         holm([0.5, 1.5])

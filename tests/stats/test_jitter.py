@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was put into a series comes out of it: rate, drift, disturbances, jitter, and holes."""
+"""Simulated rate, drift, disturbances, jitter and gaps are recovered from a series."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def wander(n: int, size: float, cycles: float) -> Floats:
     return np.asarray(series - np.polyval(np.polyfit(np.arange(n), series, 1), np.arange(n)))
 
 
-def test_everything_that_was_planted_is_recovered() -> None:
+def test_every_simulated_component_is_recovered() -> None:
     """The model case: 1000 s at 1 kHz, a flush every 60 s, and more."""
     rng = np.random.default_rng(1)
     n = 1_000_000
@@ -58,7 +58,7 @@ def test_everything_that_was_planted_is_recovered() -> None:
     largest = made.disturbances.sporadic[0]
     assert largest.cycle == sporadic[np.argmax(disturbed[sporadic])]
     assert largest.size == pytest.approx(disturbed[sporadic].max(), abs=600.0)
-    # What is no disturbance is the jitter that was put in.
+    # Without the disturbances, the rest is the simulated jitter.
     assert np.median(np.abs(made.drift.jitter)) == pytest.approx(
         np.median(np.abs(jitter + 25.0 * np.sin(2 * np.pi * number / 333.3))), rel=0.02
     )
@@ -77,7 +77,7 @@ def test_the_views_add_up() -> None:
     np.testing.assert_allclose(np.diff(line), np.diff(cycles) * (made.period.value - 1000.0))
 
 
-def test_missed_cycles_are_holes_and_not_drift() -> None:
+def test_missed_cycles_are_gaps_and_not_drift() -> None:
     rng = np.random.default_rng(3)
     cycles = np.concatenate((np.arange(5_000), np.arange(7_000, 12_000), [15_000, 15_001]))
     times = cycles * PERIOD * 1.00005 + rng.normal(0.0, 500.0, cycles.size)
@@ -88,7 +88,7 @@ def test_missed_cycles_are_holes_and_not_drift() -> None:
     assert made.drift.jitter_sd == pytest.approx(500.0, rel=0.05)
 
 
-def test_a_period_is_counted_in_cycles_over_the_holes() -> None:
+def test_a_period_is_counted_in_cycles_across_gaps() -> None:
     rng = np.random.default_rng(4)
     cycles = np.flatnonzero(rng.random(40_000) > 0.05)
     series = rng.normal(size=cycles.size)
@@ -100,19 +100,19 @@ def test_a_period_is_counted_in_cycles_over_the_holes() -> None:
 
 
 @pytest.mark.parametrize("ppm", [-400.0, 0.0, 1000.0])
-def test_lost_edges_get_their_cycle_from_the_times(ppm: float) -> None:
+def test_cycle_numbers_around_lost_edges_come_from_the_times(ppm: float) -> None:
     rng = np.random.default_rng(5)
     n = 60_000
     kept = np.flatnonzero(rng.random(n) > 0.02)
     late = rng.normal(0.0, 0.02, n)
-    late[rng.choice(n, 50, replace=False)] += 0.7  # closer to the next cycle's moment
+    late[rng.choice(n, 50, replace=False)] += 0.7  # closer to the next cycle's time
     times = (np.arange(n) + late) * PERIOD * (1.0 + ppm * 1e-6)
     wrong = np.count_nonzero(cycle_numbers(times[kept], PERIOD) != kept - kept[0])
-    # A late edge whose successor is lost cannot be told from its successor.
+    # A late edge whose successor is lost is indistinguishable from its successor.
     assert wrong <= 5
 
 
-def test_the_interval_of_the_rate_holds_also_where_the_clock_wanders() -> None:
+def test_the_interval_of_the_rate_covers_even_if_the_clock_wanders() -> None:
     """AR(1) with a correlation time of n / 80: worth 20 independent edges."""
 
     def trial(rng: np.random.Generator, _: int) -> bool:
@@ -124,7 +124,7 @@ def test_the_interval_of_the_rate_holds_also_where_the_clock_wanders() -> None:
     assert coverage(trial, 400) >= 0.925
 
 
-def test_a_rate_that_nobody_can_know_is_called_so() -> None:
+def test_an_unknowable_rate_is_reported() -> None:
     made = separate_drift(np.arange(4000) * 1e6 + wander(4000, 1e4, 3000.0), nominal_period=1e6)
     assert "rate itself wanders" in made.reason
 
@@ -133,7 +133,7 @@ def test_a_rate_that_nobody_can_know_is_called_so() -> None:
 def test_the_ends_do_not_lag_behind_a_slope(method: str) -> None:
     series = 0.01 * np.abs(np.arange(10_000) - 5_000.0)
     trend = moving_trend(series, None, 1000, method)  # type: ignore[arg-type]
-    # A bare average over the cut-off window would be 2.5 off.
+    # A plain average over the cut-off window would be 2.5 off.
     assert np.abs(trend - series)[:450].max() < 0.02
     assert np.abs(trend - series)[-450:].max() < 0.02
     holes = np.delete(np.arange(10_000), np.arange(2_000, 2_600))
@@ -146,13 +146,13 @@ def test_the_average_inside_is_the_paper_s() -> None:
     expected = np.convolve(series, np.ones(101) / 101, mode="valid")
     trend = moving_trend(series, None, 101, "mean")
     np.testing.assert_allclose(trend[50:-50], expected, atol=1e-9)
-    # The same with holes that are none.
+    # The same with cycle numbers but without gaps.
     np.testing.assert_allclose(
         moving_trend(series, np.arange(3_000), 101, "mean"), trend, atol=1e-6
     )
 
 
-def test_a_disturbance_moves_the_average_as_far_as_stated_and_the_median_not_at_all() -> None:
+def test_a_disturbance_shifts_the_average_as_stated_and_the_median_not_at_all() -> None:
     series = np.zeros(20_000)
     series[10_000:10_300] = 50.0
     average = moving_trend(series, None, 1000, "mean")
@@ -162,7 +162,7 @@ def test_a_disturbance_moves_the_average_as_far_as_stated_and_the_median_not_at_
 
 
 @pytest.mark.parametrize("period", [300.0, 1_000.0, 1_660.0, 4_000.0])
-def test_what_is_left_of_a_sine_is_what_the_formula_says(period: float) -> None:
+def test_the_remainder_of_a_sine_agrees_with_the_formula(period: float) -> None:
     series = np.sin(2 * np.pi * np.arange(40_000) / period)
     left = (series - moving_trend(series, None, 1000, "mean"))[5_000:-5_000]
     # 1 - sin(pi w / p) / (pi w / p), the average's response subtracted: docs/explanation/jitter.md.
@@ -171,14 +171,14 @@ def test_what_is_left_of_a_sine_is_what_the_formula_says(period: float) -> None:
 
 @pytest.mark.parametrize("place", [15, 5_000, 19_990])
 def test_the_bound_of_the_bias_holds(place: int) -> None:
-    """Against the same series without the disturbance; also in the first and last window."""
+    """Compared with the same series without the disturbance, including the end windows."""
     rng = np.random.default_rng(7)
     quiet = np.arange(20_000) * PERIOD + rng.normal(0.0, 100.0, 20_000)
     struck = quiet.copy()
     struck[place : place + 10] += 200_000.0
     plain = take_apart(quiet, nominal_period=PERIOD, window=4_000)
     made = take_apart(struck, nominal_period=PERIOD, window=4_000)
-    # The regression moves too, by less than the bound is wide.
+    # The regression also moves, by less than the bound.
     moved = np.abs((made.drift.jitter - (struck - quiet)) - (plain.drift.jitter)).max()
     assert 0.3 * made.bias.moved < moved < 1.1 * made.bias.moved
     assert made.bias.from_median > 0.5 * moved
@@ -212,7 +212,7 @@ NO_PERIOD: dict[str, Callable[[np.random.Generator], Floats]] = {
 
 
 @pytest.mark.parametrize("kind", NO_PERIOD)
-def test_a_period_is_named_where_there_is_none_no_more_often_than_stated(kind: str) -> None:
+def test_false_periods_are_no_more_frequent_than_stated(kind: str) -> None:
     """alpha 0.01: three or more false alarms among 40 series are less likely than 1 in 100."""
     rng = np.random.default_rng(8)
     found = [find_disturbances(NO_PERIOD[kind](rng), alpha=0.01) for _ in range(40)]
@@ -240,7 +240,7 @@ def test_few_large_strikes_are_found_among_many_small_ones() -> None:
     assert found.sporadic_events > 500
 
 
-def test_early_strikes_have_a_negative_size() -> None:
+def test_early_strikes_have_negative_sizes() -> None:
     series = np.random.default_rng(10).normal(size=20_000)
     series[5::1000] -= 30.0
     (train,) = find_disturbances(series).periodic
@@ -261,7 +261,7 @@ def test_too_few_events_have_no_period() -> None:
 
 @pytest.mark.parametrize("strays", [34, 68, 150])
 def test_a_train_among_strays_of_its_own_size_is_found(strays: int) -> None:
-    """16 strikes among 68 strays were found in 0 of 8 series, though the comb saw them."""
+    """16 strikes among 68 strays were once found in 0 of 8 series, though the comb saw them."""
     n, every = 100_000, 6_170.3
     for seed in range(4):
         rng = np.random.default_rng(seed)
@@ -274,7 +274,7 @@ def test_a_train_among_strays_of_its_own_size_is_found(strays: int) -> None:
 
 
 @pytest.mark.parametrize("strays", [20, 84, 166])
-def test_strays_alone_are_no_train(strays: int) -> None:
+def test_strays_alone_form_no_train(strays: int) -> None:
     named = 0
     for seed in range(20):
         rng = np.random.default_rng(100 + seed)
@@ -285,8 +285,8 @@ def test_strays_alone_are_no_train(strays: int) -> None:
 
 
 @pytest.mark.parametrize("size", [4.5, 5.0, 5.5, 10.0])
-def test_the_amplitude_of_a_train_of_which_half_stands_out_is_not_too_large(size: float) -> None:
-    """Planted 5.00 came out as 5.64: only strikes beyond five deviations are events."""
+def test_the_amplitude_of_a_half_visible_train_is_not_too_large(size: float) -> None:
+    """An amplitude of 5.00 was once estimated as 5.64, from strikes beyond five sd only."""
     found = []
     for seed in range(6):
         series = np.random.default_rng(seed).normal(0.0, 1.0, 50_000)
@@ -296,7 +296,7 @@ def test_the_amplitude_of_a_train_of_which_half_stands_out_is_not_too_large(size
     assert np.mean(found) == pytest.approx(size, abs=0.12)
 
 
-def test_slots_that_were_not_struck_leave_the_amplitude_that_of_the_strikes() -> None:
+def test_slots_without_a_strike_do_not_change_the_amplitude() -> None:
     rng = np.random.default_rng(3)
     series = rng.normal(0.0, 1.0, 50_000)
     slots = np.arange(137, 50_000, 501)

@@ -12,7 +12,7 @@ from .series import ar1
 
 @pytest.mark.parametrize("phi", [0.0, 0.9])
 @pytest.mark.parametrize("clustered", [False, True])
-def test_marks_without_effect_are_called_different_in_at_most_5_percent(
+def test_marks_without_effect_are_reported_as_different_in_at_most_5_percent(
     phi: float, clustered: bool
 ) -> None:
     rng = np.random.default_rng(1)
@@ -36,7 +36,7 @@ def test_the_first_sample_after_each_drain_is_shown_to_be_slower() -> None:
     assert made.smallest_p == pytest.approx(1 / 1000)
 
 
-def test_marks_in_a_short_period_cannot_show_much_and_say_so() -> None:
+def test_marks_in_a_short_period_limit_the_p_value() -> None:
     series = np.random.default_rng(3).normal(size=1000)
     made = marked_effect(series, np.arange(0, 1000, 10))
     assert made.smallest_p == 0.1
@@ -47,7 +47,7 @@ def test_equal_samples_do_not_differ() -> None:
     assert not marked_effect(np.full(100, 7), [3, 50, 70]).differs
 
 
-def test_marks_that_make_no_sense_are_refused() -> None:
+def test_invalid_marks_are_refused() -> None:
     with pytest.raises(TooFew):
         marked_effect(np.arange(100), [])
     with pytest.raises(TooFew):

@@ -33,7 +33,7 @@ def test_a_90_percent_interval_covers_in_87_to_93_percent(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", [AR9, LOGNORMAL_AR9], ids=lambda kind: kind.name)
-def test_an_interval_for_independent_samples_fails_where_ours_holds(kind: Kind) -> None:
+def test_ours_covers_where_an_interval_for_independent_samples_fails(kind: Kind) -> None:
     def independent(rng: np.random.Generator, _: int) -> bool:
         series = kind.make(rng, 1500)
         half = 1.96 * series.std(ddof=1) / np.sqrt(series.size)
@@ -60,9 +60,9 @@ def test_coverage_holds_at_every_length(kind: Kind, n: int) -> None:
     assert 0.92 <= coverage(trial, simulations=800) <= 0.98
 
 
-def test_resampling_cells_is_resampling_blocks_that_begin_at_their_borders() -> None:
-    # The identity behind `cell`: the same picks, made on cells and made on samples, give the same
-    # resampled means.
+def test_resampling_cells_equals_resampling_blocks_that_begin_at_their_borders() -> None:
+    # The identity behind `cell`: the same picks on cells and on samples give the same resampled
+    # means.
     rng = np.random.default_rng(3)
     series = rng.integers(100, 200, 960)
     cell, length = 8, 3
@@ -99,7 +99,7 @@ def test_the_same_seed_gives_the_same_interval_and_another_seed_nearly() -> None
     assert one.low == pytest.approx(other.low, abs=0.3 * (one.high - one.low))
 
 
-def test_samples_that_do_not_vary_give_zero_width_and_say_so() -> None:
+def test_constant_samples_give_zero_width_with_a_reason() -> None:
     made = mean_interval(np.full(1000, 168, dtype=np.uint32))
     assert (made.low, made.value, made.high) == (168.0, 168.0, 168.0)
     assert made.zero_width
@@ -130,7 +130,7 @@ def test_one_odd_sample_among_equal_ones_counts_like_one_rare_event() -> None:
     assert 65.004 <= made.high <= 65.007
 
 
-def test_one_huge_outlier_does_not_blow_the_interval_up() -> None:
+def test_one_huge_outlier_does_not_inflate_the_interval() -> None:
     series = np.random.default_rng(1).normal(5400.0, 300.0, 3000)
     series[77] = 1e6
     made = mean_interval(series)
@@ -150,12 +150,12 @@ def test_the_interval_moves_and_stretches_with_the_unit() -> None:
     assert scaled.high == pytest.approx(1000.0 * plain.high + 5.0, rel=1e-9)
 
 
-def test_a_series_worth_few_samples_is_called_so() -> None:
+def test_a_series_worth_few_samples_is_reported() -> None:
     slow = ar1(np.random.default_rng(8), 400, 0.99)
     assert "independent samples" in mean_interval(slow).reason
 
 
-def test_what_cannot_be_done_is_refused() -> None:
+def test_impossible_arguments_are_refused() -> None:
     with pytest.raises(TooFew, match="9 samples, at least 10"):
         mean_interval(np.arange(9))
     with pytest.raises(Undefined, match="NaN"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rate of misses: simulated coverage with and without bursts, refusal, extremes."""
+"""The miss rate: simulated coverage with and without bursts, refusal, extremes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def independent(rng: Generator, n: int, rate: float) -> Array:
 
 
 def bursts(rng: Generator, n: int, rate: float, length: float, within: float) -> Array:
-    """Bursts at random moments, of geometric length, in which a share `within` misses."""
+    """Bursts at random times, of geometric length, in which a share `within` misses."""
     found = np.zeros(n + 40 * int(length), np.uint8)
     for at in rng.integers(0, n, rng.poisson(n * rate)):
         size = rng.geometric(1.0 / length)
@@ -32,7 +32,7 @@ def bursts(rng: Generator, n: int, rate: float, length: float, within: float) ->
 
 
 def covered(trial: Callable[[Generator], list[Array]], truth: float) -> tuple[float, float]:
-    """Share of the intervals that hold the truth, and share of trials that gave one."""
+    """Share of intervals that contain the truth, and share of trials that gave one."""
     rng = np.random.default_rng(20261122)
     found = [miss_rate(trial(rng)) for _ in range(SIMULATIONS)]
     known = [one for one in found if one.low is not None and one.high is not None]
@@ -64,7 +64,7 @@ def test_misses_in_bursts_are_covered(occasions: int, length: float, within: flo
 @pytest.mark.parametrize("runs", [2, 3, 5])
 @pytest.mark.parametrize("factor", [1.0, 1.3, 2.0])
 def test_runs_whose_rates_differ_are_covered(runs: int, factor: float) -> None:
-    """A log-normal rate a run: `factor` is one standard deviation."""
+    """A log-normal rate per run: `factor` is one standard deviation."""
     sigma = float(np.log(factor))
     mean = 0.02
 
@@ -77,7 +77,7 @@ def test_runs_whose_rates_differ_are_covered(runs: int, factor: float) -> None:
 
 
 def test_a_count_of_single_misses_alone_would_not_cover_bursts() -> None:
-    """What the test above guards against: the same bursts, taken for independent misses."""
+    """The failure that the test above prevents: bursts treated as independent misses."""
     rng = np.random.default_rng(7)
     series = [bursts(rng, 20_000, 0.002, 20.0, 1.0) for _ in range(60)]
     truth = float(np.mean([one.mean() for one in series]))
@@ -86,7 +86,7 @@ def test_a_count_of_single_misses_alone_would_not_cover_bursts() -> None:
     assert hits < 0.7 * len(series)
 
 
-def test_few_bursts_are_not_known() -> None:
+def test_with_few_bursts_the_rate_is_unknown() -> None:
     series = np.zeros(10_000, np.uint8)
     for at in range(1000, 10_000, 1100):
         series[at : at + 40] = 1
@@ -107,7 +107,7 @@ def test_all_missed_is_the_mirror_of_none() -> None:
     assert every.low == pytest.approx(1.0 - (none.high or 0.0))
 
 
-def test_threads_that_stop_together_are_one_occasion_a_cycle() -> None:
+def test_threads_that_stop_together_are_one_occasion_per_cycle() -> None:
     rng = np.random.default_rng(3)
     alone = independent(rng, 3000, 0.02)
     one, four = miss_rate([alone]), miss_rate([4 * alone], each=4)
@@ -120,6 +120,6 @@ def test_threads_that_stop_together_are_one_occasion_a_cycle() -> None:
 @pytest.mark.parametrize(
     ("runs", "each"), [([], 1), ([np.zeros(0)], 1), ([np.full(9, 2)], 1), ([np.full(9, -1)], 1)]
 )
-def test_what_is_no_count_of_misses_is_undefined(runs: list[Array], each: int) -> None:
+def test_invalid_counts_of_misses_are_undefined(runs: list[Array], each: int) -> None:
     with pytest.raises(Undefined):
         miss_rate(runs, each=each)

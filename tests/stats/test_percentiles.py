@@ -56,7 +56,7 @@ def test_the_interval_of_independent_samples_covers_the_quantile(level: float) -
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9])
-def test_dependence_ruins_the_exact_interval_and_the_wider_one_holds(level: float) -> None:
+def test_dependence_breaks_the_exact_interval_and_the_wider_one_covers(level: float) -> None:
     truth = float(norm.ppf(level))
     seen = {True: 0, False: 0}
 
@@ -73,7 +73,7 @@ def test_dependence_ruins_the_exact_interval_and_the_wider_one_holds(level: floa
     assert 920 <= seen[True] <= 985
 
 
-def test_ties_make_the_interval_cover_more_never_less() -> None:
+def test_with_ties_the_interval_covers_more_never_less() -> None:
     # Three values, 0.3 / 0.4 / 0.3: the median is 1.
     refused = []
 
@@ -90,7 +90,7 @@ def test_ties_make_the_interval_cover_more_never_less() -> None:
 
 @given(st.lists(st.integers(-5, 1000), min_size=1, max_size=300))
 @settings(max_examples=200, deadline=None)
-def test_every_figure_was_measured_and_in_order(values: list[int]) -> None:
+def test_every_figure_is_a_measured_value_in_order(values: list[int]) -> None:
     seen = set(values)
     for made in percentiles(np.array(values)):
         known = [x for x in (made.low, made.value, made.high) if x is not None]
@@ -103,7 +103,7 @@ def test_every_figure_was_measured_and_in_order(values: list[int]) -> None:
             assert below < made.level * len(values) <= up_to + 1e-9
 
 
-def test_too_few_samples_are_stated_and_nothing_is_extrapolated() -> None:
+def test_too_few_samples_are_reported_and_nothing_is_extrapolated() -> None:
     made = {p.name: p for p in percentiles(np.arange(2000), dependent=False)}
     assert made["p99"].high is not None
     assert made["p99.9"].value == 1997
@@ -122,7 +122,7 @@ def test_too_few_samples_are_stated_and_nothing_is_extrapolated() -> None:
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.99, 0.999, 0.9999])
-def test_the_number_needed_is_the_least_that_gives_both_ends(level: float) -> None:
+def test_the_number_needed_is_the_smallest_that_gives_both_ends(level: float) -> None:
     needed = needed_for_interval(level, 0.95)
     low, high = quantile_ranks(needed, level, 0.95)
     assert low >= 1

@@ -20,7 +20,7 @@ def _exp(series: Floats) -> Floats:
 
 
 def bursts(rng: Rng, n: int) -> Floats:
-    """Interference that comes in clusters, in no period."""
+    """Interference in clusters, without a period."""
     series = rng.normal(100.0, 1.0, n)
     for start in rng.integers(0, n, 15):
         struck = np.arange(start, min(n, start + 60))
@@ -42,7 +42,7 @@ APERIODIC: dict[str, Callable[[Rng, int], Floats]] = {
 
 @pytest.mark.parametrize("name", APERIODIC)
 @pytest.mark.parametrize("n", [500, 3000])
-def test_no_period_is_cried_where_there_is_none(name: str, n: int) -> None:
+def test_no_period_is_reported_if_there_is_none(name: str, n: int) -> None:
     rng = np.random.default_rng(20261121)
     blind = ticked = 0
     for _ in range(300):
@@ -55,7 +55,7 @@ def test_no_period_is_cried_where_there_is_none(name: str, n: int) -> None:
 
 
 def test_the_tick_of_a_back_to_back_benchmark_is_named() -> None:
-    # 150 cycles a sample, the tick every 10,001 cycles costs 100: every 66.7th sample.
+    # 150 cycles per sample, and a tick every 10,001 cycles costs 100: every 66.7th sample.
     rng = np.random.default_rng(1)
     series = np.empty(5000, dtype=np.uint32)
     now, tick, truth = 0.0, 5000.0, []
@@ -105,7 +105,7 @@ def test_a_period_is_found_among_as_many_stray_outliers() -> None:
     assert made.affected.size + made.others.size == made.outliers
 
 
-def test_a_period_is_found_where_only_half_of_its_slots_are_struck() -> None:
+def test_a_period_is_found_if_only_half_of_its_slots_are_struck() -> None:
     rng = np.random.default_rng(4)
     series = rng.normal(100.0, 1.0, 20_000)
     slots = np.arange(11, series.size, 200)
@@ -127,7 +127,7 @@ def test_the_beat_of_a_tick_faster_than_the_samples_is_named() -> None:
     assert made.affected.size == made.outliers
 
 
-def test_fast_outliers_are_found_as_well() -> None:
+def test_fast_outliers_are_found_too() -> None:
     # Seen with stream buffers of FreeRTOS: of every 61 messages three are copied in one piece less.
     series = np.full(1000, 1823, dtype=np.uint32)
     for start in (58, 119, 180, 241, 302, 363, 424, 485, 546, 607, 668, 729, 790, 851, 912, 973):
@@ -149,7 +149,7 @@ def test_several_strikes_in_one_period_belong_to_it() -> None:
     assert made.affected.tolist() == sorted(struck)
 
 
-def test_a_period_that_came_round_too_seldom_is_not_given_as_a_shorter_one() -> None:
+def test_too_few_periods_are_not_reported_as_a_shorter_period() -> None:
     # Three strikes of pairs 305 apart look like every 101.7th sample to a spectrum.
     series = np.full(1000, 1980, dtype=np.uint32)
     for start in (2, 302, 307, 607, 612, 912, 917):
@@ -158,7 +158,7 @@ def test_a_period_that_came_round_too_seldom_is_not_given_as_a_shorter_one() -> 
     assert not made.periodic
 
 
-def test_slow_outliers_are_told_before_fast_ones() -> None:
+def test_slow_outliers_are_reported_before_fast_ones() -> None:
     series = np.random.default_rng(9).normal(100.0, 1.0, 5000)
     series[7::100] += 30.0
     series[31::150] -= 30.0
@@ -178,7 +178,7 @@ def test_a_period_that_is_not_the_ticks_is_not_blamed_on_it() -> None:
 
 
 def test_a_slow_period_is_not_blamed_on_a_tick_in_step_with_the_sampling() -> None:
-    # Sampled every tick: strikes every 12,000 samples would be a beat of 83 ppm, and as well not.
+    # Sampled every tick: strikes every 12,000 samples may or may not be a beat of 83 ppm.
     rng = np.random.default_rng(8)
     series = rng.normal(100.0, 1.0, 300_000)
     series[5::12_000] += 50.0
@@ -206,7 +206,7 @@ def test_knowing_the_tick_finds_what_a_blind_search_cannot() -> None:
     assert other <= 20
 
 
-def test_few_or_no_outliers_are_said_to_be_so() -> None:
+def test_few_or_no_outliers_are_reported() -> None:
     flat = find_periodic(np.full(100, 7))
     assert flat.sentence == "no outliers"
     assert not flat.periodic

@@ -35,7 +35,7 @@ def test_no_integer_sample_is_lost(values: list[int], cells: int, spacing: Spaci
     st.sampled_from(["linear", "log"]),
 )
 @settings(max_examples=200, deadline=None)
-def test_what_lies_outside_is_counted_outside(
+def test_samples_outside_the_range_are_counted_separately(
     values: list[float], a: float, b: float, spacing: Spacing
 ) -> None:
     low, high = min(a, b), max(a, b)
@@ -45,10 +45,10 @@ def test_what_lies_outside_is_counted_outside(
     assert made.overflow == sum(v > high for v in values)
 
 
-def test_integer_cells_hold_the_same_number_of_integers() -> None:
+def test_integer_cells_contain_the_same_number_of_integers() -> None:
     made = histogram(np.arange(1000), cells=37)
     assert np.unique(np.diff(made.edges)).size == 1
-    # So a uniform series shows no comb.
+    # So a uniform series gives a flat histogram.
     assert np.unique(made.counts[:-1]).size == 1
 
 
@@ -66,7 +66,7 @@ def test_one_value_makes_one_cell() -> None:
     assert histogram(np.full(10, 2**32 - 1, dtype=np.uint32)).counts.tolist() == [10]
 
 
-def test_ranges_that_make_no_sense_are_refused() -> None:
+def test_invalid_ranges_are_refused() -> None:
     with pytest.raises(Undefined, match="above 0"):
         histogram(np.arange(10), spacing="log")
     with pytest.raises(Undefined, match="above high"):

@@ -18,7 +18,7 @@ def test_the_bound_is_near_three_in_n() -> None:
     assert "one in 333,8" in made.sentence
 
 
-def test_the_bound_holds_in_its_share_of_runs_and_is_not_wider_than_need_be() -> None:
+def test_the_bound_holds_in_its_share_of_runs_and_is_not_too_wide() -> None:
     # Uniform: the share above the maximum is 1 - maximum.
     def trial(rng: np.random.Generator, _: int) -> bool:
         series = rng.random(200)

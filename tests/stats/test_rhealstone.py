@@ -24,7 +24,7 @@ def test_the_figure_is_the_mean_and_its_inverse() -> None:
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_a_missing_part_leaves_no_figure_and_is_named(name: str) -> None:
+def test_a_missing_part_prevents_the_figure_and_is_named(name: str) -> None:
     parts = {part: exactly(1.0) for part in PARTS}
     for without in ({**parts, name: None}, {k: v for k, v in parts.items() if k != name}):
         made = rhealstone(without)
@@ -44,7 +44,7 @@ def test_half_widths_add_in_quadrature() -> None:
     assert made.rate.high == pytest.approx(1.0 / made.mean.low)
 
 
-def test_the_interval_covers_as_often_as_it_says() -> None:
+def test_the_interval_covers_as_often_as_stated() -> None:
     """Six normal means of known standard error, their own 95 % intervals: 4000 simulations."""
     rng = np.random.default_rng(5)
     truth = np.array([2.0, 3.0, 1.0, 4.0, 15.0, 5.0])
@@ -64,7 +64,7 @@ def test_the_interval_covers_as_often_as_it_says() -> None:
     assert 0.935 < covered / 4000 < 0.965
 
 
-def test_what_is_no_part_or_no_time_is_refused() -> None:
+def test_invalid_parts_and_times_are_refused() -> None:
     parts: dict[str, Estimate | None] = {name: exactly(1.0) for name in PARTS}
     with pytest.raises(Undefined, match="datagram"):
         rhealstone({**parts, "datagram throughput": exactly(1.0)})

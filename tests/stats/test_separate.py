@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""High samples that come in few bursts give no interval; those that come in many do."""
+"""High samples in few bursts give no interval; in many bursts they do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ N = 20_000
 
 
 def bursts(rng: Rng, count: int, share: float = 0.02, within: float = 1.0) -> Floats:
-    """Exponential samples with `count` bursts that together hold `share` of them; in a burst a
+    """Exponential samples with `count` bursts that together make up `share` of them; in a burst a
     share `within` of the samples is raised."""
     samples = rng.exponential(1.0, N)
     length = int(share * N / count)
@@ -31,13 +31,13 @@ def bursts(rng: Rng, count: int, share: float = 0.02, within: float = 1.0) -> Fl
 
 @pytest.mark.parametrize("within", [1.0, 0.3])
 @pytest.mark.parametrize("level", [0.99, 0.999])
-def test_a_percentile_that_hangs_on_two_bursts_is_not_known(level: float, within: float) -> None:
+def test_a_percentile_that_depends_on_two_bursts_is_unknown(level: float, within: float) -> None:
     for seed in range(10):
         series = bursts(np.random.default_rng(seed), 2, 0.02 / within, within)
         (made,) = percentiles(series, levels=(level,))
         assert made.value is not None, "the samples themselves have one"
         assert made.low is None and made.high is None and not made.known
-        assert "not known" in made.reason and "Measure longer" in made.reason
+        assert "unknown" in made.reason and "Measure longer" in made.reason
         assert made.needed > N
 
 
@@ -55,14 +55,14 @@ def test_a_percentile_of_many_bursts_keeps_its_interval_and_covers() -> None:
     assert covered >= 0.93 * given
 
 
-def test_p999_of_a_slowly_wandering_series_is_not_known() -> None:
-    """AR(1) 0.99: given intervals covered in 9 of 25 series."""
+def test_p999_of_a_slowly_wandering_series_is_unknown() -> None:
+    """AR(1) 0.99: intervals would cover in only 9 of 25 series."""
     for seed in range(20):
         (made,) = percentiles(ar1(np.random.default_rng(seed), N, 0.99), levels=(0.999,))
         assert made.low is None and made.high is None
 
 
-def test_a_median_of_equal_samples_is_known_beside_a_burst() -> None:
+def test_a_median_of_equal_samples_is_known_despite_a_burst() -> None:
     counts = np.full(59, 117)
     counts[[30, 31]] = 157
     median, p99 = percentiles(counts, levels=(0.5, 0.99))
@@ -70,7 +70,7 @@ def test_a_median_of_equal_samples_is_known_beside_a_burst() -> None:
     assert p99.low is None
     counts[10:38] = 157  # a burst of nearly half: it may be more than half in the next run
     (median,) = percentiles(counts, levels=(0.5,))
-    assert median.low is None and "not known" in median.reason
+    assert median.low is None and "unknown" in median.reason
 
 
 def test_independent_samples_lose_no_interval() -> None:
@@ -87,11 +87,11 @@ def test_independent_samples_lose_no_interval() -> None:
     assert (covered >= 0.9 * given).all(), covered
 
 
-def test_a_limit_passed_in_two_bursts_only_has_no_share() -> None:
+def test_a_limit_exceeded_in_only_two_bursts_has_no_share() -> None:
     series = bursts(np.random.default_rng(3), 2)
     made = limit_rate(series, 5.5)
     assert made.above > 100 and made.low is None and made.high is None and made.three is None
-    assert "not known" in made.sentence and "separate events" in made.sentence
+    assert "unknown" in made.sentence and "separate events" in made.sentence
 
 
 def test_the_interval_of_a_limit_is_called_exact_only_for_independent_samples() -> None:
@@ -103,7 +103,7 @@ def test_the_interval_of_a_limit_is_called_exact_only_for_independent_samples() 
     assert not dependent.exact and "approximate" in dependent.sentence
 
 
-def test_the_bound_beyond_all_samples_holds_behind_two_bursts_too() -> None:
+def test_the_bound_beyond_all_samples_also_holds_with_two_bursts() -> None:
     """The share above the maximum of one series, counted in many others."""
     others = np.sort(np.concatenate([bursts(np.random.default_rng(i), 2) for i in range(500, 600)]))
     held = 0
@@ -116,7 +116,7 @@ def test_the_bound_beyond_all_samples_holds_behind_two_bursts_too() -> None:
     assert held >= 57
 
 
-def test_a_burst_whose_samples_are_no_neighbours_counts_as_one() -> None:
+def test_a_burst_without_neighbouring_samples_counts_as_one() -> None:
     happened = np.zeros(N, dtype=bool)
     happened[5_000:5_900:30] = True
     happened[15_000:15_900:30] = True
@@ -124,7 +124,7 @@ def test_a_burst_whose_samples_are_no_neighbours_counts_as_one() -> None:
     assert made.separate < 5.0 and not made.known
 
 
-def test_no_event_and_nothing_but_events_are_no_bursts() -> None:
+def test_no_event_or_only_events_are_not_bursts() -> None:
     assert separate_events(np.zeros(100, dtype=bool)).known
     assert separate_events(np.ones(100, dtype=bool)).known
     assert separate_events(np.array([True])).known

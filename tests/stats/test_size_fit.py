@@ -16,12 +16,12 @@ Rng = np.random.Generator
 
 
 def noisy(rng: Rng, n: int = 400) -> list[Array]:
-    """500 + 0.8 a byte in the median; spread grows with size, dependent, with outliers."""
+    """500 + 0.8 per byte in the median; spread grows with size, dependent, with outliers."""
     made = []
     for size in SIZES:
         series = 500.0 + 0.8 * size + (5.0 + 0.03 * size) * ar1(rng, n, 0.7)
         series[rng.random(n) < 0.02] += 400.0
-        # Outliers on both sides keep the median where it was.
+        # Outliers on both sides do not move the median.
         series[rng.random(n) < 0.02] -= 400.0
         made.append(series)
     return made
@@ -44,7 +44,7 @@ def test_the_intervals_cover_both_costs(statistic: str) -> None:
     assert bent / 400 <= 0.03
 
 
-def test_rounding_to_ticks_widens_the_interval_and_is_no_bend() -> None:
+def test_rounding_to_ticks_widens_the_interval_without_a_bend() -> None:
     fixed = np.random.default_rng(1).uniform(100, 200, 200)
     slopes = np.random.default_rng(2).uniform(0.1, 2.0, 200)
     hits = 0
@@ -74,7 +74,7 @@ def test_outliers_do_not_move_the_medians_line() -> None:
     assert other.per_byte.value == pytest.approx(one.per_byte.value, abs=0.01)
 
 
-def test_a_step_is_called_no_line_and_widens_the_interval() -> None:
+def test_a_step_is_not_linear_and_widens_the_interval() -> None:
     rng = np.random.default_rng(4)
     stepped = [500 + size + 150 * (size > 300) + rng.integers(0, 5, 200) for size in SIZES]
     made = fit_size(SIZES, stepped)
@@ -84,7 +84,7 @@ def test_a_step_is_called_no_line_and_widens_the_interval() -> None:
     assert made.per_byte.high - made.per_byte.low > 0.1
 
 
-def test_a_curve_is_called_no_line() -> None:
+def test_a_curve_is_not_linear() -> None:
     rng = np.random.default_rng(5)
     made = fit_size(SIZES, [500 + 0.002 * size**2 + rng.normal(0, 3, 300) for size in SIZES])
     assert not made.linear
@@ -103,7 +103,7 @@ def test_a_cost_that_does_not_depend_on_size_has_no_r_squared() -> None:
     assert made.per_byte.covers(0.0)
 
 
-def test_what_cannot_be_fitted_is_refused() -> None:
+def test_impossible_fits_are_refused() -> None:
     with pytest.raises(TooFew):
         fit_size((1, 2), [np.arange(20)] * 2)
     with pytest.raises(Undefined, match="twice"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cycle numbers that cannot be numbers of cycles."""
+"""Numbers that cannot be cycle numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kadenz.stats.jitter import take_apart
 from kadenz.stats.limit import limit_rate
 
 
-def test_a_span_beyond_reason_is_refused_before_anything_is_laid_out() -> None:
+def test_an_absurd_span_is_refused_before_memory_is_allocated() -> None:
     noise = np.random.default_rng(1).normal(size=3_000)
     far = np.arange(3_000) * 1_000_000
     with pytest.raises(Undefined, match="spread over") as error:
@@ -23,13 +23,13 @@ def test_a_span_beyond_reason_is_refused_before_anything_is_laid_out() -> None:
         take_apart(far * 1e6 + noise, nominal_period=1e6, cycles=far, window=4)
 
 
-def test_a_day_of_cycles_with_most_of_them_missing_is_none() -> None:
+def test_a_day_of_cycles_with_most_of_them_missing_is_refused() -> None:
     check_span(np.arange(0, 16_000_000, 4_000), "jitter")
     check_span(np.arange(0, 20_000_000, 9), "jitter")
     check_span(np.arange(0), "jitter")
 
 
 @pytest.mark.parametrize("limit", [np.nan, np.inf])
-def test_a_limit_that_is_no_number_has_no_answer(limit: float) -> None:
+def test_a_limit_that_is_not_a_number_is_refused(limit: float) -> None:
     with pytest.raises(Undefined, match="finite"):
         limit_rate(np.arange(10.0), limit)

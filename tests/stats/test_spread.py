@@ -19,7 +19,7 @@ Rng = np.random.Generator
 
 
 def side(logs: Floats) -> Side:
-    """A side whose runs have the medians exp(`logs`) (r,), known without an error of their own."""
+    """A side whose runs have the medians exp(`logs`) (r,), without an error of their own."""
 
     def exactly(value: float) -> Replicated:
         return Replicated(value, lambda _: np.full(2, value), 0.0, False, 1e9)
@@ -28,7 +28,7 @@ def side(logs: Floats) -> Side:
 
 
 def p_values(base: Floats, cand: Floats) -> Floats:
-    """Of every point, (m, r) logarithms a side, adjusted as a call of `compare` does."""
+    """The p-value of every point, (m, r) logarithms per side, adjusted as `compare` does."""
     sides = [[side(row) for row in logs] for logs in (base, cand)]
     spreads = moderated([[logs for one in row if (logs := one.logs)] for row in sides])
     made = [
@@ -47,7 +47,7 @@ def points(rng: Rng, m: int, rounds: int, spread: float, shared: float) -> Float
 @pytest.mark.parametrize("shared", [0.0, 0.8])
 @pytest.mark.parametrize(("left", "right"), [(0.01, 0.01), (0.69, 0.69), (0.03, 0.69)])
 @pytest.mark.parametrize("rounds", [2, 3, 5])
-def test_the_same_system_twice_is_seldom_called_a_change(
+def test_the_same_system_twice_is_rarely_reported_as_a_change(
     rounds: int, left: float, right: float, shared: float
 ) -> None:
     """In at most 5 % of calls; `benchmarks/compare_power.py` shows it with thousands of them."""
@@ -63,10 +63,10 @@ def test_the_same_system_twice_is_seldom_called_a_change(
         )
         for _ in range(120)
     )
-    assert wrong <= 13  # 5 % are 6; more than 13 come with a chance of 0.3 %
+    assert wrong <= 13  # 5 % are 6; more than 13 have a probability of 0.3 %
 
 
-def test_points_lend_each_other_what_two_or_three_runs_do_not_show() -> None:
+def test_points_share_the_spread_that_two_or_three_runs_do_not_show() -> None:
     """A change of 30 % among runs that differ by 3 %, three rounds, ten points."""
     rng = np.random.default_rng(1)
     found = alone = 0
@@ -79,7 +79,7 @@ def test_points_lend_each_other_what_two_or_three_runs_do_not_show() -> None:
     assert found >= 38 and alone < found - 10
 
 
-def test_a_difference_no_spread_could_make_needs_no_degrees_of_freedom() -> None:
+def test_a_difference_beyond_any_spread_needs_no_degrees_of_freedom() -> None:
     rng = np.random.default_rng(2)
     for rounds in (2, 3):
         base, cand = (points(rng, 1, rounds, 0.3, 0.0) for _ in range(2))
@@ -96,13 +96,13 @@ def test_points_that_move_together_count_as_one() -> None:
     assert all(spread.freedom > 6.0 for spread in free)
 
 
-def test_the_error_within_runs_is_the_least_there_is() -> None:
+def test_the_error_within_runs_is_the_minimum() -> None:
     rng = np.random.default_rng(4)
     floor = [RunLogs(1e-4 * rng.standard_normal(3), 0.01) for _ in range(6)]
     assert all(spread.variance >= 0.01 for spread in moderated([floor])[0])
 
 
-def test_points_that_do_not_vary_keep_that() -> None:
+def test_points_that_do_not_vary_keep_zero_spread() -> None:
     rng = np.random.default_rng(5)
     mixed = [RunLogs(np.zeros(3))] + [RunLogs(rng.standard_normal(3)) for _ in range(5)]
     (made,) = moderated([mixed])

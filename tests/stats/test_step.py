@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The step of a clock, from what was read off it."""
+"""The step of a clock, from its readings."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def test_whole_numbers_show_their_step(step: int, kind: type) -> None:
 
 @pytest.mark.parametrize("step", [0.1, 0.5, 1.0 / 24.0, 2.5e-7])
 @pytest.mark.parametrize("offset", [0.0, 1234.5, 5e4])
-def test_other_numbers_show_it_as_well(step: float, offset: float) -> None:
+def test_other_numbers_show_their_step_too(step: float, offset: float) -> None:
     drawn = np.random.default_rng(2).geometric(0.1, 20_000)
     assert step_of(step * (drawn + offset)) == pytest.approx(step, rel=1e-6)
 
 
-def test_two_steps_that_never_occur_alone_are_told() -> None:
+def test_a_step_that_never_occurs_alone_is_found() -> None:
     assert step_of(np.array([0.0, 0.6, 1.6, 2.2])) == pytest.approx(0.2)
 
 
@@ -37,7 +37,7 @@ def test_two_steps_that_never_occur_alone_are_told() -> None:
         lambda _: np.full(100, 0.25),
     ],
 )
-def test_reals_have_none(series: object) -> None:
+def test_reals_have_no_step(series: object) -> None:
     assert callable(series)
     assert step_of(series(np.random.default_rng(3))) == 0.0
 

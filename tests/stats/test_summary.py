@@ -64,7 +64,7 @@ def test_constant_samples_have_sd_zero() -> None:
     assert made.sd == 0.0
 
 
-def test_what_is_no_series_of_numbers_is_refused() -> None:
+def test_an_invalid_series_is_refused() -> None:
     with pytest.raises(TooFew):
         summarize(np.array([]))
     with pytest.raises(Undefined, match="shape"):

@@ -41,18 +41,18 @@ def test_the_interval_covers_under_dependence(count: int, shift: float) -> None:
     assert 0.9 <= coverage(trial, simulations=150) <= 1.0
 
 
-def test_words_are_those_of_vargha_and_delaney() -> None:
+def test_the_terms_are_those_of_vargha_and_delaney() -> None:
     base = np.arange(100.0)
     words = [superiority([base], [base + shift]).magnitude for shift in (0, 10, 18, 60)]
     assert words == ["negligible", "small", "medium", "large"]
 
 
-def test_sides_apart_have_no_width_and_say_so() -> None:
+def test_disjoint_sides_have_zero_width_and_are_marked() -> None:
     made = superiority([np.arange(20)], [np.arange(20) + 100])
     assert (made.value, made.low, made.high, made.zero_width) == (1.0, 1.0, 1.0, True)
 
 
-def test_too_little_is_refused() -> None:
+def test_too_few_samples_are_refused() -> None:
     with pytest.raises(TooFew):
         superiority([np.arange(9)], [np.arange(20)])
     with pytest.raises(Undefined, match="without runs"):

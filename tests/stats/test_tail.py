@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tail: levels where a fit holds, a refusal with its reason where it does not."""
+"""The tail: return levels if a fit holds, otherwise a refusal with a reason."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def gpd(rng: np.random.Generator, shape: float, size: tuple[int, ...] | int) -> 
 
 
 @pytest.mark.parametrize("shape", [-0.4, 0.0, 0.3, 0.8])
-def test_the_estimate_is_the_truth_on_average(shape: float) -> None:
+def test_the_estimate_is_unbiased(shape: float) -> None:
     rng = np.random.default_rng(1)
     shapes, scales = estimate(np.sort(7.0 * gpd(rng, shape, (400, 300)), axis=1))
     assert abs(float(shapes.mean()) - shape) < 0.06
@@ -41,7 +41,7 @@ def test_the_estimate_is_the_truth_on_average(shape: float) -> None:
 
 @pytest.mark.parametrize("shape", [-0.35, 0.05, 0.6])
 @pytest.mark.parametrize("n", [80, 400])
-def test_the_goodness_of_a_good_fit_is_uniform(shape: float, n: int) -> None:
+def test_the_p_value_of_a_good_fit_is_uniform(shape: float, n: int) -> None:
     rng = np.random.default_rng(2)
     rows = np.sort(gpd(rng, shape, (600, n)), axis=1)
     shapes, scales = estimate(rows)
@@ -54,7 +54,7 @@ def test_the_goodness_of_a_good_fit_is_uniform(shape: float, n: int) -> None:
         assert abs(share - level) < 0.01 + 4.0 * np.sqrt(level * (1 - level) / 600)
 
 
-def test_a_bad_fit_is_seen() -> None:
+def test_a_bad_fit_is_detected() -> None:
     rng = np.random.default_rng(3)
     two = np.concatenate((rng.exponential(1.0, 280), rng.normal(30.0, 0.5, 20)))
     assert fit_gpd(two).p_value < 1e-3
@@ -106,7 +106,7 @@ def test_independent_samples_are_their_own_clusters() -> None:
 
 
 def test_clusters_are_found_with_their_peaks() -> None:
-    """max(z[i], ..., z[i + 3]) of independent z: four exceedances a cluster."""
+    """max(z[i], ..., z[i + 3]) of independent z: four exceedances per cluster."""
     rng = np.random.default_rng(6)
     z = gpd(rng, 0.2, N + 3)
     series = np.max([z[i : i + N] for i in range(4)], axis=0)
@@ -129,7 +129,7 @@ KINDS: dict[str, tuple[Callable[[np.random.Generator], Array], Callable[[float],
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_levels_are_covered_and_seldom_refused_where_they_exist(kind: str) -> None:
+def test_existing_levels_are_covered_and_rarely_refused(kind: str) -> None:
     make, truth = KINDS[kind]
     refused = 0
     misses = [0, 0, 0]
@@ -139,7 +139,7 @@ def test_levels_are_covered_and_seldom_refused_where_they_exist(kind: str) -> No
         refused += bool(tail.refusal)
         for place, one in enumerate(tail.levels):
             misses[place] += not one.level.covers(truth(one.samples))
-    # Six tests at 0.01, and their chance; a level 100 times beyond normal samples is the hardest.
+    # Six tests at 0.01, with a margin; a level 100 times beyond normal samples is the hardest.
     assert refused <= 12
     assert misses[0] <= 9 and misses[1] <= 12 and misses[2] <= 14
 
@@ -158,7 +158,7 @@ def test_levels_are_covered_and_seldom_refused_where_they_exist(kind: str) -> No
         (lambda rng: rng.exponential(1.0, N) * (1.0 + (np.arange(N) > N / 2)), "not stationary"),
     ],
 )
-def test_what_cannot_be_extrapolated_is_refused_with_its_reason(
+def test_invalid_extrapolation_is_refused_with_a_reason(
     series: Callable[[np.random.Generator], Array], why: str
 ) -> None:
     tail = fit_tail(series(np.random.default_rng(8)))
@@ -185,7 +185,7 @@ def test_every_threshold_tried_is_shown() -> None:
 # ---- a limit -----------------------------------------------------------------------------------
 
 
-def test_none_above_is_the_rule_of_three_beside_the_exact_bound() -> None:
+def test_none_above_gives_the_rule_of_three_and_the_exact_bound() -> None:
     series = np.random.default_rng(11).random(10_000)
     made = limit_rate(series, 2.0, tau=1.0)
     assert made.three == pytest.approx(3e-4)
