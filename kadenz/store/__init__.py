@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records to disk and back: the run folder of docs/reference/run-folder.md.
+"""Writes and reads run folders (docs/reference/run-folder.md).
 
 `read_run(path)` gives a `Run` (manifest and lazily mapped samples); `RunWriter` makes one.
 """

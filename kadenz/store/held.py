@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples that a program of this Linux still holds, in a file that outlives it.
+"""Samples that a program on this Linux still holds, in a file that outlives it.
 
-The program maps the file as its storage for samples (boards/linux/storage.c). It lies in a tmpfs:
-a page there is written without ever being protected again, so no sample pays for a page fault. On
-a file system with a disk each write-back protects the pages, and the next store to one faults.
+The program maps the file as its storage for samples (boards/linux/storage.c). The file is on a
+tmpfs: its pages are never write-protected again, so no sample pays for a page fault. On a disk file
+system each write-back protects the pages, and the next store to one faults.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from numpy.typing import NDArray
 from kadenz.config.manifest import CUT_OFF, RecordEntry
 from kadenz.store.layout import PLACES, STORAGE_PREFIX
 
-# In front of the samples: the run folder they belong to. A multiple of every page size there is.
+# Precedes the samples and names their run folder. A multiple of every page size.
 HEAD_BYTES = 1 << 16
-BLANK = 0xFFFFFFFF  # KDZ_STORAGE_BLANK: no sample was put here since the record was opened
-LOOK = 1 << 16  # values of a lane read at once while a record runs
-_SHARE = 0.9  # of what is free
+BLANK = 0xFFFFFFFF  # KDZ_STORAGE_BLANK: no sample stored since the record was opened
+LOOK = 1 << 16  # values of a lane read at once during a record
+_SHARE = 0.9  # of the free space
 _WAIT_S = 5.0  # for a target that dies with its lab
 
 
 class NoRoom(Exception):
-    """No file in memory for a target's samples; the message says why."""
+    """There is no file in memory for a target's samples; the message says why."""
 
 
 class Held:
     """The file for one execution of a host target."""
 
     def __init__(self, folder: Path, bytes_needed: int) -> None:
-        """A file for the samples of the run in `folder`. Raises NoRoom."""
+        """Creates a file for the samples of the run in `folder`. Raises NoRoom."""
         place = _place()
         size = min(_quarter_of_memory(), int(_free(place) * _SHARE))
         if size < bytes_needed:
             raise NoRoom(
-                f"{place} has room for {size / 1e6:,.0f} MB of samples, a record of this plan may "
-                f"take {bytes_needed / 1e6:,.0f} MB"
+                f"{place} has room for {size / 1e6:,.0f} MB of samples, but a record of this plan "
+                f"may need {bytes_needed / 1e6:,.0f} MB"
             )
         try:
             self.descriptor, name = tempfile.mkstemp(prefix=STORAGE_PREFIX, dir=place)
@@ -53,7 +53,7 @@ class Held:
             raise NoRoom(f"{place}: {error.strerror}") from None
         self.path = Path(name)
         try:
-            # Shared with the target, which has the same open file: no lock means that both ended.
+            # The target shares the open file and its lock: no lock means that both ended.
             fcntl.flock(self.descriptor, fcntl.LOCK_EX)
             os.pwrite(self.descriptor, str(folder.resolve()).encode(), 0)
             os.ftruncate(self.descriptor, HEAD_BYTES + size)
@@ -62,24 +62,24 @@ class Held:
             raise NoRoom(f"{place}: {error.strerror}") from None
 
     def remove(self) -> None:
-        """Gives the memory back: what it held is in the run folder."""
+        """Frees the memory; its samples are in the run folder."""
         self.path.unlink(missing_ok=True)
         os.close(self.descriptor)
 
 
 def held_values(storage: Path, record: RecordEntry, lane: int, have: int) -> NDArray[Any]:
-    """What the storage holds of lane number `lane` behind the `have` values that arrived.
+    """The values of lane number `lane` in the storage after the `have` values that arrived.
 
-    1-d, a copy, empty when there is nothing. Nothing that arrived comes again. Raises OSError.
+    1-d, a copy, empty if there are none; values that arrived are not repeated. Raises OSError.
     """
     planned = record.lanes[lane].planned
     with storage.open("rb") as file:
         capacity = (os.fstat(file.fileno()).st_size - HEAD_BYTES) // 4
-        share = capacity // len(record.lanes)  # kdz_record_open deals it out in equal parts
+        share = capacity // len(record.lanes)  # kdz_record_open divides it equally
         begin = HEAD_BYTES + 4 * lane * share
         first = 0
         if planned > share > 0:
-            # Emptied each time it was full. Within such a drain nobody can tell old from new.
+            # Emptied each time it was full. During a drain, old and new values look alike.
             if have % share:
                 return np.empty(0, dtype="<u4")
             first = have
@@ -93,10 +93,10 @@ def held_values(storage: Path, record: RecordEntry, lane: int, have: int) -> NDA
 
 
 def next_values(storage: Path, record: RecordEntry, lane: int, seen: int) -> NDArray[Any]:
-    """The values of a lane behind the first `seen`, while the target still measures.
+    """The values of a lane after the first `seen`, while the target still measures.
 
-    1-d, at most LOOK of them, empty when there is nothing new, or where the storage is emptied
-    within the record. It is read from the file, so that nothing touches the target. Raises OSError.
+    1-d, at most LOOK values, empty if there is nothing new or if the storage is emptied within the
+    record. They are read from the file, which does not disturb the target. Raises OSError.
     """
     with storage.open("rb", buffering=0) as file:
         share = (os.fstat(file.fileno()).st_size - HEAD_BYTES) // 4 // len(record.lanes)
@@ -111,13 +111,13 @@ def next_values(storage: Path, record: RecordEntry, lane: int, seen: int) -> NDA
 
 
 def was_measured(record: RecordEntry) -> bool:
-    """Whether the storage belongs to this record: it began, and nothing ended it."""
+    """Whether the storage belongs to this record: it began and did not end."""
     return record.status == "failed" and record.reason == CUT_OFF
 
 
 @contextmanager
 def left_alone(storage: Path) -> Iterator[bool]:
-    """Whether nobody writes to `storage` any more; waits for a target that dies with its lab."""
+    """Whether `storage` has no writer any more; waits for a target that dies with its lab."""
     try:
         descriptor = os.open(storage, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -130,7 +130,7 @@ def left_alone(storage: Path) -> Iterator[bool]:
 
 
 def orphans() -> Iterator[tuple[Path, Path]]:
-    """Storages of this user that nobody writes to, each with the run folder it belongs to."""
+    """This user's storages without a writer, each with its run folder."""
     for place in PLACES:
         for storage in Path(place).glob(f"{STORAGE_PREFIX}*"):
             try:
@@ -139,7 +139,7 @@ def orphans() -> Iterator[tuple[Path, Path]]:
                     left = mine and _locked(file.fileno(), 0)
                     folder = file.read(HEAD_BYTES).rstrip(b"\0").decode(errors="replace")
             except OSError:
-                continue  # it has just ended, or belongs to somebody else
+                continue  # it has just ended, or belongs to another user
             if left:
                 yield storage, Path(folder)
 
@@ -162,15 +162,15 @@ def _place() -> str:
     for place in PLACES:
         if place in mounted and os.access(place, os.W_OK):
             return place
-    raise NoRoom(f"{PLACES[0]} is no tmpfs that can be written")
+    raise NoRoom(f"{PLACES[0]} is not a writable tmpfs")
 
 
 def _free(place: str) -> int:
     state = os.statvfs(place)
-    # A tmpfs without a limit counts no blocks.
+    # A tmpfs without a limit reports no blocks.
     return state.f_bavail * state.f_frsize if state.f_blocks else _quarter_of_memory() * 4
 
 
 def _quarter_of_memory() -> int:
-    """What the storage takes without a file: address space, filled as far as a record needs."""
+    """The size of the storage without a file: address space, used only as far as needed."""
     return os.sysconf("SC_PHYS_PAGES") // 4 * os.sysconf("SC_PAGE_SIZE")

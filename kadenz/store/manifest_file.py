@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""run.json: written whole or not at all, read with a remedy for whatever is wrong with it."""
+"""run.json: written atomically, and read with a remedy for every defect."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kadenz.store.layout import MANIFEST
 
 
 class _Version(msgspec.Struct):
-    """The only key that every version of the manifest has."""
+    """The only key common to all versions of the manifest."""
 
     schema_version: int
 
@@ -32,7 +32,7 @@ def write_manifest(folder: Path, manifest: Manifest, *, sync: bool) -> None:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The run.json of `folder`. Raises StoreError: none, damaged, or of a newer kadenz."""
+    """The run.json of `folder`. StoreError if it is missing, damaged, or from a newer kadenz."""
     file = folder / MANIFEST
     try:
         text = file.read_bytes()
@@ -45,7 +45,7 @@ def read_manifest(folder: Path) -> Manifest:
         version = msgspec.json.decode(text, type=_Version).schema_version
         if version > SCHEMA_VERSION:
             raise StoreError(
-                f"{file}: written by a newer kadenz (schema {version}, this one reads up to "
+                f"{file}: written by a newer kadenz (schema {version}; this version reads up to "
                 f"{SCHEMA_VERSION})",
                 remedy="Update kadenz",
             )
@@ -53,5 +53,5 @@ def read_manifest(folder: Path) -> Manifest:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise StoreError(
             f"{file}: damaged: {error}",
-            remedy="The samples beside it are .npy files, which numpy reads without it",
+            remedy="The samples next to it are .npy files, which numpy can read without it",
         ) from None

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A one-dimensional .npy file that grows while it is written, and can be read if it never ended.
+"""A one-dimensional .npy file that grows while it is written and is readable even if unfinished.
 
 The header has a fixed size (128 bytes, version 1.0 of numpy's format) and is rewritten with the
-count at each flush. When a process is killed the count in the header is too small and the size of
-the file tells the rest.
+count at each flush. If the process is killed, the count in the header is too small, and the size of
+the file gives the rest.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 HEADER_BYTES = 128
-_CHUNK = 1 << 16  # bytes gathered before they go to the disk
+_CHUNK = 1 << 16  # bytes buffered before they are written
 
 
 def header(dtype: str, count: int) -> bytes:
@@ -29,15 +29,15 @@ def header(dtype: str, count: int) -> bytes:
 
 
 def sha256_of(path: Path) -> str:
-    """Of the whole file, as `sha256sum` prints it."""
+    """The digest of the whole file, as `sha256sum` prints it."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class GrowingNpy:
-    """Writes values to `path` as they come. OSError (disk full) leaves a readable file.
+    """Writes values to `path` as they arrive. OSError (disk full) leaves a readable file.
 
-    A file that a killed process left is continued behind its last whole value.
+    A file left by a killed process is continued after its last whole value.
     """
 
     def __init__(self, path: Path, dtype: str, *, left_behind: bool = False) -> None:
@@ -60,22 +60,22 @@ class GrowingNpy:
 
     @property
     def received(self) -> int:
-        """Values so far, those that wait in memory included."""
+        """The number of values so far, including those still in memory."""
         return self.count + len(self._pending) // self.dtype.itemsize
 
     def append(self, values: NDArray[Any]) -> None:
-        """The next values; they may wait in memory until the next flush."""
+        """Takes the next values; they may stay in memory until the next flush."""
         self._pending += values.astype(self.dtype, copy=False).tobytes()
         if len(self._pending) >= _CHUNK:
             self._drain()
 
     def flush(self) -> None:
-        """Everything so far is in the file, and the header says how much."""
+        """Writes everything so far to the file, and the count to its header."""
         self._drain()
         os.pwrite(self._file, header(self.dtype.str, self.count), 0)
 
     def close(self) -> str:
-        """Ends the file; its SHA-256, of what the file system gives back."""
+        """Ends the file; returns its SHA-256, read back from the file system."""
         try:
             self.flush()
         finally:
@@ -83,7 +83,7 @@ class GrowingNpy:
         return sha256_of(self.path)
 
     def abandon(self) -> str:
-        """Ends the file with what is on the disk; what waits in memory is given up."""
+        """Ends the file with the values on the disk; values in memory are dropped."""
         self._pending.clear()
         return self.close()
 
@@ -91,7 +91,7 @@ class GrowingNpy:
         try:
             self._write(self._pending)
         except BaseException:
-            # A disk that fills up, or Ctrl-C, leaves part of a write.
+            # A full disk, or Ctrl-C, may leave a partial write.
             self._keep_whole_values()
             self._pending.clear()
             raise

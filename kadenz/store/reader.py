@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run folder back from the disk: the manifest, and samples mapped when they are asked for."""
+"""Reads a run folder: the manifest, and samples mapped on demand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kadenz.store.salvage import complete, recount
 
 @dataclass(frozen=True)
 class Run:
-    """One run: its folder, its manifest, its samples."""
+    """One run: its folder, manifest and samples."""
 
     path: Path
     manifest: Manifest
@@ -29,9 +29,9 @@ class Run:
     def samples(self, record: RecordEntry, lane: LaneEntry | int = 0) -> NDArray[Any]:
         """Values of a lane: 1-d, read only, mapped from the disk, in ticks or `record.unit`.
 
-        A number counts the lanes of samples; a companion is asked for by its own entry.
-        Empty where nothing was taken. StoreError when the file is missing, of another type, length
-        or SHA-256 than the manifest says.
+        A number selects a lane of samples; for a companion pass its own entry. Empty if nothing
+        was taken. StoreError if the file is missing, or if its type, length or SHA-256 differs from
+        the manifest.
         """
         entry = record.series[lane] if isinstance(lane, int) else lane
         if not entry.file:
@@ -41,7 +41,7 @@ class Run:
         return self._lanes[entry.file]
 
     def record(self, id: int) -> RecordEntry:
-        """The record with this number. StoreError when the run has none."""
+        """The record with this number. StoreError if there is none."""
         for entry in self.manifest.records:
             if entry.id == id:
                 return entry
@@ -49,11 +49,11 @@ class Run:
 
 
 def read_run(path: Path | str) -> Run:
-    """The run in the folder `path` (or whose run.json `path` is).
+    """The run in the folder `path` (or with the run.json `path`).
 
-    A folder that a killed lab left (`….partial`) is completed first; that of a lab at work is read
-    as far as it is. Raises UsageError: there is no such folder; StoreError: no run, damaged, or
-    written by a newer kadenz.
+    A folder left by a killed lab (`….partial`) is completed first; the folder of a lab at work is
+    read in its current state. UsageError if there is no such folder; StoreError if it is not a run,
+    damaged, or written by a newer kadenz.
     """
     folder = Path(path)
     if folder.name == MANIFEST:
@@ -91,21 +91,21 @@ def _map(folder: Path, entry: LaneEntry) -> NDArray[Any]:
 
 
 def _check(file: Path, entry: LaneEntry, *, growing: bool) -> None:
-    """StoreError unless the file is what the manifest says, to the byte. OSError without one."""
+    """StoreError if the file differs from the manifest in any byte. OSError if there is no file."""
     size = file.stat().st_size - HEADER_BYTES
     wanted = entry.taken * np.dtype(entry.dtype).itemsize
     if size < wanted or (size > wanted and not growing):
         raise _damaged(file, f"{max(0, size):,} bytes of samples, the manifest says {wanted:,}")
     with file.open("rb") as content:
-        # While a file grows its header does not know the last values yet.
+        # While a file grows, its header does not include the last values yet.
         if not growing and content.read(HEADER_BYTES) != header(entry.dtype, entry.taken):
-            raise _damaged(file, f"its header is not that of {entry.taken:,} {entry.dtype} values")
+            raise _damaged(file, f"its header does not match {entry.taken:,} {entry.dtype} values")
     if entry.sha256 and sha256_of(file) != entry.sha256:
-        raise _damaged(file, "its bytes are not those that were measured (SHA-256)")
+        raise _damaged(file, "its bytes differ from those measured (SHA-256)")
 
 
 def _damaged(file: Path, what: str) -> StoreError:
     return StoreError(
         f"{file}: damaged: {what}",
-        remedy="Copy the folder again from where it was measured, or measure again",
+        remedy="Copy the folder again from its origin, or repeat the measurement",
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether somebody writes a run folder: a lock that ends with its process, however that ends."""
+"""The lock of a run folder's writer, which ends with its process in any case."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from kadenz.store.layout import PLACES, RUNNING, STORAGE_PREFIX
 
 
 class _Note(msgspec.Struct):
-    """What the file says to whoever completes the folder."""
+    """The file's content, for the process that completes the folder."""
 
-    storage: str = ""  # file with the samples of the record that is being measured
+    storage: str = ""  # file with the samples of the current record
 
 
 class Running:
-    """The lock of a run folder. Raises BlockingIOError while another process holds it, OSError
-    where the folder cannot be written."""
+    """The lock of a run folder. Raises BlockingIOError while another process holds it, OSError if
+    the folder is not writable."""
 
     def __init__(self, folder: Path) -> None:
         file = folder / RUNNING
         self._file = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Whoever held it before may have completed the folder and taken the file away.
+            # The previous holder may have completed the folder and removed the file.
             if not os.path.samestat(os.fstat(self._file), file.stat()):
-                raise BlockingIOError(errno.EAGAIN, "completed meanwhile")
+                raise BlockingIOError(errno.EAGAIN, "completed in the meantime")
         except FileNotFoundError:
             os.close(self._file)
-            raise BlockingIOError(errno.EAGAIN, "completed meanwhile") from None
+            raise BlockingIOError(errno.EAGAIN, "completed in the meantime") from None
         except OSError:
             os.close(self._file)
             raise
 
     @property
     def storage(self) -> Path | None:
-        """The file that holds the samples of the record being measured, if there is one."""
+        """The file with the samples of the current record, if there is one."""
         return _storage(os.pread(self._file, 1 << 16, 0))
 
     @storage.setter
@@ -51,20 +51,20 @@ class Running:
         os.ftruncate(self._file, len(text))
 
     def end(self, folder: Path) -> None:
-        """Lets go of the folder, which now has its name `folder`."""
+        """Releases the folder, which now has its final name `folder`."""
         with contextlib.suppress(OSError):
             (folder / RUNNING).unlink(missing_ok=True)
         self.close()
 
     def close(self) -> None:
-        """Lets go; the folder stays as it is."""
+        """Releases the folder without changing it."""
         if self._file >= 0:
             os.close(self._file)
         self._file = -1
 
 
 def storage_of(folder: Path) -> Path | None:
-    """The storage that a folder names, whoever holds its lock."""
+    """The storage that a folder names, regardless of its lock."""
     try:
         return _storage((folder / RUNNING).read_bytes())
     except OSError:
@@ -77,5 +77,5 @@ def _storage(text: bytes) -> Path | None:
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None  # killed before it was written
     file = Path(name)
-    # A folder may come from anywhere, and this file is deleted when the folder is complete.
+    # A folder may come from anywhere, and this file is deleted once the folder is complete.
     return file if file.name.startswith(STORAGE_PREFIX) and str(file.parent) in PLACES else None

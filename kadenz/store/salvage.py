@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run folder that a killed lab left, completed with what was measured until then.
+"""Completes run folders left by a killed lab, with the samples measured until then.
 
-Whoever reads such a folder completes it (`store.reader`). Each step can be taken again, so that a
-completion which is killed itself loses nothing and doubles nothing.
+The next reader of such a folder completes it (`store.reader`). Each step can be repeated, so that a
+completion that is killed itself neither loses nor duplicates samples.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from kadenz.store.running import Running, storage_of
 
 
 def complete(folder: Path) -> Path:
-    """Completes the `….partial` that nobody writes any more; the folder, under its name by then.
+    """Completes a `….partial` folder without a writer; returns the folder under its current name.
 
-    It stays as it is while its lab lives, and where it cannot be written: `recount` then tells what
-    it holds. Raises StoreError when its manifest cannot be read.
+    It is not changed while its lab lives, or if it is not writable: `recount` then gives its
+    contents. StoreError if its manifest cannot be read.
     """
     try:
         running = Running(folder)
     except OSError:
-        return folder  # its lab lives, somebody else completes it, or it cannot be written
+        return folder  # its lab lives, another process completes it, or it is not writable
     try:
         manifest = read_manifest(folder)
         (folder / RESERVE).unlink(missing_ok=True)
         storage = running.storage
         if storage is not None and not storage.exists():
-            storage = None  # the machine was started again
+            storage = None  # the machine was restarted
         _complete(folder, manifest, storage)
         write_manifest(folder, manifest, sync=True)
         if storage is not None:
@@ -48,15 +48,15 @@ def complete(folder: Path) -> Path:
         running.end(final)
         return final
     except OSError:
-        return folder  # a full disk, for one: tried again by whoever reads it next
+        return folder  # e.g. a full disk: the next reader retries
     finally:
         running.close()
 
 
 def complete_orphans() -> None:
-    """Completes what killed labs of this user left on this Linux, and frees the memory it held."""
+    """Completes the runs of this user's killed labs on this Linux, and frees their memory."""
     for storage, folder in orphans():
-        with contextlib.suppress(Exception):  # of a folder that is damaged, or was deleted
+        with contextlib.suppress(Exception):  # the folder may be damaged or deleted
             if storage_of(folder) == storage:
                 complete(folder)
         if storage_of(folder) != storage:
@@ -64,7 +64,7 @@ def complete_orphans() -> None:
 
 
 def recount(folder: Path, manifest: Manifest) -> None:
-    """Counts what is on the disk of the record that is or was being measured."""
+    """Counts the values on the disk of the current or last record."""
     for record, index, lane in _unfinished(manifest):
         file = folder / _name(record, index)
         if file.is_file():
@@ -90,7 +90,7 @@ def _complete(folder: Path, manifest: Manifest, storage: Path | None) -> None:
 
 
 def _unfinished(manifest: Manifest) -> list[tuple[RecordEntry, int, LaneEntry]]:
-    """Lanes whose file grew when the manifest was written."""
+    """Lanes whose file was still growing when the manifest was written."""
     return [
         (record, index, lane)
         for record in manifest.records

@@ -14,7 +14,7 @@ FILE = Path(__file__).resolve().parents[2] / "schemas" / f"run-{SCHEMA_VERSION}.
 
 
 def schema_text() -> str:
-    """The schema, as the file in schemas/ has it."""
+    """The schema, as in the file in schemas/."""
     schema: dict[str, Any] = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"kadenz run manifest, version {SCHEMA_VERSION}",

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run to the disk while it is measured: nothing that was measured is lost, nothing half is shown.
+"""Writes a run to the disk during the measurement: no sample is lost, and none is half written.
 
-The folder is called `<id>.partial` until it is complete, then renamed. At every moment it holds a
-run.json that `read_run` understands: it names every record that ended, and the one that is being
-measured at most CHECKPOINT_S after it began.
+The folder is called `<id>.partial` until it is complete, then renamed. At any time it contains a
+run.json that `read_run` understands. It names every record that ended, and the current one at most
+CHECKPOINT_S after its start.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from kadenz.store.manifest_file import write_manifest
 from kadenz.store.npy import GrowingNpy
 from kadenz.store.running import Running
 
-CHECKPOINT_S = 0.25  # a killed lab loses what arrived in at most this long
+CHECKPOINT_S = 0.25  # a killed lab loses at most the samples of this time
 _RESERVE_BYTES = 1 << 20
 
 
 class RunWriter:
-    """Writes one run. Use as a context manager: leaving it early keeps what there is, as partial.
+    """Writes one run. Use it as a context manager: leaving it early keeps a partial run.
 
-    `quiet`: this machine is what is measured, so the disk is left alone until the end; only a power
-    cut tells the difference. Raises StoreError when the disk does not take the data; the run so far
-    is kept all the same.
+    `quiet`: this machine is being measured, so nothing is forced to the disk until the end; this
+    matters only in a power cut. StoreError if the disk does not take the data; the run so far is
+    still kept.
     """
 
     def __init__(self, parent: Path, manifest: Manifest, *, quiet: bool = False) -> None:
@@ -60,24 +60,24 @@ class RunWriter:
             raise _store_error(error, parent, "nothing was measured yet") from None
 
     def open_record(self, entry: RecordEntry) -> None:
-        """A record begins; its lanes get their files with their first values."""
+        """Opens a record; the files of its lanes are created with their first values."""
         self.manifest.records.append(entry)
         self._open[entry.id] = entry
         self._news = True
         self._guard(self.checkpoint)
 
     def hold(self, storage: Path) -> None:
-        """From now on `storage` has the samples that the target did not hand over yet."""
+        """From now on `storage` contains the samples that the target has not sent yet."""
         self._guard(setattr, self._running, "storage", storage)
 
     def let_go(self) -> None:
-        """The storage is about to go: fetches what it holds of records that nothing ended."""
+        """Fetches the samples of unfinished records from the storage, which is about to go."""
         for entry in self._open.values():
             self._guard(self._fetch, entry)
         self._guard(setattr, self._running, "storage", None)
 
     def running_values(self, record: int, lane: int, seen: int) -> NDArray[Any]:
-        """Values behind the first `seen` that the target holds and did not hand over yet."""
+        """Values after the first `seen` that the target holds and has not sent yet."""
         storage = self._running.storage
         if storage is None or record not in self._open:
             return np.empty(0, dtype="<u4")
@@ -87,25 +87,25 @@ class RunWriter:
             return np.empty(0, dtype="<u4")
 
     def append(self, record: int, lane: int, values: NDArray[Any]) -> None:
-        """The next values of a lane."""
+        """Takes the next values of a lane."""
         self._guard(self._append, record, lane, values)
 
     def close_record(
         self, record: int, *, ended: bool = True, settle: Callable[[], None] = lambda: None
     ) -> None:
-        """A record is over; its lanes' `taken` become what is on the disk.
+        """Closes a record and sets its lanes' `taken` to the number of values on the disk.
 
-        Of one whose target did not end it, what the target still held is fetched. `settle` is
-        called then, before the manifest is written.
+        If the target did not end it, the samples that the target still held are fetched. `settle`
+        is called then, before the manifest is written.
         """
         self._guard(self._close_record, record, ended, settle)
 
     def say(self, text: str) -> None:
-        """A line for a person, kept beside the samples."""
+        """Stores a line of text for the user, next to the samples."""
         self._guard(self._say, text)
 
     def checkpoint(self, *, force: bool = False) -> None:
-        """Brings the folder up to date: at once, or when CHECKPOINT_S have passed with news."""
+        """Updates the folder: at once, or if there is news and CHECKPOINT_S have passed."""
         now = time.monotonic()
         if not force and (not self._news or now - self._checkpoint_at < CHECKPOINT_S):
             return
@@ -115,7 +115,7 @@ class RunWriter:
         partial = self.manifest.partial, self.manifest.partial_reason
         self.manifest.partial = True
         self.manifest.partial_reason = partial[1] or "the lab was killed while measuring"
-        # A power cut may cost what arrived since the last one that was forced to the disk.
+        # A power cut loses the samples since the last checkpoint that was forced to the disk.
         due = now - self._checkpoint_at >= CHECKPOINT_S
         try:
             write_manifest(self.folder, self.manifest, sync=due and not self._quiet)
@@ -126,11 +126,11 @@ class RunWriter:
         self._news = False
 
     def keep_up(self) -> None:
-        """To be called at least twice a second: what arrived does not wait in memory."""
+        """Writes out buffered samples; call at least twice a second."""
         self._guard(self.checkpoint)
 
     def finish(self, partial_reason: str = "") -> Path:
-        """Ends the run and gives the folder its name; a reason makes it partial."""
+        """Ends the run and gives the folder its final name; a reason makes it partial."""
         self._guard(self._finish, partial_reason)
         assert self._finished is not None
         return self._finished
@@ -174,7 +174,7 @@ class RunWriter:
         self.checkpoint(force=True)
 
     def _fetch(self, entry: RecordEntry) -> None:
-        """The samples of a record that the target did not hand over."""
+        """Fetches the samples of a record that the target did not send."""
         storage = self._running.storage
         if storage is None:
             return
@@ -214,14 +214,14 @@ class RunWriter:
         self.folder = self._finished = final
 
     def _guard(self, step: Any, *arguments: Any) -> None:
-        """Does a step; when the disk refuses, saves what is there before it tells."""
+        """Does a step; if the disk refuses it, saves the run so far before raising."""
         try:
             step(*arguments)
         except OSError as error:
             raise self._rescue(error) from None
 
     def _rescue(self, error: OSError) -> StoreError:
-        """The disk does not take more: gives up what waits in memory and ends the run."""
+        """Ends the run on a full disk; samples still in memory are dropped."""
         (self.folder / RESERVE).unlink(missing_ok=True)
         for key, file in self._files.items():
             digest = file.abandon()
@@ -233,15 +233,15 @@ class RunWriter:
         self._open.clear()
         self.manifest.partial = True
         self.manifest.partial_reason = f"could not be written: {error.strerror}"
-        with contextlib.suppress(OSError):  # then the folder stays ….partial, and readable
+        with contextlib.suppress(OSError):  # then the folder stays ….partial, but readable
             write_manifest(self.folder, self.manifest, sync=True)
             self._rename()
         self._running.close()
-        return _store_error(error, self.folder, f"what was measured is kept in {self.folder}")
+        return _store_error(error, self.folder, f"the samples so far are in {self.folder}")
 
 
 def _new_folder(parent: Path, manifest: Manifest) -> Path:
-    """`parent/<id>.partial`, with a number behind the id when it is taken; sets manifest.id."""
+    """`parent/<id>.partial`, with a number after the id if it is taken; sets manifest.id."""
     wanted = manifest.id
     for number in range(1, 1000):
         manifest.id = wanted if number == 1 else f"{wanted}-{number}"
@@ -274,13 +274,13 @@ def _sync(path: Path) -> None:
 
 def _store_error(error: OSError, where: Path, kept: str) -> StoreError:
     remedies = {
-        errno.ENOSPC: "Free some space, or measure elsewhere with --output",
-        errno.EDQUOT: "Your quota is used up: measure elsewhere with --output",
-        errno.EFBIG: "The file-size limit is reached: see `ulimit -f`, or use --output",
-        errno.EACCES: "Choose a folder you may write to with --output",
-        errno.EROFS: "Choose a folder that can be written with --output",
+        errno.ENOSPC: "Free some space, or use another disk with --output",
+        errno.EDQUOT: "Your quota is used up: use another disk with --output",
+        errno.EFBIG: "The file-size limit is reached: raise `ulimit -f`, or use --output",
+        errno.EACCES: "Choose a folder that you may write to with --output",
+        errno.EROFS: "Choose a writable folder with --output",
     }
     return StoreError(
         f"{where}: cannot be written: {error.strerror}; {kept}",
-        remedy=remedies.get(error.errno or 0, "Measure elsewhere with --output"),
+        remedy=remedies.get(error.errno or 0, "Choose another folder with --output"),
     )

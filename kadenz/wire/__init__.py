@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames to records: the wire format of docs/reference/wire-format.md."""
+"""Decodes frames to records: the wire format of docs/reference/wire-format.md."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies of frames to messages and back."""
+"""Converts bodies of frames to messages and back."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _CODES = {numpy: code for code, (_, numpy) in enumerate(DTYPES)}
 def decode_body(frame: Frame) -> AnyMessage:
     """The message in `frame`.
 
-    Raises BadFrame: unknown type, a body that does not fit it, a HELLO of another wire version.
+    Raises BadFrame for an unknown type, a body that does not fit, or another wire version.
     """
     if frame.type == Type.SAMPLES:
         return _decode_samples(frame.body)
@@ -94,7 +94,7 @@ def _short(bench: Bench) -> dict[str, object]:
 def _decode_samples(body: bytes) -> Samples:
     if len(body) < SAMPLES_HEADER.size:
         raise BadFrame(
-            "body", f"SAMPLES of {len(body)} bytes, {SAMPLES_HEADER.size} or more needed"
+            "body", f"SAMPLES of {len(body)} bytes, at least {SAMPLES_HEADER.size} needed"
         )
     record, lane, code, first = SAMPLES_HEADER.unpack_from(body)
     if code >= len(_NUMPY):

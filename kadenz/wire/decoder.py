@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stream of bytes to messages; every damage on the way is a named finding, never a sample."""
+"""Decodes a stream of bytes to messages; any damage is a named finding, never a sample."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kadenz.wire.messages import AnyMessage
 
 
 class Finding(NamedTuple):
-    """A damage in the stream. `message` says what and where; `offset` is a byte of the stream."""
+    """Damage in the stream. `message` says what and where; `offset` is a byte of the stream."""
 
     kind: FindingKind
     message: str
@@ -26,7 +26,7 @@ class Finding(NamedTuple):
 
     @property
     def lost(self) -> bool:
-        """Whether something the target said is missing or not to be believed."""
+        """Whether part of the target's output is missing or unreliable."""
         return self.kind not in ("preamble", "doubled")
 
 
@@ -38,19 +38,19 @@ class Received(NamedTuple):
 
 
 class Decoder:
-    """Feeds on bytes in pieces of any size; gives messages and findings in their order."""
+    """Takes bytes in pieces of any size; gives messages and findings in order."""
 
     def __init__(self) -> None:
         self.expected = 0  # next sequence number
-        self.frames = 0  # frames that were right
+        self.frames = 0  # valid frames
         self._pending = bytearray()
         self._offset = 0  # of the first pending byte in the stream
-        self._spoken = False  # a zero was seen
+        self._spoken = False  # true after the first zero
         self._skipping = False  # inside something too long to be a frame
-        self._foreign = False  # HELLO named another version of the format
+        self._foreign = False  # HELLO has another version of the format
 
     def feed(self, data: bytes) -> list[Received | Finding]:
-        """Takes the next bytes of the stream; ignores all behind a HELLO of another version."""
+        """Takes the next bytes of the stream; ignores all after a HELLO of another version."""
         found: list[Received | Finding] = []
         if self._foreign:
             return found
@@ -74,7 +74,7 @@ class Decoder:
         self._pending += rest
         if len(self._pending) > ENCODED_MAX:
             if not self._skipping:
-                why = f"no zero in {len(self._pending)} bytes, at most {ENCODED_MAX} in a frame"
+                why = f"no zero in {len(self._pending)} bytes; a frame has at most {ENCODED_MAX}"
                 found.append(self._damage("length", why, self._offset))
             self._skipping = True
             self._offset += len(self._pending)
@@ -82,7 +82,7 @@ class Decoder:
         return found
 
     def finish(self) -> list[Finding]:
-        """The stream is over: what stands unfinished is reported."""
+        """Ends the stream and reports an unfinished frame."""
         if not self._pending or self._skipping or self._foreign:
             return []
         count = len(self._pending)
@@ -126,10 +126,10 @@ class Decoder:
 
     def _repeated(self, sequence: int, kind: int, start: int) -> Finding:
         if kind == Type.HELLO and self.expected > 1:
-            why = f"the target started anew after {self._last()}"
+            why = f"the target restarted after {self._last()}"
             self.expected = sequence + 1
             return Finding("restarted", why, start)
-        why = f"frame {sequence} came again after {self._last()}"
+        why = f"frame {sequence} repeated after {self._last()}"
         return Finding("doubled", why, start)
 
     def _damage(self, kind: FindingKind, why: str, start: int) -> Finding:

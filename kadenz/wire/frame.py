@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One frame: its layout, and bytes to frame and back (docs/reference/wire-format.md)."""
+"""One frame: its layout, encoding and decoding (docs/reference/wire-format.md)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CRC = struct.Struct("<I")
 SAMPLES_HEADER = struct.Struct("<HBBI")  # record, lane, dtype code, index of the first value
 BODY_MAX = 4096
 FRAME_MAX = HEADER.size + BODY_MAX + CRC.size
-# COBS adds one byte for every 254 begun, and at least one.
+# COBS adds one byte for every 254 bytes or part of them.
 ENCODED_MAX = FRAME_MAX + FRAME_MAX // 254 + 1
 SEQUENCE_MODULUS = 1 << 32
 
@@ -35,7 +35,7 @@ class Type(IntEnum):
 
 
 class Frame(NamedTuple):
-    """A frame whose length and CRC were right."""
+    """A frame with valid length and CRC."""
 
     type: int
     sequence: int
@@ -43,12 +43,12 @@ class Frame(NamedTuple):
 
 
 FindingKind = Literal[
-    "preamble",  # bytes before the first zero: what stood on the line before the target spoke
+    "preamble",  # bytes before the first zero, from before the target's first frame
     "cobs",
     "length",
     "crc",
     "type",
-    "version",  # the target speaks another version of the format: nothing after it is read
+    "version",  # the target uses another version of the format: nothing after it is read
     "body",
     "gap",
     "doubled",
@@ -58,7 +58,7 @@ FindingKind = Literal[
 
 
 class BadFrame(Exception):
-    """Bytes between two zeros that are no frame; `kind` names the damage."""
+    """Bytes between two zeros that are not a frame; `kind` names the damage."""
 
     def __init__(self, kind: FindingKind, why: str) -> None:
         super().__init__(why)
@@ -66,15 +66,17 @@ class BadFrame(Exception):
 
 
 def decode_frame(encoded: bytes) -> Frame:
-    """The frame that stood between two zeros. Raises BadFrame."""
+    """The frame between two zeros. Raises BadFrame."""
     if len(encoded) > ENCODED_MAX:
-        raise BadFrame("length", f"{len(encoded)} bytes without a zero, at most {ENCODED_MAX}")
+        raise BadFrame(
+            "length", f"{len(encoded)} bytes without a zero; a frame has at most {ENCODED_MAX}"
+        )
     try:
         raw = cobs.decode(encoded)
     except cobs.DecodeError as error:
         raise BadFrame("cobs", str(error)) from None
     if len(raw) < HEADER.size + CRC.size:
-        raise BadFrame("length", f"{len(raw)} bytes, at least {HEADER.size + CRC.size} expected")
+        raise BadFrame("length", f"{len(raw)} bytes instead of at least {HEADER.size + CRC.size}")
     kind, reserved, sequence, length = HEADER.unpack_from(raw)
     (crc,) = CRC.unpack_from(raw, len(raw) - CRC.size)
     actual = zlib.crc32(memoryview(raw)[: -CRC.size])
@@ -84,12 +86,12 @@ def decode_frame(encoded: bytes) -> Frame:
     if length != len(body) or length > BODY_MAX:
         raise BadFrame("length", f"body of {len(body)} bytes, the frame says {length}")
     if reserved != 0:
-        raise BadFrame("type", f"reserved byte is {reserved}, 0 expected")
+        raise BadFrame("type", f"reserved byte is {reserved} instead of 0")
     return Frame(kind, sequence, body)
 
 
 def encode_frame(frame: Frame) -> bytes:
-    """The bytes on the line, with the ending zero."""
+    """The bytes on the line, with the final zero."""
     if len(frame.body) > BODY_MAX:
         raise ValueError(f"a body has at most {BODY_MAX} bytes, not {len(frame.body)}")
     raw = HEADER.pack(frame.type, 0, frame.sequence, len(frame.body)) + frame.body

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole records out of a stream of bytes, kept in memory: for benches, tests and short programs.
+"""Whole records from a stream of bytes, kept in memory: for benches, tests and short programs.
 
-Samples and what goes with them come under different names, so that a program that computes a
-figure cannot take cycle numbers for latencies.
+Samples and their companions have different names, so that a program cannot mistake cycle numbers
+for latencies.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ UNFINISHED = Verdict("failed", "the stream ended before the record did")
 
 @dataclass
 class KeptRecord:
-    """One record; `end` is None when the target's last word on it is missing.
+    """One record; `end` is None if the target's END is missing.
 
-    `samples[lane]` are the values (n,) in the order taken; `companions[lane][kind]` are the values
-    (n,) that go with them, "cycle" or "cpu".
+    `samples[lane]` are the values (n,) in time order; `companions[lane][kind]` are the values (n,)
+    recorded with them, "cycle" or "cpu".
     """
 
     begin: Begin
@@ -45,7 +45,7 @@ class KeptRecord:
 
 
 class Keeper:
-    """A sink that keeps every record whole."""
+    """A sink that keeps whole records."""
 
     def __init__(self) -> None:
         self.records: list[KeptRecord] = []
@@ -57,7 +57,7 @@ class Keeper:
         self._parts[begin.record] = [[] for _ in begin.lanes]
 
     def values(self, record: int, lane: int, values: NDArray[Any]) -> None:
-        """The next values of a lane; the decoder's buffer is used again."""
+        """Takes the next values of a lane; copies them, because the decoder reuses its buffer."""
         self._parts[record][lane].append(values.copy())
 
     def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
@@ -75,16 +75,16 @@ class Keeper:
 
 @dataclass(frozen=True)
 class Kept:
-    """A target's whole output: its records in the order they began, its words, what was damaged."""
+    """A target's whole output: records in the order of their start, text, and damage."""
 
     records: list[KeptRecord]
     texts: list[str]
     damage: list[str]
 
     def one(self) -> KeptRecord:
-        """The only record, if it is ok. ValueError with the reason otherwise."""
+        """The only record, if it is ok; otherwise ValueError with the reason."""
         if len(self.records) != 1:
-            raise ValueError(f"{len(self.records)} records came, not one")
+            raise ValueError(f"{len(self.records)} records arrived instead of one")
         (record,) = self.records
         if record.verdict.status != "ok":
             raise ValueError(record.verdict.reason)
@@ -92,7 +92,7 @@ class Kept:
 
 
 def keep(stream: bytes) -> Kept:
-    """All that a target sent. A record with damage has the verdict `invalid` or `failed`."""
+    """Everything a target sent. A damaged record has the verdict `invalid` or `failed`."""
     keeper = Keeper()
     decoder, assembler = Decoder(), Assembler(keeper)
     for start in range(0, len(stream), CHUNK):

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What frames say: one typed message for each frame type. Unknown keys are errors."""
+"""The contents of frames: one typed message per frame type. Unknown keys are errors."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
-import numpy as np
 from numpy.typing import NDArray
 
 from kadenz.config.params import Params, Value
 
-# The version of the format that these models describe. Another number is another format: the frame
-# around HELLO and its key `wire` are all that two versions have in common.
+# The version of the format that these models describe. Another version is another format: only the
+# frame around HELLO and its key `wire` are common to all versions.
 WIRE_VERSION = 1
 
 Unsigned = Annotated[int, msgspec.Meta(ge=0)]
@@ -31,17 +30,17 @@ class Clock(Message):
     name: str
     hz: Unsigned
     bits: Unsigned
-    on_target: bool  # false: somebody outside takes the time (scope)
+    on_target: bool  # false: the time is taken from outside (scope)
 
 
 class Version(msgspec.Struct):
-    """What a HELLO of any version of the format holds, whatever else is in it."""
+    """The part of HELLO that all versions of the format share."""
 
     wire: Unsigned
 
 
 class Hello(Message):
-    """First frame: who speaks."""
+    """First frame: identifies the target."""
 
     wire: Unsigned
     suite: str
@@ -60,7 +59,7 @@ class Hello(Message):
 
 
 class BenchParam(NamedTuple):
-    """A parameter a benchmark declares, and its range."""
+    """A parameter of a benchmark, and its range."""
 
     name: str
     initial: int
@@ -87,7 +86,7 @@ class Bench(Message):
 
 
 class Begin(Message):
-    """A record opens."""
+    """Opens a record."""
 
     record: Unsigned
     bench: str
@@ -102,7 +101,7 @@ class Begin(Message):
 def companion(name: str) -> tuple[str, str]:
     """Lane and kind of a companion: ("core0", "cycle") of `core0:cycle`; ("", "") of a lane.
 
-    A companion holds one value for each sample of its lane. END counts lanes of samples only.
+    A companion has one value per sample of its lane. END counts only lanes of samples.
     """
     lane, colon, kind = name.partition(":")
     return (lane, kind) if colon else ("", "")
@@ -119,7 +118,7 @@ class Samples(NamedTuple):
 
 
 class EndLane(Message):
-    """A lane's own count."""
+    """The counts of one lane."""
 
     taken: Unsigned
     missed: Unsigned
@@ -127,7 +126,7 @@ class EndLane(Message):
 
 
 class Proof(Message):
-    """Whether what was timed really happened (rule 2)."""
+    """Proof that the timed events happened (rule 2)."""
 
     checked: Unsigned
     failed: Unsigned
@@ -135,7 +134,7 @@ class Proof(Message):
 
 
 class End(Message):
-    """A record closes."""
+    """Closes a record."""
 
     record: Unsigned
     status: Literal["ok", "invalid", "n/a", "failed"]
@@ -146,13 +145,13 @@ class End(Message):
 
 
 class Text(NamedTuple):
-    """Text for a person."""
+    """Text for the user."""
 
     text: str
 
 
 class Fault(Message):
-    """The target died."""
+    """The target crashed."""
 
     kind: str  # "exception", "assert", "stack-overflow", "out-of-memory"
     message: str
@@ -176,11 +175,3 @@ class Conform(Message):
 
 
 AnyMessage = Hello | Bench | Begin | Samples | End | Text | Fault | Done | Conform
-
-
-def samples_from(values: NDArray[Any], record: int, lane: int, first: int) -> Samples:
-    """A Samples message around an array of a type the wire knows."""
-    dtype = values.dtype.newbyteorder("<").str
-    if dtype not in [d for _, d in DTYPES]:
-        raise ValueError(f"dtype {dtype} does not travel; known: {[d for _, d in DTYPES]}")
-    return Samples(record, lane, first, dtype, np.ascontiguousarray(values, dtype=dtype))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages to records: what a target said, put together and checked (rules 2 and 3).
+"""Assembles a target's messages to records and checks them (rules 2 and 3).
 
-Values that did not arrive are never invented: a lane keeps what came before the first hole, and
-its record becomes invalid with the hole named.
+Values that did not arrive are never invented: a lane keeps the values before the first gap, and its
+record becomes invalid with the gap named.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from kadenz.wire.messages import (
 
 
 class Verdict(NamedTuple):
-    """What became of a record, after the lab's own checks."""
+    """The status of a record after the lab's own checks."""
 
     status: Status
     reason: str
 
 
 class RecordSink(Protocol):
-    """Where records go while they are measured."""
+    """Receives records during the measurement."""
 
     def opened(self, begin: Begin) -> None:
         """A record begins."""
 
     def values(self, record: int, lane: int, values: NDArray[Any]) -> None:
-        """The next values of a lane, without a hole before them."""
+        """Takes the next values of a lane, without a gap before them."""
 
     def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
-        """A record ended; `end` is None when the target's last word on it is missing."""
+        """A record ended; `end` is None if the target's END is missing."""
 
 
 class NoRecords:
@@ -76,9 +76,9 @@ class _Open:
 
 
 class Assembler:
-    """Takes what a Decoder gives; keeps the words and hands records to `sink`.
+    """Takes the output of a Decoder; keeps the text and passes records to `sink`.
 
-    `expects_samples` is false under the scope, where the values come from a trace.
+    `expects_samples` is false under the scope, whose values come from a trace.
     """
 
     def __init__(self, sink: RecordSink, *, expects_samples: bool = True) -> None:
@@ -92,18 +92,18 @@ class Assembler:
         self.fault: Fault | None = None
         self.done: Done | None = None
         self.restarted = False
-        self.foreign = ""  # which wire version the target speaks, when the lab does not read it
-        self.records = 0  # closed, however it ended
+        self.foreign = ""  # the target's wire version, if the lab cannot read it
+        self.records = 0  # closed, with any status
         self.samples = 0  # values received
         self._open: dict[int, _Open] = {}
 
     @property
     def current(self) -> Begin | None:
-        """The record that is being measured, if any."""
+        """The record being measured, if any."""
         return next(reversed(self._open.values())).begin if self._open else None
 
     def take(self, item: Received | Finding) -> None:
-        """One item of the decoder; nothing more once the target has started anew, or is foreign."""
+        """Takes one item of the decoder; ignores all after a restart or a foreign HELLO."""
         if self.restarted or self.foreign:
             return
         if isinstance(item, Finding):
@@ -112,7 +112,7 @@ class Assembler:
             self._message(item.message, item.sequence)
 
     def finish(self, why: str) -> None:
-        """The stream is over; records still open end without the target's word, because `why`."""
+        """Ends the stream; open records are closed without the target's END, because of `why`."""
         for record in list(self._open):
             self._close(record, None, why)
 
@@ -148,7 +148,7 @@ class Assembler:
             case Done():
                 self.done = message
                 if message.frames != sequence + 1:
-                    why = f"the target counts {message.frames} frames, {sequence + 1} were numbered"
+                    why = f"the target counts {message.frames} frames, but numbered {sequence + 1}"
                     self._broken(why, sequence)
 
     def _begin(self, begin: Begin, sequence: int) -> None:
@@ -167,16 +167,14 @@ class Assembler:
             self._broken(f"record {samples.record} has no lane {samples.lane}", sequence)
             return
         if samples.dtype[1:] != state.begin.dtype:
-            why = f"record {samples.record}: {samples.dtype} values, {state.begin.dtype} announced"
-            self._broken(why, sequence)
+            announced = f"but {state.begin.dtype} announced"
+            self._broken(f"record {samples.record}: {samples.dtype} values, {announced}", sequence)
             return
         expected = state.received[samples.lane]
         if samples.first != expected:
             name = state.begin.lanes[samples.lane]
             state.holed[samples.lane] = True
-            state.spoil(
-                f"lane {name}: values from {expected} on are missing, {samples.first} came next"
-            )
+            state.spoil(f"lane {name}: expected value {expected}, received {samples.first}")
         if state.holed[samples.lane]:
             return
         state.received[samples.lane] += len(samples.values)
@@ -196,7 +194,7 @@ class Assembler:
         self.sink.closed(state.begin, end, verdict)
 
     def _judge(self, state: _Open, end: End) -> Verdict:
-        """The target's own word, or what the lab found against it."""
+        """The target's own status, or the lab's objection to it."""
         if end.status in ("n/a", "failed"):
             return Verdict(end.status, end.reason)
         if end.status == "invalid":
@@ -209,9 +207,9 @@ class Assembler:
         arrived = dict(zip(begin.lanes, state.received, strict=True))
         lanes = {name: n for name, n in arrived.items() if not companion(name)[0]}
         if len(end.lanes) != len(lanes):
-            return f"{len(lanes)} lanes began, {len(end.lanes)} ended"
+            return f"{len(lanes)} lanes began, but {len(end.lanes)} ended"
         for (name, received), lane in zip(lanes.items(), end.lanes, strict=True):
-            # What is neither was not measured, which takes a reason: a stop, or a limit.
+            # The rest was not measured, which needs a reason: a stop, or a limit.
             accounted = lane.taken + lane.missed
             if accounted > begin.planned or (accounted < begin.planned and not end.reason):
                 return (
@@ -219,11 +217,11 @@ class Assembler:
                     f"{lane.missed} missed"
                 )
             if self.expects_samples and received != lane.taken:
-                return f"lane {name}: {lane.taken} values taken, {received} arrived"
+                return f"lane {name}: {lane.taken} values taken, but {received} arrived"
         return self._beside(arrived, lanes) or _proof(end)
 
     def _beside(self, arrived: Mapping[str, int], lanes: Mapping[str, int]) -> str:
-        """A companion has exactly as many values as its lane has samples."""
+        """Checks that a companion has as many values as its lane has samples."""
         for name, received in arrived.items():
             of, kind = companion(name)
             if of and of not in lanes:
@@ -237,5 +235,5 @@ def _proof(end: End) -> str:
     if end.proof.failed:
         return f"{end.proof.failed} of {end.proof.checked} proofs failed: {end.proof.reason}"
     if end.proof.checked == 0 and any(lane.taken for lane in end.lanes):
-        return "no proof: nothing shows that what was timed happened"
+        return "no proof: nothing shows that the timed events happened"
     return ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A campaign's deadline is read where it stands."""
+"""A campaign's deadline belongs to its benchmark."""
 
 from __future__ import annotations
 
@@ -28,6 +28,6 @@ def test_a_benchmark_has_a_deadline() -> None:
 
 
 @pytest.mark.parametrize("text", ["soon", "100", "0us", "-1us"])
-def test_what_is_no_deadline_names_the_file_and_its_line(text: str) -> None:
+def test_an_invalid_deadline_is_reported_with_file_and_line(text: str) -> None:
     with pytest.raises(ConfigError, match=r"mine.toml:\d+: .*not a quantity: a number above zero"):
         parse_toml(TEXT.format(text), Campaign, "mine.toml")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists of processors: what Linux writes is understood, anything else is an error that says why."""
+"""Lists of processors: Linux's format is read; anything else is an error with a reason."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", ["0", "0-2", "0,2-3", "0-1,31-33,64"])
-def test_what_linux_writes_is_understood(text: str) -> None:
+def test_the_format_of_linux_is_understood(text: str) -> None:
     assert show_cpus(parse_cpus(f"{text}\n")) == text
 
 
-def test_an_empty_file_of_the_kernel_names_none() -> None:
+def test_an_empty_file_of_the_kernel_means_none() -> None:
     assert parse_cpus("\n") == frozenset()
     assert parse_cpus("1,0,1-1") == {0, 1}
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_anything_else_is_an_error_that_says_why(text: str) -> None:
+def test_anything_else_is_an_error_with_a_reason(text: str) -> None:
     with pytest.raises(ValueError, match=WRONG[text]):
         parse_cpus(text)
     with pytest.raises(ConfigError, match="--cpus .*not a list of processors") as wrong:
@@ -49,7 +49,7 @@ def test_anything_else_is_an_error_that_says_why(text: str) -> None:
     assert "For example" in wrong.value.remedy
 
 
-def test_a_user_has_to_name_one() -> None:
+def test_a_user_must_name_at_least_one() -> None:
     with pytest.raises(ConfigError, match="it is empty"):
         asked_cpus("--cpus", " ")
 

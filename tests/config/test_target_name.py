@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Targets are found by name, and a wrong name is answered by the nearest."""
+"""Targets are found by name; for a wrong name the nearest one is suggested."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_targets_of_the_first_campaigns_exist() -> None:
         ("posix-linux@host", "posix/linux@host"),
     ],
 )
-def test_a_wrong_name_is_answered_by_the_nearest(wrong: str, hint: str) -> None:
+def test_for_a_wrong_name_the_nearest_is_suggested(wrong: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_target(wrong)
     assert wrong in caught.value.message

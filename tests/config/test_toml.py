@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A wrong file is told by file, line, key and the nearest known key."""
+"""A wrong file is reported with file, line, key and the nearest known key."""
 
 from __future__ import annotations
 
@@ -67,60 +67,60 @@ def test_a_good_board_is_read() -> None:
         ("[memory]", "[memroy]", "4: unknown key `memroy`", "memory"),
     ],
 )  # fmt: skip
-def test_an_unknown_key_is_told_with_line_and_nearest(
+def test_an_unknown_key_is_reported_with_line_and_nearest(
     right: str, wrong: str, place: str, hint: str
 ) -> None:
-    told = error(BOARD.replace(right, wrong), Board)
-    assert told.message == f"x.toml:{place}"
-    assert told.remedy == f"Did you mean `{hint}`?"
+    found = error(BOARD.replace(right, wrong), Board)
+    assert found.message == f"x.toml:{place}"
+    assert found.remedy == f"Did you mean `{hint}`?"
 
 
-def test_a_key_like_no_other_lists_the_known_ones() -> None:
-    told = error(BOARD.replace("machine =", "zzz ="), Board)
-    assert "icount_shift" in told.remedy and told.remedy.startswith("Known: ")
+def test_for_a_key_unlike_any_other_the_known_ones_are_listed() -> None:
+    found = error(BOARD.replace("machine =", "zzz ="), Board)
+    assert "icount_shift" in found.remedy and found.remedy.startswith("Known: ")
 
 
 def test_the_right_element_of_an_array_of_tables_is_named() -> None:
-    told = error(CAMPAIGN.replace("samples = 10\n", "smaples = 10\n"), Campaign)
-    assert told.message == "x.toml:11: unknown key `benchmark[1].smaples`"
+    found = error(CAMPAIGN.replace("samples = 10\n", "smaples = 10\n"), Campaign)
+    assert found.message == "x.toml:11: unknown key `benchmark[1].smaples`"
 
 
-def test_a_wrong_type_is_told_with_key_and_line() -> None:
-    told = error(CAMPAIGN.replace("samples = 1000", 'samples = "many"'), Campaign)
-    assert told.message == "x.toml:7: `benchmark[0].samples`: expected `int`, got `str`"
+def test_a_wrong_type_is_reported_with_key_and_line() -> None:
+    found = error(CAMPAIGN.replace("samples = 1000", 'samples = "many"'), Campaign)
+    assert found.message == "x.toml:7: `benchmark[0].samples`: expected `int`, got `str`"
 
 
-def test_a_value_out_of_range_is_told() -> None:
-    told = error(CAMPAIGN.replace("samples = 1000", "samples = 0"), Campaign)
-    assert "x.toml:7" in told.message and ">= 1" in told.message
+def test_a_value_out_of_range_is_reported() -> None:
+    found = error(CAMPAIGN.replace("samples = 1000", "samples = 0"), Campaign)
+    assert "x.toml:7" in found.message and ">= 1" in found.message
 
 
-def test_a_missing_key_is_told() -> None:
-    told = error(BOARD.replace('arch = "riscv"\n', ""), Board)
-    assert "missing required field `arch`" in told.message
+def test_a_missing_key_is_reported() -> None:
+    found = error(BOARD.replace('arch = "riscv"\n', ""), Board)
+    assert "missing required field `arch`" in found.message
 
 
-def test_a_wrong_value_inside_a_free_table_is_told_at_the_table() -> None:
-    told = error(CAMPAIGN.replace("[60, 120]", "[1.5]"), Campaign)
-    assert "x.toml:12" in told.message and "benchmark[1].params" in told.message
+def test_a_wrong_value_in_a_free_table_is_reported_at_the_table() -> None:
+    found = error(CAMPAIGN.replace("[60, 120]", "[1.5]"), Campaign)
+    assert "x.toml:12" in found.message and "benchmark[1].params" in found.message
 
 
-def test_a_file_that_is_no_toml_is_told_with_its_line() -> None:
+def test_invalid_toml_is_reported_with_its_line() -> None:
     assert "line 2" in error("a = 1\nb = = 2\n", Board).message
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="No such file"):
         read_toml(tmp_path / "none.toml", Board)
 
 
-def test_a_file_that_is_not_text_is_told(tmp_path: Path) -> None:
+def test_a_binary_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigError, match="not UTF-8"):
         read_toml(tmp_path / "x.toml", Board)
 
 
-def test_a_sweep_is_the_cartesian_product_last_parameter_fastest() -> None:
+def test_a_sweep_is_the_cartesian_product_with_the_last_parameter_fastest() -> None:
     text = CAMPAIGN + "rank_a = [1, 2]\nfixed = 5\n"
     points = parse_toml(text, Campaign, "x").benchmark[1].points()
     assert points == [
@@ -147,7 +147,7 @@ def test_every_board_kernel_and_campaign_of_the_checkout_is_well_formed() -> Non
         assert inventory.read_campaign(file).name == name
 
 
-def test_a_campaign_for_an_unknown_kernel_is_told(tmp_path: Path) -> None:
+def test_an_unknown_kernel_in_a_campaign_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "c.toml"
     file.write_text(CAMPAIGN.replace("samples = 10\n", 'samples = 10\nkernels = ["freertoss"]\n'))
     with pytest.raises(ConfigError, match="no kernel `freertoss`") as caught:
@@ -155,7 +155,7 @@ def test_a_campaign_for_an_unknown_kernel_is_told(tmp_path: Path) -> None:
     assert caught.value.remedy == "Did you mean `freertos`?"
 
 
-def test_a_root_that_is_none_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_invalid_root_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("KADENZ_ROOT", str(tmp_path))
     with pytest.raises(ConfigError, match="not a kadenz checkout"):
         inventory.root()

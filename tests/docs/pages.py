@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands that a page of the documentation asks its reader to type."""
+"""The commands on a page of the documentation."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _FIRST = {"kadenz", "sudo", "cp", "sed", "make", "python", ".", "git", "rm"}
 
 
 def commands(page: str) -> Iterator[str]:
-    """Each command of the page in order, whole, without its prompt.
+    """Each complete command of the page, in order, without its prompt.
 
-    A block with prompts is a dialogue: what has no prompt is output. A command goes on over a
-    backslash at the end of a line, and until its quotes are closed.
+    A block with prompts is a dialogue: lines without a prompt are output. A command continues after
+    a backslash at the end of a line, and until its quotes are closed.
     """
     for block in _BLOCK.finditer((ROOT / page).read_text()):
         if block["language"] not in _SHELL:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every command of README, tutorial and how-to pages works, in the order of the page.
 
-A page is followed in a folder of its own by a shell, as a reader follows it. Only how long things
-take is changed (`SHORTER`), and what would set up or remove this machine is checked, not done.
+A shell follows the page in its own folder, as a reader does. Only durations are shortened
+(`SHORTER`); commands that would set up or remove this machine are checked, not run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pytest
 from kadenz import tools
 from tests.docs.pages import PAGES, ROOT, commands
 
-# The same command with less to measure, on the processors there are.
+# The same commands with less to measure, on the available processors.
 SHORTER = (
     (r"--rounds [35]\b", "--rounds 2"),
     (r"kadenz run (?!.*--quick)", "kadenz run --quick "),
@@ -30,17 +30,17 @@ SHORTER = (
     (r"samples=5000\b", "samples=200"),
     (r"--cpus 2-3\b", "--cpus 1"),
 )
-# What needs another machine, or would take this one apart.
+# Commands that need another machine, or would damage this one.
 ELSEWHERE = ("git clone", "rm -rf", "FreeRTOS-patched", "make clean")
-# Exit codes that are an answer: 3 a regression, 4 inconclusive; 1 of a tuning of which this machine
-# refuses a part, as virtual machines do.
+# Exit codes that are an answer: 3 a regression, 4 inconclusive; 1 for a tuning that this machine
+# refuses in part, as virtual machines do.
 ANSWERS = {"compare": {3, 4}, "gate": {3, 4}, "tune apply": {1}, "tune verify": {1}}
 
 pytestmark = pytest.mark.emulated
 
 
 def reader(folder: Path, page: str) -> dict[str, str]:
-    """Makes `folder` what a reader of the page has; the environment of the reader's shell."""
+    """Prepares `folder` for a reader of the page; returns the environment of the reader's shell."""
     text = (ROOT / page).read_text()
     if "cp -r " in text:  # the page changes the checkout
         copy_of_the_checkout(folder)
@@ -69,7 +69,7 @@ def copy_of_the_checkout(folder: Path) -> None:
 
 
 def as_followed(command: str) -> str:
-    """The command with less to measure, and as root where the page says sudo."""
+    """The command with less to measure, and as root if the page says sudo."""
     if command.startswith("make "):
         return command.replace("make ", f"make --dry-run -C {ROOT} ")
     for pattern, shorter in SHORTER:
@@ -78,7 +78,7 @@ def as_followed(command: str) -> str:
 
 
 def followed(folder: Path, page: str) -> list[str]:
-    """Runs every command of a page in order; those that failed, with what they said."""
+    """Runs every command of a page in order; returns the failed ones with their output."""
     environment = reader(folder, page)
     failed = []
     for command in commands(page):
@@ -111,7 +111,7 @@ def has_guest_kernels() -> bool:
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_of_a_page_works(page: str, tmp_path: Path) -> None:
     if not list(commands(page)):
-        return  # a page of code alone; test_pages_have_commands counts those that have some
+        return  # a page without commands; test_pages_have_commands counts the others
     if "guest" in page and not has_guest_kernels():
         pytest.skip("no kernels of guests: make guest-kernels")
     failed = followed(tmp_path, page)

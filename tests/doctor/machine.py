@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine made of files, on which nothing is wrong until a test says so."""
+"""A machine made of files, without a problem until a test adds one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ GOOD = {
 
 
 def make(root: Path, **changes: str | None) -> MachineFiles:
-    """Write the good machine with changes by path; None removes a file."""
+    """Writes the good machine with changes by path; None removes a file."""
     files: dict[str, str | None] = {**GOOD, **changes}
     for path, text in files.items():
         if text is not None:
@@ -54,5 +54,5 @@ def make(root: Path, **changes: str | None) -> MachineFiles:
 
 
 def host(root: Path, changes: dict[str, str | None], rights: Rights = ALL_RIGHTS) -> Host:
-    """What kadenz reads on the good machine with changes."""
+    """The facts that kadenz reads on the good machine with changes."""
     return read_host(make(root, **changes), rights)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kadenz doctor says what can run, what is missing, and exits so."""
+"""kadenz doctor reports what can run and what is missing, also by its exit code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HOST = "posix/linux@host"
 
 
 def without(*names: str) -> Any:
-    """A look-up on a machine that has every tool except these; the others as this one has them."""
+    """A look-up that finds every tool of this machine except these."""
 
     def look_up(wanted: Need) -> Tool:
         if wanted.name in names or "everything" in names:
@@ -39,8 +39,8 @@ def problems(look_up: Any, target: str) -> list[str]:
 
 
 @pytest.mark.emulated
-def test_this_machine_can_run_what_the_demo_runs() -> None:
-    """`make setup` was run before: nothing may be missing."""
+def test_this_machine_can_run_the_targets_of_the_demo() -> None:
+    """After `make setup` nothing may be missing."""
     checks = {check.name: check for check in check_targets()}
     for name in (EMULATED, "freertos/stm32f4@emulated", HOST):
         assert checks[name].missing == ()
@@ -83,7 +83,7 @@ def test_a_missing_plugin_header_stops_only_the_scope(
 
 
 @pytest.mark.emulated
-def test_an_emulator_without_the_boards_machine_is_found_out(tmp_path: Path) -> None:
+def test_an_emulator_without_the_boards_machine_is_detected(tmp_path: Path) -> None:
     other = tmp_path / "qemu-system-riscv32"
     other.write_text("#!/bin/sh\necho 'virt  RISC-V VirtIO board'\n")
     other.chmod(0o755)
@@ -103,7 +103,7 @@ def test_this_linux_cannot_be_measured_without_rights() -> None:
     assert checks[EMULATED].missing == ()
 
 
-def test_doctor_tells_rights_from_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_distinguishes_rights_from_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(facts, "try_rights", lambda: Rights("EPERM", "", ""))
     data = json.loads(CliRunner().invoke(doctor, ["--json"]).output)
     (linux,) = [target for target in data["targets"] if target["name"] == HOST]
@@ -119,7 +119,7 @@ def test_the_tables_name_the_machine_the_clock_the_tools_and_the_targets() -> No
         assert words in answer.output
 
 
-def test_json_holds_the_same_for_programs() -> None:
+def test_json_contains_the_same() -> None:
     answer = CliRunner().invoke(doctor, ["--json"])
     assert answer.exit_code == 0
     data = json.loads(answer.output)
@@ -132,7 +132,7 @@ def test_json_holds_the_same_for_programs() -> None:
         assert warning["remedy"]
 
 
-def test_a_machine_that_can_run_nothing_fails_and_says_how_to_get_it(
+def test_a_machine_that_can_run_nothing_fails_with_remedies(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(tools, "look_up", without("everything"))
@@ -149,7 +149,7 @@ def test_a_machine_that_can_run_nothing_fails_and_says_how_to_get_it(
 
 
 @pytest.mark.parametrize("fetched", [True, False])
-def test_what_the_pictures_of_a_report_lack_is_said_with_its_remedy(
+def test_a_missing_zoom_library_is_reported_with_its_remedy(
     fetched: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = zoom.Library("9.9.9", "", "") if fetched else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A clock that cannot be trusted is found out; a sound one is not accused."""
+"""A bad clock is detected, and a good one causes no alarm."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kadenz.lab.clock import checks_rate, enter_rate
 
 
 class Clock:
-    """A made-up machine: each reading costs a time; steps and rates are chosen by the test."""
+    """A simulated machine: each reading takes time; the test chooses steps and rates."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ def check(clock: Clock, nominal: Callable[[int], float] = lambda _: 1e-9) -> Clo
     )
 
 
-def test_a_sound_clock_is_not_accused() -> None:
+def test_a_good_clock_has_no_problem() -> None:
     found = check(Clock())
     assert found.problems == ()
     assert found.resolution_ns == 20
@@ -96,7 +96,7 @@ def test_a_clock_that_stands_still_is_found() -> None:
     class Frozen(Clock):
         def read(self, clock: int) -> int:
             self.reads += 1
-            # It moves only once the steps have been looked at, or nothing would ever end.
+            # It moves only after the steps were checked, otherwise the check would never end.
             return 10**9 if self.reads <= 1001 else super().read(clock) + 10**9
 
     assert "it did not move between readings" in check(Frozen()).problems
@@ -111,12 +111,12 @@ def test_a_wrong_rate_is_found_and_steering_is_not() -> None:
         assert abs(rate.ppm - 5000) <= rate.uncertainty_ppm
 
 
-def test_time_this_process_was_kept_away_is_shown() -> None:
+def test_time_lost_to_other_processes_is_shown() -> None:
     found = check(Clock(jump_at=500, jump_ns=3_000_000))
     assert found.longest_gap_ns == 3_000_020
 
 
-def test_the_machine_at_hand_can_be_checked() -> None:
+def test_this_machine_can_be_checked() -> None:
     found = check_clock(span_ns=10_000_000, readings=1000)
     assert found.resolution_ns > 0
     assert found.read_cost_ns > 0
@@ -124,7 +124,7 @@ def test_the_machine_at_hand_can_be_checked() -> None:
     assert [rate.against for rate in found.rates] == ["CLOCK_MONOTONIC_RAW", "CLOCK_BOOTTIME"]
 
 
-def test_the_rate_over_a_run_is_known_the_better_the_longer_it_is() -> None:
+def test_longer_runs_give_a_more_precise_rate() -> None:
     doubts = []
     for seconds in (1.0, 100.0):
         clock = Clock(rate_ppm=40.0)
@@ -137,7 +137,7 @@ def test_the_rate_over_a_run_is_known_the_better_the_longer_it_is() -> None:
     assert doubts[1] < doubts[0] / 50
 
 
-def test_a_run_says_what_its_clock_ran_against() -> None:
+def test_a_run_names_the_reference_of_its_clock() -> None:
     entry = ClockEntry(clock_class="hosted", name="clock_monotonic", hz=10**9, bits=64, unit="ns")
     clock = Clock(rate_ppm=-3.0)
     over = RateOverRun(clock.read)
@@ -147,7 +147,7 @@ def test_a_run_says_what_its_clock_ran_against() -> None:
     assert entry.rate_error_ppm == pytest.approx(-3.0, abs=0.01)
 
 
-def test_only_a_clock_of_this_machine_is_compared_with_another_of_this_machine() -> None:
+def test_only_clocks_of_this_machine_are_compared_with_each_other() -> None:
     entry = ClockEntry(clock_class="instruction", name="mcycle", hz=0, bits=32, unit="instruction")
     assert not checks_rate(entry, "emulated")
     entry.name = "clock_monotonic"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each thing that spoils a measurement on Linux is named, with what to do about it."""
+"""Each problem that spoils a measurement on Linux is named, with a remedy."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_an_unreadable_machine_is_described_without_failing(tmp_path: Path) -> N
     assert found.entry.preempt == "no PREEMPT"
 
 
-def test_processors_are_counted_where_sys_is_not_mounted(tmp_path: Path) -> None:
+def test_processors_are_counted_without_sys_mounted(tmp_path: Path) -> None:
     changes: Changes = {
         f"{CPU}/online": None,
         "/proc/cpuinfo": "processor\t: 0\nflags\t: fpu\n\nprocessor\t: 1\nflags\t: fpu\n",
@@ -46,7 +46,7 @@ def test_processors_are_counted_where_sys_is_not_mounted(tmp_path: Path) -> None
     assert machine.host(tmp_path, changes).entry.cpus == 2
 
 
-def test_only_kernel_parameters_that_matter_are_published(tmp_path: Path) -> None:
+def test_only_relevant_kernel_parameters_are_published(tmp_path: Path) -> None:
     facts = machine.host(tmp_path, {}).entry.facts
     assert facts["kernel_parameters"] == "isolcpus=3 nohz_full=3"
     assert "secret" not in str(facts)
@@ -218,7 +218,7 @@ def test_no_right_to_lock_memory_is_named(tmp_path: Path) -> None:
     assert "memlock unlimited" in warning.remedy
 
 
-def test_deep_sleep_is_a_problem_only_when_it_cannot_be_held_off(tmp_path: Path) -> None:
+def test_deep_sleep_is_a_problem_only_if_it_cannot_be_prevented(tmp_path: Path) -> None:
     deep: Changes = {
         f"{CPU}/cpu0/cpuidle/state2/latency": "133",
         f"{CPU}/cpu0/cpuidle/state3/latency": "400",
@@ -246,7 +246,7 @@ def test_deep_sleep_is_a_problem_only_when_it_cannot_be_held_off(tmp_path: Path)
         ({}, "yes"),
     ],
 )
-def test_the_hypervisor_is_named_where_it_says(changes: Changes, name: str, tmp_path: Path) -> None:
+def test_the_hypervisor_is_named_if_known(changes: Changes, name: str, tmp_path: Path) -> None:
     guest: Changes = {"/proc/cpuinfo": "model name : X\nflags : fpu hypervisor\n", **changes}
     assert machine.host(tmp_path, guest).entry.virtual == name
 
@@ -256,7 +256,7 @@ def test_a_rented_bare_machine_is_not_virtual(tmp_path: Path) -> None:
     assert machine.host(tmp_path, changes).entry.virtual == ""
 
 
-def test_an_arm_guest_is_known_by_its_device_tree(tmp_path: Path) -> None:
+def test_an_arm_guest_is_recognised_by_its_device_tree(tmp_path: Path) -> None:
     arm: Changes = {
         "/proc/cpuinfo": "processor : 0\nBogoMIPS : 50.00\nFeatures : fp asimd\n",
         "/proc/device-tree/model": "linux,dummy-virt\0",
@@ -269,8 +269,8 @@ def test_an_arm_guest_is_known_by_its_device_tree(tmp_path: Path) -> None:
     assert found.cpu == "linux,dummy-virt"
 
 
-def test_rights_are_really_tried() -> None:
-    """A child without limits and capabilities is refused what root may do."""
+def test_rights_are_actually_tried() -> None:
+    """A child without limits and capabilities is denied root's rights."""
     give_up = """
 import ctypes, errno, json, os, resource  # while they can still be read
 for limit in (resource.RLIMIT_RTPRIO, resource.RLIMIT_MEMLOCK): resource.setrlimit(limit, (0, 0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The preflight: what each finding does to figures, in the order of its weight, and what helps."""
+"""The preflight: each finding's effect on figures, most important first, and its remedy."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def found(root: Path, changes: Changes) -> list[manifest.PreflightEntry]:
     return [entry for entry in entries if entry.verdict == "finding"]
 
 
-def test_a_good_machine_has_no_finding_and_every_check_is_told(tmp_path: Path) -> None:
+def test_a_good_machine_has_no_finding_and_every_check_is_listed(tmp_path: Path) -> None:
     entries = machine.host(tmp_path, {"/sys/kernel/tracing/current_tracer": "nop"}).preflight
     assert {entry.code for entry in entries} == CODES
     assert {entry.verdict for entry in entries} == {"good"}
@@ -102,7 +102,7 @@ def test_a_disturbance_is_named_with_its_effect_and_its_remedy(
     assert entry.effect and entry.remedy
 
 
-def test_kernel_threads_and_low_priorities_are_no_competitors(tmp_path: Path) -> None:
+def test_kernel_threads_and_low_priorities_are_not_competitors(tmp_path: Path) -> None:
     low = "77 (x) S 1 0 0 0 -1 0 " + "0 " * 30 + "50 1 0"
     kernel = "18 (migration/0) S 2 0 0 0 -1 69238880 " + "0 " * 30 + "99 1 0"
     assert found(tmp_path, {"/proc/77/stat": low, "/proc/18/stat": kernel}) == []
@@ -131,14 +131,14 @@ def program(number: int, cpus: str, flags: int = 0) -> Changes:
         ({f"{CPU}/isolated": "", "/sys/fs/cgroup/cpuset.cpus.isolated": "2-3"}, ""),
     ],
 )
-def test_isolation_is_what_holds_not_what_was_set(
+def test_isolation_is_checked_in_effect_and_not_as_configured(
     changes: Changes, words: str, tmp_path: Path
 ) -> None:
     messages = {entry.code: entry.message for entry in found(tmp_path, changes)}
     assert words in messages.get("no-isolation", "") and bool(words) == ("no-isolation" in messages)
 
 
-def test_findings_come_in_the_order_of_their_weight(tmp_path: Path) -> None:
+def test_findings_are_sorted_by_importance(tmp_path: Path) -> None:
     changes: Changes = {
         "/proc/sys/kernel/sched_rt_runtime_us": "950000",
         "/proc/sys/vm/stat_interval": "1",
@@ -161,7 +161,7 @@ def test_findings_come_in_the_order_of_their_weight(tmp_path: Path) -> None:
     ]
 
 
-def test_an_effect_has_the_machines_own_number(tmp_path: Path) -> None:
+def test_an_effect_contains_the_machines_own_number(tmp_path: Path) -> None:
     changes: Changes = {
         f"{CPU}/cpu0/cpuidle/state2/latency": "133",
         f"{CPU}/cpu0/cpufreq/scaling_governor": "schedutil",
@@ -174,27 +174,27 @@ def test_an_effect_has_the_machines_own_number(tmp_path: Path) -> None:
     assert "up to 5.0 times slower" in entries["governor"].effect
 
 
-def test_the_profiles_that_take_a_finding_away_are_named_the_least_first(tmp_path: Path) -> None:
+def test_profiles_that_remove_a_finding_are_named_smallest_first(tmp_path: Path) -> None:
     entries = {e.code: e for e in found(tmp_path, {"/proc/sys/kernel/timer_migration": "1"})}
     assert entries["timer-migration"].tunings == ["quiet", "latency", "isolated"]
     lacking = {e.code: e for e in found(tmp_path, {"/sys/kernel/realtime": None})}
     assert all("not-preempt-rt" not in entry.tunings for entry in lacking.values())
 
 
-def test_every_finding_a_profile_says_to_take_away_is_one_of_the_preflight() -> None:
+def test_profiles_only_claim_findings_of_the_preflight() -> None:
     for name in inventory.tuning_files():
         assert removes(inventory.read_tuning(name)[0]) <= CODES
 
 
-def test_what_cannot_be_read_is_unknown_not_good(tmp_path: Path) -> None:
+def test_unreadable_values_are_unknown_not_good(tmp_path: Path) -> None:
     entries = {e.code: e for e in facts.read_host(MachineFiles(tmp_path), ALL_RIGHTS).preflight}
     for code in ("governor", "idle-states", "rt-throttling", "fair-server", "tracing"):
         assert entries[code].verdict == "unknown"
         assert entries[code].message
 
 
-def test_what_stops_real_time_threads_depends_on_the_kernel(tmp_path: Path) -> None:
-    """Since 6.12 the limit does nothing without RT_GROUP_SCHED; there is a fair server."""
+def test_the_throttling_of_real_time_threads_depends_on_the_kernel(tmp_path: Path) -> None:
+    """Since 6.12 the limit has no effect without RT_GROUP_SCHED; a fair server replaces it."""
     codes = ("rt-throttling", "fair-server")
     release = {"/proc/sys/kernel/osrelease": "6.12.43-amd64"}
     limit = {"/proc/sys/kernel/sched_rt_runtime_us": "950000"}
@@ -218,8 +218,8 @@ def test_what_stops_real_time_threads_depends_on_the_kernel(tmp_path: Path) -> N
     assert host.entry.facts["fair_server_ns"] == "0/1000000000"
 
 
-def test_every_warning_of_the_machine_has_its_place_in_the_preflight() -> None:
-    """A warning without one would never be told by doctor."""
+def test_every_warning_of_the_machine_is_in_the_preflight() -> None:
+    """Otherwise doctor would never report it."""
     import re
 
     source = Path(facts.__file__).read_text() + Path(throttling.__file__).read_text()
@@ -232,7 +232,7 @@ def doctor_on(
 ) -> tuple[int, str]:
     host = machine.host(root, changes)
     monkeypatch.setattr(facts, "read_host", lambda: host)
-    # Only the preflight is asked about: neither compilers nor half a second of the clock.
+    # Only the preflight: neither compilers nor half a second of clock checks.
     ready = TargetCheck("posix/linux@host", "this Linux", ("counter",), (), (), "")
     monkeypatch.setattr(checkup, "check_targets", lambda *arguments: [ready])
     clock = replace(CLOCK, problems=())
@@ -261,7 +261,7 @@ def test_a_claim_can_be_required(
     assert doctor_on(whole, [], tmp_path / "plain", monkeypatch)[0] == 0
 
 
-def test_doctor_tells_effect_and_profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_reports_effect_and_profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     changes: Changes = {f"{CPU}/cpu1/cpufreq/scaling_governor": "schedutil"}
     _, output = doctor_on(changes, [], tmp_path, monkeypatch)
     words = " ".join(output.split())

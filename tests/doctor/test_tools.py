@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compilers and emulators: found where they are, judged by version, missed with a remedy."""
+"""Compilers and emulators: found, checked by version, and reported with a remedy if missing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ QEMU = tools.need("qemu-system-arm")
 
 
 def program(folder: Path, name: str, script: str) -> Path:
-    """An executable that behaves as the script says."""
+    """An executable that runs the script."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / name
     file.write_text(f"#!/bin/sh\n{script}\n")
@@ -35,7 +35,7 @@ def test_a_tool_in_the_path_is_found(tmp_path: Path) -> None:
     assert (found.path, found.version, found.problem) == (path, "10.0.2", "")
 
 
-def test_the_private_tool_is_used_where_the_systems_is_too_old(tmp_path: Path) -> None:
+def test_the_private_tool_is_used_if_the_systems_is_too_old(tmp_path: Path) -> None:
     qemu(tmp_path / "bin", "7.2.18")
     private = qemu(tmp_path / "cache" / "qemu" / "tools" / "bin", "10.0.2")
     found = tools.look_up(QEMU, path=str(tmp_path / "bin"), cache=tmp_path / "cache")
@@ -49,7 +49,7 @@ def test_the_systems_tool_comes_before_the_private_one(tmp_path: Path) -> None:
     assert found.path == own
 
 
-def test_a_tool_that_is_too_old_says_which_version_is_needed(tmp_path: Path) -> None:
+def test_a_tool_that_is_too_old_is_reported_with_the_needed_version(tmp_path: Path) -> None:
     path = qemu(tmp_path, "7.2.18")
     found = tools.look_up(QEMU, path=str(tmp_path), cache=tmp_path / "cache")
     assert found.problem == f"{path} is version 7.2.18; version 10 is required"
@@ -63,7 +63,7 @@ def test_a_missing_tool_is_an_error_with_its_purpose_and_remedy(tmp_path: Path) 
     assert caught.value.exit_code == 1
 
 
-def test_a_tool_that_does_not_start_shows_its_last_words(tmp_path: Path) -> None:
+def test_a_tool_that_does_not_start_shows_its_last_message(tmp_path: Path) -> None:
     program(tmp_path, "qemu-system-arm", "echo error while loading libpixman >&2; exit 127")
     found = tools.look_up(QEMU, path=str(tmp_path), cache=tmp_path / "cache")
     assert "does not start: error while loading libpixman" in found.problem
@@ -80,7 +80,7 @@ def test_the_version_of_a_compiler_is_not_its_distributors(tmp_path: Path) -> No
     assert (found.version, found.problem) == ("12.2.1", "")
 
 
-def test_a_compiler_without_its_c_library_is_found_out(tmp_path: Path) -> None:
+def test_a_compiler_without_its_c_library_is_detected(tmp_path: Path) -> None:
     program(
         tmp_path,
         "arm-none-eabi-gcc",
@@ -96,12 +96,12 @@ def test_the_cache_follows_the_base_directories() -> None:
     assert tools.cache_dir({"HOME": "/home/me"}) == Path("/home/me/.cache/kadenz")
 
 
-def test_a_program_kadenz_never_starts_is_not_a_need() -> None:
+def test_every_need_is_a_program_that_kadenz_starts() -> None:
     with pytest.raises(KeyError):
         tools.need("emacs")
 
 
-def test_every_need_says_how_it_is_met() -> None:
+def test_every_need_has_a_remedy() -> None:
     for wanted in tools.NEEDS:
         assert isinstance(wanted, Need)
         assert wanted.purpose

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the golden frames: python tests/golden/make.py [--check].
 
-Independent on purpose: COBS and MessagePack are written out here from their specifications, and
-nothing of kadenz is imported. What C, Python and Rust encode and decode is held against the files,
-not against one another.
+Independent on purpose: COBS and MessagePack are implemented here from their specifications, and
+nothing of kadenz is imported. C, Python and Rust are tested against these files, not against each
+other.
 """
 
 from __future__ import annotations
@@ -163,8 +163,8 @@ def golden() -> list[dict[str, Any]]:
     }
     conform = {"case": "a mutex excludes", "result": "fail", "reason": "two were inside"}
     samples = {"record": 258, "lane": 1, "index": 65536, "dtype": "u4"}
-    # Text bodies of these lengths put the ends of COBS blocks onto, before and behind the end of a
-    # frame. Header and CRC hold zeros of their own, so several lengths are needed to hit them.
+    # Text bodies of these lengths put the ends of COBS blocks at, before and after the end of a
+    # frame. Header and CRC contain zeros too, so several lengths are needed to hit them.
     letters = "".join(chr(33 + i % 90) for i in range(1024))
     frames: list[dict[str, Any]] = [
         {"name": "hello", "type": "HELLO", "body": hello},
@@ -208,7 +208,7 @@ def golden() -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    """Writes the files, or with --check says which differ."""
+    """Writes the files, or with --check lists those that differ."""
     wanted: dict[str, bytes] = {}
     described = golden()
     for each in described:
@@ -224,7 +224,7 @@ def main() -> int:
         if not (HERE / name).is_file() or (HERE / name).read_bytes() != content
     ]
     if "--check" in sys.argv[1:]:
-        print("\n".join(f"{name} differs" for name in differing) or "golden frames are as made")
+        print("\n".join(f"{name} differs" for name in differing) or "golden frames are up to date")
         return 1 if differing else 0
     for name, content in wanted.items():
         (HERE / name).write_bytes(content)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The published figures: every row is understood, and matched to its own kind only."""
+"""The published figures: every row is understood, and matches only its own kind."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def test_a_row_matches_its_board_kernel_and_point(runs: dict[str, RunResult]) ->
     assert [(f.value, f.unit, f.system.name) for f in found] == [(12.85, "µs", "HiFive1 Rev B")]
 
 
-def test_a_size_nobody_published_matches_nothing(runs: dict[str, RunResult]) -> None:
+def test_an_unpublished_size_matches_nothing(runs: dict[str, RunResult]) -> None:
     run = runs["hifive1"]
     record = run.find("itc/queue", size_bytes=300)[0]
     assert published.matches(published.load(), run, record) == []
 
 
-def test_another_kernel_on_the_same_board_is_no_match(runs: dict[str, RunResult]) -> None:
+def test_another_kernel_on_the_same_board_does_not_match(runs: dict[str, RunResult]) -> None:
     own = [f for f in published.load() if "stm32f4" in f.system.boards]
     rtx = [f for f in own if f.kernel_family == "rtx5"]
     assert rtx and not any(published.family_of(f, runs["stm32f4"]) for f in rtx)
@@ -73,7 +73,7 @@ def test_a_published_interval_in_microseconds_is_our_period(runs: dict[str, RunR
     assert {f.statistic for f in found} == {"mean", "min", "max", "sd"}
 
 
-def test_a_semaphore_on_linux_is_a_counting_one(runs: dict[str, RunResult]) -> None:
+def test_a_semaphore_on_linux_is_a_counting_semaphore(runs: dict[str, RunResult]) -> None:
     run = runs["linux"]
     record = run.find("itc/semaphore-counting")[0]
     found = published.matches(published.load(), run, record)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every dependency is pinned, and stands in docs/dependencies.md with its version."""
+"""Every dependency is pinned, and listed in docs/dependencies.md with its version."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def npm_pins() -> dict[str, str]:
     return {"uplot": version[1]}
 
 
-def test_the_library_of_the_pictures_is_pinned_and_explained() -> None:
+def test_the_plotting_library_is_pinned_and_explained() -> None:
     assert [name for name, version in npm_pins().items() if not on_the_page(name, version)] == []
 
 
@@ -87,8 +87,8 @@ def test_every_debian_package_is_on_the_page() -> None:
     assert missing == []
 
 
-def test_nothing_is_on_the_page_that_is_not_used() -> None:
-    """Rows of the tables that name a version must still be pinned to it."""
+def test_the_page_lists_no_unused_dependency() -> None:
+    """Table rows that name a version must still match the pin."""
     pins = {**rust_pins(), **python_pins(), **npm_pins()}
     both = {*rust_pins().items(), *python_pins().items(), *npm_pins().items()}
     rows = re.findall(r"^\| ([\w., ()-]+?) \| ([\d., ]+) \|", PAGE, re.MULTILINE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pauses of the machine are seen, and only those since the beginning."""
+"""Pauses of the machine are detected, and only those since the start of the test."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = [
 ]
 ROOT = Path(__file__).resolve().parents[2]
 
-# A program of the highest priority on the last processor: what a virtual machine's host does.
+# A program of the highest priority on the last processor, like a virtual machine's host.
 TAKE = """
 import os, time
 cpu = max(os.sched_getaffinity(0))
@@ -46,7 +46,7 @@ def test_a_processor_that_was_taken_away_is_a_pause() -> None:
 
 
 def outcome(folder: Path, body: str, count: int = 1) -> tuple[int, str]:
-    """How often tests of `body` were tried, and what pytest said."""
+    """The number of tries of tests with `body`, and pytest's output."""
     tries = folder / "tries"
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     tests = "".join(f"@pytest.mark.linux\ndef test_{n}():\n{lines}" for n in range(count))
@@ -72,7 +72,7 @@ def outcome(folder: Path, body: str, count: int = 1) -> tuple[int, str]:
     return len(tries.read_text()), answer.stdout
 
 
-def test_an_assertion_on_timing_behind_a_pause_is_retried_and_reported(tmp_path: Path) -> None:
+def test_an_assertion_on_timing_after_a_pause_is_retried_and_reported(tmp_path: Path) -> None:
     body = "place = tried()\npause()\nwith timing():\n    assert len(open(place).read()) == 2"
     tries, said = outcome(tmp_path, body)
     assert tries == 2 and "1 passed, 1 rerun" in said, said
@@ -80,7 +80,7 @@ def test_an_assertion_on_timing_behind_a_pause_is_retried_and_reported(tmp_path:
     assert "test_0: the machine paused for" in said
 
 
-def test_any_other_failure_stands_also_behind_a_pause(tmp_path: Path) -> None:
+def test_any_other_failure_counts_even_after_a_pause(tmp_path: Path) -> None:
     for n, wrong in enumerate(("assert False", "raise OSError", "pytest.fail('no')")):
         folder = tmp_path / str(n)
         folder.mkdir()
@@ -89,14 +89,14 @@ def test_any_other_failure_stands_also_behind_a_pause(tmp_path: Path) -> None:
         assert "retried" not in said
 
 
-def test_without_a_pause_an_assertion_on_timing_stands(tmp_path: Path) -> None:
-    """A machine that pauses while we look may retry it, and says so."""
+def test_without_a_pause_a_timing_failure_counts(tmp_path: Path) -> None:
+    """If the machine happens to pause, it is retried and reported."""
     tries, said = outcome(tmp_path, "tried()\nwith timing():\n    assert False")
     assert tries == 1 or "the machine paused for" in said, said
     assert "1 failed" in said
 
 
-def test_it_is_retried_twice_at_most(tmp_path: Path) -> None:
+def test_it_is_retried_at_most_twice(tmp_path: Path) -> None:
     tries, said = outcome(tmp_path, "tried()\npause()\nwith timing():\n    assert False")
     assert tries == 3 and "1 failed, 2 rerun" in said, said
 
@@ -119,7 +119,7 @@ def test_the_timing_of_a_test_that_is_not_in_real_time_is_never_excused(tmp_path
     assert tries == 1 and "1 failed" in said, said
 
 
-def test_timing_takes_the_exceptions_that_it_names_and_no_other() -> None:
+def test_timing_accepts_only_the_exceptions_it_names() -> None:
     with pytest.raises(LateError, match="late"), timing(TimeoutError):
         raise TimeoutError("late")
     with pytest.raises(LateError), timing():

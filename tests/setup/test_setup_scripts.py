@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The set-up installs what is missing, nothing twice, and says what it cannot do."""
+"""The set-up installs missing packages, nothing twice, and reports failures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def bash(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def system(tmp_path: Path) -> Path:
-    """Programs that stand for Debian's; what the file `installed` lists is installed."""
+    """Substitutes for Debian's programs; the file `installed` lists the installed packages."""
     programs = {
         "dpkg-query": 'grep -qx "$3" "$STATE/installed" && echo -n installed',
         "apt-cache": 'grep -qx "$2" "$STATE/known" && echo "  Candidate: 1.0" '
@@ -66,7 +66,7 @@ def calls(system: Path) -> list[str]:
     return (system / "calls").read_text().splitlines()
 
 
-def test_nothing_is_done_when_all_is_installed(system: Path) -> None:
+def test_nothing_is_done_if_everything_is_installed(system: Path) -> None:
     (system / "installed").write_text("gcc\nnew-name\n")
     answer = install(system, "gcc # why\nold-name | new-name # renamed\n\n# a comment\n")
     assert answer.returncode == 0, answer.stderr
@@ -74,7 +74,7 @@ def test_nothing_is_done_when_all_is_installed(system: Path) -> None:
     assert answer.stderr == ""
 
 
-def test_only_what_is_missing_is_installed(system: Path) -> None:
+def test_only_missing_packages_are_installed(system: Path) -> None:
     (system / "installed").write_text("gcc\n")
     (system / "known").write_text("gcc\ncmake\nninja-build\n")
     answer = install(system, "gcc # a\ncmake # b\nninja-build # c\n")
@@ -84,7 +84,7 @@ def test_only_what_is_missing_is_installed(system: Path) -> None:
     assert install_call.endswith("--no-install-recommends cmake ninja-build")
 
 
-def test_the_first_name_this_system_knows_is_installed(system: Path) -> None:
+def test_the_first_known_name_is_installed(system: Path) -> None:
     (system / "known").write_text("new-name\n")
     assert install(system, "old-name | new-name # renamed\n").returncode == 0
     assert calls(system)[-1].endswith(" new-name")
@@ -105,7 +105,7 @@ def test_an_alternative_counts_on_its_own_architecture_only(
     assert [call.split()[-1] for call in calls(system)[1:]] == ([installed] if installed else [])
 
 
-def test_a_package_no_system_knows_is_named_with_its_remedy(system: Path) -> None:
+def test_an_unknown_package_is_named_with_a_remedy(system: Path) -> None:
     answer = install(system, "old-name | older-name # gone\n")
     assert answer.returncode == 1
     assert "no package of this system is called old-name|older-name" in answer.stderr
@@ -148,7 +148,7 @@ def test_versions_are_compared_as_versions(have: str, need: str, enough: bool) -
     assert (bash(f"at_least {have} {need}").returncode == 0) is enough
 
 
-def test_the_cache_is_where_the_lab_looks_for_it(tmp_path: Path) -> None:
+def test_scripts_and_lab_use_the_same_cache(tmp_path: Path) -> None:
     from kadenz.tools import cache_dir
 
     environment = {"XDG_CACHE_HOME": str(tmp_path)}
@@ -158,7 +158,7 @@ def test_the_cache_is_where_the_lab_looks_for_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("packages", sorted(SCRIPTS.glob("debian-packages*.txt")))
-def test_every_package_says_why_it_is_needed(packages: Path) -> None:
+def test_every_package_has_a_reason(packages: Path) -> None:
     name = r"[a-z0-9.+-]+( \[!?[a-z0-9]+\])?"
     for line in packages.read_text().splitlines():
         if line.strip() and not line.startswith("#"):
@@ -201,7 +201,7 @@ def set_up_uplot(tmp_path: Path, registry: str) -> subprocess.CompletedProcess[s
     )
 
 
-def test_a_package_of_another_content_is_an_error_and_nothing_of_it_is_kept(
+def test_a_package_with_other_contents_is_an_error_and_not_kept(
     tmp_path: Path,
 ) -> None:
     version = re.search(r"^VERSION=(.*)$", (SCRIPTS / "setup-uplot.sh").read_text(), re.MULTILINE)
@@ -216,7 +216,7 @@ def test_a_package_of_another_content_is_an_error_and_nothing_of_it_is_kept(
     assert not list((tmp_path / ".cache").rglob("*.js"))
 
 
-def test_without_the_registry_the_set_up_goes_on_and_says_what_is_lost(tmp_path: Path) -> None:
+def test_without_the_registry_the_set_up_continues_with_a_note(tmp_path: Path) -> None:
     answer = set_up_uplot(tmp_path, (tmp_path / "nowhere").as_uri())
     assert answer.returncode == 0
     assert "pictures in reports will not zoom" in answer.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process that ends, as by kill -9, at its Nth call to the file system."""
+"""Runs a process that ends, as by kill -9, at its Nth file system call."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import os
 import pathlib
 from collections.abc import Callable
 
-# What changes a file or its name, as kadenz.store calls it.
+# The calls of kadenz.store that change a file or its name.
 _CALLS = ("open", "write", "pwrite", "ftruncate", "fsync", "close")
 _PATH_CALLS = ("replace", "rename", "unlink", "mkdir", "open")
-ENDED = 0  # the exit code of a process that got to its end
+ENDED = 0  # the exit code of a process that completed
 KILLED = 9
 
 
 def ends_at(number: int, work: Callable[[], object]) -> bool:
-    """Runs `work` in a fork that ends before its `number`th call (from 1); whether it did."""
+    """Runs `work` in a fork that ends before its `number`th call (from 1); True if it gets there."""
     child = os.fork()
     if child == 0:
         code = 70
@@ -31,7 +31,7 @@ def ends_at(number: int, work: Callable[[], object]) -> bool:
 
 
 def _end_before(number: int) -> None:
-    """Also half-way: of every third write only the first bytes come through."""
+    """Also in mid-write: of every third write only the first bytes are written."""
     count = 0
 
     def counted(real: Callable[..., object]) -> Callable[..., object]:

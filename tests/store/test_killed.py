@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A lab that is killed, wherever it was: finished records are there, the running one as far as it
-came, nothing twice, and the folder is completed by whoever reads it."""
+"""A lab killed at any point: finished records are complete, the running one is kept up to that
+point, no sample is duplicated, and the next reader completes the folder."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tests.store.crashes import ends_at
 from tests.store.manifests import manifest, record
 
 FINISHED = 3  # records
-EACH = 40_000  # values: more than waits in memory
+EACH = 40_000  # values: more than the memory buffer
 NAME = manifest().id
 
 
 @pytest.fixture(autouse=True)
 def _small_storage(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its real size is a quarter of the memory, as address space."""
+    """The real size is a quarter of the memory, as address space."""
     monkeypatch.setattr("kadenz.store.held._quarter_of_memory", lambda: 1 << 20)
 
 
@@ -43,7 +43,7 @@ def running(id: int, planned: int = EACH) -> RecordEntry:
 
 
 def measured(parent: Path, *, stored: int = EACH) -> None:
-    """Three whole records, and one of which `stored` values arrived."""
+    """Three whole records, and one with `stored` values."""
     with RunWriter(parent, manifest(), quiet=True) as writer:
         for number in range(10, 10 + FINISHED):
             entry = running(number)
@@ -61,7 +61,7 @@ def measured(parent: Path, *, stored: int = EACH) -> None:
 
 
 def check(run: Run) -> None:
-    """Whatever is there is right, and nothing is there twice."""
+    """Checks that all stored values are correct and none is duplicated."""
     seen = set()
     for entry in run.manifest.records:
         assert entry.id not in seen
@@ -77,7 +77,7 @@ def check(run: Run) -> None:
             assert [lane.taken for lane in entry.lanes] == [EACH, EACH]
 
 
-def test_a_lab_killed_at_any_step_leaves_every_record_that_ended(tmp_path: Path) -> None:
+def test_a_lab_killed_at_any_step_leaves_every_finished_record(tmp_path: Path) -> None:
     least = 0
     for number in range(1, 400):
         parent = tmp_path / str(number)
@@ -102,7 +102,7 @@ def test_a_lab_killed_at_any_step_leaves_every_record_that_ended(tmp_path: Path)
 
 
 def test_a_record_is_finished_once_it_is_closed(tmp_path: Path) -> None:
-    """The manifest names it at once, not when a later record brings news."""
+    """The manifest names it at once, not with a later record."""
 
     def work() -> None:
         writer = RunWriter(tmp_path, manifest(), quiet=True)
@@ -125,7 +125,7 @@ def test_a_record_is_finished_once_it_is_closed(tmp_path: Path) -> None:
     np.testing.assert_array_equal(check_first, values(12))
 
 
-def test_what_arrived_does_not_wait_for_more(tmp_path: Path) -> None:
+def test_samples_are_written_without_waiting_for_more(tmp_path: Path) -> None:
     writer = RunWriter(tmp_path, manifest())
     writer.open_record(running(10))
     writer.append(10, 0, values(10)[:3])
@@ -137,7 +137,7 @@ def test_what_arrived_does_not_wait_for_more(tmp_path: Path) -> None:
     writer.finish()
 
 
-def test_the_folder_of_a_lab_at_work_is_read_and_left_alone(tmp_path: Path) -> None:
+def test_the_folder_of_a_lab_at_work_is_read_without_changes(tmp_path: Path) -> None:
     with RunWriter(tmp_path, manifest()) as writer:
         writer.open_record(running(10))
         writer.append(10, 0, values(10))
@@ -152,7 +152,7 @@ def test_the_folder_of_a_lab_at_work_is_read_and_left_alone(tmp_path: Path) -> N
 
 
 def killed_with_storage(parent: Path, handed_over: int, held: int, planned: int = EACH) -> None:
-    """What a killed lab leaves of a host target that measured `held` values of a record."""
+    """The folder of a killed lab whose host target measured `held` values of a record."""
 
     def work() -> None:
         writer = RunWriter(parent, manifest(), quiet=True)
@@ -171,7 +171,7 @@ def killed_with_storage(parent: Path, handed_over: int, held: int, planned: int 
 
 
 def fill(kept: Held, samples: NDArray[np.uint32], planned: int) -> None:
-    """As boards/linux/storage.c and suite/core/record.c do with two lanes."""
+    """Fills two lanes like boards/linux/storage.c and suite/core/record.c."""
     share = (os.fstat(kept.descriptor).st_size - HEAD_BYTES) // 4 // 2
     for lane in (0, 1):
         room = np.full(planned, BLANK, dtype="<u4")
@@ -193,7 +193,7 @@ def test_the_samples_a_killed_target_held_are_in_the_run_once(
     assert again.samples(again.record(20)).size == held
 
 
-def test_a_completion_that_is_killed_at_any_step_is_completed_by_the_next(tmp_path: Path) -> None:
+def test_the_next_completion_finishes_one_that_was_killed_at_any_step(tmp_path: Path) -> None:
     killed_with_storage(tmp_path / "left", 17_000, 31_000)
     note = (tmp_path / "left" / f"{NAME}.partial" / ".running").read_bytes()
     storage = Path(note.decode().split('"')[3])
@@ -214,7 +214,7 @@ def test_a_completion_that_is_killed_at_any_step_is_completed_by_the_next(tmp_pa
     shutil.rmtree(tmp_path / "left")
 
 
-def test_what_a_folder_left_in_memory_is_freed_by_the_next_run(tmp_path: Path) -> None:
+def test_the_next_run_frees_the_memory_of_a_killed_lab(tmp_path: Path) -> None:
     killed_with_storage(tmp_path, 0, 31_000)
     note = (tmp_path / f"{NAME}.partial" / ".running").read_bytes()
     storage = Path(note.decode().split('"')[3])
@@ -234,7 +234,7 @@ def test_the_memory_of_a_folder_that_was_deleted_is_freed(tmp_path: Path) -> Non
     assert not storage.exists()
 
 
-def test_a_foreign_file_that_a_folder_names_is_not_touched(tmp_path: Path) -> None:
+def test_a_foreign_file_named_by_a_folder_is_not_touched(tmp_path: Path) -> None:
     killed_with_storage(tmp_path, 100, 100)
     folder = tmp_path / f"{NAME}.partial"
     Path((folder / ".running").read_bytes().decode().split('"')[3]).unlink()
@@ -246,10 +246,10 @@ def test_a_foreign_file_that_a_folder_names_is_not_touched(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("capacity", [64, 1000])
-def test_storage_that_was_drained_gives_only_what_is_surely_new(
+def test_drained_storage_gives_only_values_that_are_certainly_new(
     tmp_path: Path, capacity: int
 ) -> None:
-    """`planned` above the share of a lane: it was emptied each time it was full."""
+    """With `planned` above the share of a lane, it was emptied each time it was full."""
     from kadenz.store.held import held_values
 
     entry = running(20, planned=10 * capacity)
@@ -261,7 +261,7 @@ def test_storage_that_was_drained_gives_only_what_is_surely_new(
     assert held_values(storage, entry, 1, capacity - 1).size == 0
 
 
-def test_a_folder_on_a_full_or_read_only_disk_is_read_as_it_is(
+def test_a_folder_on_a_full_or_read_only_disk_is_read_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed_with_storage(tmp_path, 17_000, 31_000)
@@ -292,7 +292,7 @@ def test_every_changed_byte_of_a_sample_file_is_found(tmp_path: Path) -> None:
     assert run.samples(run.record(10)).size == EACH
 
 
-def test_a_digest_is_that_of_sha256sum(tmp_path: Path) -> None:
+def test_a_digest_equals_that_of_sha256sum(tmp_path: Path) -> None:
     import hashlib
 
     measured(tmp_path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run folder promises: complete or marked, always readable, never silently wrong."""
+"""The promises of a run folder: complete or marked, always readable, never silently wrong."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def written(parent: Path, *, reason: str = "") -> Path:
         return writer.finish(reason)
 
 
-def test_a_run_comes_back_as_it_was_written(tmp_path: Path) -> None:
+def test_a_run_is_read_as_it_was_written(tmp_path: Path) -> None:
     folder = written(tmp_path / "runs")
     run = read_run(folder)
     assert folder.name == run.manifest.id
@@ -69,7 +69,7 @@ def test_the_same_data_give_the_same_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dtype", ["<u4", "<i4", "<f8"])
 @pytest.mark.parametrize("count", [0, 1, 12345678901])
-def test_the_header_is_what_numpy_writes_and_reads(tmp_path: Path, dtype: str, count: int) -> None:
+def test_the_header_equals_numpys(tmp_path: Path, dtype: str, count: int) -> None:
     text = header(dtype, count)
     assert len(text) == 128
     file = tmp_path / "x.npy"
@@ -80,7 +80,7 @@ def test_the_header_is_what_numpy_writes_and_reads(tmp_path: Path, dtype: str, c
     assert (shape, fortran, kind.str) == ((count,), False, dtype)
 
 
-def test_two_runs_in_one_second_do_not_meet(tmp_path: Path) -> None:
+def test_two_runs_in_one_second_do_not_collide(tmp_path: Path) -> None:
     one, two = written(tmp_path), written(tmp_path)
     assert one != two
     assert read_run(two).manifest.id == f"{read_run(one).manifest.id}-2" == two.name
@@ -106,7 +106,7 @@ def test_ctrl_c_keeps_the_run_as_partial(tmp_path: Path) -> None:
     assert read_run(tmp_path / manifest().id).manifest.partial_reason == "interrupted (Ctrl-C)"
 
 
-def test_a_killed_process_leaves_a_folder_that_can_be_read(tmp_path: Path) -> None:
+def test_a_killed_process_leaves_a_readable_folder(tmp_path: Path) -> None:
     program = textwrap.dedent(
         """
         import sys, time
@@ -137,11 +137,11 @@ def test_a_killed_process_leaves_a_folder_that_can_be_read(tmp_path: Path) -> No
     child.wait()
     child.stdout.close()
     assert [path.name for path in tmp_path.iterdir()] == [manifest().id + ".partial"]
-    run = read_run(tmp_path / manifest().id)  # found although it never got its name
+    run = read_run(tmp_path / manifest().id)  # found although it never got its final name
     assert run.manifest.partial
     assert "killed" in run.manifest.partial_reason
     samples = run.samples(run.record(10))
-    assert samples.size >= 180_000  # what waited in memory is lost, at most 64 KiB of it
+    assert samples.size >= 180_000  # at most 64 KiB in memory are lost
     np.testing.assert_array_equal(samples, np.arange(samples.size, dtype="<u4"))
     lane = run.record(10).lanes[0]
     assert lane.planned == lane.taken + lane.missed + lane.not_measured
@@ -161,7 +161,7 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def test_a_full_disk_keeps_what_was_measured_and_says_so(tiny_disk: Path) -> None:
+def test_a_full_disk_keeps_the_samples_and_is_reported(tiny_disk: Path) -> None:
     writer = RunWriter(tiny_disk, manifest())
     writer.open_record(record(10, 100))
     writer.append(10, 0, np.arange(100, dtype="<u4"))
@@ -182,13 +182,13 @@ def test_a_full_disk_keeps_what_was_measured_and_says_so(tiny_disk: Path) -> Non
     np.testing.assert_array_equal(kept, np.arange(kept.size, dtype="<u4"))
 
 
-def test_a_disk_that_is_full_from_the_start_is_told(tiny_disk: Path) -> None:
+def test_a_disk_that_is_full_from_the_start_is_reported(tiny_disk: Path) -> None:
     (tiny_disk / "full").write_bytes(b"x" * (2 << 20))
     with pytest.raises(StoreError, match="nothing was measured yet"):
         RunWriter(tiny_disk, manifest())
 
 
-def test_a_file_size_limit_is_told_and_loses_nothing(tmp_path: Path) -> None:
+def test_a_file_size_limit_is_reported_and_loses_nothing(tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     writer = RunWriter(tmp_path, manifest())
@@ -226,13 +226,13 @@ def test_an_interrupted_write_keeps_whole_values(
     assert np.load(tmp_path / "x.npy").tolist() == list(range(250))
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot be written"):
         RunWriter(tmp_path / "file" / "runs", manifest())
 
 
-def test_a_folder_without_a_manifest_is_no_run(tmp_path: Path) -> None:
+def test_a_folder_without_a_manifest_is_not_a_run(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="not a run folder"):
         read_run(tmp_path)
 
@@ -248,14 +248,14 @@ def test_a_newer_version_is_refused_with_a_clear_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"schema_version": 1}', "[]", "\x00\xff"])
-def test_a_damaged_manifest_is_told(tmp_path: Path, text: str) -> None:
+def test_a_damaged_manifest_is_reported(tmp_path: Path, text: str) -> None:
     folder = written(tmp_path)
     (folder / "run.json").write_text(text)
     with pytest.raises(StoreError, match="damaged"):
         read_run(folder)
 
 
-def test_an_unknown_key_in_the_manifest_is_told(tmp_path: Path) -> None:
+def test_an_unknown_key_in_the_manifest_is_reported(tmp_path: Path) -> None:
     folder = written(tmp_path)
     document = json.loads((folder / "run.json").read_text())
     (folder / "run.json").write_text(json.dumps(document | {"colour": "red"}))
@@ -279,7 +279,7 @@ def damaged_samples(folder: Path, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["missing", "shorter", "other type", "other count", "not npy"])
-def test_damaged_samples_are_told_and_not_read(tmp_path: Path, how: str) -> None:
+def test_damaged_samples_are_reported_and_not_read(tmp_path: Path, how: str) -> None:
     folder = written(tmp_path)
     damaged_samples(folder, how)
     run = read_run(folder)
@@ -287,7 +287,7 @@ def test_damaged_samples_are_told_and_not_read(tmp_path: Path, how: str) -> None
         run.samples(run.record(10))
 
 
-def test_a_record_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_record_is_reported(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no record 99"):
         read_run(written(tmp_path)).record(99)
 
@@ -299,7 +299,7 @@ def test_the_manifest_is_published_as_a_schema_and_current() -> None:
     assert FILE.read_text() == schema_text()
 
 
-def test_the_schema_accepts_what_is_written(tmp_path: Path) -> None:
+def test_the_schema_accepts_written_manifests(tmp_path: Path) -> None:
     """Every key of a real manifest is in the schema, and every required key in the manifest."""
     from kadenz.store.schema import FILE
 

@@ -3,9 +3,9 @@
 
     python -m tests.wire.fuzz --seconds 600
 
-Mutates a stream that holds every frame type (and mutants that did something new before, judged by
-the findings they caused) and holds: no exception, no message that was not sent, no record `ok` with
-other samples than the target took. Ends with the seed and the input of the first violation.
+Mutates a stream with every frame type, and earlier mutants that caused new findings. Checks that
+there is no exception, no message that was not sent, and no record `ok` with other samples than the
+target's. Ends with the seed and the input of the first violation.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CORPUS_MAX = 500
 
 
 class _Sink:
-    """Remembers what would go to the disk."""
+    """Keeps the values that would be written to the disk."""
 
     def __init__(self) -> None:
         self.values_of: dict[int, list[int]] = {}
@@ -45,7 +45,7 @@ def _plain(message: object) -> object:
 
 
 def mutate(chance: random.Random, stream: bytes, others: list[bytes]) -> bytes:
-    """One to six random damages."""
+    """Applies one to six random damages."""
     data = bytearray(stream)
     for _ in range(chance.randint(1, 6)):
         place = chance.randrange(len(data) + 1)
@@ -70,7 +70,7 @@ def mutate(chance: random.Random, stream: bytes, others: list[bytes]) -> bytes:
 
 
 def check(stream: bytes, chance: random.Random) -> frozenset[str]:
-    """Raises AssertionError on a violation; what was found, as a mark of novelty."""
+    """Raises AssertionError on a violation; returns the findings, to recognise new ones."""
     sent = [_plain(message) for message in whole_run()]
     whole = [1, 2, 256, 0, 0xFFFFFFFF, 7]
     decoder, sink = Decoder(), _Sink()
@@ -98,7 +98,7 @@ def check(stream: bytes, chance: random.Random) -> frozenset[str]:
 
 
 def fuzz(seconds: float, seed: int) -> int:
-    """Runs for so long; the number of inputs tried."""
+    """Runs for the given time; returns the number of inputs tried."""
     chance = random.Random(seed)
     corpus = [on_the_line(whole_run())]
     seen: set[frozenset[str]] = set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streams of frames for tests, made by the Python encoder."""
+"""Streams of frames for tests, from the Python encoder."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def end(record: int = 10, taken: int = 6, missed: int = 0, checked: int = 6) -> 
 
 
 def whole_run() -> list[AnyMessage]:
-    """A record of six samples in two frames, and everything else a target may say."""
+    """A record of six samples in two frames, and every other message of a target."""
     said: list[AnyMessage] = [
         hello(),
         bench(),

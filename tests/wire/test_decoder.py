@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the decoder promises: every damage is named, and none becomes a message."""
+"""The promise of the decoder: any damage is named, and none becomes a message."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def decode(stream: bytes, piece: int = 1 << 16) -> tuple[list[AnyMessage], list[
 
 
 def plain(message: AnyMessage) -> object:
-    """Comparable: arrays do not compare as a whole."""
+    """A message in a comparable form, because arrays do not compare as a whole."""
     if isinstance(message, Samples):
         return (*message[:4], message.values.tolist())
     return message
@@ -50,10 +50,10 @@ def test_a_whole_stream_arrives_whole_in_pieces_of_any_size(piece: int) -> None:
 
 @pytest.mark.parametrize("wire", [0, 2, 1 << 40])
 @pytest.mark.parametrize("piece", [1, 100_000])
-def test_another_wire_version_is_one_finding_and_nothing_behind_it_is_read(
+def test_another_wire_version_is_one_finding_and_nothing_after_it_is_read(
     wire: int, piece: int
 ) -> None:
-    """Also when HELLO has got other keys since, and the frames behind it another layout."""
+    """Even if HELLO has other keys and the following frames another layout."""
     body = msgspec.msgpack.encode({"wire": wire, "name": "of the future"})
     stream = b"\0" + encode_frame(Frame(Type.HELLO, 0, body))
     behind = encode_frame(Frame(77, 1, b"?")) + encode_message(samples([1, 2]), 2)
@@ -106,8 +106,8 @@ def test_damage_at_every_byte_is_reported_and_never_turned_into_a_message(
         if missing_inside:
             assert any(f.lost for f in findings), damaged
         elif len(heard) < len(said):
-            # Nothing followed: the end of the stream is missing. Cut between two frames that
-            # leaves no trace in the bytes; that DONE did not come tells it (see test_records).
+            # The end of the stream is missing. A cut between two frames leaves no trace in the
+            # bytes; the missing DONE shows it (see test_records).
             cut_clean = damaged.endswith(b"\0") or damaged == b""
             assert findings or cut_clean, damaged
     assert tried >= len(stream)
@@ -127,7 +127,7 @@ def test_frames_lost_at_the_beginning_are_named() -> None:
     assert [f.message for f in findings] == ["1 frame lost before 1, at the beginning"]
 
 
-def test_a_doubled_frame_is_named_and_taken_once() -> None:
+def test_a_repeated_frame_is_named_and_taken_once() -> None:
     frames = [encode_message(m, n) for n, m in enumerate(whole_run())]
     heard, findings = decode(b"".join([*frames[:5], frames[4], *frames[5:]]))
     assert kinds(findings) == ["doubled"]
@@ -135,7 +135,7 @@ def test_a_doubled_frame_is_named_and_taken_once() -> None:
     assert len(heard) == len(frames)
 
 
-def test_a_target_that_starts_anew_is_named() -> None:
+def test_a_restart_of_the_target_is_named() -> None:
     first = on_the_line(whole_run()[:5])
     heard, findings = decode(first + on_the_line([hello(), begin()]))
     assert kinds(findings) == ["restarted"]
@@ -149,7 +149,7 @@ def test_a_stream_that_ends_inside_a_frame_is_truncated() -> None:
     assert kinds(findings) == ["truncated"]
 
 
-def test_what_stood_on_the_line_before_is_told_and_harmless() -> None:
+def test_bytes_before_the_first_frame_are_reported_and_harmless() -> None:
     heard, findings = decode(b"U-Boot 2024.01\r\n" + on_the_line(whole_run()))
     assert kinds(findings) == ["preamble"]
     assert not findings[0].lost
@@ -208,7 +208,7 @@ def test_a_body_above_the_limit_is_refused_by_the_encoder() -> None:
 @given(st.binary(max_size=3000), st.integers(1, 300))
 def test_any_bytes_are_survived(noise: bytes, piece: int) -> None:
     heard, _ = decode(noise, piece)
-    assert heard == []  # a CRC of 32 bits that fits by chance does not come up here
+    assert heard == []  # a 32-bit CRC does not match by chance here
 
 
 @given(
@@ -216,7 +216,7 @@ def test_any_bytes_are_survived(noise: bytes, piece: int) -> None:
     st.integers(0, 0xFFFF),
     st.integers(0, 0xFFFFFFFF),
 )
-def test_samples_arrive_as_they_were(values: list[int], record: int, first: int) -> None:
+def test_samples_arrive_unchanged(values: list[int], record: int, first: int) -> None:
     sent = samples(values, record=record, first=first)
     heard, findings = decode(encode_message(sent, 0))
     assert findings == []
@@ -246,8 +246,8 @@ def test_several_damages_at_once_invent_nothing(data: st.DataObject) -> None:
     assert all(plain(m) in originals for m in heard)
 
 
-def test_time_grows_with_the_stream_and_not_faster() -> None:
-    """28.8 million samples (2 h of 4 CPUs at 1 kHz) have to decode in seconds."""
+def test_time_grows_linearly_with_the_stream() -> None:
+    """28.8 million samples (2 h of 4 CPUs at 1 kHz) must decode in seconds."""
     values = (np.arange(100, dtype="<u8") * 2654435761).astype("<u4")
 
     def spent_s(frames: int) -> float:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fuzzer itself: two seconds of it in every test run, and proof that it can find something."""
+"""Runs the fuzzer for two seconds, and proves that it can find a violation."""
 
 from __future__ import annotations
 

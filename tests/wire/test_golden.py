@@ -26,7 +26,7 @@ _NUMPY = dict(messages.DTYPES)
 
 
 def message_of(golden: dict[str, Any]) -> AnyMessage:
-    """What golden.json says is inside."""
+    """The message that golden.json describes."""
     body = golden["body"]
     if golden["type"] == "TEXT":
         return Text(body)
@@ -46,7 +46,7 @@ def plain(message: AnyMessage) -> object:
 
 
 @pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden["name"])
-def test_a_golden_frame_decodes_to_what_it_says(golden: dict[str, Any]) -> None:
+def test_a_golden_frame_decodes_to_its_description(golden: dict[str, Any]) -> None:
     data = (FOLDER / f"{golden['name']}.bin").read_bytes()
     assert data.endswith(b"\0") and b"\0" not in data[:-1]
     frame = decode_frame(data[:-1])
@@ -55,7 +55,7 @@ def test_a_golden_frame_decodes_to_what_it_says(golden: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden["name"])
-def test_what_it_says_encodes_to_the_golden_frame(golden: dict[str, Any]) -> None:
+def test_the_description_encodes_to_the_golden_frame(golden: dict[str, Any]) -> None:
     data = (FOLDER / f"{golden['name']}.bin").read_bytes()
     assert encode_message(message_of(golden), golden["sequence"]) == data
 

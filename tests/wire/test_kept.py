@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole records in memory: samples and companions cannot be taken for each other."""
+"""Whole records in memory: samples and companions cannot be confused."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def test_cycle_numbers_are_never_among_the_latencies() -> None:
     assert kept.damage == []
 
 
-def test_a_hole_spoils_the_record_and_is_named() -> None:
+def test_a_gap_invalidates_the_record_and_is_named() -> None:
     kept = keep(stream(*record(*WHOLE[:2], *WHOLE[3:])))
     assert kept.records[0].verdict.status == "invalid"
     with pytest.raises(ValueError, match="core0"):
         kept.one()
 
 
-def test_a_stream_that_breaks_off_keeps_what_came() -> None:
+def test_a_stream_that_breaks_off_keeps_the_samples_so_far() -> None:
     whole = stream(*record(*WHOLE))
     kept = keep(whole[: len(whole) - 60])
     assert kept.records[0].end is None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the assembler promises: a record is what arrived and was proven, or it says why not."""
+"""The promise of the assembler: a record has arrived and is proven, or it has a reason."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.wire.streams import begin, end, hello, samples
 
 
 class Kept:
-    """A sink that remembers."""
+    """A sink that keeps everything."""
 
     def __init__(self) -> None:
         self.lanes: dict[tuple[int, int], list[int]] = {}
@@ -36,7 +36,7 @@ class Kept:
 def assemble(
     messages: list[AnyMessage], *, without: int | None = None, expects_samples: bool = True
 ) -> tuple[Kept, Assembler]:
-    """The messages over a line that loses the frame number `without`."""
+    """The messages over a line that loses frame number `without`."""
     kept = Kept()
     assembler = Assembler(kept, expects_samples=expects_samples)
     decoder = Decoder()
@@ -71,7 +71,7 @@ def test_a_good_record_that_ended_early_keeps_its_reason() -> None:
     assert kept.verdicts[10] == Verdict("ok", "ended by its limit")
 
 
-def test_samples_behind_a_hole_are_not_moved_up() -> None:
+def test_samples_after_a_gap_are_not_shifted() -> None:
     kept, _ = assemble(GOOD, without=2)
     assert kept.lanes == {(10, 0): []}
     assert kept.verdicts[10].status == "invalid"
@@ -96,13 +96,11 @@ def test_samples_of_a_record_whose_begin_was_lost_are_not_kept() -> None:
     assert any("not open" in finding.message for finding in assembler.findings)
 
 
-def test_a_hole_without_a_gap_in_the_numbers_is_seen_by_the_index() -> None:
+def test_a_gap_without_a_lost_frame_is_detected_by_the_index() -> None:
     said: list[AnyMessage] = [hello(), begin(), samples([1, 2]), samples([5, 6], first=4), end()]
     kept, _ = assemble(said)
     assert kept.lanes == {(10, 0): [1, 2]}
-    assert kept.verdicts[10] == Verdict(
-        "invalid", "lane all: values from 2 on are missing, 4 came next"
-    )
+    assert kept.verdicts[10] == Verdict("invalid", "lane all: expected value 2, received 4")
 
 
 def test_a_record_without_proof_is_invalid() -> None:
@@ -125,7 +123,7 @@ def test_planned_is_taken_plus_missed_or_the_record_is_invalid() -> None:
 
 def test_fewer_values_than_taken_are_named() -> None:
     kept, _ = assemble([hello(), begin(), samples([1, 2, 3]), end()])
-    assert kept.verdicts[10] == Verdict("invalid", "lane all: 6 values taken, 3 arrived")
+    assert kept.verdicts[10] == Verdict("invalid", "lane all: 6 values taken, but 3 arrived")
 
 
 def test_under_the_scope_no_values_are_expected() -> None:
@@ -133,13 +131,13 @@ def test_under_the_scope_no_values_are_expected() -> None:
     assert kept.verdicts[10].status == "ok"
 
 
-def test_lanes_that_do_not_end_are_named() -> None:
+def test_missing_ends_of_lanes_are_reported() -> None:
     said: list[AnyMessage] = [hello(), begin(lanes=["batch", "empty"]), end()]
     kept, _ = assemble(said)
-    assert kept.verdicts[10] == Verdict("invalid", "2 lanes began, 1 ended")
+    assert kept.verdicts[10] == Verdict("invalid", "2 lanes began, but 1 ended")
 
 
-def test_two_lanes_are_kept_apart() -> None:
+def test_two_lanes_are_stored_separately() -> None:
     both = msgspec.structs.replace(
         end(), lanes=[EndLane(taken=2, missed=4, overrun=0), EndLane(taken=1, missed=5, overrun=1)]
     )
@@ -160,15 +158,15 @@ def test_values_of_another_type_than_announced_are_refused() -> None:
     wrong = samples([1, 2])._replace(dtype="<i4")
     kept, assembler = assemble([hello(), begin(), wrong])
     assert kept.lanes == {(10, 0): []}
-    assert "<i4 values, u4 announced" in assembler.findings[0].message
+    assert "<i4 values, but u4 announced" in assembler.findings[0].message
 
 
 def test_done_with_another_count_of_frames_is_a_finding() -> None:
     _, assembler = assemble([hello(), Done(records=0, frames=9)])
-    assert "counts 9 frames, 2 were numbered" in assembler.findings[0].message
+    assert "counts 9 frames, but numbered 2" in assembler.findings[0].message
 
 
-def test_what_the_target_calls_not_applicable_stays_so() -> None:
+def test_a_targets_not_applicable_is_kept() -> None:
     none = msgspec.structs.replace(end(taken=0), status="n/a", reason="this kernel has no mutex")
     kept, _ = assemble([hello(), begin(), none])
     assert kept.verdicts[10] == Verdict("n/a", "this kernel has no mutex")
@@ -185,7 +183,7 @@ def with_companion(values: list[int], *, name: str = "all:cycle") -> Kept:
     return assemble(said)[0]
 
 
-def test_a_companion_comes_without_a_count_of_its_own() -> None:
+def test_a_companion_has_no_count_of_its_own() -> None:
     kept = with_companion([0, 1, 2, 4, 5, 7])
     assert kept.lanes[10, 1] == [0, 1, 2, 4, 5, 7]
     assert kept.verdicts[10] == Verdict("ok", "")
@@ -200,6 +198,6 @@ def test_a_companion_longer_than_its_lane_makes_the_record_invalid() -> None:
     assert with_companion([0, 1, 2, 4, 5, 7, 8]).verdicts[10].status == "invalid"
 
 
-def test_a_companion_of_no_lane_makes_the_record_invalid() -> None:
+def test_a_companion_without_its_lane_makes_the_record_invalid() -> None:
     verdict = with_companion([0] * 6, name="core7:cycle").verdicts[10]
     assert verdict == Verdict("invalid", "companion core7:cycle: there is no lane core7")
