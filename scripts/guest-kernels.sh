@@ -86,7 +86,7 @@ fetch() {
 }
 
 # build_module TREE ISA FOLDER VARIABLE=VALUE...: the planted disturbance against a kernel's headers.
-# The type information of modules (BTF) needs a further tool and nobody reads it here.
+# The type information of modules (BTF) needs a further tool and is not used here.
 build_module() {
     local tree="$1" isa="$2" folder="$3" log="$3/module.log" build="$WORK/disturbance"
     shift 3

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What this machine takes from a test in real time is no failure of what it tests.
+"""A pause of this machine does not fail a real-time test.
 
-Of a test marked `linux` an assertion on timing (`tests.pauses.timing`) is retried up to twice if
+In a test marked `linux`, an assertion on timing (`tests.pauses.timing`) is retried up to twice if
 the machine itself paused while the test ran. The whole run has a budget of retries; its end reports
-them. Every other failure stands, pause or not: a defect that shows now and then is one.
+them. Every other failure counts, pause or not: an occasional defect is a defect.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @contextmanager
 def excuses_pauses(item: pytest.Item) -> Iterator[None]:
-    """Turns an assertion on timing behind a pause into what is retried, within the budget."""
+    """Marks an assertion on timing after a pause for a retry, within the budget."""
     try:
         yield
     except LateError as failure:

@@ -219,7 +219,7 @@ def _entry(number: int, point: Point) -> RecordEntry:
 
 
 def instructions(centre: int, n: int, rng: np.random.Generator, every: int = 0) -> Samples:
-    """Counted instructions: nearly constant; with `every`, a tick interferes so often."""
+    """Counted instructions: nearly constant; a tick interferes in one of `every` samples."""
     values = np.full(n, centre, dtype=np.uint32)
     values[rng.random(n) < 0.3] += 2
     values[: min(3, n)] += 40

@@ -19,7 +19,7 @@ from kadenz.errors import UsageError
     type=click.Choice(["csv", "json", "parquet"]),
     help="Default: from the name of --output; csv on standard output.",
 )
-@click.option("--summary", is_flag=True, help="Export figures, one row a lane, instead of samples.")
+@click.option("--summary", is_flag=True, help="Export figures, one row per lane, not samples.")
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),

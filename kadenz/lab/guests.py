@@ -28,7 +28,7 @@ class Guest(Condition):
     """One variant of a guest."""
 
     kernel: GuestKernel
-    load: str = ""  # "": nobody asked for a load
+    load: str = ""  # "": no load requested
     tuning: str = ""  # a profile of tunings/, "" for none
     disturbance: str = ""
 

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 LINES = 600
 PORT_LINES = 400
-# Data and what programs wrote: nobody reads them from top to bottom.
+# Data and generated files, which are not read from top to bottom.
 NO_SOURCE = {".lock", ".csv", ".json", ".svg", ".png", ".npy", ".bin", ".kdz", ".txt"}
 SOURCE = {".py", ".c", ".h", ".S", ".cc", ".cpp", ".hpp", ".rs", ".sh", ".cmake", ".ld"}
 # Packages that take long to import and that `kadenz --help` has no use for.

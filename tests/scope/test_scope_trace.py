@@ -193,7 +193,7 @@ def test_a_missing_trace_says_where_to_look(tmp_path: Path) -> None:
         read_trace(tmp_path / "none.trace")
 
 
-def test_the_count_is_held_against_what_the_target_says() -> None:
+def test_the_count_is_checked_against_the_targets_report() -> None:
     trace = parse_trace(encode(numbered([RECORD_OPEN, BEGIN, END, RECORD_CLOSE, LAST])))
     record = split_records(trace)[0]
     check_count(record, 1)

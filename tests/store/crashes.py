@@ -15,7 +15,7 @@ KILLED = 9
 
 
 def ends_at(number: int, work: Callable[[], object]) -> bool:
-    """Runs `work` in a fork that ends before its `number`th call (from 1); True if it gets there."""
+    """Runs `work` in a fork that ends before its `number`th call (from 1); whether it got there."""
     child = os.fork()
     if child == 0:
         code = 70
