@@ -3,11 +3,16 @@
 # Every test in all languages. All of them run even when one fails; the closing lines stand together
 # at the end, and the exit code says whether all passed. --afresh: simulations of the statistics that
 # passed before with the same inputs run, too (tests/simulations.py).
+#
+# Tests in real time (marker `linux`) run one after the other, because they would disturb each other;
+# all others of pytest run in one process for each processor (tests/spread.py).
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
 
 LOGS="$ROOT/build/test-logs"
 JOBS="${JOBS:-$(nproc)}"
+# Each process of pytest has a processor to itself: a second thread of NumPy would wait for it.
+export OPENBLAS_NUM_THREADS=1
 mkdir -p "$LOGS"
 failed=()
 summary=()
@@ -34,8 +39,8 @@ c_tests() {
 
 rust_tests() {
     local status=0
-    cargo test --manifest-path fieldbus/Cargo.toml --workspace --locked --no-fail-fast \
-        --jobs "$JOBS" 2>&1 | tee "$LOGS/cargo-each.log" || status=1
+    (cd fieldbus && cargo test --workspace --locked --no-fail-fast --jobs "$JOBS") 2>&1 |
+        tee "$LOGS/cargo-each.log" || status=1
     # cargo prints one result a test binary: their sum is what anybody wants to know.
     awk '/^test result:/ { passed += $4; failed += $6; ignored += $8; runs++ }
          END { if (runs) printf "cargo: %d passed, %d failed, %d ignored\n", passed, failed, ignored }' \
@@ -44,12 +49,12 @@ rust_tests() {
 }
 
 # The simulations of the statistics need one processor and nothing else of the machine for several
-# minutes; most other tests wait for targets. So they run beside each other.
+# minutes. Others often wait, those in real time most of all, so the simulations take what is left.
 BESIDE="$LOGS/stats-beside"
 rm -f "$BESIDE.code"
 (
     code=0
-    nice -n 10 .venv/bin/pytest "$@" tests/stats >"$BESIDE.log" 2>&1 || code=$?
+    nice -n 19 .venv/bin/pytest "$@" tests/stats >"$BESIDE.log" 2>&1 || code=$?
     echo "$code" >"$BESIDE.code"
 ) &
 simulations=$!
@@ -67,12 +72,17 @@ simulation_tests() {
 PYTEST_CLOSING='[0-9]+ (passed|failed|error)'
 step ctest '[0-9]+% tests passed' c_tests
 # -r: what is skipped is named with the reason, and what was retried because the machine paused.
-step pytest "$PYTEST_CLOSING" .venv/bin/pytest -rsfER --ignore=tests/stats
+step pytest "$PYTEST_CLOSING" .venv/bin/pytest -rsfER --ignore=tests/stats -m "not linux" -n "$JOBS"
 step cargo '^cargo: ' rust_tests
+step linux "$PYTEST_CLOSING" .venv/bin/pytest -rsfER --ignore=tests/stats -m linux
 step stats "$PYTEST_CLOSING" simulation_tests
 
 printf '\n== closing lines\n'
 printf '%s\n' "${summary[@]}"
+# What was not tested, by reason: "skipped 9: no PREEMPT_RT kernel 6.12 for riscv64 guests (…)".
+sed -n 's/^SKIPPED \[\([0-9]*\)\] [^ ]*: /\1 /p' "$LOGS"/{pytest,linux,stats}.log |
+    awk '{ n = $1; sub(/^[0-9]+ /, ""); count[$0] += n }
+         END { for (reason in count) printf "skipped %d: %s\n", count[reason], reason }' | sort
 if [ "${#failed[@]}" -gt 0 ]; then
     printf 'FAILED: %s\n' "${failed[*]}"
     exit 1

@@ -8,15 +8,18 @@ them. Every other failure counts, pause or not: an occasional defect is a defect
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from _pytest.terminal import TerminalReporter
 
 from .pauses import LateError, Watch
 from .simulations import Simulations
+from .spread import ByFile
 
 RETRIES = 2
 BUDGET = 12
@@ -46,9 +49,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Simulations that passed with the same inputs are not run again."""
+    if hasattr(config, "workerinput"):  # of -n: a process that starts with the width of a terminal
+        os.environ.pop("COLUMNS", None)
     config.pluginmanager.register(
         Simulations("tests/stats/", afresh=config.getoption("--afresh")), "simulations"
     )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
+    """With -n N: who runs which test."""
+    return ByFile(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -47,7 +47,10 @@ def test_every_bench_is_here() -> None:
     assert sorted(SHORT) == BENCHES
 
 
-@pytest.mark.parametrize("bench", BENCHES)
+@pytest.mark.parametrize(
+    "bench",
+    [pytest.param(b, marks=[pytest.mark.linux] if b in REAL_TIME else []) for b in BENCHES],
+)
 def test_a_bench_runs_and_prints_figures(bench: str, tmp_path: Path) -> None:
     if bench in REAL_TIME and os.geteuid() != 0:
         pytest.skip("needs the right to SCHED_FIFO and network namespaces: run as root")

@@ -16,7 +16,7 @@ def on_a_disk(folder: Path) -> Path:
     """The folder itself, or one of the checkout where temporary files are kept in memory."""
     if device_of(folder)[1] not in ("tmpfs", "ramfs"):
         return folder
-    other = Path(__file__).parents[2] / "build" / "tests" / folder.name
+    other = Path(__file__).parents[2] / "build" / "tests" / f"{folder.name}-{os.getpid()}"
     other.mkdir(parents=True, exist_ok=True)
     return other
 

@@ -19,6 +19,7 @@ from kadenz.config import inventory
 from kadenz.config.board import Board
 from kadenz.config.toml import read_toml
 from kadenz.elf import Elf
+from kadenz.images.image import locked
 from kadenz.images.source import kernel_source
 from kadenz.targets.qemu import QemuTarget
 from kadenz.tools import require
@@ -64,12 +65,13 @@ def build(
         "KDZ_KERNEL_SOURCE": str(freertos()),
         **dict(options),
     }
-    run(
-        str(require("cmake")),
-        *("-S", str(inventory.root() / "suite"), "-B", str(folder), "-G", "Ninja"),
-        *(f"-D{key}={value}" for key, value in settings.items()),
-    )
-    run(str(require("cmake")), "--build", str(folder), "--parallel", "2")
+    with locked(folder):
+        run(
+            str(require("cmake")),
+            *("-S", str(inventory.root() / "suite"), "-B", str(folder), "-G", "Ninja"),
+            *(f"-D{key}={value}" for key, value in settings.items()),
+        )
+        run(str(require("cmake")), "--build", str(folder), "--parallel", "2")
     return folder
 
 
