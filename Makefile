@@ -32,6 +32,7 @@ setup: setup-tools ## all of it: also what the tests need
 	@scripts/setup-qemu.sh guests
 	@scripts/setup-python.sh dev,parquet
 	@scripts/setup-uplot.sh
+	@scripts/setup-crates.sh
 	@scripts/guest-kernels.sh x86_64/6.12-rt x86_64/6.12-plain || \
 		echo "set-up: without these kernels, tests of guests are skipped" >&2
 

@@ -27,6 +27,10 @@ spelling() {
     git ls-files -z | xargs -0 .venv/bin/codespell
 }
 
+clippy() {
+    (cd fieldbus && cargo clippy --workspace --all-targets --locked --quiet -- -D warnings)
+}
+
 check ruff .venv/bin/ruff check .
 check ruff-format .venv/bin/ruff format --check .
 check mypy .venv/bin/mypy --strict
@@ -35,8 +39,7 @@ check prose .venv/bin/python scripts/prose.py
 check clang-format "$CLANG_FORMAT" --dry-run -Werror "${c_files[@]}"
 check shellcheck shellcheck "${shell_files[@]}"
 check cargo-fmt cargo fmt --manifest-path fieldbus/Cargo.toml --all --check
-check clippy cargo clippy --manifest-path fieldbus/Cargo.toml --workspace --all-targets --locked \
-    --quiet -- -D warnings
+check clippy clippy
 
 if [ "${#failed[@]}" -gt 0 ]; then
     printf 'lint: FAILED: %s\n' "${failed[*]}"

@@ -19,7 +19,8 @@ def build_program(crate: str) -> tuple[Elf, BuildEntry]:
     command = ["cargo", "build", "--release", "--locked", "--quiet", "--package", crate]
     try:
         answer = subprocess.run(
-            [*command, "--manifest-path", str(workspace / "Cargo.toml")],
+            command,
+            cwd=workspace,  # where cargo finds its settings
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

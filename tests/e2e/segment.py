@@ -20,7 +20,7 @@ def built_segment() -> Path:
     if named:
         return Path(named)
     command = ["cargo", "build", "--release", "--locked", "--quiet", "--package", "kadenz-segment"]
-    subprocess.run([*command, "--manifest-path", str(WORKSPACE / "Cargo.toml")], check=True)
+    subprocess.run(command, cwd=WORKSPACE, check=True)
     return WORKSPACE / "target" / "release" / "kadenz-segment"
 
 
