@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Archives of the format `newc`, which Linux unpacks as its first file system.
+"""Archives in the format `newc`, which Linux unpacks as its initial file system.
 
-Source: the kernel's Documentation/driver-api/early-userspace/buffer-format.rst. Archives may follow
-each other: later files come on top of earlier ones. Nothing of this machine is in one (no owner, no
-time), so equal contents are equal bytes.
+Source: the kernel's Documentation/driver-api/early-userspace/buffer-format.rst. Archives can be
+concatenated: later files replace earlier ones. They contain no owner and no time, so that equal
+contents give equal bytes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Entry = File | Node | None  # None: a folder
 
 
 def archive(entries: Mapping[str, Entry]) -> bytes:
-    """The archive of some paths, without a leading slash; folders have to come before contents."""
+    """Builds an archive from paths without a leading slash; folders must precede their contents."""
     parts = [_entry(number, path, entry) for number, (path, entry) in _numbered(entries)]
     return b"".join([*parts, _entry(0, _END, File(b"", 0))])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a guest boots with: the suite, its first program and its loads in an initial RAM disk."""
+"""A guest's initial RAM disk with init, the suite and the loads."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _FLAGS += ["-Wstrict-prototypes", "-Wmissing-prototypes", "-Werror", "-static", 
 
 @dataclass(frozen=True)
 class GuestImage(Image):
-    """An image of the suite, and the archive a guest finds it in. `folder` is of this kernel."""
+    """An image of the suite, and the archive for the guest. `folder` belongs to this kernel."""
 
     initrd: Path
 
 
 def guest_folder(target: TargetName, version: str, instrument: str = "counter") -> Path:
-    """Where a target's archive and catalog are, whether they were made or not."""
+    """The folder of a target's archive and catalog; may not exist yet."""
     return inventory.root() / "build" / f"{target.kernel}-{target.board}-{version}-{instrument}"
 
 
@@ -44,10 +44,10 @@ def build_guest(
     *,
     extra_bench: Sequence[Path] = (),
 ) -> GuestImage:
-    """Builds the suite for the target's board and packs it; does nothing when it is up to date.
+    """Builds and packs the suite for the target's board, unless up to date.
 
-    `version` and `origin` name the kernel that boots it, `kernel` is its file and `disturbance` the
-    module for it. Raises as `build_image`.
+    `version` and `origin` name the kernel that boots it, `kernel` is its file, `disturbance` its
+    module. Raises the errors of `build_image`.
     """
     image = build_image(target, "counter", extra_bench=extra_bench)
     programs = {name: _program(target, image.folder, name) for name in ("init", "load")}
@@ -63,7 +63,7 @@ def build_guest(
         ],
     )
     folder = guest_folder(target, version)
-    if extra_bench:  # as the image's own: beside the stock one
+    if extra_bench:  # like the image's own folder: next to the stock one
         folder = folder.with_name(f"{folder.name}-{image.folder.name.rpartition('-')[2]}")
     with locked(folder):
         suite = folder / "suite"
@@ -71,7 +71,7 @@ def build_guest(
         packed = archive(
             {
                 "dev": None,
-                "dev/console": Node(5, 1),  # where the kernel opens the first program's output
+                "dev/console": Node(5, 1),  # the kernel opens it for the output of init
                 "proc": None,
                 "sys": None,
                 "tmp": None,
@@ -88,13 +88,13 @@ def build_guest(
 
 
 def plan_archive(plan: str) -> bytes:
-    """What goes behind a guest's archive: its plan."""
+    """The second archive of a guest: its plan."""
     entries: dict[str, Entry] = {"plan": File(plan.encode())}
     return archive(entries)
 
 
 def _program(target: TargetName, folder: Path, name: str) -> Path:
-    """A program of the guest beside the suite, compiled when its source has changed."""
+    """Compiles another program of the guest, if its source has changed."""
     source = inventory.root() / _SOURCES / f"{name}.c"
     program, made_of = folder / name, folder / f"{name}.sha256"
     digest = sha256_of(source)
@@ -108,7 +108,7 @@ def _program(target: TargetName, folder: Path, name: str) -> Path:
 
 
 def _strip(compiler: Path, source: Path, to: Path) -> None:
-    """The suite without its names, which only make the archive larger."""
+    """The suite without symbols, which only enlarge the archive."""
     tool = f"{compiler}".removesuffix("gcc") + "strip"
     if shutil.which(tool) is None:
         to.write_bytes(source.read_bytes())
@@ -121,6 +121,6 @@ def _run(command: list[str], target: TargetName, what: str) -> None:
     if answer.returncode:
         raise BuildFailed(
             f"{target}: {_SOURCES}/{what} does not compile",
-            remedy="The compiler's words are above",
+            remedy="See the compiler's messages above",
             detail=answer.stderr.strip(),
         )

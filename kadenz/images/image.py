@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The image of a target: configured and compiled by CMake and Ninja, quietly, only what changed."""
+"""The image of a target: configured and compiled by CMake and Ninja, quietly and incrementally."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from kadenz.images.program import build_program
 from kadenz.images.provenance import Contents, Tree, parts, read_by_ninja
 from kadenz.images.source import Source, kernel_source
 
-PROGRAM = "kadenz-suite"  # the CMake target, and the name of its file
-# Flags that place a file on this machine, and so say nothing about the code that came out.
+PROGRAM = "kadenz-suite"  # name of the CMake target and of its file
+# Flags that only name places on this machine and do not affect the code.
 _PLACES = re.compile(r"^(-I|-isystem|-o|-c|-MD|-MT|-MF|-fdebug-prefix-map|-ffile-prefix-map)")
 _NINJA = re.compile(r"\[\d+/\d+\] |FAILED: |ninja: ")
 _TAKES_VALUE = {"-o", "-c", "-MT", "-MF", "-isystem", "-I"}
@@ -34,7 +34,7 @@ _TAKES_VALUE = {"-o", "-c", "-MT", "-MF", "-isystem", "-I"}
 
 @dataclass(frozen=True)
 class Image:
-    """A program that can run on a target, and how it was made."""
+    """A program for a target, and how it was built."""
 
     elf: Elf
     folder: Path  # its build folder
@@ -49,7 +49,7 @@ def build_image(
     extra_bench: Sequence[Path] = (),
     jobs: int = 2,
 ) -> Image:
-    """Builds the image of a target for one instrument; does nothing when it is up to date.
+    """Builds the image of a target for one instrument, unless up to date.
 
     `tree` replaces the kernel's own source; `extra_bench` are C files, or folders of them, of
     benchmarks outside the suite. Raises BuildFailed with the compiler's output, ToolMissing,
@@ -61,7 +61,7 @@ def build_image(
     crate = board.tier.host.crate if target.tier == "host" and board.tier.host else ""
     if crate:
         if extra_bench:
-            raise UsageError(f"{target} is no image of the suite", remedy="Leave --bench out")
+            raise UsageError(f"{target} is not an image of the suite", remedy="Leave --bench out")
         with locked(folder):
             elf, entry = build_program(crate)
             return Image(elf, folder, entry)
@@ -81,9 +81,9 @@ def build_image(
 
 
 def _trees(source: Source | None, extra: Sequence[Path]) -> list[Tree]:
-    """Folders outside the checkout that parts of an image come from."""
+    """Folders outside the checkout with parts of an image."""
     found = [Tree("kernel", source.folder)] if source else []
-    # A file of a benchmark may include what stands beside it.
+    # A benchmark's file may include files of its folder.
     return found + [Tree("extra benchmarks", f if f.is_dir() else f.parent) for f in extra]
 
 
@@ -93,7 +93,7 @@ def _folder(
     name = f"{_port(target)}-{target.board}-{instrument}"
     other = [str(source.folder)] if source else []
     other += [str(file.resolve()) for file in extra]
-    if other:  # an image of its own beside the stock one
+    if other:  # a separate image next to the stock one
         name += "-" + hashlib.sha256("\n".join(other).encode()).hexdigest()[:8]
     return inventory.root() / "build" / name
 
@@ -127,7 +127,7 @@ def _options(
 
 
 def require_compiler(board: str) -> Path:
-    """The board's compiler, or ToolMissing with its remedy, before CMake says so in fifty lines."""
+    """The board's compiler. Raises ToolMissing, instead of fifty lines of CMake output."""
     from kadenz import tools
 
     name = inventory.compiler(board, inventory.board(board).arch)
@@ -137,19 +137,19 @@ def require_compiler(board: str) -> Path:
 
 
 def _port(target: TargetName) -> str:
-    """The folder of kernels/ whose code calls the target's kernel."""
+    """The folder of kernels/ with the port of the target's kernel."""
     return inventory.kernel(target.kernel).port or target.kernel
 
 
 def _configure(folder: Path, target: TargetName, options: dict[str, str]) -> None:
-    """Runs CMake's first step unless this folder was configured with the same options."""
+    """Configures the folder with CMake, unless it was configured with the same options."""
     tool_chain = options.get("CMAKE_TOOLCHAIN_FILE", "")
     text = Path(tool_chain).read_text() if tool_chain else ""
     wanted = json.dumps([options, text], sort_keys=True)
     stamp = folder / "kadenz-options.json"
     if stamp.is_file() and stamp.read_text() == wanted and (folder / "build.ninja").is_file():
         return
-    (folder / "CMakeCache.txt").unlink(missing_ok=True)  # it remembers another tool chain
+    (folder / "CMakeCache.txt").unlink(missing_ok=True)  # its cache names another tool chain
     defines = [f"-D{key}={value}" for key, value in options.items()]
     suite = str(inventory.root() / "suite")
     _cmake(["-S", suite, "-B", str(folder), "-G", "Ninja", *defines], target, "configure")
@@ -172,22 +172,22 @@ def _cmake(arguments: list[str], target: TargetName, step: str) -> None:
         return
     raise BuildFailed(
         f"{target}: the suite does not {step}",
-        remedy="The compiler's messages are above; with your own kernel tree, check its version",
+        remedy="See the compiler's messages above; for your own kernel tree, check its version",
         detail=compiler_messages(answer.stdout, 60),
     )
 
 
 def compiler_messages(text: str, count: int) -> str:
-    """The last `count` lines of a build's output, without the lines that ninja adds.
+    """The last `count` lines of a build's output, without those of ninja.
 
-    Ninja prints a line for each step, the command that failed and its own end.
+    Ninja prints a line per step, the failed command, and its own end.
     """
     lines = [line for line in text.rstrip().splitlines() if not _NINJA.match(line)]
     return "\n".join([line for line in lines if len(line) < 500][-count:])
 
 
 def _programs(folder: Path) -> list[Path]:
-    """The suite's program: none before it is built."""
+    """The suite's program; None before it is built."""
     return [folder / name for name in (PROGRAM, f"{PROGRAM}.elf") if (folder / name).is_file()]
 
 
@@ -196,7 +196,7 @@ def _program(folder: Path, target: TargetName) -> Path:
         return program
     raise BuildFailed(
         f"{target}: {folder} has no {PROGRAM} after the build",
-        remedy="Remove that folder and run again",
+        remedy="Remove that folder and retry",
     )
 
 
@@ -218,7 +218,7 @@ def _describe(folder: Path, program: Path, source: Source | None) -> BuildEntry:
 
 
 def _compiler(commands: list[dict[str, str]]) -> str:
-    """The program that compiled the first C file, as CMake called it."""
+    """The compiler of the first C file, as called by CMake."""
     return shlex.split(next(c["command"] for c in commands if c["file"].endswith(".c")))[0]
 
 
@@ -233,7 +233,7 @@ def _compiler_version(compiler: str) -> str:
 
 
 def _flags(commands: list[dict[str, str]]) -> str:
-    """What benchmarks were compiled with; another set, if the kernel has one, stands behind it."""
+    """The compiler flags of benchmarks, followed by those of other files if they differ."""
     sets: dict[str, str] = {}
     root = f"{inventory.root()}/"
     for command in commands:
@@ -262,7 +262,7 @@ def _plain_flags(command: str, root: str) -> str:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """One build at a time in a folder; another kadenz waits."""
+    """Allows one build at a time in a folder; another kadenz waits."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -14,7 +14,7 @@ from kadenz.images.provenance import Tree, parts, read_by_cargo
 
 
 def build_program(crate: str) -> tuple[Elf, BuildEntry]:
-    """The release build of a crate's program, and how it was made. BuildFailed, ToolMissing."""
+    """The release build of a crate's program. Raises BuildFailed, ToolMissing."""
     workspace = inventory.root() / "fieldbus"
     command = ["cargo", "build", "--release", "--locked", "--quiet", "--package", crate]
     try:
@@ -36,7 +36,7 @@ def build_program(crate: str) -> tuple[Elf, BuildEntry]:
     if answer.returncode:
         raise BuildFailed(
             f"{crate} does not compile",
-            remedy="The compiler's words are above",
+            remedy="See the compiler's messages above",
             detail="\n".join(answer.stdout.rstrip().splitlines()[-60:]),
         )
     elf = Elf(workspace / "target" / "release" / crate)
@@ -58,5 +58,5 @@ def build_program(crate: str) -> tuple[Elf, BuildEntry]:
 
 
 def _crates(workspace: Path) -> list[Tree]:
-    """Each crate of the workspace is a part; their dependencies are pinned by its Cargo.lock."""
+    """The crates of the workspace, each a part; Cargo.lock pins their dependencies."""
     return [Tree(file.parent.name, file.parent) for file in sorted(workspace.glob("*/Cargo.toml"))]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an image was made of: a digest of every file the compiler read, part by part.
+"""The sources of an image: digests of the files that the compiler read, by part.
 
 A version string does not change with the code; these digests do. The lists come from the build
-itself (dependency files of the compiler and the linker's inputs), so a header that was edited
-counts and a file that was not compiled does not.
+itself (the compiler's dependency files and the linker's inputs): an edited header counts, a file
+that was not compiled does not.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kadenz.config.manifest import PartEntry
 from kadenz.errors import BuildFailed
 
 SUITE, OTHER = "suite", "tool chain"
-# Folders of the checkout by the part they hold; the longest that fits decides.
+# Folders of the checkout and their parts; the longest match decides.
 _PARTS = {
     "suite": SUITE,
     "kernels/conformance": SUITE,
@@ -33,14 +33,14 @@ _PARTS = {
 
 @dataclass(frozen=True)
 class Tree:
-    """A folder outside the checkout whose files are a part of the image."""
+    """A folder outside the checkout that is a part of the image."""
 
     part: str  # "kernel"
     folder: Path
 
 
 def parts(files: Iterable[Path], trees: Sequence[Tree]) -> list[PartEntry]:
-    """The parts that `files` (absolute, read by the compiler) belong to, in a stable order."""
+    """The parts of `files` (absolute, read by the compiler), in a stable order."""
     root = inventory.root()
     homes = [(tree.folder.resolve(), tree.part) for tree in trees]
     homes += [(root / folder, part) for folder, part in _PARTS.items()]
@@ -48,7 +48,7 @@ def parts(files: Iterable[Path], trees: Sequence[Tree]) -> list[PartEntry]:
     found: dict[str, list[tuple[str, Path]]] = {}
     for file in sorted(set(files)):
         home, part = next(((h, p) for h, p in homes if file.is_relative_to(h)), (None, OTHER))
-        # Below the checkout by its place there: a clone elsewhere has the same digest.
+        # Files of the checkout by relative path: a clone elsewhere has the same digest.
         base = root if home is not None and home.is_relative_to(root) else home
         name = file.relative_to(base) if base is not None else file
         found.setdefault(part, []).append((str(name), file))
@@ -69,7 +69,7 @@ def _part(part: str, files: Sequence[tuple[str, Path]]) -> PartEntry:
 
 
 def sha256_of(file: Path) -> str:
-    """SHA-256 of a file, in hexadecimal; "" when it has gone."""
+    """SHA-256 of a file, in hexadecimal; "" if it no longer exists."""
     try:
         return hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError:
@@ -77,8 +77,8 @@ def sha256_of(file: Path) -> str:
 
 
 def describe(file: Path) -> str:
-    """`git describe --always --dirty` of the tree that tracks `file`; "" where none does."""
-    # A tree inside another repository, which ignores it, has no version of its own.
+    """`git describe --always --dirty` of the tree that tracks `file`; "" if none does."""
+    # A tree that an enclosing repository ignores has no version of its own.
     if not _git(file.parent, "ls-files", "--", file.name):
         return ""
     return _git(file.parent, "describe", "--always", "--dirty")
@@ -99,9 +99,9 @@ def _git(folder: Path, *words: str) -> str:
 
 # ---- what a build read ---------------------------------------------------------------------------
 def read_by_ninja(folder: Path, program: str) -> set[Path]:
-    """Files that the objects of a build folder were compiled from, and those `program` links.
+    """The sources of the objects in a build folder, and the files that `program` links.
 
-    Raises BuildFailed when ninja's records cannot be read.
+    Raises BuildFailed if ninja's records cannot be read.
     """
     inputs = {(folder / line).resolve() for line in _ninja(folder, "inputs", program).splitlines()}
     linked = {file for file in inputs if file.is_file() and not _made_here(folder, file)}
@@ -113,7 +113,7 @@ def _made_here(folder: Path, file: Path) -> bool:
 
 
 def _dependencies(folder: Path) -> dict[str, list[Path]]:
-    """The files that each object was compiled from, as the compiler reported them."""
+    """The sources of each object, as reported by the compiler."""
     found: dict[str, list[Path]] = {}
     known: dict[str, Path] = {}
     output = ""
@@ -136,32 +136,32 @@ def _ninja(folder: Path, *words: str) -> str:
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if answer.returncode:
         raise BuildFailed(
-            f"{folder}: ninja does not say what it compiled",
-            remedy="Remove that folder and run again",
+            f"{folder}: ninja does not list the compiled files",
+            remedy="Remove that folder and retry",
             detail=(answer.stdout + answer.stderr).strip(),
         )
     return answer.stdout
 
 
 def read_by_cargo(program: Path) -> set[Path]:
-    """Files of the workspace that a program was compiled from, out of cargo's dependency file."""
+    """The program's sources in the workspace, from cargo's dependency file."""
     text = program.with_name(f"{program.name}.d").read_text()
     names = re.split(r"(?<!\\) ", text.partition(": ")[2].strip())
     return {Path(name.replace("\\ ", " ")).resolve() for name in names if name}
 
 
-# ---- an image is as new as its sources' contents, not as their dates ---------------------------
+# ---- an image is up to date by content, not by date ----------------------------------------------
 @dataclass(frozen=True)
 class Contents:
-    """The digests of what a build folder was compiled from, kept beside it."""
+    """The digests of a build folder's sources, stored next to it."""
 
     folder: Path
 
     def forget_changed(self, program: Path) -> None:
-        """Removes what was compiled from files whose content has changed since.
+        """Removes objects whose sources have changed in content.
 
-        An archive unpacked over a tree brings files that are older than the objects made of their
-        predecessors: ninja, which looks at dates, would keep those objects.
+        Unpacking an archive over a tree may bring files with dates before those of the objects.
+        Ninja compares dates and would keep such objects.
         """
         changed = {Path(name) for name, digest in self._kept() if sha256_of(Path(name)) != digest}
         if not changed or not (self.folder / "build.ninja").is_file():
@@ -172,7 +172,7 @@ class Contents:
         program.unlink(missing_ok=True)  # of a linker script
 
     def keep(self, files: Iterable[Path]) -> None:
-        """Notes what was compiled."""
+        """Stores the digests of the compiled files."""
         lines = [f"{sha256_of(file)} {file}\n" for file in sorted(files)]
         (self.folder / _KEPT).write_text("".join(lines))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a kernel's source is: its crate on crates.io, or a tree the user names."""
+"""Finds a kernel's source: its crate on crates.io, or a user's tree."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Source:
 
 
 def kernel_source(name: str, kernel: Kernel, tree: Path | None) -> Source | None:
-    """The source of kernel `name`: `tree` when given, else its pinned crate; None without any.
+    """The source of kernel `name`: `tree` if given, else its pinned crate; None without either.
 
     Raises UsageError (a tree for a kernel that has no source, or an incomplete tree), ToolMissing
     (cargo), BuildFailed (the crate cannot be fetched).
@@ -32,7 +32,7 @@ def kernel_source(name: str, kernel: Kernel, tree: Path | None) -> Source | None
         if tree is not None:
             raise UsageError(
                 f"--kernel-source {tree}: {kernel.title} is not built with the image",
-                remedy="Leave the option out for this target",
+                remedy="Omit the option for this target",
             )
         return None
     if tree is not None:
@@ -42,7 +42,7 @@ def kernel_source(name: str, kernel: Kernel, tree: Path | None) -> Source | None
     if missing:
         raise BuildFailed(
             f"{kernel.source.crate} {kernel.source.version}: {missing} is not in {folder}",
-            remedy="The download is damaged: remove that folder and run again",
+            remedy="The download is damaged: remove that folder and retry",
         )
     return Source(folder, f"{kernel.source.crate} {kernel.source.version} (crates.io)")
 
@@ -50,23 +50,23 @@ def kernel_source(name: str, kernel: Kernel, tree: Path | None) -> Source | None
 def _tree(title: str, source: KernelSource, tree: Path) -> Source:
     if not tree.is_dir():
         raise UsageError(
-            f"--kernel-source {tree}: no such folder", remedy=f"Name a tree of {title}"
+            f"--kernel-source {tree}: no such folder", remedy=f"Pass a source tree of {title}"
         )
     roots = [(tree / root).resolve() for root in source.roots]
     lacking = {root: _missing(root, source) for root in roots}
     for root, missing in lacking.items():
         if not missing:
             return Source(root, f"tree {tree}, {_version(root, source)}")
-    # The root that has most of the kernel is the one the user meant.
+    # The root that contains most of the kernel is the intended one.
     best = min(roots, key=lambda r: sum(not (r / f).is_file() for f in source.files))
     raise UsageError(
         f"--kernel-source {tree}: incomplete tree of {title}: {best / lacking[best]} is missing",
-        remedy=f"Name the folder that holds {', '.join(source.files[:3])} …",
+        remedy=f"Pass the folder that contains {', '.join(source.files[:3])} …",
     )
 
 
 def _missing(root: Path, source: KernelSource) -> str:
-    """The first file the build needs and `root` lacks, or ""."""
+    """The first required file that `root` lacks, or ""."""
     return next((f for f in source.files if not (root / f).is_file()), "")
 
 
@@ -79,7 +79,7 @@ def _version(root: Path, source: KernelSource) -> str:
 
 
 def _crate(pin: Path, source: KernelSource) -> Path:
-    """The unpacked crate's kernel folder; fetched once, then found without the network."""
+    """The unpacked crate's kernel folder; the network is only needed the first time."""
     try:
         return _locate(pin, source, offline=True)
     except subprocess.CalledProcessError:
@@ -113,8 +113,8 @@ def _locate(pin: Path, source: KernelSource, *, offline: bool) -> Path:
         if (package["name"], package["version"]) == (source.crate, source.version):
             return Path(package["manifest_path"]).parent / source.path
     raise BuildFailed(
-        f"{pin}: does not pin {source.crate} {source.version}, which kernel.toml names",
-        remedy="Make the two agree",
+        f"{pin}: does not pin {source.crate} {source.version}, as kernel.toml requires",
+        remedy="Use the same version in both files",
     )
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads: work beside a measurement. Each is started, verified, recorded and stopped."""
+"""Loads: work during a measurement. Each is started, verified, recorded and stopped."""

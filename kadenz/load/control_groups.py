@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a control group that limits memory can be made, version 1 or 2, at the top or delegated.
+"""Candidates for a control group that limits memory: version 1 or 2, at the top or delegated.
 
-Only named here: the supervisor makes it, tries it and removes it.
+The supervisor creates, tests and removes the group.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ def memory_groups(
 ) -> list[dict[str, str]]:
     """Candidates for `name` in the order to try: folder, file of the limit, and its text.
 
-    Version 1: below this process's own group. Version 2: below the nearest ancestor that hands
-    `memory` down and may be written to; a group with processes of its own cannot.
+    Version 1: below this process's own group. Version 2: below the nearest writable ancestor that
+    delegates `memory`; a group with its own processes cannot.
     """
     own = _own_groups(root, process)
     found = []
@@ -40,7 +40,7 @@ def memory_groups(
 
 
 def _own_groups(root: Path, process: str) -> dict[str, str]:
-    """Path of this process by controller; version 2 has the name ""."""
+    """Control groups of this process by controller; "" is version 2."""
     found = {}
     for line in _text(root / f"proc/{process}/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
@@ -50,7 +50,7 @@ def _own_groups(root: Path, process: str) -> dict[str, str]:
 
 
 def _mounts(root: Path, process: str) -> list[tuple[Path, str, list[str]]]:
-    """Control group file systems: where, "cgroup" or "cgroup2", options."""
+    """Control group file systems: mount point, "cgroup" or "cgroup2", options."""
     found = []
     for line in _text(root / f"proc/{process}/mountinfo").splitlines():
         words = line.split()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What shows that a load bites: the kernel's own counters, and two readings of them as a rate.
+"""Kernel counters that prove the effect of a load; two readings give a rate.
 
 Files are read below a root that tests replace.
 """
@@ -14,40 +14,38 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path("/")
-_SECTOR = (
-    512  # bytes, in /proc/diskstats whatever the disk's own are (kernel doc, admin-guide/iostats)
-)
+_SECTOR = 512  # bytes; /proc/diskstats always uses this size (kernel doc, admin-guide/iostats)
 _MEGA = 1e6
 
 
 @dataclass(frozen=True)
 class Place:
-    """What a counter is asked about."""
+    """The subject of a counter."""
 
     cpus: Sequence[int]
-    folder: Path  # the load's scratch folder, there or not yet
-    device: str  # of /proc/diskstats, that of the scratch folder; "" when none is known
+    folder: Path  # the load's scratch folder; may not exist yet
+    device: str  # the scratch folder's disk in /proc/diskstats; "" if unknown
     root: Path = ROOT
 
 
 @dataclass(frozen=True)
 class Counter:
-    """A number that grows, and what its growth is called."""
+    """A growing number, and the unit and source of its rate."""
 
     unit: str
     source: str
     read: Callable[[Place], float]
-    per_cpu_time: bool = False  # of the processors' time: the rate is a percentage
-    own: bool = False  # counted by the load itself: nothing to read on an idle machine
+    per_cpu_time: bool = False  # of processor time: the rate is a percentage
+    own: bool = False  # counted by the load itself: no reading on an idle machine
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Every counter at one moment."""
+    """A reading of all counters."""
 
     at_s: float
     values: dict[str, float]
-    cpu_s: dict[str, float]  # of the processes of each part of a load
+    cpu_s: dict[str, float]  # processor time of each part of a load
 
 
 def read(
@@ -56,9 +54,9 @@ def read(
     sessions: Mapping[str, Collection[int]] | None = None,
     pids: Collection[int] | None = None,
 ) -> Reading:
-    """The named counters now, and the processor time of the processes of `sessions`, by part.
+    """Reads the named counters, and the processor time of the processes of `sessions`, by part.
 
-    Walking all processes costs milliseconds: while something is measured only `pids` are read.
+    Walking all processes costs milliseconds: during a measurement only `pids` are read.
     """
     values = {name: COUNTERS[name].read(place) for name in names}
     used = processor_time(sessions, place.root, pids) if sessions else {}
@@ -66,18 +64,18 @@ def read(
 
 
 def rate(name: str, place: Place, before: Reading, after: Reading) -> float:
-    """Growth a second between two readings, in the counter's unit; 0 for none or no time."""
+    """The rate per second between two readings, in the counter's unit; 0 without growth or time."""
     seconds = after.at_s - before.at_s
     if seconds <= 0 or name not in before.values or name not in after.values:
         return 0.0
     growth = (after.values[name] - before.values[name]) / seconds
-    if COUNTERS[name].per_cpu_time:  # counted in ticks of 10 ms, so that a second may show 101
+    if COUNTERS[name].per_cpu_time:  # counted in ticks of 10 ms, so that a second may give 101
         growth = min(100.0, growth * 100.0 / max(1, len(place.cpus)))
     return max(0.0, growth)
 
 
 def cpu_percent(part: str, place: Place, before: Reading, after: Reading) -> float:
-    """What a part's own processes used of its processors' time between two readings."""
+    """The share of its processors' time that a part's own processes used between two readings."""
     seconds = after.at_s - before.at_s
     if seconds <= 0:
         return 0.0
@@ -92,7 +90,7 @@ def processor_time(
 ) -> dict[str, float]:
     """Seconds of processor time of the living processes of `sessions` and their dead children.
 
-    Of `pids` alone where they are named: a process that came later counts when it has ended.
+    Only of `pids` if given: a process that started later counts once it has ended.
     """
     part_of = {session: part for part, numbers in sessions.items() for session in numbers}
     ticks = dict.fromkeys(sessions, 0)
@@ -109,10 +107,10 @@ def processor_time(
 
 
 def device_of(folder: Path, root: Path = ROOT) -> tuple[str, str]:
-    """Name in /proc/diskstats ("" when unknown) and file system of an existing folder.
+    """Name in /proc/diskstats ("" if unknown) and file system of an existing folder.
 
-    By the device number of the folder; where a file system invents its own (btrfs, overlay), by
-    the block device it was mounted from.
+    Found by the folder's device number; if the file system uses its own numbers (btrfs, overlay),
+    by the mounted block device.
     """
     number = folder.stat().st_dev
     wanted = f"{os.major(number)}:{os.minor(number)}"
@@ -139,13 +137,13 @@ def _lines(root: Path, path: str) -> list[str]:
 
 
 def _cpu_time(place: Place) -> float:
-    """Seconds in which the processors did anything: all but idle and iowait (proc(5))."""
+    """Busy seconds of the processors: all except idle and iowait (proc(5))."""
     wanted = {f"cpu{number}" for number in place.cpus}
     ticks = 0
     for line in _lines(place.root, "proc/stat"):
         name, *values = line.split()
         if name in wanted:
-            numbers = [int(value) for value in values[:8]]  # guest time is in user time already
+            numbers = [int(value) for value in values[:8]]  # user time includes guest time
             ticks += sum(numbers) - numbers[3] - numbers[4]
     return ticks / os.sysconf("SC_CLK_TCK")
 
@@ -159,7 +157,7 @@ def _major_faults(place: Place) -> float:
 
 
 def _disk_written(place: Place) -> float:
-    """Of the scratch folder's disk; where that is not known, of all (vmstat counts KiB)."""
+    """Bytes of the scratch folder's disk; if unknown, of all disks (vmstat counts KiB)."""
     for line in _lines(place.root, "proc/diskstats"):
         words = line.split()
         if words[2] == place.device:
@@ -179,7 +177,7 @@ def _loopback(place: Place) -> float:
 
 
 def _interrupts(place: Place) -> float:
-    """Interrupts and soft-interrupts; the first number of each line is their total."""
+    """Interrupts and soft interrupts; the first number of each line is the total."""
     found = 0
     for line in _lines(place.root, "proc/stat"):
         match = re.match(r"(?:intr|softirq) (\d+)", line)
@@ -188,7 +186,7 @@ def _interrupts(place: Place) -> float:
 
 
 def _memory_moved(place: Place) -> float:
-    """What the workers of `memory` count: one native 64-bit number in a file each."""
+    """The workers' counts of `memory`: one native 64-bit number per file."""
     moved = 0
     for file in place.folder.glob("memory-*.count"):
         with file.open("rb", buffering=0) as count:
@@ -204,7 +202,7 @@ COUNTERS: dict[str, Counter] = {
     "interrupts": Counter("interrupts/s", "/proc/stat intr + softirq", _interrupts),
     "memory-moved": Counter(
         "MB/s moved",
-        "the load's own count of bytes read and written: no counter of the kernel tells it",
+        "the load's own count of bytes read and written; the kernel has no such counter",
         _memory_moved,
         own=True,
     ),

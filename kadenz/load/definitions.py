@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads by name: what `loads.toml` says, and the programs it means on this machine."""
+"""Loads by name: definitions in `loads.toml`, and their programs on this machine."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from kadenz.load import counters
 NONE = "none"
 ALL = "all"
 FILE = Path(__file__).with_name("loads.toml")
-# `all`: every kind but `io`, which is the study's way to do what `disk` does.
+# `all`: every kind except `io`, which is the study's variant of `disk`.
 ALL_OF = ("cpu", "memory", "paging", "disk", "network", "interrupt")
 _WORKERS = Path(__file__).with_name("workers")
 _MIB = 1 << 20
-_BLOCK_BYTES = (64 * _MIB, 256 * _MIB)  # of load `memory`: twice the cache, within these
-_SPARE_BYTES = 512 * _MIB  # of the disk and of memory: never taken
+_BLOCK_BYTES = (64 * _MIB, 256 * _MIB)  # limits of load `memory`; its size is twice the cache
+_SPARE_BYTES = 512 * _MIB  # of disk and memory, never used
 _PORTS = range(21000, 32000, 64)  # below Linux's ephemeral ports (32768)
 
 
 class LoadKind(FileModel, kw_only=True, frozen=True):
-    """One table of loads.toml; the file's head explains the keys."""
+    """One table of loads.toml; the head of that file explains the keys."""
 
     title: str
     program: list[str]
@@ -65,57 +65,57 @@ class LoadFile(FileModel, kw_only=True, frozen=True):
     interrupt: LoadKind
 
     def kinds(self) -> dict[str, LoadKind]:
-        """Every load by its name, in the order of the file."""
+        """All loads by name, in the order of the file."""
         return {name: getattr(self, name) for name in self.__struct_fields__}
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a load is to run; what is left out is decided by its table and this machine."""
+    """Settings of a load; defaults depend on its table and this machine."""
 
-    workers: int = 0  # of each part; 0: as its table says
-    cpus: Sequence[int] = ()  # none: all that this process may use
-    scratch: Path | None = None  # where files go; None: the caller's choice
+    workers: int = 0  # per part; 0: as in its table
+    cpus: Sequence[int] = ()  # empty: all that this process may use
+    scratch: Path | None = None  # folder for files; None: the caller's choice
     allow_weak: bool = False
 
 
 @dataclass(frozen=True)
 class Part:
-    """One kind of load, ready to start: a load has one, `all` and `cpu+disk` have several."""
+    """One kind of load, ready to start. `all` and `cpu+disk` have several parts."""
 
     name: str
     kind: LoadKind
     workers: int
-    programs: list[list[str]]  # arguments; {limited} is left for the supervisor
+    programs: list[list[str]]  # arguments; the supervisor fills in {limited}
     settings: dict[str, str] = field(default_factory=dict)
 
     def least(self, cpus: int) -> float:
-        """What the counter must reach on so many processors."""
+        """The minimum rate for this number of processors."""
         return self.kind.at_least * (cpus if self.kind.per_cpu else 1)
 
 
 @cache
 def kinds() -> dict[str, LoadKind]:
-    """Every load of loads.toml by its name."""
+    """All loads of loads.toml by name."""
     return read_toml(FILE, LoadFile).kinds()
 
 
 def names() -> list[str]:
-    """Every name `--load` takes; parts may be joined by `+`."""
+    """All names for `--load`; `+` combines parts."""
     return [NONE, *kinds(), ALL]
 
 
 def title(name: str) -> str:
-    """What a load does, in words."""
+    """Description of a load."""
     if name == NONE:
-        return "nothing beside the benchmark"
+        return "no load"
     if name == ALL:
         return f"{', '.join(ALL_OF)} at once"
     return kinds()[name].title
 
 
 def parts_of(name: str) -> list[str]:
-    """Kinds of a load: none for `none`. UsageError, with the nearest name, for an unknown one."""
+    """The kinds of a load; empty for `none`. Raises UsageError with the nearest name."""
     if name == NONE:
         return []
     found: dict[str, None] = {}
@@ -131,32 +131,33 @@ def parts_of(name: str) -> list[str]:
 
 
 def chosen_cpus(options: Options) -> list[int]:
-    """The processors a load may use. UsageError for one this process may not."""
+    """The processors of a load. Raises UsageError for one that this process may not use."""
     allowed = sorted(os.sched_getaffinity(0))
     unknown = sorted(set(options.cpus) - set(allowed))
     if unknown:
         raise UsageError(
-            f"load: processor {unknown[0]} is not there, or not for this process",
+            f"load: processor {unknown[0]} does not exist, or this process may not use it",
             remedy=f"It may use {', '.join(map(str, allowed))}",
         )
     return sorted(set(options.cpus)) or allowed
 
 
 def check_programs(name: str) -> None:
-    """ToolMissing where a program that a load needs is not installed."""
+    """Raises ToolMissing if a program of the load is not installed."""
     for part in parts_of(name):
         program = kinds()[part].program[0]
         if not program.startswith("{") and shutil.which(program) is None:
             raise ToolMissing(
                 f"load `{part}`: {program} is not installed",
-                remedy="Run `make setup`, or install the package of that name",
+                remedy="Run `make setup`, or install the package of the same name",
             )
 
 
 def parts(name: str, options: Options, folder: Path) -> list[Part]:
-    """What `name` means here; `folder` is the scratch folder, not yet made, in one that exists.
+    """The parts of `name` on this machine. `folder` is the scratch folder, to be made in an
+    existing one.
 
-    Raises LoadFailed where the machine has no room for it.
+    Raises LoadFailed if disk or memory are too small.
     """
     cpus = chosen_cpus(options)
     check_programs(name)
@@ -178,7 +179,7 @@ def _part(name: str, kind: LoadKind, options: Options, cpus: int, folder: Path) 
         "limited": "{limited}",
     }
     if kind.size_mb:
-        settings["size"] = f"{kind.size_mb} MiB a worker"
+        settings["size"] = f"{kind.size_mb} MiB per worker"
     if kind.disk:
         device, system = counters.device_of(folder.parent)
         settings["file_system"] = f"{system} on {device}" if device else system
@@ -190,17 +191,17 @@ def _part(name: str, kind: LoadKind, options: Options, cpus: int, folder: Path) 
         swap = _swap_free() > 2 * workers * kind.size_mb * _MIB
         words["paged"] = "anonymous" if swap else "file"
         settings["pages"] = (
-            "anonymous memory, to swap" if swap else "a mapped file, to itself: not enough swap"
+            "anonymous memory, paged to swap" if swap else "a mapped file, as swap is too small"
         )
-        settings["ram"] = f"{kind.limit_mb} MiB a worker"
+        settings["ram"] = f"{kind.limit_mb} MiB per worker"
     if name == "memory":
         cache_bytes = last_level_cache()
         low, high = _BLOCK_BYTES
         words["block_bytes"] = block = min(max(2 * cache_bytes, low), high)
-        settings["blocks"] = f"2 of {block // _MIB} MiB a worker"
+        settings["blocks"] = f"2 of {block // _MIB} MiB per worker"
         settings["last_level_cache"] = f"{cache_bytes // 1024} KiB" if cache_bytes else "unknown"
     if name in ("network", "interrupt"):
-        # Two loads at once look in different places: neither has opened its ports yet.
+        # Simultaneous loads search different ranges: neither has opened its ports yet.
         ports = _free_ports(workers + 1, _PORTS[:80] if name == "network" else _PORTS[80:])
         words["port"], words["other_port"] = ports, ports + workers
     processes = workers if kind.copies else 1
@@ -217,20 +218,20 @@ def _part(name: str, kind: LoadKind, options: Options, cpus: int, folder: Path) 
 def _check_disk(name: str, system: str, parent: Path) -> None:
     if system in ("tmpfs", "ramfs"):
         raise LoadFailed(
-            f"load `{name}`: {parent} is in memory ({system}): writing there moves no disk",
-            remedy="Name a folder on a disk with --load-scratch",
+            f"load `{name}`: {parent} is in memory ({system}): writing there does not load a disk",
+            remedy="Pass --load-scratch with a folder on a disk",
         )
 
 
 def _check_room(found: Sequence[Part], parent: Path) -> None:
-    """LoadFailed where disk or memory would run short of what others need."""
+    """Raises LoadFailed if disk or memory would become too small for other programs."""
     on_disk = sum(p.workers * p.kind.size_mb * _MIB for p in found if p.kind.disk)
     free = shutil.disk_usage(parent).free
     if on_disk and on_disk + _SPARE_BYTES > free:
         raise LoadFailed(
             f"load `{'+'.join(p.name for p in found)}` needs {on_disk // _MIB} MiB in {parent} "
             f"and leaves {_SPARE_BYTES // _MIB} MiB to others: {free // _MIB} MiB are free",
-            remedy="Name another folder with --load-scratch, or fewer workers with --load-workers",
+            remedy="Pass another folder with --load-scratch, or fewer workers with --load-workers",
         )
     in_memory = sum(p.workers * p.kind.limit_mb * _MIB for p in found)
     in_memory += sum(
@@ -242,12 +243,12 @@ def _check_room(found: Sequence[Part], parent: Path) -> None:
             f"load `{'+'.join(p.name for p in found)}` needs {in_memory // _MIB} MiB of memory "
             f"and leaves {_SPARE_BYTES // _MIB} MiB to others: {available // _MIB} MiB are "
             "available",
-            remedy="Fewer workers with --load-workers, or end other programs",
+            remedy="Pass fewer workers with --load-workers, or end other programs",
         )
 
 
 def _direct(parent: Path) -> bool:
-    """Whether files there can be written past the page cache (open(2), O_DIRECT)."""
+    """True if files there can bypass the page cache (open(2), O_DIRECT)."""
     with tempfile.NamedTemporaryFile(dir=parent, prefix=".kadenz-") as file:
         try:
             os.close(os.open(file.name, os.O_WRONLY | os.O_DIRECT))
@@ -259,7 +260,7 @@ def _direct(parent: Path) -> bool:
 
 
 def last_level_cache(root: Path = Path("/")) -> int:
-    """Bytes of the largest cache of CPU 0, 0 where the kernel does not say."""
+    """Bytes of the largest cache of CPU 0; 0 if unknown."""
     found = 0
     for file in root.glob("sys/devices/system/cpu/cpu0/cache/index*/size"):
         text = file.read_text().strip()
@@ -274,7 +275,7 @@ def _swap_free() -> int:
 
 
 def _meminfo(key: str) -> int:
-    """Bytes, 0 where /proc/meminfo has no such line."""
+    """Bytes; 0 if /proc/meminfo lacks the line."""
     for line in Path("/proc/meminfo").read_text().splitlines():
         name, _, value = line.partition(":")
         if name == key:
@@ -283,13 +284,13 @@ def _meminfo(key: str) -> int:
 
 
 def _free_ports(count: int, firsts: range) -> int:
-    """First of `count` ports of the loopback that nobody uses, neither TCP nor UDP."""
+    """First of `count` consecutive loopback ports that are free for TCP and UDP."""
     for first in firsts:
         if all(_is_free(port) for port in range(first, first + count)):
             return first
     raise LoadFailed(
         f"load: no {count} free ports between {firsts.start} and {firsts.stop}",
-        remedy="See what listens there: ss -lntu",
+        remedy="List listening programs: ss -lntu",
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A load while it runs: started, shown to bite, watched record by record, stopped."""
+"""A running load: started, verified, checked for each record, stopped."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from kadenz.load.control_groups import PREFIX, memory_groups
 from kadenz.load.counters import COUNTERS, Place, Reading
 from kadenz.load.definitions import Options, Part, chosen_cpus, parts
 
-FOLDER = ".kadenz-load-"  # scratch folders of running loads, below the folder that was named
-_WINDOW_S = 1.0  # over which a rate is measured before the run
-_WINDOWS = 20  # in which a load must begin to bite
-_RECORD_S = 1.0  # a shorter record's rate is noise, and no verdict
+FOLDER = ".kadenz-load-"  # scratch folders of running loads, below the chosen folder
+_WINDOW_S = 1.0  # window for measuring a rate before the run
+_WINDOWS = 20  # time for a load to take effect
+_RECORD_S = 1.0  # the rate of a shorter record is noise: no verdict
 _START_S = 30.0
-_STOP_S = 120.0  # a process that waits for a slow disk ends only when the disk answers
+_STOP_S = 120.0  # a process waiting for a slow disk only ends once the disk responds
 _MIB = 1 << 20
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether one part bites: "" or why not."""
+    """Verdict on one part: "" if it is effective, else the reason."""
 
     part: Part
     rate: float
@@ -44,9 +44,9 @@ class Verdict:
 
 
 class RunningLoad:
-    """A load beside a measurement. Use as a context manager; `start` first, then `began`.
+    """A load during a measurement. Use as a context manager; call `start`, then `began`.
 
-    Everything it starts belongs to a supervisor process, which cleans up whatever happens here.
+    Everything it starts belongs to a supervisor process, which cleans up even if this process dies.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class RunningLoad:
         self.name = name
         self.options = options
         self.cpus = chosen_cpus(options)
-        self.ended = ""  # why it is no more what it was, "" while it runs
+        self.ended = ""  # why it no longer runs as started, "" while it does
         self.entries: list[LoadEntry] = []
         self._say = say
         parent = (options.scratch or scratch).resolve()
@@ -69,7 +69,7 @@ class RunningLoad:
         except OSError as error:
             raise LoadFailed(
                 f"load `{name}`: {parent}: {error.strerror}",
-                remedy="Name a folder this user may write to with --load-scratch",
+                remedy="Pass --load-scratch with a folder that this user may write to",
             ) from None
         self._names = {part.kind.counter for part in self._parts}
         self._spec = self._specification(own)
@@ -82,10 +82,10 @@ class RunningLoad:
         self._known: list[int] = []  # its processes when the measurement began
 
     def start(self, stop: threading.Event) -> None:
-        """Measures the idle machine, starts the load and waits until it bites.
+        """Measures the idle machine, starts the load and waits until it takes effect.
 
-        Raises LoadFailed when it does not start, ends, or does not bite within 20 s (unless weak
-        loads are allowed), and when `stop` is set meanwhile.
+        Raises LoadFailed if it does not start, ends, has too little effect within 20 s (unless weak
+        loads are allowed), or if `stop` is set meanwhile.
         """
         self._say("measuring the machine without the load")
         before = counters.read(self._names, self._place)
@@ -97,9 +97,9 @@ class RunningLoad:
         weak = [verdict for verdict in verdicts if verdict.reason]
         if weak and not self.options.allow_weak:
             raise LoadFailed(
-                f"load `{self.name}` does not bite: {weak[0].part.name}: {weak[0].reason}",
-                remedy="Stop other work and try again, give it more --load-workers, or pass "
-                "--allow-weak-load, which stamps it",
+                f"load `{self.name}` is too weak: {weak[0].part.name}: {weak[0].reason}",
+                remedy="Stop other work and retry, pass more --load-workers, or accept it with "
+                "--allow-weak-load",
             )
         self.entries = [self._entry(verdict) for verdict in verdicts]
 
@@ -114,7 +114,7 @@ class RunningLoad:
         self._record = self._read(self._known)
 
     def record_ended(self, id: int) -> str:
-        """A record has ended: enters the load's rate meanwhile; why it is not under load, or ""."""
+        """A record has ended: stores the load's rate. Returns why it was not under load, or ""."""
         if self.alive() and self._record is not None:
             now = self._read(self._known)
             if now.at_s - self._record.at_s >= _RECORD_S:
@@ -123,7 +123,8 @@ class RunningLoad:
         return self.ended
 
     def finished(self) -> str:
-        """The measurement has ended: enters the rates over all of it; why it is no load, or ""."""
+        """The measurement has ended: stores the overall rates. Returns why it was too weak, or
+        ""."""
         if not self.alive():
             for entry in self.entries:
                 entry.verified, entry.reason = False, self.ended
@@ -143,7 +144,7 @@ class RunningLoad:
         return weak
 
     def alive(self) -> bool:
-        """Whether everything that was started still runs; never waits."""
+        """Checks that everything started still runs; never waits."""
         while not self.ended and self._process is not None:
             answer = self._hear(0.0)
             if answer is None:
@@ -152,7 +153,7 @@ class RunningLoad:
         return not self.ended
 
     def close(self) -> None:
-        """Ends the load and waits until nothing of it is left. May be called twice."""
+        """Ends the load and waits until all of it is gone. May be called twice."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -168,7 +169,7 @@ class RunningLoad:
             return
         finally:
             process.stdout.close()
-        if process.returncode != 0:  # the supervisor was killed: its work is left to us
+        if process.returncode != 0:  # the supervisor was killed: clean up here
             self._clean_up()
 
     def __enter__(self) -> Self:
@@ -205,12 +206,13 @@ class RunningLoad:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 bufsize=0,
-                start_new_session=True,  # Ctrl-C is for the lab, which then ends the load
+                start_new_session=True,  # the lab handles Ctrl-C and ends the load
             )
         except OSError as error:
             raise LoadFailed(
                 f"load `{self.name}`: {sys.executable} does not start: {error.strerror}",
-                remedy="Its supervisor is a program in Python: see that this user may execute it",
+                remedy="The load's supervisor is a Python program: make sure that this user may "
+                "execute it",
             ) from None
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(self._spec).encode() + b"\n")
@@ -219,7 +221,7 @@ class RunningLoad:
             said = answer.get("message", answer["event"]) if answer else "no answer"
             raise LoadFailed(
                 f"load `{self.name}` does not start: {said}",
-                remedy="See that its folder can be written to (--load-scratch)",
+                remedy="Make sure that its folder is writable (--load-scratch)",
             )
         self._sessions = answer["pids"]
         for part in self._parts:
@@ -229,7 +231,7 @@ class RunningLoad:
                 )
 
     def _hear(self, timeout_s: float) -> dict[str, Any] | None:
-        """The next line of the supervisor; {"event": "gone"} when there will be none."""
+        """The next line of the supervisor; {"event": "gone"} if it has ended."""
         assert self._process is not None and self._process.stdout is not None
         pipe: IO[bytes] = self._process.stdout
         until = time.monotonic() + timeout_s
@@ -251,12 +253,12 @@ class RunningLoad:
             how = f"by signal {-code}" if code < 0 else f"with status {code}"
             last = answer["said"].splitlines()[-1:]
             words = f": {last[0]}" if last else ""
-            self.ended = f"load `{answer['part']}` ended by itself, {how}{words}"
+            self.ended = f"load `{answer['part']}` ended unexpectedly, {how}{words}"
         else:
-            self.ended = f"load `{self.name}` is gone: its supervisor was ended"
+            self.ended = f"load `{self.name}` has ended: its supervisor was killed"
 
     def _clean_up(self) -> None:
-        """What the supervisor would have done."""
+        """Cleans up in place of the supervisor."""
         sessions = [pid for pids in self._sessions.values() for pid in pids]
         until = time.monotonic() + _START_S
         while (left := supervisor.of_sessions(sessions)) and time.monotonic() < until:
@@ -264,19 +266,19 @@ class RunningLoad:
             time.sleep(0.01)
         supervisor.remove(self._spec)
 
-    # ---- does it bite? ---------------------------------------------------------------------------
+    # ---- verification ----------------------------------------------------------------------------
 
     def _until_it_bites(self, stop: threading.Event) -> list[Verdict]:
-        """Looks at windows of a second until every part bites in one; verdicts of the last."""
+        """Checks windows of a second until all parts are effective; returns the last verdicts."""
         verdicts: list[Verdict] = []
-        self._say("the load is started, waiting until it bites")
+        self._say("load started, waiting for it to take effect")
         for _ in range(_WINDOWS):
             before = self._read()
             self._wait(stop)
             after = self._read()
             if not self.alive():
                 raise LoadFailed(
-                    self.ended, remedy="Try its command by hand: `kadenz list` shows what loads do"
+                    self.ended, remedy="Try its command by hand; `kadenz list` describes the loads"
                 )
             verdicts = [self._judge(part, before, after) for part in self._parts]
             if not any(verdict.reason for verdict in verdicts):
@@ -290,20 +292,20 @@ class RunningLoad:
         idle, least = self._idle[name], part.least(len(self.cpus))
         reason = ""
         if rate < least:
-            reason = f"{number(rate)} {unit}, at least {number(least)} are needed"
+            reason = f"{number(rate)} {unit}, required: at least {number(least)}"
         elif rate < part.kind.times_idle * idle:
             reason = (
-                f"{number(rate)} {unit}, and the machine does {number(idle)} without it: at least "
-                f"{part.kind.times_idle:g} times as much is needed"
+                f"{number(rate)} {unit}, and the idle machine does {number(idle)}; required: at "
+                f"least {part.kind.times_idle:g} times that rate"
             )
         else:
             reason = _share(part, used)
         return Verdict(part, rate, used, reason)
 
     def _judge_record(self, id: int, before: Reading, after: Reading) -> str:
-        """Enters a record's rates. Only their floor counts: a record may be a quiet moment.
+        """Stores a record's rates. Only `at_least` applies: a record may fall into a quiet moment.
 
-        Where the counter counts everybody's work, the load's own processes need their share too.
+        If the counter includes the work of others, the load's own processes need their share, too.
         """
         problem = ""
         for part, entry in zip(self._parts, self.entries, strict=True):
@@ -311,8 +313,8 @@ class RunningLoad:
             entry.record_rates[id] = _rounded(rate)
             if rate < entry.least and not problem:
                 problem = (
-                    f"load `{part.name}` did {number(rate)} {entry.unit} during this record, at "
-                    f"least {number(entry.least)} are needed"
+                    f"load `{part.name}` did {number(rate)} {entry.unit} during this record; "
+                    f"required: at least {number(entry.least)}"
                 )
             used = counters.cpu_percent(part.name, self._place, before, after)
             entry.record_cpu_percent[id] = _rounded(used)
@@ -322,7 +324,7 @@ class RunningLoad:
         return problem
 
     def _read(self, pids: list[int] | None = None) -> Reading:
-        """With the processor time of all its processes, or of `pids` of them."""
+        """Reads the counters, with the processor time of all its processes or only of `pids`."""
         return counters.read(self._names, self._place, self._sessions, pids)
 
     def _entry(self, verdict: Verdict) -> LoadEntry:
@@ -354,7 +356,7 @@ class RunningLoad:
 
 
 def sweep(parent: Path) -> None:
-    """Removes scratch folders whose kadenz and supervisor were both killed at once."""
+    """Removes scratch folders whose kadenz and supervisor were both killed."""
     for folder in parent.glob(f"{FOLDER}*"):
         own = folder.name.removeprefix(FOLDER)
         where, _, rest = own.partition("-")
@@ -368,13 +370,13 @@ def sweep(parent: Path) -> None:
 
 
 def _where() -> str:
-    """This machine and its processes: another container or host may share the folder."""
+    """Identifies this machine and PID namespace: other containers or hosts may share the folder."""
     space = Path("/proc/self/ns/pid").stat().st_ino
     return f"{zlib.crc32(f'{os.uname().nodename} {space}'.encode()):08x}"
 
 
 def _started(pid: int) -> str:
-    """When a process was started, in ticks since boot; a number given again is another process."""
+    """Start time of a process in ticks since boot; distinguishes processes with a reused PID."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except OSError:
@@ -382,7 +384,7 @@ def _started(pid: int) -> str:
 
 
 def _in_use(folder: Path) -> bool:
-    """Whether a process works in the folder: a load's processes do."""
+    """True if a process has the folder as its working directory, as a load's processes do."""
     for link in Path("/proc").glob("[0-9]*/cwd"):
         try:
             if link.readlink() == folder:
@@ -393,7 +395,7 @@ def _in_use(folder: Path) -> bool:
 
 
 def _share(part: Part, used: float) -> str:
-    """Why the load's own processes had too little processor time, "" when they had enough."""
+    """Why the load's own processes had too little processor time, "" if they had enough."""
     if used >= part.kind.cpu_at_least:
         return ""
     return (
@@ -403,13 +405,13 @@ def _share(part: Part, used: float) -> str:
 
 
 def told(entry: LoadEntry) -> str:
-    """ "disk: 312 MB/s written (idle 0.1)": a load's rate for a person."""
+    """A load's rate for people: "disk: 312 MB/s written (idle 0.1)"."""
     text = f"{entry.name}: {number(entry.rate)} {entry.unit} (idle {number(entry.idle_rate)})"
     return text if entry.verified else f"{text}; weak: {entry.reason}"
 
 
 def number(value: float) -> str:
-    """Three digits that mean something."""
+    """A number with three significant digits."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 

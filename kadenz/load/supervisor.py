@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The process between kadenz and a load: it owns the load, and outlives kadenz to end it.
+"""The process between kadenz and a load. It owns the load, and outlives kadenz to end it.
 
-Run as a program, with nothing but Python's own library. Standard input brings one line of JSON (a
-`Spec`) and stays open: when it ends, kadenz has ended, by whatever cause, SIGKILL included. The
-load's processes become this one's children when their own parents die (PR_SET_CHILD_SUBREAPER), so
-that none escapes; the kernel ends those it started itself should this one be killed
+A program that only needs Python's standard library. Standard input carries one line of JSON (a
+`Spec`) and stays open: its end means that kadenz has ended for any reason, even SIGKILL. Processes
+of the load become children of this process when their own parents die (PR_SET_CHILD_SUBREAPER), so
+that none escapes. If this process is killed, the kernel ends its direct children
 (PR_SET_PDEATHSIG). Folder and control group are removed last.
 
-Answers on standard output, a line of JSON each: `started`, `ended` (a program ended by itself),
+Each answer on standard output is a line of JSON: `started`, `ended` (a program ended unexpectedly),
 `failed` (nothing runs), `stopped`.
 """
 
@@ -29,10 +29,10 @@ from typing import Any
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
-_GRACE_S = 1.0  # between asking the load to end and ending it
-_GROUP_S = 5.0  # for a control group to become empty
-_SAID_BYTES = 2000  # of what a program that ended had said
-_WORST_VICTIM = 1000  # oom_score_adj: when memory runs out the load goes first
+_GRACE_S = 1.0  # between SIGTERM and SIGKILL
+_GROUP_S = 5.0  # timeout for a control group to become empty
+_SAID_BYTES = 2000  # of a program's last output
+_WORST_VICTIM = 1000  # oom_score_adj: if memory runs out, the load is killed first
 
 Spec = dict[str, Any]
 # {"folder": where scratch files and logs go; made here, removed at the end,
@@ -43,7 +43,7 @@ Spec = dict[str, Any]
 
 
 class Supervisor:
-    """Starts the programs of a specification, and ends everything that came of them."""
+    """Starts the programs of a specification, and ends all their descendants."""
 
     def __init__(self, spec: Spec, tell: Callable[..., None]) -> None:
         self._spec = spec
@@ -52,7 +52,7 @@ class Supervisor:
         self._group = ""
 
     def start(self) -> None:
-        """Starts every program. OSError when one does not start."""
+        """Starts every program. Raises OSError if one does not start."""
         folder = Path(self._spec["folder"])
         folder.mkdir(mode=0o700)
         if any(program["grouped"] for program in self._spec["programs"]):
@@ -67,7 +67,8 @@ class Supervisor:
         self._tell("started", pids=pids, group=self._group)
 
     def watch(self, commands: int, wake: int) -> None:
-        """Until standard input ends, a signal comes, or kadenz says so; tells of ends."""
+        """Waits for the end of standard input, a signal or a stop request; reports ended
+        programs."""
         poll = select.poll()
         for descriptor in (commands, wake, *self._running):
             poll.register(descriptor, select.POLLIN)
@@ -76,7 +77,7 @@ class Supervisor:
                 if descriptor == wake:
                     return
                 if descriptor == commands:
-                    return  # the end of kadenz, or its word to stop: the same
+                    return  # kadenz has ended or requests a stop
                 poll.unregister(descriptor)
                 process, part, log = self._running.pop(descriptor)
                 os.close(descriptor)
@@ -92,7 +93,7 @@ class Supervisor:
         while time.monotonic() < until and descendants(os.getpid()):
             _reap()
             time.sleep(0.01)
-        # A process may fork between two looks, so until none is left.
+        # A process may fork between two checks: repeat until none is left.
         while alive := descendants(os.getpid()):
             kill(alive)
             _reap()
@@ -119,7 +120,7 @@ class Supervisor:
 
 
 def _prepared(cpus: list[int], group: str) -> Callable[[], None]:
-    """For a child: dies with the supervisor, ordinary priority, its CPUs, its control group."""
+    """Runs in a child: dies with the supervisor; sets ordinary priority, CPUs and control group."""
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     parent = os.getpid()
 
@@ -131,7 +132,7 @@ def _prepared(cpus: list[int], group: str) -> Callable[[], None]:
             (Path(group) / "cgroup.procs").write_text(str(os.getpid()))
         os.sched_setaffinity(0, cpus)
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-        with contextlib.suppress(OSError):  # kadenz itself may have been niced by a user
+        with contextlib.suppress(OSError):  # a user may have started kadenz with nice
             os.setpriority(os.PRIO_PROCESS, 0, 0)
         with contextlib.suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text(str(_WORST_VICTIM))
@@ -140,7 +141,7 @@ def _prepared(cpus: list[int], group: str) -> Callable[[], None]:
 
 
 def _usable(group: dict[str, str]) -> bool:
-    """Makes a memory control group; False when it cannot be made, limited or joined."""
+    """Creates a memory control group; False if it cannot be created, limited or joined."""
     folder = Path(group["folder"])
     try:
         folder.mkdir()
@@ -162,14 +163,14 @@ def _usable(group: dict[str, str]) -> bool:
 
 
 def remove(spec: Spec) -> None:
-    """Removes what a load leaves in the file systems. Never raises."""
+    """Removes a load's files and control group. Never raises."""
     shutil.rmtree(spec["folder"], ignore_errors=True)
     for group in spec["groups"]:
         _remove_group(Path(group["folder"]))
 
 
 def _remove_group(folder: Path) -> None:
-    """Removes a control group, as soon as the kernel has let its last process go."""
+    """Removes a control group once the kernel has released its last process."""
     until = time.monotonic() + _GROUP_S
     while folder.is_dir() and time.monotonic() < until:
         try:
@@ -211,7 +212,7 @@ def processes() -> list[tuple[int, int, int]]:
 
 
 def kill(pids: Iterable[int]) -> None:
-    """SIGKILL to each that is still there."""
+    """Sends SIGKILL to each process that still exists."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -231,13 +232,13 @@ def _tail(log: Path) -> str:
 
 
 def _say(event: str, **fields: Any) -> None:
-    """A line to kadenz, if there is still one."""
+    """Writes a line to kadenz, if it still runs."""
     with contextlib.suppress(OSError):
         os.write(1, (json.dumps({"event": event, **fields}) + "\n").encode())
 
 
 def main() -> None:
-    """Reads the specification, runs the load until kadenz ends or wants no more, cleans up."""
+    """Reads the specification, runs the load until kadenz ends or stops it, cleans up."""
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     woken, waker = os.pipe()
@@ -246,7 +247,7 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: None)
     line = b""
-    while not line.endswith(b"\n"):  # unbuffered: what follows belongs to `watch`
+    while not line.endswith(b"\n"):  # unbuffered: `watch` reads the rest
         piece = os.read(0, 1)
         if not piece:
             return

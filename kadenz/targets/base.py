@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a tier has to offer: a program starts with a plan, bytes come back, it ends."""
+"""The interface of a tier: start a program with a plan, read its bytes, end it."""
 
 from __future__ import annotations
 
@@ -12,37 +12,38 @@ from kadenz.config.manifest import EmulatorEntry
 
 
 class Target(Protocol):
-    """One execution of an image. Open, read until None, close; close may come at any moment."""
+    """One execution of an image: open, read until None, close. `close` may be called at any
+    time."""
 
     def open(self, plan: str) -> None:
         """Starts the image with a plan. Raises ToolMissing or TargetFailed."""
 
     def read(self, timeout_s: float) -> bytes | None:
-        """Bytes that came: b"" when none came within the time, None when there will be no more."""
+        """Received bytes: b"" if none arrived in time, None at the end."""
 
     def stop(self) -> bool:
-        """Asks it to end early; True when it will still hand over what it holds."""
+        """Requests an early end; True if the target will still deliver its samples."""
 
     def post_mortem(self) -> str:
-        """What can be seen from outside of a target that fell silent: registers, its last words."""
+        """The state of a silent target, seen from outside: registers, last output."""
 
     def close(self) -> str:
-        """Ends it, gently first. What it said outside the frames, "" when nothing."""
+        """Ends the target, gracefully first. Returns its output outside of frames, or ""."""
 
     def emulator(self) -> EmulatorEntry | None:
-        """The emulator that executes the image, None on real machines."""
+        """The emulator that executes the image; None on real machines."""
 
 
 @runtime_checkable
 class KnowsItsEnd(Protocol):
-    """A target that can tell why it ended by itself."""
+    """A target that knows why it ended early."""
 
     def why_it_ended(self) -> str:
-        """In words; "" when it cannot tell this time."""
+        """The reason; "" if unknown."""
 
 
 def die_with_parent() -> Callable[[], None]:
-    """For a child process: the kernel ends it when the lab dies, however that comes about.
+    """Runs in a child process: the kernel kills it when the lab dies for any reason.
 
     PR_SET_PDEATHSIG is option 1 of prctl(2). The library is loaded here, before the fork.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which targets this machine can measure, and what is missing for the others."""
+"""Checks which targets this machine can measure, and what the others lack."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LookUp = Callable[[Need], Tool]
 
 @dataclass(frozen=True)
 class Missing:
-    """One thing a target lacks on this machine, and how to get it."""
+    """One missing requirement of a target on this machine, and its remedy."""
 
     problem: str
     remedy: str
@@ -30,7 +30,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class TargetCheck:
-    """Whether a target can run here. `scope` is the same for the instrument from outside."""
+    """The requirements of a target that this machine lacks, also for the scope."""
 
     name: str
     title: str
@@ -41,16 +41,16 @@ class TargetCheck:
 
     @property
     def ready(self) -> bool:
-        """Nothing is missing for the instrument on the target."""
+        """True if nothing is missing for the counter instrument."""
         return not self.missing
 
 
 def check_targets(
     look_up: LookUp = tools.look_up, of_host: Sequence[Missing] = ()
 ) -> list[TargetCheck]:
-    """Check every target the checkout offers; each tool is looked up once.
+    """Check every target of the checkout.
 
-    `of_host` is what this machine itself lacks for measuring on it: rights.
+    `of_host` lists rights that this machine lacks for targets of tier host.
     """
     known: dict[str, Tool] = {}
 
@@ -86,14 +86,14 @@ def _check(
         missing.append(_lacking(emulator))
         missing.append(_machine(emulator, board.tier.emulated.machine))
         for_scope.append(_plugin_header(emulator))
-        note = "counts instructions, no time of a board"
+        note = "counts instructions, not the time of a board"
     guest = board.tier.guest
     if name.tier == "guest" and guest is not None and kernel.guest is not None:
         emulator = look_up(tools.need(guest.qemu))
         missing += [_lacking(emulator), _machine(emulator, guest.machine)]
         note = _guest_kernels(name.board, kernel.guest, missing)
     if name.tier == "board" and board.tier.board is not None:
-        note = "" if board.tier.board.verified else "nobody has run the suite on the real board yet"
+        note = "" if board.tier.board.verified else "the suite has never run on the real board"
     return TargetCheck(
         str(name),
         board.title,
@@ -105,7 +105,7 @@ def _check(
 
 
 def _compiler(name: str, board: Board) -> Need:
-    """The compiler of the board's tool chain; this machine's own without one."""
+    """The compiler of the board's tool chain; without one, this machine's own."""
     compiler = inventory.compiler(name, board.arch)
     try:
         return tools.need(compiler)
@@ -118,9 +118,9 @@ def _lacking(tool: Tool) -> Missing | None:
 
 
 def _machine(emulator: Tool, machine: str) -> Missing | None:
-    """The emulator must know the board's machine; versions add and drop them."""
+    """Checks that the emulator supports the board's machine; this depends on its version."""
     if emulator.problem or emulator.path is None:
-        return None  # said already
+        return None  # already reported
     answer = subprocess.run(
         [str(emulator.path), "-machine", "help"], capture_output=True, text=True, check=False
     )
@@ -131,7 +131,7 @@ def _machine(emulator: Tool, machine: str) -> Missing | None:
 
 
 def _guest_kernels(board: str, kernels: GuestKernels, missing: list[Missing | None]) -> str:
-    """Which kernels are there, in words. The default one missing means the target cannot run."""
+    """Lists available kernels. The target cannot run without the default one."""
     found = []
     for number, version in enumerate(kernels.versions.get(board, ())):
         try:
@@ -139,7 +139,7 @@ def _guest_kernels(board: str, kernels: GuestKernels, missing: list[Missing | No
         except ToolMissing as error:
             if number == 0:
                 missing.append(Missing(error.message, error.remedy))
-    return f"{', '.join(found)}; counts instructions, no latency of hardware"
+    return f"{', '.join(found)}; counts instructions, not hardware latency"
 
 
 def _plugin_header(emulator: Tool) -> Missing | None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tier `guest`: a Linux that boots in QEMU, its time driven by counted instructions.
 
-The plan lies in the initial RAM disk, frames come over a serial line of their own, and the kernel's
-words over another, so that neither disturbs the other. Nothing of the outside reaches the guest
-while it runs: no key, no packet, no clock, no random number. So two runs are byte-identical.
+The plan is in the initial RAM disk. Frames and the kernel's messages use separate serial lines. The
+running guest receives no external input: no key, no packet, no clock, no random number. Therefore
+two runs are byte-identical.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from kadenz.config.manifest import LoadEntry
 from kadenz.targets.guest_kernel import GuestKernel
 from kadenz.targets.qemu_process import QemuProcess, counted_instructions
 
-# What a load of kernels/linux/guest/load.c does, by name.
+# Descriptions of the loads in kernels/linux/guest/load.c.
 LOADS = {
-    "cpu": "a thread that computes without end",
-    "memory": "copies 8 MiB from one place to another",
-    "syscalls": "one byte through a pipe and back out, without end",
+    "cpu": "one thread that computes continuously",
+    "memory": "copies blocks of 8 MiB",
+    "syscalls": "writes one byte to a pipe and reads it back, continuously",
     "timers": "an interrupt and a wake-up every 97 µs",
 }
-_POWER_OFF_S = 60.0  # after its last frame, for the loads' rates and the end
-_LINES = 30  # of its console, in an error
+_POWER_OFF_S = 60.0  # after the last frame, for the loads' rates and the end
+_LINES = 30  # of its console, shown in an error
 _LOAD = re.compile(r"^kadenz-load: (\w+) (\w+) (\d+) (\d+)\s*$", re.MULTILINE)
 _WITHOUT = re.compile(r"^kadenz-init: threads (\S+): 0 set", re.MULTILINE)
 _OWN = re.compile(r"^kadenz-.*$", re.MULTILINE)
@@ -37,11 +37,11 @@ _FAILED = re.compile(r"kadenz-init: failed: (.*)")
 
 
 class GuestTarget(QemuProcess):
-    """One boot of a kernel with the suite as its work.
+    """One boot of a kernel that runs the suite.
 
-    `pack` makes the initial RAM disk for a plan; `load` names loads inside, joined by `+`;
-    `threads` are rules for threads of its kernel, `irq/*:fifo:50`, the later above the earlier;
-    `disturbance` is what the module kernels/linux/disturbance is told, "" for none.
+    `pack` makes the initial RAM disk for a plan. `load` names loads inside, joined by `+`.
+    `threads` are rules for kernel threads, `irq/*:fifo:50`; later rules override earlier ones.
+    `disturbance` configures the module kernels/linux/disturbance, "" for none.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class GuestTarget(QemuProcess):
         self._given_up = False
         self.console = ""  # once it is closed
         self.loads: list[LoadEntry] = []  # once it is closed
-        self.without_thread: list[str] = []  # globs that no thread of its kernel has; once closed
+        self.without_thread: list[str] = []  # globs that match no thread of its kernel; once closed
 
     def open(self, plan: str) -> None:
         """Boots the kernel with the plan in its initial RAM disk."""
@@ -72,12 +72,12 @@ class GuestTarget(QemuProcess):
         self._start()
 
     def stop(self) -> bool:
-        """Nothing inside can be asked; what it sent so far is what there is."""
+        """The guest cannot be asked to end early."""
         self._given_up = True
         return False
 
     def why_it_ended(self) -> str:
-        """A panic of its kernel or a failure of its first program; "" when there was neither."""
+        """A kernel panic or a failure of init; "" without either."""
         console = self._read_console()
         for pattern, words in ((_PANIC, "its kernel panicked"), (_FAILED, "it could not start")):
             found = pattern.search(console)
@@ -86,16 +86,17 @@ class GuestTarget(QemuProcess):
         return ""
 
     def post_mortem(self) -> str:
-        """The last lines of its console and the registers of the last look."""
+        """The last lines of its console, and the last registers."""
         self._given_up = True
         try:
             registers = self._looks()[-1]
-        except Exception as error:  # the emulator itself may be what hangs
+        except Exception as error:  # the emulator itself may hang
             registers = f"QEMU does not answer ({type(error).__name__})"
         return "\n".join([self._last_lines(), registers, self._said()]).strip()
 
     def close(self) -> str:
-        """Waits for the machine to end, or ends it; what init said, or its last lines."""
+        """Waits for the machine to end, or ends it. Returns the output of init, or its last
+        lines."""
         if self._process is not None and not self._given_up:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_POWER_OFF_S)
@@ -113,7 +114,7 @@ class GuestTarget(QemuProcess):
         command = [str(self._qemu), "-machine", tier.machine, "-cpu", tier.cpu, "-smp", "1"]
         command += ["-m", str(tier.memory_mib), "-accel", "tcg,thread=single"]
         command += counted_instructions(tier.icount_shift)
-        # The same date, and the same random numbers, in every run.
+        # Every run has the same date and the same random numbers.
         command += ["-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "7"]
         command += ["-nodefaults", "-display", "none", "-monitor", "none", "-no-reboot"]
         command += ["-append", self._parameters()]
@@ -129,7 +130,7 @@ class GuestTarget(QemuProcess):
         return [*command, "-kernel", str(self._kernel.image), "-initrd", str(folder / "initrd")]
 
     def _parameters(self) -> str:
-        """The kernel's command line: no address by chance, a panic is the end, what init does."""
+        """The kernel's command line: fixed addresses, end on panic, settings for init."""
         words = [f"console={self._tier.console}", "quiet", "panic=-1", "oops=panic"]
         words += ["nokaslr", "norandmaps", *self._tier.parameters.split()]
         words.append(f"KDZ_FRAMES={self._tier.frames}")
@@ -152,7 +153,7 @@ class GuestTarget(QemuProcess):
 
 
 def _entry(name: str, unit: str, done: str, time_ns: str) -> LoadEntry:
-    """A load's own account: units it did, in which time of the guest's clock."""
+    """A load's own count: units of work, over a time of the guest's clock."""
     rate = int(done) * 1e9 / max(1, int(time_ns))
     return LoadEntry(
         name=name,
@@ -164,5 +165,5 @@ def _entry(name: str, unit: str, done: str, time_ns: str) -> LoadEntry:
         idle_rate=0.0,
         rate=rate,
         verified=rate > 0,
-        reason="" if rate > 0 else "it did nothing",
+        reason="" if rate > 0 else "it did no work",
     )

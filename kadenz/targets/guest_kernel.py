@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of guests in the cache, where `make guest-kernels` puts them."""
+"""Kernels of guests in the cache, provided by `make guest-kernels`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from kadenz.errors import ToolMissing
 
 _FILES = ("kernel", "release", "origin", "disturbance.ko")
 REMEDY = (
-    "Run `make guest-kernels`: it unpacks Debian's kernels into the cache and builds riscv64's "
-    "(minutes, once), ~/.cache/kadenz/guests; nothing is installed"
+    "Run `make guest-kernels`: it unpacks Debian's kernels into ~/.cache/kadenz/guests and builds "
+    "that of riscv64 (takes minutes, once); nothing is installed"
 )
 
 
@@ -21,15 +21,15 @@ REMEDY = (
 class GuestKernel:
     """A kernel that QEMU can boot."""
 
-    version: str  # as it is chosen: "6.12"
-    release: str  # as it calls itself: "6.12.95+deb12-rt-amd64"
+    version: str  # as selected: "6.12"
+    release: str  # as reported by the kernel: "6.12.95+deb12-rt-amd64"
     origin: str  # "Debian linux-image-6.12.95+deb12-rt-amd64 6.12.95-1~bpo12+1"
     image: Path
-    disturbance: Path  # the module kernels/linux/disturbance for this very kernel
+    disturbance: Path  # the module kernels/linux/disturbance built for this kernel
 
 
 def find(board: str, kernels: GuestKernels, version: str) -> GuestKernel:
-    """The kernel of a version for a board; ToolMissing when it is not in the cache."""
+    """The kernel of a version for a board. Raises ToolMissing if it is not in the cache."""
     folder = tools.cache_dir() / "guests" / board / f"{version}-{kernels.flavour}"
     if not all((folder / name).is_file() for name in _FILES):
         kind = "PREEMPT_RT kernel" if kernels.flavour == "rt" else "plain kernel"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tier `host`: the image is a program of this Linux; plan on its input, frames from its output.
 
-The program may come from anywhere: the suite's own, or any other that speaks the wire format.
+It is the suite, or any other program with the same wire format.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from kadenz.errors import TargetFailed
 from kadenz.targets.base import die_with_parent
 
 _READ_BYTES = 1 << 18
-_EXIT_S = 1.0  # between its last frame and its end
-_GRACE_S = 2.0  # between asking a program to end and ending it
+_EXIT_S = 1.0  # between the last frame and the end of the program
+_GRACE_S = 2.0  # between SIGTERM and SIGKILL
 
 
 class ProcessTarget:
@@ -30,17 +30,17 @@ class ProcessTarget:
     def __init__(
         self, command: Sequence[str], *, folder: Path | None = None, suite: bool = False
     ) -> None:
-        """`suite`: it reads its plan line by line, and maps a file for its samples."""
+        """`suite`: the program reads its plan line by line, and maps a file for its samples."""
         self.suite = suite
         self.storage = -1  # descriptor of that file
-        self._lines: list[bytes] = []  # of the plan, not handed over yet
+        self._lines: list[bytes] = []  # of the plan, not sent yet
         self._command = list(command)
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
         self._errors: IO[bytes] | None = None
 
     def open(self, plan: str) -> None:
-        """Starts the program and hands it the plan: of the suite the first line, see `go_on`."""
+        """Starts the program and sends the plan; for the suite only the first line, see `go_on`."""
         handed = {"KADENZ_STORAGE": str(self.storage)} if self.storage >= 0 else {}
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close)
         try:
@@ -53,22 +53,22 @@ class ProcessTarget:
                 env=os.environ | handed,
                 pass_fds=[self.storage] if handed else [],
                 bufsize=0,
-                start_new_session=True,  # Ctrl-C is for the lab, which then ends the program
+                start_new_session=True,  # the lab handles Ctrl-C and ends the program
                 preexec_fn=die_with_parent(),  # noqa: PLW1509 (one system call, loaded before)
             )
         except OSError as error:
             raise TargetFailed(
                 f"{self._command[0]} does not start: {error.strerror}",
-                remedy="Remove the build folder and run again",
+                remedy="Remove the build folder and retry",
             ) from None
         self._lines = plan.encode().splitlines(keepends=True) if handed else [plan.encode()]
         self.go_on()
 
     def go_on(self) -> None:
-        """The next line of the plan: what the last one brought is stored.
+        """Sends the next line of the plan, once the previous record is stored.
 
-        The storage of the suite is free for the next record only then, and while one is measured
-        nothing of the last is left to do.
+        Only then the suite's storage is free for the next record, and no work on the previous
+        record remains during the measurement.
         """
         assert self._process is not None and self._process.stdin is not None
         try:
@@ -77,7 +77,7 @@ class ProcessTarget:
             if not self._lines:
                 self._process.stdin.close()
         except (BrokenPipeError, ValueError):
-            pass  # it ended before it read the plan: its output says why
+            pass  # it ended before reading the plan: its output shows why
 
     def read(self, timeout_s: float) -> bytes | None:
         """The next bytes of its standard output."""
@@ -89,24 +89,24 @@ class ProcessTarget:
         return os.read(pipe, _READ_BYTES) or None
 
     def stop(self) -> bool:
-        """SIGTERM: the suite ends its record, hands over its samples and says DONE."""
+        """Sends SIGTERM: the suite ends its record, delivers its samples and reports DONE."""
         assert self._process is not None
         self._process.terminate()
         return True
 
     def post_mortem(self) -> str:
-        """Where its threads stand, and what it wrote to standard error."""
+        """The state of its threads, and its standard error."""
         words = self._said()
         return "\n".join(part for part in (self._threads(), words) if part)
 
     def close(self) -> str:
-        """Asks it to end, then ends it; how it ended when that was not by itself and well."""
+        """Requests the end, then kills it. Returns how it ended unless it exited successfully."""
         if self._process is None:
             return ""
         process = self._process
         ended_itself = process.poll()
         if ended_itself is None:
-            try:  # it may be between its last frame and its exit
+            try:  # it may still be exiting after its last frame
                 ended_itself = process.wait(_EXIT_S)
             except subprocess.TimeoutExpired:
                 self._end(process)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tier `emulated`: the image runs in QEMU, its time driven by counted instructions.
 
-The plan lies in the board's plan page before reset, the serial line goes into a file that is read
-while it grows.
+The plan is in the board's plan page before reset. The serial line goes to a file that is read while
+it grows.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kadenz.config.board import EmulatedTier
 from kadenz.elf import Elf
 from kadenz.targets.qemu_process import QemuProcess, counted_instructions
 
-# Lines of `info registers` that hold floating point only: forty that nobody reads.
+# Lines of `info registers` that only hold floating point: forty lines.
 _FLOATS = re.compile(r"^\s*(f\d+/|fcsr|s\d\d=|FPSCR)|^\s*$")
 
 
@@ -32,22 +32,23 @@ class QemuTarget(QemuProcess):
         """Boots the image with the plan in its page."""
         page = plan.encode() + b"\0"
         if len(page) > self._tier.plan_bytes:
-            raise ValueError(f"a plan of {len(page)} bytes, the page has {self._tier.plan_bytes}")
+            raise ValueError(f"the plan has {len(page)} bytes, the page {self._tier.plan_bytes}")
         (self._folder / "plan").write_bytes(page)
         self._start()
 
     def post_mortem(self) -> str:
-        """Where the target is, seen several times because its interrupts go on, and its registers.
+        """The target's position, sampled several times because interrupts continue, and registers.
 
-        The registers are those of the last look.
+        The registers are those of the last sample.
         """
         try:
             looks = self._looks()
-        except Exception as error:  # the emulator itself may be what hangs
+        except Exception as error:  # the emulator itself may hang
             return f"QEMU does not answer ({type(error).__name__}); {self._said()}".strip("; ")
         seen = [dict(self._symbols(registers)) for registers in looks]
         where = [
-            f"{name} is in {symbol}" + (f", in {count} of {len(looks)} looks" if count > 1 else "")
+            f"{name} is in {symbol}"
+            + (f", in {count} of {len(looks)} samples" if count > 1 else "")
             for name in dict.fromkeys(name for names in seen for name in names)
             for symbol, count in _counted(names[name] for names in seen if name in names)
         ]
@@ -55,7 +56,7 @@ class QemuTarget(QemuProcess):
         return "\n".join([*where, *kept, self._said()]).strip()
 
     def _command(self, folder: Path | None) -> list[str]:
-        """The command line; without a folder the part of it that belongs into a manifest."""
+        """The command line; without a folder, the part for the manifest."""
         tier = self._tier
         command = [str(self._qemu), "-machine", tier.machine]
         command += [*counted_instructions(tier.icount_shift), "-nographic"]
@@ -82,7 +83,7 @@ class QemuTarget(QemuProcess):
 
 
 def _counted(symbols: Iterable[str]) -> list[tuple[str, int]]:
-    """Functions by how often they were seen, each with the offset of its last look."""
+    """Functions by number of samples, each with the offset of its last sample."""
     last: dict[str, str] = {}
     count: Counter[str] = Counter()
     for symbol in symbols:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""QEMU as a process: started, its serial line read while it grows, asked, ended.
+"""QEMU as a process: start it, read its growing serial output, query it, end it.
 
-QMP is used only when the target is over or hangs: a connection while it runs could change nothing
-of its virtual time, but nothing needs one either.
+QMP is only used after the target has ended or hangs. A connection would not affect virtual time,
+but is never needed earlier.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_FOLDER = "kadenz-qemu-"  # then the process that made it
+_FOLDER = "kadenz-qemu-"  # followed by the PID of its creator
 _READ_BYTES = 1 << 18
-_GRACE_S = 2.0  # between asking QEMU to end and ending it
-_EXIT_S = 0.3  # for an image that ends QEMU by itself
+_GRACE_S = 2.0  # between SIGTERM and SIGKILL
+_EXIT_S = 0.3  # timeout for an image that ends QEMU
 _POLL_S = 0.01
-_LOOKS = 5  # at a target that hangs
+_LOOKS = 5  # samples of a hanging target
 _BETWEEN_LOOKS_S = 0.005
 
 
 def sweep() -> None:
-    """Removes folders that a killed kadenz left; its QEMU died with it (`die_with_parent`)."""
+    """Removes folders left by a killed kadenz; its QEMU died with it (`die_with_parent`)."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}[0-9]*-*"):
         process = folder.name.removeprefix(_FOLDER).partition("-")[0]
         if not Path("/proc", process).exists():
@@ -45,7 +45,7 @@ def sweep() -> None:
 
 
 class QemuProcess:
-    """What every target inside QEMU shares. A subclass names the command line."""
+    """Base of all targets in QEMU. A subclass provides the command line."""
 
     def __init__(self, qemu: str) -> None:
         self._name = qemu
@@ -55,12 +55,12 @@ class QemuProcess:
 
     @cached_property
     def _folder(self) -> Path:
-        """A folder of this execution, made when it is first needed."""
+        """The folder of this execution, created on first use."""
         sweep()
         return Path(tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-"))
 
     def _start(self) -> None:
-        """Starts QEMU; the file `serial` of the folder becomes what the target says."""
+        """Starts QEMU; its file `serial` receives the target's output."""
         (self._folder / "serial").touch()
         self._serial = (self._folder / "serial").open("rb")
         with (self._folder / "words").open("wb") as words:
@@ -69,16 +69,17 @@ class QemuProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=words,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C is for the lab, which then ends QEMU
+                start_new_session=True,  # the lab handles Ctrl-C and ends QEMU
                 preexec_fn=die_with_parent(),  # noqa: PLW1509 (one system call, loaded before)
             )
 
     def read(self, timeout_s: float) -> bytes | None:
-        """What the serial line brought since the last call."""
+        """New output of the serial line since the last call."""
         assert self._serial is not None and self._process is not None
         end = time.monotonic() + timeout_s
         while True:
-            over = self._process.poll() is not None  # asked before reading, so nothing is missed
+            # Checked before reading, so that no output is missed.
+            over = self._process.poll() is not None
             data = self._serial.read(_READ_BYTES)
             if data:
                 return data
@@ -89,11 +90,11 @@ class QemuProcess:
             time.sleep(_POLL_S)
 
     def stop(self) -> bool:
-        """Nothing inside can be asked; what it sent so far is what there is."""
+        """The target cannot be asked to end early."""
         return False
 
     def close(self) -> str:
-        """Quits QEMU; what QEMU itself said, or how it died."""
+        """Quits QEMU. Returns QEMU's own messages, or how it died."""
         said = self._end()
         if self._serial is not None:
             self._serial.close()
@@ -103,7 +104,7 @@ class QemuProcess:
         return said
 
     def emulator(self) -> EmulatorEntry | None:
-        """QEMU, its version, its arguments without the names of temporary files."""
+        """QEMU's name, version, and arguments without temporary files."""
         return EmulatorEntry(
             name=self._name,
             version=tools.version(self._name),
@@ -111,11 +112,11 @@ class QemuProcess:
         )
 
     def _command(self, folder: Path | None) -> list[str]:
-        """The command line; without a folder the part of it that belongs into a manifest."""
+        """The command line; without a folder, the part for the manifest."""
         raise NotImplementedError
 
     def _looks(self) -> list[str]:
-        """Its registers at some moments. Raises when QEMU does not answer in time."""
+        """Registers at several moments. Raises if QEMU does not answer in time."""
         return self._talk(_look)
 
     def _said(self) -> str:
@@ -126,12 +127,12 @@ class QemuProcess:
         return ""
 
     def _end(self) -> str:
-        """Ends the process if it still runs; what it said."""
+        """Ends the process if it still runs. Returns its messages."""
         process, self._process = self._process, None
         if process is None:
             return ""
         try:
-            # After its last frame the image ends QEMU by itself (semihosting).
+            # After the last frame the image ends QEMU (semihosting).
             died = process.wait(_EXIT_S)
         except subprocess.TimeoutExpired:
             self._quit(process)
@@ -145,11 +146,11 @@ class QemuProcess:
         try:
             process.wait(_GRACE_S)
         except subprocess.TimeoutExpired:
-            process.kill()  # a plugin can make QEMU deaf to SIGTERM
+            process.kill()  # a plugin can make QEMU ignore SIGTERM
             process.wait()
 
     def _talk(self, conversation: Callable[[QMPClient], Awaitable[T]]) -> T:
-        """A conversation over QMP. Raises when QEMU does not answer in time."""
+        """Runs a QMP conversation. Raises if QEMU does not answer in time."""
         import asyncio
 
         from qemu.qmp import QMPClient
@@ -160,29 +161,29 @@ class QemuProcess:
             try:
                 return await conversation(client)
             finally:
-                with contextlib.suppress(Exception):  # it may be gone already
+                with contextlib.suppress(Exception):  # it may have ended already
                     await client.disconnect()
 
         return asyncio.run(asyncio.wait_for(talk(), _GRACE_S))
 
 
 def counted_instructions(shift: int) -> list[str]:
-    """Options that make an instruction 2**shift ns of virtual time, and runs byte-identical."""
-    # sleep=off: when all wait, virtual time jumps to the next timer instead of passing.
-    # rr=record: QEMU's main loop and its processor then take turns under one lock. Without it
-    # the main loop can see a processor that has just halted, whose last instructions are not
-    # counted yet, and jump too far by as many: on a busy machine one tick of about 80,000 was
-    # late so. Only the lock is wanted; the recording goes nowhere.
+    """Options for 2**shift ns of virtual time per instruction, and byte-identical runs."""
+    # sleep=off: if everything waits, virtual time jumps to the next timer. rr=record: QEMU's main
+    # loop and its processor alternate under one lock. Without it the main loop may see a processor
+    # that has just halted before its last instructions are counted, and jump too far by that
+    # number: on a busy machine, one tick in about 80,000 was late. Only the lock is needed; the
+    # recording is discarded.
     return ["-icount", f"shift={shift},sleep=off,rr=record,rrfile={os.devnull}"]
 
 
 async def _leave(client: QMPClient) -> None:
-    with contextlib.suppress(Exception):  # it may be gone before it answers
+    with contextlib.suppress(Exception):  # it may end before it answers
         await client.execute("quit")
 
 
 async def _look(client: QMPClient) -> list[str]:
-    """Registers at some moments, each with the machine stopped so that they belong together."""
+    """Registers at several moments, each with the machine stopped so that they are consistent."""
     import asyncio
 
     looks: list[str] = []

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a scope trace to samples: marks in, spans of instructions out.
+"""Converts a scope trace to samples: marks in, spans of instructions out.
 
 A trace is a header and events of 12 bytes, little-endian (instruments/scope/README.md): the number
-of instructions executed so far, u64, and the stored mark, u32. A record lies between an opening and
-a closing mark that carry its number; in it each BEGIN is followed by its END.
+of instructions executed so far, u64, and the stored mark, u32. A record is enclosed by an opening
+and a closing mark with its number; in it each BEGIN is followed by its END.
 """
 
 from __future__ import annotations
@@ -45,16 +45,18 @@ _HEADER = np.dtype(
 Spans = NDArray[np.uint64]
 Events = NDArray[np.void]
 
-_REPORT = "Run again; if it stays, the benchmark stamps its marks wrongly: report it with the trace"
+_REPORT = (
+    "Retry; if it persists, the benchmark sets its marks incorrectly: report it with the trace"
+)
 
 
 class ScopeDamaged(TargetFailed):
-    """The trace is not what the plugin writes, or its marks do not pair."""
+    """The trace is not valid, or its marks are not paired."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What the plugin wrote. `complete` is false when the emulator was killed before its end."""
+    """The trace of the plugin. `complete` is false if the emulator was killed."""
 
     events: Events
     marker_address: int
@@ -63,10 +65,10 @@ class Trace:
 
 @dataclass(frozen=True)
 class RecordSpans:
-    """The spans of one record in instructions, in the order measured.
+    """The spans of one record in instructions, in order of measurement.
 
-    `closed` is false when the trace ends inside the record: then it was stopped early, and a BEGIN
-    still waiting for its END at that point is no error.
+    `closed` is false if the trace ends inside the record: it was stopped early, and a final BEGIN
+    without END is not an error.
     """
 
     record: int
@@ -75,13 +77,13 @@ class RecordSpans:
 
 
 def read_trace(path: Path) -> Trace:
-    """Read a trace file. Raises ScopeDamaged, which names what is wrong with it."""
+    """Read a trace file. Raises ScopeDamaged with the problem."""
     try:
         data = path.read_bytes()
     except OSError as error:
         raise ScopeDamaged(
             f"{path}: the scope's trace cannot be read: {error.strerror}",
-            remedy="The emulator ended before the plugin could write: see its output",
+            remedy="The emulator ended before the plugin could write it: see the emulator's output",
         ) from error
     return parse_trace(data, source=str(path))
 
@@ -91,16 +93,17 @@ def parse_trace(data: bytes, *, source: str = "trace") -> Trace:
     if len(data) < HEADER_BYTES or data[:8] != MAGIC:
         raise ScopeDamaged(
             f"{source}: this is not a scope trace (it does not begin with {MAGIC.decode()})",
-            remedy="The plugin writes the trace that `run.json` belongs to: name that one",
+            remedy="Pass the trace that the plugin wrote for this `run.json`",
         )
     header = np.frombuffer(data, dtype=_HEADER, count=1)[0]
     if int(header["version"]) != VERSION:
         raise ScopeDamaged(
-            f"{source}: trace version {int(header['version'])}, this kadenz reads {VERSION}",
+            f"{source}: trace version {int(header['version'])}; this kadenz reads version "
+            f"{VERSION}",
             remedy="Measure again with this version of kadenz",
         )
     if int(header["header_bytes"]) != HEADER_BYTES or int(header["event_bytes"]) != EVENT.itemsize:
-        raise ScopeDamaged(f"{source}: the header contradicts its version", remedy=_REPORT)
+        raise ScopeDamaged(f"{source}: the header does not match its version", remedy=_REPORT)
     body = data[HEADER_BYTES:]
     whole, rest = divmod(len(body), EVENT.itemsize)
     events = np.frombuffer(body, dtype=EVENT, count=whole)
@@ -110,7 +113,7 @@ def parse_trace(data: bytes, *, source: str = "trace") -> Trace:
     stray = np.flatnonzero(events["value"] == LAST)
     if stray.size:
         raise ScopeDamaged(
-            f"{source}: the mark that ends a trace stands at event {stray[0]} of {events.size}",
+            f"{source}: the mark that ends a trace is at event {stray[0]} of {events.size}",
             remedy=_REPORT,
         )
     counts = events["instructions"]
@@ -125,10 +128,10 @@ def parse_trace(data: bytes, *, source: str = "trace") -> Trace:
 def split_records(trace: Trace, *, source: str = "trace") -> dict[int, RecordSpans]:
     """Return the spans of every record of a trace, by the record's number.
 
-    A span is the number of instructions from behind the store of BEGIN through the store of END:
-    what lies between, and the store of END itself. Raises ScopeDamaged with the event's position
-    for a BEGIN without END, an END without BEGIN, a mark outside a record, a record inside another,
-    a close without open, a number used twice, and an unknown mark.
+    A span is the number of instructions after the store of BEGIN up to and including the store of
+    END. Raises ScopeDamaged with the event's position for a BEGIN without END, an END without
+    BEGIN, a mark outside a record, a nested record, a close without open, a duplicate number, and
+    an unknown mark.
     """
     values = trace.events["value"]
     flags = values & _FLAGS
@@ -164,10 +167,10 @@ def split_records(trace: Trace, *, source: str = "trace") -> dict[int, RecordSpa
 
 
 def check_count(spans: RecordSpans, taken: int, *, source: str = "trace") -> None:
-    """Hold the scope's samples against what the target says it took; raises ScopeDamaged."""
+    """Check the number of spans against the target's count. Raises ScopeDamaged."""
     if spans.spans.size != taken:
         raise ScopeDamaged(
-            f"{source}: record {spans.record}: the target took {taken} samples and the scope saw "
+            f"{source}: record {spans.record}: the target took {taken} samples, but the scope saw "
             f"{spans.spans.size} spans",
             remedy=_REPORT,
         )
@@ -179,14 +182,14 @@ def _check_frames(
     closes: NDArray[np.intp],
     source: str,
 ) -> None:
-    """Opens and closes alternate, each pair with one number; the last record may be open."""
+    """Checks that opens and closes alternate with equal numbers; the last record may be open."""
     for index in range(max(opens.size, closes.size)):
         opened = int(opens[index]) if index < opens.size else None
         closed = int(closes[index]) if index < closes.size else None
         if closed is not None and (opened is None or closed < opened):
             raise ScopeDamaged(
-                f"{source}: record {int(values[closed]) & _NUMBER} closes at event {closed} and "
-                "was not open",
+                f"{source}: record {int(values[closed]) & _NUMBER} closes at event {closed} but is "
+                "not open",
                 remedy=_REPORT,
             )
         following = int(opens[index + 1]) if index + 1 < opens.size else None
@@ -207,7 +210,7 @@ def _check_frames(
 
 
 def _check_nothing_between(values: NDArray[np.uint32], first: int, last: int, source: str) -> None:
-    """Only BEGIN and END can stand outside a record here, and none may."""
+    """Checks that no mark is outside a record; here it can only be a BEGIN or END."""
     if first < last:
         raise ScopeDamaged(
             f"{source}: {_name(int(values[first]))} outside a record at event {first}",

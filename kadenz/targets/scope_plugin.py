@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scope's QEMU plugin: built once for the QEMU in use, and told where the marker is.
+"""The scope's QEMU plugin: built once for the QEMU in use, and started with the marker's address.
 
 The plugin (instruments/scope, GPL-2.0-or-later) is compiled on the user's machine against the
 header of the same QEMU version and loaded by QEMU; kadenz itself never links it.
@@ -35,10 +35,10 @@ _FLAGS = [
 
 
 def build(source: Path, output: Path, qemu_version: str) -> Path:
-    """Compile the plugin unless `output` already holds this source's; return the library's path.
+    """Compile the plugin unless `output` holds an up-to-date one; return the library's path.
 
-    `source` is instruments/scope, `output` a folder for built things, `qemu_version` "10.0.2".
-    Raises ToolMissing without compiler, header or glib, BuildFailed with the compiler's output.
+    `source` is instruments/scope, `output` a build folder, `qemu_version` "10.0.2". Raises
+    ToolMissing without compiler, header or glib, BuildFailed with the compiler's output.
     """
     digest = hashlib.sha256(qemu_version.encode())
     for name in _SOURCES:
@@ -49,7 +49,7 @@ def build(source: Path, output: Path, qemu_version: str) -> Path:
     compiler = tools.require("gcc")
     header = tools.plugin_header_dir(qemu_version)
     output.mkdir(parents=True, exist_ok=True)
-    # Built beside and moved, so that two runs at once never load half a library.
+    # Built under another name and moved, so that a simultaneous run never loads a partial library.
     part = library.with_name(f".{library.name}.{secrets.token_hex(4)}")
     command = [
         str(compiler),
@@ -65,7 +65,7 @@ def build(source: Path, output: Path, qemu_version: str) -> Path:
     if answer.returncode != 0:
         raise BuildFailed(
             f"{source}: the scope's plugin did not compile",
-            remedy="Its QEMU header may be of another version: run `make setup`",
+            remedy="Its QEMU header may have another version: run `make setup`",
             detail=answer.stderr,
         )
     part.replace(library)
@@ -73,7 +73,7 @@ def build(source: Path, output: Path, qemu_version: str) -> Path:
 
 
 def marker_address(elf: Path) -> int:
-    """Return the address of the marker in an image built with the instrument `scope`."""
+    """Return the marker's address in an image built with the instrument `scope`."""
     with elf.open("rb") as stream:
         for section in ELFFile(stream).iter_sections():
             if not isinstance(section, SymbolTableSection):
@@ -91,14 +91,14 @@ def arguments(library: Path, elf: Path, trace: Path) -> list[str]:
     for path in (library, trace):
         if "," in str(path):
             raise ToolMissing(
-                f"{path}: QEMU cannot be given a path with a comma",
+                f"{path}: QEMU does not accept a path with a comma",
                 remedy="Work in a folder without commas in its name",
             )
     return ["-plugin", f"{library},marker={marker_address(elf):#x},trace={trace}"]
 
 
 def _glib_flags() -> list[str]:
-    """Include flags of glib as system headers, so that its warnings are not ours."""
+    """Include flags that mark glib's headers as system headers, to suppress their warnings."""
     try:
         answer = subprocess.run(
             ["pkg-config", "--cflags-only-I", "glib-2.0"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tier `emulated` under the scope: QEMU stamps the marks, the target holds no sample."""
+"""Tier `emulated` under the scope: QEMU stamps the marks; the target stores no samples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kadenz.targets.qemu import QemuTarget
 
 
 class ScopedQemuTarget(QemuTarget):
-    """A QemuTarget whose samples come from the scope's trace, once it is closed."""
+    """A QemuTarget with samples from the scope's trace, available once it is closed."""
 
     def __init__(self, tier: EmulatedTier, elf: Elf) -> None:
         super().__init__(tier, elf)
@@ -37,7 +37,7 @@ class ScopedQemuTarget(QemuTarget):
         return said
 
     def emulator(self) -> EmulatorEntry | None:
-        """As without the scope, and that the plugin was there."""
+        """The emulator's entry, including the plugin."""
         entry = super().emulator()
         if entry is not None:
             entry.arguments += ["-plugin", "kadenz-scope"]

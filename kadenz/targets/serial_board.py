@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tier `board`: silicon on a serial line. Written from the wire format; not verified on hardware.
 
-The plan is typed into the line after reset, the same lines a person would type.
+The plan is sent over the line after reset, as a person would type it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from kadenz.errors import TargetFailed, UsageError
 
 
 class BoardTarget:
-    """A board whose image is flashed, then spoken to over a serial port."""
+    """A board whose image is flashed, and which then communicates over a serial port."""
 
     def __init__(self, tier: BoardTier, elf: Path, port: str) -> None:
         if not port:
             raise UsageError(
-                "a board needs its serial port", remedy="Name it with --port /dev/ttyUSB0"
+                "a board requires a serial port",
+                remedy="Pass it with --port, e.g. --port /dev/ttyUSB0",
             )
         self._tier = tier
         self._elf = elf
@@ -29,7 +30,7 @@ class BoardTarget:
         self._line: Any = None
 
     def open(self, plan: str) -> None:
-        """Flashes the image when board.toml says how, opens the port, sends the plan."""
+        """Flashes the image if board.toml has a command, opens the port, sends the plan."""
         import serial
 
         try:
@@ -37,7 +38,7 @@ class BoardTarget:
         except (serial.SerialException, OSError) as error:
             raise TargetFailed(
                 f"{self._port}: {error}",
-                remedy="Check the cable, the name of the port, and that you are in group dialout",
+                remedy="Check the cable, the port's name, and that you are in group dialout",
             ) from None
         if self._tier.flash:
             self._flash()
@@ -46,7 +47,7 @@ class BoardTarget:
         self._line.flush()
 
     def read(self, timeout_s: float) -> bytes | None:
-        """The next bytes of the line; None when the port is gone."""
+        """The next bytes of the line; None if the port no longer exists."""
         import serial
 
         self._line.timeout = timeout_s
@@ -54,15 +55,15 @@ class BoardTarget:
             first: bytes = self._line.read(1)
             return first + self._line.read(self._line.in_waiting) if first else b""
         except (serial.SerialException, OSError):
-            return None  # the cable was pulled
+            return None  # the cable was disconnected
 
     def stop(self) -> bool:
-        """Nothing inside can be asked; what it sent so far is what there is."""
+        """The board cannot be asked to end early."""
         return False
 
     def post_mortem(self) -> str:
-        """Nothing: a debugger would be needed."""
-        return f"{self._port} is silent; reset the board, or look with a debugger"
+        """Only a hint: the state is not visible without a debugger."""
+        return f"{self._port} is silent; reset the board, or use a debugger"
 
     def close(self) -> str:
         """Closes the port."""

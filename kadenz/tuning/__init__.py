@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Priorities and placement of this Linux, applied as data and restored from a journal."""
+"""Priorities and placement of this Linux: applied from a profile, restored from a journal."""

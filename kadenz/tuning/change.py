@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One single change of the machine: how its value is read, written and compared.
+"""A single change of the machine: how to read, write and compare its value.
 
-A change is data, so that a journal can hold it and another process can restore it. Values are text
-throughout, as the kernel shows them.
+A change is data, so that a journal can store it and another process can restore it. All values are
+text, as the kernel shows them.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from kadenz.config.processors import parse_cpus
 from kadenz.tuning.machine import Machine, parse_mask
 
 Kind = Literal[
-    "text",  # a file that holds the value
-    "cpus",  # the same, a list of processors: "0-2,6"
-    "mask",  # the same, as a mask: "47"
-    "choice",  # a file that shows every choice, the one that holds in brackets
+    "text",  # a file with the value
+    "cpus",  # a file with a list of processors: "0-2,6"
+    "mask",  # a file with a mask of processors: "47"
+    "choice",  # a file with all choices, the current one in brackets
     "policy",  # scheduling policy and priority of a thread: "fifo:50"
-    "affinity",  # where a thread may run
-    "group",  # a control group (cpuset, version 1) of our own: "" or "cpus;memory nodes"
-    "move",  # the control group a process is in
-    "group-cpus",  # processors of a control group that was there before
+    "affinity",  # processors of a thread
+    "group",  # kadenz's own control group (cpuset, version 1): "" or "cpus;memory nodes"
+    "move",  # the control group of a process
+    "group-cpus",  # processors of an existing control group
     "controller",  # cpuset in cgroup.subtree_control (version 2): "+cpuset" or "-cpuset"
 ]
 
-# How long a control group may stay busy while it is removed, and the pause between two attempts.
+# Timeout for removing a busy control group, and the pause between two attempts.
 _EMPTY_S = 2.0
 _EMPTY_RETRY_S = 0.02
 
 
 class ThreadMask(msgspec.Struct, frozen=True):
-    """Where a thread might run before its process was confined."""
+    """The affinity of a thread before its process was confined."""
 
     tid: int
     start: int
@@ -48,7 +48,8 @@ class ThreadMask(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, kw_only=True, frozen=True):
-    """From `was` to `value`, for the profile's `key`. `path` or `tid`, `start`, `name`: of what."""
+    """From `was` to `value`, for the profile's `key`. `path`, or `tid`, `start` and `name`,
+    identify the changed object."""
 
     key: str
     kind: Kind
@@ -59,13 +60,13 @@ class Change(msgspec.Struct, kw_only=True, frozen=True):
     start: int = 0
     name: str = ""
     threads: list[ThreadMask] = []
-    # Of an interrupt: where it really arrived, one of `was`. Of a group: the list that means the
-    # same as an empty `was`.
+    # For an interrupt: the processor on which it arrived, one of `was`. For a group: the list
+    # equivalent to an empty `was`.
     inside: str = ""
 
     @property
     def what(self) -> str:
-        """The thing that changes, in words."""
+        """Description of the changed object."""
         if self.tid:
             kind = {"policy": "priority of", "affinity": "processors of", "move": "group of"}
             return f"{kind[self.kind]} {self.name} ({self.tid})"
@@ -73,27 +74,27 @@ class Change(msgspec.Struct, kw_only=True, frozen=True):
 
     @property
     def identity(self) -> tuple[str, str, int, int]:
-        """Two changes with the same identity concern the same value."""
+        """Changes with equal identity concern the same value."""
         kind = self.kind if self.tid or self.kind in ("group", "controller") else "file"
         return (kind, self.path, self.tid, self.start)
 
 
 class Gone(Exception):
-    """The thread, interrupt or group is no longer there."""
+    """The thread, interrupt or group no longer exists."""
 
 
 def current(machine: Machine, change: Change) -> str:
-    """The value as it is now. Raises Gone."""
+    """The current value. Raises Gone."""
     return _DRIVERS[change.kind].read(machine, change)
 
 
 def perform(machine: Machine, change: Change, value: str) -> None:
-    """Give it a value: `change.value`, or `change.was` to take it back. Raises OSError or Gone."""
+    """Writes `change.value`, or `change.was` to restore. Raises OSError or Gone."""
     _DRIVERS[change.kind].write(machine, change, value)
 
 
 def same(change: Change, one: str, other: str) -> bool:
-    """Whether two values mean the same: kernels write lists and masks in their own way."""
+    """True for equivalent values: kernels have their own notations of lists and masks."""
     if one == other:
         return True
     try:
@@ -109,12 +110,12 @@ def same(change: Change, one: str, other: str) -> bool:
 
 
 def between(change: Change, now: str) -> bool:
-    """Whether a value is one that taking the change back passes through."""
+    """True for an intermediate value of restoring the change."""
     return change.kind == "cpus" and bool(change.inside) and same(change, now, change.inside)
 
 
 def ours_alone(change: Change) -> bool:
-    """Whether nobody else can have set it: then any state of it is taken back."""
+    """True if others cannot have set the value; then it is restored from any state."""
     return change.kind == "group"
 
 
@@ -192,10 +193,10 @@ def _write_group(machine: Machine, change: Change, value: str) -> None:
 
 
 def _empty_and_remove(machine: Machine, path: str) -> None:
-    """Moves the processes of a group to the group above and removes it.
+    """Moves the processes of a group to its parent group and removes it.
 
-    Processes inside keep starting others while they are moved, and a dying process holds the group
-    a moment longer: EBUSY is retried for up to `_EMPTY_S` seconds.
+    Processes may start others while they are moved, and a dying process keeps the group busy for a
+    moment: EBUSY is retried for up to `_EMPTY_S` seconds.
     """
     above = path.rpartition("/")[0]
     until = time.monotonic() + _EMPTY_S
@@ -244,7 +245,7 @@ def _write_group_cpus(machine: Machine, change: Change, value: str) -> None:
     try:
         _write_text(machine, change, value)
     except OSError as error:
-        # A group with programs cannot be emptied again: every processor means the same.
+        # The list of a group with programs cannot be cleared; all processors are equivalent.
         if value or error.errno != errno.ENOSPC or not change.inside:
             raise
         _write_text(machine, change, change.inside)
@@ -255,7 +256,7 @@ def _write_group_cpus(machine: Machine, change: Change, value: str) -> None:
 def give_back_masks(machine: Machine, change: Change) -> None:
     """Kernels before 6.2 forget a thread's own affinity when its cpuset changes.
 
-    Forgotten means: it may run now wherever its group may. Any other value is somebody's own and
+    A forgotten affinity equals the processors of the group. Any other value was set by others and
     stays.
     """
     everywhere = machine.online()
@@ -293,24 +294,24 @@ _DRIVERS: dict[Kind, _Driver] = {
 
 
 def why(error: OSError, change: Change) -> str:
-    """An error of a single change, in words that say what stands behind it."""
+    """Text for an error of a single change, with its probable cause."""
     words = os.strerror(error.errno) if error.errno else str(error)
     hints = {
         errno.EPERM: "no right to change it (a container, or not root)",
         errno.EACCES: "no right to change it (not root)",
-        errno.EIO: "the kernel manages it itself",
+        errno.EIO: "the kernel manages it",
         errno.EINVAL: "the kernel refuses this value",
-        errno.EBUSY: "somebody uses it",
-        errno.EROFS: "read-only here: a container shows it without the right to change it",
+        errno.EBUSY: "it is in use",
+        errno.EROFS: "read-only, as in a container",
     }
     hint = hints.get(error.errno or 0, "")
-    # A managed interrupt stays where the kernel put it (core-api/irq: IRQD_AFFINITY_MANAGED).
+    # The kernel does not let others move a managed interrupt (IRQD_AFFINITY_MANAGED).
     if change.path.startswith("/proc/irq/") and error.errno == errno.EPERM and os.geteuid() == 0:
-        hint = "the kernel manages this interrupt itself"
+        hint = "the kernel manages this interrupt"
     if change.path.endswith("/sched_rt_runtime_us") and error.errno == errno.EINVAL:
         hint = "a control group has a larger budget (cpu.rt_runtime_us), or a deadline thread"
     if "/fair_server/" in change.path and error.errno == errno.EINVAL:
-        hint = "it may not be above the period beside it"
+        hint = "it must not exceed its period"
     if "/fair_server/" in change.path and error.errno == errno.EBUSY:
         hint = "deadline threads leave no room for it"
     return f"{words}: {hint}" if hint else words

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""User tasks kept away from processors by cpuset, in either version of control groups.
+"""Keeps user tasks off processors by cpuset, in either version of control groups.
 
-Groups that exist are narrowed, and what runs outside of any group is moved into one of our own.
-The top group keeps every processor: that is where a measured program is started.
+Existing groups are narrowed; processes outside of any group move to a group of kadenz. The top
+group keeps all processors: measured programs start there.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ OUR_GROUP = "kadenz-housekeeping"
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """Where the cpuset controller is."""
+    """The mount point and version of the cpuset controller."""
 
     version: int
     mount: str
 
 
 def find(machine: Machine) -> Hierarchy | None:
-    """The hierarchy that has the cpuset controller, None when there is none."""
+    """The hierarchy with the cpuset controller, None if it is not mounted."""
     for line in (machine.read("/proc/self/mounts") or "").splitlines():
         words = line.split()
         if len(words) < 4:
@@ -44,7 +44,7 @@ def find(machine: Machine) -> Hierarchy | None:
 def confine(
     machine: Machine, key: str, realtime: frozenset[int], housekeeping: frozenset[int]
 ) -> tuple[list[Change], str]:
-    """The changes that keep user tasks off `realtime`; or none, and why not."""
+    """The changes that keep user tasks off `realtime`, or no changes and the reason."""
     found = find(machine)
     if found is None:
         return [], "no cpuset controller is mounted (cgroup version 1 or 2)"
@@ -53,7 +53,7 @@ def confine(
         control = f"{found.mount}/cgroup.subtree_control"
         was = "+cpuset" if "cpuset" in (machine.read(control) or "").split() else "-cpuset"
         changes.append(Change(key=key, kind="controller", path=control, was=was, value="+cpuset"))
-    # In version 1 a group may not have more than the one above it: the deepest are narrowed first.
+    # In version 1 a group is limited to the processors of its parent: narrow the deepest first.
     depths = ("*/*/*/*", "*/*/*", "*/*", "*") if found.version == 1 else ("*",)
     for depth in depths:
         for folder in machine.glob(f"{found.mount}/{depth}/"):
@@ -116,7 +116,7 @@ def _narrow(
 
 
 def _masks(machine: Machine, pids: list[int], group: frozenset[int]) -> list[ThreadMask]:
-    """Threads that may not run wherever their group may; a change can make the kernel forget it."""
+    """Threads with an affinity below that of their group, which the kernel may forget."""
     found = []
     for tid in (tid for pid in pids for tid in machine.threads(pid)):
         task = machine.task(tid)

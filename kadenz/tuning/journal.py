@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The journal of a tuning: every change is on the disk before it is made.
+"""The journal of a tuning: each change is on the disk before it is made.
 
-One JSON object a line. The first names the profile and the boot; then, for each change, a line with
-the values before and after (written and fsync'ed before the change), and a line with what came of
-it. A line that was cut off by a crash belongs to a change that was not begun.
+One JSON object per line. The first names the profile and the boot. Each change has a line with the
+values before and after, flushed to disk (fsync) before the change, and a line with its outcome. A
+line truncated by a crash belongs to a change that was not started.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kadenz.tuning.change import Change
 
 FORMAT = "kadenz tuning journal 1"
 _NAME = "journal.jsonl"
-_LAST = "last.jsonl"  # the journal of the tuning that was taken back last
+_LAST = "last.jsonl"  # the journal of the last restored tuning
 
 Outcome = Literal["begun", "done", "failed", "gone", "restored"]
 
@@ -34,15 +34,15 @@ class Head(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     format: str
     profile: str
     title: str
-    sha256: str  # of the profile's file
-    cpus: str  # kept apart for real time, "" when none
+    sha256: str  # digest of the profile's file
+    cpus: str  # reserved for real-time work, "" if none
     housekeeping: str
     boot_id: str
     applied: str  # ISO 8601, UTC
 
 
 class _Line(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    change: Change | None = None  # with `step`: about to be made
+    change: Change | None = None  # with `step`: a change about to be made
     step: int = 0
     outcome: Outcome | None = None
     why: str = ""
@@ -51,7 +51,7 @@ class _Line(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defau
 
 @dataclass
 class Step:
-    """One change and what became of it."""
+    """One change and its outcome."""
 
     number: int
     change: Change
@@ -61,28 +61,28 @@ class Step:
 
 @dataclass
 class Journal:
-    """What a journal on the disk says."""
+    """The content of a journal file."""
 
     head: Head
     steps: list[Step] = field(default_factory=list)
-    complete: bool = False  # every change of the profile was tried
+    complete: bool = False  # every change of the profile was attempted
 
     @property
     def restoring(self) -> bool:
-        """Some of it was taken back already."""
+        """True if some changes have already been restored."""
         return any(step.outcome == "restored" for step in self.steps)
 
 
 def state_folder() -> Path:
-    """Where the journal of this machine is: $KADENZ_STATE_DIR, else /var/lib/kadenz.
+    """The folder of this machine's journal: in $KADENZ_STATE_DIR, else in /var/lib/kadenz.
 
-    One place for all users, because the machine is tuned once for all of them.
+    All users share it, because a tuning applies to the whole machine.
     """
     return Path(os.environ.get("KADENZ_STATE_DIR") or "/var/lib/kadenz") / "tuning"
 
 
 def read_journal(folder: Path) -> Journal | None:
-    """The journal in `folder`, None when no tuning was applied. Raises StoreError when damaged."""
+    """The journal in `folder`, None if no tuning was applied. Raises StoreError if damaged."""
     file = folder / _NAME
     try:
         data = file.read_bytes()
@@ -94,7 +94,7 @@ def read_journal(folder: Path) -> Journal | None:
         ) from None
     whole, _, torn = data.rpartition(b"\n")
     lines = whole.split(b"\n") if whole else []
-    if not lines:  # nothing was changed yet: the first line was never finished
+    if not lines:  # the first line is incomplete: nothing was changed yet
         return None
     try:
         journal = Journal(msgspec.json.decode(lines[0], type=Head))
@@ -103,8 +103,8 @@ def read_journal(folder: Path) -> Journal | None:
     except (msgspec.DecodeError, StopIteration) as error:
         raise StoreError(
             f"{file}: damaged: {error}",
-            remedy="It is text: take the values under `was` back by hand, then delete the file; "
-            "a reboot undoes everything as well",
+            remedy="Restore the values under `was` by hand and delete the file, or reboot, which "
+            "undoes everything",
         ) from None
     return journal
 
@@ -123,7 +123,7 @@ class Writer:
     """Appends to the journal."""
 
     def __init__(self, folder: Path, head: Head | None = None) -> None:
-        """With `head` a new journal, otherwise the one that is there."""
+        """Starts a new journal with `head`, otherwise opens the existing one."""
         self._file = folder / _NAME
         self._folder = folder
         self._steps = 0
@@ -136,13 +136,13 @@ class Writer:
             _sync_folder(folder)
 
     def begin(self, change: Change) -> int:
-        """To be called before the change is made: on the disk when it returns. Its number."""
+        """Logs a change before it is made; on the disk when it returns. Returns its number."""
         self._steps += 1
         self._append(msgspec.json.encode(_Line(change=change, step=self._steps)))
         return self._steps
 
     def holds(self, change: Change) -> int:
-        """A value that was as wanted already: nothing is done, but `verify` looks at it."""
+        """Logs a value that needs no change, so that `verify` checks it."""
         self._steps += 1
         line = _Line(change=change, step=self._steps)
         self._append(msgspec.json.encode(line), sync=False)
@@ -150,13 +150,13 @@ class Writer:
         return self._steps
 
     def end(self, step: int, outcome: Outcome, why: str = "") -> None:
-        """What came of a change. Not forced onto the disk: only a crash of the whole machine could
-        lose it, and after a reboot there is nothing to take back.
+        """Logs the outcome of a change, without fsync: only a crash of the machine could lose it,
+        and after a reboot there is nothing to restore.
         """
         self._append(msgspec.json.encode(_Line(step=step, outcome=outcome, why=why)), sync=False)
 
     def complete(self) -> None:
-        """Every change was tried."""
+        """Logs that every change was attempted."""
         self._append(msgspec.json.encode(_Line(complete=True)))
 
     def close(self) -> None:
@@ -172,33 +172,33 @@ class Writer:
 
 
 def put_away(folder: Path) -> None:
-    """The tuning is no longer in force; its journal is kept under another name until the next."""
+    """Archives the journal of a restored tuning until the next one."""
     (folder / _NAME).replace(folder / _LAST)
     _sync_folder(folder)
 
 
 def discard(folder: Path) -> None:
-    """Nothing was changed at all."""
+    """Deletes the journal: nothing was changed."""
     (folder / _NAME).unlink(missing_ok=True)
 
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Holds the machine's tuning for one process. Raises KadenzError while another holds it."""
+    """Locks the machine's tuning for one process. Raises KadenzError if another holds it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         number = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
         raise StoreError(
-            f"{folder}: {os.strerror(error.errno or 0)}: the journal cannot be kept there",
-            remedy="Run as root, or name another folder in KADENZ_STATE_DIR",
+            f"{folder}: {os.strerror(error.errno or 0)}: cannot store the journal there",
+            remedy="Run as root, or set KADENZ_STATE_DIR to another folder",
         ) from None
     try:
         try:
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise KadenzError(
-                "another `kadenz tune` is changing this machine", remedy="Wait until it has ended"
+                "another `kadenz tune` is changing this machine", remedy="Wait until it ends"
             ) from None
         yield
     finally:
@@ -206,7 +206,7 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def _cut_torn_line(file: Path) -> None:
-    """What a crash left behind of a line, so that the next line begins at a beginning."""
+    """Terminates a line truncated by a crash, so that the next record starts on a new line."""
     data = file.read_bytes()
     whole = data.rfind(b"\n") + 1
     if whole < len(data):

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tuning of this machine: applied, verified and taken back, change by change.
+"""Applies, verifies and restores a tuning of this machine, change by change.
 
-Whatever happens in between (an error, Ctrl-C, kill -9), the journal knows every value as it was
-before, and `restore` gives it back. Values that somebody else changed meanwhile are left alone
-until the user says otherwise.
+The journal stores all previous values, and `restore` restores them even after an error, Ctrl-C or
+kill -9. Values changed by others meanwhile are left unchanged until the user decides.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ from kadenz.tuning.journal import (
 from kadenz.tuning.machine import Machine
 from kadenz.tuning.plan import Plan, make_plan
 
-# Threads and tasks that were born while the profile was applied are caught in later rounds.
+# Later rounds handle threads and tasks created while the profile was being applied.
 _ROUNDS = 3
 _NEXT_INTERRUPT_S = 0.1
 Others = Literal["", "keep", "overwrite"]
@@ -56,17 +55,17 @@ Told = Callable[[Step], None]
 
 @dataclass(frozen=True)
 class Check:
-    """One value of a tuning as `verify` found it."""
+    """The state of one value found by `verify`."""
 
     change: Change
     state: State
-    now: str = ""  # where it changed
-    why: str = ""  # where it failed when the profile was applied
+    now: str = ""  # if it changed
+    why: str = ""  # if it failed when the profile was applied
 
 
 @dataclass(frozen=True)
 class Taken:
-    """One value that `restore` dealt with."""
+    """One value handled by `restore`."""
 
     change: Change
     result: Literal["restored", "already so", "gone", "kept", "changed by others", "failed"]
@@ -83,7 +82,7 @@ class InForce:
 
 
 def in_force(machine: Machine, folder: Path | None = None) -> InForce | None:
-    """The tuning whose journal is on this machine, None when there is none."""
+    """The tuning with a journal on this machine, None without one."""
     journal = read_journal(folder or state_folder())
     if journal is None:
         return None
@@ -97,10 +96,10 @@ def apply(
     folder: Path | None = None,
     told: Told | None = None,
 ) -> Journal:
-    """Makes every change of `plan`; what failed is in the journal, the rest is in force.
+    """Makes every change of `plan`. Failed changes are in the journal; the others are in force.
 
-    `told` hears of each step. Raises KadenzError when a tuning is in force already or when not a
-    single change could be made; an interruption takes back what was done and goes on upwards.
+    `told` is called with each step. Raises KadenzError if a tuning is already in force or if no
+    change could be made. An interruption reverts all changes and is raised again.
     """
     folder = folder or state_folder()
     with alone(folder):
@@ -149,8 +148,8 @@ def _refuse_second(machine: Machine, folder: Path) -> None:
     if there.journal.complete and not there.journal.restoring:
         what = f"the tuning {head.profile} is in force since {head.applied}"
     else:
-        what = f"the tuning {head.profile} of {head.applied} was only half applied or taken back"
-    raise KadenzError(what, remedy="Take it back first: kadenz tune restore")
+        what = f"the tuning {head.profile} of {head.applied} was only partly applied or restored"
+    raise KadenzError(what, remedy="Restore it first: kadenz tune restore")
 
 
 def _make(
@@ -184,9 +183,9 @@ def _make_one(machine: Machine, change: Change, writer: Writer) -> Step:
             step.outcome = "done"
         else:
             perform(machine, change, change.was)
-            step.outcome, step.why = "failed", f"the kernel made {got} of it: taken back"
+            step.outcome, step.why = "failed", f"the kernel changed it to {got}: reverted"
     except Gone:
-        # The profile itself ends some: without huge pages the kernel stops khugepaged.
+        # The profile itself may end a thread: without huge pages the kernel stops khugepaged.
         step.outcome, step.why = "gone", "it ended before it could be changed"
     except OSError as error:
         step.outcome, step.why = "failed", why(error, change)
@@ -196,14 +195,14 @@ def _make_one(machine: Machine, change: Change, writer: Writer) -> Step:
 
 # ---- verify --------------------------------------------------------------------------------------
 def verify(machine: Machine, journal: Journal) -> list[Check]:
-    """Every value of the tuning as it is now. Reads only."""
+    """The current state of every value of the tuning. Reads only."""
     return [_check(machine, step) for step in journal.steps]
 
 
 def appeared(machine: Machine, plan: Plan, journal: Journal) -> list[Check]:
-    """Threads and interrupts that came into being since, and are not as the profile wants them.
+    """New threads and interrupts that do not match the profile.
 
-    User tasks are left out: they inherit where their parents were confined to.
+    User tasks are excluded: they inherit the confinement of their parents.
     """
     known = {step.change.identity for step in journal.steps}
     return [
@@ -216,7 +215,7 @@ def appeared(machine: Machine, plan: Plan, journal: Journal) -> list[Check]:
 def _check(machine: Machine, step: Step) -> Check:
     change = step.change
     if step.outcome in ("failed", "restored"):
-        return Check(change, "failed", why=step.why or "it was taken back")
+        return Check(change, "failed", why=step.why or "it was restored")
     if step.outcome == "gone":
         return Check(change, "gone", why=step.why)
     try:
@@ -230,18 +229,18 @@ def _check(machine: Machine, step: Step) -> Check:
 
 # ---- restore -------------------------------------------------------------------------------------
 def restore(machine: Machine, others: Others = "", folder: Path | None = None) -> list[Taken]:
-    """Takes a tuning back, the last change first; the journal goes when all of it is.
+    """Restores a tuning, last change first, and archives the journal once all of it is restored.
 
-    `others` decides about values that somebody else changed meanwhile: "" leaves them and the
-    journal, "keep" leaves them and forgets them, "overwrite" gives them back as they were before.
-    Raises KadenzError when there is nothing to take back.
+    `others` decides about values changed by others meanwhile: "" leaves them and the journal,
+    "keep" leaves and forgets them, "overwrite" restores them. Raises KadenzError if there is
+    nothing to restore.
     """
     folder = folder or state_folder()
     with alone(folder):
         there = in_force(machine, folder)
         if there is None:
             raise KadenzError(
-                "no tuning is in force", remedy="`kadenz tune list` shows the profiles there are"
+                "no tuning is in force", remedy="`kadenz tune list` shows the available profiles"
             )
         if there.stale:
             put_away(folder)
@@ -270,11 +269,11 @@ def _take_back(machine: Machine, folder: Path, others: Others) -> list[Taken]:
 
 
 def _send_back(machine: Machine, journal: Journal) -> None:
-    """Interrupts first to the processor they arrived on, while their lists are still to be widened.
+    """Moves interrupts to the processor on which they arrived, before their lists are widened.
 
-    The kernel lets an interrupt stay on any processor of its list: without this all of them would
-    stay where the tuning sent them. Many controllers move an interrupt only when the next one
-    comes; rare ones may come too late for it.
+    The kernel leaves an interrupt on any processor of its list: otherwise all of them would stay
+    where the tuning moved them. Many controllers only move an interrupt when it next arrives, which
+    may be too late for rare ones.
     """
     sent = False
     for change in (step.change for step in journal.steps if step.outcome != "restored"):
@@ -303,27 +302,27 @@ def _take_one(machine: Machine, change: Change, others: Others) -> Taken:
         return Taken(change, "failed", why=why(error, change))
     if same(change, got, change.was):
         return Taken(change, "restored")
-    return Taken(change, "failed", got, f"the kernel made {got} of it")
+    return Taken(change, "failed", got, f"the kernel changed it to {got}")
 
 
 def _leave(machine: Machine, change: Change, now: str, others: Others) -> Taken | None:
-    """What has not to be given back, or must not without the user's word; None when it has."""
+    """The result for a value that needs no restoring or awaits the user's decision; else None."""
     if same(change, now, change.was):
         give_back_masks(machine, change)
         return Taken(change, "already so")
     ours = same(change, now, change.value) or between(change, now) or ours_alone(change)
     if ours or others == "overwrite":
         return None
-    if change.kind == "move" or others == "keep":  # its owner moved a process on
+    if change.kind == "move" or others == "keep":  # its owner moved the process
         return Taken(change, "kept", now)
     return Taken(change, "changed by others", now)
 
 
 # ---- for a run -----------------------------------------------------------------------------------
 def describe(machine: Machine, folder: Path | None = None) -> TuningEntry | None:
-    """The tuning in force for a run's manifest, verified now; None without one.
+    """The tuning in force, verified, for a run's manifest; None without one.
 
-    A stale journal counts as none: the reboot undid it.
+    A stale journal does not count: the reboot undid it.
     """
     there = in_force(machine, folder)
     if there is None or there.stale:
@@ -344,7 +343,7 @@ def describe(machine: Machine, folder: Path | None = None) -> TuningEntry | None
 
 
 def short_name(profile: str) -> str:
-    """A profile's name; of a file of the user's own without its folder, which is nobody's business.
+    """A profile's name; for a user's file without its folder, which is private.
 
     Runs are published; journals are not.
     """
@@ -352,9 +351,9 @@ def short_name(profile: str) -> str:
 
 
 def way_out(machine: Machine, folder: Path | None = None) -> str:
-    """Where a program to be measured writes its number to run on every processor again.
+    """The file into which a measured program writes its PID to run on all processors again.
 
-    "" when no tuning in force confines programs to the housekeeping processors.
+    "" if no tuning in force confines programs to the housekeeping processors.
     """
     there = in_force(machine, folder)
     if there is None or there.stale:
@@ -366,7 +365,7 @@ def way_out(machine: Machine, folder: Path | None = None) -> str:
 
 
 def deviations(checks: Sequence[Check]) -> list[str]:
-    """What is not as it was applied, in words; what failed at once was never in force."""
+    """Describes values that are no longer in effect; failed changes never were."""
     return [
         f"{check.change.key}: {check.change.what} is {check.now}, not {check.change.value}"
         for check in checks
@@ -375,18 +374,18 @@ def deviations(checks: Sequence[Check]) -> list[str]:
 
 
 def verified_at_end(machine: Machine, entry: TuningEntry, folder: Path | None = None) -> list[str]:
-    """What is no longer as it was when the run began."""
+    """Describes values that changed since the run began."""
     there = in_force(machine, folder)
     head = there.journal.head if there is not None and not there.stale else None
     if there is None or head is None or head.applied != entry.applied:
-        return ["the tuning was taken back, or replaced by another, while the run was measured"]
+        return ["the tuning was restored or replaced during the run"]
     if there.journal.restoring and entry.complete:
-        return ["the tuning was partly taken back while the run was measured"]
+        return ["the tuning was partly restored during the run"]
     return deviations(verify(machine, there.journal))
 
 
 def _items(checks: Sequence[Check]) -> list[TuningItem]:
-    """One for each key and pair of values: two hundred tasks moved alike are one line."""
+    """One line per key and pair of values: two hundred tasks moved alike are one line."""
     groups: dict[tuple[str, str, str, str], list[Check]] = {}
     for check in checks:
         value = check.change.value
@@ -399,7 +398,8 @@ def _items(checks: Sequence[Check]) -> list[TuningItem]:
 
 
 def what(checks: Sequence[Check]) -> str:
-    """The things of one line: the only one, or the kinds with their numbers; programs unnamed."""
+    """The objects of one line: the only one, or the kinds with their counts, without program
+    names."""
     if len(checks) == 1 and checks[0].change.kind != "move":
         return checks[0].change.what
     return counted([check.change for check in checks])

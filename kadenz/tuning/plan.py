@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A profile held against a machine: what would change, what is as wanted, what is not there.
+"""The plan of a profile on a machine: changes, values already set, and missing features.
 
-Reads only. Changes come in the order in which they have to be made; the reverse takes them back.
+Reads only. Changes are in the order in which they have to be made; restoring reverses it.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from kadenz.tuning.machine import (
     show_mask,
 )
 
-# Without throttling a mistake in what follows could not be repaired: it is switched off last. The
-# fair server goes after it, and so comes back before it: while sched_rt_runtime_us is -1 the kernel
-# admits it whatever deadline threads there are (__dl_overflow).
+# Throttling is switched off last: without it a mistake in a later change could not be repaired. The
+# fair server follows, and is therefore restored first: while sched_rt_runtime_us is -1 the kernel
+# admits it regardless of deadline threads (__dl_overflow).
 _LAST = {"scheduler.rt_runtime_us": 1, "scheduler.fair_server_runtime_ns": 2}
 _FAIR_SERVER = "/sys/kernel/debug/sched/fair_server"
 
@@ -44,9 +44,9 @@ class Item:
     wanted: str
     effect: str
     risk: str
-    changes: tuple[Change, ...] = ()  # to be made
+    changes: tuple[Change, ...] = ()  # changes to make
     as_wanted: tuple[Change, ...] = ()  # nothing to do: `was` and `value` mean the same
-    missing: str = ""  # why this machine has no such thing
+    missing: str = ""  # why this machine lacks it
     note: str = ""
 
 
@@ -66,9 +66,9 @@ class Plan:
 
 
 def make_plan(machine: Machine, profile: str, tuning: Tuning, cpus: str = "") -> Plan:
-    """What `tuning` means here. `cpus` replaces the profile's processors for real time.
+    """The plan of `tuning` on this machine. `cpus` replaces the profile's real-time processors.
 
-    Raises ConfigError when those are not there or none is left for everything else.
+    Raises ConfigError if they do not exist or no processor is left for everything else.
     """
     realtime = _realtime(machine, cpus or tuning.placement.realtime or "", cpus)
     housekeeping = machine.online() - realtime
@@ -84,16 +84,16 @@ def make_plan(machine: Machine, profile: str, tuning: Tuning, cpus: str = "") ->
 
 
 def plan_of(machine: Machine, profile: str, cpus: str = "") -> tuple[Plan, str]:
-    """A profile by its name or file, held against this machine, and the digest of its file."""
+    """The plan of a profile, given by name or file, and the digest of its file."""
     tuning, file = inventory.read_tuning(profile)
     if profile.endswith(".toml"):
-        profile = str(file.resolve())  # `verify` may be asked from another folder
+        profile = str(file.resolve())  # `verify` may run in another folder
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     return make_plan(machine, profile, tuning, cpus), digest
 
 
 def _last_word(items: Sequence[Item]) -> list[Item]:
-    """Where two keys concern the same value the later one decides."""
+    """If two keys concern the same value, the later one decides."""
     decided: set[tuple[str, str, int, int]] = set()
     kept = []
     for item in reversed(items):
@@ -103,11 +103,11 @@ def _last_word(items: Sequence[Item]) -> list[Item]:
 
 
 def _without(item: Item, decided: set[tuple[str, str, int, int]]) -> Item:
-    """The item without values that a later key decides."""
+    """The item without values that a later key overrides."""
     changes = tuple(c for c in item.changes if c.identity not in decided)
     as_wanted = tuple(c for c in item.as_wanted if c.identity not in decided)
     gone = bool(item.changes or item.as_wanted) and not (changes or as_wanted)
-    missing = "a later rule of the profile decides" if gone else item.missing
+    missing = "a later rule of the profile overrides it" if gone else item.missing
     return replace(item, changes=changes, as_wanted=as_wanted, missing=missing)
 
 
@@ -118,7 +118,7 @@ def _realtime(machine: Machine, text: str, asked: str) -> frozenset[int]:
         return frozenset()
     if text in ("last", "upper-half"):
         if len(ordered) == 1:
-            return frozenset()  # _placement says that nothing can be kept apart
+            return frozenset()  # _placement reports that no processor can be isolated
         return frozenset(ordered[-1:] if text == "last" else ordered[-(len(ordered) // 2) :])
     where = "--cpus" if asked else "`placement.realtime`"
     wanted = asked_cpus(where, text)
@@ -205,7 +205,7 @@ def _frequency(machine: Machine, tuning: Tuning) -> Iterable[Item]:
         folders = machine.glob(f"{CPU}/cpufreq/policy[0-9]*")
         offers = {f: machine.read(f"{f}/scaling_available_governors") for f in folders}
         able = [f for f, offer in offers.items() if offer is None or wanted in offer.split()]
-        missing = f"no {CPU}/cpufreq/policy*: the frequency is not this system's to set"
+        missing = f"no {CPU}/cpufreq/policy*: this system cannot set the frequency"
         if folders:
             missing = f"the driver offers {offers[folders[0]]}"
         changes = [
@@ -238,9 +238,9 @@ def _idle_states(machine: Machine, tuning: Tuning) -> Iterable[Item]:
                 Change(key=key, kind="text", path=f"{state}/disable", was="", value="1", name=name)
             )
     missing = (
-        f"no idle state takes longer than {limit} us to leave"
+        f"no idle state has an exit latency above {limit} us"
         if states
-        else "no cpuidle: the idle states are not this system's to choose"
+        else "no cpuidle: this system cannot choose idle states"
     )
     yield _item(machine, key, f"states above {limit} us off", changes, missing)
 
@@ -277,19 +277,19 @@ def _placement(
             continue
         if not realtime:
             why = (
-                "one processor: nothing can be kept apart"
+                "only one processor: it cannot be isolated"
                 if len(machine.online()) == 1
-                else "the profile names no processors for real time: say --cpus"
+                else "the profile names no real-time processors; pass --cpus"
             )
             yield _item(machine, key, "housekeeping processors", [], why)
             continue
-        note, missing = "", "none is here"
+        note, missing = "", "none exists"
         if name == "interrupts":
             changes = [
                 _interrupt(machine, key, n, realtime, housekeeping) for n in _numbers(machine)
             ]
             if any(task.name == "irqbalance" for task in machine.tasks()):
-                note = "irqbalance runs and moves interrupts: stop it first"
+                note = "irqbalance is running and moves interrupts: stop it first"
         elif name == "new_interrupts":
             path = "/proc/irq/default_smp_affinity"
             changes = [_mask(machine, key, path, housekeeping, keep=realtime)]
@@ -319,7 +319,7 @@ def _numbers(machine: Machine) -> list[str]:
 
 
 def _away(cpus: frozenset[int], realtime: frozenset[int], housekeeping: frozenset[int]) -> str:
-    """What somebody else chose stays, as far as it is no processor for real time."""
+    """Keeps processors chosen by others, except real-time processors."""
     return show_cpus(cpus - realtime or housekeeping)
 
 
@@ -366,7 +366,7 @@ def _arrives(machine: Machine, key: str, number: str, cpus: str) -> Change:
 
 
 def _devices(machine: Machine, number: str) -> list[str]:
-    """Each device of an interrupt is a folder of its name."""
+    """The devices of an interrupt: each has a folder with its name."""
     return [p.rpartition("/")[2] for p in machine.glob(f"/proc/irq/{number}/*/")]
 
 
@@ -385,7 +385,7 @@ def _interrupt_rules(
                 changes.append(_arrives(machine, key, number, cpus))
         missing = f"no interrupt of a device `{rule.match}`"
         if not cpus:
-            changes, missing = [], "the profile names no processors for real time: say --cpus"
+            changes, missing = [], "the profile names no real-time processors; pass --cpus"
         yield _item(machine, key, f"processors {cpus}", changes, missing, note=rule.note)
 
 
@@ -417,9 +417,9 @@ def _threads(
         ]
         changes = [_affinity(machine, key, t, realtime, housekeeping) for t in free]
         bound = sum(1 for t in tasks if t.bound)
-        note = f"{bound} threads are bound to a processor by the kernel and stay"
+        note = f"{bound} threads stay: the kernel bound them to a processor"
         wanted = f"processors {show_cpus(housekeeping)}"
-        yield _item(machine, key, wanted, _made(changes), "none is here", note=note)
+        yield _item(machine, key, wanted, _made(changes), "none exists", note=note)
 
 
 def _one_rule(
@@ -443,7 +443,7 @@ def _one_rule(
             if not any(matches(t.name, pattern) for pattern in overruled)
         ]
         if tasks and not changes:
-            missing = "a later rule holds for them"
+            missing = "a later rule overrides it"
         yield _item(machine, key, wanted, _made(changes), missing, note=rule.note)
     if rule.cpus is not None:
         key = f"thread {rule.match} cpus"
@@ -457,9 +457,9 @@ def _one_rule(
             if not t.bound and not any(matches(t.name, pattern) for pattern in overruled)
         ]
         if not cpus:
-            changes, missing = [], "the profile names no processors for real time: say --cpus"
+            changes, missing = [], "the profile names no real-time processors; pass --cpus"
         elif tasks and not changes:
-            missing = "the kernel bound them to their processors, or a later rule holds"
+            missing = "the kernel bound them to their processors, or a later rule overrides it"
         yield _item(machine, key, f"processors {cpus}", _made(changes), missing, note=rule.note)
 
 
@@ -500,12 +500,12 @@ def _item(
     note: str = "",
     effect: Effect | None = None,
 ) -> Item:
-    """Reads what each value is now, and parts what has to change from what is as wanted."""
+    """Reads current values and separates necessary changes from values already set."""
     to_do: list[Change] = []
     done: list[Change] = []
     for change in changes:
         if change.kind in ("group", "move", "group-cpus", "controller"):
-            read = change.was  # tuning_cpuset read it: a group may not be there yet
+            read = change.was  # read by tuning_cpuset: the group may not exist yet
         else:
             try:
                 read = current(machine, change)
@@ -514,7 +514,7 @@ def _item(
         full = msgspec.structs.replace(change, was=read)
         (done if same(full, read, full.value) else to_do).append(full)
     if not to_do and not done and not missing:
-        missing = f"no {changes[0].path}" if changes and changes[0].path else "none is here"
+        missing = f"no {changes[0].path}" if changes and changes[0].path else "none exists"
     words = effect or EFFECTS.get(key) or EFFECTS[_family(key)]
     return Item(
         key=key,

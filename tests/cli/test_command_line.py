@@ -25,7 +25,7 @@ def test_help_names_every_command_and_the_exit_codes() -> None:
 
 
 def test_help_imports_nothing_heavy() -> None:
-    """What keeps `kadenz --help` under 150 ms: no numpy, no rich, no command's module."""
+    """Keeps `kadenz --help` under 150 ms: no numpy, no rich, no command modules."""
     program = (
         "import sys\n"
         "from kadenz.cli import cli\n"
@@ -103,7 +103,7 @@ def test_a_usage_error_is_exit_code_2_with_a_hint(arguments: list[str], words: l
         assert word in answer.stderr
 
 
-def test_a_wrong_campaign_is_told_with_file_line_and_key(tmp_path: Path) -> None:
+def test_an_error_in_a_campaign_names_file_line_and_key(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(
         'name = "m"\ntitle = "t"\ntargets = []\n[[benchmark]]\nname = "x"\nsample = 1\n'
@@ -115,7 +115,7 @@ def test_a_wrong_campaign_is_told_with_file_line_and_key(tmp_path: Path) -> None
 
 
 @pytest.mark.linux
-def test_a_parameter_nobody_has_and_one_out_of_range_are_told() -> None:
+def test_an_unknown_parameter_and_one_out_of_range_are_reported() -> None:
     common = ("run", "itc/pipe", "--target", "posix/linux@host", "--allow-no-realtime")
     unknown = kadenz(*common, "--set", "size_byte=4")
     assert unknown.returncode == 2 and "Did you mean `size_bytes`?" in unknown.stderr
@@ -126,13 +126,13 @@ def test_a_parameter_nobody_has_and_one_out_of_range_are_told() -> None:
 
 
 @pytest.mark.parametrize("command", ["show", "report", "export"])
-def test_a_run_folder_that_is_not_there_is_a_usage_error(command: str, tmp_path: Path) -> None:
+def test_a_missing_run_folder_is_a_usage_error(command: str, tmp_path: Path) -> None:
     answer = kadenz(command, str(tmp_path / "no-such-run"))
     assert answer.returncode == 2
     assert "no-such-run" in answer.stderr and "Traceback" not in answer.stderr
 
 
-def test_a_traceback_is_shown_only_when_asked_for() -> None:
+def test_a_traceback_is_only_shown_on_request() -> None:
     plain = kadenz("run", "demoo")
     asked = kadenz("run", "demoo", env={"KADENZ_DEBUG": "1"})
     assert "Traceback" not in plain.stderr and "Traceback" in asked.stderr
@@ -149,7 +149,7 @@ def test_list_is_one_json_object_on_request() -> None:
 
 @pytest.mark.emulated
 @pytest.mark.linux
-def test_list_tells_end_points_and_what_a_target_lacks() -> None:
+def test_list_shows_end_points_and_missing_features() -> None:
     answer = kadenz("list", "--build", "--json")
     assert answer.returncode == 0, answer.stderr
     benches = {b["name"]: b for b in json.loads(answer.stdout)["benchmarks"]}
@@ -160,7 +160,7 @@ def test_list_tells_end_points_and_what_a_target_lacks() -> None:
     assert pipe["available"]["freertos/stm32f4@emulated"] not in ("", "yes")
 
 
-def test_list_shows_one_benchmark_in_full_and_names_the_nearest_for_a_typo() -> None:
+def test_list_shows_a_benchmark_in_full_and_suggests_the_nearest_name() -> None:
     assert kadenz("list", "--build", "--json").returncode == 0
     one = kadenz("list", "itc/pipe")
     assert one.returncode == 0, one.stderr
@@ -199,7 +199,7 @@ def test_completion_is_a_script_for_each_shell(shell: str) -> None:
     assert "kadenz" in answer.stdout
 
 
-def test_completion_outside_a_checkout_says_nothing(tmp_path: Path) -> None:
+def test_completion_outside_a_checkout_is_empty(tmp_path: Path) -> None:
     answer = kadenz(
         env={
             "KADENZ_ROOT": str(tmp_path),

@@ -27,7 +27,7 @@ def test_conformance_as_json() -> None:
     assert answer.returncode in (0, 1), answer.stderr
     (made,) = json.loads(answer.stdout)
     assert made["error"] == ""
-    with timing():  # the cases order their threads by sleeps of some ms
+    with timing():  # the cases order their threads by sleeping some ms
         assert made["conforms"] is True and made["failed"] == 0 and answer.returncode == 0
     assert made["passed"] == sum(case["result"] == "pass" for case in made["cases"]) > 20
     assert all(case["reason"] for case in made["cases"] if case["result"] == "n/a")
@@ -39,7 +39,7 @@ def test_an_unknown_target_is_a_usage_error() -> None:
     assert "Did you mean `freertos/stm32f4@emulated`?" in answer.stderr
 
 
-def test_a_program_that_is_no_port_is_refused_before_anything_is_built() -> None:
+def test_a_program_without_a_kernel_port_is_refused_before_any_build() -> None:
     answer = kadenz("conformance", "posix/indy7@host")
     assert answer.returncode == 2, answer.stderr
     assert "kadenz-motion" in answer.stderr and "posix/linux@host" in answer.stderr

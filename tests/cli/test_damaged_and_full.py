@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged runs, full disks and readers that leave: an error with a remedy, or no error at all."""
+"""Damaged runs, full disks and closed pipes: an error with a remedy, or no error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KADENZ = str(Path(sys.executable).with_name("kadenz"))
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two runs; tests that damage one make it first of their own."""
+    """Two runs; tests that damage one work on a copy."""
     folder = tmp_path_factory.mktemp("runs")
     two_runs(folder)
     return folder
@@ -35,12 +35,12 @@ def two_runs(folder: Path) -> tuple[Path, Path]:
 
 
 def words(line: str) -> list[str]:
-    """The arguments of a line that calls `kadenz`."""
+    """The arguments of a command line of `kadenz`."""
     return shlex.split(line)[1:]
 
 
 def read_by(reader: str, line: str) -> subprocess.CompletedProcess[str]:
-    """`kadenz` with its output in a pipe to a reader that soon leaves."""
+    """`kadenz` with its output in a pipe whose reader soon closes it."""
     with subprocess.Popen(
         shlex.split(reader), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
     ) as process:
@@ -52,7 +52,7 @@ def read_by(reader: str, line: str) -> subprocess.CompletedProcess[str]:
 
 
 def flip_a_byte(run: Path) -> Path:
-    """One bit of one sample of a record that is described."""
+    """Flips one bit of one sample of a described record."""
     file = sorted((run / "samples").glob("*.npy"))[-1]
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 0x10
@@ -60,7 +60,7 @@ def flip_a_byte(run: Path) -> Path:
     return file
 
 
-def test_one_damaged_run_is_named_and_left_out_and_the_others_are_reported(tmp_path: Path) -> None:
+def test_a_damaged_run_is_named_and_skipped_and_the_others_are_reported(tmp_path: Path) -> None:
     good, bad = two_runs(tmp_path / "runs")
     file = flip_a_byte(bad)
     page = tmp_path / "page.html"
@@ -73,7 +73,7 @@ def test_one_damaged_run_is_named_and_left_out_and_the_others_are_reported(tmp_p
     assert len(json.loads(shown.stdout)) == 1
 
 
-def test_runs_that_are_all_damaged_are_an_error_and_no_report(tmp_path: Path) -> None:
+def test_only_damaged_runs_are_an_error_without_a_report(tmp_path: Path) -> None:
     for run in two_runs(tmp_path / "runs"):
         flip_a_byte(run)
     made = kadenz("report", tmp_path / "runs", "--output", tmp_path / "page.html")
@@ -82,9 +82,7 @@ def test_runs_that_are_all_damaged_are_an_error_and_no_report(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("command", ["show", "report", "compare", "gate", "export"])
-def test_a_changed_byte_is_an_error_of_every_command_that_names_the_file(
-    tmp_path: Path, command: str
-) -> None:
+def test_every_command_reports_a_changed_byte_and_its_file(tmp_path: Path, command: str) -> None:
     good, bad = two_runs(tmp_path / "runs")
     file = flip_a_byte(bad)
     more: dict[str, list[str | Path]] = {
@@ -97,7 +95,7 @@ def test_a_changed_byte_is_an_error_of_every_command_that_names_the_file(
     assert str(file) in made.stderr and "Traceback" not in made.stderr
 
 
-def test_a_manifest_that_is_not_utf_8_is_told(tmp_path: Path) -> None:
+def test_a_manifest_that_is_not_utf_8_is_reported(tmp_path: Path) -> None:
     run, _ = two_runs(tmp_path)
     (run / "run.json").write_bytes((run / "run.json").read_bytes().replace(b'"id"', b'"\xff"'))
     for command in ("show", "report", "export", "compare", "gate"):
@@ -136,7 +134,9 @@ def in_place(line: str, runs: Path, folder: Path) -> str:
 
 
 @pytest.mark.parametrize("line", EVERYTHING)
-def test_a_full_disk_behind_standard_output_is_told(line: str, runs: Path, tmp_path: Path) -> None:
+def test_a_full_disk_behind_standard_output_is_reported(
+    line: str, runs: Path, tmp_path: Path
+) -> None:
     with Path("/dev/full").open("wb") as full:
         made = kadenz(*words(in_place(line, runs, tmp_path)), stdout=full)
     assert made.returncode == 1
@@ -145,8 +145,10 @@ def test_a_full_disk_behind_standard_output_is_told(line: str, runs: Path, tmp_p
 
 
 @pytest.mark.parametrize("line", EVERYTHING)
-def test_a_reader_that_leaves_is_no_failure(line: str, runs: Path, tmp_path: Path) -> None:
-    """The exit code is the one with a reader: that of `gate` is its verdict."""
+def test_a_reader_that_closes_the_pipe_is_not_a_failure(
+    line: str, runs: Path, tmp_path: Path
+) -> None:
+    """The exit code is the usual one: that of `gate` is its verdict."""
     line = in_place(line, runs, tmp_path)
     whole = kadenz(*words(line))
     left = read_by("head -c 1", line)
@@ -156,7 +158,7 @@ def test_a_reader_that_leaves_is_no_failure(line: str, runs: Path, tmp_path: Pat
     assert gone.returncode == whole.returncode and "Broken pipe" not in gone.stderr
 
 
-def test_closed_streams_are_no_failure(runs: Path) -> None:
+def test_closed_streams_are_not_a_failure(runs: Path) -> None:
     line = f"{shlex.quote(KADENZ)} show {sorted(runs.iterdir())[0]} >&- 2>&-"
     assert subprocess.run(["bash", "-c", line], check=False).returncode == 0
 
@@ -177,7 +179,7 @@ OUTPUTS = [
 
 @pytest.mark.parametrize("place", ["/dev/full", "/proc/there", "a file in the way", "a folder"])
 @pytest.mark.parametrize("line", OUTPUTS)
-def test_an_output_that_cannot_be_written_is_told(
+def test_an_unwritable_output_is_reported(
     line: str, place: str, runs: Path, tmp_path: Path
 ) -> None:
     there = place
@@ -201,7 +203,7 @@ def test_an_output_that_cannot_be_written_is_told(
     assert "rror: " in made.stderr
 
 
-def test_a_folder_without_rights_is_told(runs: Path, tmp_path: Path) -> None:
+def test_a_folder_without_rights_is_reported(runs: Path, tmp_path: Path) -> None:
     if os.geteuid() == 0:
         pytest.skip("root may read everything")
     run, _ = two_runs(tmp_path / "runs")

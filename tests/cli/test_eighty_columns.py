@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people read fits 80 columns with nothing cut, and says why a figure is missing."""
+"""Output for people fits 80 columns, cuts nothing, and explains missing figures."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_show_fits_80_columns_and_cuts_no_figure(runs: Path) -> None:
     assert "n/a: no pipes here" in narrow and re.search(r"3 of [\d,]+ missed 1,000 µs", narrow)
 
 
-def test_show_repeats_no_heading_where_the_table_fits(runs: Path) -> None:
+def test_show_repeats_no_heading_if_the_table_fits(runs: Path) -> None:
     rows = [line for line in show(runs, 300).splitlines() if line.startswith("itc/pipe ")]
     assert len(rows) == 7  # six sizes on one target, n/a on the other
 
@@ -70,11 +70,11 @@ def test_the_summary_of_a_run_says_why_p99_is_missing(
     assert "no p99" not in capsys.readouterr().out
 
 
-def test_list_marks_boards_that_nobody_has_measured() -> None:
+def test_list_marks_boards_that_were_never_measured() -> None:
     lines = kadenz("list").stdout.splitlines()
     (board,) = [line for line in lines if " freertos/stm32f4@board " in line]
     assert "not verified on silicon" in board
-    assert board.startswith("    freertos")  # no letter: nothing was measured there
+    assert board.startswith("    freertos")  # no letter: never measured there
     assert not any("not verified" in line for line in lines if "@emulated" in line)
 
 
@@ -127,7 +127,7 @@ def test_compare_fits_80_columns_and_cuts_no_figure(tmp_path: Path) -> None:
         assert bench in narrow
 
 
-def test_cards_that_look_the_same_bear_the_name_of_their_run(tmp_path: Path) -> None:
+def test_equal_cards_carry_the_name_of_their_run(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     made = [
         analyse(read_run(write_run(tmp_path, manifest(target, id=name), linux_points(rng, 60))))

@@ -15,7 +15,7 @@ from kadenz.cli import cli
 from kadenz.errors import UsageError
 from tests.synthetic import HIFIVE1, LINUX, Point, manifest, nanoseconds, write_run
 
-# What the schemas of Jenkins (junit-10.xsd) and of Ant's own reader allow, and what they require.
+# Allowed and required elements in the schemas of Jenkins (junit-10.xsd) and of Ant's reader.
 ALLOWED = {
     "testsuites": {"name", "time", "tests", "failures", "disabled", "errors"},
     "testsuite": {"name", "tests", "failures", "errors", "time", "disabled", "skipped"}
@@ -60,7 +60,7 @@ def against(base: Path, *arguments: str | Path) -> list[str | Path]:
     return [*arguments, "--against", base, "--statistic", "median", "--between-runs", "0.1%"]
 
 
-def test_the_exit_codes_are_those_of_the_house(tmp_path: Path) -> None:
+def test_the_exit_codes_are_the_documented_ones(tmp_path: Path) -> None:
     base, same, slow = (run_of(tmp_path, c, s) for c, s in ((3000, 1), (3000, 2), (4000, 3)))
     limit = ["--limit", "itc/mutex median < 1ms"]
     assert code("gate", same, *limit) == 0
@@ -82,7 +82,7 @@ def check_schema(element: ET.Element) -> None:
         check_schema(child)
 
 
-def test_junit_xml_is_what_ci_systems_read(tmp_path: Path) -> None:
+def test_junit_xml_follows_the_schema_of_ci_systems(tmp_path: Path) -> None:
     base, slow = run_of(tmp_path, 3000), run_of(tmp_path, 4000, 2, 'a "slow" <run> & \x07 co')
     file = tmp_path / "out" / "gate.xml"
     limits = ["--limit", "itc/pipe p99.9 < 1ms", "--limit", "itc/mutex max < 10s"]
@@ -119,7 +119,7 @@ def test_the_report_is_written_before_it_fails(tmp_path: Path) -> None:
     assert {row.count("|") - row.count("\\|") for row in rows} == {9}
 
 
-def test_what_differs_comes_first(tmp_path: Path) -> None:
+def test_differences_come_first(tmp_path: Path) -> None:
     base = run_of(tmp_path, 3000)
     made = manifest(LINUX, settings={"tick_rate_hz": "250", "flags": "a|b"})
     rng = np.random.default_rng(2)
@@ -131,7 +131,7 @@ def test_what_differs_comes_first(tmp_path: Path) -> None:
     assert "a\\|b" in summary.read_text()
 
 
-def test_json_says_what_the_exit_code_says(tmp_path: Path) -> None:
+def test_json_agrees_with_the_exit_code(tmp_path: Path) -> None:
     run = run_of(tmp_path, 3000)
     result = call("gate", run, "--limit", "itc/mutex p99 < 1us", "--json")
     found = json.loads(result.stdout)
@@ -139,7 +139,7 @@ def test_json_says_what_the_exit_code_says(tmp_path: Path) -> None:
     assert found["checks"][0]["clock_class"] == "hosted"
 
 
-def test_what_is_apart_on_its_own_need_not_be_among_many(tmp_path: Path) -> None:
+def test_a_single_difference_may_be_insignificant_among_many(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     series = [nanoseconds(30_000, 300, rng) for _ in range(12)]
     moved = [np.asarray(series[0] * 1.03), *series[1:]]  # 2.4 standard errors

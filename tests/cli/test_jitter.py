@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `kadenz jitter` refuses, and what it advises then."""
+"""Input that `kadenz jitter` refuses, with a remedy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kadenz.errors import UsageError
 
 
 def refused(*arguments: str | Path) -> UsageError:
-    """The error that `kadenz jitter` ends with."""
+    """The error of `kadenz jitter`."""
     result = CliRunner().invoke(
         jitter, ["--period-us", "1000", "--kind", "latencies", *map(str, arguments)]
     )
@@ -34,12 +34,12 @@ def late(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("option", "value"), [("--limit", "nan"), ("--limit", "inf"), ("--period-us", "inf")]
 )
-def test_what_is_no_finite_number_is_refused(late: Path, option: str, value: str) -> None:
+def test_non_finite_values_are_refused(late: Path, option: str, value: str) -> None:
     assert f"{option} {value}: no" in refused(late, option, value).message
 
 
-def test_cycle_numbers_that_are_times_are_not_given_memory_by_their_span(tmp_path: Path) -> None:
-    """3000 cycles numbered in ns: a place for each would be 11 GiB."""
+def test_cycle_numbers_that_are_times_do_not_allocate_their_span(tmp_path: Path) -> None:
+    """3000 cycles numbered in ns: an array over their span would take 11 GiB."""
     rows = np.column_stack((np.arange(3_000) * 1_000_000, 100 + np.arange(3_000) % 7))
     np.save(tmp_path / "times.npy", rows)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -58,13 +58,13 @@ def test_cycle_numbers_that_are_times_are_not_given_memory_by_their_span(tmp_pat
         (["--kind", "edges", "--period-us", "1e-9"], "--period-us"),
     ],
 )
-def test_the_remedy_is_for_what_is_wrong(late: Path, arguments: list[str], said: str) -> None:
+def test_the_remedy_matches_the_problem(late: Path, arguments: list[str], said: str) -> None:
     error = refused(late, *arguments)
     assert said in error.remedy
     assert ("--unit" in error.remedy) == ("--window" not in arguments)
 
 
-def test_edges_that_go_back_may_be_latencies(tmp_path: Path) -> None:
+def test_decreasing_edges_may_be_latencies(tmp_path: Path) -> None:
     times = np.arange(3_000) * 1_000_000
     times[70:] -= 1_000_001
     np.save(tmp_path / "edges.npy", times)
@@ -72,14 +72,14 @@ def test_edges_that_go_back_may_be_latencies(tmp_path: Path) -> None:
     assert "edge 70" in error.message and "each later than the one before" in error.remedy
 
 
-def test_too_few_are_not_a_matter_of_units(tmp_path: Path) -> None:
+def test_too_few_samples_are_not_blamed_on_units(tmp_path: Path) -> None:
     np.save(tmp_path / "few.npy", np.arange(50.0))
     error = refused(tmp_path / "few.npy")
     assert "50 samples" in error.message
     assert error.remedy == "Give a series of 1,000 cycles or more"
 
 
-def test_a_file_that_is_no_text_says_what_would_be(tmp_path: Path) -> None:
+def test_a_binary_file_is_refused_with_the_expected_format(tmp_path: Path) -> None:
     (tmp_path / "trace.bin").write_bytes(b"1\n2\n\xff\xfe\x00")
     error = refused(tmp_path / "trace.bin")
     assert "byte 4 is no UTF-8" in error.message

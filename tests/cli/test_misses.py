@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Deadlines and misses as a user meets them: tables, JSON, exit codes."""
+"""Deadlines and misses in the user interface: tables, JSON, exit codes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_show_as_json_and_the_export_hold_the_misses(run: Path, tmp_path: Path) 
     assert rows[1]["not_measured"] == "2898"
 
 
-def test_the_closing_table_says_what_stands_behind_an_ok(
+def test_the_closing_table_shows_the_evidence_for_ok(
     run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for columns in ("80", "240"):
@@ -70,13 +70,13 @@ def test_the_closing_table_says_what_stands_behind_an_ok(
     ("limit", "code"),
     [("misses < 10%", 4), ("misses = 0", 3), ("max < 100us", 3), ("max < 1s", 4)],
 )
-def test_gate_ends_with_the_code_of_what_is_known(run: Path, limit: str, code: int) -> None:
+def test_gate_exits_with_the_code_of_the_known_results(run: Path, limit: str, code: int) -> None:
     found = call("gate", run, "--deadline", "100us", "--limit", f"cyclic/* {limit}")
     assert found[1] == code, found[0]
     assert "of 803 µs" not in found[0]
 
 
-def test_the_report_has_the_misses_of_the_deadline_asked(run: Path, tmp_path: Path) -> None:
+def test_the_report_shows_misses_of_the_requested_deadline(run: Path, tmp_path: Path) -> None:
     tables = tmp_path / "tables"
     file = tmp_path / "a.html"
     call("report", run, "--output", file, "--tables", tables, "--deadline", "100us")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user sees while it measures: running figures of cyclic work, and the time that is left."""
+"""The display during a measurement: running figures of cyclic work, and the remaining time."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def cyclic(planned: int = 4000, deadline: str = "") -> RecordEntry:
     )
 
 
-def test_running_figures_are_those_of_the_samples_that_came() -> None:
+def test_running_figures_describe_the_received_samples() -> None:
     running = Running(cyclic(deadline="100us"), LINUX_CLOCK)
     assert running.text == ""
     rng = np.random.default_rng(1)
     values = (8_000 * rng.lognormal(0, 0.5, 3000)).astype(np.uint32)
-    values[0], values[700] = 9_000_000, 250_000  # the cold one, and a late one
+    values[0], values[700] = 9_000_000, 250_000  # a cold one and a late one
     for part in np.array_split(values, 7):
         running.add(0, part)
     running.add(1, np.arange(3000, dtype=np.uint32) + 5)  # five cycles did not happen
@@ -71,16 +71,16 @@ def test_running_figures_are_those_of_the_samples_that_came() -> None:
     assert running.text.endswith("µs, 6 missed")
 
 
-def test_running_figures_of_a_clock_without_time_are_in_its_unit() -> None:
+def test_running_figures_of_an_instruction_clock_are_in_its_unit() -> None:
     running = Running(cyclic(), EMULATED_CLOCK)
     running.add(0, np.array([900, 10, 12, 14], np.uint32))
     assert running.text == "min 10, median 12, max 14 instructions, 0 missed"
 
 
-def test_the_time_left_is_the_periods_that_are_left() -> None:
+def test_the_remaining_time_is_that_of_the_remaining_periods() -> None:
     points = [Point(10, BENCH, 4000, 1, {"period_us": 1000}), Point(11, BENCH, 2000)]
     left = TimeLeft(points)
-    assert left.seconds(0.0) is None  # nobody knows the period of the second point yet
+    assert left.seconds(0.0) is None  # the period of the second point is still unknown
     left = TimeLeft(points[:1])
     assert left.seconds(0.0) == 4.0
     left.opened(10, {"period_us": 1000}, 100.0)
@@ -90,7 +90,7 @@ def test_the_time_left_is_the_periods_that_are_left() -> None:
     assert left.seconds(106.0) == 0.0
 
 
-def test_points_without_a_period_take_the_pace_of_those_before() -> None:
+def test_points_without_a_period_use_the_pace_of_earlier_points() -> None:
     left = TimeLeft([Point(i, "itc/queue", 1000) for i in (10, 11, 12)])
     assert left.seconds(0.0) is None
     left.opened(10, {}, 0.0)
@@ -108,11 +108,11 @@ def test_points_without_a_period_take_the_pace_of_those_before() -> None:
     ("seconds", "text"),
     [(None, "ETA –"), (0.0, "ETA 0:00"), (64.2, "ETA 1:05"), (3600.0, "ETA 1:00:00")],
 )
-def test_the_time_left_in_words(seconds: float | None, text: str) -> None:
+def test_the_remaining_time_as_text(seconds: float | None, text: str) -> None:
     assert time_text(seconds) == text
 
 
-def test_lines_tell_the_time_left_and_what_was_not_measured(
+def test_lines_show_the_remaining_time_and_unmeasured_samples(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     display = LineDisplay()
@@ -128,7 +128,7 @@ def test_lines_tell_the_time_left_and_what_was_not_measured(
     assert "1000 taken, 2 missed, 2998 not measured" in said and said.endswith("ETA 0:04\n")
 
 
-def test_a_bar_shows_running_figures_and_the_time_left(
+def test_a_bar_shows_running_figures_and_the_remaining_time(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with (tmp_path / "screen").open("w") as screen:

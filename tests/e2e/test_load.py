@@ -136,7 +136,7 @@ def test_a_load_that_dies_half_way_ends_the_run_and_is_told(start: Start, tmp_pa
             continue
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert "load `cpu` ended by itself" in errors
+    assert "load `cpu` ended unexpectedly" in errors
     run = only_run(folder)
     assert run.manifest.partial and "load `cpu` ended" in run.manifest.partial_reason
     record = run.manifest.records[-1]

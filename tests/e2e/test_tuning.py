@@ -29,7 +29,7 @@ def may_change() -> bool:
 
 pytestmark = [
     pytest.mark.linux,
-    pytest.mark.skipif(not may_change(), reason="this machine does not let us change its values"),
+    pytest.mark.skipif(not may_change(), reason="this machine does not allow changing its values"),
 ]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One boot of a guest where its kernel is in the cache; else the test is skipped and says so."""
+"""Boots a guest if its kernel is in the cache; else the test is skipped with a reason."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ CYCLIC = Benchmark(name="cyclic/wakeup-latency", samples=300, cold=10, params={"
 
 @dataclass(frozen=True)
 class Machine:
-    """A guest that can be booted here, and its parts."""
+    """A guest that can boot here, and its parts."""
 
     name: TargetName
     guest: Guest
     tier: GuestTier
 
     def target(self, initrd: bytes, *, parameters: str = "") -> GuestTarget:
-        """A boot with an archive of its own, the plan left out."""
+        """A boot with its own archive, without a plan."""
         tier = msgspec.structs.replace(
             self.tier, parameters=f"{self.tier.parameters} {parameters}".strip()
         )
@@ -49,7 +49,7 @@ class Machine:
 
 
 def machine(text: str) -> Machine:
-    """The guest of a target's name; skips where its kernel, emulator or compiler is missing."""
+    """The guest of a target; skips if its kernel, emulator or compiler is missing."""
     name = parse_target(text)
     board = inventory.board(name.board)
     assert board.tier.guest is not None
@@ -72,7 +72,7 @@ def measured(
     tuning: str = "",
     disturbance: str = "",
 ) -> Result:
-    """One run of cyclic/wakeup-latency on a guest. Raises the first failure there was."""
+    """One run of cyclic/wakeup-latency on a guest. Raises the first failure."""
     found = machine(text)
     params = {**CYCLIC.params, "timer": timer}
     benchmark = msgspec.structs.replace(CYCLIC, samples=samples, params=params)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guest repeats itself to the byte, says what ran in it, and shows a planted regression."""
+"""A guest is byte-identical between runs, records its conditions, and shows a planted
+regression."""
 
 from __future__ import annotations
 
@@ -48,21 +49,21 @@ def test_two_runs_of_a_guest_are_byte_identical(target: str, tmp_path: Path) -> 
     assert first.manifest.build is not None
     assert first.manifest.build.kernel_source.startswith("Debian linux-")
     assert {"kernel", "guest", "suite", "port"} <= {p.part for p in first.manifest.build.parts}
-    # 2 ns of virtual time an instruction: held against a loop of known length.
+    # 2 ns of virtual time per instruction, checked with a loop of known length.
     assert first.manifest.clock.instructions_per_count == 0.5
     assert "a loop of 50,000 instructions: " in first.manifest.clock.checked_against
     error_ppm = first.manifest.clock.rate_error_ppm
     assert error_ppm is not None and abs(error_ppm) <= 2000
 
 
-def test_a_load_inside_runs_is_told_and_repeats_itself(tmp_path: Path) -> None:
+def test_a_load_inside_runs_is_reported_and_repeatable(tmp_path: Path) -> None:
     idle = measured(FAST, tmp_path / "idle", load="none")
     first = measured(FAST, tmp_path / "a", load="cpu+timers")
     again = measured(FAST, tmp_path / "b", load="cpu+timers")
     assert bytes_of(first) == bytes_of(again) != bytes_of(idle)
     assert idle.manifest.loads == []
     rates = {load.name: load.rate for load in first.manifest.loads}
-    # A timer of 97.003 µs counts in the guest's clock, whatever the machine.
+    # A timer of 97.003 µs counts in the guest's clock, on any machine.
     assert rates["timers"] == pytest.approx(1e9 / 97_003, rel=0.02)
     assert rates["cpu"] > 0
     assert first.manifest.conditions["load"] == "cpu+timers"
@@ -71,8 +72,8 @@ def test_a_load_inside_runs_is_told_and_repeats_itself(tmp_path: Path) -> None:
 def test_a_tuning_of_kernel_threads_is_in_force_inside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A timer of timerfd expires in the thread ktimers/0 of Debian's PREEMPT_RT. With the study's
-    # priority it runs at once; as an ordinary thread it shares the processor with the load.
+    # A timerfd expires in the thread ktimers/0 of Debian's PREEMPT_RT. With the study's priority
+    # the thread runs at once; as an ordinary thread it shares the processor with the load.
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     own = tmp_path / "config" / "kadenz" / "tunings"
     own.mkdir(parents=True)
@@ -109,8 +110,8 @@ def test_the_port_conforms_inside_a_guest() -> None:
 
 
 def test_a_planted_regression_is_found_with_its_size(tmp_path: Path) -> None:
-    # The thread's period is 1 µs longer than the benchmark's: within 1000 samples its work meets a
-    # wake-up in every phase, and the largest shift is its length.
+    # The thread's period is 1 µs longer than the benchmark's: within 1000 samples its work
+    # coincides with a wake-up in every phase, and the largest shift is the length of the work.
     before = wakeups(measured(FAST, tmp_path / "before", samples=1100))
     after = wakeups(
         measured(
@@ -121,7 +122,7 @@ def test_a_planted_regression_is_found_with_its_size(tmp_path: Path) -> None:
         )
     )
     shift_us = (after.max() - before.max()) / 1000.0
-    # The wake-up's own interrupt is served while the thread works, and its switch follows: the
-    # shift is the length of the work within a few microseconds of path, here 2 % of it.
+    # The wake-up's interrupt is served during the thread's work and its switch follows: the shift
+    # equals the length of the work up to a few microseconds of code path, here 2 %.
     assert shift_us == pytest.approx(BUSY_US, rel=0.05)
     assert abs(float(np.median(after) - np.median(before))) < 5_000

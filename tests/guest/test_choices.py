@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be chosen of a guest, and what is told when it cannot be had."""
+"""Options of a guest, and the errors for unavailable ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RT = parse_target("linux-rt/x86_64@guest")
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache with kernels of x86_64 that nobody can boot, and no others."""
+    """A cache with dummy kernels of x86_64 and no others."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     for version in ("6.12", "6.1"):
         folder = tmp_path / "kadenz" / "guests" / "x86_64" / f"{version}-rt"
@@ -78,7 +78,7 @@ def test_versions_and_loads_are_variants_and_the_first_version_is_the_default(ca
     assert one is not None and one.kernel.version == "6.1"
 
 
-def test_the_studys_priorities_are_variants_of_preempt_rt_alone(cache: Path) -> None:
+def test_the_studys_priorities_are_only_variants_of_preempt_rt(cache: Path) -> None:
     wanted = GuestSettings(tunings=("cereia2011-case1", "cereia2011-case2"))
     found = [g for g in GuestChoice(wanted=wanted).variants(RT) if g]
     assert [g.words["tuning"] for g in found] == list(wanted.tunings)
@@ -89,7 +89,7 @@ def test_the_studys_priorities_are_variants_of_preempt_rt_alone(cache: Path) -> 
     assert one is not None and "tuning" not in one.words
 
 
-def test_a_later_rule_for_a_thread_is_the_last_to_be_made() -> None:
+def test_a_later_rule_for_a_thread_is_applied_last() -> None:
     rules = thread_rules("cereia2011-case2")
     assert rules[0] == "irq/*:fifo:50" and rules[-1] == "ktimer*/*:fifo:51"
     assert rules[:-1] == thread_rules("cereia2011-case1")
@@ -107,7 +107,7 @@ def test_a_later_rule_for_a_thread_is_the_last_to_be_made() -> None:
         (GuestChoice(disturbance="period_us=10,busy_us=10"), "M below N"),
     ],
 )
-def test_what_a_guest_does_not_have_is_a_usage_error(
+def test_a_missing_option_of_a_guest_is_a_usage_error(
     cache: Path, choice: GuestChoice, words: str
 ) -> None:
     with pytest.raises(UsageError, match=words.replace("+", r"\+")) as told:
@@ -124,7 +124,7 @@ def test_a_guest_counts_instructions_and_never_claims_a_time() -> None:
     assert unit.label == "virtual ns" and not unit.is_time and unit.clock_class == "instruction"
 
 
-def test_an_archive_holds_what_was_put_in_and_nothing_of_this_machine() -> None:
+def test_an_archive_contains_its_files_and_no_trace_of_this_machine() -> None:
     made = archive({"dev": None, "dev/console": Node(5, 1), "init": File(b"abcde", 0o755)})
     assert made == archive({"dev": None, "dev/console": Node(5, 1), "init": File(b"abcde", 0o755)})
     assert _read(made) == {
@@ -135,7 +135,7 @@ def test_an_archive_holds_what_was_put_in_and_nothing_of_this_machine() -> None:
 
 
 def _read(made: bytes) -> dict[str, tuple[int, bytes]]:
-    """As the kernel reads `newc` (init/initramfs.c): fields of 8 digits, parts of 4 bytes."""
+    """Reads `newc` like the kernel (init/initramfs.c): fields of 8 digits, parts of 4 bytes."""
     found: dict[str, tuple[int, bytes]] = {}
     at = 0
     while True:

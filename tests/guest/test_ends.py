@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""However a guest ends, the end is named and its last words are kept."""
+"""Any end of a guest is named, and its last output is kept."""
 
 from __future__ import annotations
 
@@ -78,21 +78,19 @@ def test_a_guest_that_hangs_shows_its_console_and_registers(guest: Machine, tmp_
     assert "pc " in told.detail
 
 
-def test_a_suite_that_does_not_start_is_told(guest: Machine) -> None:
+def test_a_suite_that_does_not_start_is_reported(guest: Machine) -> None:
     broken = archive({"suite": File(b"not a program", 0o755)})
     told = end_of(guest.target(guest.initrd() + PLAN + broken))
     assert "/suite does not start" in f"{told.message} {told.detail}"
 
 
-def test_nothing_of_a_guest_is_left_behind(guest: Machine) -> None:
+def test_a_guest_leaves_nothing_behind(guest: Machine) -> None:
     target: Any = guest.target(b"", parameters="rdinit=/none init=/none")
     end_of(target)
     assert not target._folder.exists()
 
 
-def test_kill_nine_of_kadenz_leaves_no_machine_and_no_folder(
-    guest: Machine, tmp_path: Path
-) -> None:
+def test_kill_9_of_kadenz_leaves_no_machine_and_no_folder(guest: Machine, tmp_path: Path) -> None:
     guest.initrd()  # built beforehand
     scratch = tmp_path / "scratch"
     scratch.mkdir()
@@ -113,7 +111,7 @@ def test_kill_nine_of_kadenz_leaves_no_machine_and_no_folder(
 
 
 def machines(folder: Path) -> int:
-    """Processes that have a file of the folder on their command line."""
+    """Processes with a file of the folder on their command line."""
     found = 0
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):

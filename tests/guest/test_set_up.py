@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make guest-kernels` does nothing when all is there, and says what it cannot do."""
+"""`make guest-kernels` does nothing if all kernels are cached, and reports errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SCRIPT = ROOT / "scripts" / "guest-kernels.sh"
 
 
 def start(cache: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The script with a cache of its own and no network: programs that fetch end in an error."""
+    """Runs the script with its own cache and no network: programs that fetch fail."""
     for name in ("apt-get", "apt-cache"):
         program = cache / "bin" / name
         program.parent.mkdir(exist_ok=True)
@@ -38,7 +38,7 @@ def hash_of(*files: str) -> str:
 
 @pytest.fixture
 def whole(tmp_path: Path) -> Path:
-    """A cache that holds every kernel."""
+    """A cache with every kernel."""
     folder = "kernels/linux/disturbance"
     module = hash_of(f"{folder}/disturbance.c", f"{folder}/Kbuild")
     config = hash_of("boards/riscv64/linux.config")
@@ -53,12 +53,12 @@ def whole(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_nothing_is_fetched_when_every_kernel_is_there(whole: Path) -> None:
+def test_nothing_is_fetched_if_all_kernels_are_cached(whole: Path) -> None:
     answer = start(whole)
     assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
 
 
-def test_a_changed_disturbance_or_a_lost_kernel_is_made_again(whole: Path) -> None:
+def test_a_changed_disturbance_or_a_lost_kernel_is_rebuilt(whole: Path) -> None:
     guests = whole / "kadenz" / "guests"
     (guests / "aarch64" / "6.1-rt" / "kernel").unlink()
     answer = start(whole)
@@ -70,13 +70,13 @@ def test_a_changed_disturbance_or_a_lost_kernel_is_made_again(whole: Path) -> No
     assert start(whole, "x86_64/6.12-rt").returncode == 0
 
 
-def test_an_unknown_isa_is_told(tmp_path: Path) -> None:
+def test_an_unknown_isa_is_refused(tmp_path: Path) -> None:
     answer = start(tmp_path, "sparc")
     assert answer.returncode == 1
     assert "no guest is called sparc" in answer.stderr and "riscv64" in answer.stderr
 
 
-def test_an_unknown_kernel_is_told(whole: Path) -> None:
+def test_an_unknown_kernel_is_refused(whole: Path) -> None:
     for name in ("x86_64/5.10-rt", "riscv64/6.1-rt", "x86_64/"):
         answer = start(whole, name)
         assert answer.returncode == 1

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Source to ELF: found, or refused with what is missing; built once; described as it is."""
+"""Source to ELF: sources are found or refused with a reason; images are built once and
+described."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ def crate() -> Source:
     return found
 
 
-def test_the_kernel_comes_out_of_its_pinned_crate(crate: Source) -> None:
+def test_the_kernel_comes_from_its_pinned_crate(crate: Source) -> None:
     assert crate.title == "freertos-next 0.12.0 (crates.io)"
     assert (crate.folder / "tasks.c").is_file()
 
@@ -48,7 +49,7 @@ def test_a_kernel_without_source_needs_none() -> None:
     assert kernel_source("posix", inventory.kernel("posix"), None) is None
 
 
-def test_a_tree_is_taken_with_its_version(crate: Source, tmp_path: Path) -> None:
+def test_a_tree_is_used_with_its_version(crate: Source, tmp_path: Path) -> None:
     tree = tmp_path / "FreeRTOS"
     shutil.copytree(crate.folder, tree)
     found = kernel_source("freertos", inventory.kernel("freertos"), tree)
@@ -57,13 +58,13 @@ def test_a_tree_is_taken_with_its_version(crate: Source, tmp_path: Path) -> None
 
 
 def test_the_old_layout_of_a_tree_is_found(crate: Source, tmp_path: Path) -> None:
-    """V10.2 keeps its files under FreeRTOS/Source."""
+    """V10.2 has its files under FreeRTOS/Source."""
     shutil.copytree(crate.folder, tmp_path / "FreeRTOS" / "Source")
     found = kernel_source("freertos", inventory.kernel("freertos"), tmp_path)
     assert found is not None and found.folder == tmp_path / "FreeRTOS" / "Source"
 
 
-def test_an_incomplete_tree_is_told_by_the_missing_file(crate: Source, tmp_path: Path) -> None:
+def test_an_incomplete_tree_is_refused_with_the_missing_file(crate: Source, tmp_path: Path) -> None:
     tree = tmp_path / "FreeRTOS"
     shutil.copytree(crate.folder, tree)
     (tree / "stream_buffer.c").unlink()
@@ -73,24 +74,26 @@ def test_an_incomplete_tree_is_told_by_the_missing_file(crate: Source, tmp_path:
     assert "tasks.c" in caught.value.remedy
 
 
-def test_a_tree_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_tree_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such folder"):
         kernel_source("freertos", inventory.kernel("freertos"), tmp_path / "none")
 
 
-def test_a_tree_for_a_kernel_that_is_not_built_is_told(tmp_path: Path) -> None:
+def test_a_tree_for_a_kernel_that_is_not_built_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not built with the image"):
         kernel_source("posix", inventory.kernel("posix"), tmp_path)
 
 
-def test_a_crate_without_cargo_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_crate_without_cargo_is_refused_with_a_remedy(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ToolMissing, match="cargo is not installed") as caught:
         kernel_source("freertos", inventory.kernel("freertos"), None)
     assert "--kernel-source" in caught.value.remedy
 
 
-def test_an_image_is_described_as_it_is() -> None:
+def test_an_image_is_described_correctly() -> None:
     built = build_image(STM32, "counter")
     entry = built.entry
     assert entry.elf_sha256 == hashlib.sha256(built.elf.path.read_bytes()).hexdigest()
@@ -113,7 +116,7 @@ def test_a_second_build_compiles_nothing() -> None:
     assert second.entry == first.entry
 
 
-def test_a_benchmark_outside_the_suite_gets_an_image_of_its_own(tmp_path: Path) -> None:
+def test_a_benchmark_outside_the_suite_gets_its_own_image(tmp_path: Path) -> None:
     file = tmp_path / "mine.c"
     file.write_text(
         '#include "kadenz/bench.h"\n'
@@ -138,7 +141,7 @@ def test_a_benchmark_that_does_not_compile_shows_the_compiler(tmp_path: Path) ->
     shutil.rmtree(image._folder(LINUX, "counter", None, [file]))
 
 
-def test_a_benchmark_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_benchmark_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such file"):
         build_image(LINUX, "counter", extra_bench=[tmp_path / "none.c"])
 
@@ -151,7 +154,9 @@ def test_addresses_are_named_by_their_function() -> None:
     line = next(line for line in table.splitlines() if line.endswith(" T kdz_suite_main"))
     address = int(line.split()[0], 16)
     assert elf.symbol_at(address) == "kdz_suite_main+0x0"
-    assert elf.symbol_at(address + 5) == "kdz_suite_main+0x4"  # the Thumb bit is no address
+    assert (
+        elf.symbol_at(address + 5) == "kdz_suite_main+0x4"
+    )  # the Thumb bit is not part of the address
     assert elf.symbol_at(0xFFFFFFF0) == ""
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An image says what it was made of: the files that were compiled, part by part, by content."""
+"""An image records its sources: the compiled files by part and content."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ KDZ_BENCH(mine);
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Path]:
-    """A benchmark outside the suite, with a header beside it; its image goes away again."""
+    """A benchmark outside the suite with its own header; its image is removed afterwards."""
     file = tmp_path / "mine.c"
     file.write_text(BENCH)
     (tmp_path / "mine.h").write_text("#define MINE 1\n")
-    (tmp_path / "notes.h").write_text("#define NOTHING\n")  # nobody includes it
+    (tmp_path / "notes.h").write_text("#define NOTHING\n")  # never included
     folder = made(file).folder
     yield file
     shutil.rmtree(folder)
@@ -45,7 +45,7 @@ def digests(image: Image) -> dict[str, str]:
     return {part.part: part.sha256 for part in image.entry.parts}
 
 
-def test_a_header_that_was_edited_changes_the_digest_of_its_part_and_no_other(bench: Path) -> None:
+def test_an_edited_header_only_changes_the_digest_of_its_part(bench: Path) -> None:
     before = digests(made(bench))
     assert set(before) == {"extra benchmarks", "suite", "port", "board", "arch", "tool chain"}
     (bench.parent / "mine.h").write_text("#define MINE 2\n")
@@ -59,8 +59,8 @@ def test_a_file_that_was_not_compiled_does_not_count(bench: Path) -> None:
     assert made(bench).entry == before
 
 
-def test_an_older_file_in_place_of_a_newer_one_is_compiled(bench: Path) -> None:
-    """As from an archive unpacked over a tree: its dates are those of the release."""
+def test_a_replaced_file_with_an_older_date_is_compiled(bench: Path) -> None:
+    """As after unpacking an archive over a tree: dates are those of the release."""
     before = made(bench).entry
     header = bench.parent / "mine.h"
     header.write_text("#define MINE 77\n")
@@ -72,7 +72,7 @@ def test_an_older_file_in_place_of_a_newer_one_is_compiled(bench: Path) -> None:
     assert made(bench).entry == before
 
 
-def test_a_tree_of_git_is_described_and_one_that_git_ignores_is_not(tmp_path: Path) -> None:
+def test_a_git_tree_is_described_and_an_ignored_one_is_not(tmp_path: Path) -> None:
     def git(*words: str) -> None:
         identity = ("-c", "user.name=test", "-c", "user.email=test@example.org")
         subprocess.run(["git", *identity, *words], cwd=tmp_path, check=True, capture_output=True)

@@ -150,7 +150,7 @@ def killer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None
     return kill
 
 
-ENDED = "load `memory` ended by itself, by signal 9"
+ENDED = "load `memory` ended unexpectedly, by signal 9"
 
 
 def test_a_record_whose_load_ended_is_invalid(tmp_path: Path, killer: Callable[[], None]) -> None:
@@ -186,7 +186,7 @@ def test_a_load_that_does_not_bite_costs_no_run_folder(
     )
     table = {**definitions.kinds(), "network": idle}
     monkeypatch.setattr(definitions, "kinds", lambda: table)
-    with pytest.raises(LoadFailed, match="does not bite"):
+    with pytest.raises(LoadFailed, match="is too weak"):
         run(tmp_path, Scripted([said(record(10))]), load="network", weak=False)
     assert list((tmp_path / "runs").iterdir()) == []
 

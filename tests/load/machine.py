@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a load could leave behind on this machine, and a disk for it to work on."""
+"""Leftovers of a load on this machine, and a disk for it to work on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kadenz.load.counters import device_of
 
 
 def on_a_disk(folder: Path) -> Path:
-    """The folder itself, or one of the checkout where temporary files are kept in memory."""
+    """The folder itself, or one in the checkout if temporary files are in memory."""
     if device_of(folder)[1] not in ("tmpfs", "ramfs"):
         return folder
     other = Path(__file__).parents[2] / "build" / "tests" / f"{folder.name}-{os.getpid()}"
@@ -25,7 +25,7 @@ def left_behind(scratch: Path, owner: int | None = None) -> list[str]:
     """Processes that work below `scratch`, files there, control groups of the owner's loads."""
     mine = f"-{owner or os.getpid()}-"
     found = [f"process {pid}" for pid in working_in(scratch)]
-    # What vanishes while it is walked was not left behind: os.walk passes over it.
+    # os.walk skips files that vanish during the walk; they were not left behind.
     for folder, folders, files in os.walk(scratch):
         found += [f"{folder}/{n}" for n in folders + files if n.startswith(".kadenz-load-")]
     for folder, names, _ in os.walk("/sys/fs/cgroup"):
@@ -37,7 +37,7 @@ def left_behind(scratch: Path, owner: int | None = None) -> list[str]:
 
 
 def working_in(scratch: Path) -> list[int]:
-    """Processes whose working directory is a load's scratch folder, removed or not."""
+    """Processes whose working directory is a load's scratch folder, even a removed one."""
     found = []
     for link in Path("/proc").glob("[0-9]*/cwd"):
         try:
@@ -50,7 +50,7 @@ def working_in(scratch: Path) -> list[int]:
 
 
 def names_in(scratch: Path) -> set[str]:
-    """Names of those processes, but for one that ends meanwhile."""
+    """Names of those processes, except those that end meanwhile."""
     names = set()
     for pid in working_in(scratch):
         with suppress(OSError):

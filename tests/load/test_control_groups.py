@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where memory can be limited: control groups version 1 and 2, the top or a delegated one."""
+"""Candidates for limiting memory: control groups version 1 and 2, at the top or delegated."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def folders(root: Path) -> list[tuple[str, str]]:
     return [(group["folder"].removeprefix(str(root)), group["limit_file"]) for group in found]
 
 
-def test_version_1_limits_below_the_own_group(tmp_path: Path) -> None:
+def test_version_1_limits_memory_below_the_own_group(tmp_path: Path) -> None:
     mounts = (
         "30 1 0:20 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
         "31 1 0:21 / /sys/fs/cgroup/memory rw shared:1 - cgroup cgroup rw,memory\n"
@@ -32,7 +32,7 @@ def test_version_1_limits_below_the_own_group(tmp_path: Path) -> None:
     ]
 
 
-def test_version_2_limits_where_memory_is_handed_down(tmp_path: Path) -> None:
+def test_version_2_limits_memory_where_it_is_delegated(tmp_path: Path) -> None:
     machine(
         tmp_path,
         "0::/user.slice/session.scope\n",
@@ -40,7 +40,7 @@ def test_version_2_limits_where_memory_is_handed_down(tmp_path: Path) -> None:
     )
     scope = tmp_path / "sys/fs/cgroup/user.slice/session.scope"
     scope.mkdir(parents=True)
-    (scope / "cgroup.subtree_control").write_text("\n")  # it has processes of its own
+    (scope / "cgroup.subtree_control").write_text("\n")  # it has its own processes
     (scope.parent / "cgroup.subtree_control").write_text("memory pids\n")
     (scope.parent.parent / "cgroup.subtree_control").write_text("cpu memory pids\n")
     assert folders(tmp_path) == [

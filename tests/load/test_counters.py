@@ -50,7 +50,7 @@ def root(tmp_path: Path) -> Path:
         ("cpu-time", "", 20 / HZ),  # guest time (5) is part of user time
         ("major-faults", "", 77),
         ("disk-written", "vda", 1.024),
-        ("disk-written", "", 2.097152),  # of no known disk: what all of them wrote
+        ("disk-written", "", 2.097152),  # unknown disk: bytes written by all disks
         ("loopback", "", 7.0),
         ("interrupts", "", 1500),
         ("memory-moved", "", 7.0),
@@ -63,7 +63,7 @@ def test_a_counter_reads_what_the_kernel_counts(
     assert COUNTERS[name].read(place) == pytest.approx(value)
 
 
-def test_a_kernel_without_a_counter_shows_no_rate(tmp_path: Path) -> None:
+def test_a_missing_counter_gives_no_rate(tmp_path: Path) -> None:
     place = Place([0], tmp_path, "vda", tmp_path)
     for counter in COUNTERS.values():
         assert counter.read(place) == 0
@@ -73,20 +73,20 @@ def reading(at_s: float, value: float, cpu_s: float = 0.0) -> Reading:
     return Reading(at_s, {"cpu-time": value, "loopback": value}, {"cpu": cpu_s})
 
 
-def test_a_rate_is_growth_a_second_and_of_time_a_percentage() -> None:
+def test_a_rate_is_growth_per_second_or_a_percentage_of_time() -> None:
     place = Place([0, 1], Path("/none"), "")
     before, after = reading(10.0, 100.0, 1.0), reading(12.0, 103.0, 2.0)
     assert counters.rate("loopback", place, before, after) == 1.5
     assert counters.rate("cpu-time", place, before, after) == 75.0
     assert counters.cpu_percent("cpu", place, before, after) == 25.0
     assert counters.cpu_percent("other", place, before, after) == 0.0
-    # Ticks of 10 ms round up, a counter that was reset or no time at all is no rate.
+    # Ticks of 10 ms round up; a reset counter or zero time gives no rate.
     assert counters.rate("cpu-time", place, before, reading(12.0, 104.1)) == 100.0
     assert counters.rate("loopback", place, before, reading(12.0, 1.0)) == 0.0
     assert counters.rate("loopback", place, before, before) == 0.0
 
 
-def test_processor_time_is_that_of_a_session_with_its_dead() -> None:
+def test_processor_time_includes_ended_processes_of_a_session() -> None:
     spin = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"
     process = subprocess.Popen(
         ["sh", "-c", f"sh -c '{spin}'; echo done; sleep 60; :"],
@@ -114,7 +114,7 @@ def test_the_disk_below_a_folder_is_found(tmp_path: Path) -> None:
     info.write_text(f"22 1 {name} / / rw - ext4 /dev/x rw\n")
     disks.write_text(f"{os.major(number)} {os.minor(number)} nvme0n1p2 1 2 3 4 5 6 7\n")
     assert counters.device_of(tmp_path, tmp_path) == ("nvme0n1p2", "ext4")
-    # btrfs numbers its own devices: the disk is what it was mounted from.
+    # btrfs has its own device numbers: the disk is the mounted block device.
     info.write_text(f"22 1 {name} / / rw shared:1 - btrfs /dev/sdq7 rw\n")
     disks.write_text("8 7 sdq7 1 2 3 4 5 6 7\n")
     assert counters.device_of(tmp_path, tmp_path) == ("sdq7", "btrfs")

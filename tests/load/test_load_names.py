@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads by name: what --load takes, and what it means on this machine."""
+"""Loads by name: the values of --load, and their commands on this machine."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def test_a_name_is_one_kind_or_several() -> None:
     assert set(definitions.ALL_OF) < set(definitions.kinds())
 
 
-def test_an_unknown_load_is_told_with_the_nearest() -> None:
+def test_an_unknown_load_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(UsageError) as told:
         definitions.parts_of("netwrok")
     assert told.value.remedy == "Did you mean `network`?"
     with pytest.raises(UsageError, match="no load `none`"):
-        definitions.parts_of("none+disk")  # nothing and something at once is a mistake
+        definitions.parts_of("none+disk")  # `none` cannot be combined
 
 
 def test_every_load_of_the_table_becomes_a_command(tmp_path: Path) -> None:
@@ -54,8 +54,8 @@ def test_stress_ng_keeps_its_files_in_the_scratch_folder(tmp_path: Path) -> None
 
 def test_parameters_can_be_read(tmp_path: Path) -> None:
     parts = {p.name: p for p in definitions.parts("all", Options(), on_a_disk(tmp_path) / "here")}
-    assert parts["disk"].settings["size"] == "128 MiB a worker"
-    assert parts["paging"].settings["ram"] == "64 MiB a worker"
+    assert parts["disk"].settings["size"] == "128 MiB per worker"
+    assert parts["paging"].settings["ram"] == "64 MiB per worker"
     assert parts["paging"].settings["pages"].startswith(("anonymous memory", "a mapped file"))
     assert "MiB" in parts["memory"].settings["blocks"]
 
@@ -73,7 +73,7 @@ def test_a_disk_load_in_memory_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_p
         assert "--load-scratch" in told.value.remedy
 
 
-def test_a_load_leaves_room_to_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_load_leaves_space_for_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     usage = namedtuple("usage", "total used free")
     parent = on_a_disk(tmp_path)
     monkeypatch.setattr("shutil.disk_usage", lambda _: usage(10**12, 0, 1000 << 20))
@@ -87,17 +87,17 @@ def test_a_load_leaves_room_to_others(monkeypatch: pytest.MonkeyPatch, tmp_path:
         definitions.parts("memory", Options(workers=1), parent / "here")
 
 
-def test_a_missing_program_is_told_with_its_remedy(
+def test_a_missing_program_is_reported_with_a_remedy(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None if name == "stress-ng" else name)
     with pytest.raises(ToolMissing, match="stress-ng is not installed") as told:
         definitions.check_programs("cpu")
     assert "make setup" in told.value.remedy
-    definitions.check_programs("memory")  # a program of our own
+    definitions.check_programs("memory")  # a program of kadenz
 
 
-def test_only_processors_that_are_there_can_be_chosen() -> None:
+def test_only_existing_processors_can_be_chosen() -> None:
     allowed = sorted(os.sched_getaffinity(0))
     assert definitions.chosen_cpus(Options()) == allowed
     assert definitions.chosen_cpus(Options(cpus=allowed[-1:])) == allowed[-1:]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A load is shown to bite before it counts, and its end is told."""
+"""A load is verified before it counts, and its end is reported."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def started(name: str, folder: Path, said: list[str] | None = None, **options: b
     return RunningLoad(name, Options(**options), folder, words.append)  # type: ignore[arg-type]
 
 
-def test_a_load_that_bites_is_entered_with_its_rates(
+def test_an_effective_load_is_stored_with_its_rates(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "_WINDOWS", 40)
@@ -71,31 +71,34 @@ def test_a_load_that_bites_is_entered_with_its_rates(
     assert "MB/s moved (idle 0)" in running.told(entry)
     assert said == [
         "measuring the machine without the load",
-        "the load is started, waiting until it bites",
+        "load started, waiting for it to take effect",
     ]
 
 
-def test_a_load_that_does_not_bite_is_an_error(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_load_without_effect_is_an_error(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     as_if(monkeypatch, "network", program=["sleep", "600"], at_least=1e9)
-    needed = "`network` does not bite: .*at least 1,000,000,000 are"
+    needed = "`network` is too weak: .*at least 1,000,000,000"
     with started("network", here) as beside, pytest.raises(LoadFailed, match=needed):
         beside.start(threading.Event())
     assert left_behind(here) == []
 
 
-def test_more_than_the_idle_machine_is_asked_of_a_load(
+def test_a_load_must_exceed_the_rate_of_the_idle_machine(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A machine that is busy already shows the counter, and not the load."""
+    """On a busy machine the counter shows the work of others."""
     as_if(monkeypatch, "interrupt", program=["sleep", "600"], at_least=0.001, times_idle=1000.0)
-    with started("interrupt", here) as beside, pytest.raises(LoadFailed, match="without it"):
+    with (
+        started("interrupt", here) as beside,
+        pytest.raises(LoadFailed, match="the idle machine does"),
+    ):
         beside.start(threading.Event())
 
 
-def test_others_work_is_not_taken_for_the_load(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_of_others_does_not_count_as_load(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = {"at_least": 0.0001, "times_idle": 0.0, "cpu_at_least": 1.0}
     as_if(monkeypatch, "cpu", program=["sleep", "600"], **asked)
-    # A machine without other work has none to mistake.
+    # Without other work on the machine there is nothing to confuse.
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as other:
         try:
             with (
@@ -107,10 +110,10 @@ def test_others_work_is_not_taken_for_the_load(here: Path, monkeypatch: pytest.M
             other.kill()
 
 
-def test_workers_that_stand_still_beside_other_work_are_no_load(
+def test_idle_workers_during_other_work_do_not_count_as_load(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The whole machine's counter goes on; the load's own processes do nothing."""
+    """The machine's counter increases, but the load's own processes are idle."""
     as_if(monkeypatch, "cpu", at_least=0.0001, cpu_at_least=0.1)
     monkeypatch.setattr(running, "_RECORD_S", 0.0)
     monkeypatch.setattr(running, "_WINDOWS", 20)
@@ -138,39 +141,39 @@ def test_workers_that_stand_still_beside_other_work_are_no_load(
             assert "load `cpu`: during this record its processes got 0.0 % of" in stopped
             assert entry.record_rates[11] >= entry.least
             assert entry.record_cpu_percent[10] > 0.1 > entry.record_cpu_percent[11]
-            assert walks == []  # nobody looks through all processes while something is measured
+            assert walks == []  # all processes are never scanned during a measurement
         finally:
             monkeypatch.undo()
             other.kill()
 
 
 def record_of(beside: RunningLoad, number: int) -> str:
-    """A record as long as it takes until somebody's work is counted in ticks of 10 ms."""
+    """A record that lasts until some work is counted in ticks of 10 ms."""
     beside.record_began()
     time.sleep(2.0)
     return beside.record_ended(number)
 
 
-def test_a_weak_load_is_measured_only_when_allowed(
+def test_a_weak_load_is_only_measured_if_allowed(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_if(monkeypatch, "network", program=["sleep", "600"], at_least=1e9)
     with started("network", here, allow_weak=True) as beside:
         beside.start(threading.Event())
         (entry,) = beside.entries
-        assert not entry.verified and "are needed" in entry.reason
+        assert not entry.verified and "required: at least" in entry.reason
 
 
-def test_a_load_that_ends_at_once_is_told_with_its_words(
+def test_a_load_that_ends_at_once_is_reported_with_its_output(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_if(monkeypatch, "network", program=["sh", "-c", "echo no such port; exit 2"])
     with started("network", here) as beside, pytest.raises(LoadFailed) as told:
         beside.start(threading.Event())
-    assert told.value.message == "load `network` ended by itself, with status 2: no such port"
+    assert told.value.message == "load `network` ended unexpectedly, with status 2: no such port"
 
 
-def test_a_load_that_grows_weak_is_told(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_load_that_becomes_weak_is_reported(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with started("memory", here, allow_weak=True) as beside:
         beside.start(threading.Event())
         (entry,) = beside.entries
@@ -180,7 +183,7 @@ def test_a_load_that_grows_weak_is_told(here: Path, monkeypatch: pytest.MonkeyPa
         for pid in working_in(here):
             os.kill(pid, signal.SIGSTOP)
         time.sleep(0.2)
-        beside.began()  # from here on it stands still
+        beside.began()  # stopped from here on
         beside.record_began()
         time.sleep(0.5)
         assert "did 0 MB/s moved during this record" in beside.record_ended(11)
@@ -188,7 +191,7 @@ def test_a_load_that_grows_weak_is_told(here: Path, monkeypatch: pytest.MonkeyPa
         assert not entry.verified
 
 
-def test_a_load_whose_program_dies_is_no_load(here: Path) -> None:
+def test_a_load_whose_program_dies_is_reported(here: Path) -> None:
     with started("memory", here, allow_weak=True) as beside:
         beside.start(threading.Event())
         beside.began()
@@ -197,11 +200,11 @@ def test_a_load_whose_program_dies_is_no_load(here: Path) -> None:
         os.kill(working_in(here)[0], signal.SIGKILL)
         wait_for(lambda: not beside.alive(), 10)
         assert beside.record_ended(10) == beside.finished()
-        assert "`memory` ended by itself, by signal 9" in beside.finished()
+        assert "`memory` ended unexpectedly, by signal 9" in beside.finished()
         assert not beside.entries[0].verified
 
 
-def test_what_a_killed_supervisor_leaves_is_removed(here: Path) -> None:
+def test_the_leftovers_of_a_killed_supervisor_are_removed(here: Path) -> None:
     with started("memory", here, allow_weak=True) as beside:
         beside.start(threading.Event())
         assert beside._process is not None
@@ -211,7 +214,7 @@ def test_what_a_killed_supervisor_leaves_is_removed(here: Path) -> None:
     assert left_behind(here) == []
 
 
-def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(LoadFailed, match="file/below: Not a directory") as told:
         started("memory", tmp_path / "file" / "below")
@@ -225,13 +228,13 @@ def test_ctrl_c_ends_the_start(here: Path) -> None:
         beside.start(stop)
 
 
-def test_what_kadenz_and_its_supervisor_left_is_swept_by_the_next(here: Path) -> None:
-    """Both killed at once: nobody was there to clean up."""
+def test_leftovers_of_a_killed_kadenz_and_supervisor_are_swept_by_the_next_load(here: Path) -> None:
+    """Both were killed at once and could not clean up."""
     where, pid = running._where(), os.getpid()
     dead = here / f".kadenz-load-{where}-999999999-1-2"
     foreign = here / ".kadenz-load-01234567-999999999-1-2"  # of another machine or container
     alive = here / f".kadenz-load-{where}-{pid}-{running._started(pid)}-3"
-    reused = here / f".kadenz-load-{where}-{pid}-1-4"  # a number given to a later process
+    reused = here / f".kadenz-load-{where}-{pid}-1-4"  # a PID reused by a later process
     for folder in (dead, foreign, alive, reused):
         folder.mkdir()
         (folder / "file").touch()
@@ -242,7 +245,7 @@ def test_what_kadenz_and_its_supervisor_left_is_swept_by_the_next(here: Path) ->
 
 
 @pytest.mark.parametrize("limited", ["group", "own"])
-def test_paging_holds_its_ram_and_pages(
+def test_paging_stays_within_its_ram_and_pages(
     here: Path, limited: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "_WINDOWS", 60)

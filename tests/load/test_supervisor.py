@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The supervisor leaves nothing behind, however it and its owner end: real processes and kills."""
+"""The supervisor always cleans up, with real processes and kills."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kadenz.load import supervisor
 from kadenz.load.control_groups import memory_groups
 from tests.load.machine import left_behind, wait_for, working_in
 
-# Starts the supervisor as kadenz does, says what it says, then waits for its own end.
+# Starts the supervisor like kadenz, prints its answers, then waits to be killed.
 OWNER = """
 import subprocess, sys, time
 process = subprocess.Popen([sys.executable, "-I", "-S", sys.argv[1]], stdin=subprocess.PIPE,
@@ -28,7 +28,7 @@ process.stdin.flush()
 print(process.pid, process.stdout.readline().decode(), flush=True)
 time.sleep(600)
 """
-# Workers that do not go when asked: in a session of their own, deaf to SIGTERM, their parent dead.
+# Stubborn workers: in their own session, ignoring SIGTERM, with a dead parent.
 STUBBORN = (
     "trap '' TERM INT HUP; touch file;"
     "(setsid sh -c 'trap \"\" TERM; while :; do sleep 5; done' &);"
@@ -67,7 +67,7 @@ def here(tmp_path: Path) -> Iterator[Path]:
     supervisor.kill(working_in(tmp_path))
 
 
-def test_nothing_is_left_when_the_owner_is_killed(here: Path) -> None:
+def test_nothing_is_left_after_the_owner_is_killed(here: Path) -> None:
     what = spec(here, ["sh", "-c", STUBBORN], ["sh", "-c", STUBBORN], grouped=True)
     process, pid, answer = owner(what)
     assert answer["event"] == "started"
@@ -81,7 +81,7 @@ def test_nothing_is_left_when_the_owner_is_killed(here: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_supervisor_that_is_asked_to_end_cleans_up(here: Path, number: int) -> None:
+def test_a_supervisor_cleans_up_on_request(here: Path, number: int) -> None:
     process, pid, _ = owner(spec(here, ["sh", "-c", STUBBORN]))
     wait_for(lambda: len(working_in(here)) >= 3)
     os.kill(pid, number)
@@ -90,7 +90,7 @@ def test_a_supervisor_that_is_asked_to_end_cleans_up(here: Path, number: int) ->
     process.wait()
 
 
-def test_programs_die_with_a_supervisor_that_is_killed(here: Path) -> None:
+def test_programs_die_with_a_killed_supervisor(here: Path) -> None:
     process, pid, _ = owner(spec(here, ["sleep", "600"], ["sleep", "600"]))
     wait_for(lambda: len(working_in(here)) == 2)
     os.kill(pid, signal.SIGKILL)
@@ -99,7 +99,7 @@ def test_programs_die_with_a_supervisor_that_is_killed(here: Path) -> None:
     process.wait()
 
 
-def test_a_program_that_ends_is_told_with_its_last_words(here: Path) -> None:
+def test_a_program_that_ends_is_reported_with_its_last_output(here: Path) -> None:
     direct = subprocess.Popen(
         [sys.executable, "-I", "-S", supervisor.__file__],
         stdin=subprocess.PIPE,
@@ -127,7 +127,7 @@ def test_a_program_that_does_not_start_leaves_nothing(here: Path) -> None:
     process.wait()
 
 
-def test_a_load_runs_at_ordinary_priority_and_is_the_first_to_go(here: Path) -> None:
+def test_a_load_runs_at_ordinary_priority_and_is_first_to_be_killed(here: Path) -> None:
     process, _, answer = owner(spec(here, ["sleep", "600"]))
     (pid,) = answer["pids"]["part0"]
     wait_for(lambda: Path(f"/proc/{pid}/comm").read_text() == "sleep\n")
@@ -141,9 +141,9 @@ def test_a_load_runs_at_ordinary_priority_and_is_the_first_to_go(here: Path) -> 
     wait_for(lambda: left_behind(here) == [], 20)
 
 
-def test_a_group_that_cannot_be_used_is_passed_over(here: Path) -> None:
+def test_an_unusable_group_is_skipped(here: Path) -> None:
     what = spec(here, ["sleep", "600"], grouped=True)
-    fake = here / "group"  # a folder of an ordinary file system holds no processes
+    fake = here / "group"  # an ordinary folder is not a control group
     what["groups"] = [{"folder": "/proc/no", "limit_file": "x", "limit": "1"}]
     process, _, answer = owner(what)
     assert (answer["event"], answer["group"]) == ("started", "")

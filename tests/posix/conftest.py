@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program kadenz-suite for this Linux, built once, and what it says to a plan."""
+"""The program kadenz-suite for this Linux, built once, and its answers to a plan."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Said:
 
 
 def decode(stream: bytes, code: int = 0, errors: str = "") -> Said:
-    """What a stream says; a damaged one fails the test."""
+    """Decodes a stream; a damaged one fails the test."""
     decoder = Decoder()
     received = [*decoder.feed(stream), *decoder.finish()]
     findings = [r for r in received if isinstance(r, Finding)]
@@ -88,7 +88,7 @@ def decode(stream: bytes, code: int = 0, errors: str = "") -> Said:
 
 @pytest.fixture(scope="session")
 def program() -> Iterator[Path]:
-    """The suite for this Linux, where every user can execute it."""
+    """The suite for this Linux, executable for every user."""
     image = build_image(parse_target("posix/linux@host"), "counter", extra_bench=[CRASH])
     folder = Path(tempfile.mkdtemp(prefix="kadenz-test-"))
     folder.chmod(0o755)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The conformance cases of mechanisms must be able to fail: known defects are found out."""
+"""The conformance cases of mechanisms must be able to fail: they find known defects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEFECTS = {
 
 
 def build() -> Path:
-    """An image in a folder of its own."""
+    """An image in its own folder."""
     folder = inventory.root() / "build" / "tests" / "posix-linux-counter-mutant"
     cmake = str(require("cmake"))
     for command in (
@@ -41,13 +41,13 @@ def build() -> Path:
     return folder / "kadenz-suite"
 
 
-def test_notifications_with_defects_fail_where_they_are_and_nowhere_else() -> None:
+def test_defective_notifications_fail_exactly_their_own_cases() -> None:
     answer = subprocess.run(
         [build()], input=b"conformance\nend\n", capture_output=True, timeout=60, check=False
     )
     said = decode(answer.stdout, answer.returncode, answer.stderr.decode())
     failed = {case.case: case.reason for case in said.cases if case.result == "fail"}
-    with timing():  # the other cases order their threads by sleeps of some ms
+    with timing():  # the other cases order their threads by sleeping some ms
         assert set(failed) <= DEFECTS
     assert set(failed) == DEFECTS
     assert "lost" in failed["eventfd is kept and wakes"]

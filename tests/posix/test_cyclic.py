@@ -40,8 +40,8 @@ def beside(said: Said, name: str) -> np.ndarray[Any, np.dtype[np.uint32]]:
 
 
 @pytest.mark.parametrize("timer", ["sleep", "timerfd", "posix-timer"])
-def test_cycles_have_holes_where_moments_were_missed(run: Run, timer: str) -> None:
-    """20 us is more than a general-purpose kernel always keeps, whatever the thread waits by."""
+def test_cycle_numbers_have_gaps_at_missed_moments(run: Run, timer: str) -> None:
+    """A general-purpose kernel misses some periods of 20 us, with any way of waiting."""
     said = measured(run, f"threads=1 period_us=20 timer={timer}", samples=5000)
     (lane,) = said.ends[0].lanes
     cycle = beside(said, "thread0:cycle").astype(np.int64)
@@ -54,14 +54,14 @@ def test_cycles_have_holes_where_moments_were_missed(run: Run, timer: str) -> No
 
 
 @pytest.mark.parametrize("timer", ["sleep", "timerfd", "posix-timer"])
-def test_a_wake_up_is_never_before_its_moment(run: Run, timer: str) -> None:
+def test_a_wake_up_is_never_early(run: Run, timer: str) -> None:
     said = measured(run, f"period_us=500 timer={timer}")
     assert len(said.values(1)) + said.ends[0].lanes[0].missed == 200
     assert said.ends[0].proof.failed == 0
 
 
 def scheduling(program: Path, plan: str) -> tuple[Said, set[int], set[int]]:
-    """What /proc says of the measuring threads while they sleep: policies and CPUs."""
+    """Policies and CPUs of the measuring threads while they sleep, from /proc."""
     policies: set[int] = set()
     cpus: set[int] = set()
     with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -73,7 +73,7 @@ def scheduling(program: Path, plan: str) -> tuple[Said, set[int], set[int]]:
             time.sleep(0.1)
             for task in Path(f"/proc/{process.pid}/task").glob("*/stat"):
                 text = task.read_text()
-                fields = text.rpartition(")")[2].split()  # from the third on, proc(5)
+                fields = text.rpartition(")")[2].split()  # fields from the third on, proc(5)
                 if "(cyclic)" in text:
                     cpus.add(int(fields[36]))
                     policies.add(int(fields[38]))
@@ -81,25 +81,25 @@ def scheduling(program: Path, plan: str) -> tuple[Said, set[int], set[int]]:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_threads_run_under_the_policy_asked_for(program: Path, policy: str) -> None:
+def test_threads_run_under_the_requested_policy(program: Path, policy: str) -> None:
     asked, expected = POLICIES[policy]
     plan = f"{BENCH} samples=25 period_us=20000 threads=2 policy={asked}\nend\n"
     said, policies, _ = scheduling(program, plan)
     (end,) = said.ends
     if policy == "DEADLINE" and end.status == "failed":
-        assert "SCHED_DEADLINE" in end.reason  # a cpuset or a container: said, not passed over
+        assert "SCHED_DEADLINE" in end.reason  # a cpuset or a container: reported, not ignored
         pytest.skip(end.reason)
     assert end.status == "ok"
-    with timing():  # we looked while they slept
+    with timing():  # checked while they slept
         assert policies
     assert policies == {expected}
 
 
-def test_threads_run_on_the_core_asked_for(program: Path, run: Run) -> None:
+def test_threads_run_on_the_requested_core(program: Path, run: Run) -> None:
     cores = run("end\n").hello.cores
     plan = f"{BENCH} samples=25 period_us=20000 threads=3 core={cores - 1} context=cheap\nend\n"
     said, _, cpus = scheduling(program, plan)
-    with timing():  # we looked while they slept
+    with timing():  # checked while they slept
         assert cpus
     assert len(cpus) == 1
     assert said.begins[0].lanes[:3] == ["thread0", "thread1", "thread2"]
@@ -118,7 +118,7 @@ def test_a_deadline_thread_that_is_bound_is_refused_with_the_remedy(run: Run) ->
 @pytest.mark.parametrize(
     "params", ["core=0", "threads=2 core=200", "threads=1 policy=deadline period_us=5"]
 )
-def test_what_cannot_be_is_refused_and_said(run: Run, params: str) -> None:
+def test_impossible_parameters_are_refused_with_a_reason(run: Run, params: str) -> None:
     (end,) = run(f"{BENCH} samples=5 {params}\nend\n").ends
     assert end.status == "failed" and end.reason
 
@@ -130,8 +130,8 @@ def test_each_thread_has_its_own_period(run: Run) -> None:
     assert [lane.taken + lane.missed for lane in said.ends[0].lanes] == [50, 50]
 
 
-def test_a_phase_is_no_latency(run: Run) -> None:
-    """Each thread begins 100 ms after the one before; nobody is late by that."""
+def test_a_phase_does_not_count_as_latency(run: Run) -> None:
+    """Each thread starts 100 ms after the previous one; this does not make any of them late."""
     begun = time.monotonic()
     said = measured(run, "threads=3 phase_us=100000", samples=20)
     assert time.monotonic() - begun > 0.2
@@ -139,13 +139,13 @@ def test_a_phase_is_no_latency(run: Run) -> None:
         assert all(np.median(said.values(1, lane)) < 50_000_000 for lane in range(3))
 
 
-def test_the_context_tells_what_happened_since_the_sample_before(run: Run) -> None:
+def test_the_context_counts_events_since_the_previous_sample(run: Run) -> None:
     said = measured(run, "threads=2 core=0 context=cheap")
     for number in range(2):
         name = f"thread{number}"
         switches = beside(said, f"{name}:voluntary-switches")
         assert len(switches) == len(said.values(1, number))
-        assert np.median(switches) == 1  # it sleeps once a cycle
+        assert np.median(switches) == 1  # it sleeps once per cycle
         assert not beside(said, f"{name}:migrations").any()  # it is bound
 
 
@@ -155,7 +155,7 @@ def test_the_full_context_counts_interrupts_of_the_cpu(run: Run) -> None:
     assert len(beside(said, "thread0:soft-interrupts")) == len(beside(said, "thread0:steal"))
 
 
-def test_without_context_only_the_cycle_stands_beside_a_sample(run: Run) -> None:
+def test_without_context_only_the_cycle_accompanies_a_sample(run: Run) -> None:
     assert measured(run, "threads=1").begins[0].lanes == ["thread0", "thread0:cycle"]
 
 
@@ -169,11 +169,11 @@ def test_a_sample_above_the_limit_ends_the_record_and_is_named(run: Run) -> None
     at = int(np.flatnonzero(beside(said, f"{where}:cycle") == cycle)[0])
     assert said.values(1, lanes.index(where))[at] > 1000
     for lane in end.lanes:
-        assert 0 < lane.taken + lane.missed < 100000  # the rest was never asked for
+        assert 0 < lane.taken + lane.missed < 100000  # the rest was never requested
     assert said.done
 
 
-def test_without_tracefs_a_stop_says_that_no_trace_is_kept(run: Run) -> None:
+def test_without_tracefs_a_stop_reports_that_no_trace_is_kept(run: Run) -> None:
     plan = f"{BENCH} samples=1000 threads=1 stop_above_us=1\nend\n"
     said = run(plan, env={"KADENZ_TRACE": "/nonexistent"})
     assert said.ends[0].reason.endswith("; no trace was kept")

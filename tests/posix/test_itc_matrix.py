@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every IPC path, in every placement, between threads and processes; and nothing stays behind."""
+"""Every IPC path, in every placement, between threads and processes, without leftovers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TWO_CORES = len(os.sched_getaffinity(0)) > 1
 
 
 def everywhere(bench: str, samples: int, first: int) -> str:
-    """One plan line for each order of ranks, placement, and kind of task 2."""
+    """One plan line per order of ranks, placement, and kind of task 2."""
     points = product(ORDERS, (0, 1) if TWO_CORES else (0,), (0, 1))
     return "".join(
         f"{bench} id={first + i} samples={samples} period_us=300 rank_a={a} rank_b={b} "
@@ -56,9 +56,9 @@ def test_a_path_is_measured_and_proved_in_every_placement(run: Run, kind: str) -
 
 @REALTIME
 @pytest.mark.parametrize("kind", CHANNELS + WAKES)
-def test_samples_without_a_pause_between_them_come_to_their_end(run: Run, kind: str) -> None:
-    # Task 1 is of higher rank: it sends its last message before task 2, preempted in the answer to
-    # the one before, has looked whether it should end.
+def test_samples_without_pauses_finish(run: Run, kind: str) -> None:
+    # Task 1 has the higher rank: it sends its last message before task 2, preempted while answering
+    # the previous one, has checked whether to end.
     plan = "".join(
         f"itc/{kind}-{part} id={i} samples=50 period_us=0 core_b={core} processes={processes}\n"
         for i, (part, core, processes) in enumerate(
@@ -72,7 +72,7 @@ def test_samples_without_a_pause_between_them_come_to_their_end(run: Run, kind: 
 
 
 @REALTIME
-def test_each_channel_takes_what_it_can_and_refuses_the_rest_with_a_remedy(run: Run) -> None:
+def test_each_channel_refuses_impossible_sizes_with_a_remedy(run: Run) -> None:
     queue_limit = int(Path("/proc/sys/fs/mqueue/msgsize_max").read_text())
     said = run(
         "itc/pipe id=1 samples=5 period_us=300 size_bytes=4096 processes=1\n"
@@ -128,7 +128,7 @@ def test_a_process_is_a_process(program: Path, processes: int) -> None:
     with measuring(program, plan) as process:
         found = children(process.pid)
         assert len(found) == processes
-        for child in found:  # a number and a name of its own: not a thread of the program
+        for child in found:  # its own PID and name: not a thread of the program
             assert Path(f"/proc/{child}/comm").read_text() == "task 2\n"
             assert f"Tgid:\t{child}\n" in Path(f"/proc/{child}/status").read_text()
 
@@ -145,7 +145,7 @@ def page_faults(stat: Path) -> tuple[str, str]:
     reason="MADV_POPULATE_WRITE came with Linux 5.14",
 )
 def test_no_page_is_copied_while_a_process_is_measured(program: Path) -> None:
-    """A fork leaves pages to be copied at the next write: none is left to a sample."""
+    """After a fork the next write copies a page: no copy may fall into a sample."""
     plan = "itc/futex-one-way id=1 samples=100000 period_us=1000 processes=1\n"
     with measuring(program, plan) as process:
         (child,) = children(process.pid)
@@ -169,9 +169,9 @@ def test_a_process_that_is_killed_ends_the_run_with_a_reason(program: Path) -> N
 
 
 def left(tmp: Path, pid: int) -> set[tuple[str, str]]:
-    """What programs have left behind in this system's tables of IPC objects, and in a folder.
+    """Leftovers of programs in this system's tables of IPC objects, and in a folder.
 
-    cyclictest's own file is not ours: it may run beside a test.
+    cyclictest's own file is ignored: it may run during a test.
     """
     found = {("message queue", name) for name in queues(pid)}
     for kind in ("sem", "msg", "shm"):
@@ -183,7 +183,7 @@ def left(tmp: Path, pid: int) -> set[tuple[str, str]]:
 
 
 def queues(pid: int) -> frozenset[str]:
-    """Message queues by the names that the program would have given them: no mount is needed."""
+    """Message queues by the program's names for them: this needs no mount."""
     libc = ctypes.CDLL(None, use_errno=True)
     found = set()
     for place in range(16):
@@ -232,8 +232,9 @@ def test_a_kill_leaves_nothing_behind(
 
 
 @REALTIME
-def test_without_inheritance_the_middle_thread_is_in_the_wait(run: Run) -> None:
-    """Bounded by the section with inheritance; the middle thread's work comes on top without."""
+def test_without_inheritance_the_wait_includes_the_middle_thread(run: Run) -> None:
+    """With inheritance the wait is bounded by the section; without, the middle thread's work adds
+    up."""
     said = run(
         "inversion/mutex id=1 samples=60 period_us=0 section_us=50 middle_us=400\n"
         "inversion/mutex id=2 samples=60 period_us=0 section_us=50 middle_us=400 inheritance=0\n"
@@ -244,14 +245,14 @@ def test_without_inheritance_the_middle_thread_is_in_the_wait(run: Run) -> None:
         assert end.proof.checked == 300
     bounded, unbounded = said.values(1, 0), said.values(2, 0)
     section = said.values(1, 1)
-    # The work is the same loop: the wait holds it, and without inheritance eight times it more.
+    # Both run the same loop: the wait includes it once, and without inheritance eight times more.
     with timing():
         assert bounded.min() >= 0.5 * section.min()
         assert unbounded.min() > 4 * section.min()
 
 
 @REALTIME
-def test_an_inversion_asks_for_three_ranks_in_order(run: Run) -> None:
+def test_an_inversion_requires_three_ordered_ranks(run: Run) -> None:
     said = run("inversion/mutex id=1 samples=5 rank_middle=9\nend\n")
     assert said.ends[0].status == "failed"
     assert "rank_low < rank_middle < rank_high" in said.ends[0].reason

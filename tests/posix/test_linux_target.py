@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The suite on this Linux: what it measures and what it says when something is denied."""
+"""The suite on this Linux: measurements, and errors for missing rights."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.posix.conftest import Run, decode
 
 NOBODY = 65534
 REALTIME = pytest.mark.linux
-# What a user without rights needs to get any figure at all.
+# Options that a user without rights needs to measure at all.
 TOLERANT = "--allow-no-realtime"
 
 
 def as_nobody() -> dict[str, Any]:
-    """Options of subprocess.run that take every right away; none when there is none to take."""
+    """Options of subprocess.run that drop all rights; empty if there are none to drop."""
     if os.geteuid() != 0:
         return {}
     return {"user": NOBODY, "group": NOBODY, "extra_groups": []}
@@ -38,16 +38,16 @@ def limit(what: int, value: int) -> dict[str, Any]:
 def test_the_port_conforms(run: Run) -> None:
     said = run("conformance\nend\n")
     assert said.done
-    with timing():  # the cases order their threads by sleeps of some ms
+    with timing():  # the cases order their threads by sleeping some ms
         assert [c for c in said.cases if c.result == "fail"] == []
     passed = {c.case for c in said.cases if c.result == "pass"}
-    # A port that declared everything as lacking would not fail either.
+    # A port that lacks everything would pass as well.
     assert {"ranks order threads", "a mutex excludes", "yield passes to an equal"} <= passed
     assert "a waiter lends its rank to the owner" in passed
 
 
 @REALTIME
-def test_hello_states_what_changes_figures(run: Run) -> None:
+def test_hello_reports_settings_that_affect_figures(run: Run) -> None:
     settings = run("end\n").hello.settings
     assert settings["policy"] == "SCHED_FIFO"
     assert settings["memory_locked"] == "yes"
@@ -70,8 +70,8 @@ def test_a_channel_of_the_study_is_measured_and_proved(run: Run, kind: str, size
 
 
 @REALTIME
-def test_the_round_trip_holds_the_reply(run: Run) -> None:
-    """Send, switch, reply: the whole cannot be shorter than its part, on the same machine."""
+def test_the_round_trip_includes_the_reply(run: Run) -> None:
+    """Send, switch, reply: the whole cannot be shorter than its part on the same machine."""
     lines = [
         f"itc/pipe{part} id={i} samples=400 period_us=500\n"
         for i, part in enumerate(["", "-round-trip"])
@@ -83,7 +83,7 @@ def test_the_round_trip_holds_the_reply(run: Run) -> None:
 
 @REALTIME
 def test_missed_periods_are_counted_and_add_up(run: Run) -> None:
-    """A period of 10 us is more than a general-purpose kernel keeps."""
+    """A general-purpose kernel cannot keep a period of 10 us."""
     said = run("cyclic/wakeup-latency id=1 samples=5000 period_us=10\nend\n")
     (end,) = said.ends
     assert len(end.lanes) == said.hello.cores
@@ -103,7 +103,7 @@ def test_wake_ups_are_never_early(run: Run) -> None:
 
 @REALTIME
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_asked_to_stop_it_hands_over_what_it_has(program: Path, number: signal.Signals) -> None:
+def test_on_a_stop_request_it_delivers_its_samples(program: Path, number: signal.Signals) -> None:
     with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write(b"itc/pipe id=1 samples=100000 period_us=1000\nitc/pipe id=2 samples=9")
@@ -113,19 +113,19 @@ def test_asked_to_stop_it_hands_over_what_it_has(program: Path, number: signal.S
         stream = process.stdout.read()
         assert process.wait(10) == 0
     said = decode(stream)
-    (end,) = said.ends  # the second line does not begin
+    (end,) = said.ends  # the second line does not start
     assert said.done
     assert end.status == "ok" and "stopped on request" in end.reason
     (lane,) = end.lanes
     with timing():  # half a second for the first exchange
         assert lane.taken > 0
     assert lane.taken < 100000
-    assert lane.missed == 0  # what was never asked for is not missed
+    assert lane.missed == 0  # unrequested samples are not missed
     assert len(said.values(1)) == lane.taken
 
 
 @REALTIME
-def test_a_crash_is_told_with_its_thread(run: Run) -> None:
+def test_a_crash_is_reported_with_its_thread(run: Run) -> None:
     said = run("test/crash id=1 samples=1\nend\n")
     assert said.code == 1
     assert said.fault.kind == "exception"
@@ -143,7 +143,7 @@ def test_without_rights_it_ends_and_names_the_remedy(run: Run) -> None:
     assert not said.ends
 
 
-def test_without_rights_but_allowed_it_measures_and_says_so(run: Run) -> None:
+def test_without_rights_but_allowed_it_measures_with_a_warning(run: Run) -> None:
     said = run("itc/pipe id=1 samples=20 period_us=1000\nend\n", TOLERANT, **as_nobody())
     assert said.code == 0 and said.done
     assert said.ends[0].status == "ok"
@@ -152,14 +152,14 @@ def test_without_rights_but_allowed_it_measures_and_says_so(run: Run) -> None:
     assert said.hello.settings["idle_states"] == "as the system has them"
     for what in ("cannot lock memory", "SCHED_FIFO is denied", "/dev/cpu_dma_latency"):
         assert what in said.notes
-    # What was passed is not advised again.
+    # An option that was passed is not advised.
     assert "measured all the same" in said.notes and "pass --allow" not in said.notes
-    # Ranks that do not hold are not claimed.
+    # Ranks without effect are not claimed.
     assert "priority-inheritance" not in said.hello.capabilities
 
 
 @REALTIME
-def test_idle_states_can_be_left_alone(run: Run) -> None:
+def test_idle_states_can_be_left_unchanged(run: Run) -> None:
     said = run("end\n", "--allow-idle-states")
     assert said.hello.settings["idle_states"] == "as the system has them"
     assert said.notes == ""
@@ -183,19 +183,19 @@ def test_a_fifo_without_a_place_fails_with_the_remedy(run: Run) -> None:
     assert "/nonexistent" in said.ends[0].reason and "Set TMPDIR" in said.ends[0].reason
 
 
-def test_what_linux_lacks_is_not_applicable_never_zero(run: Run) -> None:
+def test_features_that_linux_lacks_are_n_a_never_zero(run: Run) -> None:
     said = run("itc/queue id=1 samples=5\nend\n", TOLERANT)
     assert said.ends[0].status == "n/a"
     assert said.values(1).size == 0
 
 
-def test_a_cpu_that_is_not_there_fails(run: Run) -> None:
+def test_a_missing_cpu_fails(run: Run) -> None:
     said = run("itc/pipe id=1 samples=5 core_a=200\nend\n", TOLERANT)
     assert said.ends[0].status == "failed"
     assert "core" in said.ends[0].reason
 
 
-def test_a_plan_without_an_end_ends(run: Run) -> None:
+def test_an_unterminated_plan_ends(run: Run) -> None:
     assert run("# nothing to do", TOLERANT).done
 
 

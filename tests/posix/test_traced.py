@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel's trace around a sample above the limit: kept, and gone from the machine afterwards.
+"""The kernel's trace around a sample above the limit is kept, and its instance removed afterwards.
 
-In a mount namespace of its own, because tracefs is often not mounted; the instances are the
-kernel's and would be seen outside.
+Runs in its own mount namespace, because tracefs is often not mounted. Instances belong to the
+kernel and would be visible outside.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counter and scope see the same thing: they differ by the instructions of a stamp, and always so.
+"""Counter and scope agree: they differ by the constant number of instructions of a stamp.
 
-The difference depends on how the compiler fetches the counter's or the marker's address, so it is
-a constant of a benchmark in an image, not of kadenz; docs/explanation/scope.md lists those of
-GCC 12.2 and shows where they come from.
+The difference depends on how the compiler loads the counter's or the marker's address. It is
+therefore a constant of a benchmark in an image, not of kadenz; docs/explanation/scope.md lists and
+explains those of GCC 12.2.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ SINGLE = (
     "irq/to-task",
 )
 BATCHES = ("micro/task-switch", "micro/preemption")
-# A stamp is at most: the counter's or marker's address in two instructions, the mark in one, and
-# the access itself; on either side, so twice.
+# A stamp has at most two instructions for the counter's or marker's address, one for the mark, and
+# the access itself; there are two stamps.
 MOST_OFFSET = 8
 
 Measure = Callable[[str, str], tuple[Path, "Samples"]]
@@ -58,7 +58,7 @@ def _run(output: Path, board: str, instrument: str) -> Path:
 
 @pytest.fixture(scope="module")
 def samples(tmp_path_factory: pytest.TempPathFactory) -> Measure:
-    """Samples of a board under an instrument, each measured once for all tests here."""
+    """Samples of a board under an instrument, measured once for all tests of this file."""
 
     @cache
     def measure(board: str, instrument: str) -> tuple[Path, Samples]:
@@ -80,7 +80,7 @@ def _read(run: Run) -> Samples:
 
 @pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize("bench", SINGLE)
-def test_every_sample_differs_by_the_same_few_instructions(
+def test_all_samples_differ_by_the_same_few_instructions(
     samples: Measure, board: str, bench: str
 ) -> None:
     counter, scope = (samples(board, one)[1][bench, "all"] for one in ("counter", "scope"))
@@ -95,10 +95,10 @@ def test_every_sample_differs_by_the_same_few_instructions(
 def test_batches_differ_by_the_same_few_instructions_and_whole_ticks(
     samples: Measure, board: str, bench: str
 ) -> None:
-    """A batch lasts several ticks; code of other length between batches shifts where they fall.
+    """A batch lasts several ticks; different code between batches shifts their positions.
 
-    A tick that falls into the other span moves its handler's instructions there, so differences
-    beyond the constant are handlers: more than the kernel's shortest, 20 instructions.
+    A tick in the other span moves its handler's instructions there. Differences beyond the constant
+    are therefore handlers: more than the kernel's shortest one, 20 instructions.
     """
     for lane in ("batch", "empty-loop"):
         counter, scope = (samples(board, one)[1][bench, lane] for one in ("counter", "scope"))

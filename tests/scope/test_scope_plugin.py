@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plugin counts exactly, and never loses or invents a mark in silence."""
+"""The plugin counts exactly, and never silently loses or adds a mark."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KNOWN = {
 
 
 @pytest.mark.parametrize("machine", [RISCV, ARM], ids=["riscv", "arm"])
-def test_spans_are_the_instructions_counted_by_hand(machine: Machine, tmp_path: Path) -> None:
+def test_spans_equal_the_instructions_counted_by_hand(machine: Machine, tmp_path: Path) -> None:
     answer, path = emulator.run(machine, "known-counts", tmp_path)
     assert answer.returncode == 0, answer.stderr
     trace = read_trace(path)
@@ -62,7 +62,7 @@ def _start_endless(tmp_path: Path) -> tuple[subprocess.Popen[bytes], Path]:
     return process, trace
 
 
-def test_an_emulator_told_to_stop_leaves_a_complete_trace(tmp_path: Path) -> None:
+def test_an_emulator_asked_to_stop_leaves_a_complete_trace(tmp_path: Path) -> None:
     process, path = _start_endless(tmp_path)
     process.send_signal(signal.SIGTERM)
     process.wait(timeout=60)
@@ -73,7 +73,7 @@ def test_an_emulator_told_to_stop_leaves_a_complete_trace(tmp_path: Path) -> Non
     assert set(record.spans.tolist()) == {11}
 
 
-def test_a_killed_emulator_leaves_a_trace_that_says_it_was_cut(tmp_path: Path) -> None:
+def test_a_killed_emulator_leaves_a_trace_marked_as_incomplete(tmp_path: Path) -> None:
     process, path = _start_endless(tmp_path)
     process.kill()
     process.wait(timeout=60)
@@ -85,7 +85,7 @@ def test_a_killed_emulator_leaves_a_trace_that_says_it_was_cut(tmp_path: Path) -
 def test_a_trace_that_grows_too_large_ends_the_run_with_a_message(tmp_path: Path) -> None:
     def limit() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        # The emulator's memory is a file, too: above it, and reached within a second.
+        # The emulator's memory is a file as well: a limit above it, reached within a second.
         resource.setrlimit(resource.RLIMIT_FSIZE, (20 << 20, 20 << 20))
 
     answer, _ = emulator.run(RISCV, "marks-forever", tmp_path, extra=["-m", "8M"], before=limit)

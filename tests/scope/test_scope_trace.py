@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From marks to spans: what pairs becomes samples, what does not is named."""
+"""From marks to spans: pairs become samples, unpaired marks are reported."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Event = tuple[int, int]  # instructions, mark
 
 
 def encode(events: list[Event], *, version: int = 1, magic: bytes = b"KDZSCOPE") -> bytes:
-    """Bytes of a trace, written independently of the reader under test."""
+    """Bytes of a trace, encoded independently of the reader under test."""
     header = magic + struct.pack("<IIIIQ", version, 32, 12, 0, 0x8000_0010)
     return header + b"".join(struct.pack("<QI", count, mark) for count, mark in events)
 
@@ -96,8 +96,7 @@ def test_no_sequence_of_marks_gives_more_spans_than_it_has_pairs(marks: list[int
         found = spans_of(marks)
     except ScopeDamaged:
         return
-    # Accepted: then the marks are exactly the sentence open (BEGIN END)* close, repeated, the last
-    # one perhaps cut short.
+    # Accepted marks exactly match open (BEGIN END)* close, repeated; the last one may be truncated.
     text = "".join(
         {
             BEGIN: "b",
@@ -153,10 +152,10 @@ def test_a_trace_cut_anywhere_is_never_complete_and_never_wrong(
             "record 1 is opened a second time at event 2",
         ),
         ([RECORD_OPEN, 7, RECORD_CLOSE], "unknown mark 0x7 at event 1"),
-        ([RECORD_OPEN, LAST, RECORD_CLOSE], "the mark that ends a trace stands at event 1"),
+        ([RECORD_OPEN, LAST, RECORD_CLOSE], "the mark that ends a trace is at event 1"),
     ],
 )
-def test_marks_that_do_not_pair_are_named_with_their_place(marks: list[int], message: str) -> None:
+def test_unpaired_marks_are_reported_with_their_position(marks: list[int], message: str) -> None:
     with pytest.raises(ScopeDamaged, match=message):
         spans_of(marks)
 
@@ -173,11 +172,11 @@ def test_a_count_that_runs_backwards_is_named() -> None:
         (encode([], magic=b"KDZSCOOP"), "not a scope trace"),
         (encode([])[:20], "not a scope trace"),
         (encode([], version=2), "trace version 2, this kadenz reads 1"),
-        (b"KDZSCOPE" + struct.pack("<IIIIQ", 1, 40, 12, 0, 0), "contradicts its version"),
-        (b"KDZSCOPE" + struct.pack("<IIIIQ", 1, 32, 16, 0, 0), "contradicts its version"),
+        (b"KDZSCOPE" + struct.pack("<IIIIQ", 1, 40, 12, 0, 0), "does not match its version"),
+        (b"KDZSCOPE" + struct.pack("<IIIIQ", 1, 32, 16, 0, 0), "does not match its version"),
     ],
 )
-def test_a_file_that_is_no_trace_is_refused(data: bytes, message: str) -> None:
+def test_a_file_that_is_not_a_trace_is_refused(data: bytes, message: str) -> None:
     with pytest.raises(ScopeDamaged, match=message):
         parse_trace(data, source="there.trace")
 

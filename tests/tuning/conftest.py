@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of tunings do not wait for the disk: they end processes, not the machine."""
+"""Tests of tunings need no durable disk: they kill processes, not the machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def tmp_path() -> Iterator[Path]:
-    """In memory: some file systems write a file that is replaced by another at once."""
+    """A folder in memory: some file systems flush a file when it is replaced by another."""
     memory = Path("/dev/shm")
     usable = memory.is_dir() and os.access(memory, os.W_OK)
     with tempfile.TemporaryDirectory(dir=memory if usable else None) as folder:

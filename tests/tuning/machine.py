@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine made of files, with the scheduler's calls and the control groups in files as well."""
+"""A machine made of files, including scheduler calls and control groups."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ V2 = "/sys/fs/cgroup"
 
 
 class FileMachine(Machine):
-    """Behaves as the kernel does where it matters: groups list processes, choices are shown.
+    """Imitates the relevant behaviour of a kernel: groups list processes, choices are shown.
 
     `refuse` makes writing to a path (or setting a thread's policy: "policy:14") fail with an errno.
-    As kernels before 6.2, it forgets a thread's own affinity when its cpuset changes.
+    Like kernels before 6.2, it forgets a thread's own affinity when its cpuset changes.
     """
 
     def __init__(self, root: Path) -> None:
@@ -136,12 +136,13 @@ class FileMachine(Machine):
                     self._forget(int(pid), text or EVERYWHERE)
 
     def _must_be_empty(self, path: str) -> None:
-        """As kernels have it (seen under 6.1, version 2)."""
+        """Same rule as in kernels (observed under 6.1, version 2)."""
         if self.path(f"{path.rpartition('/')[0]}/cgroup.procs").read_text().split():
             raise OSError(errno.ENOSPC, "No space left on device")
 
     def _deliver(self, folder: str, cpus: frozenset[int]) -> None:
-        """An interrupt stays where it is as long as it may, and goes to the first one else."""
+        """An interrupt stays on its processor if allowed, and otherwise moves to the first allowed
+        one."""
         effective = self.path(f"{folder}/effective_affinity_list")
         if effective.exists() and not parse_cpus(effective.read_text()) <= cpus:
             effective.write_text(f"{min(cpus)}\n")
@@ -195,7 +196,7 @@ class FileMachine(Machine):
         super().remove_folder(path)
 
     def snapshot(self) -> dict[str, str]:
-        """Everything that can be seen of the machine; lists of processes without their order."""
+        """The visible state of the machine, with sorted process lists."""
         found = {}
         for file in sorted(self.root.rglob("*")):
             name = "/" + str(file.relative_to(self.root))
@@ -210,7 +211,7 @@ class FileMachine(Machine):
 
 
 def add_task(machine: FileMachine, tid: int, name: str, flags: int, policy: str, cpus: str) -> None:
-    """A thread that begins to exist."""
+    """Adds a thread."""
     stat = f"{tid} ({name[:15]}) S 2 0 0 0 -1 {flags} " + "0 " * 12 + f"{tid * 10} 0"
     for path, text in {
         f"/proc/{tid}/stat": stat,

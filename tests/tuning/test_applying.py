@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tuning comes into force, is verified, and goes without a trace, whatever happens in between."""
+"""A tuning is applied, verified, and restored without a trace, even after a crash."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def test_restore_leaves_the_machine_exactly_as_it_was(
 
 
 @pytest.mark.parametrize(("attempts", "result"), [(3, "restored"), (10_000, "failed")])
-def test_a_group_that_stays_busy_for_a_moment_is_removed_all_the_same(
+def test_a_briefly_busy_group_is_removed(
     attempts: int, result: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Programs start others while they are moved out of it."""
+    """Programs may start others while they are moved out of the group."""
     machine, state = machines.make(tmp_path / "m", cgroups=1), tmp_path / "state"
     before, remove = machine.snapshot(), machine.remove_folder
     lifecycle.apply(machine, plan_of(machine, "isolated"), folder=state)
@@ -79,7 +79,7 @@ def test_a_group_that_stays_busy_for_a_moment_is_removed_all_the_same(
 
 # ---- killed at every step ------------------------------------------------------------------------
 def killed_at(point: int, machine: FileMachine, work: Callable[[], Any]) -> bool:
-    """Does `work` in a child that is killed at its point-th step; false when it had fewer.
+    """Runs `work` in a child that is killed at step `point`; False if it had fewer steps.
 
     Steps: before and after each change of the machine, and within each line of the journal.
     """
@@ -139,7 +139,7 @@ def test_killed_at_any_step_of_apply_it_can_be_restored(
     point = half_done = 0
     while killed_at(point, machine, lambda: lifecycle.apply(machine, plan, folder=state)):
         if lifecycle.in_force(machine, state) is not None:
-            with pytest.raises(KadenzError, match="half applied|is in force"):
+            with pytest.raises(KadenzError, match="partly applied|is in force"):
                 lifecycle.apply(machine, plan, folder=state)
             results = {one.result for one in lifecycle.restore(machine, folder=state)}
             assert results <= {"restored", "already so"}
@@ -152,7 +152,7 @@ def test_killed_at_any_step_of_apply_it_can_be_restored(
     assert half_done > len(plan.changes()) // stride
 
 
-def test_killed_in_the_midst_of_restore_it_can_be_restored_again(tmp_path: Path) -> None:
+def test_killed_during_restore_it_can_be_restored_again(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     before, plan = machine.snapshot(), plan_of(machine, "isolated")
     point = 0
@@ -168,7 +168,7 @@ def test_killed_in_the_midst_of_restore_it_can_be_restored_again(tmp_path: Path)
     assert machine.snapshot() == before
 
 
-def test_an_interruption_takes_back_what_was_done(tmp_path: Path) -> None:
+def test_an_interruption_reverts_all_changes(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     before, plan = machine.snapshot(), plan_of(machine, "isolated")
 
@@ -182,16 +182,16 @@ def test_an_interruption_takes_back_what_was_done(tmp_path: Path) -> None:
     assert lifecycle.in_force(machine, state) is None
 
 
-# ---- what goes wrong -----------------------------------------------------------------------------
-def test_what_is_refused_is_told_and_the_rest_is_in_force(tmp_path: Path) -> None:
+# ---- failures ------------------------------------------------------------------------------------
+def test_refused_changes_are_reported_and_the_others_are_in_force(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     before = machine.snapshot()
     machine.refuse = {RUNTIME: errno.EROFS, INTERRUPT: errno.EIO, "policy:14": errno.EPERM}
     journal = lifecycle.apply(machine, plan_of(machine, "isolated"), folder=state)
     failed = {step.change.what: step.why for step in journal.steps if step.outcome == "failed"}
     assert len(failed) == 3
-    assert "read-only here: a container" in failed[RUNTIME]
-    assert "the kernel manages it itself" in failed[f"{INTERRUPT} (nvme0q1)"]
+    assert "read-only, as in a container" in failed[RUNTIME]
+    assert "the kernel manages it" in failed[f"{INTERRUPT} (nvme0q1)"]
     assert "no right" in failed["priority of ksoftirqd/0 (14)"]
     assert states(machine, state) == {"holds", "failed"}
     machine.refuse = {}
@@ -199,7 +199,7 @@ def test_what_is_refused_is_told_and_the_rest_is_in_force(tmp_path: Path) -> Non
     assert machine.snapshot() == before
 
 
-def test_where_nothing_can_be_changed_no_tuning_is_in_force(tmp_path: Path) -> None:
+def test_if_nothing_can_be_changed_no_tuning_is_in_force(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     machine.refuse = {f"policy:{tid}": errno.EPERM for tid in machines.KERNEL_THREADS}
     machines.add_task(machine, 20, "irq/24-eth0", machines.KTHREAD, "fifo:49", "0-3")
@@ -209,7 +209,7 @@ def test_where_nothing_can_be_changed_no_tuning_is_in_force(tmp_path: Path) -> N
     assert lifecycle.in_force(machine, state) is None
 
 
-def test_what_the_kernel_makes_something_else_of_is_taken_back(
+def test_a_value_that_the_kernel_alters_is_reverted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
@@ -221,11 +221,11 @@ def test_what_the_kernel_makes_something_else_of_is_taken_back(
     monkeypatch.setattr(machine, "write", clamp)
     journal = lifecycle.apply(machine, plan_of(machine, "quiet"), folder=state)
     (failed,) = [step for step in journal.steps if step.outcome == "failed"]
-    assert failed.why == "the kernel made 20 of it: taken back"
+    assert failed.why == "the kernel changed it to 20: reverted"
     assert machine.read("/proc/sys/vm/swappiness") == "60"
 
 
-def test_a_second_tuning_is_refused_until_the_first_is_taken_back(tmp_path: Path) -> None:
+def test_a_second_tuning_is_refused_until_the_first_is_restored(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     lifecycle.apply(machine, plan_of(machine, "quiet"), folder=state)
     with pytest.raises(KadenzError, match="the tuning quiet is in force since") as wrong:
@@ -260,12 +260,12 @@ def test_two_at_once_are_refused(tmp_path: Path) -> None:
         lifecycle.apply(machine, plan_of(machine, "quiet"), folder=state)
 
 
-def test_nothing_to_take_back_is_said(tmp_path: Path) -> None:
+def test_restore_without_a_tuning_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(KadenzError, match="no tuning is in force"):
         lifecycle.restore(machines.make(tmp_path / "m"), folder=tmp_path / "state")
 
 
-def test_a_journal_of_before_the_reboot_is_not_restored(tmp_path: Path) -> None:
+def test_a_journal_from_before_a_reboot_is_not_restored(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     lifecycle.apply(machine, plan_of(machine, "latency"), folder=state)
     machine = machines.make(
@@ -280,7 +280,7 @@ def test_a_journal_of_before_the_reboot_is_not_restored(tmp_path: Path) -> None:
     assert lifecycle.in_force(machine, state) is None
 
 
-def test_a_stale_journal_does_not_stand_in_the_way_of_a_new_tuning(tmp_path: Path) -> None:
+def test_a_stale_journal_does_not_block_a_new_tuning(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     lifecycle.apply(machine, plan_of(machine, "quiet"), folder=state)
     machine = machines.make(tmp_path / "new", {"/proc/sys/kernel/random/boot_id": "2"})
@@ -290,7 +290,7 @@ def test_a_stale_journal_does_not_stand_in_the_way_of_a_new_tuning(tmp_path: Pat
     assert machine.snapshot() == before
 
 
-def test_a_damaged_journal_is_named_and_nothing_is_touched(tmp_path: Path) -> None:
+def test_a_damaged_journal_is_named_and_nothing_is_changed(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     lifecycle.apply(machine, plan_of(machine, "quiet"), folder=state)
     file = state / "journal.jsonl"
@@ -303,7 +303,7 @@ def test_a_damaged_journal_is_named_and_nothing_is_touched(tmp_path: Path) -> No
 
 
 # ---- others --------------------------------------------------------------------------------------
-def test_what_somebody_else_changed_is_not_overwritten_silently(tmp_path: Path) -> None:
+def test_values_changed_by_others_are_not_overwritten_silently(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     before = machine.snapshot()
     lifecycle.apply(machine, plan_of(machine, "latency"), folder=state)
@@ -313,13 +313,13 @@ def test_what_somebody_else_changed_is_not_overwritten_silently(tmp_path: Path) 
     (theirs,) = [one for one in taken if one.result == "changed by others"]
     assert (theirs.change.path, theirs.now) == (RUNTIME, "800000")
     assert machine.read(RUNTIME) == "800000"
-    # Everything else is back, and the journal still knows what this was.
+    # Everything else is restored, and the journal still has the old value.
     assert {k for k, v in machine.snapshot().items() if before.get(k) != v} == {RUNTIME}
     assert lifecycle.in_force(machine, state) is not None
 
 
 @pytest.mark.parametrize(("others", "value"), [("keep", "800000"), ("overwrite", "950000")])
-def test_the_user_decides_what_becomes_of_it(
+def test_the_user_decides_about_values_changed_by_others(
     others: lifecycle.Others, value: str, tmp_path: Path
 ) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
@@ -331,7 +331,7 @@ def test_the_user_decides_what_becomes_of_it(
     assert lifecycle.in_force(machine, state) is None
 
 
-def test_a_thread_that_ended_is_no_obstacle_and_its_number_is_not_taken_for_it(
+def test_an_ended_thread_is_skipped_even_if_its_number_was_reused(
     tmp_path: Path,
 ) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
@@ -345,7 +345,7 @@ def test_a_thread_that_ended_is_no_obstacle_and_its_number_is_not_taken_for_it(
     assert machine.policy(17) == "fifo:7"
 
 
-def test_a_thread_that_ends_before_it_is_changed_is_no_failure(tmp_path: Path) -> None:
+def test_a_thread_that_ends_before_its_change_is_not_a_failure(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     made = plan_of(machine, "cereia2011-case2")
     shutil.rmtree(machine.path("/proc/17"))
@@ -358,7 +358,7 @@ def test_a_thread_that_ends_before_it_is_changed_is_no_failure(tmp_path: Path) -
     assert lifecycle.in_force(machine, state) is None
 
 
-def test_a_thread_that_appeared_since_is_found(tmp_path: Path) -> None:
+def test_a_new_thread_is_found(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     plan = plan_of(machine, "cereia2011-case1")
     journal = lifecycle.apply(machine, plan, folder=state)
@@ -368,7 +368,7 @@ def test_a_thread_that_appeared_since_is_found(tmp_path: Path) -> None:
     assert (new.state, new.change.name, new.now) == ("new", "irq/30-eth1", "fifo:40")
 
 
-def test_what_is_started_meanwhile_is_confined_and_set_free(tmp_path: Path) -> None:
+def test_programs_started_meanwhile_are_confined_and_released(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     lifecycle.apply(machine, plan_of(machine, "isolated"), folder=state)
     machines.add_task(machine, 400, "make", 0, "other:0", "0-2")
@@ -380,8 +380,8 @@ def test_what_is_started_meanwhile_is_confined_and_set_free(tmp_path: Path) -> N
     assert "400" in machine.path(f"{machines.V1}/cgroup.procs").read_text().split()
 
 
-def test_an_interrupt_arrives_again_where_it_did(tmp_path: Path) -> None:
-    """Not only its list is given back: else all of them stay where the tuning sent them."""
+def test_an_interrupt_returns_to_its_processor(tmp_path: Path) -> None:
+    """Restoring its list alone would leave every interrupt where the tuning moved it."""
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     effective = "/proc/irq/24/effective_affinity_list"
     assert machine.read(effective) == "3"
@@ -391,8 +391,8 @@ def test_an_interrupt_arrives_again_where_it_did(tmp_path: Path) -> None:
     assert machine.read(effective) == "3"
 
 
-def test_a_slice_that_had_the_controller_before_gets_every_processor_again(tmp_path: Path) -> None:
-    """A kernel does not empty the list of a group with programs: all of them means the same."""
+def test_a_slice_that_had_the_controller_regains_all_processors(tmp_path: Path) -> None:
+    """The list of a group with programs cannot be cleared; all processors are equivalent."""
     machine, state = machines.make(tmp_path / "m", cgroups=2), tmp_path / "state"
     machine.write(f"{machines.V2}/cgroup.subtree_control", "+cpuset")
     cpus = f"{machines.V2}/system.slice/cpuset.cpus"
@@ -405,7 +405,7 @@ def test_a_slice_that_had_the_controller_before_gets_every_processor_again(tmp_p
     assert machine.affinity(102) == "2"
 
 
-def test_an_affinity_the_kernel_forgot_is_given_back(tmp_path: Path) -> None:
+def test_an_affinity_forgotten_by_the_kernel_is_restored(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     machines.add_task(machine, 102, "database", 0, "other:0", "3")
     lifecycle.apply(machine, plan_of(machine, "isolated"), folder=state)
@@ -415,7 +415,7 @@ def test_an_affinity_the_kernel_forgot_is_given_back(tmp_path: Path) -> None:
 
 
 # ---- for a run -----------------------------------------------------------------------------------
-def test_a_run_is_told_what_is_in_force(tmp_path: Path) -> None:
+def test_a_run_records_the_tuning_in_force(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
     assert lifecycle.describe(machine, state) is None
     machine.refuse = {INTERRUPT: errno.EIO}
@@ -435,4 +435,4 @@ def test_a_run_is_told_what_is_in_force(tmp_path: Path) -> None:
         machine, entry, state
     )
     lifecycle.restore(machine, "overwrite", folder=state)
-    assert "taken back" in lifecycle.verified_at_end(machine, entry, state)[0]
+    assert "the tuning was restored" in lifecycle.verified_at_end(machine, entry, state)[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`run --tuning`: in force for its own run, gone after it, whatever happens in between."""
+"""`run --tuning` applies a tuning for one run and always restores it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FileMachine:
-    """The machine of runs and of `tune`: one made of files, which root may change."""
+    """The machine of runs and of `tune`: made of files that root may change."""
     made = machines.make(tmp_path / "m")
     monkeypatch.setenv("KADENZ_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setattr(tuning_around, "Machine", lambda: made)
@@ -55,7 +55,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FileMachine:
 
 
 def host(machine: FileMachine) -> Host:
-    """Reads one fact, so that a test sees when it was read."""
+    """Reads one fact, so that a test can tell when it was read."""
     facts = {"rt_runtime_us": machine.read(RUNTIME) or ""}
     entry = HostEntry(os="", kernel="", preempt="", cpu="", cpus=4, virtual="", facts=facts)
     return Host(entry, [])
@@ -95,7 +95,7 @@ def test_each_run_is_measured_under_its_own_tuning_and_says_which(
     assert facts == ["950000", "-1", "-1", "950000"]
 
 
-def test_tuned_and_untuned_are_interleaved_and_set_against_each_other(
+def test_tuned_and_untuned_runs_are_interleaved_and_compared(
     machine: FileMachine, tmp_path: Path
 ) -> None:
     jobs = [host_job(tmp_path, machine, name, runs=2) for name in ("none", "latency")]
@@ -116,15 +116,15 @@ def test_tuned_and_untuned_are_interleaved_and_set_against_each_other(
     assert all(one.manifest.tuning is not None for one in latency)
 
 
-def test_without_the_word_the_machine_stays_as_it_is(machine: FileMachine, tmp_path: Path) -> None:
+def test_without_the_option_the_machine_is_unchanged(machine: FileMachine, tmp_path: Path) -> None:
     lifecycle.apply(machine, plan_of(machine, "latency")[0])
     before = machine.snapshot()
     (one,) = runs_of(measured(tmp_path, [host_job(tmp_path, machine, "")]))
-    assert one.manifest.conditions["tuning"] == "latency"  # by hand, and stamped as ever
+    assert one.manifest.conditions["tuning"] == "latency"  # applied manually, and recorded as usual
     assert machine.snapshot() == before
 
 
-def test_a_tuning_applied_by_hand_is_neither_replaced_nor_called_none(
+def test_a_manually_applied_tuning_is_neither_replaced_nor_called_none(
     machine: FileMachine, tmp_path: Path
 ) -> None:
     lifecycle.apply(machine, plan_of(machine, "quiet")[0])
@@ -138,7 +138,7 @@ def test_a_tuning_applied_by_hand_is_neither_replaced_nor_called_none(
     assert machine.snapshot() == before
 
 
-def test_missing_rights_are_said_before_anything_is_measured(
+def test_missing_rights_are_reported_before_anything_is_measured(
     machine: FileMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check_tunings(["none", "latency"], "", [HOST], machine)
@@ -154,7 +154,7 @@ def test_missing_rights_are_said_before_anything_is_measured(
     assert "as root" in wrong.value.remedy
 
 
-def test_what_would_change_nothing_is_no_variant(machine: FileMachine, tmp_path: Path) -> None:
+def test_a_tuning_without_changes_is_not_a_variant(machine: FileMachine, tmp_path: Path) -> None:
     file = tmp_path / "same.toml"
     file.write_text('title = "same"\n[memory]\nswappiness = 60\n')
     with pytest.raises(UsageError, match="same changes nothing"):
@@ -180,16 +180,16 @@ def test_an_unaffected_target_is_measured_once_without() -> None:
     assert "--guest-tuning" in wrong.value.remedy
 
 
-# ---- ended in between ----------------------------------------------------------------------------
+# ---- interruptions -------------------------------------------------------------------------------
 def running(machine: FileMachine, folder: Path) -> Running:
     return Running(str(HOST), folder, Progress(), threading.Event(), host(machine))
 
 
 @pytest.mark.parametrize("name", ["isolated", "cereia2011-case2"])
-def test_killed_at_any_step_restore_gives_everything_back(
+def test_killed_at_any_step_everything_can_be_restored(
     name: str, machine: FileMachine, tmp_path: Path
 ) -> None:
-    """While it applies, while it measures, while it restores."""
+    """During apply, measurement and restore."""
     before, one = machine.snapshot(), running(machine, tmp_path)
     point = half_done = 0
 
@@ -199,7 +199,7 @@ def test_killed_at_any_step_restore_gives_everything_back(
 
     while killed_at(point, machine, work):
         if lifecycle.in_force(machine) is not None:
-            # The next call of `run --tuning` refuses, and says what helps.
+            # The next `run --tuning` refuses with a remedy.
             with pytest.raises(TargetFailed) as wrong:
                 check_tunings(["none"], "", [HOST], machine)
             assert "kadenz tune restore" in wrong.value.remedy
@@ -212,22 +212,22 @@ def test_killed_at_any_step_restore_gives_everything_back(
 
 
 def killed_while_it_measures(number: int, one: Running) -> int:
-    """The status of a child that gets a signal while its tuning is in force."""
+    """The exit status of a child that receives a signal while its tuning is in force."""
     child = os.fork()
     if child == 0:
         try:
-            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup hands it on ignored
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup makes children ignore it
             with tuned("isolated", "", one):
                 os.kill(os.getpid(), number)
                 raise AssertionError("still alive")
         except KeyboardInterrupt:
             os._exit(7)
         finally:
-            os._exit(1)  # whatever it was: the child never goes on with the tests
+            os._exit(1)  # in any case the child must not continue with the tests
     return os.waitpid(child, 0)[1]
 
 
-def test_killed_while_it_measures_the_journal_knows_everything(
+def test_killed_while_it_measures_everything_can_be_restored(
     machine: FileMachine, tmp_path: Path
 ) -> None:
     before, one = machine.snapshot(), running(machine, tmp_path)
@@ -272,7 +272,7 @@ def test_a_value_changed_by_others_is_reported_and_nothing_more_is_tuned(
     assert isinstance(late, TargetFailed) and "half restored" in late.message
 
 
-def test_a_tuning_restored_by_hand_meanwhile_is_not_restored_twice(
+def test_a_tuning_restored_manually_is_not_restored_twice(
     machine: FileMachine, tmp_path: Path
 ) -> None:
     before = machine.snapshot()

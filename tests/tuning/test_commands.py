@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kadenz tune on the command line: what it shows, its exit codes, its completion."""
+"""kadenz tune on the command line: output, exit codes, completion."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FileMachine:
-    """The commands' machine: one made of files."""
+    """The machine of the commands, made of files."""
     made = machines.make(tmp_path / "m")
     monkeypatch.setenv("KADENZ_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setattr(real_machine, "Machine", lambda: made)
@@ -40,7 +40,7 @@ def words(result: Result) -> str:
     return " ".join(result.output.split())
 
 
-def test_list_names_every_profile_and_what_it_takes_away(machine: FileMachine) -> None:
+def test_list_shows_every_profile_and_the_findings_it_removes(machine: FileMachine) -> None:
     text = words(kadenz("list"))
     for name in inventory.tuning_files():
         assert name in text
@@ -50,20 +50,20 @@ def test_list_names_every_profile_and_what_it_takes_away(machine: FileMachine) -
     assert answer["in_force"] is None
 
 
-def test_plan_shows_now_then_why_risk_and_what_is_missing(machine: FileMachine) -> None:
+def test_plan_shows_values_reasons_risks_and_missing_features(machine: FileMachine) -> None:
     before = machine.snapshot()
     text = words(kadenz("plan", "isolated"))
     assert f"{RUNTIME}: 950000 → -1" in text
     assert "1 interrupt" not in text and "interrupts" in text
     assert "why: real-time threads are no longer stopped" in text
     assert "a real-time thread that never sleeps hangs its processor until power-off" in text
-    assert "risk: where no fair server is left" in text
+    assert "risk: if the fair server is off as well" in text
     assert "Not available on this machine thread rcub/*" in text
     assert "Nothing was changed" in text
     assert machine.snapshot() == before
 
 
-def test_the_whole_way_through(machine: FileMachine) -> None:
+def test_plan_apply_verify_restore(machine: FileMachine) -> None:
     before = machine.snapshot()
     assert kadenz("apply", "isolated", "--cpus", "2-3").return_value == 0
     assert machine.read("/proc/irq/25/smp_affinity_list") == "0-1"
@@ -84,13 +84,13 @@ def test_the_whole_way_through(machine: FileMachine) -> None:
     assert machine.snapshot() == before
 
 
-def test_verify_fails_where_nothing_is_in_force(machine: FileMachine) -> None:
+def test_verify_fails_without_a_tuning(machine: FileMachine) -> None:
     wrong = kadenz("verify").exception
     assert isinstance(wrong, KadenzError)
     assert wrong.exit_code == 1
 
 
-def test_verify_names_what_appeared_since(machine: FileMachine) -> None:
+def test_verify_names_new_threads(machine: FileMachine) -> None:
     kadenz("apply", "cereia2011-case1")
     machines.add_task(machine, 300, "irq/30-eth1", machines.KTHREAD, "fifo:40", "0-3")
     new = kadenz("verify")
@@ -98,7 +98,7 @@ def test_verify_names_what_appeared_since(machine: FileMachine) -> None:
     assert "irq/30-eth1 (300) is new, with fifo:40 instead of fifo:50" in words(new)
 
 
-def test_what_failed_is_told_and_the_exit_code_says_so(machine: FileMachine) -> None:
+def test_failed_changes_are_reported_and_set_the_exit_code(machine: FileMachine) -> None:
     machine.refuse = {RUNTIME: 30}
     half = kadenz("apply", "latency")
     assert half.return_value == 1
@@ -106,7 +106,7 @@ def test_what_failed_is_told_and_the_exit_code_says_so(machine: FileMachine) -> 
     assert "kadenz tune restore" in words(half)
 
 
-def test_restore_after_a_reboot_says_that_there_is_nothing_to_give_back(
+def test_restore_after_a_reboot_reports_nothing_to_restore(
     machine: FileMachine,
 ) -> None:
     kadenz("apply", "latency")
@@ -131,7 +131,7 @@ def test_restore_after_a_reboot_says_that_there_is_nothing_to_give_back(
         ("kadenz doctor --require m", 3, "medians"),
     ],
 )
-def test_shells_complete_it(typed: str, number: int, offered: str) -> None:
+def test_shells_complete_profiles(typed: str, number: int, offered: str) -> None:
     answer = subprocess.run(
         [sys.executable, "-c", "from kadenz.cli import cli; cli.main(prog_name='kadenz')"],
         env={
@@ -147,7 +147,7 @@ def test_shells_complete_it(typed: str, number: int, offered: str) -> None:
     assert offered in [line.partition(",")[2] for line in answer.stdout.splitlines()]
 
 
-def test_a_state_folder_that_cannot_be_written_is_named(
+def test_an_unwritable_state_folder_is_named(
     machine: FileMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = machine.snapshot()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A profile held against a machine: what would change, what is so already, what is not there."""
+"""The plan of a profile on a machine: changes, values already set, missing features."""
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ def values(item: Item) -> dict[str, tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", sorted(inventory.tuning_files()))
-def test_every_profile_explains_all_it_would_change_and_changes_nothing(
-    name: str, tmp_path: Path
-) -> None:
+def test_every_profile_explains_all_its_changes_and_makes_none(name: str, tmp_path: Path) -> None:
     machine = machines.make(tmp_path)
     before = machine.snapshot()
     plan = plan_of(machine, name)
@@ -50,7 +48,7 @@ def test_every_profile_explains_all_it_would_change_and_changes_nothing(
     assert machine.writes == 0
 
 
-def test_now_and_then_are_told_for_each_value(tmp_path: Path) -> None:
+def test_each_change_shows_the_old_and_the_new_value(tmp_path: Path) -> None:
     plan = plan_of(machines.make(tmp_path), "latency")
     runtime = "/proc/sys/kernel/sched_rt_runtime_us"
     assert values(one(plan, "scheduler.rt_runtime_us")) == {runtime: ("950000", "-1")}
@@ -64,7 +62,7 @@ def test_now_and_then_are_told_for_each_value(tmp_path: Path) -> None:
     assert last == ["scheduler.rt_runtime_us", "scheduler.fair_server_runtime_ns"]
 
 
-def test_the_fair_server_is_switched_off_on_each_processor_last_and_comes_back_first(
+def test_the_fair_server_is_switched_off_last_and_restored_first(
     tmp_path: Path,
 ) -> None:
     folder = "/sys/kernel/debug/sched/fair_server"
@@ -84,7 +82,7 @@ def test_the_fair_server_is_switched_off_on_each_processor_last_and_comes_back_f
     assert "before 6.12" in one(lacking, "scheduler.fair_server_runtime_ns").missing
 
 
-def test_what_a_machine_lacks_is_named(tmp_path: Path) -> None:
+def test_missing_features_are_named(tmp_path: Path) -> None:
     lacking: dict[str, str | None] = dict.fromkeys(
         [p for p in machines.FILES if "cpufreq" in p or "cpuidle" in p or "ksm" in p]
     )
@@ -104,7 +102,7 @@ def test_a_governor_the_driver_lacks_is_named(tmp_path: Path) -> None:
     assert one(plan, "processor.governor").missing == "the driver offers powersave"
 
 
-def test_everything_movable_leaves_the_processors_for_real_time(tmp_path: Path) -> None:
+def test_everything_movable_leaves_the_real_time_processors(tmp_path: Path) -> None:
     plan = plan_of(machines.make(tmp_path), "isolated")
     assert plan.realtime == {3} and plan.housekeeping == {0, 1, 2}
     assert values(one(plan, "placement.interrupts")) == {
@@ -118,7 +116,7 @@ def test_everything_movable_leaves_the_processors_for_real_time(tmp_path: Path) 
     moved = one(plan, "placement.user_tasks").changes
     assert [c.name for c in moved if c.kind == "move"] == ["init", "sshd", "bash"]
     narrowed = [(c.path, c.was, c.value) for c in moved if c.kind == "group-cpus"]
-    # The deeper group first: version 1 refuses a group that has more than the one above.
+    # The deeper group first: version 1 refuses a group with more processors than its parent.
     assert narrowed == [
         (f"{machines.V1}/shop/inner/cpuset.cpus", "3", "0-2"),
         (f"{machines.V1}/shop/cpuset.cpus", "2-3", "2"),
@@ -134,7 +132,7 @@ def test_unified_control_groups_are_narrowed_by_slice(tmp_path: Path) -> None:
     ]
 
 
-def test_other_processors_can_be_named(tmp_path: Path) -> None:
+def test_other_real_time_processors_can_be_chosen(tmp_path: Path) -> None:
     machine = machines.make(tmp_path)
     assert plan_of(machine, "isolated", "1-2").housekeeping == {0, 3}
     for wrong, words in (
@@ -146,19 +144,19 @@ def test_other_processors_can_be_named(tmp_path: Path) -> None:
             plan_of(machine, "isolated", wrong)
 
 
-def test_one_processor_is_too_few_to_keep_anything_apart(tmp_path: Path) -> None:
+def test_a_single_processor_cannot_be_isolated(tmp_path: Path) -> None:
     plan = plan_of(machines.make(tmp_path, {f"{CPU}/online": "0"}), "isolated")
-    assert one(plan, "placement.interrupts").missing.startswith("one processor")
+    assert one(plan, "placement.interrupts").missing.startswith("only one processor")
 
 
-def test_irqbalance_is_named_because_it_would_undo_the_placement(tmp_path: Path) -> None:
+def test_irqbalance_is_reported_because_it_would_undo_the_placement(tmp_path: Path) -> None:
     machine = machines.make(tmp_path)
     machines.add_task(machine, 200, "irqbalance", 0, "other:0", "0-3")
     machine.path("/proc/200/cgroup").write_text("3:cpuset:/shop\n")
     assert "irqbalance" in one(plan_of(machine, "isolated"), "placement.interrupts").note
 
 
-def test_the_cases_of_cereia2011_differ_in_the_timer_thread_alone(tmp_path: Path) -> None:
+def test_the_cases_of_cereia2011_only_differ_in_the_timer_thread(tmp_path: Path) -> None:
     machine = machines.make(tmp_path)
 
     def priorities(name: str) -> dict[str, str]:
@@ -170,10 +168,10 @@ def test_the_cases_of_cereia2011_differ_in_the_timer_thread_alone(tmp_path: Path
     assert set(first) == set(second)
     assert {name for name in first if first[name] != second[name]} == {"ktimers/0", "ktimers/3"}
     assert first["irq/25-nvme0q1"] == "fifo:50"
-    assert "irq/24-eth0" not in first  # it has 50 already
+    assert "irq/24-eth0" not in first  # it already has 50
 
 
-def test_case_2_says_where_its_thread_does_not_exist(tmp_path: Path) -> None:
+def test_case_2_reports_a_kernel_without_its_thread(tmp_path: Path) -> None:
     machine = machines.make(tmp_path)
     for tid in (16, 17):
         for name in ("stat", "comm"):
@@ -183,12 +181,12 @@ def test_case_2_says_where_its_thread_does_not_exist(tmp_path: Path) -> None:
     assert "case 2 equals case 1" in items[-1].missing
 
 
-def test_a_later_rule_wins() -> None:
+def test_a_later_rule_overrides_an_earlier_one() -> None:
     tuning, _ = inventory.read_tuning("cereia2011-case2")
     assert [rule.priority for rule in tuning.thread if rule.match == "ktimer*/*"] == [50, 51]
 
 
-def test_an_unknown_key_is_an_error_with_the_nearest() -> None:
+def test_an_unknown_key_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(
         ConfigError, match=r"p\.toml:3: unknown key `scheduler\.rt_runtime`"
     ) as wrong:
@@ -206,7 +204,7 @@ def test_an_unknown_key_is_an_error_with_the_nearest() -> None:
         ('title = "x"\nbased_on = "nothing"', "no profile"),
     ],
 )
-def test_a_profile_that_makes_no_sense_is_refused(
+def test_an_inconsistent_profile_is_refused(
     text: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = tmp_path / "kadenz" / "tunings"
@@ -217,7 +215,7 @@ def test_a_profile_that_makes_no_sense_is_refused(
         inventory.read_tuning("own")
 
 
-def test_a_profile_of_ones_own_stands_on_another(
+def test_a_user_profile_can_be_based_on_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = tmp_path / "own" / "kadenz" / "tunings"
@@ -233,7 +231,7 @@ def test_a_profile_of_ones_own_stands_on_another(
     assert [c.value for c in one(plan, "interrupt eth*").changes] == ["3"]
 
 
-def test_a_rule_for_one_interrupt_comes_before_the_placement_of_all(tmp_path: Path) -> None:
+def test_a_rule_for_one_interrupt_overrides_the_placement_of_all(tmp_path: Path) -> None:
     tuning, _ = inventory.read_tuning("isolated")
     own = Tuning(title="own", interrupt=(InterruptRule(match="eth*", cpus="realtime"),))
     plan = make_plan(machines.make(tmp_path), "own", own.over(tuning))
@@ -241,13 +239,13 @@ def test_a_rule_for_one_interrupt_comes_before_the_placement_of_all(tmp_path: Pa
     assert [c.value for c in one(plan, "interrupt eth*").changes] == ["3"]
 
 
-def test_an_unknown_profile_is_answered_with_the_nearest() -> None:
+def test_an_unknown_profile_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(UsageError, match="no tuning profile `isolatd`") as wrong:
         inventory.read_tuning("isolatd")
     assert "isolated" in wrong.value.remedy
 
 
-def test_the_findings_a_profile_takes_away_are_known() -> None:
+def test_the_findings_removed_by_each_profile_are_listed() -> None:
     assert removes(inventory.read_tuning("latency")[0]) >= {
         "rt-throttling",
         "fair-server",
@@ -259,7 +257,7 @@ def test_the_findings_a_profile_takes_away_are_known() -> None:
 
 
 @pytest.mark.parametrize("text", ["0", "0-2", "0,2-3", "0-1,31-33,64"])
-def test_lists_and_masks_of_processors_mean_the_same(text: str) -> None:
+def test_lists_and_masks_of_processors_are_equivalent(text: str) -> None:
     cpus = parse_cpus(text)
     assert show_cpus(cpus) == text
     assert parse_mask(show_mask(cpus)) == cpus

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run of this machine carries the tuning in force; nobody has to say so."""
+"""A run of this machine records the tuning in force without any option."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def codes(document: Manifest) -> list[str]:
     return [warning.code for warning in document.warnings]
 
 
-def test_a_run_without_a_tuning_says_nothing(machine: FileMachine) -> None:
+def test_a_run_without_a_tuning_records_none(machine: FileMachine) -> None:
     document = run()
     tuning_in_force.begin(document, machine)
     tuning_in_force.end(document, machine)
@@ -53,7 +53,7 @@ def test_a_run_without_a_tuning_says_nothing(machine: FileMachine) -> None:
     assert document.warnings == []
 
 
-def test_the_tuning_in_force_is_a_condition_verified_at_both_ends(machine: FileMachine) -> None:
+def test_the_tuning_in_force_is_a_condition_verified_at_start_and_end(machine: FileMachine) -> None:
     apply(machine, "latency")
     document = run()
     tuning_in_force.begin(document, machine)
@@ -72,7 +72,7 @@ def test_the_tuning_in_force_is_a_condition_verified_at_both_ends(machine: FileM
 
 
 @pytest.mark.parametrize("tier", ["guest", "emulated", "board"])
-def test_targets_elsewhere_do_not_carry_this_machines_tuning(
+def test_targets_on_other_machines_do_not_carry_this_machines_tuning(
     tier: str, machine: FileMachine
 ) -> None:
     apply(machine, "latency")
@@ -91,7 +91,7 @@ def test_values_that_failed_are_part_of_the_condition(machine: FileMachine) -> N
     assert document.conditions["tuning"].startswith("latency, without 1 of ")
 
 
-def test_a_tuning_that_does_not_hold_is_stamped(machine: FileMachine) -> None:
+def test_a_tuning_not_in_effect_adds_a_warning(machine: FileMachine) -> None:
     apply(machine, "latency")
     machine.write(RUNTIME, "950000")
     document = run()
@@ -99,20 +99,20 @@ def test_a_tuning_that_does_not_hold_is_stamped(machine: FileMachine) -> None:
     assert codes(document) == ["tuning-changed"]
     assert RUNTIME in document.warnings[0].message
     tuning_in_force.end(document, machine)
-    assert codes(document) == ["tuning-changed"]  # said once
+    assert codes(document) == ["tuning-changed"]  # reported once
 
 
-def test_a_tuning_that_goes_during_the_run_is_stamped(machine: FileMachine) -> None:
+def test_a_tuning_restored_during_the_run_adds_a_warning(machine: FileMachine) -> None:
     apply(machine, "latency")
     document = run()
     tuning_in_force.begin(document, machine)
     lifecycle.restore(machine)
     tuning_in_force.end(document, machine)
     assert codes(document) == ["tuning-changed"]
-    assert "taken back" in document.warnings[0].message
+    assert "the tuning was restored" in document.warnings[0].message
 
 
-def test_a_tuning_that_comes_during_the_run_is_stamped(machine: FileMachine) -> None:
+def test_a_tuning_applied_during_the_run_adds_a_warning(machine: FileMachine) -> None:
     document = run()
     tuning_in_force.begin(document, machine)
     apply(machine, "latency")
@@ -120,7 +120,7 @@ def test_a_tuning_that_comes_during_the_run_is_stamped(machine: FileMachine) -> 
     assert codes(document) == ["tuning-changed"]
 
 
-def test_a_half_applied_tuning_is_stamped(machine: FileMachine, tmp_path: Path) -> None:
+def test_a_partly_applied_tuning_adds_a_warning(machine: FileMachine, tmp_path: Path) -> None:
     apply(machine, "latency")
     file = tmp_path / "state" / "tuning" / "journal.jsonl"
     file.write_text("".join(file.read_text().splitlines(keepends=True)[:-1]))
@@ -140,17 +140,17 @@ def test_a_damaged_journal_does_not_stop_a_run(machine: FileMachine, tmp_path: P
     assert tuning_in_force.on_every_processor(["suite"], machine) == ["suite"]
 
 
-def test_the_suite_leaves_the_group_a_tuning_confines_programs_to(machine: FileMachine) -> None:
+def test_the_suite_leaves_the_housekeeping_group(machine: FileMachine) -> None:
     assert tuning_in_force.on_every_processor(["suite"], machine) == ["suite"]
     apply(machine, "isolated")
     command = tuning_in_force.on_every_processor(["/bin/sh", "-c", "echo $$ $0", "a b"], machine)
     answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     assert answer[1:] == ["a", "b"]
-    # The number written to the top group is the program's own.
+    # The PID written to the top group is that of the program.
     assert machine.path(f"{machines.V1}/cgroup.procs").read_text().strip() == answer[0]
 
 
-def test_without_the_right_to_leave_it_the_run_does_not_begin(
+def test_without_the_right_to_leave_the_group_the_run_does_not_start(
     machine: FileMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     apply(machine, "isolated")
@@ -160,7 +160,7 @@ def test_without_the_right_to_leave_it_the_run_does_not_begin(
     assert "kadenz tune restore" in wrong.value.remedy
 
 
-def test_a_manifest_of_before_still_opens() -> None:
+def test_an_older_manifest_can_be_read() -> None:
     document = msgspec.json.decode(msgspec.json.encode(run()))
     for key in ("tuning", "preflight"):
         del document[key]

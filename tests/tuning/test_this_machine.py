@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real thing: reversible values of this Linux, given back whatever a test does."""
+"""Reversible values of this Linux, restored after each test."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ THREAD = "ksoftirqd/0"
 
 
 def may_change() -> bool:
-    """Root, outside of a container that shows everything read-only, and no tuning in force."""
+    """True for root, outside a read-only container, and without a tuning in force."""
     if os.geteuid() != 0 or not os.access(RUNTIME, os.W_OK):
         return False
     number = thread()
@@ -45,7 +45,7 @@ def thread() -> int:
 
 @functools.cache
 def movable_interrupt() -> Path | None:
-    """An interrupt the kernel lets us move: it takes the value it has."""
+    """An interrupt that the kernel allows moving: it accepts its current value."""
     for file in sorted(Path("/proc/irq").glob("*/smp_affinity_list")):
         try:
             file.write_text(file.read_text())
@@ -58,13 +58,13 @@ def movable_interrupt() -> Path | None:
 
 pytestmark = [
     pytest.mark.linux,
-    pytest.mark.skipif(not may_change(), reason="this machine does not let us change its values"),
+    pytest.mark.skipif(not may_change(), reason="this machine does not allow changing its values"),
 ]
 
 
 @pytest.fixture
 def values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
-    """What is changed by the tests of this file, given back by hand after each."""
+    """The values changed by these tests, restored directly after each."""
     monkeypatch.setenv("KADENZ_STATE_DIR", str(tmp_path / "state"))
     irq, before = movable_interrupt(), _now()
     yield before
@@ -102,7 +102,7 @@ def kadenz(*arguments: str) -> Result:
     return CliRunner().invoke(tune, list(arguments), standalone_mode=False)
 
 
-def test_a_profile_is_planned_applied_verified_and_taken_back(
+def test_a_profile_is_planned_applied_verified_and_restored(
     values: dict[str, str], profile: Path
 ) -> None:
     answer = json.loads(kadenz("plan", str(profile), "--json").output)
@@ -122,7 +122,7 @@ def test_a_profile_is_planned_applied_verified_and_taken_back(
     assert _now() == values
 
 
-def test_somebody_elses_value_is_told_and_decided_about(
+def test_a_value_changed_by_others_is_reported_and_decided_by_the_user(
     values: dict[str, str], profile: Path
 ) -> None:
     assert kadenz("apply", str(profile)).return_value == 0
@@ -138,7 +138,7 @@ def test_somebody_elses_value_is_told_and_decided_about(
 
 
 @pytest.mark.parametrize("step", [1, 2, 3])
-def test_kill_9_in_the_middle_of_apply_is_repaired_by_restore(
+def test_restore_repairs_a_kill_9_during_apply(
     step: int, values: dict[str, str], profile: Path
 ) -> None:
     program = f"""
@@ -166,7 +166,7 @@ tune.main(["apply", {str(profile)!r}], standalone_mode=False)
 
 
 class OnlyOurs(Machine):
-    """This machine, but the only program on it is the one the test started."""
+    """This machine, with the test's program as its only program."""
 
     def __init__(self, pid: int) -> None:
         super().__init__()
@@ -176,8 +176,8 @@ class OnlyOurs(Machine):
         return [task for task in super().tasks() if task.kernel or task.tid == self.ours]
 
 
-def test_a_program_is_kept_off_a_processor_and_set_free(tmp_path: Path) -> None:
-    """By the cpuset controller of this machine, in whichever version it is mounted."""
+def test_a_program_is_kept_off_a_processor_and_released(tmp_path: Path) -> None:
+    """Uses this machine's cpuset controller in its mounted version."""
     found = cpuset.find(Machine())
     cpus = Machine().online()
     if found is None or len(cpus) < 2:

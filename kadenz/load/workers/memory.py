@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies blocks that no cache holds (load `memory`), and counts what it moved.
+"""Copies blocks larger than any cache (load `memory`), and counts the copied bytes.
 
     memory.py COUNT_FILE BLOCK_BYTES
 
-COUNT_FILE becomes one native unsigned 64-bit number that others may map: bytes read and written so
-far. No counter of the kernel tells this on every machine, so the load counts itself. A program of
-its own: imports nothing of kadenz.
+COUNT_FILE holds one native unsigned 64-bit number that others may map: bytes read and written so
+far. Not every machine has a kernel counter for this, so the load counts by itself. A separate
+program: imports nothing of kadenz.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PIECE = 4 << 20  # between two updates of the count
 
 
 def main(path: str, block: int) -> None:
-    """Copies one block over the other, piece by piece, until somebody ends it."""
+    """Copies one block over the other, piece by piece, until killed."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
     os.ftruncate(descriptor, mmap.PAGESIZE)
     shared = mmap.mmap(descriptor, mmap.PAGESIZE)
@@ -27,7 +27,7 @@ def main(path: str, block: int) -> None:
     pieces = max(1, block // _PIECE)
     blocks = [mmap.mmap(-1, pieces * _PIECE) for _ in range(2)]
     source, target = (ctypes.addressof(ctypes.c_char.from_buffer(one)) for one in blocks)
-    # Pages that were never written are all the same page of zeros, which a cache does hold.
+    # Unwritten pages all map to the same zero page, which fits into a cache.
     ctypes.memset(source, 0x55, pieces * _PIECE)
     while True:
         for piece in range(pieces):

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A data structure larger than the memory it may have, changed at random places (load `paging`).
+"""Random changes to a data structure larger than the available memory (load `paging`).
 
     paging.py file|anonymous FILE SIZE_BYTES LIMIT_BYTES group|own
 
 After cereia2011 (section IV-B): "manipulates a data structure larger than the available RAM". The
-RAM that is available is LIMIT_BYTES, never the machine's: the kernel holds it by a memory control
-group (`group`), or this program hands back its pages each time it has touched as many (`own`).
-Where the pages go is swap (`anonymous`), or the file itself where a machine has no swap (`file`):
-either way each touch of a page that is not there is a major fault and a read of the disk, and a
-changed page is written before it goes. A program of its own: imports nothing of kadenz.
+available RAM is LIMIT_BYTES, not that of the machine: the kernel enforces it by a memory control
+group (`group`), or this program returns its pages after touching that many (`own`). Pages go to
+swap (`anonymous`), or without swap to the file itself (`file`). In both cases each access to an
+absent page is a major fault and a read from the disk, and a changed page is written before it is
+evicted. A separate program: imports nothing of kadenz.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ import sys
 _PAGE = mmap.PAGESIZE
 _CHUNK = 1 << 20
 _CHANGED = 4  # every fourth touch changes the page
-_BATCH = 1024  # touches between two looks at the limit, at most
+_BATCH = 1024  # maximum number of touches between two checks of the limit
 _MADV_PAGEOUT = 21  # Linux 5.4; Python names it from 3.13 on
 
 
 def _file_mapping(path: str, size: int) -> tuple[mmap.mmap, int]:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
-    for _ in range(0, size, _CHUNK):  # really written: a hole would not be read from the disk
+    for _ in range(0, size, _CHUNK):  # written out: a hole would not be read from the disk
         os.write(descriptor, os.urandom(_CHUNK))
     os.fsync(descriptor)
     return mmap.mmap(descriptor, size), descriptor
 
 
 def main(kind: str, path: str, size: int, limit: int, limited: str) -> None:
-    """Touches pages until somebody ends it."""
+    """Touches pages until killed."""
     size = -(-size // _CHUNK) * _CHUNK
     descriptor = -1
     if kind == "file":
         data, descriptor = _file_mapping(path, size)
     else:
         data = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    data.madvise(mmap.MADV_RANDOM)  # one page a fault, no reading ahead
+    data.madvise(mmap.MADV_RANDOM)  # one page per fault, no read-ahead
     pages = size // _PAGE
     anywhere = random.Random(os.getpid()).randrange
     touches = 0
     batch = min(_BATCH, max(1, limit // _PAGE))
-    if kind == "anonymous":  # pages that were never written are not paged
+    if kind == "anonymous":  # unwritten pages are never paged out
         for page in range(pages):
             data[page * _PAGE : page * _PAGE + 8] = page.to_bytes(8, "little")
             if limited == "own" and page % batch == 0:
@@ -63,7 +63,7 @@ def main(kind: str, path: str, size: int, limit: int, limited: str) -> None:
 
 
 def _push_out(data: mmap.mmap, descriptor: int) -> None:
-    """Gives all resident pages back: to swap, or to the file they belong to."""
+    """Evicts all resident pages to swap or to their file."""
     if descriptor < 0:
         data.madvise(_MADV_PAGEOUT)
         return
