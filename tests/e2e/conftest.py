@@ -24,7 +24,7 @@ Kadenz = Callable[..., "subprocess.CompletedProcess[str]"]
 def kadenz(
     *arguments: str | Path, env: dict[str, str] | None = None, before: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:
-    """Runs the command; `before` is what starts it (setpriv …)."""
+    """Runs the command; `before` is a prefix (setpriv …)."""
     return subprocess.run(
         [*before, KADENZ, *map(str, arguments)],
         capture_output=True,
@@ -36,13 +36,13 @@ def kadenz(
 
 
 def runs_in(folder: Path) -> dict[str, Run]:
-    """Every run below a folder, by target."""
+    """All runs below a folder, by target."""
     found = [read_run(file.parent) for file in sorted(folder.glob("*/run.json"))]
     return {run.manifest.target.name: run for run in found}
 
 
 def campaign(folder: Path, benchmarks: dict[str, int], targets: Sequence[str]) -> Path:
-    """A campaign file of these benchmarks and samples."""
+    """A campaign file with these benchmarks and samples."""
     tables = [f'[[benchmark]]\nname = "{n}"\nsamples = {count}' for n, count in benchmarks.items()]
     names = ", ".join(f'"{target}"' for target in targets)
     file = folder / "test.toml"
@@ -53,6 +53,6 @@ def campaign(folder: Path, benchmarks: dict[str, int], targets: Sequence[str]) -
 
 @pytest.fixture(scope="session")
 def built() -> None:
-    """The stock images are built, so that later times are those of measuring."""
+    """Builds the stock images, so that later times only include measuring."""
     answer = kadenz("list", "--build")
     assert answer.returncode == 0, answer.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated EtherCAT segment as a process of its own, behind one end of a virtual cable."""
+"""A simulated EtherCAT segment in its own process, at one end of a virtual cable."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LAYOUTS = WORKSPACE / "kadenz-motion" / "layouts"
 
 
 def built_segment() -> Path:
-    """The program that serves a ring on an interface; KADENZ_SEGMENT names one that is built."""
+    """The program that serves a ring on an interface; KADENZ_SEGMENT may name a built one."""
     named = os.environ.get("KADENZ_SEGMENT")
     if named:
         return Path(named)
@@ -26,13 +26,13 @@ def built_segment() -> Path:
 
 @contextmanager
 def cable() -> Iterator[tuple[str, str]]:
-    """Two interfaces, up and joined; needs root. Names are this process's own."""
+    """Two connected interfaces, up; requires root. Names are unique to this process."""
     ends = f"kdzcard{os.getpid()}"[-15:], f"kdzring{os.getpid()}"[-15:]
     ip("link", "add", ends[0], "type", "veth", "peer", "name", ends[1])
     try:
         for end in ends:
             quiet = Path(f"/proc/sys/net/ipv6/conf/{end}/disable_ipv6")
-            if quiet.exists():  # no chatter on the bus
+            if quiet.exists():  # no other packets on the bus
                 quiet.write_text("1")
             ip("link", "set", end, "up")
         yield ends
@@ -42,9 +42,9 @@ def cable() -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def segment(program: Path, interface: str, *options: str) -> Iterator[None]:
-    """The robot's ring, on the processor of the master's tasks as its own simulation is: across
-    two, every frame pays for a wake-up of an idle one. Above every task: hardware does not wait
-    for software."""
+    """The robot's ring, on the processor of the master's tasks like the built-in simulation: on
+    another one, every frame would wake up an idle processor. Its priority is above every task:
+    hardware does not wait for software."""
     last = str(max(os.sched_getaffinity(0)))
     ring = str(LAYOUTS / "indy7-ring.toml")
     command = [str(program), "run", "--interface", interface, "--ring", ring, "--priority", "98"]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The user's own bus through the lab: a network interface and a layout, not the built-in ring.
 
-Behind the interface is a simulated segment that the test starts as a process of its own, at the
-other end of a virtual cable: real in every part except the drives.
+Behind the interface, at the other end of a virtual cable, the test runs a simulated segment in its
+own process: real in every part except the drives.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ def layout(tmp_path: Path) -> Path:
 
 
 def told(run: Run) -> dict[str, str]:
-    """What a run says of its bus; a condition that names one would be of somebody else's."""
+    """A run's record of its bus; no condition may name one."""
     assert "bus" not in run.manifest.conditions
     settings = run.manifest.target.settings
     return {key: settings.get(key, "") for key in ("transport", "layout", "layout_sha256")}
 
 
 @pytest.mark.linux
-def test_the_motion_runs_on_a_card_and_a_layout_of_the_users(
+def test_the_motion_runs_on_the_users_card_and_layout(
     tmp_path: Path, program: Path, ends: tuple[str, str], layout: Path
 ) -> None:
     card, ring = ends
@@ -81,7 +81,7 @@ def test_the_motion_runs_on_a_card_and_a_layout_of_the_users(
 
 
 @pytest.mark.linux
-def test_the_edges_come_from_a_card_of_the_users(
+def test_the_edges_come_from_the_users_card(
     tmp_path: Path, program: Path, ends: tuple[str, str]
 ) -> None:
     card, ring = ends
@@ -104,16 +104,16 @@ def test_the_edges_come_from_a_card_of_the_users(
 
 
 @pytest.mark.linux
-def test_without_options_the_run_says_that_its_ring_was_simulated(tmp_path: Path) -> None:
+def test_without_options_the_run_records_a_simulated_ring(tmp_path: Path) -> None:
     work = ("run", "motion/frame-time", "--target", INDY7, "--set", "samples=2000")
-    kadenz(*work, "--output", tmp_path)  # also where the machine stopped it the run says so
+    kadenz(*work, "--output", tmp_path)  # recorded even if the machine stopped the run
     bus = told(runs_in(tmp_path)[INDY7])
     assert bus["transport"].startswith("simulated ring, behind a pair of virtual interfaces")
     assert (bus["layout"], bus["layout_sha256"]) == ("indy7 (built in)", "")
 
 
 @pytest.mark.linux
-def test_a_card_that_is_down_is_told_before_anything_is_measured(
+def test_a_card_that_is_down_is_refused_before_anything_is_measured(
     tmp_path: Path, ends: tuple[str, str]
 ) -> None:
     card, ring = ends
@@ -126,7 +126,7 @@ def test_a_card_that_is_down_is_told_before_anything_is_measured(
 
 
 @pytest.mark.linux
-def test_a_layout_that_makes_no_sense_is_told_before_anything_is_measured(tmp_path: Path) -> None:
+def test_an_inconsistent_layout_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
     text = (LAYOUTS / "indy7.toml").read_text()
     file = tmp_path / "mine.toml"
     file.write_text(text.replace("velocity_deg_s = 60.0", "velocity_deg_s = -1.0", 1))
@@ -138,7 +138,7 @@ def test_a_layout_that_makes_no_sense_is_told_before_anything_is_measured(tmp_pa
 
 
 @pytest.mark.linux
-def test_a_card_without_devices_ends_with_what_to_check(
+def test_a_card_without_devices_is_reported_with_a_remedy(
     tmp_path: Path, ends: tuple[str, str]
 ) -> None:
     answer = kadenz(*("run", "motion", "--quick", "--output", tmp_path, "--bus-interface", ends[0]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Targets that hang, crash, assert, run out of stack or prove nothing: shown, kept, survived."""
+"""Targets that hang, crash, assert, overflow their stack or lack proof: reported, and survived."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_failed_target_is_exit_code_1_without_a_traceback(faults: Faults) -> N
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_one_bad_benchmark_does_not_cost_the_others(faults: Faults, board: str) -> None:
+def test_a_bad_benchmark_does_not_affect_the_others(faults: Faults, board: str) -> None:
     assert faults.reason(board, "fault/good") == ("ok", "")
     assert faults.reason(board, "clock/read-cost") == ("ok", "")  # planned last
     assert not faults.runs[board].manifest.partial
@@ -76,7 +76,7 @@ def test_a_failed_proof_makes_the_record_invalid_with_its_reason(
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_a_hanging_target_is_stopped_and_shows_where_it_stands(faults: Faults, board: str) -> None:
+def test_a_hanging_target_is_stopped_and_shows_its_position(faults: Faults, board: str) -> None:
     status, reason = faults.reason(board, "fault/hang")
     assert status == "failed"
     assert "hangs in record" in reason and "silent for 3 s" in reason
@@ -120,9 +120,7 @@ def test_a_stack_overflow_names_the_thread(faults: Faults, board: str) -> None:
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_planned_is_taken_missed_and_not_measured_whatever_happened(
-    faults: Faults, board: str
-) -> None:
+def test_planned_is_always_taken_plus_missed_plus_not_measured(faults: Faults, board: str) -> None:
     for record in faults.runs[board].manifest.records:
         for lane in record.lanes:
             accounted = lane.taken + lane.missed + lane.not_measured

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C, a killed emulator, a full disk, lost frames: what was measured is kept and marked."""
+"""Ctrl-C, a killed emulator, a full disk, lost frames: samples are kept and marked."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def wait_for(what: Callable[[], bool], seconds: float = 120.0) -> None:
 
 
 def measured(folder: Path) -> bool:
-    """Some samples of the benchmark are on the disk."""
+    """True once some samples of the benchmark are on the disk."""
     files = folder.glob("*.partial/samples/*task-switch*.npy")
     return any(file.stat().st_size > 20_000 for file in files)
 
@@ -52,7 +52,7 @@ def children(pid: int) -> list[int]:
 
 
 @pytest.mark.emulated
-def test_ctrl_c_keeps_what_an_emulated_target_measured(built: None, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_samples_of_an_emulated_target(built: None, tmp_path: Path) -> None:
     process = start(*LONG, "--target", BOARDS[1], "--output", tmp_path)
     wait_for(lambda: measured(tmp_path))
     qemu = children(process.pid)
@@ -74,7 +74,7 @@ def test_ctrl_c_keeps_what_an_emulated_target_measured(built: None, tmp_path: Pa
 
 
 @pytest.mark.linux
-def test_ctrl_c_lets_the_linux_target_hand_over_its_samples(built: None, tmp_path: Path) -> None:
+def test_ctrl_c_lets_the_linux_target_deliver_its_samples(built: None, tmp_path: Path) -> None:
     process = start(
         "run", "itc/pipe", "--set", "samples=100000", "--target", LINUX, "--output", tmp_path
     )
@@ -92,9 +92,7 @@ def test_ctrl_c_lets_the_linux_target_hand_over_its_samples(built: None, tmp_pat
 
 
 @pytest.mark.emulated
-def test_a_lab_that_is_killed_leaves_a_run_that_opens_and_no_emulator(
-    built: None, tmp_path: Path
-) -> None:
+def test_a_killed_lab_leaves_a_readable_run_and_no_emulator(built: None, tmp_path: Path) -> None:
     process = start(*LONG, "--target", BOARDS[1], "--output", tmp_path)
     wait_for(lambda: measured(tmp_path))
     qemu = children(process.pid)
@@ -109,7 +107,9 @@ def test_a_lab_that_is_killed_leaves_a_run_that_opens_and_no_emulator(
 
 
 @pytest.mark.emulated
-def test_a_killed_emulator_is_told_and_its_samples_are_kept(built: None, tmp_path: Path) -> None:
+def test_a_killed_emulator_is_reported_and_its_samples_are_kept(
+    built: None, tmp_path: Path
+) -> None:
     process = start(*LONG, "--target", BOARDS[1], "--output", tmp_path)
     wait_for(lambda: measured(tmp_path))
     for pid in children(process.pid):
@@ -221,7 +221,7 @@ def test_lost_frames_on_a_real_line_are_named_and_their_record_is_invalid(
 
 
 @pytest.mark.linux
-def test_no_right_to_real_time_is_told_with_both_remedies(built: None, tmp_path: Path) -> None:
+def test_no_right_to_real_time_is_reported_with_both_remedies(built: None, tmp_path: Path) -> None:
     setpriv = shutil.which("setpriv")
     if setpriv is None or os.geteuid() != 0:
         pytest.skip("taking rights away needs root and setpriv")
@@ -241,7 +241,7 @@ def test_no_right_to_real_time_is_told_with_both_remedies(built: None, tmp_path:
     assert np.all(run.samples(record) > 0)
 
 
-def test_a_missing_emulator_is_told_with_its_remedy(tmp_path: Path) -> None:
+def test_a_missing_emulator_is_reported_with_a_remedy(tmp_path: Path) -> None:
     private = tmp_path / "bin"
     private.mkdir()
     tools = (

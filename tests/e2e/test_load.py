@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kadenz run --load` with the real stress-ng: measured, shown, and nothing left in any case."""
+"""`kadenz run --load` with the real stress-ng: measured, shown, and always cleaned up."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Start = Callable[[Path, str], "subprocess.Popen[str]"]
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Starts a long run under a load; it is ended with the test."""
+    """Starts a long run under a load; it ends with the test."""
     started: list[subprocess.Popen[str]] = []
 
     def one(folder: Path, load: str) -> subprocess.Popen[str]:
@@ -52,7 +52,7 @@ def _start(folder: Path, load: str, samples: int) -> subprocess.Popen[str]:
 
 
 def measuring(process: subprocess.Popen[str], folder: Path) -> None:
-    """Waits until the load is effective and the clock was measured: then comes the long record."""
+    """Waits until the load is effective and the clock was measured, just before the long record."""
 
     def begun() -> bool:
         return any(folder.glob("*.partial/samples/*clock-resolution*.npy"))
@@ -85,7 +85,7 @@ def test_a_campaign_is_measured_under_each_of_its_loads(tmp_path: Path) -> None:
     assert set(entries) == {"interrupt", "paging"}
     for entry in entries.values():
         assert entry.workers == 1
-        with timing():  # rates of a machine that runs all the time
+        with timing():  # rates that a machine reaches without pauses
             assert entry.verified, entry.reason
             assert entry.rate > 2 * entry.idle_rate and entry.rate >= entry.least
         assert set(entry.record_rates) >= {10}
@@ -98,8 +98,8 @@ def test_a_campaign_is_measured_under_each_of_its_loads(tmp_path: Path) -> None:
     assert "interrupt+paging" in compared.stdout
 
 
-def test_nothing_is_left_when_kadenz_is_killed_under_load(start: Start, tmp_path: Path) -> None:
-    """SIGKILL, while all kinds of load run: seven programs of three makers."""
+def test_nothing_is_left_after_kadenz_is_killed_under_load(start: Start, tmp_path: Path) -> None:
+    """SIGKILL during all kinds of load: seven programs of three origins."""
     folder = on_a_disk(tmp_path)
     process = start(folder, "all+io")
     measuring(process, folder)
@@ -125,7 +125,7 @@ def test_ctrl_c_ends_the_load_and_keeps_the_run(start: Start, tmp_path: Path) ->
     assert run.manifest.conditions["load"] == "cpu"
 
 
-def test_a_load_that_dies_half_way_ends_the_run_and_is_told(start: Start, tmp_path: Path) -> None:
+def test_a_load_that_dies_ends_the_run_and_is_reported(start: Start, tmp_path: Path) -> None:
     folder = on_a_disk(tmp_path)
     process = start(folder, "cpu")
     measuring(process, folder)

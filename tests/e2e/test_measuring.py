@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The main job: real kernels on real targets, into run folders."""
+"""The main job: measuring real kernels on real targets into run folders."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.e2e.conftest import BOARDS, LINUX, kadenz, runs_in
 
 @pytest.mark.emulated
 def test_two_runs_of_the_study_are_byte_identical(built: None, tmp_path: Path) -> None:
-    """Rule 8, on every point of yoo2024's FreeRTOS part (with --quick: 50 samples a point)."""
+    """Rule 8, on every point of yoo2024's FreeRTOS part (with --quick: 50 samples per point)."""
     targets = [word for board in BOARDS for word in ("--target", board)]
     for name in ("one", "two"):
         answer = kadenz("run", "yoo2024", "--quick", *targets, "--output", tmp_path / name)
@@ -33,8 +33,8 @@ def test_two_runs_of_the_study_are_byte_identical(built: None, tmp_path: Path) -
 
 
 @pytest.mark.emulated
-def test_wake_ups_repeat_beside_busy_processes(built: None, tmp_path: Path) -> None:
-    """One late tick in 80,000 is what QEMU gave when its two threads did not take turns."""
+def test_wake_ups_are_repeatable_next_to_busy_processes(built: None, tmp_path: Path) -> None:
+    """QEMU had one late tick in 80,000 when its two threads did not alternate."""
     hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
     try:
         for number in range(5):
@@ -54,7 +54,7 @@ def test_wake_ups_repeat_beside_busy_processes(built: None, tmp_path: Path) -> N
 
 
 @pytest.mark.emulated
-def test_a_boards_note_on_a_benchmark_is_stamped_into_its_run(built: None, tmp_path: Path) -> None:
+def test_a_boards_note_on_a_benchmark_is_stored_in_its_run(built: None, tmp_path: Path) -> None:
     kadenz("run", "cyclic/wakeup-latency", "irq/to-task", "--quick", "--target", BOARDS[0],
            "--output", tmp_path)  # fmt: skip
     made = runs_in(tmp_path)[BOARDS[0]].manifest
@@ -104,8 +104,8 @@ def test_instructions_never_have_a_rate(built: None, tmp_path: Path) -> None:
 
 
 @pytest.mark.emulated
-def test_the_scope_sees_what_the_counter_measures(built: None, tmp_path: Path) -> None:
-    """Two instruments, one benchmark: a constant offset, the same for each sample."""
+def test_the_scope_agrees_with_the_counter(built: None, tmp_path: Path) -> None:
+    """Two instruments, one benchmark: a constant offset for all samples."""
     for instrument in ("counter", "scope"):
         answer = kadenz(
             "run",
@@ -145,7 +145,9 @@ def test_a_plan_that_does_not_fit_its_page_is_measured_in_several_boots(
 
 
 @pytest.mark.linux
-def test_what_a_kernel_lacks_is_not_applicable_and_no_failure(built: None, tmp_path: Path) -> None:
+def test_features_that_a_kernel_lacks_are_n_a_and_not_a_failure(
+    built: None, tmp_path: Path
+) -> None:
     answer = kadenz("run", "itc/queue", "--quick", "--target", LINUX, "--output", tmp_path)
     assert answer.returncode == 0, answer.stderr
     record = runs_in(tmp_path)[LINUX].record(10)

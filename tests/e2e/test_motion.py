@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The robot through the lab: real tasks, a real master, the simulated ring behind veth."""
+"""The robot in the lab: real tasks, a real master, the simulated ring behind veth."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ AXES = 6
 
 
 def measured(folder: Path, *options: str | Path) -> tuple[Run, str]:
-    """A run of the motion campaign with `options` and what was said of it."""
+    """A run of the motion campaign with `options`, and its output."""
     answer = kadenz("run", "motion", "--quick", "--output", folder, *options)
     kept_time(answer)
     return runs_in(folder)[INDY7], answer.stderr
 
 
 def kept_time(answer: subprocess.CompletedProcess[str]) -> None:
-    """The run came to its end: drives and master stop by themselves where frames come too late."""
+    """The run completed: drives and master stop on their own if frames are too late."""
     assert answer.returncode in (0, 1) and "Traceback" not in answer.stderr, answer.stderr
     with timing():
         assert answer.returncode == 0, answer.stderr
 
 
 @pytest.mark.linux
-def test_the_motion_campaign_records_tasks_errors_and_how_it_was_scheduled(tmp_path: Path) -> None:
+def test_the_motion_campaign_records_tasks_errors_and_scheduling(tmp_path: Path) -> None:
     run, stderr = measured(tmp_path)
     settings = run.manifest.target.settings
-    # Of the run itself: the catalog is asked without real-time priority.
+    # Warnings of the run itself; the catalog is read without real-time priority.
     assert settings["scheduling"].startswith("SCHED_FIFO"), settings
     assert settings["idle_states"].startswith("off"), settings
     records = run.manifest.records
@@ -57,10 +57,10 @@ def test_the_motion_campaign_records_tasks_errors_and_how_it_was_scheduled(tmp_p
                 with timing():
                     assert lane.taken > 0
                 errors = np.abs(run.samples(record, lane))
-                # A pause of the machine may cost velocity: the drives come back to the path in one
-                # period. It never costs position, and it costs few samples, also where it takes a
-                # third of the cycles. In simulated time every sample is held, pauses and all:
-                # kadenz-motion/tests/motion.rs and pauses.rs.
+                # A pause of the machine may violate the velocity limit: the drives return to the
+                # path in one period. It never violates the position limit, and affects few samples
+                # even if it takes a third of the cycles. In simulated time every sample keeps the
+                # limits, even with pauses: kadenz-motion/tests/motion.rs and pauses.rs.
                 few = lane.missed > 0 and bench == "motion/velocity-error"
                 judged = np.quantile(errors, 0.99) if few else errors.max()
                 with timing():
@@ -77,7 +77,7 @@ def test_the_motion_campaign_records_tasks_errors_and_how_it_was_scheduled(tmp_p
 
 
 @pytest.mark.linux
-def test_edges_come_with_the_rate_of_the_terminals_clock(tmp_path: Path) -> None:
+def test_edges_show_the_rate_of_the_terminals_clock(tmp_path: Path) -> None:
     answer = kadenz("run", "cereia2011", "--quick", "--load", "none", "--output", tmp_path)
     kept_time(answer)
     run = runs_in(tmp_path)[INDY7]
@@ -92,6 +92,7 @@ def test_edges_come_with_the_rate_of_the_terminals_clock(tmp_path: Path) -> None
     with timing():
         assert lane.taken > 2500
     rate_ppm = (np.polyfit(numbers * 1e6, times, 1)[0] - 1.0) * 1e6
-    # Its oscillator is 37 ppm fast; in five seconds a wake-up of some 100 µs is as many ppm.
+    # Its oscillator is 37 ppm fast; over five seconds, a wake-up of some 100 µs has a similar
+    # effect.
     with timing():
         assert rate_ppm == pytest.approx(37.0, abs=30.0)

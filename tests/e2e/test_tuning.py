@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kadenz run --tuning` on this Linux, with one harmless value: how often counters are folded."""
+"""`kadenz run --tuning` on this Linux, with a harmless value: the interval of folding counters."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ pytestmark = [
 
 @pytest.fixture
 def before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The value as it was, given back by hand whatever a test does."""
+    """The previous value, restored directly after each test."""
     monkeypatch.setenv("KADENZ_STATE_DIR", str(tmp_path / "state"))
     was = VALUE.read_text()
     yield was
@@ -49,7 +49,7 @@ def profile(before: str, tmp_path: Path) -> Path:
     return file
 
 
-def test_tuned_and_untuned_are_measured_in_turns_and_compared(
+def test_tuned_and_untuned_runs_are_interleaved_and_compared(
     before: str, profile: Path, tmp_path: Path
 ) -> None:
     words = ["run", WAKE_UP, "--target", LINUX, "--set", "samples=100", "--rounds", "2"]
@@ -80,7 +80,7 @@ def test_tuned_and_untuned_are_measured_in_turns_and_compared(
     assert "condition: tuning" in compared.stdout and compared.returncode in (0, 3, 4)
 
 
-def test_kill_9_while_it_is_measured_is_repaired_by_restore(
+def test_restore_repairs_a_kill_9_during_a_measurement(
     before: str, profile: Path, tmp_path: Path
 ) -> None:
     words = [KADENZ, "run", WAKE_UP, "--target", LINUX, "--set", "samples=200000"]

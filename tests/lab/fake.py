@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A target that says what a test tells it to."""
+"""A target with scripted output."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kadenz.config.manifest import EmulatorEntry
 
 
 class Scripted:
-    """Gives its pieces one by one, then ends; None in the script: silence for ever."""
+    """Returns its pieces one by one, then ends; None in the script: endless silence."""
 
     def __init__(self, pieces: Sequence[bytes | None], said: str = "") -> None:
         self._pieces = list(pieces)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""planned = taken + missed + not measured: what the lab enters, however a record ends."""
+"""planned = taken + missed + not measured, however a record ends."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEADLINE = DeadlineEntry(quantity="100us", origin="campaign")
 
 
 def entered(folder: Path, *said: AnyMessage) -> LaneEntry:
-    """The first lane of the record, as it stands in run.json."""
+    """The first lane of the record in run.json."""
     with RunWriter(folder, manifest()) as writer:
         points = [Point(10, "itc/queue", 6, deadline=DEADLINE)]
         session = Session(writer, "a", points, [bench()], Progress())
@@ -55,13 +55,13 @@ CYCLES = begin(lanes=["core0", "core0:cycle"])
     [
         ([begin(), samples([1, 2, 3, 4, 5]), end(taken=5, missed=1)], (5, 1, 0)),
         ([begin(), samples([1, 2, 3]), STOPPED], (3, 1, 2)),
-        ([begin(), samples([1, 2, 3])], (3, 0, 3)),  # it died, and numbered no cycles
+        ([begin(), samples([1, 2, 3])], (3, 0, 3)),  # it died, without cycle numbers
         ([CYCLES, samples([1, 2, 3]), samples([0, 2, 4], lane=1)], (3, 2, 1)),
-        ([begin(), samples([1, 2, 3]), FAILED], (3, 0, 3)),  # all the rest, it says, was missed
+        ([begin(), samples([1, 2, 3]), FAILED], (3, 0, 3)),  # it reports all others as missed
         ([begin()], (0, 0, 6)),
     ],
 )
-def test_only_what_the_target_was_asked_for_is_missed(
+def test_only_requested_samples_can_be_missed(
     tmp_path: Path, said: list[AnyMessage], expected: tuple[int, int, int]
 ) -> None:
     assert counts(entered(tmp_path, *said)) == expected

@@ -44,7 +44,7 @@ def test_a_second_measurement_is_refused_with_the_holder_named() -> None:
         os.waitpid(child, 0)
 
 
-def test_a_second_measurement_waits_and_a_killed_holder_holds_nothing() -> None:
+def test_a_second_measurement_waits_and_a_killed_holder_releases_the_lock() -> None:
     child, _ = holder()
     told: list[str] = []
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""However a target ends, it is closed, what it said is kept, and the end is named."""
+"""Any end of a target: it is closed, its output is kept, and the end is named."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def test_a_good_run_ends_with_done() -> None:
     assert target.plan == "end\n"
 
 
-def test_a_target_of_another_wire_version_is_refused_with_both_named() -> None:
-    """On every tier: an image, a board on its line, a program of the fieldbus."""
+def test_a_target_with_another_wire_version_is_refused_with_both_versions() -> None:
+    """On every tier: an image, a board on a serial line, a fieldbus program."""
     foreign = msgspec.structs.replace(hello(), wire=2)
     target = Scripted([on_the_line([foreign, *WHOLE[1:]]), None])
     outcome, _, kept = boot(target)
@@ -67,7 +67,7 @@ def test_a_target_of_another_wire_version_is_refused_with_both_named() -> None:
     assert kept.verdicts == {} and kept.lanes == {}
 
 
-def test_a_board_of_another_wire_version_is_refused_on_its_serial_line(tmp_path: Path) -> None:
+def test_a_board_with_another_wire_version_is_refused_on_its_serial_line(tmp_path: Path) -> None:
     line, end = os.openpty()
     tty.setraw(line)
 
@@ -94,7 +94,7 @@ def test_a_board_of_another_wire_version_is_refused_on_its_serial_line(tmp_path:
     assert "wire version 3, this kadenz reads 1" in failure(outcome).message
 
 
-def test_silence_is_a_hang_with_a_post_mortem_and_the_last_words() -> None:
+def test_silence_is_a_hang_with_a_post_mortem_and_the_last_output() -> None:
     talk = on_the_line([hello(), Text("half way"), begin(), samples([1, 2])])
     outcome, _, kept = boot(Scripted([talk, None]))
     told = failure(outcome)
@@ -105,12 +105,12 @@ def test_silence_is_a_hang_with_a_post_mortem_and_the_last_words() -> None:
     assert kept.verdicts[10].status == "failed"
 
 
-def test_silence_from_the_start_is_named_so() -> None:
+def test_silence_from_the_start_is_reported_as_such() -> None:
     outcome, _, _ = boot(Scripted([None]))
     assert "before its first message" in failure(outcome).message
 
 
-def test_an_end_without_done_is_a_crash_with_what_the_emulator_said() -> None:
+def test_an_end_without_done_is_a_crash_with_the_emulators_output() -> None:
     outcome, assembler, kept = boot(Scripted([on_the_line(RECORD[:3])], said="qemu: fatal"))
     assert "ended in record 10, itc/queue before it was done" in failure(outcome).message
     assert "qemu: fatal" in failure(outcome).detail
@@ -133,7 +133,7 @@ def test_a_stream_cut_inside_a_frame_is_also_a_finding() -> None:
         ("denied", "--allow-"),
     ],
 )
-def test_a_fault_is_told_with_registers_thread_and_remedy(kind: str, hint: str) -> None:
+def test_a_fault_is_reported_with_registers_thread_and_remedy(kind: str, hint: str) -> None:
     fault = Fault(kind=kind, message="why", thread="A", registers={"pc": 0x1234, "sp": 0xFFFFFFFF})
     outcome, _, _ = boot(Scripted([on_the_line([*RECORD[:2], fault]), None]))
     told = failure(outcome)
@@ -143,19 +143,19 @@ def test_a_fault_is_told_with_registers_thread_and_remedy(kind: str, hint: str) 
     assert hint in told.remedy
 
 
-def test_words_after_a_fault_are_still_heard() -> None:
+def test_messages_after_a_fault_are_still_read() -> None:
     fault = on_the_line([hello(), Fault(kind="assert", message="", thread="", registers={})])
     outcome, _, _ = boot(Scripted([fault, encode_message(Text("and so it goes"), 2)]))
     assert "and so it goes" in failure(outcome).detail
 
 
-def test_a_target_that_starts_anew_is_stopped() -> None:
+def test_a_target_that_restarts_is_stopped() -> None:
     outcome, _, kept = boot(Scripted([on_the_line(RECORD[:3]), on_the_line(WHOLE)]))
     assert "restarted" in failure(outcome).message
     assert kept.verdicts[10].status != "ok"
 
 
-def test_stop_ends_a_target_and_is_no_failure() -> None:
+def test_stop_ends_a_target_and_is_not_a_failure() -> None:
     target = Scripted([on_the_line(RECORD[:3]), None])
     outcome, assembler, kept = boot(target, silence_s=60, stopped=True)
     assert (outcome.failure, outcome.stopped, target.asked_to_stop) == (None, True, True)

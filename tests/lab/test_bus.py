@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The user's own bus: what is wrong is told before anything is built, what is right reaches it."""
+"""The user's own bus: errors are reported before any build, valid options reach the target."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INDY7 = TargetName("posix", "indy7", "host")
 
 
 def card(root: Path, name: str, *, flags: str = "0x1003", carrier: str = "1") -> None:
-    """An Ethernet interface as sysfs shows it."""
+    """An Ethernet interface in sysfs."""
     folder = root / "sys/class/net" / name
     folder.mkdir(parents=True)
     (folder / "type").write_text("1\n")
@@ -44,7 +44,7 @@ def test_the_layouts_digest_is_a_setting_of_the_run(tmp_path: Path) -> None:
     assert Bus("eth1").settings() == {}
 
 
-def test_only_targets_that_have_a_bus_take_one() -> None:
+def test_only_targets_with_a_bus_accept_one() -> None:
     assert has_bus(INDY7)
     for text in ("posix/linux@host", "freertos/stm32f4@emulated"):
         with pytest.raises(UsageError, match=f"{text} has no bus") as wrong:
@@ -53,13 +53,13 @@ def test_only_targets_that_have_a_bus_take_one() -> None:
     BusChoice().check([parse_target("posix/linux@host")])
 
 
-def test_a_layout_that_is_not_there_is_told_with_an_example(tmp_path: Path) -> None:
+def test_a_missing_layout_is_refused_with_an_example(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"nowhere\.toml: No such file") as wrong:
         BusChoice(Bus(layout=tmp_path / "nowhere.toml")).check([INDY7])
     assert "indy7.toml" in wrong.value.remedy
 
 
-def test_a_layout_that_the_target_refuses_is_the_users_mistake(tmp_path: Path) -> None:
+def test_a_layout_that_the_target_refuses_is_a_usage_error(tmp_path: Path) -> None:
     failure = TargetFailed("it ended", detail="layout mine.toml: axis.velocity_deg_s is -1")
     error = Bus(layout=Path("mine.toml")).refused(failure)
     assert isinstance(error, ConfigError) and "mine.toml" in error.message
@@ -67,7 +67,7 @@ def test_a_layout_that_the_target_refuses_is_the_users_mistake(tmp_path: Path) -
     assert Bus("eth1").refused(failure) is failure
 
 
-def test_an_interface_that_is_not_there_is_told_with_the_nearest(tmp_path: Path) -> None:
+def test_an_unknown_interface_is_refused_with_the_nearest_name(tmp_path: Path) -> None:
     card(tmp_path, "eth1")
     (tmp_path / "sys/class/net/lo").mkdir()
     (tmp_path / "sys/class/net/lo/type").write_text("772\n")
@@ -81,7 +81,7 @@ def test_an_interface_that_is_not_there_is_told_with_the_nearest(tmp_path: Path)
         check_interface("../net/eth1", "--bus-interface", tmp_path)
 
 
-def test_an_interface_that_is_down_or_has_no_link_costs_no_measurement(tmp_path: Path) -> None:
+def test_an_interface_without_link_is_refused_before_the_measurement(tmp_path: Path) -> None:
     card(tmp_path, "eth1", flags="0x1002")
     card(tmp_path, "eth2", carrier="0")
     card(tmp_path, "eth3")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kind of condition is one file: placed in the folder, it reaches every part of the lab."""
+"""A kind of condition is one file; in its folder it reaches every part of the lab."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CAMPAIGN = Campaign(
     name="t", title="t", targets=[], benchmark=[Benchmark(name="itc/queue", samples=6)]
 )
 
-# The whole of a new condition: the room's temperature, held by a chamber.
+# A complete new condition: room temperature, controlled by a chamber.
 CHAMBER = """
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -95,7 +95,7 @@ class ChamberChoice(Choice):
 
 @pytest.fixture
 def chamber(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """The file in the folder of conditions; the log of what it did."""
+    """Puts the file into the folder of conditions; returns its log."""
     import importlib
     import sys
 
@@ -165,7 +165,7 @@ def test_one_file_reaches_options_variants_names_manifest_and_compare(
     assert len(found) == 1
 
 
-def test_a_condition_checks_what_it_was_asked_for(chamber: list[str]) -> None:
+def test_a_condition_checks_its_request(chamber: list[str]) -> None:
     with pytest.raises(UsageError, match="--celsius: not a temperature"):
         asked(celsius=("warm",), allow_no_realtime=True)
 
@@ -182,7 +182,7 @@ def test_variants_are_the_product_and_the_last_kind_varies_fastest() -> None:
     ]
 
 
-def test_without_a_word_a_target_has_one_variant_without_conditions() -> None:
+def test_by_default_a_target_has_one_variant_without_conditions() -> None:
     assert combinations(HOST, conditions.choices(CAMPAIGN)) == [()]
 
 
@@ -195,7 +195,7 @@ def test_a_campaign_and_the_command_line_build_the_same_list() -> None:
     assert of_campaign == of_command_line and len(of_campaign) == 2
 
 
-def test_options_of_all_kinds_have_names_of_their_own() -> None:
+def test_options_of_all_kinds_have_distinct_names() -> None:
     flags = [one.flag for kind in conditions.kinds() for one in kind.options]
     assert len(flags) == len(set(flags)) > 15
     orders = [kind.order for kind in conditions.kinds()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The conformance test of a target: what counts as conforming, and what ends it early."""
+"""The conformance test of a target: conforming results, and early ends."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_one_failed_case_is_enough() -> None:
     assert not answer(*GOOD, BAD).conforms
 
 
-def test_a_port_that_has_nothing_at_all_does_not_conform() -> None:
+def test_a_port_that_lacks_everything_does_not_conform() -> None:
     assert not answer(GOOD[1]).conforms
 
 
@@ -52,7 +52,7 @@ def test_a_target_that_dies_half_way_keeps_its_cases_and_does_not_conform() -> N
     assert not made.conforms
 
 
-def test_an_image_without_the_test_is_told() -> None:
+def test_an_image_without_the_test_is_reported() -> None:
     made = answer()
     assert made.failure is not None and "has no conformance test" in made.failure.message
 

@@ -38,7 +38,7 @@ def campaign(*names: str) -> Campaign:
         ("motion/response-time", {"secondes": [1]}, "Did you mean `seconds`"),
     ],
 )
-def test_a_mistake_is_named_before_the_build(
+def test_a_mistake_is_reported_before_the_build(
     bench: str, overrides: dict[str, list[int]], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def build(*_: object, **__: object) -> None:
@@ -68,7 +68,7 @@ def test_every_campaign_and_every_built_image_passes() -> None:
         read = inventory.read_campaign(file)
         check_declared(read, {key for bench in read.benchmark for key in bench.params}, [])
     for name in map(parse_target, known_targets()):
-        catalog = remembered_catalog(name)  # of the stock image, if it was ever built
+        catalog = remembered_catalog(name)  # of the stock image, if it exists
         if catalog is not None:
             params = {param.name for bench in catalog.benches for param in bench.params}
             check_declared(campaign(*(bench.name for bench in catalog.benches)), params, [])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A load beside a run: which targets take one, and what its end means for the records."""
+"""A load during a run: which targets accept one, and the effect of its end on records."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BOARD = TargetName("freertos", "stm32f4", "emulated")
 
 
 class Acting(Scripted):
-    """Does something before its last piece is heard."""
+    """Calls a function before its last piece is read."""
 
     def __init__(self, pieces: list[bytes], act: Callable[[], None]) -> None:
         super().__init__(pieces)
@@ -40,7 +40,7 @@ class Acting(Scripted):
         self._left = len(pieces)
 
     def pieces_after(self, piece: None) -> None:
-        """Silence for ever behind the last piece."""
+        """Endless silence after the last piece."""
         self._pieces.append(piece)
 
     def read(self, timeout_s: float) -> bytes | None:
@@ -53,7 +53,7 @@ class Acting(Scripted):
 def run(
     folder: Path, target: Scripted, *, points: int = 1, load: str = "memory", weak: bool = True
 ) -> tuple[Result, Run]:
-    """Measured under a load that need not be strong: how strong is not what is tested here."""
+    """A run under a load that may be weak: its strength is not under test."""
     one = job(folder, [target], points)
     one.conditions = (Load(load, Options(workers=1, allow_weak=weak)),) if load else ()
     result = measure(one, folder / "runs", Progress(), threading.Event())
@@ -70,7 +70,7 @@ def loads_of(target: TargetName, *loads: str) -> list[Condition]:
     return list(LoadChoice(loads).variants(target))
 
 
-def test_only_this_linux_takes_a_load() -> None:
+def test_only_targets_of_this_linux_accept_a_load() -> None:
     assert loads_of(LINUX) == loads_of(BOARD) == []
     assert [one.words["load"] for one in loads_of(LINUX, "none", "disk", "disk")] == [
         "none",
@@ -104,7 +104,7 @@ def test_a_mistake_is_found_before_anything_is_built(monkeypatch: pytest.MonkeyP
         LoadChoice(("none", "cpu")).check([LINUX])
 
 
-def test_a_load_stands_in_conditions_name_and_rates(tmp_path: Path) -> None:
+def test_a_load_is_recorded_in_conditions_and_rates(tmp_path: Path) -> None:
     result, kept = run(tmp_path, Scripted([said(record(10))]))
     assert kept.manifest.conditions["load"] == "memory"
     assert "-load-memory" in kept.path.name
@@ -114,7 +114,7 @@ def test_a_load_stands_in_conditions_name_and_rates(tmp_path: Path) -> None:
     assert left_behind(tmp_path) == []
 
 
-def test_no_load_is_a_condition_when_asked_for_and_else_not_touched(tmp_path: Path) -> None:
+def test_no_load_is_only_a_condition_on_request(tmp_path: Path) -> None:
     _, asked = run(tmp_path / "a", Scripted([said(record(10))]), load="none")
     assert asked.manifest.conditions["load"] == "none"
     assert "-load-none" in asked.path.name and asked.manifest.loads == []
@@ -123,7 +123,7 @@ def test_no_load_is_a_condition_when_asked_for_and_else_not_touched(tmp_path: Pa
 
 
 def pieces(*frames_each: int) -> list[bytes]:
-    """Two records on the line, cut after so many frames."""
+    """Two records on the line, cut into pieces of these numbers of frames."""
     frames = [frame + b"\0" for frame in said(record(10), record(11)).split(b"\0")[:-1]]
     cut, at = [], 0
     for count in frames_each:
@@ -134,7 +134,7 @@ def pieces(*frames_each: int) -> list[bytes]:
 
 @pytest.fixture
 def killer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Kills a worker of the load and waits until kadenz can know."""
+    """Kills a worker of the load and waits until kadenz can detect it."""
     made: list[RunningLoad] = []
 
     class Remembered(RunningLoad):
@@ -157,19 +157,19 @@ def test_a_record_whose_load_ended_is_invalid(tmp_path: Path, killer: Callable[[
     result, kept = run(tmp_path, Acting(pieces(6), killer), points=2)
     assert [(r.id, r.status) for r in kept.manifest.records] == [(10, "ok"), (11, "invalid")]
     assert kept.record(11).reason == ENDED
-    assert kept.samples(kept.record(11)).size == 6  # kept all the same
+    assert kept.samples(kept.record(11)).size == 6  # kept nevertheless
     assert [type(error) for error in result.failures] == [LoadFailed]
     assert "load-ended" in [w.code for w in kept.manifest.warnings]
     assert not kept.manifest.loads[0].verified
     assert left_behind(tmp_path) == []
 
 
-def test_what_comes_after_the_end_of_a_load_is_not_measured(
+def test_points_after_the_end_of_a_load_are_not_measured(
     tmp_path: Path, killer: Callable[[], None]
 ) -> None:
     first, second = pieces(5)[0], pieces(5, 1)[1]
     target = Acting([first, second], killer)
-    target.pieces_after(None)  # and then it would go on measuring for long
+    target.pieces_after(None)  # then it would continue measuring for long
     result, kept = run(tmp_path, target, points=3)
     assert [(r.id, r.status) for r in kept.manifest.records] == [(10, "ok"), (11, "failed")]
     assert kept.record(11).reason == ENDED
@@ -178,9 +178,7 @@ def test_what_comes_after_the_end_of_a_load_is_not_measured(
     assert [type(error) for error in result.failures] == [LoadFailed]
 
 
-def test_a_load_that_does_not_bite_costs_no_run_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_weak_load_creates_no_run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     idle = msgspec.structs.replace(
         definitions.kinds()["network"], program=["sleep", "9"], at_least=1e9
     )

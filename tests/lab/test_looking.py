@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a target of this Linux holds is shown while it measures, each sample once."""
+"""Samples held by a target of this Linux are shown during the measurement, each one once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SHARE = 100  # values of a lane in the storage
 
 
 class Watcher(Progress):
-    """Remembers every value it was shown."""
+    """Stores every value it receives."""
 
     def __init__(self, *, live: bool) -> None:
         self.live = live
@@ -40,7 +40,7 @@ class Watcher(Progress):
 
 
 def put(storage: Path, lane: int, values: list[int]) -> None:
-    """As a target does: the lane's part of the storage, blank behind the values."""
+    """Fills the lane's storage like a target: blank after the values."""
     held = np.full(SHARE, BLANK, dtype="<u4")
     held[: len(values)] = values
     with storage.open("r+b") as file:

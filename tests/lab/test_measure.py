@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One target's run: what happens to points when the target dies or its line does."""
+"""A target's run: the fate of points if the target or its line dies."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def said(*parts: list[AnyMessage], done: bool = True) -> bytes:
 
 
 def job(folder: Path, boots: list[Scripted], points: int = 3) -> Job:
-    left: list[Target] = [Scripted([]), *boots]  # the first is asked for its emulator only
+    left: list[Target] = [Scripted([]), *boots]  # the first is only asked for its emulator
     return Job(
         name=TargetName("freertos", "stm32f4", "emulated"),
         instrument="counter",
@@ -88,7 +88,7 @@ def test_points_after_a_death_are_measured_by_a_second_boot(tmp_path: Path) -> N
     assert not kept.manifest.partial
 
 
-def test_a_target_that_dies_before_its_first_record_is_not_started_for_ever(
+def test_a_target_that_dies_before_its_first_record_is_not_restarted_forever(
     tmp_path: Path,
 ) -> None:
     result, kept = run(tmp_path, [Scripted([said(FAULT, done=False)])])
@@ -97,7 +97,7 @@ def test_a_target_that_dies_before_its_first_record_is_not_started_for_ever(
     assert len(result.failures) == 1
 
 
-def test_a_record_whose_frames_were_all_lost_is_entered_as_failed(tmp_path: Path) -> None:
+def test_a_record_without_any_frame_is_stored_as_failed(tmp_path: Path) -> None:
     frames = [encode_message(m, n) for n, m in enumerate([hello(), *record(10), *record(11)])]
     frames.append(encode_message(Done(records=2, frames=8), 7))
     line = b"".join(frames[:1] + frames[4:])
@@ -107,7 +107,7 @@ def test_a_record_whose_frames_were_all_lost_is_entered_as_failed(tmp_path: Path
     assert "3 frames lost between 0 and 4" in result.failures[0].message
 
 
-def test_the_end_points_of_what_is_timed_stand_in_the_record(tmp_path: Path) -> None:
+def test_the_record_contains_the_end_points_of_the_timed_region(tmp_path: Path) -> None:
     _, kept = run(tmp_path, [Scripted([said(record(10))])], points=1)
     entry = kept.record(10)
     assert (entry.begins, entry.ends, entry.source) == (
@@ -168,7 +168,7 @@ def test_the_class_of_a_clock_follows_from_tier_and_machine(
     assert clock_class(tier, virtual) == expected  # type: ignore[arg-type]
 
 
-def test_companions_are_entered_beside_their_lane(tmp_path: Path) -> None:
+def test_companions_are_stored_with_their_lane(tmp_path: Path) -> None:
     told: list[AnyMessage] = [
         begin(10, lanes=["all", "all:cycle", "all:faults"]),
         samples([1, 2, 3, 4, 5, 6], record=10),

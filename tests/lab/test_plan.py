@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A campaign becomes points with the same numbers everywhere, and mistakes are told beforehand."""
+"""A campaign becomes points with the same numbers everywhere; mistakes are reported beforehand."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_point_has_the_same_number_on_every_target() -> None:
     assert on_linux == {FIRST_POINT + 2: on_stm32[FIRST_POINT + 2]}
 
 
-def test_quick_takes_the_quick_samples() -> None:
+def test_quick_uses_the_quick_samples() -> None:
     assert [p.samples for p in points(STM32, quick=True)] == [50, 50, 7]
 
 
@@ -86,7 +86,7 @@ def test_set_replaces_a_sweep_and_the_samples() -> None:
     ]
 
 
-def test_a_set_that_nobody_declares_is_told_with_the_nearest() -> None:
+def test_an_undeclared_set_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(UsageError) as caught:
         check_overrides({"size_byte": [1]}, CAMPAIGN, [CATALOG])
     assert caught.value.remedy == "Did you mean `size_bytes`?"
@@ -106,7 +106,7 @@ def changed(**fields: object) -> Campaign:
         (changed(name="itc/queu"), "has no such benchmark", "`itc/queue`"),
     ],
 )
-def test_a_wrong_point_is_told_before_anything_is_measured(
+def test_a_wrong_point_is_refused_before_anything_is_measured(
     campaign: Campaign, message: str, remedy: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -120,7 +120,7 @@ def test_the_clock_comes_first_and_below_the_points() -> None:
     assert [(p.id, p.bench) for p in found] == [(0, "clock/monotonic"), (1, "clock/read-cost")]
 
 
-def test_the_text_is_what_the_wire_format_says() -> None:
+def test_the_text_follows_the_wire_format() -> None:
     text = plan_text([Point(3, "itc/queue", 1000, 1, {"size_bytes": 60, "period_us": 10000})])
     assert text == "itc/queue id=3 samples=1000 size_bytes=60 period_us=10000\nend\n"
 
@@ -131,18 +131,18 @@ def test_batches_lose_nothing_and_fit_their_page(samples: list[int], room: int) 
     pieces = list(batches(plan, room))
     assert [p for piece in pieces for p in piece] == plan
     for piece in pieces:
-        assert len(plan_text(piece).encode()) + 1 <= room  # with the ending zero
+        assert len(plan_text(piece).encode()) + 1 <= room  # with the terminating zero
     for one, two in pairwise(pieces):
-        assert len(plan_text([*one, two[0]]).encode()) + 1 > room  # none smaller than it had to be
+        assert len(plan_text([*one, two[0]]).encode()) + 1 > room  # none smaller than necessary
 
 
-def test_seconds_are_as_many_samples_as_periods_fit() -> None:
+def test_seconds_become_the_samples_whose_periods_fit() -> None:
     found = points(STM32, overrides={"seconds": [3], "period_us": [1000, 7000]})
     assert [point.samples for point in found] == [3000, 429] * 3
     assert points(LINUX, overrides={"seconds": [2]})[0].samples == 200  # at the initial 10 ms
 
 
-def test_seconds_do_not_concern_what_has_no_period() -> None:
+def test_seconds_do_not_affect_benchmarks_without_a_period() -> None:
     assert points(STM32, overrides={"seconds": [3], "period_us": [0]})[0].samples == 1000
 
 
@@ -166,7 +166,7 @@ def test_a_set_that_only_benchmarks_outside_the_run_declare_is_refused() -> None
         check_overrides({"size_bytes": [4]}, CLOCK_ALONE, [catalog])
 
 
-def test_the_first_samples_to_keep_apart_can_be_set() -> None:
+def test_the_number_of_cold_samples_can_be_set() -> None:
     assert {point.cold for point in points(STM32, overrides={"cold": [7]})} == {7}
 
 

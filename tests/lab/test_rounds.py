@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Variants and rounds: names, order, stamps, and the runs that Ctrl-C leaves."""
+"""Variants and rounds: names, order, stored round numbers, and the runs left by Ctrl-C."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_rounds_are_in_alternating_order(tmp_path: Path) -> None:
     assert [turn.place for turn in turns(made)] == [1, 2, 3] * 3
 
 
-def test_over_an_even_number_of_rounds_all_have_the_same_mean_place(tmp_path: Path) -> None:
+def test_an_even_number_of_rounds_gives_all_variants_the_same_mean_position(tmp_path: Path) -> None:
     made = interleaved([host_job(tmp_path, load) for load in "abcd"], 4)
     places: dict[str, list[int]] = {}
     for index, turn in enumerate(turns(made)):
@@ -58,7 +58,7 @@ def test_over_an_even_number_of_rounds_all_have_the_same_mean_place(tmp_path: Pa
     assert len({sum(found) for found in places.values()}) == 1
 
 
-def test_a_variant_is_named_by_what_differs(tmp_path: Path) -> None:
+def test_a_variant_is_named_by_its_differences(tmp_path: Path) -> None:
     one = host_job(tmp_path, "none")
     assert [turn.variant for turn in turns(interleaved([one], 2))] == [str(HOST)] * 2
     assert {turn.variant for turn in turns(interleaved([one, host_job(tmp_path, "disk")], 1))} == {
@@ -79,7 +79,7 @@ def test_the_same_variant_twice_is_refused(tmp_path: Path) -> None:
 
 
 class StopIn(Progress):
-    """Ctrl-C while a record of this round is measured."""
+    """Sends Ctrl-C during a record of this round."""
 
     def __init__(self, number: int, stop: threading.Event) -> None:
         self.number, self.stop = number, stop
@@ -96,6 +96,6 @@ def test_ctrl_c_keeps_the_complete_rounds_and_compare_takes_them(tmp_path: Path)
     made = run(interleaved(sides, 4), tmp_path / "out", StopIn(3, stop), stop)
     assert not any(isinstance(result, KadenzError) for result in made)
     runs = [read_run(folder) for folder in sorted((tmp_path / "out").iterdir())]
-    assert len(runs) == 5  # of round 3 the first, and then no more
+    assert len(runs) == 5  # the first run of round 3, and no more
     left, right = two_variants(runs)
     assert [one.manifest.round for one in left] == [1, 2] == [one.manifest.round for one in right]

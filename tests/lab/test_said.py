@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events and notes by kind: nothing frequent hides anything rare, and no number is lost."""
+"""Events and notes by kind: frequent ones never hide rare ones, and no number is lost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def entered(*texts: str) -> tuple[list[EventEntry], list[str]]:
     return events, enter_events(events, texts)
 
 
-def test_the_same_words_with_another_reaction_are_another_kind() -> None:
+def test_equal_texts_with_different_reactions_are_different_kinds() -> None:
     events, _ = entered(
         "cycle 5: working counter 18, 21 expected: holds the last setpoint",
         "cycle 7: working counter 9, 21 expected: holds the last setpoint",
@@ -27,7 +27,7 @@ def test_the_same_words_with_another_reaction_are_another_kind() -> None:
     assert {e.kind for e in events} == {"working counter {}, {} expected"}
 
 
-def test_least_and_greatest_are_of_numbers_not_of_words() -> None:
+def test_least_and_greatest_compare_numbers_not_texts() -> None:
     (event,), _ = entered(*(f"cycle 1: off by {n} ns: logged" for n in ("9", "-10", "100", "2.5")))
     assert event.text == "off by -10 to 100 ns"
 
@@ -41,21 +41,21 @@ def test_least_and_greatest_are_of_numbers_not_of_words() -> None:
         "3 edges could not be written down in time and are missed",
     ],
 )
-def test_what_is_no_event_stays_a_note(text: str) -> None:
+def test_a_text_that_is_not_an_event_stays_a_note(text: str) -> None:
     assert entered(text) == ([], [text])
 
 
 @pytest.mark.parametrize("text", ["-3 of 4", "1.2.3 is a version", "0x1f and v2", "007"])
-def test_a_text_that_came_once_is_told_as_it_was(text: str) -> None:
+def test_a_single_text_is_reported_unchanged(text: str) -> None:
     assert by_kind([text]) == [text]
     (event,), _ = entered(f"cycle 1: {text}: logged")
     assert event.text == text
 
 
-def test_braces_of_the_target_are_no_numbers() -> None:
+def test_braces_of_the_target_are_not_numbers() -> None:
     assert by_kind(["a {} and 3", "a {} and 5"]) == ["a { } and 3 to 5 (2 times)"]
 
 
-def test_notes_that_differ_in_numbers_are_told_once() -> None:
+def test_notes_that_only_differ_in_numbers_are_reported_once() -> None:
     told = by_kind(["core 1 idle", "core 3 idle", "no cgroups", "core 2 idle"])
     assert told == ["core 1 to 3 idle (3 times)", "no cgroups"]

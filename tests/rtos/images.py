@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images of the RTOS boards with options of their own, and one boot of them in QEMU."""
+"""Images of the RTOS boards with special options, and a boot of them in QEMU."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ M = TypeVar("M")
 
 @functools.cache
 def freertos() -> Path:
-    """Folder of the pinned FreeRTOS."""
+    """The folder of the pinned FreeRTOS."""
     source = kernel_source("freertos", inventory.kernel("freertos"), None)
     assert source is not None
     return source.folder
@@ -50,7 +50,7 @@ def build(
     kernel: str = "freertos",
     options: tuple[tuple[str, str], ...] = (),
 ) -> Path:
-    """Builds an image in a folder of its own; returns that folder."""
+    """Builds an image in its own folder; returns that folder."""
     folder = inventory.root() / "build" / "tests" / f"{kernel}-{board}-{instrument}-{name}"
     arch = read_toml(inventory.root() / "boards" / board / "board.toml", Board).arch
     toolchain = inventory.root() / "arch" / arch / "toolchain.cmake"
@@ -76,7 +76,7 @@ def build(
 
 
 def run(*command: str) -> str:
-    """Runs a command to its end; what it printed. Fails the test with that when it fails."""
+    """Runs a command and returns its output; a failure fails the test with that output."""
     answer = subprocess.run(
         command, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"}
     )
@@ -86,14 +86,14 @@ def run(*command: str) -> str:
 
 @dataclass
 class Said:
-    """Everything one boot sent."""
+    """All output of one boot."""
 
     raw: bytes
     messages: list[Any] = field(default_factory=list)
     samples: dict[tuple[int, int], NDArray[Any]] = field(default_factory=dict)
 
     def all(self, kind: type[M]) -> list[M]:
-        """The messages of one type, in their order."""
+        """The messages of one type, in order."""
         return [m for m in self.messages if isinstance(m, kind)]
 
     def one(self, kind: type[M]) -> M:
@@ -113,7 +113,7 @@ class Said:
 
 
 def boot(folder: Path, board: str, plan: str, *, patience_s: float = 120.0) -> Said:
-    """Boots an image with a plan and listens until it ends. Any damage on the line fails."""
+    """Boots an image with a plan and reads until it ends. Fails on any damaged frame."""
     tier = inventory.board(board).tier.emulated
     assert tier is not None
     target = QemuTarget(tier, Elf(folder / "kadenz-suite.elf"))
@@ -134,7 +134,7 @@ def _listen(target: QemuTarget, plan: str, patience_s: float) -> bytes:
 
 
 def decode(raw: bytes) -> Said:
-    """Bytes of a boot to messages and samples."""
+    """Decodes the bytes of a boot to messages and samples."""
     decoder = Decoder()
     said = Said(raw)
     parts: dict[tuple[int, int], list[NDArray[Any]]] = defaultdict(list)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FreeRTOS on the two boards: it starts, keeps the contract, measures, and repeats itself."""
+"""FreeRTOS on the two boards: it starts, conforms, measures, and is repeatable."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.rtos.images import BOARDS, boot, build, run
 
 pytestmark = pytest.mark.emulated
 
-# Every benchmark of the suite that one core and one FreeRTOS can run, at a count that takes
-# seconds; the sizes are the ends of yoo2024's range.
+# Every benchmark of the suite that FreeRTOS on one core can run, with counts for a run of seconds;
+# the sizes are the ends of yoo2024's range.
 EVERYTHING = """\
 clock/resolution id=0 samples=100
 clock/read-cost id=1 samples=100
@@ -56,7 +56,7 @@ def test_freertos_keeps_every_promise_of_the_contract(board: str) -> None:
     cases = said.all(Conform)
     assert len(cases) >= 27
     assert [c for c in cases if c.result == "fail"] == []
-    # What is not applicable on FreeRTOS is exactly what it has no word for.
+    # n/a are exactly the features that FreeRTOS lacks.
     missing = {c.case for c in cases if c.result == "n/a"}
     assert missing == {
         "a process shares what is shared and nothing else",
@@ -66,7 +66,7 @@ def test_freertos_keeps_every_promise_of_the_contract(board: str) -> None:
         "a moved thread runs on its new core",
         "a round-robin thread runs",
     }
-    # And each mechanism it registers kept its promises.
+    # Each registered mechanism conforms.
     assert {c.case for c in cases if c.result == "pass"} >= {
         "event-flags is kept and wakes",
         "event-flags wakes every waiter",
@@ -81,7 +81,7 @@ def test_freertos_keeps_every_promise_of_the_contract(board: str) -> None:
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_not_applicable_is_the_sentence_of_kernel_toml_wherever_it_stands(board: str) -> None:
+def test_n_a_always_shows_the_sentence_of_kernel_toml(board: str) -> None:
     said = boot(
         build(board),
         board,
@@ -98,7 +98,7 @@ def test_not_applicable_is_the_sentence_of_kernel_toml_wherever_it_stands(board:
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_what_freertos_lacks_is_not_applicable_with_its_reason(board: str) -> None:
+def test_features_that_freertos_lacks_are_n_a_with_a_reason(board: str) -> None:
     said = boot(
         build(board),
         board,
@@ -115,7 +115,7 @@ def test_what_freertos_lacks_is_not_applicable_with_its_reason(board: str) -> No
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_an_inheriting_mutex_bounds_the_wait_by_the_section(board: str) -> None:
-    """Counted instructions: the wait is the section's work and the switches, and nothing of M's."""
+    """In instructions: the wait includes the section's work and the switches, but no work of M."""
     said = boot(
         build(board),
         board,
@@ -163,7 +163,7 @@ def test_an_image_holds_all_benchmarks_of_the_suite(board: str) -> None:
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_the_board_fits_its_memory_and_leaves_room_for_samples(board: str) -> None:
+def test_the_image_fits_the_memory_and_leaves_room_for_samples(board: str) -> None:
     folder = build(board)
     memory = inventory.board(board).memory
     assert memory is not None
@@ -185,8 +185,8 @@ def test_the_tick_of_the_hifive_divides_its_crystal() -> None:
     assert hello.timer_hz % hello.tick_hz == 0
 
 
-def test_the_clock_of_the_stm32_counts_one_an_instruction() -> None:
-    """TIM2 stands in for the cycle counter that QEMU lacks: fine, steady, and not SysTick."""
+def test_the_clock_of_the_stm32_counts_one_per_instruction() -> None:
+    """TIM2 replaces the cycle counter that QEMU lacks: fine, steady, and not SysTick."""
     said = boot(
         build("stm32f4"),
         "stm32f4",
@@ -211,7 +211,7 @@ def test_a_full_storage_is_drained_and_every_sample_arrives(board: str) -> None:
 
 def test_the_reference_page_lists_every_benchmark_with_its_end_points() -> None:
     page = (inventory.root() / "docs" / "reference" / "benchmarks.md").read_text()
-    # Of two tables that name a benchmark the first has its end points.
+    # If two tables name a benchmark, the first one has its end points.
     lines = reversed([line for line in page.splitlines() if "| `" in line])
     rows = {line.split("|")[1].strip(" `"): line for line in lines}
     for bench in boot(build("stm32f4"), "stm32f4", "list\nend\n").all(Bench):

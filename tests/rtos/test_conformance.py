@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The conformance test must be able to fail: a port with known defects is found out."""
+"""The conformance test must be able to fail: it finds the defects of a defective port."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.emulated
 WRAPPED = ("kdz_mutex_create", "kdz_delay_until", "kdz_mechanism_at")
 
 
-def test_a_port_with_defects_fails_where_they_are_and_nowhere_else() -> None:
+def test_a_defective_port_fails_exactly_the_cases_of_its_defects() -> None:
     folder = build(
         "stm32f4",
         "mutant",

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a board declares of its counter is not believed: it is held against a loop of known length.
+"""A board's declared counter is checked with a loop of known length.
 
-The board `mps2-an386` is not kadenz's. It declares a counter of 20 MHz, as the manual of the FPGA
-has it; in QEMU the counter runs at 25 MHz, so it counts once in 40 instructions of 1 ns. With 16 ns
-an instruction it counts once in 2.5, which is no whole number.
+The board `mps2-an386` is not part of kadenz. It declares a counter of 20 MHz, as in the manual of
+the FPGA. In QEMU the counter runs at 25 MHz: one count per 40 instructions of 1 ns. With 16 ns per
+instruction it counts once per 2.5, which is not a whole number.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FOLDERS = ("suite", "kernels", "boards", "arch", "instruments")
 
 @pytest.fixture
 def foreign(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout with one board more, always at the same place: it is compiled once."""
+    """A checkout with an additional board, always at the same path so that it is compiled once."""
     home, root = inventory.root(), inventory.root() / "build" / "tests" / "foreign-board"
     for name in FOLDERS:
         shutil.rmtree(root / name, ignore_errors=True)
@@ -60,10 +60,10 @@ def measured(folder: Path, *options: str) -> Run:
     return run
 
 
-def test_a_counter_of_another_rate_is_converted_exactly_and_stamped(
+def test_a_counter_with_another_rate_is_converted_exactly_and_recorded(
     foreign: Path, tmp_path: Path
 ) -> None:
-    """Against the scope, which counts each instruction from outside."""
+    """Compared with the scope, which counts each instruction from outside."""
     counter, scope = measured(tmp_path / "a"), measured(tmp_path / "b", "--instrument", "scope")
     clock = counter.manifest.clock
     assert clock.instructions_per_count == 40.0
@@ -79,8 +79,8 @@ def test_a_counter_of_another_rate_is_converted_exactly_and_stamped(
         figure = unit.figure(float(np.mean(counter.samples(record, 0))))
         other = float(np.mean(scope.samples(scope.record(record.id), 0)))
         assert abs(figure - other) <= 40, record.bench
-    # A queue of so many instructions was "21 instructions"; where its 21.4 counts begin within a
-    # count decides between 21 and 22.
+    # The queue was reported as "21 instructions"; the position of its 21.4 counts within a count
+    # decides between 21 and 22.
     (queue,) = [r for r in scope.manifest.records if r.bench == "itc/queue"]
     exact = int(np.median(scope.samples(queue, 0)))
     assert 840 < exact < 880
@@ -88,7 +88,7 @@ def test_a_counter_of_another_rate_is_converted_exactly_and_stamped(
     assert re.search(r"itc/queue .* (840|880) +\[", answer.output), answer.output
 
 
-def test_counts_that_are_no_instructions_are_refused_before_the_first_record(
+def test_counts_unrelated_to_instructions_are_refused_before_the_first_record(
     foreign: Path, tmp_path: Path
 ) -> None:
     file = foreign / "boards" / BOARD.name / "board.toml"
@@ -105,10 +105,8 @@ def test_counts_that_are_no_instructions_are_refused_before_the_first_record(
     assert "the counter counts instructions" in answer.output
 
 
-def test_a_counter_that_wraps_at_another_width_than_its_stamps_is_refused(
-    foreign: Path, tmp_path: Path
-) -> None:
-    """Spans are taken modulo the width of a stamp: with 24 bits some would be too long by 2^32."""
+def test_a_counter_narrower_than_its_stamps_is_refused(foreign: Path, tmp_path: Path) -> None:
+    """Spans are modulo the width of a stamp: with 24 bits some would be too long by 2^32."""
     file = foreign / "arch" / "armv7m" / "counter" / "clock.c"
     file.write_text(file.read_text().replace(".bits = 32", ".bits = 24"))
     answer = command("run", "itc/queue", "--target", TARGET, "--output", str(tmp_path))
@@ -117,7 +115,7 @@ def test_a_counter_that_wraps_at_another_width_than_its_stamps_is_refused(
 
 
 @pytest.mark.parametrize("board", ["stm32f4", "hifive1-revb"])
-def test_the_counters_of_our_boards_count_one_an_instruction(board: str) -> None:
+def test_the_counters_of_kadenz_boards_count_one_per_instruction(board: str) -> None:
     name = TargetName("freertos", board, "emulated")
     image = build_image(name, "counter")
     (image.folder / "counter.json").unlink(missing_ok=True)
@@ -134,7 +132,7 @@ def test_the_counters_of_our_boards_count_one_an_instruction(board: str) -> None
         (LOOP, LONG_LOOP + 73, 1.0),
         (2 * LOOP, 2 * LONG_LOOP, 0.5),
         (LOOP // 40, LONG_LOOP // 40, 40.0),
-        (LOOP // 40 + 1, LONG_LOOP // 40 - 1, 40.0),  # where the loop lay between two counts
+        (LOOP // 40 + 1, LONG_LOOP // 40 - 1, 40.0),  # position of the loop between two counts
     ],
 )
 def test_a_whole_number_either_way_is_a_ratio(loop: int, least: int, ratio: float) -> None:
@@ -160,7 +158,7 @@ def test_any_other_rate_is_refused_with_its_deviation(
         CounterCheck("", loop, least, most).instructions_per_count("instruction", 1)
 
 
-def test_a_guests_clock_is_held_against_its_virtual_nanoseconds() -> None:
+def test_a_guests_clock_is_checked_against_its_virtual_nanoseconds() -> None:
     right = CounterCheck("", 2 * LOOP, 2 * LONG_LOOP, 2 * LONG_LOOP + 9000)
     assert right.instructions_per_count("virtual ns", 2) == 0.5
     with pytest.raises(ValueError, match=r"200,000 virtual ns .* 100,000 are right: \+100.00%"):
@@ -169,7 +167,7 @@ def test_a_guests_clock_is_held_against_its_virtual_nanoseconds() -> None:
         )
 
 
-def test_virtual_ns_are_shown_as_they_are() -> None:
+def test_virtual_ns_are_shown_unconverted() -> None:
     clock = ClockEntry(
         clock_class="instruction",
         name="clock_monotonic",

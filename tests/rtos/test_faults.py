@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FreeRTOS with its checks on: what goes wrong is told with its place, then the board halts."""
+"""FreeRTOS with checks enabled: a fault is reported with its location, then the board halts."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def test_an_assertion_of_the_kernel_names_its_file_and_line(board: str) -> None:
 @pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize("checks", ["OFF", "ON"])
 def test_a_stack_overflow_names_the_thread(board: str, checks: str) -> None:
-    """Found by FreeRTOS at the switch with checks, by the idle thread without."""
+    """Found by FreeRTOS at a switch if checks are enabled, else by the idle thread."""
     said = boot_with(board, checks, "fault/overflow id=1 samples=1\nend\n")
     fault = said.one(Fault)
     assert (fault.kind, fault.thread) == ("stack-overflow", "greedy")
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_memory_that_runs_out_ends_the_record_and_not_the_run(board: str) -> None:
+def test_running_out_of_memory_ends_the_record_and_not_the_run(board: str) -> None:
     plan = "fault/no-memory id=1 samples=1\nclock/read-cost id=2 samples=5\nend\n"
     said = boot_with(board, "OFF", plan)
     first, second = said.all(End)
@@ -49,7 +49,7 @@ def test_memory_that_runs_out_ends_the_record_and_not_the_run(board: str) -> Non
     assert "memory" in first.reason
 
 
-def test_measuring_images_leave_the_checks_out() -> None:
+def test_measuring_images_have_no_checks() -> None:
     hello = boot(build("stm32f4"), "stm32f4", "end\n").one(Hello)
     assert hello.settings["asserts"] == "off"
     assert hello.settings["stack_check"] == "idle thread"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FreeRTOS is taken from wherever its tree keeps it; an incomplete tree is named, not compiled."""
+"""FreeRTOS is found in any layout of its tree; an incomplete tree is refused before compiling."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def configure(tree: Path, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("place", [".", "FreeRTOS/Source", "FreeRTOS-Kernel"])
-def test_the_kernel_is_found_where_releases_keep_it(place: str, tmp_path: Path) -> None:
+def test_the_kernel_is_found_in_the_layout_of_each_release(place: str, tmp_path: Path) -> None:
     root = tmp_path / "tree" / place
     root.parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / "tree" if place == "." else root).symlink_to(freertos())
@@ -49,7 +49,7 @@ def test_a_folder_without_a_kernel_is_named_with_the_remedy(tmp_path: Path) -> N
     assert "KDZ_KERNEL_SOURCE" in words
 
 
-def test_a_file_that_is_missing_from_a_tree_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_of_a_tree_is_named(tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
     for entry in freertos().iterdir():

@@ -24,7 +24,7 @@ SWITCH = "    void vTaskSwitchContext( void )\n    {\n"
 
 
 def with_nops(count: int) -> str:
-    """tasks.c with so many instructions more in every task switch."""
+    """tasks.c with `count` more instructions in every task switch."""
     text = (freertos() / "tasks.c").read_text()
     assert text.count(SWITCH) == 1
     nops = f'__asm volatile ( ".rept {count}\\n nop\\n .endr" ::: "memory" );\n'
@@ -32,7 +32,7 @@ def with_nops(count: int) -> str:
 
 
 def planted_tree() -> Path:
-    """Beside the other builds of tests, always the same place: it is compiled once."""
+    """Next to the other builds of tests, always at the same path so that it is compiled once."""
     tree = inventory.root() / "build" / "tests" / "planted-tree"
     planted = with_nops(PLANTED)
     if not (tree / "tasks.c").exists() or (tree / "tasks.c").read_text() != planted:
@@ -53,7 +53,7 @@ def test_twelve_instructions_in_the_switch_are_found_and_counted(tmp_path: Path)
     assert answer.exception is None and answer.return_value == 0, answer.output
 
     (folder,) = (tmp_path / "runs").iterdir()
-    assert len(list(folder.iterdir())) == 2  # the second round would say the same
+    assert len(list(folder.iterdir())) == 2  # a second round would be identical
     left, right = two_variants(find_runs([folder]))
     found = {
         point.bench: point for point in compare_sides(left, right, statistics=["median"]).points
@@ -69,7 +69,7 @@ def test_twelve_instructions_in_the_switch_are_found_and_counted(tmp_path: Path)
 
 
 def test_seven_nops_in_a_tree_of_the_same_version_are_the_first_difference(tmp_path: Path) -> None:
-    """Also when the edited file is older than what was compiled of it."""
+    """Even if the edited file is older than its object."""
     tree = inventory.root() / "build" / "tests" / "edited-tree"
     shutil.copytree(freertos(), tree, dirs_exist_ok=True)
     command = ["run", "micro/task-switch-sampled", "--set", "samples=60", "--kernel-source"]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The timed region holds two stamps and the operation, nothing else: read from the machine code.
+"""The timed region only contains two stamps and the operation, as the machine code shows.
 
 On RISC-V a stamp is one instruction, `csrr rd, mcycle`, so the disassembly of a benchmark shows its
-regions plainly. Between a stamp and the call that is timed stand only the instructions that put the
-call's arguments in place, between the call and the closing stamp none. No branch, no other call.
+regions. Between a stamp and the timed call there are only the instructions that load the call's
+arguments; between the call and the closing stamp there are none. No branch, no other call.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ STAMP = "stamp"
 ENTRY = "entry"  # the function's first instruction
 INDIRECT = "*"  # a call through a pointer: a channel's send or receive
 
-# Four arguments, two of which are addresses of two instructions, and the pointer of the call.
+# Four arguments, two of them addresses that take two instructions, and the call's pointer.
 ARGUMENTS_MAX = 8
 
-# file, function, and what stands in it around its stamps, in this order
+# file, function, and the steps around its stamps, in this order
 REGIONS = [
     ("clock_read_cost", "measure", [STAMP, STAMP]),
     ("itc_round_trip", "time_reply", [INDIRECT, STAMP, INDIRECT, STAMP]),
@@ -86,7 +86,7 @@ def disassemble(file: str) -> dict[str, list[Step]]:
         elif (match := _CALL.search(line)) and steps:
             callee = match["callee"]
             if not callee.startswith(".L"):
-                # The pair auipc, jalr of an unlinked call: the name goes to the jalr that follows.
+                # The pair auipc, jalr of an unlinked call: the following jalr gets the name.
                 steps[-1] = Step(f"to {callee}", steps[-1].text)
         elif match := _INSTRUCTION.match(line):
             steps.append(_step(match["name"], match["operands"], steps))
@@ -107,7 +107,7 @@ def _step(name: str, operands: str, before: list[Step]) -> Step:
 
 
 def between(steps: list[Step], shape: list[str]) -> list[list[Step]]:
-    """What stands between the parts of `shape`, which must follow each other somewhere."""
+    """The instructions between the parts of `shape`, which must occur in this order."""
     places = [i for i, step in enumerate(steps) if step.what == STAMP]
     anchor = shape.index(STAMP)
     for place in places:
@@ -144,14 +144,14 @@ def between(steps: list[Step], shape: list[str]) -> list[list[Step]]:
 
 
 @pytest.mark.parametrize(("file", "function", "shape"), REGIONS, ids=lambda value: str(value))
-def test_a_timed_region_holds_the_operation_and_nothing_else(
+def test_a_timed_region_only_contains_the_operation(
     file: str, function: str, shape: list[str]
 ) -> None:
     gaps = between(disassemble(file)[function], shape)
     for (left, right), gap in zip(pairwise(shape), gaps, strict=True):
         words = f"{len(gap)} between {left} and {right}: {[step.text for step in gap]}"
         if right == STAMP and left not in (STAMP, ENTRY):
-            assert len(gap) <= 1, words  # nothing, or the result moved out of the way
+            assert len(gap) <= 1, words  # nothing, or a move of the result
         elif left == STAMP and right == STAMP:
             assert len(gap) == 0, words
         else:
@@ -159,8 +159,8 @@ def test_a_timed_region_holds_the_operation_and_nothing_else(
         print(f"{file}.{function}: {words}")
 
 
-def test_the_check_finds_work_that_stands_in_a_region() -> None:
-    """A call, a branch, or too many instructions in a region do not pass."""
+def test_the_check_finds_extra_work_in_a_region() -> None:
+    """A call, a branch, or too many instructions in a region fail the check."""
     stamp, call = Step(STAMP, "csrr a0,mcycle"), Step("kdz_sem_give", "jalr ra")
     between([stamp, Step("", "mv a0,s0"), call], [STAMP, "kdz_sem_give"])
     for intruder in (Step("kdz_record_drain", "jalr ra"), Step("branch", "beqz a0,8")):

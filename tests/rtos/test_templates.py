@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people copy must build, and say honestly that it is empty."""
+"""Templates must build, and report that they are empty."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_the_kernel_template_runs_and_declares_what_it_lacks(board: str) -> None
     assert said.one(Hello).capabilities == []
     assert said.one(End).status == "ok"
     runnable = {bench.name for bench in said.all(Bench) if bench.available}
-    # Of what is left two find out at set-up, by the channel that the plan names.
+    # Two of the others find out at set-up, by the channel in the plan.
     assert runnable <= {
         "clock/instructions",
         "clock/read-cost",
@@ -32,7 +32,7 @@ def test_the_kernel_template_runs_and_declares_what_it_lacks(board: str) -> None
     }
 
 
-def test_what_the_template_lacks_is_not_applicable_and_never_zero() -> None:
+def test_features_that_the_template_lacks_are_n_a_never_zero() -> None:
     folder = build("stm32f4", kernel="template")
     benches = boot(folder, "stm32f4", "list\nend\n").all(Bench)
     names = [bench.name for bench in benches if not bench.name.startswith("clock/")]
@@ -54,7 +54,7 @@ def test_the_board_template_builds_with_a_kernel(kernel: str) -> None:
     assert (folder / "kadenz-suite.elf").stat().st_size > 0
 
 
-def test_the_kernel_template_says_of_every_capability_why_it_lacks_it() -> None:
+def test_the_kernel_template_gives_a_reason_for_each_missing_feature() -> None:
     kernel = read_toml(inventory.root() / "kernels" / "template" / "kernel.toml", Kernel)
     freertos = boot(build("stm32f4"), "stm32f4", "end\n").one(Hello)
     assert set(freertos.capabilities) <= set(kernel.lacks)

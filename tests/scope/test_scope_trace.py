@@ -144,7 +144,7 @@ def test_a_trace_cut_anywhere_is_never_complete_and_never_wrong(
         ([BEGIN, END], "BEGIN outside a record at event 0"),
         ([RECORD_OPEN, RECORD_CLOSE, END], "END outside a record at event 2"),
         ([RECORD_OPEN, RECORD_CLOSE, BEGIN, RECORD_OPEN | 1], "BEGIN outside a record at event 2"),
-        ([RECORD_CLOSE | 4], "record 4 closes at event 0 and was not open"),
+        ([RECORD_CLOSE | 4], "record 4 closes at event 0 but is not open"),
         ([RECORD_OPEN | 1, RECORD_OPEN | 2], "record 2 opens at event 1 inside record 1"),
         ([RECORD_OPEN | 1, RECORD_CLOSE | 2], "record 1 opens at event 0, and record 2 closes"),
         (
@@ -171,7 +171,7 @@ def test_a_count_that_runs_backwards_is_named() -> None:
         (b"", "not a scope trace"),
         (encode([], magic=b"KDZSCOOP"), "not a scope trace"),
         (encode([])[:20], "not a scope trace"),
-        (encode([], version=2), "trace version 2, this kadenz reads 1"),
+        (encode([], version=2), "trace version 2; this kadenz reads version 1"),
         (b"KDZSCOPE" + struct.pack("<IIIIQ", 1, 40, 12, 0, 0), "does not match its version"),
         (b"KDZSCOPE" + struct.pack("<IIIIQ", 1, 32, 16, 0, 0), "does not match its version"),
     ],
@@ -196,5 +196,5 @@ def test_the_count_is_checked_against_the_targets_report() -> None:
     trace = parse_trace(encode(numbered([RECORD_OPEN, BEGIN, END, RECORD_CLOSE, LAST])))
     record = split_records(trace)[0]
     check_count(record, 1)
-    with pytest.raises(ScopeDamaged, match="took 2 samples and the scope saw 1 spans"):
+    with pytest.raises(ScopeDamaged, match="took 2 samples, but the scope saw 1 spans"):
         check_count(record, 2)
