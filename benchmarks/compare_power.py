@@ -4,7 +4,7 @@
     python benchmarks/compare_power.py [--pairs 200] [--samples 20000] [--only NAME] [--runs N]
     python benchmarks/compare_power.py --rounds [--calls 1000]
 
-Pairs of made-up sides, the same system twice (A/A) and one 5 % slower (A/B), for several kinds of
+Pairs of generated sides, the same system twice (A/A) and one 5 % slower (A/B), for several kinds of
 noise, one run a side and several. A false alarm is a verdict `better` or `worse` on an A/A pair;
 found is a verdict `worse` on an A/B pair. Both with their exact 95 % intervals (Clopper and Pearson
 1934). The threshold is the command line's own, 5 %; within it an A/A pair is `equivalent`, so a
@@ -40,7 +40,7 @@ Rng = np.random.Generator
 SHIFT = 1.05
 MOST_FALSE, LEAST_FOUND = 0.05, 0.95
 POINTS = 20  # of the many points in one call
-THRESHOLD_OF_MANY = 0.001  # so that no false alarm hides in `no difference within`
+THRESHOLD_OF_MANY = 0.001  # so that `no difference within` hides no false alarm
 
 
 def ar1(rng: Rng, n: int, phi: float) -> Floats:
@@ -59,17 +59,18 @@ def skewed(rng: Rng, n: int, level: float) -> Floats:
 
 
 def ticks(rng: Rng, n: int, level: float, tick: float = 1.0) -> Floats:
-    """The first through a clock whose ticks fall anywhere: 100 of them, or 20."""
+    """The first kind, read by a clock with ticks at random phase: 100 of them, or 20."""
     return np.asarray(np.floor(smooth(rng, n, level) / tick + rng.random(n)))
 
 
 def readings(rng: Rng, n: int, level: float) -> Floats:
-    """Of a clock with a step of 1: whole numbers, in the shares that make the mean `level`."""
+    """Readings of a clock with a step of 1: whole numbers with the mean `level`."""
     return np.asarray(np.floor(level * (1.0 + 0.002 * ar1(rng, n, 0.9)) + rng.random(n)))
 
 
 def bursts(rng: Rng, n: int, level: float, share: float = 0.001, length: int = 10) -> Floats:
-    """Skewed, and bursts of `length` samples in a row, `share` of all, with a Pareto tail of 2."""
+    """Skewed, with bursts of `length` consecutive samples, `share` of all, and a Pareto tail of
+    2."""
     series = skewed(rng, n, level)
     for start in np.flatnonzero(rng.random(n) < share / length):
         part = slice(start, start + 1 + rng.geometric(1.0 / length))
@@ -79,23 +80,23 @@ def bursts(rng: Rng, n: int, level: float, share: float = 0.001, length: int = 1
 
 @dataclass(frozen=True)
 class Case:
-    """A line of the table. `required`: what decides the exit code."""
+    """A line of the table. `required` columns decide the exit code."""
 
     name: str
     make: Callable[[Rng, int, float], Floats]
     statistic: str | float
     runs: int = 1
     offset: float = 0.0  # relative sd of the level from run to run
-    told: float = 0.0  # what compare is told of it, --between-runs
+    told: float = 0.0  # the value of --between-runs
     level: float = 100.0
     step: float = 0.0  # of the clock, in the unit of the samples
     required: str = "both"  # "both", "false alarms" or "nothing"
 
 
 COARSE = partial(ticks, tick=5.0)
-# One sample in fifty is in a burst: p99 stands inside the Pareto tail of eight bursts a run.
+# One sample in fifty is in a burst: p99 lies in the Pareto tail of eight bursts per run.
 HEAVY = partial(bursts, share=0.02, length=50)
-# The same in two bursts a run.
+# The same share in two bursts per run.
 TWO = partial(bursts, share=0.02, length=200)
 NOISE: dict[str, Callable[[Rng, int, float], Floats]] = {
     "autocorrelation 0.9": smooth,
@@ -108,7 +109,8 @@ BOTH = ("median", 0.99)
 
 
 def must(noise: str, statistic: str | float) -> str:
-    """p99 between two ticks of 5 %, or next to bursts, is not known to 5 % after 20,000 samples."""
+    """p99 between two ticks of 5 %, or next to bursts, is not determined to 5 % by 20,000
+    samples."""
     hidden = noise == "0.9, ticks of 5 %"  # by the clock's step, as large as the threshold
     tail = statistic != "median" and noise in list(NOISE)[3:]
     return "false alarms" if hidden or tail else "both"
@@ -134,15 +136,26 @@ CASES = [
         for s, needs in (("median", "false alarms"), ("mean", "both"))
         for r in (1, 3)
     ),
-    *(Case("two bursts a run carry p99", TWO, 0.99, r, required="false alarms") for r in (1, 3, 5)),
-    *(Case("bursts that carry p99", HEAVY, 0.99, r, required="false alarms") for r in (1, 5)),
+    *(
+        Case("two bursts per run determine p99", TWO, 0.99, r, required="false alarms")
+        for r in (1, 3, 5)
+    ),
+    *(Case("bursts that determine p99", HEAVY, 0.99, r, required="false alarms") for r in (1, 5)),
     *(
         Case(name, NOISE[name], s, 3, required=must(name, s))
         for name in ("autocorrelation 0.9", "0.9, log-normal, bursts")
         for s in BOTH
     ),
     Case("0.9, runs differ by 1 %", skewed, "median", 1, 0.01, required="nothing"),
-    Case("0.9, runs differ by 1 %, told", skewed, "median", 1, 0.01, 0.01, required="false alarms"),
+    Case(
+        "0.9, runs differ by 1 %, declared",
+        skewed,
+        "median",
+        1,
+        0.01,
+        0.01,
+        required="false alarms",
+    ),
     *(Case("0.9, runs differ by 1 %", skewed, s, 3, 0.01, required="false alarms") for s in BOTH),
     *(Case("0.9, runs differ by 1 %", skewed, s, 5, 0.01) for s in BOTH),
 ]
@@ -156,7 +169,7 @@ def side(rng: Rng, case: Case, n: int, level: float) -> list[Floats]:
 
 
 def trial(case: Case, samples: int, number: int) -> tuple[str, bool, str]:
-    """On an A/A pair the verdict and whether 1 is outside its interval; the verdict on A/B."""
+    """The verdict on an A/A pair, whether its interval excludes 1, and the verdict on A/B."""
     rng = np.random.default_rng([20261121, number])
     said = []
     for factor in (1.0, 1.1 if "10 %" in case.name else SHIFT):
@@ -201,7 +214,8 @@ def many_points(samples: int, number: int) -> tuple[bool, bool, int, int]:
 
 @dataclass(frozen=True)
 class Rounds:
-    """A line of the second table: the spread (sd of the logarithm) of both sides, and a change."""
+    """A line of the table of rounds: the spread (sd of the logarithm) of both sides, and a
+    change."""
 
     name: str
     left: float
@@ -218,7 +232,8 @@ ROUNDS = [
 
 
 def of_runs(logs: Floats) -> Side:
-    """A side whose runs have the figures exp(`logs`) (r,), long enough to have no own error."""
+    """A side whose runs have the figures exp(`logs`) (r,) and are long enough to have no own
+    error."""
 
     def exactly(value: float) -> Replicated:
         return Replicated(value, lambda _: np.full(2, value), 0.0, False, 1e9)
@@ -238,7 +253,7 @@ def call(base: Floats, cand: Floats) -> Floats:
 
 
 def rounds_call(line: Rounds, rounds: int, points: int, shared: float, number: int) -> list[bool]:
-    """Whether a call without a change calls one, and whether a change at one point is found.
+    """Whether a call without a change reports one, and whether a change at one point is found.
 
     The spread differs from point to point by a factor of 1.5 (sd), and is at most a factor of 2.
     """
@@ -258,12 +273,12 @@ def rounds_call(line: Rounds, rounds: int, points: int, shared: float, number: i
 
 
 def rounds_table(calls: int, pool: ProcessPoolExecutor) -> bool:
-    """Print the table of rounds; True when every line holds at most 5 % of false alarms.
+    """Print the table of rounds; True if no line has more than 5 % of false alarms.
 
-    A line holds while 5 % lies in its exact 95 % interval or above it.
+    A line passes if 5 % is inside or above its exact 95 % interval.
     """
     holds = True
-    print(f"{calls} calls a cell: false alarms / change found at one point\n")
+    print(f"{calls} calls per cell: false alarms / change found at one point\n")
     print("| spread between runs | change | points | moved together | 2 rounds | 3 | 5 |")
     print("|---|---|---|---|---|---|---|")
     for line in ROUNDS:
@@ -289,19 +304,19 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=200)
     parser.add_argument("--samples", type=int, default=20_000)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--only", default="", help="lines whose name has this in it")
-    parser.add_argument("--runs", type=int, default=0, help="lines with so many runs a side")
-    parser.add_argument("--calls", type=int, default=100, help="calls with many points")
-    parser.add_argument("--rounds", action="store_true", help="the table of rounds alone")
+    parser.add_argument("--only", default="", help="only lines whose name contains this")
+    parser.add_argument("--runs", type=int, default=0, help="only lines with N runs per side")
+    parser.add_argument("--calls", type=int, default=100, help="number of calls with many points")
+    parser.add_argument("--rounds", action="store_true", help="only the table of rounds")
     options = parser.parse_args()
     if options.rounds:
         with ProcessPoolExecutor(options.jobs) as pool:
             return 0 if rounds_table(options.calls, pool) else 1
     failed = []
-    print(f"{options.pairs} pairs a line, {options.samples:,} samples a run, a shift of 5 %\n")
+    print(f"{options.pairs} pairs per line, {options.samples:,} samples per run, a shift of 5 %\n")
     print(
-        "| noise | statistic | runs a side | interval without 1 (A/A) | false alarms (A/A) "
-        "| 5 % found (A/B) | must hold |"
+        "| noise | statistic | runs per side | interval without 1 (A/A) | false alarms (A/A) "
+        "| 5 % found (A/B) | required |"
     )
     print("|---|---|---|---|---|---|---|")
     with ProcessPoolExecutor(options.jobs) as pool:
@@ -336,7 +351,7 @@ def main() -> int:
             found, of = sum(c[2] for c in calls), sum(c[3] for c in calls)
             print(
                 f"\n{options.calls} calls with {POINTS} points each, {options.samples:,} "
-                "samples a run; a false alarm is any wrong verdict in a call"
+                "samples per run; a false alarm is any wrong verdict in a call"
             )
             print("\n| | calls with a false alarm | 5 % found at a point |\n|---|---|---|")
             print(f"| each point on its own | {rate(bare, options.calls)} | |")

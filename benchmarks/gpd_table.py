@@ -4,7 +4,7 @@
     python benchmarks/gpd_table.py [--simulations 20000] [--excesses 300] > FILE
 
 For each shape: samples of a generalised Pareto distribution, both parameters estimated by
-`kadenz.stats.gpd.estimate`, and the statistic of the fit. It hardly depends on the number of
+`kadenz.stats.gpd.estimate`, and the statistic of the fit. It is nearly independent of the number of
 excesses (compare --excesses 60 and 1000).
 """
 
@@ -42,7 +42,7 @@ def main() -> None:
         rows.append(quantiles(shape, chosen.simulations, chosen.excesses))
         print(f"shape {shape:g}", file=sys.stderr)
     print("# SPDX-License-Identifier: Apache-2.0")
-    print('"""Quantiles of the Anderson-Darling statistic of fitted tails: written by a program.')
+    print('"""Quantiles of the Anderson-Darling statistic of fitted tails. Generated.')
     print()
     print("`python benchmarks/gpd_table.py > kadenz/stats/gpd_table.py` simulates it:")
     print(f"{chosen.simulations:,} samples of {chosen.excesses} excesses for each shape.")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What taking jitter apart costs, and how often its statements are right.
+"""Cost of the jitter analysis, and how often its results are right.
 
-    python benchmarks/jitter.py                      # a million edges: time, beside a plain peer
+    python benchmarks/jitter.py                      # a million edges, against a plain peer
     python benchmarks/jitter.py --simulations 200    # and the shares of false alarms and coverage
 
 The peer does what a careful user would write by hand: numpy.polyfit, scipy.ndimage.uniform_filter1d
-and one scipy.fft.rfft. Both run in turns; the least of each counts, as processor time (this machine
-may be busy) and as time on the wall.
+and one scipy.fft.rfft. Both run alternately; the minimum of each counts, as processor time (the
+machine may be busy) and as wall time.
 """
 
 from __future__ import annotations

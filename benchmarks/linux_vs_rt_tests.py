@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our Linux figures beside rt-tests': cyclictest, pmqtest, ptsematest, svsematest, interleaved.
+"""Figures of kadenz on Linux next to those of cyclictest, pmqtest, ptsematest and svsematest.
 
     .venv/bin/python benchmarks/linux_vs_rt_tests.py [--seconds 20] [--rounds 3] [--cpu 0]
 
-Needs root (or the right to SCHED_FIFO and to lock memory) and the package rt-tests. What each pair
-times, and why it may differ: docs/explanation/linux-target.md.
+Needs root (or the right to SCHED_FIFO and to lock memory) and the package rt-tests. Runs are
+interleaved. The timed regions of each pair, and reasons for differences:
+docs/explanation/linux-target.md.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ from kadenz.images.image import build_image
 from kadenz.wire.kept import KeptRecord, keep
 
 PERIOD_US = 1000
-HISTOGRAM_NS = 1_000_000  # cyclictest's own limit of buckets
-# Beyond these a figure is not what its name says: no call to the kernel returns in 0.2 us, and
-# no median or mean here lasts ten periods.
+HISTOGRAM_NS = 1_000_000  # cyclictest's maximum number of buckets
+# Figures beyond these are implausible: no system call returns in 0.2 us, and no median or mean here
+# is as long as ten periods.
 SENSE_US = (0.2, 10.0 * PERIOD_US)
 
 
 @dataclass
 class Pair:
-    """A benchmark of ours and its peer; both give a figure in microseconds and words."""
+    """A benchmark of kadenz and its peer; both return a figure in microseconds and a remark."""
 
     title: str
     statistic: str
@@ -47,7 +48,7 @@ class Pair:
 
 
 def measure(program: Path, line: str) -> KeptRecord:
-    """One plan line, run by a fresh process. Exits with what went wrong."""
+    """Runs one plan line in a new process. Exits with the error, if any."""
     answer = subprocess.run(
         [program], input=f"{line}\nend\n".encode(), capture_output=True, check=False
     )
@@ -78,7 +79,7 @@ def cyclictest(seconds: int) -> tuple[float, str]:
     beyond = sum(map(int, over.group(1).split())) if over else 0
     total = counts.sum() + beyond
     median_ns = rows[np.searchsorted(np.cumsum(counts), total / 2), 0]
-    return float(median_ns) / 1e3, f"{total} taken; it does not tell what it skipped"
+    return float(median_ns) / 1e3, f"{total} taken; it does not report skipped cycles"
 
 
 def receiver_mean(command: list[str]) -> tuple[float, str]:
@@ -93,8 +94,8 @@ def _run(command: list[str]) -> str:
     program = shutil.which(command[0])
     if program is None:
         sys.exit(f"{command[0]} is not installed: apt-get install rt-tests")
-    # svsematest names its semaphores after the file that the shell's variable `_` names, and ends
-    # with exit code 0 and an empty file where that is not there.
+    # svsematest derives its semaphores from the file named by the shell's variable `_`. If that
+    # does not exist, it ends with exit code 0 and an empty file.
     answer = subprocess.run(
         command, capture_output=True, text=True, check=False, env={**os.environ, "_": program}
     )
@@ -104,17 +105,17 @@ def _run(command: list[str]) -> str:
 
 
 def pairs(program: Path, seconds: int, cpu: int) -> list[Pair]:
-    """What is compared with what: both sides of a pair do the same work.
+    """The compared pairs: both sides do the same work.
 
-    pmqtest, ptsematest and svsematest let the receiver sleep, and only then acknowledge. What they
-    time begins right after that acknowledgement, a hand-over of the same kind the other way. So
-    their peer is our hand-over back to back.
+    In pmqtest, ptsematest and svsematest the receiver sleeps and then acknowledges. Their timed
+    region starts right after that acknowledgement, a hand-over of the same kind in the opposite
+    direction. Therefore their peer is a back-to-back hand-over of kadenz.
     """
     count = seconds * 1_000_000 // PERIOD_US
     equals = f"rank_a=8 rank_b=8 core_a={cpu} core_b={cpu}"
     peer_options = ["-p95", f"-a{cpu}", f"-i{PERIOD_US}", f"-D{seconds}", "-q"]
 
-    # 0.2 s at most: a SCHED_FIFO thread that never sleeps is throttled after 0.95 s.
+    # At most 0.2 s: a SCHED_FIFO thread that never sleeps is throttled after 0.95 s.
     back_to_back = f"id=1 samples=50000 period_us=0 {equals}"
 
     def against(name: str, params: str, *peer: str) -> Pair:
@@ -145,10 +146,10 @@ def pairs(program: Path, seconds: int, cpu: int) -> list[Pair]:
 
 
 def without_a_peer(program: Path, seconds: int, cpu: int) -> list[tuple[str, float]]:
-    """Figures that no other program times in the same way: title and mean in us.
+    """Figures without a peer: title and mean in us.
 
-    Ours begin right after a sleep. A mutex has to be queued for, so ours is never back to back;
-    what ptsematest times begins after an exchange.
+    Those of kadenz start right after a sleep. A waiter has to queue for a mutex, so it is never
+    back to back; the timed region of ptsematest starts after an exchange.
     """
     count = seconds * 1_000_000 // PERIOD_US
     equals = f"rank_a=8 rank_b=8 core_a={cpu} core_b={cpu}"
@@ -180,7 +181,7 @@ def main() -> int:
 
     print(f"{platform.release()} {platform.version()}, {platform.machine()}")
     print(f"{arguments.rounds} rounds of {arguments.seconds} s each, interleaved; microseconds\n")
-    print("| ours : peer | statistic | ours | peer | ratio | asked | |")
+    print("| ours : peer | statistic | ours | peer | ratio | limit | |")
     print("|---|---|---|---|---|---|---|")
     notes = []
     for pair in pairs(program, arguments.seconds, arguments.cpu):
@@ -189,7 +190,7 @@ def main() -> int:
             for side, run in enumerate((pair.ours, pair.peer)):
                 value, words = run()
                 if not SENSE_US[0] < value < SENSE_US[1]:
-                    sys.exit(f"{pair.title}: {value:.2f} us is no such time")
+                    sys.exit(f"{pair.title}: {value:.2f} us is implausible")
                 figures[side].append(value)
                 notes.append(f"{pair.title}, round {turn + 1}, {('ours', 'peer')[side]}: {words}")
         mine, theirs = (np.median(side) for side in figures)
@@ -202,7 +203,7 @@ def main() -> int:
             f"| {ratio:.3f} | ±{pair.tolerance:.0%} | {verdict} |",
             flush=True,
         )
-    print("\n| without a peer, so without a ratio | statistic | us |")
+    print("\n| without a peer | statistic | us |")
     print("|---|---|---|")
     for title, mean_us in without_a_peer(program, arguments.seconds, arguments.cpu):
         print(f"| {title} | mean | {mean_us:.2f} |", flush=True)

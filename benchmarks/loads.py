@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each load does here, how soon it bites, and how soon nothing of it is left.
+"""The rate of each load on this machine, and the time until it is effective and until it is gone.
 
-The last column: after SIGKILL to the process that started it, as after `kill -9` of kadenz.
+The last column is the time after SIGKILL of the load's owner, as after `kill -9` of kadenz.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kadenz.load.running import RunningLoad, number
 
 
 def left(folder: Path) -> bool:
-    """Whether a process works in a scratch folder below, or one is still there."""
+    """True if a scratch folder or a process in it still exists."""
     if any(folder.iterdir()):
         return True
     for link in Path("/proc").glob("[0-9]*/cwd"):
@@ -33,7 +33,7 @@ def left(folder: Path) -> bool:
 
 
 def gone(folder: Path) -> float:
-    """Seconds until nothing is left."""
+    """Seconds until all of the load is gone."""
     begun = time.monotonic()
     while left(folder):
         time.sleep(0.01)
@@ -41,7 +41,7 @@ def gone(folder: Path) -> float:
 
 
 def killed(name: str, folder: Path) -> float:
-    """Seconds until nothing is left after SIGKILL of the load's owner."""
+    """Seconds until all of the load is gone after SIGKILL of its owner."""
     ready, told = os.pipe()
     owner = os.fork()
     if owner == 0:
@@ -59,8 +59,8 @@ def killed(name: str, folder: Path) -> float:
 
 
 def main() -> None:
-    """Prints one row a load."""
-    print("| load | idle machine | under load | unit | its CPU | bites after | ended in | killed |")
+    """Prints one row per load."""
+    print("| load | idle machine | under load | unit | CPU | effective after | ended in | killed |")
     print("|---|---|---|---|---|---|---|---|")
     for name in sys.argv[1:] or names()[1:]:
         with tempfile.TemporaryDirectory(dir=".") as text:

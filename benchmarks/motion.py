@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an EtherCAT cycle costs the motion application, beside bare loops on the same segment.
+"""Cost of an EtherCAT cycle in the motion application, compared with bare loops on the same
+segment.
 
-Run as root: `python benchmarks/motion.py [--seconds 20] [--rounds 4] [--cpu N]`. In one run, block
-by block in turn, master and simulated ring on one CPU under SCHED_FIFO, 1 kHz:
+Run as root: `python benchmarks/motion.py [--seconds 20] [--rounds 4] [--cpu N]`. In one run, with
+alternating blocks, master and simulated ring on one CPU under SCHED_FIFO, 1 kHz:
 
     A  the main task of kadenz-motion, with the three other tasks beside it
     B  a bare `tx_rx_dc` loop of ethercrab (kadenz-motion/examples/bare_loop.rs), alone
@@ -57,25 +58,25 @@ FIRST = re.compile(r"cycle (\d+): measured from here on")
 
 @dataclass
 class Loop:
-    """What the blocks of one loop came to."""
+    """Results of the blocks of one loop."""
 
-    cpu_ns: list[Floats] = field(default_factory=list)  # one array a block
+    cpu_ns: list[Floats] = field(default_factory=list)  # one array per block
     trip_ns: list[Floats] = field(default_factory=list)
     planned: int = 0
-    missed: int = 0  # left out, or without a whole answer
-    reported: int | None = None  # None: the loop does not report
+    missed: int = 0  # skipped, or without a complete answer
+    reported: int | None = None  # None: the loop does not report them
 
 
 @dataclass
 class Errors:
-    """Reference less actual of all blocks of A, by joint; both ways together."""
+    """Reference minus actual of all blocks of A, by joint, for both directions."""
 
     position_deg: dict[int, list[Floats]] = field(default_factory=lambda: defaultdict(list))
     velocity_deg_s: dict[int, list[Floats]] = field(default_factory=lambda: defaultdict(list))
 
 
 def motion_block(program: Path, interface: str, seconds: float, cpu: int, folder: Path) -> Path:
-    """One run of the application; gives the file of its frames."""
+    """Runs the application once; returns the file of its frames."""
     output = folder / "motion.kdz"
     command = [str(program), "run", "--interface", interface, "--cpu", str(cpu), "--quiet"]
     done = subprocess.run(
@@ -90,7 +91,7 @@ def motion_block(program: Path, interface: str, seconds: float, cpu: int, folder
 
 
 def read_motion(path: Path, loop: Loop, errors: Errors) -> None:
-    """Adds the records of one block, and holds its event log against what is missing."""
+    """Adds the records of one block, and checks its event log against the missing cycles."""
     kept = keep(path.read_bytes())
     if kept.damage:
         raise SystemExit(f"{path}: {kept.damage[0]}")
@@ -112,18 +113,18 @@ def read_motion(path: Path, loop: Loop, errors: Errors) -> None:
         elif begin.bench == "motion/velocity-error":
             errors.velocity_deg_s[begin.params["joint"]].append(values)
     loop.planned += planned
-    # A cycle that took place without an answer has no frame time; one left out has neither.
+    # A cycle without an answer has no frame time; a skipped cycle has no values at all.
     loop.missed += max(missed)
     first = next(int(found[1]) for text in kept.texts if (found := FIRST.search(text)))
     loop.reported = (loop.reported or 0) + reported_cycles(kept.texts, first, first + planned)
 
 
 def reported_cycles(texts: list[str], first: int, end: int) -> int:
-    """Cycles from `first` until before `end` that the event log names as left out or unanswered."""
+    """Cycles from `first` up to `end` (exclusive) reported as skipped or unanswered."""
     named: set[int] = set()
     for text in texts:
         if found := SKIPPED.search(text):
-            # Said in the first cycle that took place again.
+            # Reported in the next cycle that took place.
             back, count = int(found[1]), int(found[2])
             named.update(range(back - count, back))
         elif found := LOST.search(text):
@@ -134,7 +135,7 @@ def reported_cycles(texts: list[str], first: int, end: int) -> int:
 def bare_block(
     program: Path, interface: str, cycles: int, cpu: int, waking: str, folder: Path
 ) -> Path:
-    """One run of ethercrab's bare loop; gives the file of its cycles."""
+    """Runs ethercrab's bare loop once; returns the file of its cycles."""
     output = folder / "bare.csv"
     arguments = [interface, str(cycles), str(cpu), waking, str(output)]
     subprocess.run([str(program), *arguments], check=True)
@@ -142,7 +143,7 @@ def bare_block(
 
 
 def soem_block(interface: str, cycles: int, cpu: int, output: Path) -> None:
-    """SOEM's bare loop, in a process of its own; writes a line a cycle as ethercrab's does."""
+    """SOEM's bare loop in its own process; writes one line per cycle like ethercrab's."""
     import pysoem
 
     os.sched_setaffinity(0, {cpu})
@@ -200,7 +201,7 @@ def read_bare(path: Path, loop: Loop, cycles: int) -> None:
 
 
 def measure(arguments: argparse.Namespace) -> tuple[dict[str, Loop], Errors]:
-    """All blocks, in turn, on one ring that lives as long as the run."""
+    """Runs all blocks alternately on one ring."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", str(FIELDBUS / "target"))) / "release"
     program = target / "kadenz-motion"
     each = math.ceil(arguments.seconds / arguments.rounds / WAY_AND_BACK_S) * WAY_AND_BACK_S
@@ -241,7 +242,7 @@ def measure(arguments: argparse.Namespace) -> tuple[dict[str, Loop], Errors]:
 
 
 def print_costs(loops: dict[str, Loop], rounds: int) -> bool:
-    """Costs, round trips, missed cycles and the ratio; true when the limits are kept."""
+    """Prints costs, round trips, missed cycles and the ratio; True within the limits."""
     names = {
         "A": "kadenz-motion, main task",
         "B": "ethercrab, bare `tx_rx_dc`, alone",
@@ -280,7 +281,9 @@ def print_costs(loops: dict[str, Loop], rounds: int) -> bool:
         kept &= ratio <= RATIO_LIMIT
     silent = loops["A"].missed - (loops["A"].reported or 0)
     if silent:
-        print(f"A: missed less reported is {silent}: the event log does not account for the cycles")
+        print(
+            f"A: missed minus reported is {silent}: the event log does not account for the cycles"
+        )
     return kept and silent == 0
 
 
@@ -296,7 +299,7 @@ def published_velocity() -> dict[int, dict[str, float]]:
 
 
 def print_errors(errors: Errors, left_out: int) -> None:
-    """Errors by joint beside table 6, and what pauses of the machine have to do with them."""
+    """Prints errors by joint next to table 6, and the influence of pauses of the machine."""
     heads = ["joint", "position, largest, deg", "velocity mean, deg/s", "sd", "min", "max"]
     heads += ["middle 99 %", "published mean, sd, min, max", "inside"]
     print("\n| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")
@@ -329,7 +332,7 @@ def main() -> int:
     """Builds, measures, prints."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=20.0, help="measured time of each loop")
-    parser.add_argument("--rounds", type=int, default=4, help="blocks it is cut into")
+    parser.add_argument("--rounds", type=int, default=4, help="number of blocks")
     parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)))
     arguments = parser.parse_args()
     if arguments.seconds <= 0 or arguments.rounds <= 0:

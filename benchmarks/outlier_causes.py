@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often causes are invented and found, and what asking costs: tables of statistics.md.
+"""False and true positives of outlier causes, and the cost of the search: tables of statistics.md.
 
     python benchmarks/outlier_causes.py [SERIES]
 
-Series of 10,000 samples of chosen autocorrelation beside eight companions that come in bursts or
-wander. "event" counts series in which any companion or mark is called common, "anything" also
-bursts and periods, which samples that depend on their neighbours really have.
+Series of 10,000 samples with a given autocorrelation and eight companions that come in bursts or
+wander. "event" counts series in which any companion or mark is reported as common; "anything" also
+counts bursts and periods, which autocorrelated samples really have.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What measuring costs the machine: our wake-up latency beside cyclictest at equal settings.
+"""Cost of measuring: wake-up latency by kadenz and by cyclictest with equal settings.
 
     .venv/bin/python benchmarks/perturbation.py [--seconds 20] [--rounds 3]
 
-One SCHED_FIFO thread of priority 97 a CPU, every millisecond. The sides take turns: without
-context, cyclictest, cheap context, full context, and back. Then the first two run in the same
-seconds on the same CPUs: a busy machine takes as much from the one as from the other.
-Needs root (or the right to SCHED_FIFO and to lock memory) and the package rt-tests.
+One SCHED_FIFO thread of priority 97 per CPU, every millisecond. The sides run alternately: without
+context, cyclictest, cheap context, full context, and back. Then the first two run simultaneously on
+the same CPUs, so that other work affects both equally. Needs root (or the right to SCHED_FIFO and
+to lock memory) and the package rt-tests.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from kadenz.wire.kept import keep
 PERIOD_US = 1000
 CYCLICTEST = ["cyclictest", "-m", "-S", "-p97", f"-i{PERIOD_US}", "-d0", "-q", "-N", "-h999999"]
 SIDES = ("context 0", "cyclictest", "context 1", "context 2")
-# Away from the start of a program and from its end, where ours hands its samples over.
+# Exclude the start of a program and its end, when kadenz delivers its samples.
 MARGIN_S = 1.0
 
 
@@ -53,16 +53,16 @@ class Turn:
 
 @dataclass
 class Side:
-    """All turns of a side."""
+    """All runs of a side."""
 
     turns: list[Turn] = field(default_factory=list)
 
     def middle(self, what: str) -> float:
-        """The median of a figure over the turns."""
+        """The median of a figure over the runs."""
         return float(np.median([getattr(turn, what) for turn in self.turns]))
 
     def each(self, what: str, scale: float = 1.0, digits: int = 2) -> str:
-        """The figure of every turn, in their order."""
+        """The figure of every run, in order."""
         return " ".join(f"{scale * getattr(turn, what):.{digits}f}" for turn in self.turns)
 
 
@@ -77,7 +77,7 @@ def processor_ns(pid: int) -> int:
 
 @dataclass
 class Job:
-    """A program to run, and what its standard input is."""
+    """A program and its standard input."""
 
     command: Sequence[str]
     plan: str = ""
@@ -85,7 +85,7 @@ class Job:
 
 @dataclass
 class Cost:
-    """What a program wrote, its busy share while measuring, and its whole processor time."""
+    """A program's output, its share of a CPU while measuring, and its total processor time."""
 
     stream: bytes
     busy: float
@@ -93,7 +93,7 @@ class Cost:
 
 
 def run(jobs: Sequence[Job], seconds: int) -> list[Cost]:
-    """Runs programs side by side, each for so many seconds."""
+    """Runs programs simultaneously, each for `seconds`."""
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(tempfile.TemporaryFile()) for _ in jobs]
         processes = [_start(job, file) for job, file in zip(jobs, files, strict=True)]
@@ -108,7 +108,7 @@ def run(jobs: Sequence[Job], seconds: int) -> list[Cost]:
             if process.returncode != 0:
                 sys.exit(f"{' '.join(jobs[number].command)} ended with {process.returncode}")
             (began, before), (ended, after) = marks[0][number], marks[1][number]
-            if not 0 < before < after:  # a busy machine: it had not begun, or was gone
+            if not 0 < before < after:  # a busy machine: it had not started, or had ended
                 return run(jobs, seconds)
             file.seek(0)
             whole_s = usage.ru_utime + usage.ru_stime
@@ -127,14 +127,14 @@ def _start(job: Job, out: IO[bytes]) -> subprocess.Popen[bytes]:
 
 
 def our_job(program: Path, seconds: int, context: int) -> Job:
-    """A record of ours."""
+    """A record of kadenz."""
     samples = seconds * 1_000_000 // PERIOD_US
     line = f"cyclic/wakeup-latency id=1 samples={samples} period_us={PERIOD_US} context={context}"
     return Job([str(program)], f"{line}\nend\n")
 
 
 def our_turn(cost: Cost) -> Turn:
-    """Figures of a record; the lab's own reading and checking is timed apart."""
+    """Figures of a record; the lab's own reading and checking is timed separately."""
     stream = cost.stream
     before = resource.getrusage(resource.RUSAGE_SELF)
     kept = keep(stream)
@@ -172,8 +172,8 @@ def table(sides: dict[str, Side], cpus: int) -> list[str]:
     """Rows of Markdown."""
     peer, bare = sides["cyclictest"], sides["context 0"]
     rows = [
-        "| side | CPU while measuring, % of one | of cyclictest's | µs of CPU a sample "
-        "| whole process, s | median, µs | of cyclictest's | the lab's reading, s |",
+        "| side | CPU while measuring, % of one | of cyclictest's | µs of CPU per sample | whole "
+        "process, s | median, µs | of cyclictest's | the lab's reading, s |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for name, side in sides.items():
@@ -193,11 +193,11 @@ def table(sides: dict[str, Side], cpus: int) -> list[str]:
 
 
 def main() -> int:
-    """Runs all turns and prints the table; 1 when what the project promises does not hold."""
+    """Runs everything and prints the table; returns 1 if a limit of the project is exceeded."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=int, default=20, help="of each turn (default 20)")
-    parser.add_argument("--rounds", type=int, default=3, help="turns of each side (default 3)")
-    parser.add_argument("--pairs", type=int, default=12, help="of both at once (default 12)")
+    parser.add_argument("--seconds", type=int, default=20, help="seconds of each run (default 20)")
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each side (default 3)")
+    parser.add_argument("--pairs", type=int, default=12, help="simultaneous runs (default 12)")
     arguments = parser.parse_args()
     program = build_image(parse_target("posix/linux@host"), "counter").elf.path
     seconds = arguments.seconds
@@ -212,7 +212,7 @@ def main() -> int:
             sides[name].turns.append(peer_turn(cost) if theirs else our_turn(cost))
     for number in range(arguments.pairs):
         jobs = [our_job(program, seconds, 0), peer_job]
-        first = number % 2  # whoever starts first, has the earlier phase more often
+        first = number % 2  # the first program to start has the earlier phase more often
         costs = run([jobs[first], jobs[1 - first]], seconds)
         pair[SIDES[0]].turns.append(our_turn(costs[first]))
         pair[SIDES[1]].turns.append(peer_turn(costs[1 - first]))
@@ -221,7 +221,7 @@ def main() -> int:
     print(f"{arguments.rounds} turns of {seconds} s each; load {os.getloadavg()[0]:.1f}\n")
     print("Taking turns:\n")
     print("\n".join(table(sides, cpus)))
-    print("\nIn the same seconds, side by side on the same CPUs:\n")
+    print("\nSimultaneously on the same CPUs:\n")
     print("\n".join(table(pair, cpus)) + "\n")
     for name, side in sides.items():
         print(f"{name}: " + ", ".join(f"{t.samples} samples, {t.words}" for t in side.turns))
@@ -230,10 +230,10 @@ def main() -> int:
     ratio = float(np.median(ratios))
     less = ratio <= 1.0
     words = " ".join(f"{one:.2f}" for one in sorted(ratios))
-    print(f"\nCPU of ours to cyclictest's, pair by pair: median {ratio:.3f} ({words})")
+    print(f"\nCPU of kadenz over cyclictest, by pair: median {ratio:.3f} ({words})")
     near = abs(sides[SIDES[0]].middle("median_us") / sides[SIDES[1]].middle("median_us") - 1) <= 0.1
-    print(f"CPU at most that of cyclictest, side by side: {'yes' if less else 'NO'}")
-    print(f"median within 10 % of cyclictest's, taking turns: {'yes' if near else 'NO'}")
+    print(f"CPU at most that of cyclictest, simultaneous runs: {'yes' if less else 'NO'}")
+    print(f"median within 10 % of cyclictest's, alternating runs: {'yes' if near else 'NO'}")
     return 0 if less and near else 1
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulated EtherCAT segment costs: a frame in process, in time and in instructions,
-beside the network stack's own pass of such a frame, and 10 kHz over a veth pair.
+"""Cost of the simulated EtherCAT segment: a frame in process, in time and in instructions, compared
+with the network stack's own pass of such a frame, and 10 kHz over a veth pair.
 
 Run as root: `python benchmarks/segment.py [--seconds 10]`. Prints Markdown for docs/performance.md.
 In the second part SOEM (pysoem) brings the ring to OP with clocks and cycles every 100 us; a cycle
-whose working counter is not that of all devices counts as lost.
+with an incomplete working counter counts as lost.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def cargo(*arguments: str) -> str:
 def bench_program() -> str:
     """Path of the compiled bench.
 
-    cargo also builds the crate's command beside the bench and lists both in the order in which
-    they were ready, so the bench is chosen by its kind.
+    cargo also builds the crate's command and lists both in order of completion, so the bench is
+    selected by its kind.
     """
     built = cargo("bench", "--no-run", "--quiet", "--message-format=json", *BENCH)
     for message in map(json.loads, built.splitlines()):
@@ -98,7 +98,7 @@ def sustain(interface: str, seconds: float) -> tuple[int, int, float, list[int]]
 def instructions(program: str, frames: int, master: str) -> int:
     """Instructions of `Segment::pass` for a number of frames of one master, with bring-up.
 
-    The bench runs on a clock of its own, so callgrind's slowness changes nothing in it.
+    The bench has its own clock, so callgrind's slowness does not affect it.
     """
     _, report = run(
         "valgrind",
@@ -120,7 +120,8 @@ def instructions(program: str, frames: int, master: str) -> int:
 
 
 def counted_frames() -> None:
-    """Instructions a frame: two runs differ by frames alone. Each run warms up with as many."""
+    """Instructions per frame: two runs differ only in their number of frames; warm-ups are
+    equal."""
     if shutil.which("valgrind") is None:
         print("Instructions are not counted: valgrind is not installed\n")
         return
@@ -134,7 +135,7 @@ def counted_frames() -> None:
 
 @contextmanager
 def veth_pair() -> Iterator[tuple[str, str]]:
-    """Names of the two ends of a virtual cable, for as long as the block lasts. Needs root."""
+    """A virtual cable during the block; yields the names of its ends. Needs root."""
     ends = (f"kzb{os.getpid() % 100000}", f"kzc{os.getpid() % 100000}")
     subprocess.run(
         ["ip", "link", "add", ends[0], "type", "veth", "peer", "name", ends[1]], check=True
@@ -150,7 +151,7 @@ def veth_pair() -> Iterator[tuple[str, str]]:
 
 
 def over_veth(program: Path, seconds: float) -> None:
-    """10 kHz over a veth pair, and what the segment says about it."""
+    """Runs 10 kHz over a veth pair, and prints the segment's own report."""
     with veth_pair() as ends:
         segment = subprocess.Popen(
             [str(program), "run", "--interface", ends[1], "--ring", str(RING)],
@@ -173,7 +174,7 @@ def over_veth(program: Path, seconds: float) -> None:
         trip = trips[int((len(trips) - 1) * share)] / 1000
         print(f"| round trip {name}, Python, SOEM and two socket passes included | {trip:.1f} us |")
     mean, longest = processing.groups()
-    print(f"| segment a frame, system calls not included: mean, longest | {mean}, {longest} us |")
+    print(f"| segment per frame, without system calls: mean, longest | {mean}, {longest} us |")
 
 
 def main() -> int:

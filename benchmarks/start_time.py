@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long `kadenz --help` takes from nothing, beside Python itself: the limit is 150 ms.
+"""Start time of `kadenz --help`, compared with that of Python: the limit is 150 ms.
 
     .venv/bin/python benchmarks/start_time.py [--rounds 20]
 
-Interleaved, so that both meet the same machine; median and best of all rounds.
+Runs are interleaved, so that both see the same machine; prints median and best of all rounds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=20)
     rounds = parser.parse_args().rounds
     kadenz = str(Path(sys.executable).parent / "kadenz")
-    milliseconds(kadenz, "--help")  # once, so that byte code is written
+    milliseconds(kadenz, "--help")  # once, to write byte code
     pairs = [
         (milliseconds(sys.executable, "-c", "pass"), milliseconds(kadenz, "--help"))
         for _ in range(rounds)

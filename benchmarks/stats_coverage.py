@@ -3,11 +3,11 @@
 
     python benchmarks/stats_coverage.py [--simulations 2000] [--only means|runs|bursts]
 
-The same made-up series, one interval a method: the textbook's for independent samples, the
-percentile block bootstrap, and the studentised one that kadenz uses; then several runs a side, by
+The same generated series, one interval per method: the textbook's for independent samples, the
+percentile block bootstrap, and the studentised one that kadenz uses; then several runs per side, by
 hierarchical bootstrap (percentile and studentised) and by the t interval that kadenz uses; then
-percentiles and the share above a limit, of samples that come in many bursts and in few: how often
-kadenz gives an interval, and how often that holds the truth (docs/performance.md).
+percentiles and the share above a limit, of samples in many and in few bursts: how often kadenz
+gives an interval, and how often it contains the truth (docs/performance.md).
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def hierarchical(base: list[Floats], cand: list[Floats], rng: Rng) -> tuple[floa
 
 def runs_table(simulations: int) -> None:
     methods = ("samples pooled", "hierarchical bootstrap", "**t over runs**")
-    print(f"| runs a side | spread between runs | {' | '.join(methods)} |\n|---|---|---|---|---|")
+    print(f"| runs per side | spread between runs | {' | '.join(methods)} |\n|---|---|---|---|---|")
     for count in (2, 3, 5, 10):
         for spread in (3.0, 0.0):
             rng = np.random.default_rng(20261121)
@@ -148,7 +148,7 @@ N = 20_000
 
 
 def bursts(rng: Rng, count: int, share: float) -> Floats:
-    """Exponential samples with `count` bursts of equal length that together hold `share`."""
+    """Exponential samples with `count` bursts of equal length, together `share` of all."""
     samples = rng.exponential(1.0, N)
     length = int(share * N / count)
     for start in rng.integers(0, N - length, count):
@@ -175,7 +175,7 @@ CLUSTERED: dict[str, Callable[[Rng], Floats]] = {
 
 
 def poisson(rng: Rng, mean: float, share: float) -> Floats:
-    """The same with a number of bursts that is chance, as is the length of each."""
+    """The same with a random number of bursts of random length."""
     samples = rng.exponential(1.0, N)
     for start in rng.integers(0, N, rng.poisson(mean)):
         part = samples[start : start + 1 + int(rng.exponential(share * N / mean))]
