@@ -5,7 +5,7 @@
     python benchmarks/compare_power.py --rounds [--calls 1000]
 
 Pairs of generated sides, the same system twice (A/A) and one 5 % slower (A/B), for several kinds of
-noise, one run a side and several. A false alarm is a verdict `better` or `worse` on an A/A pair;
+noise, one run per side and several. A false alarm is a verdict `better` or `worse` on an A/A pair;
 found is a verdict `worse` on an A/B pair. Both with their exact 95 % intervals (Clopper and Pearson
 1934). The threshold is the command line's own, 5 %; within it an A/A pair is `equivalent`, so a
 column of its own says how often the interval of an A/A pair's ratio leaves out 1 (nominal 5 %).

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SIGKILL of the lab, of its target, or of both, at random moments of a record on this Linux: what
-was measured until a second before is in the run, and every record that had ended."""
+"""SIGKILL of the lab, its target, or both, at random moments of a record on this Linux: the run
+contains all samples up to a second before, and every completed record."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from tests.e2e.conftest import KADENZ, LINUX
 
 PERIOD_S = 1e-3
 SEED = 11
-LOST_S = 1.0  # of the running record, at most
+LOST_S = 1.0  # maximum loss of the running record
 
 
 def start(output: Path) -> subprocess.Popen[str]:
     """Records of the clock, then one of a minute."""
     command = ["run", "cyclic/wakeup-latency", "--target", LINUX, "--output", str(output)]
-    # context=cheap keeps the cycle's number beside each sample: it counts cycles by the clock.
+    # context=cheap stores each sample's cycle number, which counts cycles by the clock.
     command += ["--set", "period_us=1000", "--set", "seconds=60", "--set", "context=cheap"]
     return subprocess.Popen(
         [KADENZ, *command, "--timeout", "100"],
@@ -37,7 +37,7 @@ def start(output: Path) -> subprocess.Popen[str]:
 
 
 def wait_for_record(output: Path, process: subprocess.Popen[str]) -> float:
-    """When the long record is in the manifest, on CLOCK_MONOTONIC."""
+    """The time at which the long record is in the manifest, on CLOCK_MONOTONIC."""
     until = time.monotonic() + 120
     while time.monotonic() < until:
         for file in output.glob("*.partial/run.json"):
@@ -92,7 +92,7 @@ def test_a_kill_costs_at_most_a_second_of_the_running_record(
         assert lane.planned == lane.taken + lane.missed + lane.not_measured
         assert lane.taken == values.size
         if lane.name.endswith(":cycle"):
-            # Missed cycles leave holes; the number of the last one says how far the record came.
+            # Missed cycles leave gaps; the last number shows the progress of the record.
             assert values[-1] * PERIOD_S >= measured_s - LOST_S
         else:
             assert np.all(values < 2**32 - 1)
