@@ -16,6 +16,7 @@ target_sources(kadenz-suite PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/policy.c
     ${CMAKE_CURRENT_LIST_DIR}/processes.c
     ${CMAKE_CURRENT_LIST_DIR}/rights.c
+    ${CMAKE_CURRENT_LIST_DIR}/self.c
     ${CMAKE_CURRENT_LIST_DIR}/settings.c
     ${CMAKE_CURRENT_LIST_DIR}/sync.c
     ${CMAKE_CURRENT_LIST_DIR}/threads.c

@@ -44,9 +44,9 @@ struct timespec posix_at_tick(uint32_t tick);
 /* Now plus a time-out, on `clock`. */
 struct timespec posix_deadline(clockid_t clock, uint32_t timeout_ticks);
 
-/* ---- threads.c ------------------------------------------------------------------------------- */
-/* The CPUs this program may use, "0 1 2 3": core 0 is the first of them. */
-void posix_cpus(char *list, size_t size);
+/* ---- self.c: what threads and processes have in common --------------------------------------- */
+/* An errno as a status. */
+kdz_status posix_status(int error);
 
 /* Writes to the stack below, so that no page of it is missing later. */
 void posix_prefault_stack(void);
@@ -55,7 +55,7 @@ void posix_prefault_stack(void);
  * must not end a sleep or a wait that is being measured. */
 void posix_all_but_faults(sigset_t *set);
 
-/* A new process says who it is from now on. */
+/* A new thread or process says who it is from now on. */
 void posix_become(kdz_handle self, const char *name);
 
 /* ---- policy.c: policies other than SCHED_FIFO ------------------------------------------------ */
@@ -81,13 +81,13 @@ void posix_process_go(kdz_handle place, uint8_t rank);
 kdz_status posix_process_move(kdz_handle place, const cpu_set_t *cpus);
 kdz_status posix_process_join(kdz_handle place, uint32_t timeout_ticks);
 
+/* ---- threads.c ------------------------------------------------------------------------------- */
+/* The CPUs this program may use, "0 1 2 3": core 0 is the first of them. */
+void posix_cpus(char *list, size_t size);
+
 /* ---- sync.c ---------------------------------------------------------------------------------- */
 /* Locks within a time; 0 or an errno. */
 int posix_lock_within(pthread_mutex_t *mutex, uint32_t timeout_ticks);
-
-/* ---- results --------------------------------------------------------------------------------- */
-/* An errno as a status. */
-kdz_status posix_status(int error);
 
 /* ---- pools: handles are indices -------------------------------------------------------------- */
 #define POSIX_THREADS_MAX 72 /* one a CPU of cyclic/, and those around it */

@@ -21,9 +21,6 @@ KDZ_HAS(affinity, "affinity");
 KDZ_HAS_UNLESS(yield, "yield", posix_no_ranks);
 
 #define DEFAULT_STACK_BYTES (256u * 1024u)
-/* Written to when a thread starts, so that no page of its stack is missing later; mlockall has
- * filled it already where memory is locked. */
-#define PREFAULT_BYTES (64u * 1024u)
 
 struct thread {
     bool used;
@@ -40,48 +37,9 @@ struct thread {
 static struct thread threads[POSIX_THREADS_MAX];
 /* Creating and joining come from several threads in the conformance test. */
 static pthread_mutex_t pool = PTHREAD_MUTEX_INITIALIZER;
-static _Thread_local kdz_handle self = KDZ_INVALID;
-static _Thread_local const char *self_name = "main";
-
 /* CPUs the program may use, as it was started: a thread that is bound asks in vain later. */
 static cpu_set_t allowed;
 static uint8_t core_of_cpu[CPU_SETSIZE]; /* KDZ_ANY_CORE: none */
-
-/* SCHED_FIFO priorities of the ranks. 8 and 7 are yoo2024's pair (section 4.1), 10 is the
- * priority of its cyclictest (section 4.2), 8, 7, 6 and 3 those of its robot's tasks (table 5). */
-static const int priority_of[KDZ_RANK_MAX + 1] = {
-    [1] = 50, [2] = 60, [3] = 70, [4] = 75,  [5] = 80,  [6] = 85,
-    [7] = 90, [8] = 95, [9] = 96, [10] = 97, [11] = 98, [12] = 99,
-};
-
-int32_t kdz_rank_native(uint8_t rank)
-{
-    return rank <= KDZ_RANK_MAX ? priority_of[rank] : 0;
-}
-
-kdz_status posix_status(int error)
-{
-    switch (error) {
-    case 0:
-        return KDZ_OK;
-    case ETIMEDOUT:
-        return KDZ_TIMEOUT;
-    case EPERM:
-    case EACCES:
-    case EROFS:
-        return KDZ_DENIED;
-    case EAGAIN:
-    case ENOMEM:
-    case EMFILE:
-    case ENFILE:
-    case ENOSPC:
-        return KDZ_NO_MEMORY;
-    case EINVAL:
-        return KDZ_INVALID;
-    default:
-        return KDZ_FAILED;
-    }
-}
 
 void posix_cpus(char *list, size_t size)
 {
@@ -110,21 +68,11 @@ static bool cpu_of_core(uint8_t core, cpu_set_t *one)
     return false;
 }
 
-__attribute__((noinline)) void posix_prefault_stack(void)
-{
-    volatile char page[PREFAULT_BYTES];
-
-    for (size_t i = 0; i < sizeof page; i += 4096) {
-        page[i] = 0;
-    }
-}
-
 static void *begin(void *argument)
 {
     struct thread *thread = argument;
 
-    self = (kdz_handle)(thread - threads);
-    self_name = thread->name;
+    posix_become((kdz_handle)(thread - threads), thread->name);
     posix_prefault_stack();
     while (sem_wait(&thread->go) != 0) {
     }
@@ -137,22 +85,6 @@ static void *begin(void *argument)
     }
     thread->spec.entry(thread->spec.arg);
     return NULL;
-}
-
-void posix_become(kdz_handle handle, const char *name)
-{
-    self = handle;
-    self_name = name;
-}
-
-void posix_all_but_faults(sigset_t *set)
-{
-    (void)sigfillset(set);
-    (void)sigdelset(set, SIGSEGV);
-    (void)sigdelset(set, SIGBUS);
-    (void)sigdelset(set, SIGFPE);
-    (void)sigdelset(set, SIGILL);
-    (void)sigdelset(set, SIGABRT);
 }
 
 static int set_up(pthread_attr_t *attributes, const struct kdz_thread_spec *spec)
@@ -322,16 +254,6 @@ kdz_status kdz_thread_join(kdz_handle thread, uint32_t timeout_ticks)
         (void)pthread_mutex_unlock(&pool);
     }
     return posix_status(error);
-}
-
-kdz_handle kdz_thread_self(void)
-{
-    return self;
-}
-
-const char *kdz_fault_thread(void)
-{
-    return self_name;
 }
 
 void kdz_thread_yield(void)
