@@ -4,22 +4,14 @@
 #include "msgpack.h"
 #include "text.h"
 
-static void pair_text(struct kdz_sink *sink, const char *key, const char *value)
+/* A frame that cannot be sent is a fault of the suite. */
+static void send(enum kdz_frame_type type, kdz_body body, const void *context)
 {
-    kdz_pack_text(sink, key);
-    kdz_pack_text(sink, value);
-}
+    const char *wrong = kdz_wire_send(type, body, context);
 
-static void pair_uint(struct kdz_sink *sink, const char *key, uint64_t value)
-{
-    kdz_pack_text(sink, key);
-    kdz_pack_uint(sink, value);
-}
-
-static void pair_bool(struct kdz_sink *sink, const char *key, bool value)
-{
-    kdz_pack_text(sink, key);
-    kdz_pack_bool(sink, value);
+    if (wrong != NULL) {
+        kdz_fault(KDZ_FAULT_ASSERT, wrong, NULL, 0);
+    }
 }
 
 /* ---- HELLO ----------------------------------------------------------------------------------- */
@@ -49,7 +41,7 @@ static void settings(struct kdz_sink *sink)
     kdz_pack_text(sink, "settings");
     kdz_pack_map(sink, (uint32_t)count);
     for (size_t i = 0; i < count; i++) {
-        pair_text(sink, setting[i].name, setting[i].value);
+        kdz_pack_text_at(sink, setting[i].name, setting[i].value);
     }
 }
 
@@ -59,30 +51,30 @@ static void hello(struct kdz_sink *sink, const void *context)
 
     (void)context;
     kdz_pack_map(sink, 14);
-    pair_uint(sink, "wire", KDZ_WIRE_VERSION);
-    pair_text(sink, "suite", KDZ_SUITE_VERSION);
-    pair_text(sink, "kernel", kdz_kernel_name());
-    pair_text(sink, "kernel_version", kdz_kernel_version());
-    pair_text(sink, "board", kdz_board_name());
-    pair_text(sink, "arch", kdz_arch_name());
-    pair_text(sink, "instrument", KDZ_SUITE_INSTRUMENT);
+    kdz_pack_uint_at(sink, "wire", KDZ_WIRE_VERSION);
+    kdz_pack_text_at(sink, "suite", KDZ_SUITE_VERSION);
+    kdz_pack_text_at(sink, "kernel", kdz_kernel_name());
+    kdz_pack_text_at(sink, "kernel_version", kdz_kernel_version());
+    kdz_pack_text_at(sink, "board", kdz_board_name());
+    kdz_pack_text_at(sink, "arch", kdz_arch_name());
+    kdz_pack_text_at(sink, "instrument", KDZ_SUITE_INSTRUMENT);
     kdz_pack_text(sink, "clock");
     kdz_pack_map(sink, 4);
-    pair_text(sink, "name", clock->name);
-    pair_uint(sink, "hz", clock->hz);
-    pair_uint(sink, "bits", clock->bits);
-    pair_bool(sink, "on_target", clock->on_target);
-    pair_uint(sink, "tick_hz", kdz_tick_hz());
-    pair_uint(sink, "timer_hz", kdz_board_timer_hz());
-    pair_uint(sink, "cores", kdz_board_cores());
-    pair_uint(sink, "storage", kdz_board_storage().capacity);
+    kdz_pack_text_at(sink, "name", clock->name);
+    kdz_pack_uint_at(sink, "hz", clock->hz);
+    kdz_pack_uint_at(sink, "bits", clock->bits);
+    kdz_pack_bool_at(sink, "on_target", clock->on_target);
+    kdz_pack_uint_at(sink, "tick_hz", kdz_tick_hz());
+    kdz_pack_uint_at(sink, "timer_hz", kdz_board_timer_hz());
+    kdz_pack_uint_at(sink, "cores", kdz_board_cores());
+    kdz_pack_uint_at(sink, "storage", kdz_board_storage().capacity);
     capabilities(sink);
     settings(sink);
 }
 
 void kdz_message_hello(void)
 {
-    kdz_wire_send(KDZ_FRAME_HELLO, hello, NULL);
+    send(KDZ_FRAME_HELLO, hello, NULL);
 }
 
 /* ---- BENCH ----------------------------------------------------------------------------------- */
@@ -112,13 +104,13 @@ static void bench_body(struct kdz_sink *sink, const void *context)
     const struct kdz_bench *bench = told->bench;
 
     kdz_pack_map(sink, 8);
-    pair_text(sink, "name", bench->name);
-    pair_text(sink, "begins", bench->begins);
-    pair_text(sink, "ends", bench->ends);
-    pair_text(sink, "source", bench->source);
-    pair_bool(sink, "self_timed", bench->self_timed);
-    pair_bool(sink, "available", told->reason[0] == '\0');
-    pair_text(sink, "reason", told->reason);
+    kdz_pack_text_at(sink, "name", bench->name);
+    kdz_pack_text_at(sink, "begins", bench->begins);
+    kdz_pack_text_at(sink, "ends", bench->ends);
+    kdz_pack_text_at(sink, "source", bench->source);
+    kdz_pack_bool_at(sink, "self_timed", bench->self_timed);
+    kdz_pack_bool_at(sink, "available", told->reason[0] == '\0');
+    kdz_pack_text_at(sink, "reason", told->reason);
     kdz_pack_text(sink, "params");
     kdz_pack_array(sink, bench->param_count);
     for (uint8_t i = 0; i < bench->param_count; i++) {
@@ -130,7 +122,7 @@ void kdz_message_bench(const struct kdz_bench *bench, const char *reason)
 {
     const struct bench_context told = {bench, reason};
 
-    kdz_wire_send(KDZ_FRAME_BENCH, bench_body, &told);
+    send(KDZ_FRAME_BENCH, bench_body, &told);
 }
 
 /* ---- BEGIN ----------------------------------------------------------------------------------- */
@@ -153,9 +145,9 @@ static void begin_body(struct kdz_sink *sink, const void *context)
     uint32_t ranks = 0;
 
     kdz_pack_map(sink, 8);
-    pair_uint(sink, "record", point->record.id);
-    pair_text(sink, "bench", told->name);
-    pair_uint(sink, "planned", point->samples);
+    kdz_pack_uint_at(sink, "record", point->record.id);
+    kdz_pack_text_at(sink, "bench", told->name);
+    kdz_pack_uint_at(sink, "planned", point->samples);
     kdz_pack_text(sink, "lanes");
     kdz_pack_array(sink, (uint32_t)kdz_record_series(&point->record));
     for (size_t i = 0; i < kdz_record_series(&point->record); i++) {
@@ -165,17 +157,17 @@ static void begin_body(struct kdz_sink *sink, const void *context)
         kdz_record_name(&point->record, i, &text);
         kdz_pack_text(sink, room);
     }
-    pair_text(sink, "dtype", "u4");
-    pair_text(sink, "unit", "ticks");
+    kdz_pack_text_at(sink, "dtype", "u4");
+    kdz_pack_text_at(sink, "unit", "ticks");
     kdz_pack_text(sink, "params");
     kdz_pack_map(sink, params);
     for (uint8_t i = 0; i < params; i++) {
         const struct kdz_param *each = &point->bench->params[i];
 
         if (each->words != NULL) {
-            pair_text(sink, each->name, each->words[point->value[i]]);
+            kdz_pack_text_at(sink, each->name, each->words[point->value[i]]);
         } else {
-            pair_uint(sink, each->name, point->value[i]);
+            kdz_pack_uint_at(sink, each->name, point->value[i]);
         }
         ranks += is_rank(&point->bench->params[i]) ? 1u : 0u;
     }
@@ -193,7 +185,7 @@ void kdz_message_begin(const struct kdz_point *point, const char *name)
 {
     const struct begin_context told = {point, name};
 
-    kdz_wire_send(KDZ_FRAME_BEGIN, begin_body, &told);
+    send(KDZ_FRAME_BEGIN, begin_body, &told);
 }
 
 /* ---- SAMPLES --------------------------------------------------------------------------------- */
@@ -220,7 +212,7 @@ static void samples_body(struct kdz_sink *sink, const void *context)
     put_le(sink, told->lane, 1);
     put_le(sink, 0, 1); /* dtype u4 */
     put_le(sink, told->index, 4);
-    if (sink->on_line == 0) {
+    if (sink->put == NULL) {
         sink->length += told->count * (uint32_t)sizeof(uint32_t);
         return;
     }
@@ -234,7 +226,7 @@ void kdz_message_samples(uint16_t record, uint8_t lane, uint32_t index, const ui
 {
     const struct samples_context told = {values, count, index, record, lane};
 
-    kdz_wire_send(KDZ_FRAME_SAMPLES, samples_body, &told);
+    send(KDZ_FRAME_SAMPLES, samples_body, &told);
 }
 
 /* ---- END ------------------------------------------------------------------------------------- */
@@ -255,22 +247,22 @@ static void end_body(struct kdz_sink *sink, const void *context)
         drains = KDZ_DRAINS_MAX;
     }
     kdz_pack_map(sink, 6);
-    pair_uint(sink, "record", record->id);
-    pair_text(sink, "status", told->status);
-    pair_text(sink, "reason", told->reason);
+    kdz_pack_uint_at(sink, "record", record->id);
+    kdz_pack_text_at(sink, "status", told->status);
+    kdz_pack_text_at(sink, "reason", told->reason);
     kdz_pack_text(sink, "lanes");
     kdz_pack_array(sink, record->lane_count);
     for (uint8_t i = 0; i < record->lane_count; i++) {
         kdz_pack_map(sink, 3);
-        pair_uint(sink, "taken", record->lane[i].taken);
-        pair_uint(sink, "missed", record->lane[i].missed);
-        pair_uint(sink, "overrun", record->lane[i].overrun);
+        kdz_pack_uint_at(sink, "taken", record->lane[i].taken);
+        kdz_pack_uint_at(sink, "missed", record->lane[i].missed);
+        kdz_pack_uint_at(sink, "overrun", record->lane[i].overrun);
     }
     kdz_pack_text(sink, "proof");
     kdz_pack_map(sink, 3);
-    pair_uint(sink, "checked", record->proof.checked);
-    pair_uint(sink, "failed", record->proof.failed);
-    pair_text(sink, "reason", record->proof.reason);
+    kdz_pack_uint_at(sink, "checked", record->proof.checked);
+    kdz_pack_uint_at(sink, "failed", record->proof.failed);
+    kdz_pack_text_at(sink, "reason", record->proof.reason);
     kdz_pack_text(sink, "drains");
     kdz_pack_array(sink, drains);
     for (uint32_t i = 0; i < drains; i++) {
@@ -282,10 +274,10 @@ void kdz_message_end(const struct kdz_record *record, const char *status, const 
 {
     const struct end_context told = {record, status, reason};
 
-    kdz_wire_send(KDZ_FRAME_END, end_body, &told);
+    send(KDZ_FRAME_END, end_body, &told);
 }
 
-/* ---- TEXT, DONE, CONFORM, FAULT -------------------------------------------------------------- */
+/* ---- TEXT, DONE, CONFORM -------------------------------------------------------------- */
 static void text_body(struct kdz_sink *sink, const void *context)
 {
     const char *text = context;
@@ -299,7 +291,7 @@ static void text_body(struct kdz_sink *sink, const void *context)
 
 void kdz_message_text(const char *text)
 {
-    kdz_wire_send(KDZ_FRAME_TEXT, text_body, text);
+    send(KDZ_FRAME_TEXT, text_body, text);
 }
 
 static void done_body(struct kdz_sink *sink, const void *context)
@@ -307,15 +299,15 @@ static void done_body(struct kdz_sink *sink, const void *context)
     const uint32_t *counts = context;
 
     kdz_pack_map(sink, 2);
-    pair_uint(sink, "records", counts[0]);
-    pair_uint(sink, "frames", counts[1]);
+    kdz_pack_uint_at(sink, "records", counts[0]);
+    kdz_pack_uint_at(sink, "frames", counts[1]);
 }
 
 void kdz_message_done(uint32_t records)
 {
     const uint32_t counts[2] = {records, kdz_wire_frames() + 1u};
 
-    kdz_wire_send(KDZ_FRAME_DONE, done_body, counts);
+    send(KDZ_FRAME_DONE, done_body, counts);
 }
 
 static void conform_body(struct kdz_sink *sink, const void *context)
@@ -323,45 +315,14 @@ static void conform_body(struct kdz_sink *sink, const void *context)
     const char *const *words = context;
 
     kdz_pack_map(sink, 3);
-    pair_text(sink, "case", words[0]);
-    pair_text(sink, "result", words[1]);
-    pair_text(sink, "reason", words[2]);
+    kdz_pack_text_at(sink, "case", words[0]);
+    kdz_pack_text_at(sink, "result", words[1]);
+    kdz_pack_text_at(sink, "reason", words[2]);
 }
 
 void kdz_message_conform(const char *name, const char *result, const char *reason)
 {
     const char *const words[3] = {name, result, reason};
 
-    kdz_wire_send(KDZ_FRAME_CONFORM, conform_body, (const void *)words);
-}
-
-struct fault_context {
-    const char *kind;
-    const char *message;
-    const char *thread;
-    const struct kdz_register *registers;
-    size_t count;
-};
-
-static void fault_body(struct kdz_sink *sink, const void *context)
-{
-    const struct fault_context *told = context;
-
-    kdz_pack_map(sink, 4);
-    pair_text(sink, "kind", told->kind);
-    pair_text(sink, "message", told->message);
-    pair_text(sink, "thread", told->thread);
-    kdz_pack_text(sink, "registers");
-    kdz_pack_map(sink, (uint32_t)told->count);
-    for (size_t i = 0; i < told->count; i++) {
-        pair_uint(sink, told->registers[i].name, told->registers[i].value);
-    }
-}
-
-void kdz_message_fault(const char *kind, const char *message, const char *thread,
-                       const struct kdz_register *registers, size_t count)
-{
-    const struct fault_context told = {kind, message, thread, registers, count};
-
-    kdz_wire_send(KDZ_FRAME_FAULT, fault_body, &told);
+    send(KDZ_FRAME_CONFORM, conform_body, (const void *)words);
 }

@@ -22,8 +22,6 @@ void kdz_message_samples(uint16_t record, uint8_t lane, uint32_t index, const ui
                          uint32_t count);
 void kdz_message_end(const struct kdz_record *record, const char *status, const char *reason);
 void kdz_message_text(const char *text);
-void kdz_message_fault(const char *kind, const char *message, const char *thread,
-                       const struct kdz_register *registers, size_t count);
 void kdz_message_done(uint32_t records);
 void kdz_message_conform(const char *name, const char *result, const char *reason);
 

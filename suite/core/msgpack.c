@@ -89,3 +89,21 @@ void kdz_pack_text(struct kdz_sink *sink, const char *text)
     }
     kdz_sink_bytes(sink, text, length);
 }
+
+void kdz_pack_text_at(struct kdz_sink *sink, const char *key, const char *value)
+{
+    kdz_pack_text(sink, key);
+    kdz_pack_text(sink, value);
+}
+
+void kdz_pack_uint_at(struct kdz_sink *sink, const char *key, uint64_t value)
+{
+    kdz_pack_text(sink, key);
+    kdz_pack_uint(sink, value);
+}
+
+void kdz_pack_bool_at(struct kdz_sink *sink, const char *key, bool value)
+{
+    kdz_pack_text(sink, key);
+    kdz_pack_bool(sink, value);
+}

@@ -5,7 +5,7 @@
 #ifndef KDZ_MSGPACK_H
 #define KDZ_MSGPACK_H
 
-#include "wire.h"
+#include "sink.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,5 +16,10 @@ void kdz_pack_uint(struct kdz_sink *sink, uint64_t value);
 void kdz_pack_int(struct kdz_sink *sink, int32_t value);
 void kdz_pack_bool(struct kdz_sink *sink, bool value);
 void kdz_pack_text(struct kdz_sink *sink, const char *text); /* NULL is the empty text */
+
+/* A key of a map and its value. */
+void kdz_pack_text_at(struct kdz_sink *sink, const char *key, const char *value);
+void kdz_pack_uint_at(struct kdz_sink *sink, const char *key, uint64_t value);
+void kdz_pack_bool_at(struct kdz_sink *sink, const char *key, bool value);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "message.h"
 #include "recorder.h"
 
 #include "text.h"
@@ -7,7 +6,7 @@
 static struct kdz_recorder recorder;
 static char core_name[KDZ_LANES_MAX][8];
 
-const struct kdz_recorder *kdz_recorder(void)
+struct kdz_recorder *kdz_recorder(void)
 {
     return &recorder;
 }
@@ -35,7 +34,7 @@ void kdz_record_name(const struct kdz_record *record, size_t at, struct kdz_text
 }
 
 /* Writes to what the record will fill, so that no page of it has to be found while measuring. */
-static void touch(struct kdz_record *record)
+void kdz_record_blank(struct kdz_record *record)
 {
     for (size_t i = 0; i < kdz_record_series(record); i++) {
         struct kdz_lane *lane = &record->lane[i];
@@ -112,93 +111,6 @@ const char *kdz_record_open(struct kdz_record *record, uint16_t id, const struct
         return "the names of so many lanes do not fit in one frame: plan fewer threads, or fewer "
                "values beside each sample";
     }
-    touch(record);
+    kdz_record_blank(record);
     return share != 0 ? NULL : "the board's storage has no room for this benchmark's lanes";
-}
-
-static void note_drain(const struct kdz_record *record)
-{
-    const uint32_t at = record->lane[0].taken;
-
-    if (recorder.drain_count < KDZ_DRAINS_MAX) {
-        recorder.drains[recorder.drain_count] = at;
-    }
-    recorder.drain_count++;
-}
-
-static void send_lane(const struct kdz_record *record, uint8_t lane)
-{
-    const bool spans = lane < record->lane_count;
-    const struct kdz_lane *series = &record->lane[lane];
-    const uint32_t first = series->taken - series->held;
-
-    for (uint32_t i = 0; i < series->held; i++) {
-        if (spans && series->values[i] == UINT32_MAX) {
-            recorder.span_overflow = true;
-        }
-    }
-    for (uint32_t sent = 0; sent < series->held;) {
-        uint32_t count = series->held - sent;
-
-        if (count > KDZ_SAMPLES_A_FRAME) {
-            count = KDZ_SAMPLES_A_FRAME;
-        }
-        kdz_message_samples(record->id, lane, first + sent, series->values + sent, count);
-        sent += count;
-    }
-}
-
-/* Returns whether anything was held. */
-static bool empty(struct kdz_record *record)
-{
-    bool held = false;
-
-    for (size_t i = 0; i < kdz_record_series(record); i++) {
-        held = held || record->lane[i].held != 0;
-        /* Under the scope nothing of value is held: somebody outside took the times. */
-        if (kdz_clock()->on_target) {
-            send_lane(record, (uint8_t)i);
-        }
-        record->lane[i].held = 0;
-    }
-    return held;
-}
-
-void kdz_record_drain(struct kdz_record *record)
-{
-    if (empty(record)) {
-        note_drain(record);
-        if (KDZ_STORAGE_BLANK != 0) {
-            touch(record); /* else old values would follow the new ones */
-        }
-    }
-}
-
-uint32_t kdz_record_close(struct kdz_record *record)
-{
-    uint32_t unaccounted = 0;
-
-    (void)empty(record);
-    for (uint8_t i = 0; i < record->lane_count; i++) {
-        const struct kdz_lane *lane = &record->lane[i];
-        const uint64_t accounted = (uint64_t)lane->taken + lane->missed;
-
-        if (accounted > lane->planned) {
-            return UINT32_MAX;
-        }
-        unaccounted += lane->planned - (uint32_t)accounted;
-    }
-    return unaccounted;
-}
-
-const char *kdz_record_companions_wrong(const struct kdz_record *record)
-{
-    for (size_t i = record->lane_count; i < kdz_record_series(record); i++) {
-        const size_t lane = (i - record->lane_count) / record->companion_count;
-
-        if (record->lane[i].taken != record->lane[lane].taken) {
-            return "a companion has not exactly one value for each sample of its lane";
-        }
-    }
-    return "";
 }

@@ -5,6 +5,8 @@
 #ifndef KDZ_RECORDER_H
 #define KDZ_RECORDER_H
 
+#include "text.h"
+
 #include "kadenz/board.h"
 #include "kadenz/record.h"
 
@@ -19,8 +21,6 @@
 #define KDZ_STORAGE_BLANK 0u
 #endif
 
-struct kdz_text;
-
 struct kdz_recorder {
     uint32_t drains[KDZ_DRAINS_MAX];
     uint32_t drain_count; /* may exceed KDZ_DRAINS_MAX: the rest is counted, not listed */
@@ -28,7 +28,7 @@ struct kdz_recorder {
 };
 
 /* The recorder of the record that is open. */
-const struct kdz_recorder *kdz_recorder(void);
+struct kdz_recorder *kdz_recorder(void);
 
 /* Lanes of samples in a record: an END frame of so many is at most 2.4 KB of 4096. */
 #define KDZ_SAMPLE_LANES_MAX 64u
@@ -51,5 +51,18 @@ const char *kdz_record_companions_wrong(const struct kdz_record *record);
 /* Sends what is held. Returns how many values were planned and are neither taken nor missed, which
  * were not measured, or UINT32_MAX when a lane holds more than was planned. */
 uint32_t kdz_record_close(struct kdz_record *record);
+
+/* Writes to what the record will fill, so that no page of it has to be found while measuring. */
+void kdz_record_blank(struct kdz_record *record);
+
+struct kdz_verdict {
+    const char *status; /* of an END frame */
+    const char *reason;
+};
+
+/* `unaccounted`: what kdz_record_close returned; `stopped`: somebody asked the run to end; `room`
+ * for a sentence that has to be put together. */
+struct kdz_verdict kdz_record_verdict(const struct kdz_record *record, uint32_t unaccounted,
+                                      bool stopped, struct kdz_text room);
 
 #endif

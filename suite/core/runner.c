@@ -25,10 +25,10 @@ static struct {
     const char *explanation; /* of the port, for a set-up that fails; NULL: none */
     uint32_t records;
     const char *page; /* where the plan in memory is being read, NULL: from the console */
-} run;
+} session;
 
-static char line[KDZ_PLAN_LINE_BYTES];
-static struct kdz_plan_line read;
+static char plan_line[KDZ_PLAN_LINE_BYTES];
+static struct kdz_plan_line parsed;
 static struct kdz_point point;
 
 static struct kdz_benches benches(void)
@@ -38,16 +38,16 @@ static struct kdz_benches benches(void)
 
 void kdz_note(const char *text)
 {
-    if (run.greeted) {
+    if (session.greeted) {
         kdz_message_text(text);
-    } else if (run.note_count < NOTES_MAX) {
-        run.notes[run.note_count++] = text;
+    } else if (session.note_count < NOTES_MAX) {
+        session.notes[session.note_count++] = text;
     }
 }
 
 void kdz_explain(const char *sentence)
 {
-    run.explanation = sentence;
+    session.explanation = sentence;
 }
 
 /* ---- whether a benchmark can run here -------------------------------------------------------- */
@@ -91,75 +91,20 @@ static void finish(const char *status, const char *reason)
 {
     (void)kdz_record_close(&point.record);
     kdz_message_end(&point.record, status, reason);
-    run.records++;
-}
-
-/* "ended by its limit of 1000 us: core0 took 1234 us in cycle 567; the trace …". */
-static const char *why_ended(struct kdz_text room)
-{
-    const struct kdz_breach *breach = &point.record.breach;
-
-    kdz_text_add(&room, "ended by its limit of ");
-    kdz_text_add_number(&room, breach->limit_us);
-    kdz_text_add(&room, " us: ");
-    kdz_text_add(&room, point.record.lane[breach->lane].name);
-    kdz_text_add(&room, " took ");
-    kdz_text_add_number(&room, breach->value_us);
-    kdz_text_add(&room, " us in cycle ");
-    kdz_text_add_number(&room, breach->cycle);
-    if (breach->trace != NULL) {
-        kdz_text_add(&room, "; ");
-        kdz_text_add(&room, breach->trace);
-    }
-    return room.characters;
+    session.records++;
 }
 
 static void finish_measured(void)
 {
     char words[160];
-    const struct kdz_proof *proof = &point.record.proof;
-    const uint32_t unaccounted = kdz_record_close(&point.record);
-    uint32_t taken = 0;
-    const char *status = "ok";
-    const char *reason = "";
+    const struct kdz_verdict verdict = kdz_record_verdict(
+        &point.record, kdz_record_close(&point.record), kdz_stop_requested, KDZ_TEXT_IN(words));
 
-    for (uint8_t i = 0; i < point.record.lane_count; i++) {
-        taken += point.record.lane[i].taken;
-    }
-    if (proof->failed != 0) {
-        status = "invalid";
-        reason = proof->reason;
-    } else if (kdz_record_companions_wrong(&point.record)[0] != '\0') {
-        status = "invalid";
-        reason = kdz_record_companions_wrong(&point.record);
-    } else if (kdz_recorder()->span_overflow) {
-        status = "invalid";
-        reason = "a sample does not fit in 32 bits of the clock";
-    } else if (unaccounted == UINT32_MAX) {
-        status = "invalid";
-        reason = "more samples than planned";
-    } else if (taken == 0 && unaccounted != 0 && kdz_stop_requested) {
-        status = "failed";
-        reason = "stopped on request before anything was measured";
-    } else if (taken == 0) {
-        status = "invalid";
-        reason = "every planned sample was missed";
-    } else if (proof->checked == 0) {
-        status = "invalid";
-        reason = "the benchmark proved nothing: no check was counted";
-    } else if (point.record.breach.happened) {
-        reason = why_ended(KDZ_TEXT_IN(words));
-    } else if (unaccounted != 0 && kdz_stop_requested) {
-        reason = "stopped on request before all was measured";
-    } else if (unaccounted != 0) {
-        status = "invalid";
-        reason = "samples were planned that are neither taken nor missed";
-    }
     if (kdz_recorder()->drain_count > KDZ_DRAINS_MAX) {
         kdz_note("the storage was drained more often than the record's end can list");
     }
-    kdz_message_end(&point.record, status, reason);
-    run.records++;
+    kdz_message_end(&point.record, verdict.status, verdict.reason);
+    session.records++;
 }
 
 /* Why set-up failed, from whoever knows most: the benchmark, which leaves it as the proof's reason,
@@ -169,7 +114,7 @@ static const char *why_failed(kdz_status status)
     if (point.record.proof.reason[0] != '\0') {
         return point.record.proof.reason;
     }
-    return run.explanation != NULL ? run.explanation : status_in_words(status);
+    return session.explanation != NULL ? session.explanation : status_in_words(status);
 }
 
 static void measure(void)
@@ -177,7 +122,7 @@ static void measure(void)
     const struct kdz_bench *bench = point.bench;
     kdz_status status;
 
-    run.explanation = NULL;
+    session.explanation = NULL;
     status = bench->setup != NULL ? bench->setup(&point) : KDZ_OK;
     if (status == KDZ_OK) {
         (void)kdz_stamp(KDZ_MARK_RECORD_OPEN | point.id);
@@ -227,11 +172,11 @@ static void refuse_point(uint16_t id)
     char name[48];
     struct kdz_text text = KDZ_TEXT_IN(name);
 
-    kdz_text_add_part(&text, read.name, read.name_length);
+    kdz_text_add_part(&text, parsed.name, parsed.name_length);
     (void)kdz_record_open(&point.record, id, &(struct kdz_shape){0}, 0, kdz_board_storage());
     point.bench = NULL;
     kdz_message_begin(&point, name);
-    finish("failed", read.reason);
+    finish("failed", parsed.reason);
 }
 
 /* ---- list and conformance -------------------------------------------------------------------- */
@@ -261,8 +206,8 @@ static char next_character(void)
 {
     int byte;
 
-    if (run.page != NULL) {
-        return *run.page == '\0' ? '\0' : *run.page++;
+    if (session.page != NULL) {
+        return *session.page == '\0' ? '\0' : *session.page++;
     }
     do {
         byte = kdz_console_read();
@@ -278,13 +223,13 @@ static bool next_line(bool *too_long)
 
     *too_long = false;
     for (c = next_character(); c != '\n' && c != '\0'; c = next_character()) {
-        if (length + 1 < sizeof line) {
-            line[length++] = c;
+        if (length + 1 < sizeof plan_line) {
+            plan_line[length++] = c;
         } else {
             *too_long = true;
         }
     }
-    line[length] = '\0';
+    plan_line[length] = '\0';
     return c != '\0' || length != 0;
 }
 
@@ -293,14 +238,14 @@ static bool run_line(bool too_long)
     const struct kdz_benches all = benches();
 
     point.id = NO_ID;
-    kdz_plan_read(line, &all, &point, &read);
-    if (too_long && read.kind != KDZ_PLAN_EMPTY) {
-        struct kdz_text text = KDZ_TEXT_IN(read.reason);
+    kdz_plan_read(plan_line, &all, &point, &parsed);
+    if (too_long && parsed.kind != KDZ_PLAN_EMPTY) {
+        struct kdz_text text = KDZ_TEXT_IN(parsed.reason);
 
         kdz_text_add(&text, "the plan's line is longer than 255 characters");
-        read.kind = KDZ_PLAN_ERROR;
+        parsed.kind = KDZ_PLAN_ERROR;
     }
-    switch (read.kind) {
+    switch (parsed.kind) {
     case KDZ_PLAN_EMPTY:
         break;
     case KDZ_PLAN_POINT:
@@ -329,15 +274,15 @@ void kdz_suite_main(void *unused)
     kdz_wire_reset();
     kdz_wire_break();
     kdz_message_hello();
-    run.greeted = true;
-    run.records = 0;
-    for (uint8_t i = 0; i < run.note_count; i++) {
-        kdz_message_text(run.notes[i]);
+    session.greeted = true;
+    session.records = 0;
+    for (uint8_t i = 0; i < session.note_count; i++) {
+        kdz_message_text(session.notes[i]);
     }
-    run.note_count = 0;
-    run.page = kdz_board_plan();
+    session.note_count = 0;
+    session.page = kdz_board_plan();
     while (!kdz_stop_requested && next_line(&too_long) && run_line(too_long)) {
     }
-    kdz_message_done(run.records);
+    kdz_message_done(session.records);
     kdz_board_halt(0);
 }

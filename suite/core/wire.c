@@ -4,7 +4,6 @@
 #include "crc32.h"
 
 #include "kadenz/board.h"
-#include "kadenz/fault.h"
 
 #define COBS_BLOCK 254u /* data bytes under one code byte, Cheshire and Baker 1999 */
 #define BUFFER KDZ_WIRE_BUFFER_BYTES
@@ -68,36 +67,15 @@ static void put_le(uint32_t value, unsigned count)
     }
 }
 
-void kdz_sink_byte(struct kdz_sink *sink, uint8_t byte)
+const char *kdz_wire_send(enum kdz_frame_type type, kdz_body body, const void *context)
 {
-    sink->length++;
-    if (sink->on_line != 0) {
-        put(byte);
-    }
-}
-
-void kdz_sink_bytes(struct kdz_sink *sink, const void *bytes, size_t count)
-{
-    const uint8_t *from = bytes;
-
-    if (sink->on_line == 0) {
-        sink->length += (uint32_t)count;
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        kdz_sink_byte(sink, from[i]);
-    }
-}
-
-void kdz_wire_send(enum kdz_frame_type type, kdz_body body, const void *context)
-{
-    struct kdz_sink counted = {0, 0};
-    struct kdz_sink sent = {0, 1};
+    struct kdz_sink counted = {0, NULL};
+    struct kdz_sink sent = {0, put};
     uint32_t crc;
 
     body(&counted, context);
     if (counted.length > KDZ_WIRE_BODY_MAX) {
-        kdz_fault(KDZ_FAULT_ASSERT, "the body of a frame exceeds 4096 bytes", NULL, 0);
+        return "the body of a frame exceeds 4096 bytes";
     }
     line.used = 0;
     line.crc = KDZ_CRC32_START;
@@ -108,13 +86,14 @@ void kdz_wire_send(enum kdz_frame_type type, kdz_body body, const void *context)
     put_le(counted.length, 2);
     body(&sent, context);
     if (sent.length != counted.length) {
-        kdz_fault(KDZ_FAULT_ASSERT, "a frame's body changed between counting and sending", NULL, 0);
+        return "a frame's body changed between counting and sending";
     }
     crc = kdz_crc32_finish(line.crc);
     put_le(crc, 4);
     close_block();
     line.bytes[line.used++] = 0;
     flush(line.used);
+    return NULL;
 }
 
 void kdz_wire_break(void)

@@ -7,6 +7,8 @@
 #ifndef KDZ_WIRE_H
 #define KDZ_WIRE_H
 
+#include "sink.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,20 +39,11 @@ enum kdz_frame_type {
     KDZ_FRAME_CONFORM = 9
 };
 
-/* Where a body's bytes go: counted, or onto the line. */
-struct kdz_sink {
-    uint32_t length;
-    uint8_t on_line;
-};
-
-void kdz_sink_bytes(struct kdz_sink *sink, const void *bytes, size_t count);
-void kdz_sink_byte(struct kdz_sink *sink, uint8_t byte);
-
 typedef void (*kdz_body)(struct kdz_sink *sink, const void *context);
 
-/* Sends one frame. `body` is called twice with the same context and has to produce the same bytes;
- * a body beyond KDZ_WIRE_BODY_MAX is a fault of the suite. */
-void kdz_wire_send(enum kdz_frame_type type, kdz_body body, const void *context);
+/* Sends one frame. `body` is called twice with the same context and has to produce the same bytes.
+ * NULL, or what is wrong with the body, a fault of the suite; nothing whole was sent then. */
+const char *kdz_wire_send(enum kdz_frame_type type, kdz_body body, const void *context);
 
 /* One zero: ends whatever stood on the line before. */
 void kdz_wire_break(void);

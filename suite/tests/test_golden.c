@@ -5,6 +5,7 @@
 #include "../core/wire.c" /* for the sequence number of its frames */
 
 #include "fake.h"
+#include "fault.h"
 #include "message.h"
 
 #include <stdio.h>
@@ -176,7 +177,7 @@ static void test_fault_is_the_golden_frame(void **state)
 
     (void)state;
     line.frames = 9;
-    kdz_message_fault(KDZ_FAULT_EXCEPTION, "load access fault", "task 1", registers, 2);
+    kdz_fault_frame(KDZ_FAULT_EXCEPTION, "load access fault", "task 1", registers, 2);
     expect_golden("fault");
 }
 

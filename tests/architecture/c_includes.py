@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import graphlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,6 +58,26 @@ def includes(root: Path) -> list[Include]:
                     for name in _INCLUDE.findall(file.read_text())
                 ]
     return found
+
+
+def circles(root: Path, folder: str, offered: dict[str, str]) -> list[str]:
+    """A circle of units of `folder`, each a file's stem, or nothing.
+
+    `offered` names the unit behind a header outside the folder.
+    """
+    below: dict[str, set[str]] = {}
+    files = [file for file in sorted((root / folder).iterdir()) if file.suffix in SUFFIXES]
+    stems = {file.stem for file in files}
+    for file in files:
+        for name in _INCLUDE.findall(file.read_text()):
+            unit = offered.get(name, Path(name).stem if "/" not in name else "")
+            if unit in stems and unit != file.stem:
+                below.setdefault(file.stem, set()).add(unit)
+    try:
+        graphlib.TopologicalSorter(below).prepare()
+    except graphlib.CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 def owners(root: Path) -> dict[str, set[str]]:

@@ -48,6 +48,20 @@ def test_shared_code_holds_no_condition_on_a_kernel_or_a_board() -> None:
     assert c_includes.conditions(ROOT, SHARED) == []
 
 
+def test_no_circle_joins_the_units_of_the_core() -> None:
+    """Frames, messages, records and faults: each calls only what lies below it."""
+    assert c_includes.circles(ROOT, "suite/core", {"kadenz/fault.h": "fault"}) == []
+
+
+def test_a_circle_of_units_is_found(tmp_path: Path) -> None:
+    (tmp_path / "core").mkdir()
+    (tmp_path / "core" / "wire.c").write_text('#include "kadenz/fault.h"\n')
+    (tmp_path / "core" / "message.c").write_text('#include "wire.h"\n')
+    (tmp_path / "core" / "fault.c").write_text('#include "message.h"\n')
+    circle = c_includes.circles(tmp_path, "core", {"kadenz/fault.h": "fault"})
+    assert set(circle) == {"wire", "fault", "message"}
+
+
 def test_core_names_no_benchmark() -> None:
     names = set()
     for file in (ROOT / "suite" / "bench").glob("*.c"):
