@@ -8,15 +8,18 @@ cd "$ROOT"
 CLANG_FORMAT="$(command -v clang-format-14 || command -v clang-format)"
 failed=()
 
+LOGS="$(mktemp -d)"
+trap 'rm -rf "$LOGS"' EXIT
+names=()
+jobs=()
+
+# check NAME COMMAND...: starts a tool beside the others; what it prints is shown at the end.
 check() {
     local name="$1"
     shift
-    if "$@"; then
-        printf 'lint: %-14s ok\n' "$name"
-    else
-        printf 'lint: %-14s FAILED\n' "$name"
-        failed+=("$name")
-    fi
+    "$@" >"$LOGS/$name" 2>&1 &
+    names+=("$name")
+    jobs+=("$!")
 }
 
 # What is in the repository: not what a build put beside it.
@@ -31,15 +34,27 @@ clippy() {
     (cd fieldbus && cargo clippy --workspace --all-targets --locked --quiet -- -D warnings)
 }
 
+# The longest first.
+check clippy clippy
+check mypy .venv/bin/mypy --strict
 check ruff .venv/bin/ruff check .
 check ruff-format .venv/bin/ruff format --check .
-check mypy .venv/bin/mypy --strict
 check spelling spelling
 check prose .venv/bin/python scripts/prose.py
 check clang-format "$CLANG_FORMAT" --dry-run -Werror "${c_files[@]}"
 check shellcheck shellcheck "${shell_files[@]}"
 check cargo-fmt cargo fmt --manifest-path fieldbus/Cargo.toml --all --check
-check clippy clippy
+
+for i in "${!names[@]}"; do
+    name="${names[$i]}"
+    if wait "${jobs[$i]}"; then
+        printf 'lint: %-14s ok\n' "$name"
+    else
+        cat "$LOGS/$name"
+        printf 'lint: %-14s FAILED\n' "$name"
+        failed+=("$name")
+    fi
+done
 
 if [ "${#failed[@]}" -gt 0 ]; then
     printf 'lint: FAILED: %s\n' "${failed[*]}"
