@@ -362,13 +362,13 @@ def _remedy(error: Undefined, kind: Literal["edges", "latencies"], numbered: boo
         )
     if error.cause == "order":
         return (
-            "Values are taken for times of edges, each later than the one before: sort the rows by "
-            "time, or leave wrong ones out; `--kind latencies` where each says how late its cycle "
-            "was"
+            "Values are read as times of edges, each later than the previous one: sort the rows by "
+            "time, or remove wrong ones; use `--kind latencies` if each is the lateness of its "
+            "cycle"
         )
     return (
-        "Values are taken for times of edges: see --unit and --period-us; `--kind latencies` where "
-        "each says how late its cycle was"
+        "Values are read as times of edges: check --unit and --period-us; use `--kind latencies` "
+        "if each is the lateness of its cycle"
     )
 
 

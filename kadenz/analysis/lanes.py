@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from kadenz.analysis.deadlines import Misses
 from kadenz.analysis.jitter import JitterResult, tail_of
-from kadenz.analysis.outliers import Recorded, Worst, find_outliers
+from kadenz.analysis.outliers import Recorded, find_outliers
 from kadenz.analysis.results import LaneResult
 from kadenz.config.manifest import LaneEntry
 from kadenz.stats.autocorrelation import autocorrelation
 from kadenz.stats.box import box
 from kadenz.stats.cold import cold_effect, suggest_cold
+from kadenz.stats.common_causes import Worst
 from kadenz.stats.effective import effective_size
 from kadenz.stats.envelope import envelope
 from kadenz.stats.errors import Undefined

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kadenz.stats.common_causes import SHARE, CommonCauses, Factor, common_causes
+from kadenz.stats.common_causes import CommonCauses, Factor, Worst, common_causes
 from kadenz.stats.errors import Undefined
 from kadenz.stats.ordered import Ordered
 
@@ -43,14 +43,6 @@ MARKS = {
     AFTER_DRAIN: "came right after a drain of the storage",
     MIGRATION: "came right after a migration to another CPU",
 }
-
-
-@dataclass(frozen=True)
-class Worst:
-    """The share of samples that count as worst, and the false-alarm probability of a lane."""
-
-    share: float = SHARE
-    alpha: float = ALPHA
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +97,7 @@ def find_outliers(
             events,
             places=(CPU,),
             marks=_marks(warm.size, companions, np.asarray(recorded.drains, np.int64) - cold),
-            share=which.share,
-            alpha=which.alpha,
+            worst=which,
             ordered=ordered,
         )
         reason = ""

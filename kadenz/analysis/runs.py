@@ -10,7 +10,7 @@ from kadenz.analysis.deadlines import PERIOD, Asked, Misses, misses_of
 from kadenz.analysis.jitter import EDGES, JitterResult, jitter_of_record
 from kadenz.analysis.kept_traces import kept_traces
 from kadenz.analysis.lanes import analyse_lane, merge
-from kadenz.analysis.outliers import ALPHA, Recorded, Worst
+from kadenz.analysis.outliers import ALPHA, Recorded
 from kadenz.analysis.results import (
     BatchResult,
     LaneResult,
@@ -24,7 +24,7 @@ from kadenz.analysis.units import Unit, unit_of
 from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry, Warning  # noqa: A004
 from kadenz.config.params import number
 from kadenz.stats.box import box
-from kadenz.stats.common_causes import SHARE
+from kadenz.stats.common_causes import SHARE, Worst
 from kadenz.stats.errors import Undefined
 from kadenz.stats.exceedance import exceedance
 from kadenz.stats.ordered import Ordered

@@ -59,7 +59,7 @@ class Occupant:
         if self.kind == "thread":
             return f"the thread {self.name} (pid {self.number})"
         if self.kind == "idle":
-            return "nobody: the CPU was idle"
+            return "no thread: the CPU was idle"
         if self.kind == "unknown":
             return "unknown: the trace begins later"
         return f"{self.kind} {self.number}" + (f" ({self.name})" if self.name else "")

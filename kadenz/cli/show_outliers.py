@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The largest samples of a run, and what the worst have in common."""
+"""The largest samples of a run, and common causes of the worst."""
 
 from __future__ import annotations
 

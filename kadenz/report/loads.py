@@ -17,7 +17,7 @@ def load_of(manifest: Manifest) -> str:
     return manifest.conditions.get("load") or _NONE
 
 
-def told(entry: LoadEntry) -> str:
+def described(entry: LoadEntry) -> str:
     """ "disk: 141 MB/s written (idle 1.38)"."""
     text = f"{entry.name}: {_number(entry.rate)} {entry.unit} (idle {_number(entry.idle_rate)})"
     return text if entry.verified else f"{text}; not verified: {entry.reason}"
@@ -26,7 +26,7 @@ def told(entry: LoadEntry) -> str:
 def line(manifest: Manifest) -> str:
     """ "load disk: 141 MB/s written (idle 1.38)"; "" if no load was requested."""
     name = manifest.conditions.get("load", "")
-    parts = "; ".join(told(entry) for entry in manifest.loads)
+    parts = "; ".join(described(entry) for entry in manifest.loads)
     if not parts:
         return f"load {name}" if name else ""
     return f"load {parts}" if parts.startswith(f"{name}:") else f"load {name}: {parts}"

@@ -51,7 +51,7 @@ def common(bench: str, runs: Named) -> Table | None:
         return None
     return Table(
         name=labels.slug("in-common", bench),
-        title=f"{bench}: what the worst samples have in common",
+        title=f"{bench}: common causes of the worst samples",
         columns=(
             "Target",
             "Point",

@@ -11,7 +11,7 @@ from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.analysis.units import Unit
 from kadenz.config.manifest import Distribution
 from kadenz.report import digits, labels
-from kadenz.report.loads import told
+from kadenz.report.loads import described
 from kadenz.report.table import Cell, Table, badge, figure, whole, words
 from kadenz.stats.percentiles import Percentile
 from kadenz.stats.periodic import PeriodicOutliers
@@ -485,7 +485,7 @@ def manifest(label: str, run: RunResult) -> Table:
     rows += [(f"setting {key}", value) for key, value in target.settings.items()]
     rows += [(f"condition {key}", value) for key, value in made.conditions.items()]
     for load in made.loads:
-        rows += [(f"load {load.name}", told(load)), ("its command", " ".join(load.command))]
+        rows += [(f"load {load.name}", described(load)), ("its command", " ".join(load.command))]
     if made.build is not None:
         build = made.build
         rows += [

@@ -34,6 +34,18 @@ LEVELS = (0.5, 0.9, 0.99)
 
 
 @dataclass(frozen=True)
+class Worst:
+    """The samples that count as worst: the largest `share`, at least `fewest`.
+
+    At most `alpha` of series without a cause may show one.
+    """
+
+    share: float = SHARE
+    alpha: float = 0.05
+    fewest: int = FEWEST
+
+
+@dataclass(frozen=True)
 class Factor:
     """One test: how often an event occurred with the worst samples, and with the others.
 
@@ -136,18 +148,15 @@ def common_causes(
     *,
     places: Collection[str] = (),
     marks: Mapping[str, npt.ArrayLike] | None = None,
-    share: float = SHARE,
-    fewest: int = FEWEST,
-    alpha: float = 0.05,
+    worst: Worst = Worst(),  # noqa: B008 (frozen)
     seed: int = 1,
     ordered: Ordered | None = None,
 ) -> CommonCauses:
-    """Causes common to the largest `share` of `samples` (n,), n >= 10 * fewest.
+    """Causes common to the `worst` of `samples` (n,), n >= 10 * worst.fewest.
 
     `companions` by name, (n,) each, are counts of events since the previous sample or, if named in
-    `places`, the place where the sample was taken. `marks` by name are indices (m,). At least
-    `fewest` samples are the worst ones; if many share the smallest of their values, only those
-    above it.
+    `places`, the place where the sample was taken. `marks` by name are indices (m,). If many of the
+    worst share the smallest of their values, only those above it count.
 
     Method: a count is an event if it exceeds its median, 90th or 99th percentile; every place is
     an event. Each 2x2 table gets Fisher's exact one-sided p (more often with the worst).
@@ -157,48 +166,48 @@ def common_causes(
     Westfall and Young 1993), and never below Fisher's p. The odds ratio has Woolf's interval with
     1/2 added (Gart 1966), its variance multiplied by that of the shifted counts over the
     hypergeometric one. Clusters: gaps of at most 5 % of the mean gap, compared with uniform places;
-    period: the test of `periodic`. At most `alpha` of series without a cause show one (0.8 of it
+    period: the test of `periodic`. Of series without a cause at most alpha show one (0.8 of it
     for events, 0.1 each for clusters and for a period). Assumes a stationary series: a common drift
     of samples and companion is a common cause. Shows correlation, not which came first.
     """
-    array = as_samples(samples, "common causes", needed=10 * fewest)
+    array = as_samples(samples, "common causes", needed=10 * worst.fewest)
     data = order(array) if ordered is None else ordered
-    threshold, worst = _worst(array, data, share, fewest)
+    threshold, found = _worst(array, data, worst)
     left_out: dict[str, str] = {}
-    for_events = (1.0 - 2.0 * POSITION_PART) * alpha
-    shifts = _shifts(array.size, worst.size, for_events, seed)
+    for_events = (1.0 - 2.0 * POSITION_PART) * worst.alpha
+    shifts = _shifts(array.size, found.size, for_events, seed)
     answers = [
         _Answer(
             question,
             int(np.count_nonzero(mask)),
-            _shifted_counts(mask, worst, shifts),
-            int(np.count_nonzero(mask[worst])),
+            _shifted_counts(mask, found, shifts),
+            int(np.count_nonzero(mask[found])),
         )
         for question, mask in _questions(companions, places, marks or {}, array.size, left_out)
     ]
-    factors = _factors(answers, array.size, worst.size, for_events)
-    within, near, p_clustered = _clusters(worst, array.size)
+    factors = _factors(answers, array.size, found.size, for_events)
+    within, near, p_clustered = _clusters(found, array.size)
     return CommonCauses(
         n=int(array.size),
-        count=int(worst.size),
+        count=int(found.size),
         threshold=threshold,
-        indices=worst,
+        indices=found,
         factors=tuple(factors),
         asked=len(answers),
         left_out=left_out,
         near=near,
         within=within,
-        bursts=int(worst.size - near),
-        clustered=p_clustered < POSITION_PART * alpha,
-        every=_period(worst, array.size, POSITION_PART * alpha),
+        bursts=int(found.size - near),
+        clustered=p_clustered < POSITION_PART * worst.alpha,
+        every=_period(found, array.size, POSITION_PART * worst.alpha),
         smallest_p=1.0 / (1 + shifts.size),
         limit=for_events,
     )
 
 
-def _worst(array: Array, data: Ordered, share: float, fewest: int) -> tuple[float, Indices]:
+def _worst(array: Array, data: Ordered, which: Worst) -> tuple[float, Indices]:
     """The smallest of the worst values, and the indices of all of them."""
-    what = "common causes"
+    what, share, fewest = "common causes", which.share, which.fewest
     if not 0.0 < share <= LARGEST_SHARE:
         raise Undefined(what, f"a share of {share:g} is outside 0 ... {LARGEST_SHARE:g}")
     if fewest < 2:

@@ -82,5 +82,5 @@ def test_too_few_samples_are_not_blamed_on_units(tmp_path: Path) -> None:
 def test_a_binary_file_is_refused_with_the_expected_format(tmp_path: Path) -> None:
     (tmp_path / "trace.bin").write_bytes(b"1\n2\n\xff\xfe\x00")
     error = refused(tmp_path / "trace.bin")
-    assert "byte 4 is no UTF-8" in error.message
+    assert "byte 4 is not UTF-8" in error.message
     assert "numpy.save" in error.remedy

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kadenz.stats.common_causes import CommonCauses, common_causes
+from kadenz.stats.common_causes import CommonCauses, Worst, common_causes
 from kadenz.stats.errors import TooFew, Undefined
 from kadenz.stats.samples import Array, Floats
 
@@ -104,7 +104,7 @@ def test_the_interval_of_the_odds_ratio_contains_the_true_one() -> None:
         slow = rng.random(N) < np.where(event, 0.02, 0.001)
         samples = np.where(slow, 5000.0 + rng.random(N), rng.random(N))
         share = float(slow.mean())
-        made = common_causes(samples, {"event": event}, share=share, fewest=2, seed=number)
+        made = common_causes(samples, {"event": event}, worst=Worst(share, fewest=2), seed=number)
         assert made.count == slow.sum()
         inside += made.factors[0].low <= truth <= made.factors[0].high
     assert inside / 300 >= 0.93
@@ -178,15 +178,15 @@ def test_marks_are_tested_like_companions() -> None:
     assert made.common[0].rest_with == 0
 
 
-def refused(samples: Array, **options: float) -> str:
+def refused(samples: Array, worst: Worst = Worst()) -> str:  # noqa: B008 (frozen)
     with pytest.raises(Undefined) as caught:
-        common_causes(samples, {}, **options)  # type: ignore[arg-type]
+        common_causes(samples, {}, worst=worst)
     return str(caught.value)
 
 
 def test_samples_without_a_worst_are_refused_with_a_reason() -> None:
     assert "share the largest values" in refused(np.full(N, 7))
-    assert "outside" in refused(np.arange(N), share=0.5)
+    assert "outside" in refused(np.arange(N), Worst(share=0.5))
     with pytest.raises(TooFew):
         common_causes(np.arange(199), {})
 
