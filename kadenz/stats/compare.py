@@ -68,7 +68,6 @@ def compare(
     *,
     statistic: str | float = "median",
     threshold: float = 0.05,
-    lower_is_better: bool = True,
     between_runs: float = 0.0,
     step: float = 0.0,
     replicates: int = 2000,
@@ -93,7 +92,7 @@ def compare(
 
     Verdict, from the ratio's interval: "equivalent" if it is wholly inside the open band
     1/(1 + threshold) ... 1 + threshold (a change as large as `threshold` matters); else "worse" if
-    it is wholly above 1 ("better" unless `lower_is_better`), the contrary below; else
+    it is wholly above 1, "better" if it is wholly below; else
     "inconclusive". With one run per side also "inconclusive" if a side is worth fewer than 30
     independent samples, or if the samples beyond a percentile come in too few bursts.
     """
@@ -113,7 +112,6 @@ def compare(
         sides[1],
         statistic=statistic,
         threshold=threshold,
-        lower_is_better=lower_is_better,
         between_runs=between_runs,
     )
 
@@ -124,7 +122,6 @@ def judge(
     *,
     statistic: str | float,
     threshold: float,
-    lower_is_better: bool = True,
     between_runs: float = 0.0,
     spreads: tuple[Spread | None, Spread | None] | None = None,
 ) -> Comparison:
@@ -144,7 +141,7 @@ def judge(
         else _from_runs(base, cand, spreads, CONFIDENCE)
     )
     ratio = parts.ratio
-    verdict, reason = _verdict(parts.difference, ratio, threshold, lower_is_better)
+    verdict, reason = _verdict(parts.difference, ratio, threshold)
     if verdict == "inconclusive" and ratio is not None:
         reason = _step_words(base, cand, threshold) or reason
     few = _too_few(base, cand) if replicated else ""
@@ -153,9 +150,6 @@ def judge(
         verdict = "inconclusive"
         reason = f"{few.removesuffix('. Measure longer')}. Measure longer, or more runs"
     above, below = parts.p_above, parts.p_below
-    limit = 1.0 + threshold
-    if not lower_is_better:
-        above, below, limit = below, above, 1.0 / limit
     return Comparison(
         statistic=str(statistic),
         baseline=parts.baseline,
@@ -165,7 +159,7 @@ def judge(
         threshold=threshold,
         verdict=verdict,
         p_changed=None if ratio is None else min(1.0, 2.0 * min(above(1.0), below(1.0))),
-        p_beyond=None if ratio is None else above(limit),
+        p_beyond=None if ratio is None else above(1.0 + threshold),
         detectable=_detectable(ratio, threshold, CONFIDENCE),
         baseline_runs=base.count,
         candidate_runs=cand.count,
@@ -440,9 +434,7 @@ def _apart(base: Estimate, cand: Estimate, zero: bool) -> Estimate:
     return Estimate(value, low, high, cand.confidence, zero)
 
 
-def _verdict(
-    difference: Estimate, ratio: Estimate | None, threshold: float, lower_is_better: bool
-) -> tuple[Verdict, str]:
+def _verdict(difference: Estimate, ratio: Estimate | None, threshold: float) -> tuple[Verdict, str]:
     if ratio is None:
         if difference.low == difference.high == 0.0:
             return "equivalent", ""
@@ -458,9 +450,9 @@ def _verdict(
     if inside or abs(ratio.low - 1.0) + abs(ratio.high - 1.0) < hair:
         return "equivalent", ""
     if ratio.low > 1.0 + hair:
-        return ("worse" if lower_is_better else "better"), ""
+        return "worse", ""
     if ratio.high < 1.0 - hair:
-        return ("better" if lower_is_better else "worse"), ""
+        return "better", ""
     return "inconclusive", (
         f"the ratio is between {ratio.low:.4g} and {ratio.high:.4g}: neither distinct from 1 nor "
         f"within {lower:.4g} and {upper:.4g}. Measure longer, or more runs, or accept a larger "

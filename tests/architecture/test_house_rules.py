@@ -10,11 +10,14 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LINES = 600
 PORT_LINES = 400
+FUNCTION_LINES = 60
+PARAMETERS = 7
 # Data and generated files, which are not read from top to bottom.
 NO_SOURCE = {".lock", ".csv", ".json", ".svg", ".png", ".npy", ".bin", ".kdz", ".txt"}
 SOURCE = {".py", ".c", ".h", ".S", ".cc", ".cpp", ".hpp", ".rs", ".sh", ".cmake", ".ld"}
@@ -118,6 +121,38 @@ def test_unsafe_rust_is_in_one_crate_and_one_bridge() -> None:
         if file.suffix == ".rs" and "allow(unsafe_code)" in file.read_text()
     ]
     assert allowing == ["fieldbus/kadenz-dynamics/src/bridge.rs"]
+
+
+def functions(folder: str) -> Iterator[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    for file in tracked():
+        if file.suffix == ".py" and file.relative_to(ROOT).parts[0] == folder:
+            for node in ast.walk(ast.parse(file.read_text())):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                    yield file, node
+
+
+def height(node: ast.stmt) -> int:
+    assert node.end_lineno is not None
+    return node.end_lineno - node.lineno + 1
+
+
+def test_a_function_is_short_and_takes_few_parameters() -> None:
+    """Lines without docstring; parameters without options: those of a command, and those that are
+    passed by name and have a default."""
+    long = []
+    for file, node in functions("kadenz"):
+        lines = height(node) - (height(node.body[0]) if ast.get_docstring(node) else 0)
+        named = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        asked = [one for one, default in named if default is None]
+        every = [*node.args.posonlyargs, *node.args.args, *asked]
+        count = len([one for one in every if one.arg not in {"self", "cls"}])
+        command = any("command" in ast.unparse(one) for one in node.decorator_list)
+        where = f"{file.relative_to(ROOT)}:{node.lineno}: {node.name}"
+        if lines > FUNCTION_LINES:
+            long.append(f"{where} has {lines} lines, {FUNCTION_LINES} are allowed")
+        if count > PARAMETERS and not command:
+            long.append(f"{where} takes {count} parameters, {PARAMETERS} are allowed")
+    assert long == []
 
 
 def test_no_string_shows_a_placeholder() -> None:

@@ -109,7 +109,6 @@ def test_verdicts_name_the_change() -> None:
 
     assert verdict(1.2) == "worse"
     assert verdict(0.8) == "better"
-    assert verdict(1.2, lower_is_better=False) == "better"
     assert verdict(1.0) == "equivalent"
     assert verdict(1.05) == "worse"  # a change as large as the threshold matters
     assert verdict(1.03) == "equivalent"  # a change, but below the threshold
