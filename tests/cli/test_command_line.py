@@ -61,7 +61,7 @@ def test_every_command_explains_itself(command: str) -> None:
             ["run", "demo", "--target", "freertos/stm32f5@emulated"],
             ["no target `freertos/stm32f5@emulated`", "Did you mean `freertos/stm32f4@emulated`?"],
         ),
-        (["run", "demo", "--set", "size_bytes"], ["not KEY=NUMBER"]),
+        (["run", "demo", "--set", "size_bytes"], ["not KEY=VALUE"]),
         (["run", "demo", "--set", "samples=0"], ["one positive number"]),
         (["run", "demo", "--instrument", "oscilloscope"], ["is not one of"]),
         (

@@ -157,6 +157,6 @@ def test_a_single_difference_may_be_insignificant_among_many(tmp_path: Path) -> 
         for more in (["--each"], [])
     )
     assert (each[0]["outcome"], together[0]["outcome"]) == ("worse", "inconclusive")
-    assert "among 12 comparisons" in together[0]["reason"]
+    assert "over 12 comparisons" in together[0]["reason"]
     assert together[0]["p_together"] > 0.05 > together[0]["p_changed"]
     assert 0.5 < together[0]["superiority"] < 0.7

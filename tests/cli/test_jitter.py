@@ -54,7 +54,7 @@ def test_cycle_numbers_that_are_times_do_not_allocate_their_span(tmp_path: Path)
     [
         (["--window", "0"], "--window counts cycles"),
         (["--window", "3001"], "--window counts cycles"),
-        (["--kind", "edges"], "--period-us; `--kind latencies`"),
+        (["--kind", "edges"], "--period-us; use `--kind latencies`"),
         (["--kind", "edges", "--period-us", "1e-9"], "--period-us"),
     ],
 )
@@ -69,7 +69,7 @@ def test_decreasing_edges_may_be_latencies(tmp_path: Path) -> None:
     times[70:] -= 1_000_001
     np.save(tmp_path / "edges.npy", times)
     error = refused(tmp_path / "edges.npy", "--kind", "edges")
-    assert "edge 70" in error.message and "each later than the one before" in error.remedy
+    assert "edge 70" in error.message and "each later than the previous one" in error.remedy
 
 
 def test_too_few_samples_are_not_blamed_on_units(tmp_path: Path) -> None:
