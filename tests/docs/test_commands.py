@@ -30,8 +30,8 @@ SHORTER = (
     (r"samples=5000\b", "samples=200"),
     (r"--cpus 2-3\b", "--cpus 1"),
 )
-# Commands that need another machine, or would damage this one.
-ELSEWHERE = ("git clone", "rm -rf", "FreeRTOS-patched", "make clean")
+# Commands that need another machine or real time, or would damage this one.
+ELSEWHERE = ("git clone", "rm -rf", "FreeRTOS-patched", "make clean", "run motion", "--bus-inter")
 # Exit codes that are an answer: 3 a regression, 4 inconclusive; 1 for a tuning that this machine
 # refuses in part, as virtual machines do.
 ANSWERS = {"compare": {3, 4}, "gate": {3, 4}, "tune apply": {1}, "tune verify": {1}}

@@ -28,7 +28,7 @@ pub enum LayoutError {
     },
     /// The file is no layout.
     #[error(
-        "layout {path}: {}. The keys are in docs/fieldbus/motion.md; layouts/indy7.toml is an example",
+        "layout {path}: {}. The keys are in docs/how-to/run-the-motion.md; layouts/indy7.toml is an example",
         source.to_string().trim_end()
     )]
     Parse {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `kadenz-motion`: see `kadenz-motion --help` and docs/fieldbus/motion.md.
+//! `kadenz-motion`: see `kadenz-motion --help` and docs/how-to/run-the-motion.md.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

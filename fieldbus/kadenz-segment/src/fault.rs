@@ -166,12 +166,12 @@ impl Kind {
 impl FaultFile {
     /// Reads a fault file.
     pub fn read(path: &Path) -> Result<Self, SegmentError> {
-        Self::parse(&read_text(path, "fault file", "docs/fieldbus/segment.md shows how one looks")?, path)
+        Self::parse(&read_text(path, "fault file", "docs/reference/segment.md shows how one looks")?, path)
     }
 
     /// Parses text; `path` is for messages.
     pub fn parse(text: &str, path: &Path) -> Result<Self, SegmentError> {
-        let remedy = "docs/fieldbus/segment.md lists the faults and their keys";
+        let remedy = "docs/reference/segment.md lists the faults and their keys";
         ranges::check(path, text, ranges::FAULTS, remedy)?;
         let mut file: Self = toml::from_str(text).map_err(|error| from_toml(path, text, &error, remedy))?;
         let lines: Lines = toml::from_str(text).map_err(|error| from_toml(path, text, &error, remedy))?;

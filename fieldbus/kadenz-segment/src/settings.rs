@@ -47,7 +47,7 @@ pub struct RingSettings {
 impl Default for RingSettings {
     fn default() -> Self {
         // 600 ns: a 100BASE-TX device forwards in about half a microsecond; 20 m of cable add 100 ns.
-        // Clocks: docs/fieldbus/segment.md names the data sheets.
+        // Clocks: docs/explanation/segment.md names the data sheets.
         Self { tick_us: 250, hop_ns: 600, seed: 1, clock_step_ns: 10, clock_noise_ns: 11.5 }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Numbered fault scenarios on the segment's side: what goes wrong, and what exactly a master sees of it.
-//! (docs/fieldbus/conformance.md lists them; the motion application has its own, from M01.)
+//! (docs/reference/segment-conformance.md lists them; the motion application has its own, from M01.)
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "scenarios/analog.rs"]
@@ -495,7 +495,7 @@ fn a_wrong_fault_is_answered_by_its_mistake() {
         ("lose-frame@cycel=1", "Did you mean `cycle`?"),
         ("lose-frame@cycle=1,count=2,lasting_ms=3", "give count or lasting_ms, not both"),
         ("lose-frame@cycle=0", "--fault lose-frame@cycle=0: fault.cycle = 0. Choose a whole number from 1"),
-        ("lose-frame@cycle=1,count=x", "docs/fieldbus/segment.md"),
+        ("lose-frame@cycle=1,count=x", "docs/reference/segment.md"),
     ] {
         let message = Fault::from_argument(text).unwrap_err().to_string();
         assert!(message.contains(part), "{text}: {message}");

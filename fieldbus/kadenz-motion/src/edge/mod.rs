@@ -62,7 +62,9 @@ pub fn edge<W: Wire, O: Write>(
     record: u16,
 ) -> Result<(EdgeReport, Writer<O>), MotionError> {
     let terminals = layout.edge.ok_or_else(|| {
-        MotionError::Usage("the layout has no [edge] table. Name the two terminals: docs/fieldbus/motion.md".into())
+        MotionError::Usage(
+            "the layout has no [edge] table. Name the two terminals: docs/how-to/run-the-motion.md".into(),
+        )
     })?;
     let mut lanes = Lanes::begin(&mut writer, record, options.edges)?;
     let shared = Arc::new(Shared::default());

@@ -76,7 +76,7 @@ fn supervision(layout: &Layout) -> Result<(), Problem> {
     match counts.into_iter().find(|(_, value)| *value == 0) {
         Some((name, _)) => refuse(
             format!("supervision.{name} is 0"),
-            "Give at least 1, or leave the key out for its default (docs/fieldbus/motion.md, \"Supervision\")",
+            "Give at least 1, or leave the key out for its default (docs/reference/motion.md, \"Supervision\")",
         ),
         None => Ok(()),
     }
@@ -314,7 +314,7 @@ mod tests {
         assert!(refused("period_us = 1000", "period_us = 500").contains("Use 1000"));
         assert!(refused("sync0_after_us = 500", "sync0_after_us = 1000").contains("less than 1000"));
         assert!(refused("device = 2", "device = 1").contains("`joint 0` and `joint 1` both name device 1"));
-        assert!(refused("[edge]", "[[axis]]\nname = \"seventh\"").contains("docs/fieldbus/motion.md"));
-        assert!(refused("[cycle]", "[cycle").contains("docs/fieldbus/motion.md"));
+        assert!(refused("[edge]", "[[axis]]\nname = \"seventh\"").contains("docs/how-to/run-the-motion.md"));
+        assert!(refused("[cycle]", "[cycle").contains("docs/how-to/run-the-motion.md"));
     }
 }
