@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The demo campaign on both emulated boards and this Linux, and one report of all three.
+# Runs the demo campaign on both emulated boards and this Linux, and writes one report.
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Proves that the README's commands work where nothing is installed: bootstraps a minimal Debian into
-# a scratch folder, clones this checkout's last commit into it and runs one make target there. By
-# hand, as root, needs debootstrap.
+# Verifies that the README's commands work on a machine without any packages: bootstraps a minimal
+# Debian in a scratch folder, clones this checkout's last commit and runs one make target there. Run
+# manually, as root; needs debootstrap.
 #
 #   scripts/fresh-machine.sh [TARGET] [SUITE] [FOLDER]     demo, bookworm, /var/tmp/kadenz-fresh
 . "$(dirname "$0")/lib.sh"
@@ -11,10 +11,10 @@
 TARGET="${1:-demo}"
 SUITE="${2:-bookworm}"
 FOLDER="${3:-/var/tmp/kadenz-fresh}"
-# This system's own mirrors, as its package sources name them.
+# This system's own mirrors, from its package sources.
 MIRROR="${KADENZ_DEBIAN_MIRROR:-$(repository Debian)}"
 SECURITY="$(repository Debian-Security)"
-# The set-up itself starts from a shell, git, make and the right to install packages.
+# The set-up itself only needs a shell, git, make and the right to install packages.
 BEFORE=git,make,sudo,ca-certificates
 
 [ "$(id -u)" -eq 0 ] || die "a new system can only be set up by root" "Run: sudo $0 $*"
@@ -39,11 +39,11 @@ mkdir -p "$FOLDER"
 say "a new $SUITE in $new"
 debootstrap --variant=minbase --include="$BEFORE" "$SUITE" "$new" "$MIRROR" >"$FOLDER/bootstrap.log" ||
     die "debootstrap failed" "See $FOLDER/bootstrap.log"
-# Debian 12's current compilers for Rust are in its security archive, which every installation has.
+# Debian 12's current Rust compilers are in its security archive, which every installation has.
 echo "deb $SECURITY $SUITE-security main" \
     >"$new/etc/apt/sources.list.d/security.list"
 cp /etc/resolv.conf "$new/etc/resolv.conf"
-# A machine behind a proxy that inspects TLS has certificates of its own.
+# A machine behind a proxy that inspects TLS has its own certificates.
 cp --dereference /etc/ssl/certs/ca-certificates.crt "$new/etc/ssl/certs/ca-certificates.crt"
 mount -t proc proc "$new/proc"
 mount -t sysfs sys "$new/sys"

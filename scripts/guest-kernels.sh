@@ -1,20 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Linux kernels for guests, into the cache; nothing of them is ever installed on this machine.
+# Fetches or builds Linux kernels for guests into the cache. Installs nothing on this machine.
 #
 #   <cache>/guests/<isa>/<version>-<rt|plain>/
-#     kernel           as QEMU's -kernel takes it
-#     release          what `uname -r` says in the guest
+#     kernel           for QEMU's -kernel
+#     release          output of `uname -r` in the guest
 #     origin           the Debian package and its version
 #     config           the kernel's configuration
-#     disturbance.ko   kernels/linux/disturbance for this very kernel
+#     disturbance.ko   kernels/linux/disturbance built for this kernel
 #
 # x86_64 and aarch64: Debian's own kernels, 6.1 of Debian 12 and 6.12 of its backports, PREEMPT_RT
 # and plain. riscv64: Debian has no PREEMPT_RT kernel, so 6.12 is built from Debian's linux-source,
 # twice, with boards/riscv64/linux.config (Linux 6.12 lets riscv64 select it: arch/riscv/Kconfig).
 #
 # Usage: guest-kernels.sh [ISA|ISA/VERSION-rt|ISA/VERSION-plain ...]
-#   Default: all three ISAs. A kernel that is there is left unchanged; remove <cache>/guests to get
+#   Default: all three ISAs. An existing kernel is left unchanged; remove <cache>/guests to get
 #   newer ones. `make setup` fetches x86_64/6.12-rt and x86_64/6.12-plain, which are downloads.
 . "$(dirname "$0")/lib.sh"
 PRIVATE_APT="$CACHE/apt-guests"
@@ -24,8 +24,8 @@ PRIVATE_APT_WHAT="kernels of guests"
 PRIVATE_APT_ARCHITECTURES='"amd64"; "arm64";'
 . "$(dirname "$0")/private-apt.sh"
 
-# Read once into a cache of apt's: a question then takes no second. (The lists here are read anew
-# only together with it.)
+# apt reads its lists once into its own cache, so that a query takes less than a second. (The lists
+# are only updated together with it.)
 private_apt() {
     local tool="$1"
     shift
@@ -41,14 +41,14 @@ HOST_ARCH="$(dpkg --print-architecture)"
 
 MODULE_HASH="$(inputs_hash "$SOURCE/disturbance.c" "$SOURCE/Kbuild")"
 
-# complete ISA VERSION FLAVOUR: all of it is there, the module of the present source included.
+# complete ISA VERSION FLAVOUR: true if all files exist, with a module of the current source.
 complete() {
     local folder="$GUESTS/$1/$2-$3" wanted="$MODULE_HASH"
     [ "$1" != riscv64 ] || wanted="$wanted $(inputs_hash "$ROOT/boards/riscv64/linux.config")"
     [ -f "$folder/kernel" ] && [ "$(cat "$folder/made-from" 2>/dev/null)" = "$wanted" ]
 }
 
-# finish FOLDER ISA: a folder becomes visible when it is whole.
+# finish FOLDER ISA: makes a complete folder visible.
 finish() {
     local to made="$MODULE_HASH"
     to="$GUESTS/$2/$(basename "$1")"
@@ -85,8 +85,8 @@ fetch() {
         "Debian did not give $*" "Its message is above; try again later"
 }
 
-# build_module TREE ISA FOLDER VARIABLE=VALUE...: the planted disturbance against a kernel's headers.
-# The type information of modules (BTF) needs a further tool and is not used here.
+# build_module TREE ISA FOLDER VARIABLE=VALUE...: builds the planted disturbance against a kernel's
+# headers. BTF type information would need another tool and is not used.
 build_module() {
     local tree="$1" isa="$2" folder="$3" log="$3/module.log" build="$WORK/disturbance"
     shift 3
@@ -134,7 +134,8 @@ debian_kernel() {
     finish "$new" "$isa"
 }
 
-# make_riscv64 OUT TARGET...: make in the source tree, quietly, its end shown when it fails.
+# make_riscv64 OUT TARGET...: runs make quietly in the source tree; on failure shows the last
+# output.
 make_riscv64() {
     local out="$1"
     shift
@@ -147,14 +148,14 @@ make_riscv64() {
     }
 }
 
-# configure OUT FLAVOUR: every line of the wanted configuration holds, or it is an error.
+# configure OUT FLAVOUR: fails unless every line of the requested configuration is in effect.
 configure() {
     local line
     mkdir -p "$1"
     cp "$ROOT/boards/riscv64/linux.config" "$1/wanted"
     case "$2" in
     rt) echo CONFIG_PREEMPT_RT=y >>"$1/wanted" ;;
-    plain) echo CONFIG_PREEMPT_VOLUNTARY=y >>"$1/wanted" ;; # as Debian's plain kernels start
+    plain) echo CONFIG_PREEMPT_VOLUNTARY=y >>"$1/wanted" ;; # like Debian's plain kernels at boot
     esac
     make_riscv64 "$1" allnoconfig
     while read -r line; do
@@ -172,7 +173,7 @@ riscv64_source() {
     fetch "$WORK/debs" "$package=$meta"
     dpkg-deb --fsys-tarfile "$WORK"/debs/*.deb | tar -C "$WORK" -x --strip-components=3 \
         "./usr/src/$package.tar.xz"
-    # Neither documentation nor the largest driver is needed; the latter's Kconfig is.
+    # Skip the documentation and the largest driver, except for the driver's Kconfig.
     tar -C "$WORK" -x --xz -f "$WORK/$package.tar.xz" --exclude='*/drivers/gpu/drm/amd/include' \
         --exclude='*/Documentation/*/*' --exclude='*/tools/testing'
     rm -rf "$WORK/debs" "$WORK/$package.tar.xz"
@@ -180,7 +181,7 @@ riscv64_source() {
     ORIGIN="Debian $package $meta, boards/riscv64/linux.config"
 }
 
-# watch_build OUT: tells how far a build is, for it takes minutes.
+# watch_build OUT: reports the progress of a build, which takes minutes.
 watch_build() {
     local out="$1" begun="$SECONDS"
     while sleep 30; do
@@ -196,7 +197,7 @@ riscv64_kernel() {
     say "riscv64: building Linux 6.12 $flavour: several minutes of two processors"
     watch_build "$out" &
     watcher=$!
-    # shellcheck disable=SC2064  # this very process
+    # shellcheck disable=SC2064  # this process
     trap "kill $watcher 2>/dev/null || true" EXIT
     make_riscv64 "$out" Image modules
     kill "$watcher" 2>/dev/null || true
@@ -213,7 +214,7 @@ riscv64_kernel() {
     finish "$new" riscv64
 }
 
-# want ISA VERSION FLAVOUR: adds a kernel to those that are missing, unless it is complete.
+# want ISA VERSION FLAVOUR: adds a kernel to the missing ones, unless it is complete.
 want() {
     complete "$1" "$2" "$3" || missing+=("$1 $2 $3")
 }
@@ -241,7 +242,7 @@ for wanted; do
 done
 if [ "${#missing[@]}" -eq 0 ]; then exit 0; fi
 
-# A lock of its own: this takes minutes, and another set-up need not wait for it.
+# A separate lock: this takes minutes, and another set-up need not wait for it.
 mkdir -p "$WORK"
 exec 9>"$GUESTS/lock"
 flock 9

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What the set-up scripts share: messages, root, the cache, stamps. Sourced, never run.
+# Shared by the set-up scripts: messages, root, the cache, stamps. Sourced, never run.
 set -euo pipefail
 
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 export ROOT
 
-# Downloads and private tools live outside the checkout, so that clones share them and `make clean`
-# costs no download. kadenz/tools.py looks in the same place.
+# Downloads and private tools are outside the checkout, so that clones share them and `make clean`
+# causes no download. kadenz/tools.py uses the same folder.
 CACHE="${XDG_CACHE_HOME:-$HOME/.cache}/kadenz"
 export CACHE
 
@@ -38,12 +38,12 @@ at_least() {
     [ "$(printf '%s\n%s\n' "$2" "$1" | sort --version-sort | head -n 1)" = "$2" ]
 }
 
-# One hash over the contents of files, to name what a stamp was made from.
+# One hash over the contents of files: the inputs of a stamp.
 inputs_hash() {
     cat "$@" | sha256sum | cut -c 1-16
 }
 
-# Only one set-up at a time works on the cache: a second one waits for the first.
+# Only one set-up at a time uses the cache: a second one waits for the first.
 lock_cache() {
     mkdir -p "$CACHE"
     exec 9>"$CACHE/lock"

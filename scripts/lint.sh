@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
 
-# One version of clang-format decides, because versions disagree; some systems name it without.
+# One version of clang-format decides, because versions differ; some systems omit it in the name.
 CLANG_FORMAT="$(command -v clang-format-14 || command -v clang-format)"
 failed=()
 
@@ -22,7 +22,7 @@ check() {
     jobs+=("$!")
 }
 
-# What is in the repository: not what a build put beside it.
+# Only files of the repository, no build output.
 mapfile -t c_files < <(git ls-files '*.c' '*.h' '*.cc' '*.cpp' '*.hpp')
 mapfile -t shell_files < <(git ls-files 'scripts/*.sh' 'benchmarks/*.sh' .ci/run)
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# An apt of our own: separate sources, lists and cache under the cache folder, the system's keys.
-# It can download and unpack; it never installs. Sourced after lib.sh.
+# A private apt: separate sources, lists and cache in the cache folder, with the system's keys. It
+# downloads and unpacks; it never installs. Sourced after lib.sh.
 
 PRIVATE_APT_WHAT="${PRIVATE_APT_WHAT:-backported tools}" # for messages
 PRIVATE_APT="${PRIVATE_APT:-$CACHE/apt}"
-# Whose packages are listed: this machine's, or those named ("amd64"; "arm64";).
+# Architectures of the lists: this machine's, or those given ("amd64"; "arm64";).
 PRIVATE_APT_ARCHITECTURES="${PRIVATE_APT_ARCHITECTURES:-\"$(dpkg --print-architecture)\";}"
 
 private_apt() {
@@ -14,7 +14,7 @@ private_apt() {
     APT_CONFIG="$PRIVATE_APT/apt.conf" "$tool" "$@"
 }
 
-# repository LABEL: where this system's own apt finds the archive of that label, its mirror included.
+# repository LABEL: the URL from which this system's own apt gets the archive of that label.
 repository() {
     # shellcheck disable=SC2016  # apt's own names
     apt-get indextargets --format '$(LABEL) $(REPO_URI)' 2>/dev/null |
@@ -29,7 +29,7 @@ private_apt_sources() {
     id="$(. /etc/os-release && echo "$ID")"
     # shellcheck source=/dev/null
     codename="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
-    # Labels stand in the lists, and an image may come without lists.
+    # Labels are in the lists, and an image may lack lists.
     [ -n "$(repository Debian)$(repository Ubuntu)" ] || as_root apt-get update -qq
     debian="${KADENZ_DEBIAN_MIRROR:-$(repository Debian)}"
     [ -n "$debian" ] || die \
@@ -51,13 +51,13 @@ private_apt_sources() {
 
 private_apt_update() {
     local stamp="$PRIVATE_APT/updated"
-    # Lists of the last hour are new enough: one set-up asks twice.
+    # Lists of the last hour are recent enough: one set-up updates them twice.
     if [ -n "$(find "$stamp" -mmin -60 2>/dev/null)" ]; then
         return 0
     fi
     mkdir -p "$PRIVATE_APT"/{state/lists/partial,cache/archives/partial,conf.d}
     private_apt_sources >"$PRIVATE_APT/sources.list"
-    # Nothing counts as installed: what is downloaded does not depend on what this system has today.
+    # Nothing counts as installed, so that downloads do not depend on this system's packages.
     : >"$PRIVATE_APT/status"
     cat >"$PRIVATE_APT/apt.conf" <<CONF
 Dir::Etc::sourcelist "$PRIVATE_APT/sources.list";
@@ -79,7 +79,7 @@ CONF
     touch "$stamp"
 }
 
-# private_apt_download NAME...: the packages and all they need, as .deb files in the cache.
+# private_apt_download NAME...: the packages and their dependencies, as .deb files in the cache.
 private_apt_download() {
     private_apt_clean_archives
     private_apt apt-get install --download-only --yes --quiet=2 --no-install-recommends \

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The picture of the README: the top of a real report, by a headless browser.
+# Makes the picture of the README: the top of a real report, by a headless browser.
 #   scripts/report-picture.sh reports/demo.html docs/images/report.png
-# Chromium is needed for this alone; nothing else in kadenz uses it.
+# Only this script needs Chromium.
 . "$(dirname "$0")/lib.sh"
 
 report="$(realpath "${1:?report, an HTML file}")"

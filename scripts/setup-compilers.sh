@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Ends a set-up: compiles and links a line with each compiler it promises, as the builds do. An
-# installed package is no proof; a compiler without its C library fails here and not in a build.
+# Last step of a set-up: compiles and links one line with each required compiler, like the builds. A
+# compiler without its C library fails here instead of in a build.
 #
 # Usage: setup-compilers.sh [guests]     guests: the compilers that only guests need.
 . "$(dirname "$0")/lib.sh"
@@ -12,7 +12,7 @@ printf '#include <stdint.h>\nint main(void) { return (int)sizeof(uint32_t) - 4; 
     >"$scratch/line.c"
 printf '#include <vector>\nint main() { return std::vector<int>(1).at(0); }\n' >"$scratch/line.cc"
 
-# compiles PURPOSE COMMAND...: the command ends in the source file.
+# compiles PURPOSE COMMAND...: the last argument of the command is the source file.
 compiles() {
     local purpose="$1"
     shift

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the packages of scripts/debian-packages.txt that are missing; asks dpkg, not a stamp,
-# because somebody may have removed one since.
+# Installs the missing packages of scripts/debian-packages.txt. Queries dpkg instead of a stamp,
+# because a package may have been removed since.
 . "$(dirname "$0")/lib.sh"
 
 LIST="${1:-$ROOT/scripts/debian-packages.txt}"
@@ -16,8 +16,8 @@ is_installed() {
     [ "$(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# alternatives LINE: the names a line offers this architecture, one a line. `[arm64]` after a name
-# offers it on arm64 only, `[!arm64]` everywhere else, as in Debian's control files.
+# alternatives LINE: the names of a line for this architecture, one per line. `[arm64]` after a name
+# restricts it to arm64, `[!arm64]` to all others, as in Debian's control files.
 alternatives() {
     tr '|' '\n' <<<"${1%%#*}" | tr -d '[:blank:]' | sed '/^$/d' |
         while IFS='[' read -r name on; do
@@ -52,7 +52,7 @@ install=()
 for names in "${missing[@]}"; do
     chosen=
     for name in ${names//|/ }; do
-        # A name that exists only as a dependency of another has no candidate.
+        # A name that only exists as another package's dependency has no candidate.
         candidate="$(apt-cache policy "$name" | sed -n 's/^  Candidate: //p')"
         if [ -n "$candidate" ] && [ "$candidate" != "(none)" ]; then
             chosen="$name"

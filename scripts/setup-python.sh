@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes .venv with the pinned dependencies of pyproject.toml. Argument: the extras, "parquet" for
-# the demo or "dev,parquet" for the tests. What a .venv has beyond that stays.
+# Creates .venv with the pinned dependencies of pyproject.toml. Argument: the extras, "parquet" for
+# the demo or "dev,parquet" for the tests. Other packages in .venv stay.
 . "$(dirname "$0")/lib.sh"
 
 EXTRAS="${1:-}"
@@ -12,7 +12,7 @@ NEEDED_PYTHON=3.11 # pyproject.toml: requires-python
 hash="$(inputs_hash "$ROOT/pyproject.toml")"
 if [ -x "$VENV/bin/kadenz" ] && [ -f "$STAMP" ]; then
     read -r had extras <"$STAMP" || true
-    # What is there and what is wanted, each extra once.
+    # The present and the requested extras, each once.
     EXTRAS="$(tr ',' '\n' <<<"$extras,$EXTRAS" | sed '/^$/d' | sort -u | paste -sd, -)"
     if [ "$had $extras" = "$hash $EXTRAS" ]; then
         exit 0

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes sure of QEMU 10 or newer and of the plugin header of the same version.
+# Provides QEMU 10 or newer, and the plugin header of the same version.
 #
-# Where the system's QEMU is older (Debian 12: 7.2), Debian's backport is unpacked privately into
-# the cache: apt runs with its own lists and its own cache, nothing is installed and nothing of the
-# system is upgraded. Installing the backport properly would upgrade shared packages.
+# If the system's QEMU is older (Debian 12: 7.2), Debian's backport is unpacked privately into the
+# cache. apt uses its own lists and cache; nothing is installed or upgraded. Installing the backport
+# would upgrade shared packages.
 #
 # Usage: setup-qemu.sh [guests]     guests: also the three emulators that Linux guests run in.
 . "$(dirname "$0")/lib.sh"
@@ -32,8 +32,8 @@ usable() {
     done
 }
 
-# A wrapper a program: the libraries beside it first, then the system's; its firmware beside it.
-# `exec` keeps the process id, so that a signal reaches QEMU itself.
+# One wrapper per program: private libraries first, then the system's; private firmware. `exec`
+# keeps the process id, so that a signal reaches QEMU itself.
 write_wrapper() {
     cat >"$QEMU/new/bin/$1" <<WRAPPER
 #!/bin/sh
@@ -47,8 +47,8 @@ WRAPPER
     chmod +x "$QEMU/new/bin/$1"
 }
 
-# The program also looks for modules where the system's QEMU keeps its own, and aborts on finding
-# those of another version. Its search path is a string: one of the same length that leads nowhere.
+# The program also searches the module folder of the system's QEMU, and aborts on modules of another
+# version. Replace the path in the binary by a nonexistent one of the same length.
 forget_system_modules() {
     LC_ALL=C sed -i "s|/usr/lib/$multiarch/qemu\x00|/usr/lib/$multiarch/none\x00|g" \
         "$(readlink -f "$1")"
@@ -64,7 +64,7 @@ unpack_backport() {
     private_apt_download "${PACKAGES[@]}"
     for deb in "$PRIVATE_APT"/cache/archives/*.deb; do
         case "$(basename "$deb")" in
-        # The C library must be the system's: it belongs to the loader that starts the program.
+        # Use the system's C library: it must match the loader that starts the program.
         libc6_* | libgcc-s1_* | libstdc++6_*) ;;
         *) dpkg --extract "$deb" "$QEMU/new/root" ;;
         esac
@@ -83,7 +83,7 @@ unpack_backport() {
     private_apt_clean_archives
 }
 
-# The header is in Debian's source package only, and must match the emulator's plugin API.
+# The header is only in Debian's source package, and must match the emulator's plugin API.
 fetch_header() {
     local version="$1"
     [ -f "$QEMU/include/$version/qemu-plugin.h" ] && return 0

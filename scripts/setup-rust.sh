@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes sure of a Rust new enough for fieldbus/, with rustfmt and clippy. cargo also fetches the
-# kernel's source from crates.io, so the demo needs it, too. Uses the one in PATH when it is;
-# otherwise Debian's packages. Debian 12's own rustc is 1.63, but its security archive keeps a
+# Provides a Rust recent enough for fieldbus/, with rustfmt and clippy. cargo also fetches the
+# kernel's source from crates.io, so the demo needs it, too. Uses Rust from PATH if it is recent
+# enough, otherwise Debian's packages. Debian 12's own rustc is 1.63, but its security archive has a
 # current one for building browsers: rustc-web.
 . "$(dirname "$0")/lib.sh"
 
@@ -42,7 +42,7 @@ for route in "${ROUTES[@]}"; do
     if [ -z "$candidate" ] || ! at_least "$candidate" "$NEEDED_RUST"; then
         continue
     fi
-    # rustc-web conflicts with an older cargo or rustup that somebody chose to install.
+    # rustc-web conflicts with an older cargo or rustup that the user installed.
     removed="$(apt-get install --simulate --no-install-recommends "${packages[@]}" |
         sed -n 's/^Remv \([^ ]*\).*/\1/p')"
     [ -z "$removed" ] || die \

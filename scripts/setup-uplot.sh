@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Fetches uPlot, with which the pictures of a report zoom, from the npm registry into the cache and
-# from there into kadenz/report/static, which a wheel carries as package data. Without a network a
-# report works as well, with pictures that stand still; a package of another content is an error.
+# Fetches uPlot, which makes the plots of a report zoomable, from the npm registry into the cache,
+# and copies it into kadenz/report/static, package data of a wheel. Without a network, reports work
+# with static plots. A package with different content is an error.
 . "$(dirname "$0")/lib.sh"
 
 VERSION=1.6.32
-# dist.integrity of this version as the registry has it, in hexadecimal.
+# dist.integrity of this version in the registry, in hexadecimal.
 SHA512=2883159c6ebccefbb95d751b0b82d010f9e1c0ec41b8bc96d401eda66e882935
 SHA512+=c89a46cb824332fa369b8cb8122cc6ac36e186cd09bf7a9ded3a4c93c6989023
 FILES=(LICENSE dist/uPlot.iife.min.js dist/uPlot.min.css)
