@@ -49,7 +49,7 @@ rust_tests() {
 }
 
 # The simulations of the statistics need one processor and nothing else of the machine for several
-# minutes. Others often wait, those in real time most of all, so the simulations use the remaining time of the processors.
+# minutes. Others often wait, those in real time most of all: the simulations run beside them.
 BESIDE="$LOGS/stats-beside"
 rm -f "$BESIDE.code"
 (
