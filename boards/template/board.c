@@ -17,7 +17,7 @@ const char *kdz_board_name(void)
     return "template";
 }
 
-/* Clocks first, then the console, so that a fault in what follows can be told; last the interrupt
+/* Clocks first, then the console, so that a later fault can be reported; last the interrupt
  * controller: the software interrupt enabled, less urgent than what the kernel never masks. */
 void kdz_board_init(void)
 {

@@ -57,7 +57,7 @@ static const char *binary_holds_one(void)
     expect(&reason, kdz_sem_take(sem, 0) == KDZ_TIMEOUT, "a new semaphore was not empty");
     expect(&reason, kdz_sem_give(sem) == KDZ_OK, "a give to an empty semaphore failed");
     (void)kdz_sem_give(sem);
-    expect(&reason, kdz_sem_take(sem, 0) == KDZ_OK, "what was given was not there");
+    expect(&reason, kdz_sem_take(sem, 0) == KDZ_OK, "a take after a give found nothing");
     expect(&reason, kdz_sem_take(sem, 0) == KDZ_TIMEOUT, "a binary semaphore held two");
     kdz_sem_destroy(sem);
     sem = kdz_sem_create(KDZ_SEM_BINARY, 1, 1);

@@ -22,7 +22,7 @@ static const char *delay_until_does_not_drift(void)
     return reason;
 }
 
-static const char *a_missed_moment_is_told(void)
+static const char *a_missed_moment_is_reported(void)
 {
     const char *reason = NULL;
     const uint32_t period = kdz_case_ms(4);
@@ -41,7 +41,7 @@ struct kdz_cases kdz_cases_time(void)
 {
     static const struct kdz_case cases[] = {
         {"delay until does not drift", "", delay_until_does_not_drift},
-        {"a missed moment is told", "", a_missed_moment_is_told},
+        {"a missed moment is reported", "", a_missed_moment_is_reported},
     };
     return (struct kdz_cases){cases, sizeof cases / sizeof cases[0]};
 }

@@ -23,7 +23,7 @@ static void check_timer(kdz_handle timer)
                "the next moment is not the last plus a period");
         expect(reason, (int32_t)(kdz_tick_now() - wake) >= 0, "a wait ended before its moment");
     }
-    /* Two moments pass unseen. Both are told at once, and neither ends the third wait early. */
+    /* Two moments pass unseen. Both are reported at once, and neither ends the third wait early. */
     for (uint32_t pause = wake; (int32_t)(kdz_tick_now() - (wake + 2u * period)) < 0;) {
         (void)kdz_delay_until(&pause, kdz_case_ms(1));
     }

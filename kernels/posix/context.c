@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What stands beside a sample. Level 1 costs two calls (getcpu from the vDSO, getrusage(2) of the
- * thread), level 2 reads three files of /proc besides: docs/explanation/wakeup-latency.md.
+ * The context of a sample. Level 1 costs two calls (getcpu from the vDSO, getrusage(2) of the
+ * thread), level 2 also reads three files of /proc: docs/explanation/wakeup-latency.md.
  */
 #include "context.h"
 

@@ -95,7 +95,7 @@ kdz_status posix_policy_take(const struct kdz_thread_spec *spec)
         return KDZ_DENIED;
     }
     if (policy == KDZ_POLICY_DEADLINE && errno == EBUSY) {
-        kdz_explain("SCHED_DEADLINE: no bandwidth left for so many threads "
+        kdz_explain("SCHED_DEADLINE: no bandwidth left for this number of threads "
                     "(sched_rt_runtime_us): plan fewer");
         return KDZ_NO_MEMORY;
     }

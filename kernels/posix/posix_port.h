@@ -62,7 +62,7 @@ void posix_become(kdz_handle self, const char *name);
 /* Whether there is such a policy with such a period. */
 bool posix_policy_known(const struct kdz_thread_spec *spec);
 
-/* The calling thread takes it on; `spec` has options. Explains what is denied. */
+/* Gives the calling thread the policy in the options of `spec`. Explains a denial. */
 kdz_status posix_policy_take(const struct kdz_thread_spec *spec);
 
 /* ---- processes.c: threads with an address space of their own --------------------------------- */

@@ -7,7 +7,7 @@
  * What holds for all calls:
  *   - A handle is an index into a pool of fixed size. No kernel type leaves this folder.
  *   - Calls that are timed (give, take, lock, unlock, send, receive, yield, suspend, resume) pass
- *     straight through to the kernel. Checks of arguments belong into create.
+ *     straight through to the kernel. Check arguments in create.
  *   - Time-outs are ticks; KDZ_FOREVER never runs out.
  *   - What the kernel can do is registered by name, beside the code that does it: abilities of
  * these calls with KDZ_HAS(yield, "yield"), queues, notifications, locks and timers with

@@ -49,7 +49,7 @@ static const struct kdz_param params[] = {
     [THREADS] = {"threads", 0, 0, 64}, /* 0: one a core, bound to it */
     [CORE] = {"core", UNBOUND, 0, UNBOUND},
     [DISTANCE_US] = {"distance_us", 0, 0, 1000000}, /* each thread's period above the last one's */
-    [PHASE_US] = {"phase_us", 0, 0, 1000000},       /* each thread begins so much after the last */
+    [PHASE_US] = {"phase_us", 0, 0, 1000000},       /* of each thread, after the last one's start */
     [POLICY] = {"policy", KDZ_POLICY_FIFO, 0, KDZ_POLICIES - 1u, policies},
     [TIMER] = {"timer", SLEEP, 0, sizeof timers / sizeof timers[0] - 1u, timers},
     [CONTEXT] = {"context", 0, 0, KDZ_CONTEXT_LEVELS - 1u, contexts},
@@ -159,7 +159,7 @@ static void enter(uint8_t lane, uint32_t cycle, uint32_t wake, kdz_time woke)
     }
 }
 
-/* What goes with the sample, read after it and outside of what is timed. */
+/* The sample's companions, read after it and outside the timed region. */
 static void accompany(uint8_t lane, uint32_t cycle, kdz_handle context)
 {
     struct kdz_record *record = &cyclic.point->record;

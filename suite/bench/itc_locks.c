@@ -37,7 +37,7 @@ KDZ_SHARED static struct {
     kdz_handle again; /* task 1 owns it: task 2 may queue up */
     kdz_handle done;  /* task 2 has had it and given it back */
     bool process;
-    volatile uint32_t last;    /* task 2 ends after so many: last.h */
+    volatile uint32_t last;    /* task 2 ends after this number: last.h */
     volatile bool owned;       /* by task 1 */
     volatile bool still_owned; /* what task 2 saw of that once it had the mutex */
     volatile uint32_t asked;   /* times that task 2 went into its lock */

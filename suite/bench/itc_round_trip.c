@@ -41,7 +41,7 @@ KDZ_SHARED static struct {
     kdz_handle task_a;
     kdz_handle task_b;
     uint32_t bytes;
-    volatile uint32_t last; /* task 2 ends after so many messages: last.h */
+    volatile uint32_t last; /* task 2 ends after this number of messages: last.h */
     enum kdz_round_trip_part part;
     volatile kdz_time arrived; /* one way: stamp of task 2 */
     /* Aligned as any structure that is sent would be: copying by words or by bytes is a factor of
@@ -156,7 +156,7 @@ static void task_1(void *unused)
         }
         passed = once(&span);
         kdz_prove(record, passed, "sending or receiving returned an error");
-        kdz_prove(record, same(), "the reply differs from what was sent");
+        kdz_prove(record, same(), "the reply differs from the message");
         kdz_record_add(record, 0, span);
         if (kdz_record_full(record, 0) && trip.last == KDZ_NO_LAST) {
             kdz_record_drain(record);

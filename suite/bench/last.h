@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * When the second of two tasks ends: after so many messages, a number that the first one sets
+ * When the second of two tasks ends: after a number of messages that the first one sets
  * before it sends the last. The second looks once its answer is out, and by then the first, where
  * no pause parts two samples, may have sent the next. "This is the last" would be taken for the
- * message before, and the last would wait for ever.
+ * message before, and the last would wait forever.
  */
 #ifndef KDZ_BENCH_LAST_H
 #define KDZ_BENCH_LAST_H

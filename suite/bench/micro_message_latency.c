@@ -203,7 +203,7 @@ static void sampled_sender(void *arg)
 
         kdz_prove(&point->record, m.arrived == n + 1 && m.status == KDZ_OK,
                   "the receiver did not receive once");
-        kdz_prove(&point->record, same(), "what arrived differs from what was sent");
+        kdz_prove(&point->record, same(), "the received message differs from the sent one");
         kdz_keep(&point->record, 0, kdz_span(begin, m.end));
     }
 }

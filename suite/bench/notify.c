@@ -29,7 +29,7 @@ KDZ_SHARED static struct {
     bool one_way;
     bool process;
     volatile bool ready;       /* task 2 has started */
-    volatile uint32_t last;    /* task 2 ends after so many: last.h */
+    volatile uint32_t last;    /* task 2 ends after this number: last.h */
     volatile kdz_time arrived; /* one way: stamp of task 2 */
     /* The proof. Task 2 notes what it saw of `sent` when it woke: a wake-up without a notification,
      * or one that was lost, does not match. */

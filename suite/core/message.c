@@ -15,7 +15,7 @@ static void send(enum kdz_frame_type type, kdz_body body, const void *context)
 }
 
 /* ---- HELLO ----------------------------------------------------------------------------------- */
-/* The names of what is registered and can be had. */
+/* The names of the registered mechanisms that are available. */
 static void capabilities(struct kdz_sink *sink)
 {
     const struct kdz_mechanism *each;

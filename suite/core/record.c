@@ -108,7 +108,7 @@ const char *kdz_record_open(struct kdz_record *record, uint16_t id, const struct
     record->lane_count = (uint8_t)shape->lanes;
     if (names_length(record) > KDZ_RECORD_NAMES_MAX) {
         record->lane_count = 0;
-        return "the names of so many lanes do not fit in one frame: plan fewer threads, or fewer "
+        return "the names of these lanes do not fit in one frame: plan fewer threads, or fewer "
                "values beside each sample";
     }
     kdz_record_blank(record);

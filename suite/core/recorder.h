@@ -30,7 +30,7 @@ struct kdz_recorder {
 /* The recorder of the record that is open. */
 struct kdz_recorder *kdz_recorder(void);
 
-/* Lanes of samples in a record: an END frame of so many is at most 2.4 KB of 4096. */
+/* Lanes of samples in a record: their END frame is at most 2.4 KB of 4096. */
 #define KDZ_SAMPLE_LANES_MAX 64u
 
 /* Names of the lanes and companions in a BEGIN frame: with the rest of it they stay below

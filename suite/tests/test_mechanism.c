@@ -57,7 +57,7 @@ static void test_the_table_ends(void **state)
     assert_null(kdz_mechanism_at(count + 1));
 }
 
-static void test_a_limit_is_told_with_its_number(void **state)
+static void test_a_limit_is_reported_with_its_number(void **state)
 {
     (void)state;
     assert_null(kdz_too_large(&words, 64));
@@ -74,7 +74,7 @@ int main(void)
         cmocka_unit_test_setup(test_the_first_name_that_is_lacking_gives_the_sentence, start),
         cmocka_unit_test_setup(test_what_the_system_denies_is_lacking_while_it_does, start),
         cmocka_unit_test_setup(test_the_table_ends, start),
-        cmocka_unit_test_setup(test_a_limit_is_told_with_its_number, start),
+        cmocka_unit_test_setup(test_a_limit_is_reported_with_its_number, start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

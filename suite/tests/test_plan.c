@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a line of a plan means, and how a wrong one is told.
+ * The meaning of a plan's lines, and the errors for wrong ones.
  */
 #include "fake.h"
 #include "plan.h"
@@ -108,7 +108,7 @@ static void test_a_wrong_line_says_what_is_wrong(void **state)
     expect_refused("itc/queue id samples=1", "`id`: key=value expected");
 }
 
-static void test_a_wrong_number_is_no_number(void **state)
+static void test_a_malformed_number_is_refused(void **state)
 {
     static const char *const wrong[] = {"id=",   "id=-1",         "id=0x1",
                                         "id=1k", "id=4294967296", "id=99999999999999999999"};
@@ -152,7 +152,7 @@ int main(void)
         cmocka_unit_test(test_commands_stand_alone),
         cmocka_unit_test(test_comments_and_nothing_are_skipped),
         cmocka_unit_test(test_a_wrong_line_says_what_is_wrong),
-        cmocka_unit_test(test_a_wrong_number_is_no_number),
+        cmocka_unit_test(test_a_malformed_number_is_refused),
         cmocka_unit_test(test_a_reason_fits_however_long_the_word),
         cmocka_unit_test(test_the_id_is_known_before_the_error),
     };

@@ -77,7 +77,7 @@ static void expect_samples(size_t *at, uint8_t lane, uint32_t index, size_t coun
     assert_int_equal(frame.length, 8 + 4 * count);
 }
 
-static void test_a_full_lane_is_drained_and_the_place_is_told(void **state)
+static void test_a_full_lane_is_drained_and_the_place_is_reported(void **state)
 {
     size_t at = 0;
 
@@ -144,7 +144,7 @@ static void test_companions_follow_all_lanes_and_bear_their_names(void **state)
     expect_samples(&at, 3, 0, 1);
 }
 
-static void test_two_companions_of_two_lanes_are_kept_apart(void **state)
+static void test_companions_of_two_lanes_stay_separate(void **state)
 {
     (void)state;
     assert_false(open_with_companions(3, 2, 1)); /* nine lanes: more than this image has */
@@ -159,7 +159,7 @@ static void test_two_companions_of_two_lanes_are_kept_apart(void **state)
     }
 }
 
-static void test_a_companion_of_another_length_is_told(void **state)
+static void test_a_companion_of_another_length_is_reported(void **state)
 {
     (void)state;
     assert_true(open_with_companions(1, 1, 4));
@@ -214,7 +214,7 @@ static void test_what_was_never_asked_for_is_not_counted_as_missed(void **state)
     assert_int_equal(record.lane[1].missed, 0);
 }
 
-static void test_more_than_planned_is_told(void **state)
+static void test_more_samples_than_planned_are_reported(void **state)
 {
     (void)state;
     assert_true(open_lanes(1, 1, 8));
@@ -271,16 +271,16 @@ int main(void)
         cmocka_unit_test_setup(test_lanes_share_the_storage_and_never_overlap, start),
         cmocka_unit_test_setup(test_a_lane_without_room_is_refused, start),
         cmocka_unit_test_setup(test_only_what_is_planned_is_touched_beforehand, start),
-        cmocka_unit_test_setup(test_a_full_lane_is_drained_and_the_place_is_told, start),
+        cmocka_unit_test_setup(test_a_full_lane_is_drained_and_the_place_is_reported, start),
         cmocka_unit_test_setup(test_a_long_lane_leaves_in_several_frames, start),
         cmocka_unit_test_setup(test_companions_follow_all_lanes_and_bear_their_names, start),
-        cmocka_unit_test_setup(test_two_companions_of_two_lanes_are_kept_apart, start),
-        cmocka_unit_test_setup(test_a_companion_of_another_length_is_told, start),
+        cmocka_unit_test_setup(test_companions_of_two_lanes_stay_separate, start),
+        cmocka_unit_test_setup(test_a_companion_of_another_length_is_reported, start),
         cmocka_unit_test_setup(test_only_a_span_can_overflow, start),
         cmocka_unit_test_setup(test_nothing_held_is_no_drain, start),
         cmocka_unit_test_setup(test_more_drains_than_can_be_listed_are_counted, start),
         cmocka_unit_test_setup(test_what_was_never_asked_for_is_not_counted_as_missed, start),
-        cmocka_unit_test_setup(test_more_than_planned_is_told, start),
+        cmocka_unit_test_setup(test_more_samples_than_planned_are_reported, start),
         cmocka_unit_test_setup(test_a_span_that_does_not_fit_is_noticed_when_it_leaves, start),
         cmocka_unit_test_setup(test_under_the_scope_no_samples_are_sent, start),
         cmocka_unit_test_setup(test_the_first_failed_proof_keeps_its_reason, start),

@@ -139,7 +139,7 @@ static void suite(void)
     kdz_suite_main(NULL);
 }
 
-/* Runs the plan and leaves `frame` on what follows HELLO. */
+/* Runs the plan and leaves `frame` on the frame after HELLO. */
 static void run(const char *plan)
 {
     fake_page = plan;
@@ -233,7 +233,7 @@ static void expect_not_applicable(const char *plan, const char *reason)
     assert_int_equal(measured, 0);
 }
 
-static void test_what_a_kernel_lacks_is_told_in_its_own_sentence(void **state)
+static void test_a_missing_ability_is_reported_in_the_kernels_own_sentence(void **state)
 {
     (void)state;
     expect_not_applicable("fake/suspend id=1 samples=1\n", "a fake suspends nobody");
@@ -354,7 +354,7 @@ static void test_list_names_every_benchmark_and_why_not(void **state)
     assert_int_equal(frame.type, KDZ_FRAME_DONE);
 }
 
-static void test_conformance_is_told_case_by_case(void **state)
+static void test_conformance_is_reported_case_by_case(void **state)
 {
     (void)state;
     run("conformance\n");
@@ -387,7 +387,8 @@ int main(void)
         cmocka_unit_test_setup(test_a_wrong_line_fails_and_the_next_one_runs, start),
         cmocka_unit_test_setup(test_a_line_too_long_fails, start),
         cmocka_unit_test_setup(test_a_plan_may_be_typed, start),
-        cmocka_unit_test_setup(test_what_a_kernel_lacks_is_told_in_its_own_sentence, start),
+        cmocka_unit_test_setup(test_a_missing_ability_is_reported_in_the_kernels_own_sentence,
+                               start),
         cmocka_unit_test_setup(test_set_up_may_need_more_and_says_what, start),
         cmocka_unit_test_setup(test_self_timed_is_not_applicable_under_the_scope, start),
         cmocka_unit_test_setup(test_an_unsupported_setup_is_not_applicable, start),
@@ -399,7 +400,7 @@ int main(void)
         cmocka_unit_test_setup(test_a_sample_above_the_limit_ends_a_record_that_stays_good, start),
         cmocka_unit_test_setup(test_no_room_for_a_lane_fails, start),
         cmocka_unit_test_setup(test_list_names_every_benchmark_and_why_not, start),
-        cmocka_unit_test_setup(test_conformance_is_told_case_by_case, start),
+        cmocka_unit_test_setup(test_conformance_is_reported_case_by_case, start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

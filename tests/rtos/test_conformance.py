@@ -26,7 +26,7 @@ def test_a_defective_port_fails_exactly_the_cases_of_its_defects() -> None:
     failed = {case.case: case.reason for case in cases if case.result == "fail"}
     assert set(failed) == {
         "a waiter lends its rank to the owner",
-        "a missed moment is told",
+        "a missed moment is reported",
         "message-buffer carries items in their order",
         "message-buffer is sent from an interrupt",
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * A planted regression: a kernel thread that every period_us works for busy_us without letting
- * anybody preempt it, as a driver does that holds the processor too long. A wake-up that falls into
- * its work is late by what is left of it, at most busy_us, under every scheduling policy and kind
- * of preemption. Never part of a measurement unless it was asked for, and then in its manifest.
+ * anybody preempt it, as a driver does that holds the processor too long. A wake-up during
+ * its work is late by the rest of that work, at most busy_us, under every scheduling policy and
+ * kind of preemption. Never part of a measurement unless it was asked for, and then in its
+ * manifest.
  */
 #include <linux/hrtimer.h>
 #include <linux/init.h>

@@ -14,9 +14,8 @@
 
 #define COPY_BYTES ((size_t)8 << 20) /* beyond any cache that a model of these processors has */
 #define LOOPS 100000u
-/* Some 10,000 interrupts a second. It divides no benchmark's period: where nothing else moves, two
- * periods of which one divides the other meet in one phase for ever. These meet in every phase
- * soon. */
+/* About 10,000 interrupts per second. It divides no benchmark's period: on an otherwise idle
+ * machine a period that divides another would always meet it in the same phase. */
 #define TIMER_PERIOD_NS 97003
 
 static volatile sig_atomic_t ended;

@@ -36,7 +36,7 @@ struct kdz_point {
 
 struct kdz_bench {
     const char *name;   /* "itc/queue" */
-    const char *begins; /* end points of what is timed, in words: "before send" … */
+    const char *begins; /* end points of the timed region: "before send" … */
     const char *ends;   /* … "after receive of the reply" */
     const char *source; /* the study and its algorithm, "yoo2024 algorithm 1" */
     const char *needs;  /* names of mechanism.h parted by spaces: n/a without them. NULL: none */
