@@ -51,9 +51,9 @@ WAY_AND_BACK_S = 5.0
 RATIO_LIMIT = 1.3
 POSITION_LIMIT_DEG = 2.0  # yoo2024, figure 15
 PUBLISHED = FIELDBUS.parent / "published" / "published.csv"
-SKIPPED = re.compile(r"cycle (\d+): cycles that did not take place: (\d+)")
+SKIPPED = re.compile(r"cycle (\d+): skipped cycles: (\d+)")
 LOST = re.compile(r"cycle (\d+): (no answer|the master library failed)")
-FIRST = re.compile(r"cycle (\d+): measured from here on")
+FIRST = re.compile(r"cycle (\d+): measurement started")
 
 
 @dataclass
