@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Compiles the dependencies of fieldbus/ once for all clones, and gives this clone a copy.
+# Compiles the dependencies of fieldbus/ once for all clones, and gives a new clone a copy.
 #
 #   <cache>/crates/<key>-dependencies   what cargo made of them; the key is of Cargo.lock, the profiles and rustc
 #   fieldbus/target                     this clone's own folder, as ever
@@ -41,7 +41,8 @@ strip_workspace() {
     done
 }
 
-[ "$(cat target/.dependencies 2>/dev/null)" != "$key" ] || exit 0
+# Only a new clone: mixed with what cargo made here before, a crate may be taken for compiled and not be there.
+[ ! -e target ] || exit 0
 lock_cache
 if [ ! -f "$crates/compiled" ]; then
     find "$CACHE/crates" -mindepth 1 -maxdepth 1 -mtime "+$KEPT_DAYS" -exec rm -rf {} + 2>/dev/null || true
@@ -53,8 +54,8 @@ if [ ! -f "$crates/compiled" ]; then
     strip_workspace
     touch "$crates/compiled"
 fi
-mkdir -p target
-# Links where the cache is on the same file system, copies elsewhere; files of this clone stay.
-cp -aln "$crates/." target/ 2>/dev/null || cp -an "$crates/." target/
-rm -f target/compiled
-echo "$key" >target/.dependencies
+# Links where the cache is on the same file system, copies elsewhere; target appears when it is whole.
+rm -rf target.new
+cp -al "$crates" target.new 2>/dev/null || { rm -rf target.new && cp -a "$crates" target.new; }
+rm -f target.new/compiled
+mv target.new target
