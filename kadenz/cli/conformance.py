@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,8 +20,11 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--kernel-source",
-    type=click.Path(path_type=Path),
-    help="Use this kernel source tree instead of the pinned one.",
+    "kernel_sources",
+    metavar="[NAME=]DIR|pinned",
+    multiple=True,
+    help="Source tree of the kernel instead of the pinned one; NAME=DIR for one of several "
+    "kernels. May be repeated, one test for each.",
 )
 @click.option("--port", default="", help="Serial port of a board, e.g. /dev/ttyUSB0.")
 @click.option(
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON array to standard output.")
 def conformance(
     targets: tuple[str, ...],
-    kernel_source: Path | None,
+    kernel_sources: tuple[str, ...],
     port: str,
     timeout_s: float,
     as_json: bool,
@@ -51,12 +53,18 @@ def conformance(
     """
     from kadenz.cli import show_error
     from kadenz.config.target_name import parse_target
+    from kadenz.lab.conditions.kernel_tree import PINNED, KernelTree, KernelTreeChoice
     from kadenz.lab.conformance import conformance as ask
 
     names = [parse_target(text) for text in dict.fromkeys(targets)]
+    trees = KernelTreeChoice.named(kernel_sources)
+    trees.check(names)
     answers = []
-    for name in names:
-        answers.append(ask(name, tree=kernel_source, port=port, silence_s=timeout_s))
+    asked = [
+        (name, one.tree) for name in names for one in trees.of(name.kernel) or [KernelTree(PINNED)]
+    ]
+    for name, tree in asked:
+        answers.append(ask(name, tree=tree, port=port, silence_s=timeout_s))
         if not as_json:
             _write(answers[-1])
     if as_json:

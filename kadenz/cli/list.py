@@ -106,10 +106,14 @@ def _missing(load: str) -> str:
 
 def _catalog(text: str, build: bool) -> tuple[Catalog | None, str]:
     """The catalog of a target's counter image, or why it is unknown."""
+    from kadenz.config import inventory
     from kadenz.config.target_name import parse_target
     from kadenz.lab.catalog import catalog_of, remembered_catalog
 
     name = parse_target(text)
+    source = inventory.kernel(name.kernel).source
+    if source is not None and source.left_to_user:
+        return None, f"needs --kernel-source {name.kernel}=DIR"
     if not build or name.tier == "board":
         return remembered_catalog(name), "not built"
     try:

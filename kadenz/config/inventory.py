@@ -70,6 +70,11 @@ def kernel(name: str) -> Kernel:
     return msgspec.structs.replace(own, lacks={**port.lacks, **own.lacks})
 
 
+def kernel_folder(name: str) -> Path:
+    """The folder of a kernel's kernel.toml. Raises UsageError as `kernel` does."""
+    return _part("kernels", "kernel.toml", name, "kernel").parent
+
+
 def toolchain(board: str, arch: str) -> Path | None:
     """CMake's tool chain file of a board or else its arch; None: this machine's compiler."""
     for folder in (root() / "boards" / board, root() / "arch" / arch):

@@ -14,19 +14,60 @@ class VersionMark(FileModel, kw_only=True, frozen=True):
     """Where to find the version in a source tree of the kernel."""
 
     file: str  # relative to the root of the tree
-    pattern: str  # regular expression; group 1 is the version
+    pattern: str  # regular expression; its groups, joined by dots, are the version
 
 
 class KernelSource(FileModel, kw_only=True, frozen=True):
-    """A kernel that is built into the image. This repository contains no kernel sources."""
+    """A kernel that is built into the image. This repository contains no kernel sources.
 
-    crate: str  # name of the package with the kernel on crates.io
-    version: str  # exact version; kernels/<name>/source/Cargo.toml pins the same
-    path: str  # the kernel's folder inside the crate
+    Exactly one of `crate`, `tree` and `cmake` says where the kernel comes from. A folder is
+    relative to the kernel.toml; "" leaves it to the user (--kernel-source).
+    """
+
+    crate: str | None = None  # name of a package on crates.io
+    version: str = ""  # its exact version; kernels/<name>/source/Cargo.toml pins the same
+    path: str = ""  # the kernel's folder inside the crate
+    tree: str | None = None  # folder of the sources, which the port compiles
+    cmake: str | None = None  # folder whose own CMakeLists.txt builds the kernel
+    target: str = ""  # its library, linked into the image
+    include: tuple[str, ...] = ()  # include folders that the library does not export
+    cache: dict[str, str] = msgspec.field(default_factory=dict)  # cache variables for that folder
     # Possible folders of the kernel in a tree given with --kernel-source; "." is the tree itself.
     roots: tuple[str, ...] = (".",)
     files: tuple[str, ...] = ()  # required files, relative to the root; checked before compiling
     version_mark: VersionMark | None = None
+
+    def __post_init__(self) -> None:
+        """Each way has its own keys."""
+        ways = [way for way in _WAYS if getattr(self, way) is not None]
+        if len(ways) != 1:
+            raise ValueError("[source] needs exactly one of `crate`, `tree` and `cmake`")
+        for way, keys in _WAYS.items():
+            for key in keys:
+                if way != ways[0] and getattr(self, key):
+                    raise ValueError(f"[source] `{key}` belongs to `{way}`, not to `{ways[0]}`")
+        if ways == ["crate"] and not (self.crate and self.version):
+            raise ValueError("[source] `crate` needs a name and an exact `version`")
+        if ways == ["cmake"] and not self.target:
+            raise ValueError("[source] `cmake` needs `target`: the library to link")
+
+    @property
+    def folder(self) -> str:
+        """The folder of `tree` or `cmake`; "" if the user names it."""
+        return self.tree or self.cmake or ""
+
+    @property
+    def left_to_user(self) -> bool:
+        """Whether there is no kernel to build unless the user names its folder."""
+        return self.crate is None and not self.folder
+
+
+# The ways, and the keys that belong to one way only.
+_WAYS: dict[str, tuple[str, ...]] = {
+    "crate": ("version", "path"),
+    "tree": (),
+    "cmake": ("target", "include", "cache"),
+}
 
 
 class GuestKernels(FileModel, kw_only=True, frozen=True):
@@ -57,3 +98,13 @@ class Kernel(FileModel, kw_only=True, frozen=True):
                 raise ValueError(
                     f"[lacks] {name}: one sentence on one line, without quotes and backslashes"
                 )
+
+    @property
+    def needs_tree(self) -> str:
+        """Why a kernel cannot be built whose source is left to the user."""
+        return f"{self.title} needs a source tree: no registry carries it"
+
+    @staticmethod
+    def name_the_tree(name: str) -> str:
+        """The remedy, for the kernel called `name`."""
+        return f"Get its source and pass --kernel-source {name}=DIR"

@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 import shlex
+import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -28,6 +29,9 @@ from kadenz.images.source import Source, kernel_source
 PROGRAM = "kadenz-suite"  # name of the CMake target and of its file
 # Flags that only name places on this machine and do not affect the code.
 _PLACES = re.compile(r"^(-I|-isystem|-o|-c|-MD|-MT|-MF|-fdebug-prefix-map|-ffile-prefix-map)")
+# Files that suite/kernel_folder.cmake writes into the build folder.
+_FOLDERS, _REFUSED = "kadenz-kernel-folders.txt", "kadenz-refused.txt"
+_KERNEL = "kernel"  # its folder there
 _NINJA = re.compile(r"\[\d+/\d+\] |FAILED: |ninja: ")
 _TAKES_VALUE = {"-o", "-c", "-MT", "-MF", "-isystem", "-I"}
 
@@ -68,7 +72,7 @@ def build_image(
     options = _options(target, kernel, board, instrument, source, extra_bench)
     contents = Contents(folder)
     with locked(folder):
-        _configure(folder, target, options)
+        _configure(folder, target, options, source)
         for program in _programs(folder):
             contents.forget_changed(program)
         _cmake(["--build", str(folder), "--parallel", str(jobs)], target, "compile")
@@ -76,13 +80,16 @@ def build_image(
         read = read_by_ninja(folder, program.name)
         contents.keep(read)
         entry = _describe(folder, program, source)
-        entry.parts = parts(read, _trees(source, extra_bench))
+        entry.parts = parts(read, _trees(folder, source, extra_bench))
         return Image(Elf(program), folder, entry)
 
 
-def _trees(source: Source | None, extra: Sequence[Path]) -> list[Tree]:
+def _trees(folder: Path, source: Source | None, extra: Sequence[Path]) -> list[Tree]:
     """Folders outside the checkout with parts of an image."""
     found = [Tree("kernel", source.folder)] if source else []
+    if source and source.target:  # its CMake project may take files from elsewhere
+        listed = (folder / _FOLDERS).read_text().splitlines()
+        found += [Tree("kernel", Path(line)) for line in dict.fromkeys(listed)]
     # A benchmark's file may include files of its folder.
     return found + [Tree("extra benchmarks", f if f.is_dir() else f.parent) for f in extra]
 
@@ -118,6 +125,10 @@ def _options(
         options["CMAKE_TOOLCHAIN_FILE"] = str(toolchain)
     if source:
         options["KDZ_KERNEL_SOURCE"] = str(source.folder)
+    if source and source.target:
+        options["KDZ_KERNEL_TARGET"] = source.target
+        options["KDZ_KERNEL_INCLUDE"] = ";".join(str(one) for one in source.include)
+        options |= source.cache
     for file in extra:
         if not file.exists():
             raise UsageError(f"--bench {file}: no such file or folder", remedy="Check the name")
@@ -141,8 +152,13 @@ def _port(target: TargetName) -> str:
     return inventory.kernel(target.kernel).port or target.kernel
 
 
-def _configure(folder: Path, target: TargetName, options: dict[str, str]) -> None:
-    """Configures the folder with CMake, unless it was configured with the same options."""
+def _configure(
+    folder: Path, target: TargetName, options: dict[str, str], source: Source | None
+) -> None:
+    """Configures the folder with CMake, unless it was configured with the same options.
+
+    Raises UsageError if the kernel's own CMake project is not what `source` says.
+    """
     tool_chain = options.get("CMAKE_TOOLCHAIN_FILE", "")
     text = Path(tool_chain).read_text() if tool_chain else ""
     wanted = json.dumps([options, text], sort_keys=True)
@@ -152,7 +168,19 @@ def _configure(folder: Path, target: TargetName, options: dict[str, str]) -> Non
     (folder / "CMakeCache.txt").unlink(missing_ok=True)  # its cache names another tool chain
     defines = [f"-D{key}={value}" for key, value in options.items()]
     suite = str(inventory.root() / "suite")
-    _cmake(["-S", suite, "-B", str(folder), "-G", "Ninja", *defines], target, "configure")
+    try:
+        _cmake(["-S", suite, "-B", str(folder), "-G", "Ninja", *defines], target, "configure")
+    except BuildFailed as failure:
+        refused = folder / _REFUSED
+        if source is None or not refused.is_file():
+            raise
+        reason = refused.read_text().strip()
+        shutil.rmtree(folder)
+        raise UsageError(
+            f"{source.place}: {reason}",
+            remedy=f"Pass a folder whose CMakeLists.txt builds the library `{source.target}`",
+            detail=failure.detail,
+        ) from None
     stamp.write_text(wanted)
 
 
@@ -233,20 +261,23 @@ def _compiler_version(compiler: str) -> str:
 
 
 def _flags(commands: list[dict[str, str]]) -> str:
-    """The compiler flags of benchmarks, followed by those of other files if they differ."""
+    """The compiler flags of benchmarks, then others if they differ.
+
+    A kernel that its own CMake project builds is compiled with flags of that project.
+    """
     sets: dict[str, str] = {}
     root = f"{inventory.root()}/"
     for command in commands:
-        file = command["file"]
+        file, words = command["file"], command["command"]
         if not file.endswith(".c"):
             continue
-        part = "benchmarks" if "/suite/bench/" in file else "other"
+        part = "benchmarks" if "/suite/bench/" in file else "rest"
+        if f" -o {_KERNEL}/" in words:
+            part = "kernel"
         if part not in sets:
-            sets[part] = _plain_flags(command["command"], root)
-    bench, other = sets.get("benchmarks", ""), sets.get("other", "")
-    if bench and other and other != bench:
-        return f"{bench} [rest: {other}]"
-    return bench or other
+            sets[part] = _plain_flags(words, root)
+    shown = sets.pop("benchmarks", sets.get("rest", ""))
+    return " ".join([shown, *(f"[{part}: {sets[part]}]" for part in sets if sets[part] != shown)])
 
 
 def _plain_flags(command: str, root: str) -> str:

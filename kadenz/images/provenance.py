@@ -64,8 +64,14 @@ def _part(part: str, files: Sequence[tuple[str, Path]]) -> PartEntry:
         part=part,
         files=len(files),
         sha256=total.hexdigest(),
-        version=describe(files[0][1]) if part != OTHER else "",
+        version=_version(file for _, file in files) if part != OTHER else "",
     )
+
+
+def _version(files: Iterable[Path]) -> str:
+    """The version of the first folder that has one: a build's own folder has none."""
+    first = {file.parent: file for file in reversed(list(files))}
+    return next((found for file in reversed(first.values()) if (found := describe(file))), "")
 
 
 def sha256_of(file: Path) -> str:
@@ -109,7 +115,7 @@ def read_by_ninja(folder: Path, program: str) -> set[Path]:
 
 
 def _made_here(folder: Path, file: Path) -> bool:
-    return file.is_relative_to(folder.resolve()) or file.suffix in {".o", ".obj", ".a"}
+    return file.is_relative_to(folder.resolve())
 
 
 def _dependencies(folder: Path) -> dict[str, list[Path]]:

@@ -75,9 +75,11 @@ def _check(
     of_host: Sequence[Missing],
 ) -> TargetCheck:
     needs = [tools.need("cmake"), tools.need("ninja"), _compiler(name.board, board)]
-    if kernel.source is not None:
+    if kernel.source is not None and kernel.source.crate is not None:
         needs.append(tools.need("cargo"))
     missing: list[Missing | None] = [_lacking(look_up(wanted)) for wanted in needs]
+    if kernel.source is not None and kernel.source.left_to_user:
+        missing.append(Missing(kernel.needs_tree, kernel.name_the_tree(name.kernel)))
     if name.tier == "host":
         missing += of_host
     note, for_scope = "", []

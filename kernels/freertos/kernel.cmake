@@ -3,7 +3,6 @@
 # in FreeRTOS/Source (the releases up to V10.4.3), or a package with FreeRTOS-Kernel in it.
 # Differences between versions are looked up in the tree, not derived from its number.
 
-set(KDZ_KERNEL_SOURCE "" CACHE PATH "Folder that holds FreeRTOS")
 option(KDZ_FREERTOS_CHECKS "FreeRTOS with assertions and stack checks: for finding faults, not for figures" OFF)
 
 set(freertos "")

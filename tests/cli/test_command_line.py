@@ -92,6 +92,14 @@ def test_every_command_explains_itself(command: str) -> None:
             ["run", "demo", "--target", "posix/linux@host", "--kernel-source", "/"],
             ["is not built with the image"],
         ),
+        (
+            ["run", "demo", "--kernel-source", "threads=/"],
+            ["no target of this run has the kernel `threads`", "freertos, posix"],
+        ),
+        (
+            ["conformance", "freertos/stm32f4@emulated", "--kernel-source", "posix=/"],
+            ["no target of this run has the kernel `posix`"],
+        ),
     ],
 )
 def test_a_usage_error_is_exit_code_2_with_a_hint(arguments: list[str], words: list[str]) -> None:

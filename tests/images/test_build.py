@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from kadenz.config import inventory
+from kadenz.config.kernel import Kernel, KernelSource, VersionMark
 from kadenz.config.target_name import TargetName
+from kadenz.config.toml import parse_toml
 from kadenz.elf import Elf
-from kadenz.errors import BuildFailed, ToolMissing, UsageError
+from kadenz.errors import BuildFailed, ConfigError, ToolMissing, UsageError
 from kadenz.images import image
 from kadenz.images.image import build_image
 from kadenz.images.source import Source, kernel_source
@@ -77,6 +79,39 @@ def test_an_incomplete_tree_is_refused_with_the_missing_file(crate: Source, tmp_
 def test_a_missing_tree_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such folder"):
         kernel_source("freertos", inventory.kernel("freertos"), tmp_path / "none")
+
+
+def test_a_version_of_several_macros_is_joined(tmp_path: Path) -> None:
+    header = "#define MAJOR 6\n#define MINOR 4\n#define PATCH 2\n"
+    (tmp_path / "api.h").write_text(header)
+    mark = VersionMark(file="api.h", pattern=r"(?s)MAJOR (\d+).*MINOR (\d+).*PATCH (\d+)")
+    kernel = Kernel(title="K", boards=[], source=KernelSource(tree="", version_mark=mark))
+    found = kernel_source("freertos", kernel, tmp_path)
+    assert found is not None and found.title == f"tree {tmp_path}, 6.4.2"
+
+
+def test_a_folder_without_a_cmake_project_is_refused(tmp_path: Path) -> None:
+    kernel = Kernel(title="K", boards=[], source=KernelSource(cmake="", target="k"))
+    with pytest.raises(UsageError, match=r"CMakeLists\.txt is missing") as caught:
+        kernel_source("freertos", kernel, tmp_path)
+    assert "`k`" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "exactly one of"),
+        ('tree = "a"\ncrate = "b"', "exactly one of"),
+        ('crate = "b"', "an exact `version`"),
+        ('tree = "a"\nversion = "1"', "`version` belongs to `crate`, not to `tree`"),
+        ('cmake = "a"', "needs `target`"),
+        ('tree = "a"\ntarget = "t"', "`target` belongs to `cmake`, not to `tree`"),
+    ],
+)
+def test_a_source_that_makes_no_sense_is_refused(text: str, problem: str) -> None:
+    toml = f'title = "K"\nboards = []\n[source]\n{text}\n'
+    with pytest.raises(ConfigError, match=problem):
+        parse_toml(toml, Kernel, "kernel.toml")
 
 
 def test_a_tree_for_a_kernel_that_is_not_built_is_refused(tmp_path: Path) -> None:

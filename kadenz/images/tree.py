@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kernel from a folder on this machine: its sources, or a CMake project that builds it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from kadenz.config.kernel import KernelSource
+from kadenz.errors import UsageError
+
+
+def tree_root(title: str, source: KernelSource, tree: Path, place: str) -> Path:
+    """The root of the kernel in `tree`, which is checked before anything is compiled.
+
+    `place` says where the user named it. Raises UsageError for a folder that is not this kernel.
+    """
+    _require_folder(title, tree, place)
+    roots = [(tree / root).resolve() for root in source.roots]
+    lacking = {root: missing_file(root, source) for root in roots}
+    for root, missing in lacking.items():
+        if not missing:
+            return root
+    # The root that contains most of the kernel is the intended one.
+    best = min(roots, key=lambda r: sum(not (r / f).is_file() for f in source.files))
+    raise UsageError(
+        f"{place}: incomplete tree of {title}: {best / lacking[best]} is missing",
+        remedy=f"Pass the folder that contains {', '.join(source.files[:3])} …",
+    )
+
+
+def cmake_root(title: str, source: KernelSource, folder: Path, place: str) -> Path:
+    """The folder of a CMake project. Whether it has the target shows when CMake reads it."""
+    _require_folder(title, folder, place)
+    if not (folder / "CMakeLists.txt").is_file():
+        raise UsageError(
+            f"{place}: {folder / 'CMakeLists.txt'} is missing",
+            remedy=f"Pass a folder whose CMakeLists.txt builds {title} as the target "
+            f"`{source.target}`",
+        )
+    return folder.resolve()
+
+
+def missing_file(root: Path, source: KernelSource) -> str:
+    """The first required file that `root` lacks, or ""."""
+    return next((f for f in source.files if not (root / f).is_file()), "")
+
+
+def version_in(root: Path, source: KernelSource) -> str:
+    """The version that the tree states, or ""."""
+    mark = source.version_mark
+    if mark is None or not (root / mark.file).is_file():
+        return ""
+    found = re.search(mark.pattern, (root / mark.file).read_text(errors="replace"))
+    return ".".join(found.groups()) if found else ""
+
+
+def _require_folder(title: str, folder: Path, place: str) -> None:
+    if not folder.is_dir():
+        raise UsageError(f"{place}: no such folder", remedy=f"Pass a source tree of {title}")
