@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -88,10 +88,23 @@ class PublishedFigure:
         return found
 
 
-def load(root: Path | None = None) -> list[PublishedFigure]:
-    """Every published figure. ConfigError names file and line if one cannot be read."""
-    base = inventory.root() if root is None else root
-    systems = {row["system"]: _system(row) for _, row in _rows(base / SYSTEMS)}
+def load(places: Sequence[Path] | None = None) -> list[PublishedFigure]:
+    """Every published figure: kadenz's, then the lab's, which may use kadenz's systems.
+
+    ConfigError names file and line if one cannot be read.
+    """
+    places = inventory.places() if places is None else places
+    systems: dict[str, System] = {}
+    found = []
+    for base in places:
+        if (base / SYSTEMS).exists():
+            systems |= {row["system"]: _system(row) for _, row in _rows(base / SYSTEMS)}
+        if base == places[0] or (base / FIGURES).exists():
+            found += _figures(base, systems)
+    return found
+
+
+def _figures(base: Path, systems: Mapping[str, System]) -> list[PublishedFigure]:
     found = []
     for line, row in _rows(base / FIGURES):
         try:
@@ -125,7 +138,7 @@ def load_if_there() -> list[PublishedFigure]:
         root = inventory.root()
     except ConfigError:
         return []
-    return load(root) if (root / FIGURES).exists() else []
+    return load() if (root / FIGURES).exists() else []
 
 
 def family_of(figure: PublishedFigure, run: RunResult) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kadenz.analysis.deadlines import Asked
     from kadenz.analysis.units import Unit
     from kadenz.config.campaign import Campaign
+    from kadenz.config.manifest import DeadlineOrigin
     from kadenz.lab.job import Job
     from kadenz.store import Run
 
@@ -62,23 +63,38 @@ def planned_deadlines(texts: Sequence[str], campaigns: Sequence[Campaign]) -> li
 def stamp_deadlines(jobs: Sequence[Job], deadlines: Sequence[Asked]) -> None:
     """Puts `run --deadline` into the points of `jobs`; of several for a point, the last holds.
 
+    Points without one, neither here nor in the campaign, get that of the target in the lab's file.
     UsageError if no clock of the points concerned can express the deadline.
     """
+    from kadenz.analysis.deadlines import parse_deadline
+    from kadenz.config.target_name import lab_target
+
+    for job in jobs:
+        own = lab_target(job.name).deadline
+        if own:
+            _check_carried(parse_deadline(own), [_stamp(job, parse_deadline(own), "lab")])
     for asked in deadlines:
-        units = [unit for job in jobs if (unit := _stamp(job, asked)) is not None]
-        # Units such as degrees are known to the target alone.
-        carried = any(unit.amount(asked.quantity) is not None for unit in units) or (
-            not asked.quantity.is_time and any(unit.is_time for unit in units)
+        _check_carried(asked, [_stamp(job, asked, "command line") for job in jobs])
+
+
+def _check_carried(asked: Asked, found: Sequence[Unit | None]) -> None:
+    units = [unit for unit in found if unit is not None]
+    # Units such as degrees are known to the target alone.
+    carried = any(unit.amount(asked.quantity) is not None for unit in units) or (
+        not asked.quantity.is_time and any(unit.is_time for unit in units)
+    )
+    if units and not carried:
+        raise UsageError(
+            f"deadline {asked.text}: {units[0].cannot_carry(asked.quantity)}",
+            remedy=f"Give the deadline in {units[0].label}",
         )
-        if units and not carried:
-            raise UsageError(
-                f"--deadline {asked.text}: {units[0].cannot_carry(asked.quantity)}",
-                remedy=f"Give the deadline in {units[0].label}",
-            )
 
 
-def _stamp(job: Job, asked: Asked) -> Unit | None:
-    """Sets the deadline of the points concerned. Returns the unit of the job's clock if any."""
+def _stamp(job: Job, asked: Asked, origin: DeadlineOrigin) -> Unit | None:
+    """Sets the deadline of the points concerned. Returns the unit of the job's clock if any.
+
+    The lab's is set where there is none.
+    """
     from dataclasses import replace
 
     from kadenz.analysis.units import unit_of
@@ -88,9 +104,10 @@ def _stamp(job: Job, asked: Asked) -> Unit | None:
         bench.name: {param.name: param.value(param.initial) for param in bench.params}
         for bench in job.catalog.benches
     }
-    entry = DeadlineEntry(quantity=asked.written, origin="command line")
+    entry = DeadlineEntry(quantity=asked.written, origin=origin)
     concerned = [
-        asked.concerns(point.bench, {**initial.get(point.bench, {}), **point.params})
+        (origin != "lab" or point.deadline is None)
+        and asked.concerns(point.bench, {**initial.get(point.bench, {}), **point.params})
         for point in job.points
     ]
     job.points = [

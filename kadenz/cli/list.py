@@ -12,6 +12,7 @@ from kadenz.errors import KadenzError, UsageError
 
 if TYPE_CHECKING:
     from kadenz.config.board import Board
+    from kadenz.config.target_name import TargetName
     from kadenz.lab.catalog import Catalog
 
 
@@ -23,7 +24,8 @@ def list_(name: str | None, build: bool, as_json: bool) -> None:
     """List benchmarks with their end points, targets, campaigns and loads.
 
     Each image reports its own benchmarks; those of a target are listed once its image is built.
-    With a BENCHMARK, show its details.
+    With a BENCHMARK, show its details. Parts of the lab are marked; problems with its files are
+    shown at the end.
     """
     answer = _everything(build)
     if name is not None:
@@ -54,13 +56,20 @@ def _the_one(name: str, benchmarks: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _everything(build: bool) -> dict[str, Any]:
     from kadenz.config import inventory
-    from kadenz.config.target_name import known_targets, parse_target
+    from kadenz.config.inventory import origin
+    from kadenz.config.lab_file import find_lab
+    from kadenz.config.target_name import known_targets, parse_target, problems
     from kadenz.load import definitions
+
+    lab = find_lab()
 
     catalogs: dict[str, Catalog] = {}
     targets = []
     for text in known_targets():
-        name = parse_target(text)
+        try:
+            name = parse_target(text)
+        except KadenzError:  # among the problems
+            continue
         board = inventory.board(name.board)
         catalog, problem = _catalog(text, build)
         if catalog is not None:
@@ -72,20 +81,35 @@ def _everything(build: bool) -> dict[str, Any]:
                 "instruments": list(board.instruments) if name.tier == "emulated" else ["counter"],
                 "image": "built" if catalog else problem,
                 "verified": _verified(name.tier, board),
+                "from": "lab" if name.own else _origin(name),
             }
         )
     return {
         "benchmarks": _benchmarks(catalogs),
         "targets": targets,
         "campaigns": [
-            {"name": name, "title": inventory.read_campaign(file).title, "file": str(file)}
-            for name, file in inventory.campaign_files().items()
+            {"name": name, "title": campaign.title, "file": str(file), "from": origin(file)}
+            for name, campaign in inventory.campaigns().items()
+            for file in [inventory.campaign_file(name)]
         ],
         "loads": [
             {"name": name, "title": definitions.title(name), "missing": _missing(name)}
             for name in definitions.names()
         ],
+        "lab": str(lab.path) if lab is not None else "",
+        "problems": [
+            {"problem": error.message, "remedy": error.remedy}
+            for error in (*inventory.problems(), *problems())
+        ],
     }
+
+
+def _origin(name: TargetName) -> str:
+    """Where a target comes from: "lab" if its kernel or its board is the lab's."""
+    from kadenz.config import inventory
+
+    folders = (inventory.kernel_folder(name.kernel), inventory.board_folder(name.board))
+    return "lab" if any(inventory.origin(folder) == "lab" for folder in folders) else "kadenz"
 
 
 def _verified(tier: str, board: Board) -> bool:
@@ -170,13 +194,15 @@ def _write_overview(answer: dict[str, Any]) -> None:
     for target in targets:
         state = [] if target["image"] == "built" else [target["image"]]
         state += [] if target["verified"] else ["not verified on silicon"]
+        state += ["lab"] if target["from"] == "lab" else []
         remarks = f"({'; '.join(state)}) " if state else ""
         mark = marks.get(target["name"], " ")
         _line(f"  {mark} {target['name']:{width}}  {remarks}{target['title']}")
     _line("\nCampaigns")
     width = max((len(campaign["name"]) for campaign in answer["campaigns"]), default=0)
     for campaign in answer["campaigns"]:
-        _line(f"  {campaign['name']:{width}}  {campaign['title']}")
+        remark = "(lab) " if campaign["from"] == "lab" else ""
+        _line(f"  {campaign['name']:{width}}  {remark}{campaign['title']}")
     _line("\nLoads during a benchmark on this Linux (`kadenz run --load NAME`; combine with +)")
     width = max(len(load["name"]) for load in answer["loads"])
     for load in answer["loads"]:
@@ -184,6 +210,11 @@ def _write_overview(answer: dict[str, Any]) -> None:
         _line(f"  {load['name']:{width}}  {load['title']}{missing}")
     if answer["benchmarks"]:
         _line("\n`kadenz list BENCHMARK` shows its end points, parameters and targets.")
+    if answer["lab"]:
+        _line(f"\nLab: {answer['lab']}")
+    for problem in answer["problems"]:
+        click.secho(f"\nproblem: {problem['problem']}", fg="red")
+        click.echo(f"try:     {problem['remedy']}")
 
 
 def _write_benchmark(bench: dict[str, Any], targets: list[dict[str, Any]]) -> None:

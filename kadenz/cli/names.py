@@ -69,6 +69,6 @@ def known_benchmarks() -> list[str]:
     from kadenz.lab.catalog import all_remembered
 
     names = {bench.name for catalog in all_remembered() for bench in catalog.benches}
-    for file in inventory.campaign_files().values():
-        names |= {benchmark.name for benchmark in inventory.read_campaign(file).benchmark}
+    for campaign in inventory.campaigns().values():
+        names |= {benchmark.name for benchmark in campaign.benchmark}
     return sorted(names)

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +69,7 @@ _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
     "--rounds",
     type=click.IntRange(min=1),
     help="Measure each variant (target and conditions) N times in alternating order, for "
-    "`compare`.",
+    "`compare`. Default: the lab's, else once.",
     metavar="N",
 )
 @option(_HOW, "--port", default="", help="Serial port of a board, e.g. /dev/ttyUSB0.")
@@ -92,9 +93,7 @@ _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
     _RESULTS,
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
-    default=Path("runs"),
-    show_default=True,
-    help="Where run folders go.",
+    help="Where run folders go. Default: the lab's, else runs.",
 )
 @option(
     _RESULTS,
@@ -113,7 +112,7 @@ def run(
     quick: bool,
     settings: tuple[str, ...],
     deadlines: tuple[str, ...],
-    output: Path,
+    output: Path | None,
     report: Path | None,
     rounds: int | None,
     extra_bench: tuple[Path, ...],
@@ -138,27 +137,21 @@ def run(
     kadenz run linux-ipc --tuning none --tuning latency --rounds 5
     """
     from kadenz.cli.run_end import conclude
-    from kadenz.cli.run_request import campaigns, overrides_of, rounds_folder, targets_of
-    from kadenz.lab.conditions import choices
+    from kadenz.cli.run_request import lab_defaults, overrides_of, requests_of, rounds_folder
     from kadenz.lab.preparing import Request, check, prepare
     from kadenz.lab.schedule import run as measure_all
     from kadenz.lab.variants import interleaved
 
-    overrides = overrides_of(settings)
-    requests = [
-        Request(
-            campaign=campaign,
-            entry=entry,
-            targets=targets_of(campaign, targets),
-            choices=choices(campaign, conditions),
-            instrument=instrument,  # type: ignore[arg-type]  # checked by click
-            extra_bench=extra_bench,
-            overrides=overrides,
-            port=port,
-            timeout_s=timeout_s,
-        )
-        for campaign, entry in campaigns(work, quick=quick)
-    ]
+    output, rounds = lab_defaults(output, rounds)
+    wanted = partial(
+        Request,
+        instrument=instrument,  # type: ignore[arg-type]  # checked by click
+        extra_bench=extra_bench,
+        overrides=overrides_of(settings),
+        port=port,
+        timeout_s=timeout_s,
+    )
+    requests = requests_of(wanted, work, targets, conditions, quick=quick)
     asked = planned_deadlines(deadlines, [request.campaign for request in requests])
     folder = rounds_folder(output) if rounds else output
     results: list[Result | KadenzError] = []

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kadenz.config.params import Value, parse_value
 from kadenz.errors import UsageError
@@ -14,35 +14,67 @@ if TYPE_CHECKING:
     from kadenz.config.campaign import Campaign
     from kadenz.config.manifest import CampaignEntry
     from kadenz.config.target_name import TargetName
+    from kadenz.lab.preparing import Request
 
 _ADHOC_SAMPLES = 1001  # the first is cold; jitter is analysed from 1,000 warm samples on
 _ADHOC_QUICK = 50
 
 
-def campaigns(work: Sequence[str], *, quick: bool) -> Iterator[tuple[Campaign, CampaignEntry]]:
+def lab_defaults(output: Path | None, rounds: int | None) -> tuple[Path, int | None]:
+    """`--output` and `--rounds`, else what the lab says."""
+    from kadenz.config.lab_file import find_lab
+
+    lab = find_lab()
+    if lab is None:
+        return output or Path("runs"), rounds
+    return output or lab.output, rounds or lab.file.defaults.rounds
+
+
+def requests_of(
+    wanted: Callable[..., Request],
+    work: Sequence[str],
+    targets: Sequence[str],
+    conditions: Mapping[str, Any],
+    *,
+    quick: bool,
+) -> list[Request]:
+    """One request for each campaign; `wanted` makes it from what differs between campaigns."""
+    from kadenz.lab.conditions import choices, own_choices
+
+    found = []
+    for campaign, entry in _campaigns(work, quick=quick):
+        names = _targets(campaign, targets)
+        request = wanted(
+            campaign=campaign,
+            entry=entry,
+            targets=names,
+            choices=choices(campaign, conditions),
+            own_choices=own_choices(names, campaign, conditions),
+        )
+        found.append(request)
+    return found
+
+
+def _campaigns(work: Sequence[str], *, quick: bool) -> Iterator[tuple[Campaign, CampaignEntry]]:
     """The campaigns that `work` names, then one made of the benchmarks that it names."""
     from kadenz.config import inventory
     from kadenz.config.campaign import Benchmark, Campaign
     from kadenz.config.manifest import CampaignEntry
-    from kadenz.config.toml import did_you_mean
     from kadenz.lab.measure import sha256_of
 
-    files = inventory.campaign_files()
     benchmarks = []
     for word in work:
-        file = files.get(word) or (Path(word) if word.endswith(".toml") else None)
-        if file is not None:
+        if "/" in word and not word.endswith(".toml"):
+            benchmarks.append(
+                Benchmark(name=word, samples=_ADHOC_SAMPLES, quick_samples=_ADHOC_QUICK, cold=1)
+            )
+        else:
+            file = Path(word) if word.endswith(".toml") else inventory.campaign_file(word)
             campaign = inventory.read_campaign(file)
             entry = CampaignEntry(
                 name=campaign.name, file=file.name, sha256=sha256_of(file), quick=quick
             )
             yield campaign, entry
-        elif "/" in word:
-            benchmarks.append(
-                Benchmark(name=word, samples=_ADHOC_SAMPLES, quick_samples=_ADHOC_QUICK, cold=1)
-            )
-        else:
-            raise UsageError(f"no campaign `{word}`", remedy=did_you_mean(word, list(files)))
     if benchmarks:
         yield (
             Campaign(name="single", title=", ".join(work), targets=[], benchmark=benchmarks),
@@ -50,7 +82,7 @@ def campaigns(work: Sequence[str], *, quick: bool) -> Iterator[tuple[Campaign, C
         )
 
 
-def targets_of(campaign: Campaign, wanted: Sequence[str]) -> list[TargetName]:
+def _targets(campaign: Campaign, wanted: Sequence[str]) -> list[TargetName]:
     """The targets named with --target, else the campaign's. UsageError if there are none."""
     from kadenz.config.target_name import parse_target
 

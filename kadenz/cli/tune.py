@@ -42,6 +42,7 @@ def tune() -> None:
 @_json
 def list_(as_json: bool) -> None:
     """List the profiles, the findings of `doctor` that each removes, and the profile in force."""
+    from kadenz.cli import show_error
     from kadenz.config import inventory
     from kadenz.config.tuning import removes
     from kadenz.tuning.lifecycle import in_force
@@ -50,7 +51,11 @@ def list_(as_json: bool) -> None:
     there = in_force(Machine())
     answer = []
     for name, file in inventory.tuning_files().items():
-        tuning, _ = inventory.read_tuning(name)
+        try:
+            tuning, _ = inventory.read_tuning(name)
+        except KadenzError as error:
+            show_error(error)
+            continue
         answer.append(
             {
                 "name": name,

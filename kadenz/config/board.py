@@ -97,6 +97,8 @@ class Board(FileModel, kw_only=True, frozen=True):
 
     title: str  # "SiFive HiFive1 Rev B"
     arch: str  # folder under arch/
+    # Kernels that run on it and do not name it themselves: folders under kernels/.
+    kernels: tuple[str, ...] = ()
     cores: Positive = 1
     memory: Memory | None = None  # None: this machine's own
     tier: Tiers

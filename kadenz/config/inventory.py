@@ -1,30 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the checkout, and the boards, kernels, campaigns and tunings in it."""
+"""Finds kernels, boards, campaigns and tunings: kadenz's own, and those of the lab.
+
+A name found twice is refused when it is used. An invalid file concerns only what needs it.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from kadenz.config.board import Board
 from kadenz.config.campaign import Campaign
 from kadenz.config.kernel import Kernel
+from kadenz.config.lab_file import find_lab
 from kadenz.config.toml import did_you_mean, read_toml
 from kadenz.config.tuning import Tuning, problem
-from kadenz.errors import ConfigError, UsageError
+from kadenz.errors import ConfigError, KadenzError, UsageError
 
-# Files that identify a checkout.
+T = TypeVar("T")
+
+# A file that every folder with kadenz's own parts has.
 _MARK = Path("suite/include/kadenz/kernel.h")
 # Folders that are templates for new parts.
 _NO_PARTS = {"template", "conformance"}
 
 
+class _Kind(NamedTuple):
+    word: str  # "kernel"
+    pattern: str  # of its files, relative to a place
+
+    def name(self, file: Path) -> str:
+        """The part's name: that of its folder, or of its file."""
+        return file.parent.name if self.pattern.count("/") > 1 else file.stem
+
+
+_KERNEL = _Kind("kernel", "kernels/*/kernel.toml")
+_BOARD = _Kind("board", "boards/*/board.toml")
+_CAMPAIGN = _Kind("campaign", "campaigns/*.toml")
+_TUNING = _Kind("tuning profile", "tunings/*.toml")
+
+
+# ---- places --------------------------------------------------------------------------------------
 def root() -> Path:
-    """The checkout: $KADENZ_ROOT, else that of the installation, else one above this folder."""
+    """The folder of kadenz's own parts: $KADENZ_ROOT, the checkout, or what the wheel carries."""
     named = os.environ.get("KADENZ_ROOT")
     if named:
         if not (Path(named) / _MARK).is_file():
@@ -33,51 +56,109 @@ def root() -> Path:
                 remedy="Unset it, or name the folder that holds suite/",
             )
         return Path(named).resolve()
-    here = Path(__file__).resolve().parents[2]
-    for folder in (here, Path.cwd(), *Path.cwd().parents):
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package.parent, package / "parts"):
         if (folder / _MARK).is_file():
             return folder
     raise ConfigError(
-        "no kadenz checkout found: the suite's source is needed to build targets",
-        remedy="Run inside the checkout, or set KADENZ_ROOT to it",
+        f"{package}: installed without the suite, which is needed to build targets",
+        remedy="Install kadenz from its wheel or its checkout, or set KADENZ_ROOT to a checkout",
     )
 
 
-def boards() -> dict[str, Board]:
-    """Every board by its folder's name."""
-    return {n: read_toml(f, Board) for n, f in _parts("boards", "board.toml")}
+def places() -> list[Path]:
+    """The folders in which parts are found: kadenz's own, then the lab's."""
+    lab = find_lab()
+    return [root()] if lab is None else [root(), lab.folder]
 
 
+def origin(file: Path) -> str:
+    """Where a part comes from: "kadenz", or "lab"."""
+    return "kadenz" if file.resolve().is_relative_to(root()) else "lab"
+
+
+def build_folder() -> Path:
+    """Where images are built: in the lab, else in the checkout, else in the user's cache."""
+    lab = find_lab()
+    if lab is not None:
+        return lab.folder / "build"
+    own = root()
+    if not own.is_relative_to(Path(__file__).resolve().parents[1]):
+        return own / "build"
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "kadenz" / "build"
+
+
+def benches() -> list[Path]:
+    """The C files in the lab's bench/: benchmarks that become part of each image."""
+    lab = find_lab()
+    return sorted((lab.folder / "bench").glob("*.c")) if lab is not None else []
+
+
+# ---- kernels and boards --------------------------------------------------------------------------
 def kernels() -> dict[str, Kernel]:
-    """Every kernel by its folder's name."""
-    return {n: kernel(n) for n, _ in _parts("kernels", "kernel.toml")}
+    """Every valid kernel by its folder's name."""
+    return _valid(_KERNEL, kernel)
 
 
-def board(name: str) -> Board:
-    """One board. Raises UsageError with the nearest name if there is none."""
-    return read_toml(_part("boards", "board.toml", name, "board"), Board)
+def boards() -> dict[str, Board]:
+    """Every valid board by its folder's name."""
+    return _valid(_BOARD, board)
 
 
 def kernel(name: str) -> Kernel:
-    """One kernel. Raises UsageError with the nearest name if there is none.
+    """One kernel. UsageError with the nearest name if there is none, ConfigError if it is invalid.
 
     A kernel also lacks everything that its port lacks.
     """
-    own = read_toml(_part("kernels", "kernel.toml", name, "kernel"), Kernel)
+    own = read_toml(_file(_KERNEL, name), Kernel)
     if not own.port:
         return own
-    port = read_toml(_part("kernels", "kernel.toml", own.port, "kernel"), Kernel)
+    port = read_toml(_file(_KERNEL, own.port), Kernel)
     return msgspec.structs.replace(own, lacks={**port.lacks, **own.lacks})
 
 
+def board(name: str) -> Board:
+    """One board. UsageError with the nearest name if there is none, ConfigError if it is invalid.
+
+    ConfigError as well for a kernel in `kernels` that does not exist.
+    """
+    file = _file(_BOARD, name)
+    found = read_toml(file, Board)
+    known = _found(_KERNEL)
+    for kernel in found.kernels:
+        if kernel not in known:
+            raise ConfigError(
+                f"{file}: `kernels`: no kernel `{kernel}`",
+                remedy=did_you_mean(kernel, list(known)),
+            )
+    return found
+
+
+def pairs() -> list[tuple[str, str]]:
+    """Each kernel with each of its boards: kernel.toml names boards, board.toml kernels."""
+    known = boards()
+    found = []
+    for name, kernel in kernels().items():
+        own = [board for board in kernel.boards if board in known]
+        more = [board for board in known if name in known[board].kernels and board not in own]
+        found += [(name, board) for board in (*own, *more)]
+    return found
+
+
 def kernel_folder(name: str) -> Path:
-    """The folder of a kernel's kernel.toml. Raises UsageError as `kernel` does."""
-    return _part("kernels", "kernel.toml", name, "kernel").parent
+    """The folder of a kernel's port."""
+    return _file(_KERNEL, name).parent
+
+
+def board_folder(name: str) -> Path:
+    """The folder of a board."""
+    return _file(_BOARD, name).parent
 
 
 def toolchain(board: str, arch: str) -> Path | None:
     """CMake's tool chain file of a board or else its arch; None: this machine's compiler."""
-    for folder in (root() / "boards" / board, root() / "arch" / arch):
+    for folder in (board_folder(board), root() / "arch" / arch):
         if (folder / "toolchain.cmake").is_file():
             return folder / "toolchain.cmake"
     return None
@@ -90,15 +171,26 @@ def compiler(board: str, arch: str) -> str:
     return found.group(1) if found else "gcc"
 
 
+# ---- campaigns -----------------------------------------------------------------------------------
 def campaign_files() -> dict[str, Path]:
-    """Campaign files of the checkout by name, without the suffix."""
-    return {f.stem: f for f in sorted((root() / "campaigns").glob("*.toml"))}
+    """Campaign files by name, without the suffix; names found twice are left out."""
+    return _single(_CAMPAIGN)
+
+
+def campaign_file(name: str) -> Path:
+    """The file of a campaign. UsageError for an unknown name, ConfigError if found twice."""
+    return _file(_CAMPAIGN, name)
+
+
+def campaigns() -> dict[str, Campaign]:
+    """Every valid campaign by its file's name."""
+    return _valid(_CAMPAIGN, lambda name: read_campaign(campaign_file(name)))
 
 
 def read_campaign(file: Path) -> Campaign:
     """One campaign file, checked against the known boards and kernels."""
     campaign = read_toml(file, Campaign)
-    known = list(kernels())
+    known = list(_found(_KERNEL))
     for index, benchmark in enumerate(campaign.benchmark):
         for name in benchmark.kernels:
             if name not in known:
@@ -109,11 +201,10 @@ def read_campaign(file: Path) -> Campaign:
     return campaign
 
 
+# ---- tunings -------------------------------------------------------------------------------------
 def tuning_files() -> dict[str, Path]:
-    """Tuning profiles by name: those of the checkout, replaced by a user's of the same name."""
-    own = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "kadenz" / "tunings"
-    files = [*sorted((root() / "tunings").glob("*.toml")), *sorted(own.glob("*.toml"))]
-    return {file.stem: file for file in files}
+    """Tuning profiles by name, without the suffix; names found twice are left out."""
+    return _single(_TUNING)
 
 
 def read_tuning(name: str) -> tuple[Tuning, Path]:
@@ -121,17 +212,20 @@ def read_tuning(name: str) -> tuple[Tuning, Path]:
 
     Raises UsageError for an unknown name, ConfigError for a wrong file or circular profiles.
     """
-    files = tuning_files()
-    file = Path(name) if name.endswith(".toml") else files.get(name)
-    if file is None:
-        raise UsageError(f"no tuning profile `{name}`", remedy=did_you_mean(name, list(files)))
+    file = Path(name) if name.endswith(".toml") else _file(_TUNING, name)
     tuning = _tuning(file)
     below, seen = tuning.based_on, [file]
     while below:
-        base = files.get(below)
-        if base is None or base in seen:
-            what = "is based on itself" if base in seen else f"`based_on`: no profile `{below}`"
-            raise ConfigError(f"{file}: {what}", remedy=did_you_mean(below, list(files)))
+        known = _found(_TUNING)
+        if below not in known:
+            raise ConfigError(
+                f"{file}: `based_on`: no profile `{below}`", remedy=did_you_mean(below, list(known))
+            )
+        base = _file(_TUNING, below)
+        if base in seen:
+            raise ConfigError(
+                f"{file}: is based on itself", remedy=did_you_mean(below, list(known))
+            )
         seen.append(base)
         layer = _tuning(base)
         tuning, below = tuning.over(layer), layer.based_on
@@ -146,14 +240,59 @@ def _tuning(file: Path) -> Tuning:
     return tuning
 
 
-def _parts(folder: str, file: str) -> Iterable[tuple[str, Path]]:
-    for path in sorted((root() / folder).glob(f"*/{file}")):
-        if path.parent.name not in _NO_PARTS:
-            yield path.parent.name, path
+# ---- finding -------------------------------------------------------------------------------------
+def problems() -> list[KadenzError]:
+    """An error for every invalid kernel, board, campaign and tuning profile, and every name found
+    twice.
+    """
+    readers: list[tuple[_Kind, Callable[[str], object]]] = [
+        (_KERNEL, kernel),
+        (_BOARD, board),
+        (_CAMPAIGN, lambda name: read_campaign(campaign_file(name))),
+        (_TUNING, read_tuning),
+    ]
+    errors: list[KadenzError] = []
+    for kind, read in readers:
+        for name in _found(kind):
+            try:
+                read(name)
+            except KadenzError as error:
+                errors.append(error)
+    return errors
 
 
-def _part(folder: str, file: str, name: str, word: str) -> Path:
-    found = dict(_parts(folder, file))
+def _found(kind: _Kind) -> dict[str, list[Path]]:
+    """The files of a kind in all places, by the part's name."""
+    found: dict[str, list[Path]] = {}
+    for place in places():
+        for file in sorted(place.glob(kind.pattern)):
+            if kind.name(file) not in _NO_PARTS:
+                found.setdefault(kind.name(file), []).append(file)
+    return found
+
+
+def _file(kind: _Kind, name: str) -> Path:
+    found = _found(kind)
     if name not in found:
-        raise UsageError(f"no {word} `{name}`", remedy=did_you_mean(name, list(found)))
-    return found[name]
+        raise UsageError(f"no {kind.word} `{name}`", remedy=did_you_mean(name, list(found)))
+    first, *others = found[name]
+    if others:
+        raise ConfigError(
+            f"{kind.word} `{name}` is found twice: {first} and {others[0]}",
+            remedy=f"Rename {others[0].parent if kind.pattern.count('/') > 1 else others[0]}",
+        )
+    return first
+
+
+def _single(kind: _Kind) -> dict[str, Path]:
+    return {name: files[0] for name, files in _found(kind).items() if len(files) == 1}
+
+
+def _valid(kind: _Kind, read: Callable[[str], T]) -> dict[str, T]:
+    found = {}
+    for name in _found(kind):
+        try:
+            found[name] = read(name)
+        except KadenzError:  # `problems` has it
+            continue
+    return found

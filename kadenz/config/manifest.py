@@ -168,7 +168,7 @@ class ProofEntry(Model):
     reason: str = ""
 
 
-DeadlineOrigin = Literal["campaign", "command line", "period"]
+DeadlineOrigin = Literal["campaign", "command line", "lab", "period"]
 
 
 class DeadlineEntry(Model):

@@ -1,43 +1,57 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of targets: `kernel/board@tier`, as in `freertos/hifive1-revb@emulated`."""
+"""Names of targets: `kernel/board@tier`, as in `freertos/hifive1-revb@emulated`, or a lab's own."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import NamedTuple
 
 from kadenz.config import inventory
+from kadenz.config.lab_file import Lab, LabTarget, find_lab
 from kadenz.config.toml import did_you_mean
-from kadenz.errors import UsageError
+from kadenz.errors import ConfigError, KadenzError, UsageError
 
 _NAME = re.compile(r"^(?P<kernel>[a-z0-9-]+)/(?P<board>[a-z0-9_-]+)@(?P<tier>[a-z]+)$")
 
 
 class TargetName(NamedTuple):
-    """A kernel on a board under one tier."""
+    """A kernel on a board under one tier; `own` is the name of its [target] table in the lab."""
 
     kernel: str
     board: str
     tier: str
+    own: str = ""
 
     def __str__(self) -> str:
+        return self.own or self.parts
+
+    @property
+    def parts(self) -> str:
+        """The name that every lab understands: `freertos/stm32f4@emulated`."""
         return f"{self.kernel}/{self.board}@{self.tier}"
 
 
 def known_targets() -> list[str]:
-    """All targets of the checkout: each kernel on each of its boards under each tier."""
+    """All targets: each kernel on each of its boards under each tier, then those of the lab."""
     boards = inventory.boards()
-    return [
+    found = [
         f"{kernel}/{board}@{tier}"
-        for kernel, description in inventory.kernels().items()
-        for board in description.boards
-        if board in boards
+        for kernel, board in inventory.pairs()
         for tier in boards[board].tier.names()
     ]
+    lab = find_lab()
+    return found + ([] if lab is None else list(lab.file.target))
 
 
 def parse_target(text: str) -> TargetName:
-    """The target called `text`. Raises UsageError with the nearest name if there is none."""
+    """The target called `text`. Raises UsageError with the nearest name if there is none.
+
+    Raises ConfigError if its kernel, its board or its table in the lab's file is invalid.
+    """
+    lab = find_lab()
+    if lab is not None and text in lab.file.target:
+        return _of_lab(lab, text)
     known = known_targets()
     match = _NAME.match(text)
     if match is None:
@@ -45,6 +59,66 @@ def parse_target(text: str) -> TargetName:
             f"`{text}` is not a target: expected kernel/board@tier",
             remedy=did_you_mean(text, known),
         )
+    name = TargetName(**match.groupdict())
     if text not in known:
-        raise UsageError(f"no target `{text}`", remedy=did_you_mean(text, known))
-    return TargetName(**match.groupdict())
+        raise _unknown(name, known)
+    return name
+
+
+def lab_target(name: TargetName) -> LabTarget:
+    """The target's table in the lab's file; one without settings if it has none."""
+    lab = find_lab() if name.own else None
+    if lab is None or name.own not in lab.file.target:
+        return LabTarget(kernel=name.kernel, board=name.board, tier=name.tier)
+    return lab.file.target[name.own]
+
+
+def own_source(name: TargetName) -> Path | None:
+    """The source tree of the kernel that the lab's file names for this target; None: pinned."""
+    lab, source = find_lab(), lab_target(name).source
+    return lab.folder / source if lab is not None and source else None
+
+
+def problems() -> list[KadenzError]:
+    """An error for every invalid [target] table of the lab."""
+    lab = find_lab()
+    errors: list[KadenzError] = []
+    for text in [] if lab is None else lab.file.target:
+        try:
+            parse_target(text)
+        except KadenzError as error:
+            errors.append(error)
+    return errors
+
+
+def _unknown(name: TargetName, known: list[str]) -> KadenzError:
+    """The error for parts that make no target: the invalid file if there is one."""
+    for read, part in ((inventory.kernel, name.kernel), (inventory.board, name.board)):
+        try:
+            read(part)
+        except ConfigError as error:
+            return error
+        except UsageError:
+            continue
+    return UsageError(f"no target `{name}`", remedy=did_you_mean(str(name), known))
+
+
+def _of_lab(lab: Lab, text: str) -> TargetName:
+    """A lab's target; ConfigError for everything that can be wrong in its table."""
+    table = lab.file.target[text]
+    where = f"{lab.path}: [target.{text}]"
+    try:
+        name = parse_target(f"{table.kernel}/{table.board}@{table.tier}")
+    except UsageError as error:
+        raise ConfigError(f"{where}: {error.message}", remedy=error.remedy) from None
+    if table.port and table.tier != "board":
+        raise ConfigError(
+            f"{where}: `port` is for the tier board, this is {table.tier}",
+            remedy='Remove it, or write tier = "board"',
+        )
+    if table.source and not (lab.folder / table.source).is_dir():
+        raise ConfigError(
+            f"{where}: `source`: {lab.folder / table.source} is no folder",
+            remedy="Give the kernel's source tree, relative to the lab",
+        )
+    return name._replace(own=text)

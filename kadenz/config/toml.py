@@ -47,7 +47,7 @@ def parse_toml(text: str, model: type[T], name: str) -> T:
     try:
         return msgspec.convert(raw, model)
     except msgspec.ValidationError as error:
-        raise _explain(str(error), text, model, name) from None
+        raise _explain(str(error), raw, text, model, name) from None
 
 
 def nearest(word: str, known: list[str]) -> str:
@@ -64,9 +64,9 @@ def did_you_mean(word: str, known: list[str]) -> str:
     return f"Known: {', '.join(sorted(known))}" if known else "None are known"
 
 
-def _explain(message: str, text: str, model: Any, name: str) -> ConfigError:
+def _explain(message: str, raw: Any, text: str, model: Any, name: str) -> ConfigError:
     at = _AT.search(message)
-    path = at.group("path") if at else "$"
+    path = _with_keys(at.group("path"), raw, model) if at else "$"
     what = message[: at.start()] if at else message
     unknown = _UNKNOWN.search(what)
     if unknown is None:
@@ -86,6 +86,32 @@ def _explain(message: str, text: str, model: Any, name: str) -> ConfigError:
     )
 
 
+def _with_keys(path: str, raw: Any, model: Any) -> str:
+    """The path with the names of tables such as [target.NAME], for which msgspec has `[...]`."""
+    kind, found = model, "$"
+    for step in _parts(path):
+        kind = _without_none(kind)
+        if step == "[...]" and isinstance(raw, dict) and get_args(kind):
+            key = next((key for key in raw if not _fits(raw[key], get_args(kind)[-1])), step)
+            if key == step:
+                return path
+            kind, raw, found = get_args(kind)[-1], raw[key], f"{found}.{key}"
+        elif step.startswith("["):
+            kind, raw, found = get_args(kind)[-1], raw[int(step[1:-1])], found + step
+        else:
+            hints = {f.encode_name: f.type for f in msgspec.structs.fields(kind)}
+            kind, raw, found = hints[step], raw.get(step), f"{found}.{step}"
+    return found
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
 def _dotted(path: str) -> str:
     """The path as the user wrote it; msgspec does not name keys of a free table (`[...]`)."""
     return path.removeprefix("$").removeprefix(".").removesuffix("[...]")
@@ -93,7 +119,11 @@ def _dotted(path: str) -> str:
 
 def _steps(path: str) -> list[str]:
     """Splits `$.benchmark[1].params[...]` into ["benchmark", "[1]", "params", "[...]"]."""
-    return re.findall(r"\[[^\]]*\]|[^.\[\]]+", _dotted(path))
+    return _parts(_dotted(path))
+
+
+def _parts(path: str) -> list[str]:
+    return re.findall(r"\[[^\]]*\]|[^.\[\]]+", path.removeprefix("$"))
 
 
 def _walk(model: Any, path: str) -> Any:
@@ -101,7 +131,7 @@ def _walk(model: Any, path: str) -> Any:
     kind = model
     for step in _steps(path):
         kind = _without_none(kind)
-        if step.startswith("["):
+        if step.startswith("[") or get_origin(kind) is dict:
             kind = get_args(kind)[-1]
         else:
             hints = {f.encode_name: f.type for f in msgspec.structs.fields(kind)}
@@ -156,7 +186,7 @@ def _lines(text: str) -> dict[tuple[str, ...], int]:
                     seen[table] = seen.get(table, -1) + 1
                 if table in seen:
                     table += (f"[{seen[table]}]",)
-            found.setdefault(table, number)
+                found.setdefault(table, number)
             continue
         assign = _ASSIGN.match(line)
         if assign:

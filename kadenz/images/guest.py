@@ -32,7 +32,7 @@ class GuestImage(Image):
 
 def guest_folder(target: TargetName, version: str, instrument: str = "counter") -> Path:
     """The folder of a target's archive and catalog; may not exist yet."""
-    return inventory.root() / "build" / f"{target.kernel}-{target.board}-{version}-{instrument}"
+    return inventory.build_folder() / f"{target.kernel}-{target.board}-{version}-{instrument}"
 
 
 def build_guest(

@@ -61,7 +61,8 @@ def build_image(
     """
     kernel, board = inventory.kernel(target.kernel), inventory.board(target.board)
     source = kernel_source(target.kernel, kernel, tree)
-    folder = _folder(target, instrument, source if tree else None, extra_bench)
+    extra = [*inventory.benches(), *extra_bench]
+    folder = image_folder(target, instrument, tree, extra)
     crate = board.tier.host.crate if target.tier == "host" and board.tier.host else ""
     if crate:
         if extra_bench:
@@ -69,7 +70,7 @@ def build_image(
         with locked(folder):
             elf, entry = build_program(crate)
             return Image(elf, folder, entry)
-    options = _options(target, kernel, board, instrument, source, extra_bench)
+    options = _options(target, kernel, board, instrument, source, extra)
     contents = Contents(folder)
     with locked(folder):
         _configure(folder, target, options, source)
@@ -80,7 +81,7 @@ def build_image(
         read = read_by_ninja(folder, program.name)
         contents.keep(read)
         entry = _describe(folder, program, source)
-        entry.parts = parts(read, _trees(folder, source, extra_bench))
+        entry.parts = parts(read, _trees(folder, source, extra))
         return Image(Elf(program), folder, entry)
 
 
@@ -94,15 +95,16 @@ def _trees(folder: Path, source: Source | None, extra: Sequence[Path]) -> list[T
     return found + [Tree("extra benchmarks", f if f.is_dir() else f.parent) for f in extra]
 
 
-def _folder(
-    target: TargetName, instrument: str, source: Source | None, extra: Sequence[Path]
+def image_folder(
+    target: TargetName, instrument: str, tree: Path | None = None, extra: Sequence[Path] = ()
 ) -> Path:
+    """The build folder of an image; may not exist yet. For the arguments see `build_image`."""
     name = f"{_port(target)}-{target.board}-{instrument}"
-    other = [str(source.folder)] if source else []
+    other = [str(tree.resolve())] if tree else []
     other += [str(file.resolve()) for file in extra]
     if other:  # a separate image next to the stock one
         name += "-" + hashlib.sha256("\n".join(other).encode()).hexdigest()[:8]
-    return inventory.root() / "build" / name
+    return inventory.build_folder() / name
 
 
 def _options(
@@ -116,6 +118,8 @@ def _options(
     options = {
         "KDZ_KERNEL": _port(target),
         "KDZ_BOARD": target.board,
+        "KDZ_KERNEL_DIR": str(inventory.kernel_folder(_port(target))),
+        "KDZ_BOARD_DIR": str(inventory.board_folder(target.board)),
         "KDZ_INSTRUMENT": instrument,
         "CMAKE_EXPORT_COMPILE_COMMANDS": "ON",
     }
@@ -266,7 +270,7 @@ def _flags(commands: list[dict[str, str]]) -> str:
     A kernel that its own CMake project builds is compiled with flags of that project.
     """
     sets: dict[str, str] = {}
-    root = f"{inventory.root()}/"
+    roots = [f"{place}/" for place in inventory.places()]
     for command in commands:
         file, words = command["file"], command["command"]
         if not file.endswith(".c"):
@@ -275,19 +279,21 @@ def _flags(commands: list[dict[str, str]]) -> str:
         if f" -o {_KERNEL}/" in words:
             part = "kernel"
         if part not in sets:
-            sets[part] = _plain_flags(words, root)
+            sets[part] = _plain_flags(words, roots)
     shown = sets.pop("benchmarks", sets.get("rest", ""))
     return " ".join([shown, *(f"[{part}: {sets[part]}]" for part in sets if sets[part] != shown)])
 
 
-def _plain_flags(command: str, root: str) -> str:
+def _plain_flags(command: str, roots: Sequence[str]) -> str:
     words = iter(shlex.split(command)[1:])
     kept = []
     for word in words:
         if word in _TAKES_VALUE:
             next(words, None)
         elif word.startswith("-") and not _PLACES.match(word):
-            kept.append(word.replace(root, ""))
+            for root in roots:
+                word = word.replace(root, "")  # noqa: PLW2901
+            kept.append(word)
     return " ".join(kept)
 
 

@@ -43,12 +43,12 @@ def parts(files: Iterable[Path], trees: Sequence[Tree]) -> list[PartEntry]:
     """The parts of `files` (absolute, read by the compiler), in a stable order."""
     root = inventory.root()
     homes = [(tree.folder.resolve(), tree.part) for tree in trees]
-    homes += [(root / folder, part) for folder, part in _PARTS.items()]
+    homes += [(place / f, part) for place in inventory.places() for f, part in _PARTS.items()]
     homes.sort(key=lambda home: -len(home[0].parts))
     found: dict[str, list[tuple[str, Path]]] = {}
     for file in sorted(set(files)):
         home, part = next(((h, p) for h, p in homes if file.is_relative_to(h)), (None, OTHER))
-        # Files of the checkout by relative path: a clone elsewhere has the same digest.
+        # Files of kadenz by relative path: a clone elsewhere has the same digest.
         base = root if home is not None and home.is_relative_to(root) else home
         name = file.relative_to(base) if base is not None else file
         found.setdefault(part, []).append((str(name), file))

@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 
 from kadenz.config import inventory
-from kadenz.config.target_name import TargetName
+from kadenz.config.target_name import TargetName, own_source
 from kadenz.errors import StoreError, TargetFailed, WireDamaged
 from kadenz.images.guest import guest_folder
-from kadenz.images.image import Image
+from kadenz.images.image import Image, image_folder
 from kadenz.lab.boot import Execution, run_plan
 from kadenz.lab.condition import Setup
 from kadenz.lab.execution import default_setup, image_of, make_target
@@ -46,7 +46,7 @@ def catalog_of(name: TargetName) -> Catalog:
 
 def remembered_catalog(name: TargetName) -> Catalog | None:
     """The same as far as it is known without building; it may be of an older image."""
-    folder = inventory.root() / "build" / f"{name.kernel}-{name.board}-counter"
+    folder = image_folder(name, "counter", own_source(name), inventory.benches())
     guest = inventory.kernel(name.kernel).guest
     if name.tier == "guest" and guest is not None:
         folder = guest_folder(name, guest.versions[name.board][0])
@@ -73,7 +73,7 @@ def remembered(build_folder: Path, elf_sha256: str | None) -> Catalog | None:
 def all_remembered() -> list[Catalog]:
     """The catalogs of all images that were built and asked in this checkout."""
     found = []
-    for file in sorted((inventory.root() / "build").glob(f"*/{_FILE}")):
+    for file in sorted(inventory.build_folder().glob(f"*/{_FILE}")):
         try:
             found.append(msgspec.json.decode(file.read_bytes(), type=Catalog))
         except (OSError, msgspec.DecodeError):

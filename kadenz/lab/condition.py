@@ -55,6 +55,7 @@ class Setup:
     """How the image of a target is built and started. Conditions change it."""
 
     kernel_source: Path | None = None  # a tree of the kernel, None: the pinned one
+    port: str = ""  # a board's serial line
     guest: Guest | None = None  # the kernel that boots, for tier guest
     allowed: frozenset[Allowance] = frozenset()
     arguments: list[str] = field(default_factory=list)  # for the program of a host target

@@ -71,10 +71,13 @@ def conformance(
     """
     _refuse_application(name)
     check_tools(name)
-    setup = dataclasses.replace(default_setup(name), kernel_source=tree)
+    setup = default_setup(name)
+    setup = dataclasses.replace(
+        setup, kernel_source=tree or setup.kernel_source, port=port or setup.port
+    )
     image = image_of(name, "counter", setup, extra)
     answer = ask(
-        lambda: make_target(name, "counter", image, setup, port=port),
+        lambda: make_target(name, "counter", image, setup),
         str(name),
         silence_s=silence_s + (BOOT_S if setup.guest is not None else 0.0),
         stop=stop or threading.Event(),

@@ -50,7 +50,7 @@ def _sources(extra_bench: Sequence[Path]) -> Iterator[Path]:
     root = inventory.root()
     yield from (root / "suite" / "bench").glob("*.[ch]")
     yield from (root / "fieldbus").glob("*/src/**/*.rs")  # programs that are targets themselves
-    for path in extra_bench:
+    for path in (*inventory.benches(), *extra_bench):
         yield from path.rglob("*.[ch]") if path.is_dir() else [path]
 
 

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from kadenz import tools
 from kadenz.config import inventory
 from kadenz.config.board import Board, HostTier
-from kadenz.config.target_name import TargetName
+from kadenz.config.target_name import TargetName, lab_target, own_source
 from kadenz.errors import UsageError
 from kadenz.images.guest import GuestImage
 from kadenz.images.image import Image, build_image
@@ -32,15 +33,19 @@ def image_of(
     return build_image(name, instrument, tree=setup.kernel_source, extra_bench=extra_bench)
 
 
+def setup_of(name: TargetName) -> Setup:
+    """A target without conditions, as the lab's file describes it."""
+    return Setup(kernel_source=own_source(name), port=lab_target(name).port)
+
+
 def default_setup(name: TargetName) -> Setup:
-    """A target without conditions, started to be asked and not to measure."""
-    return Setup(allowed=ASKING, guest=default_guest(name) if name.tier == "guest" else None)
+    """The same, started to be asked and not to measure."""
+    guest = default_guest(name) if name.tier == "guest" else None
+    return replace(setup_of(name), allowed=ASKING, guest=guest)
 
 
-def make_target(
-    name: TargetName, instrument: str, image: Image, setup: Setup, *, port: str = ""
-) -> Target:
-    """A fresh execution of `image`. `port` is a board's serial line."""
+def make_target(name: TargetName, instrument: str, image: Image, setup: Setup) -> Target:
+    """A fresh execution of `image`."""
     if name.tier == "guest":
         if setup.guest is None or not isinstance(image, GuestImage):
             raise TypeError(f"{name}: a guest needs its kernel and its archive")
@@ -57,7 +62,7 @@ def make_target(
     if name.tier == "board" and tiers.board is not None:
         from kadenz.targets.serial_board import BoardTarget
 
-        return BoardTarget(tiers.board, image.elf.path, port)
+        return BoardTarget(tiers.board, image.elf.path, setup.port)
     host = tiers.host or HostTier()
     words = {"no-realtime": host.no_realtime_argument, "idle-states": host.idle_states_argument}
     options = [words[allowance] for allowance in sorted(setup.allowed) if words[allowance]]

@@ -52,7 +52,9 @@ def concerns(benchmark: Benchmark, target: TargetName) -> bool:
     if benchmark.kernels and target.kernel not in benchmark.kernels:
         return False
     patterns = benchmark.targets
-    return not patterns or any(fnmatch.fnmatchcase(str(target), p) for p in patterns)
+    return not patterns or any(
+        fnmatch.fnmatchcase(name, p) for p in patterns for name in (str(target), target.parts)
+    )
 
 
 def campaign_points(

@@ -22,7 +22,14 @@ from kadenz.lab.catalog import Catalog
 from kadenz.lab.condition import Choice, Condition, Setup
 from kadenz.lab.counter import Counter, check_counter
 from kadenz.lab.declared import check_declared
-from kadenz.lab.execution import ASKING, check_instrument, check_tools, image_of, make_target
+from kadenz.lab.execution import (
+    ASKING,
+    check_instrument,
+    check_tools,
+    image_of,
+    make_target,
+    setup_of,
+)
 from kadenz.lab.job import Job
 from kadenz.lab.plan import (
     Point,
@@ -45,6 +52,8 @@ class Request:
     entry: CampaignEntry
     targets: Sequence[TargetName]
     choices: Sequence[Choice] = ()  # of conditions
+    # Of targets whose table in the lab names conditions, instead.
+    own_choices: Mapping[TargetName, Sequence[Choice]] = field(default_factory=dict)
     instrument: Instrument = "counter"
     extra_bench: Sequence[Path] = ()  # C files of benchmarks outside the suite
     overrides: Mapping[str, Sequence[Value]] = field(default_factory=dict)  # --set
@@ -70,8 +79,9 @@ def check(request: Request) -> None:
         check_instrument(name, request.instrument)
         check_tools(name)
     check_declared(request.campaign, request.overrides, request.extra_bench)
-    for choice in request.choices:
-        choice.check(request.targets)
+    others = [name for name in request.targets if name not in request.own_choices]
+    for choice in request.choices if others else ():  # `own_choices` are checked when made
+        choice.check(others)
 
 
 def prepare(request: Request, progress: Progress) -> list[Job]:
@@ -102,11 +112,12 @@ def _variants(request: Request, progress: Progress) -> list[_Variant]:
     asked = [
         (name, conditions)
         for name in request.targets
-        for conditions in combinations(name, request.choices)
+        for conditions in combinations(name, request.own_choices.get(name, request.choices))
     ]
     found: list[_Variant] = []
     for name, conditions in asked:
-        setup = Setup()
+        setup = setup_of(name)
+        setup.port = request.port or setup.port
         for condition in conditions:
             condition.set_up(setup, name)
         kernel = setup.guest.kernel if setup.guest is not None else None
@@ -187,9 +198,7 @@ def _jobs(variants: Sequence[_Variant], request: Request, host: Host) -> list[Jo
 
 def _maker(variant: _Variant, setup: Setup, request: Request) -> Callable[[], Target]:
     """Makes fresh executions of a variant."""
-    return partial(
-        make_target, variant.name, request.instrument, variant.image, setup, port=request.port
-    )
+    return partial(make_target, variant.name, request.instrument, variant.image, setup)
 
 
 def _catalog(variant: _Variant, own: Sequence[Condition], request: Request) -> Catalog:

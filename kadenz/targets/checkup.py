@@ -12,7 +12,7 @@ from kadenz import tools
 from kadenz.config import inventory
 from kadenz.config.board import Board
 from kadenz.config.kernel import GuestKernels, Kernel
-from kadenz.config.target_name import TargetName, known_targets, parse_target
+from kadenz.config.target_name import TargetName, known_targets, own_source, parse_target
 from kadenz.errors import KadenzError, ToolMissing
 from kadenz.targets import guest_kernel
 from kadenz.tools import Need, Tool
@@ -62,7 +62,12 @@ def check_targets(
     boards, kernels = inventory.boards(), inventory.kernels()
     checks = []
     for text in known_targets():
-        name = parse_target(text)
+        try:
+            name = parse_target(text)
+        except KadenzError as error:
+            broken = Missing(error.message, error.remedy)
+            checks.append(TargetCheck(text, "", (), (broken,), (), ""))
+            continue
         checks.append(_check(name, kernels[name.kernel], boards[name.board], once, of_host))
     return checks
 
@@ -78,7 +83,7 @@ def _check(
     if kernel.source is not None and kernel.source.crate is not None:
         needs.append(tools.need("cargo"))
     missing: list[Missing | None] = [_lacking(look_up(wanted)) for wanted in needs]
-    if kernel.source is not None and kernel.source.left_to_user:
+    if kernel.source is not None and kernel.source.left_to_user and own_source(name) is None:
         missing.append(Missing(kernel.needs_tree, kernel.name_the_tree(name.kernel)))
     if name.tier == "host":
         missing += of_host

@@ -20,7 +20,7 @@ class ScopedQemuTarget(QemuTarget):
     def __init__(self, tier: EmulatedTier, elf: Elf) -> None:
         super().__init__(tier, elf)
         version = tools.version(tier.qemu)
-        build = inventory.root() / "build" / "scope"
+        build = inventory.build_folder() / "scope"
         source = inventory.root() / "instruments" / "scope"
         self._library = scope_plugin.build(source, build, version)
         self.records: dict[int, scope.RecordSpans] = {}

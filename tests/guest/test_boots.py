@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from kadenz.config import inventory
 from kadenz.config.target_name import parse_target
 from kadenz.lab.conformance import conformance
 from kadenz.lab.job import Result
@@ -74,9 +75,12 @@ def test_a_tuning_of_kernel_threads_is_in_force_inside(
 ) -> None:
     # A timerfd expires in the thread ktimers/0 of Debian's PREEMPT_RT. With the study's priority
     # the thread runs at once; as an ordinary thread it shares the processor with the load.
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    own = tmp_path / "config" / "kadenz" / "tunings"
+    lab, built = tmp_path / "lab", inventory.build_folder()
+    own = lab / "tunings"
     own.mkdir(parents=True)
+    (lab / "kadenz.toml").write_text("")
+    (lab / "build").symlink_to(built)  # its images are compiled already
+    monkeypatch.setenv("KADENZ_LAB", str(lab))
     (own / "ordinary.toml").write_text(
         'title = "ordinary timers"\n[[thread]]\nmatch = "ktimer*/*"\npolicy = "other"\n'
     )

@@ -173,7 +173,7 @@ def test_a_benchmark_that_does_not_compile_shows_the_compiler(tmp_path: Path) ->
         build_image(LINUX, "counter", extra_bench=[file])
     assert "broken.c:1" in caught.value.detail
     assert len(caught.value.detail.splitlines()) <= 60
-    shutil.rmtree(image._folder(LINUX, "counter", None, [file]))
+    shutil.rmtree(image.image_folder(LINUX, "counter", None, [file]))
 
 
 def test_a_missing_benchmark_file_is_refused(tmp_path: Path) -> None:

@@ -87,4 +87,4 @@ def test_an_unknown_system_is_named_with_its_line(tmp_path: Path) -> None:
     figures = tmp_path / published.FIGURES
     figures.write_text(figures.read_text() + "x2030,Table 1,Some Board,FreeRTOS,a/b,,mean,1,us,\n")
     with pytest.raises(ConfigError, match=r"line 18\d: 'Some Board'"):
-        published.load(tmp_path)
+        published.load([tmp_path])

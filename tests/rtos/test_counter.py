@@ -34,18 +34,13 @@ FOLDERS = ("suite", "kernels", "boards", "arch", "instruments")
 
 @pytest.fixture
 def foreign(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout with an additional board, always at the same path so that it is compiled once."""
-    home, root = inventory.root(), inventory.root() / "build" / "tests" / "foreign-board"
-    for name in FOLDERS:
-        shutil.rmtree(root / name, ignore_errors=True)
-        shutil.copytree(home / name, root / name)
-    (root / "kadenz").mkdir(exist_ok=True)
-    shutil.copy2(home / "kadenz" / "__init__.py", root / "kadenz")
-    shutil.copytree(BOARD, root / "boards" / BOARD.name)
-    kernel = root / "kernels" / "freertos" / "kernel.toml"
-    kernel.write_text(kernel.read_text().replace("boards = [", f'boards = ["{BOARD.name}", '))
-    monkeypatch.setenv("KADENZ_ROOT", str(root))
-    return root
+    """A lab with a board, always at the same path so that its images are compiled once."""
+    lab = inventory.root() / "build" / "tests" / "foreign-board"
+    shutil.rmtree(lab / "boards", ignore_errors=True)
+    shutil.copytree(BOARD, lab / "boards" / BOARD.name)
+    (lab / "kadenz.toml").write_text("")
+    monkeypatch.setenv("KADENZ_LAB", str(lab))
+    return lab
 
 
 def command(*words: str) -> Result:
@@ -105,9 +100,18 @@ def test_counts_unrelated_to_instructions_are_refused_before_the_first_record(
     assert "the counter counts instructions" in answer.output
 
 
-def test_a_counter_narrower_than_its_stamps_is_refused(foreign: Path, tmp_path: Path) -> None:
+def test_a_counter_narrower_than_its_stamps_is_refused(
+    foreign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Spans are modulo the width of a stamp: with 24 bits some would be too long by 2^32."""
-    file = foreign / "arch" / "armv7m" / "counter" / "clock.c"
+    copy = foreign / "kadenz"
+    for name in FOLDERS:
+        shutil.rmtree(copy / name, ignore_errors=True)
+        shutil.copytree(inventory.root() / name, copy / name)
+    (copy / "kadenz").mkdir(exist_ok=True)
+    shutil.copy2(inventory.root() / "kadenz" / "__init__.py", copy / "kadenz")
+    monkeypatch.setenv("KADENZ_ROOT", str(copy))
+    file = copy / "arch" / "armv7m" / "counter" / "clock.c"
     file.write_text(file.read_text().replace(".bits = 32", ".bits = 24"))
     answer = command("run", "itc/queue", "--target", TARGET, "--output", str(tmp_path))
     assert "the clock wraps at another width than that of its stamps" in str(answer.exception)

@@ -194,6 +194,15 @@ def test_an_unknown_key_is_refused_with_the_nearest_name() -> None:
     assert "rt_runtime_us" in wrong.value.remedy
 
 
+def lab(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of tunings of a new lab."""
+    own = folder / "tunings"
+    own.mkdir(parents=True)
+    (folder / "kadenz.toml").write_text("")
+    monkeypatch.setenv("KADENZ_LAB", str(folder))
+    return own
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -207,24 +216,20 @@ def test_an_unknown_key_is_refused_with_the_nearest_name() -> None:
 def test_an_inconsistent_profile_is_refused(
     text: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = tmp_path / "kadenz" / "tunings"
-    own.mkdir(parents=True)
+    own = lab(tmp_path, monkeypatch)
     (own / "own.toml").write_text(text)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     with pytest.raises(ConfigError, match=words):
         inventory.read_tuning("own")
 
 
-def test_a_user_profile_can_be_based_on_another(
+def test_a_profile_of_the_lab_can_be_based_on_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = tmp_path / "own" / "kadenz" / "tunings"
-    own.mkdir(parents=True)
+    own = lab(tmp_path / "lab", monkeypatch)
     (own / "mine.toml").write_text(
         'title = "mine"\nbased_on = "latency"\n[memory]\nswappiness = 1\n'
         '[[interrupt]]\nmatch = "eth*"\ncpus = "3"\n'
     )
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "own"))
     plan = plan_of(machines.make(tmp_path / "machine"), "mine")
     assert one(plan, "memory.swappiness").wanted == "1"
     assert one(plan, "scheduler.rt_runtime_us").wanted == "-1"

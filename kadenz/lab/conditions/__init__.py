@@ -5,14 +5,20 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kadenz.lab.condition import Choice
+from kadenz.config.lab_file import find_lab
+from kadenz.config.target_name import lab_target
+from kadenz.config.toml import did_you_mean
+from kadenz.errors import ConfigError, UsageError
+from kadenz.lab.condition import Choice, Option
 
 if TYPE_CHECKING:
     from kadenz.config.campaign import Campaign
+    from kadenz.config.target_name import TargetName
 
 
 @cache
@@ -32,3 +38,58 @@ def kinds() -> tuple[type[Choice], ...]:
 def choices(campaign: Campaign, values: Mapping[str, Any] | None = None) -> list[Choice]:
     """What a campaign, and values of options over it, ask for: one choice of each kind."""
     return [kind.asked(values or {}, campaign) for kind in kinds()]
+
+
+def own_choices(
+    targets: Iterable[TargetName], campaign: Campaign, values: Mapping[str, Any]
+) -> dict[TargetName, list[Choice]]:
+    """The same for each target whose table in the lab names conditions.
+
+    What `values` say has precedence. ConfigError for a value that cannot hold for this target.
+    """
+    return {name: _own(name, campaign, values) for name in targets if lab_target(name).conditions}
+
+
+def _own(target: TargetName, campaign: Campaign, values: Mapping[str, Any]) -> list[Choice]:
+    options = {option.key: option for kind in kinds() for option in kind.options}
+    where = _where(target)
+    own: dict[str, Any] = {}
+    for key, value in lab_target(target).conditions.items():
+        if key not in options:
+            raise ConfigError(
+                f"{where}: no condition `{key}`", remedy=did_you_mean(key, [*options])
+            )
+        own[key] = _value(options[key], value, where)
+    given = {key: value for key, value in values.items() if value not in ((), None, False)}
+    try:
+        found = choices(campaign, own | given)
+        for choice in found:
+            named = [option.key for option in choice.options if option.key in own]
+            choice.check([target])
+            if named and not choice.variants(target):
+                raise UsageError(f"`{named[0]}` does not concern a target of tier {target.tier}")
+    except UsageError as error:
+        raise ConfigError(f"{where}: {error.message}", remedy=error.remedy) from None
+    return found
+
+
+def _where(target: TargetName) -> str:
+    lab = find_lab()
+    return f"{lab.path if lab is not None else ''}: [target.{target.own}.conditions]"
+
+
+def _value(option: Option, value: object, where: str) -> Any:
+    """A value of the lab's file as the command line would give it."""
+    kinds_of = {"count": int, "flag": bool}
+    wanted: type = kinds_of.get(option.kind, str)
+    many = value if option.many and isinstance(value, list) else [value]
+    if any(type(one) is not wanted for one in many):
+        words = {int: "a number", bool: "true or false", str: "text"}[wanted]
+        raise ConfigError(
+            f"{where}: `{option.key}` = {value!r}: expected {words}",
+            remedy=f"As on the command line: {option.flag}; `kadenz run --help` explains it",
+        )
+    lab = find_lab()
+    if option.kind in ("file", "folder") and lab is not None:
+        return lab.folder / Path(str(value))
+    return tuple(many) if option.many else value

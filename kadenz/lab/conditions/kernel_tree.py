@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from kadenz.config import inventory
-from kadenz.config.target_name import TargetName
+from kadenz.config.target_name import TargetName, own_source
 from kadenz.errors import UsageError
 from kadenz.images.source import kernel_source
 from kadenz.lab.condition import Choice, Condition, Option, Setup
@@ -86,10 +86,12 @@ class KernelTreeChoice(Choice):
                 raise _not_built(name, source, kernels)
             if not name and len(built) != 1:
                 raise _ambiguous(source, kernels, built)
-        for name in built:
-            for one in self.of(name) or [KernelTree(PINNED)]:
-                if one.tree is not None or not _from_crate(kernels[name]):
-                    kernel_source(name, kernels[name], one.tree)
+        for target in targets:
+            kernel = kernels[target.kernel]
+            for one in self.of(target.kernel) or [KernelTree(PINNED)]:
+                tree = one.tree or own_source(target)
+                if tree is not None or (kernel.source is not None and not _from_crate(kernel)):
+                    kernel_source(target.kernel, kernel, tree)
 
     def variants(self, target: TargetName) -> Sequence[Condition]:
         """One for each tree of the target's kernel."""

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kadenz.toml: it makes a folder a lab, with targets, defaults and parts of the user's own."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from kadenz.config.model import FileModel
+from kadenz.config.quantity import parse_quantity
+from kadenz.config.toml import read_toml
+from kadenz.errors import ConfigError, UsageError
+
+FILE = "kadenz.toml"
+VARIABLE = "KADENZ_LAB"
+# A value of a condition's option: `load = "disk"`, `load = ["none", "disk"]`.
+ConditionValue = str | int | bool | list[str]
+
+
+class LabTarget(FileModel, kw_only=True, frozen=True):
+    """A [target.NAME] table: a target of the user's own, by a short name."""
+
+    kernel: str
+    board: str
+    tier: str
+    port: str = ""  # serial line of a board: "/dev/serial/by-id/…"
+    source: str = ""  # source tree of the kernel, relative to the lab; empty: the pinned one
+    deadline: str = ""  # "100us": of benchmarks for which the campaign names none
+    # Values of the conditions' options, as on the command line: `load = "disk"`.
+    conditions: dict[str, ConditionValue] = msgspec.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a wrong `deadline`; it becomes a ConfigError with its line."""
+        if self.deadline:
+            try:
+                parse_quantity(self.deadline, "deadline")
+            except UsageError as error:
+                raise ValueError(str(error)) from None
+
+
+class Defaults(FileModel, kw_only=True, frozen=True):
+    """The [defaults] table: what `kadenz run` does without the option."""
+
+    output: str = "runs"  # folder of run folders, relative to the lab
+    rounds: Annotated[int, msgspec.Meta(ge=1)] | None = None
+
+
+class LabFile(FileModel, kw_only=True, frozen=True):
+    """kadenz.toml. Every table may be left out: an empty file makes a lab, too."""
+
+    title: str = ""
+    defaults: Defaults = Defaults()
+    target: dict[str, LabTarget] = msgspec.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a target's name that the command line would misread."""
+        for name in self.target:
+            if not name or set(name) & set("/@*?[], ") or name == "latest":
+                raise ValueError(
+                    f"`target.{name}`: a target's name has letters, digits, `-` and `_`"
+                )
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A lab on this machine."""
+
+    folder: Path
+    file: LabFile
+
+    @property
+    def path(self) -> Path:
+        """Its kadenz.toml."""
+        return self.folder / FILE
+
+    @property
+    def output(self) -> Path:
+        """Where its runs go."""
+        return self.folder / self.file.defaults.output
+
+
+def find_lab() -> Lab | None:
+    """The lab named by KADENZ_LAB, else the one around the working directory; None: no lab.
+
+    Raises ConfigError for a wrong KADENZ_LAB, an invalid file, and for a lab inside a lab.
+    """
+    folder = _folder()
+    return None if folder is None else Lab(folder, read_toml(folder / FILE, LabFile))
+
+
+def _folder() -> Path | None:
+    named = os.environ.get(VARIABLE)
+    if named:
+        folder = Path(named).resolve()
+        folder = folder.parent if folder.name == FILE else folder
+        if not (folder / FILE).is_file():
+            raise ConfigError(
+                f"{VARIABLE}={named}: no {FILE} there",
+                remedy="Unset it, or name the folder of a lab; `kadenz init` makes one",
+            )
+        return folder
+    found = labs_above(Path.cwd())
+    if len(found) > 1:
+        raise ConfigError(
+            f"{found[0] / FILE}: a lab inside the lab {found[1] / FILE}",
+            remedy=f"Move one of them elsewhere, or name the one to use: {VARIABLE}={found[0]}",
+        )
+    return found[0] if found else None
+
+
+def labs_above(folder: Path) -> list[Path]:
+    """The folders from `folder` upward that are labs, the nearest first."""
+    return [one for one in (folder, *folder.parents) if (one / FILE).is_file()]
