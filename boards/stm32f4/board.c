@@ -8,7 +8,7 @@
 #include "kadenz/fault.h"
 
 /* The software interrupt is EXTI line 0's, whose pin interrupt stays disabled. */
-#define SOFTWARE_IRQ 6u
+#define SOFTWARE_IRQ ((uint32_t)KDZ_BOARD_IRQ)
 
 #define APB1ENR_TIM2 (1u << 0)
 #define CR1_CEN (1u << 0)

@@ -15,10 +15,12 @@ target_compile_definitions(kadenz-board INTERFACE
     KDZ_BOARD_TIMER_HZ=168000000u
     KDZ_BOARD_TICK_HZ=1000u
     # Interrupt priorities are 4 bits of the 8 (RM0090, section 12.1); a larger number is less
-    # urgent. Handlers from the limit on may call the kernel, the software interrupt's is one.
+    # urgent. Handlers from the limit on may call the kernel, the software interrupt's is one: EXTI
+    # line 0's, position 6 of table 61. Plain numbers, for kernels that put them in assembler.
     KDZ_BOARD_PRIORITY_BITS=4
-    KDZ_BOARD_KERNEL_PRIORITY_LIMIT=0x50u
-    KDZ_BOARD_IRQ_PRIORITY=0x80u
+    KDZ_BOARD_KERNEL_PRIORITY_LIMIT=0x50
+    KDZ_BOARD_IRQ=6
+    KDZ_BOARD_IRQ_PRIORITY=0x80
     # Memory for the threads and objects of a kernel that allocates.
     KDZ_BOARD_HEAP_BYTES=32768u
     # Largest message of itc/.

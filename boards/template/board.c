@@ -6,7 +6,7 @@
 
 #include <kdz_armv7m.h>
 
-#define SOFTWARE_IRQ 0u
+#define SOFTWARE_IRQ ((uint32_t)KDZ_BOARD_IRQ)
 
 extern uint32_t kdz_storage[];
 extern uint32_t kdz_storage_end[];

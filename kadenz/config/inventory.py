@@ -109,15 +109,13 @@ def boards() -> dict[str, Board]:
 def kernel(name: str) -> Kernel:
     """One kernel. UsageError with the nearest name if there is none, ConfigError if it is invalid.
 
-    A kernel also lacks everything that its port lacks, and has its kinds of objects.
+    A kernel also lacks everything that its port lacks.
     """
     own = read_toml(_file(_KERNEL, name), Kernel)
     if not own.port:
         return own
     port = read_toml(_file(_KERNEL, own.port), Kernel)
-    return msgspec.structs.replace(
-        own, lacks={**port.lacks, **own.lacks}, objects={**port.objects, **own.objects}
-    )
+    return msgspec.structs.replace(own, lacks={**port.lacks, **own.lacks})
 
 
 def board(name: str) -> Board:

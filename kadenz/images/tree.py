@@ -43,16 +43,22 @@ def cmake_root(title: str, source: KernelSource, folder: Path, place: str) -> Pa
 
 def missing_file(root: Path, source: KernelSource) -> str:
     """The first required file that `root` lacks, or ""."""
-    return next((f for f in source.files if not (root / f).is_file()), "")
+    return next((f for f in source.files if _file(root, f) is None), "")
 
 
 def version_in(root: Path, source: KernelSource) -> str:
     """The version that the tree states, or ""."""
     mark = source.version_mark
-    if mark is None or not (root / mark.file).is_file():
+    file = _file(root, mark.file) if mark is not None else None
+    if mark is None or file is None:
         return ""
-    found = re.search(mark.pattern, (root / mark.file).read_text(errors="replace"))
+    found = re.search(mark.pattern, file.read_text(errors="replace"))
     return ".".join(found.groups()) if found else ""
+
+
+def _file(root: Path, pattern: str) -> Path | None:
+    """The first file of that name; `*` stands for a folder whose name does not matter."""
+    return next((file for file in sorted(root.glob(pattern)) if file.is_file()), None)
 
 
 def _require_folder(title: str, folder: Path, place: str) -> None:

@@ -57,7 +57,6 @@ class KernelTreeChoice(Choice):
 
     title = "Kernel"
     order = 10
-    changes_image = True
     options = (
         Option(
             "--kernel-source",
