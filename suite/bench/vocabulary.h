@@ -26,7 +26,8 @@
     X(semaphore_sysv, "semaphore-sysv")   /* System V */                                           \
     X(condition, "condition")             /* a condition variable, its mutex and a count */        \
     X(signal, "signal")                   /* a queued real-time signal, taken by sigwaitinfo(2) */ \
-    X(event_flags, "event-flags")         /* one flag of a set; it does not count */
+    X(event_flags, "event-flags")         /* one flag of a set; it does not count */               \
+    X(thread_flags, "thread-flags")       /* one flag of the waiting thread itself */
 
 #define KDZ_LOCKS(X)                                                                               \
     X(mutex_plain, "mutex-plain")     /* lends no rank */                                          \

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What RTX5 calls: its idle thread, which looks at the end of every thread's stack, where nothing
+ * that is measured pays for it; and its errors.
+ */
+#include "cmsis_port.h"
+
+#include "kadenz/fault.h"
+
+#include <rtx_os.h>
+
+/* What CMSIS-Core calls the rate of SysTick. */
+extern uint32_t SystemCoreClock;
+uint32_t SystemCoreClock = KDZ_BOARD_TIMER_HZ;
+
+static _Noreturn void overflow(void)
+{
+    __asm__ volatile("cpsid i" : : : "memory");
+    kdz_fault(KDZ_FAULT_STACK_OVERFLOW,
+              "a thread used its stack to the last word: give it more stack_bytes", NULL, 0);
+}
+
+/* RTX5 writes a known word to the end of each stack as it creates a thread. */
+static bool is_whole(const struct thread *thread)
+{
+    const osRtxThread_t *block = (const osRtxThread_t *)thread->id;
+
+    return block == NULL || *(const volatile uint32_t *)block->stack_mem == osRtxStackMagicWord;
+}
+
+_Noreturn void osRtxIdleThread(void *argument)
+{
+    (void)argument;
+    for (;;) {
+        for (int place = 0; place < THREADS_MAX; place++) {
+            if (is_whole(&kdz_cmsis_threads[place])) {
+                continue;
+            }
+            /* It may have been joined, and its memory given away, during the look. */
+            (void)osKernelLock();
+            if (!is_whole(&kdz_cmsis_threads[place])) {
+                overflow();
+            }
+            (void)osKernelUnlock();
+        }
+        /* Sleeping lets an emulator's virtual time jump to the next interrupt. */
+        __asm__ volatile("wfi" : : : "memory");
+    }
+}
+
+uint32_t osRtxErrorNotify(uint32_t code, void *object_id)
+{
+    const struct kdz_register registers[] = {{"code", code}, {"object", (uint32_t)object_id}};
+
+    if (code == osRtxErrorStackUnderflow) { /* 5.9's osRtxErrorStackOverflow */
+        overflow();
+    }
+    __asm__ volatile("cpsid i" : : : "memory");
+    kdz_fault(KDZ_FAULT_ASSERT,
+              code == osRtxErrorISRQueueOverflow
+                  ? "more calls from interrupts than RTX5's queue holds: raise OS_ISR_FIFO_QUEUE"
+                  : "RTX5 reports an error: rtx_os.h names the codes",
+              registers, sizeof registers / sizeof registers[0]);
+}

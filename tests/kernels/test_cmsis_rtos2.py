@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kernels/cmsis-rtos2 keeps its promises: on an adapter of FreeRTOS, for RTX5 is in no registry.
+
+The adapter is a folder that builds itself, the way in which any implementation of CMSIS-RTOS2 but
+RTX5 reaches this port. docs/kernels/cmsis-rtos2.md has the results on RTX5 itself.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kadenz.wire.messages import Conform, Hello
+from tests.rtos.images import Said, boot, build, freertos
+
+pytestmark = pytest.mark.emulated
+
+ADAPTER = Path(__file__).parent / "cmsis-rtos2"
+PLAN = """
+itc/thread-flags-one-way id=1 samples=50
+itc/thread-flags-round-trip id=2 samples=50 rank_a=7 rank_b=8
+irq/to-task id=3 samples=20
+cyclic/wakeup-latency id=4 samples=20
+conformance
+end
+"""
+NOT_APPLICABLE = {
+    "a moved thread runs on its new core",
+    "a round-robin thread runs",
+    "a deadline thread runs",
+    "a fair thread runs",
+    "a context is as long as announced",
+    "a process shares what is shared and nothing else",
+}
+
+
+@pytest.fixture(scope="module")
+def said() -> Said:
+    """All output of one boot of the port on the adapter."""
+    folder = build(
+        "stm32f4",
+        "adapter",
+        kernel="cmsis-rtos2",
+        options=(
+            ("KDZ_KERNEL_SOURCE", str(ADAPTER)),
+            ("KDZ_KERNEL_TARGET", "cmsis-rtos2-on-freertos"),
+            ("KDZ_TEST_FREERTOS", str(freertos())),
+        ),
+    )
+    return boot(folder, "stm32f4", PLAN)
+
+
+def test_conformance_passes_on_the_adapter(said: Said) -> None:
+    results = {case.case: case.result for case in said.all(Conform)}
+    assert {case for case, result in results.items() if result == "fail"} == set()
+    assert {case for case, result in results.items() if result == "n/a"} == NOT_APPLICABLE
+    assert {
+        "queue is sent from an interrupt",
+        "event-flags wakes its waiters in the declared order",
+        "thread-flags notifies from an interrupt",
+        "mutex-robust survives its owner",
+        "a waiter lends its rank to the owner",
+    } <= {case for case, result in results.items() if result == "pass"}
+
+
+def test_thread_flags_are_measured(said: Said) -> None:
+    for bench in ("itc/thread-flags-one-way", "itc/thread-flags-round-trip"):
+        assert said.record(bench)[1].status == "ok"
+        assert len(said.values(bench)) == 50
+
+
+def test_interrupts_and_the_tick_reach_the_port(said: Said) -> None:
+    assert [said.record(name)[1].status for name in ("irq/to-task", "cyclic/wakeup-latency")] == [
+        "ok",
+        "ok",
+    ]
+
+
+def test_the_kernel_says_who_it_is(said: Said) -> None:
+    assert said.one(Hello).kernel == "CMSIS-RTOS2"
+    assert said.one(Hello).kernel_version.startswith("FreeRTOS V")
