@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What objects.cfg, which creates every object, and this port have in common. The kernel's
+ * configurator compiles it too, so it holds no type of the suite.
+ */
+#ifndef ITRON_OBJECTS_H
+#define ITRON_OBJECTS_H
+
+#include <kernel.h>
+
+/* 1 is the most urgent of the 16 priorities. A task of the pool begins at the least urgent one. */
+#define KDZ_ITRON_PRIORITY(rank) (TMAX_TPRI - (rank))
+#define KDZ_ITRON_MAIN_RANK 11
+
+#define KDZ_ITRON_TASKS 6
+#define KDZ_ITRON_STACK_BYTES 1536 /* the suite's main thread uses about 720 */
+
+/* Semaphores: the first half count, the second half hold one. */
+#define KDZ_ITRON_COUNTING 4
+#define KDZ_ITRON_SEMAPHORES 8
+#define KDZ_ITRON_COUNT_MAX 0xffff
+
+#define KDZ_ITRON_MUTEXES 4   /* without a protocol */
+#define KDZ_ITRON_CEILINGS 12 /* one a rank */
+#define KDZ_ITRON_FLAGS 4
+
+/* Data queues and how many words each holds. */
+#define KDZ_ITRON_QUEUES 4
+#define KDZ_ITRON_SHALLOW 1 /* the first two */
+#define KDZ_ITRON_DEEP 3
+
+#ifndef TOPPERS_MACRO_ONLY
+
+extern STK_T kdz_itron_stack[KDZ_ITRON_TASKS][COUNT_STK_T(KDZ_ITRON_STACK_BYTES)];
+
+void kdz_itron_run(EXINF place);
+
+#endif
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What kernels/itron uses of TOPPERS/ASP3 3.7, declared from its published interface (TOPPERS
+ * new-generation kernel, integrated specification 3).
+ */
+#ifndef KERNEL_H
+#define KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int ER;
+typedef int ID;
+typedef int PRI;
+typedef unsigned int FLGPTN;
+typedef unsigned int MODE;
+typedef uint32_t TMO;
+typedef uint32_t RELTIM;
+typedef uint32_t HRTCNT;
+typedef intptr_t EXINF;
+typedef long long STK_T;
+
+#define E_OK 0
+#define TMO_FEVR UINT32_MAX
+#define TSK_SELF 0
+#define TSK_NONE 0
+#define TPRI_SELF 0
+#define TMAX_TPRI 16
+#define TWF_ORW 1u
+#define TKERNEL_PRVER 0x3072u
+#define TSTEP_HRTCNT 1000u
+#define COUNT_STK_T(bytes) (((bytes) + sizeof(STK_T) - 1) / sizeof(STK_T))
+
+/* Of the target's own header. */
+#define KDZ_ITRON_TIMER_STEP_US 1000
+
+ER act_tsk(ID tskid);
+ER chg_pri(ID tskid, PRI tskpri);
+ER ter_tsk(ID tskid);
+ER get_tid(ID *p_tskid);
+ER tslp_tsk(TMO tmout);
+ER wup_tsk(ID tskid);
+ER sus_tsk(ID tskid);
+ER rsm_tsk(ID tskid);
+ER dly_tsk(RELTIM dlytim);
+ER rot_rdq(PRI tskpri);
+HRTCNT fch_hrt(void);
+
+ER sig_sem(ID semid);
+ER twai_sem(ID semid, TMO tmout);
+ER ini_sem(ID semid);
+
+ER set_flg(ID flgid, FLGPTN setptn);
+ER twai_flg(ID flgid, FLGPTN waiptn, MODE wfmode, FLGPTN *p_flgptn, TMO tmout);
+ER ini_flg(ID flgid);
+
+ER tsnd_dtq(ID dtqid, intptr_t data, TMO tmout);
+ER psnd_dtq(ID dtqid, intptr_t data);
+ER trcv_dtq(ID dtqid, intptr_t *p_data, TMO tmout);
+ER ini_dtq(ID dtqid);
+
+ER tloc_mtx(ID mtxid, TMO tmout);
+ER unl_mtx(ID mtxid);
+ER ini_mtx(ID mtxid);
+
+#endif

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every port compiles, also where its kernel cannot be had.
+
+Each is compiled against declarations of just the calls it makes, written here from the kernel's
+published interface. A call that the interface does not have, or with other types, is an error.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from kadenz.config import inventory
+from kadenz.tools import require
+
+pytestmark = pytest.mark.emulated  # needs the cross compiler
+
+HERE = Path(__file__).parent
+FLAGS = (
+    *("-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"),
+    *("--specs=picolibc.specs", "-std=c11", "-O2", "-c", "-Wall", "-Wextra", "-Wconversion"),
+    *("-Wshadow", "-Wstrict-prototypes", "-Wmissing-prototypes", "-Werror"),
+)
+
+
+@dataclass(frozen=True)
+class Port:
+    """The C files of a port, and where the declarations of its kernel are."""
+
+    kernel: str
+    folders: Sequence[str]  # below kernels/<kernel>, with the C files
+    declarations: Sequence[str]  # below tests/kernels
+
+
+PORTS = (
+    Port("cmsis-rtos2", (".", "armv7m", "rtx5"), ("cmsis-rtos2/include", "cmsis-rtos2/rtx5")),
+    Port("itron", (".", "armv7m"), ("itron",)),
+)
+
+
+def board_values() -> list[str]:
+    """The definitions of the board, from its own build file."""
+    text = (inventory.root() / "boards/stm32f4/board.cmake").read_text()
+    return [f"-D{name}={value}" for name, value in re.findall(r"(KDZ_\w+)=([\w]+)", text)]
+
+
+def made_by_the_configurator(folder: Path) -> None:
+    """kernel_cfg.h as ITRON's configurator makes it: numbers in the order of objects.cfg."""
+    text = (inventory.root() / "kernels/itron/objects.cfg").read_text()
+    numbers: dict[str, int] = {}
+    lines = []
+    for kind, name in re.findall(r"^CRE_(\w+)\((\w+),", text, flags=re.MULTILINE):
+        numbers[kind] = numbers.get(kind, 0) + 1
+        lines.append(f"#define {name} {numbers[kind]}\n")
+    assert set(numbers) == {"TSK", "SEM", "MTX", "FLG", "DTQ"}
+    (folder / "kernel_cfg.h").write_text("".join(lines))
+
+
+def compiled(port: Port, folder: Path, *more: str) -> list[str]:
+    """What the compiler says of each file of the port that it refuses."""
+    root = inventory.root()
+    made_by_the_configurator(folder)
+    include = [root / "kernels" / port.kernel / sub for sub in port.folders]
+    include += [HERE / sub for sub in port.declarations]
+    include += [root / "suite/include", root / "instruments/scope", folder]
+    said = []
+    files = [file for sub in port.folders for file in sorted(include[0].joinpath(sub).glob("*.c"))]
+    assert files
+    for file in files:
+        command = [str(require("arm-none-eabi-gcc")), *FLAGS, *board_values(), *more]
+        command += [f"-I{one}" for one in include]
+        answer = subprocess.run(
+            [*command, str(file), "-o", str(folder / "object.o")],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if answer.returncode != 0:
+            said.append(answer.stderr)
+    return said
+
+
+@pytest.mark.parametrize("port", PORTS, ids=lambda port: port.kernel)
+def test_a_port_compiles_against_the_published_interface(port: Port, tmp_path: Path) -> None:
+    assert compiled(port, tmp_path) == []
+
+
+def test_a_call_that_the_interface_does_not_have_is_found(tmp_path: Path) -> None:
+    header = tmp_path / "renamed.h"
+    header.write_text("#include <kernel.h>\n#define rsm_tsk rsm_task\n")
+    (said,) = compiled(PORTS[1], tmp_path, "-include", str(header))
+    assert "rsm_task" in said
