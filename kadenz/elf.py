@@ -8,8 +8,33 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, Literal
 
 _WRITE, _ALLOC, _EXEC = 1, 2, 4  # sh_flags, System V gABI chapter 4
+
+
+# Code runs, constants are read, data has initial values, zeroed memory has none in the file.
+SectionKind = Literal["code", "constants", "data", "zeroed"]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section that is loaded, or takes memory."""
+
+    name: str
+    address: int
+    size: int
+    kind: SectionKind
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A function or variable."""
+
+    section: str
+    address: int
+    size: int
+    name: str
 
 
 @dataclass(frozen=True)
@@ -33,23 +58,48 @@ class Elf:
         return hashlib.sha256(self.path.read_bytes()).hexdigest()
 
     @cached_property
-    def sizes(self) -> Sizes:
-        """Sizes of the loaded sections."""
+    def sections(self) -> list[Section]:
+        """The loaded sections, by address."""
         from elftools.elf.elffile import ELFFile
 
-        text = data = bss = 0
         with self.path.open("rb") as file:
-            for section in ELFFile(file).iter_sections():
-                flags, size = section["sh_flags"], section["sh_size"]
-                if not flags & _ALLOC:
-                    continue
-                if section["sh_type"] == "SHT_NOBITS":
-                    bss += size
-                elif flags & _WRITE:
-                    data += size
-                else:
-                    text += size
-        return Sizes(text, data, bss)
+            found = [
+                Section(section.name, section["sh_addr"], section["sh_size"], _kind(section))
+                for section in ELFFile(file).iter_sections()
+                if section["sh_flags"] & _ALLOC
+            ]
+        return sorted(found, key=lambda section: section.address)
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """Sizes of the loaded sections."""
+        total = {"code": 0, "constants": 0, "data": 0, "zeroed": 0}
+        for section in self.sections:
+            total[section.kind] += section.size
+        return Sizes(total["code"] + total["constants"], total["data"], total["zeroed"])
+
+    @cached_property
+    def symbols(self) -> list[Symbol]:
+        """Functions and variables by address, the largest of an address first."""
+        from elftools.elf.elffile import ELFFile
+
+        with self.path.open("rb") as file:
+            elf = ELFFile(file)
+            table = elf.get_section_by_name(".symtab")
+            names = {number: section.name for number, section in enumerate(elf.iter_sections())}
+            thumb = 1 if elf["e_machine"] == "EM_ARM" else 0
+            found = [
+                Symbol(
+                    names[symbol["st_shndx"]],
+                    symbol["st_value"] & ~(thumb if kind == "STT_FUNC" else 0),
+                    symbol["st_size"],
+                    symbol.name,
+                )
+                for symbol in (table.iter_symbols() if table is not None else ())
+                if (kind := symbol["st_info"]["type"]) in ("STT_FUNC", "STT_OBJECT")
+                and symbol["st_shndx"] in names
+            ]
+        return sorted(found, key=lambda symbol: (symbol.address, -symbol.size))
 
     def symbol_at(self, address: int) -> str:
         """`function+0x12` for an address in code; "" if it lies in no function."""
@@ -91,3 +141,12 @@ class Elf:
             (start, size or max(min(following or end, end) - start, 0), name)
             for (start, size, name, end), following in zip(found, ends, strict=True)
         ]
+
+
+def _kind(section: Any) -> SectionKind:
+    flags = section["sh_flags"]
+    if section["sh_type"] == "SHT_NOBITS":
+        return "zeroed"
+    if flags & _WRITE:
+        return "data"
+    return "code" if flags & _EXEC else "constants"

@@ -25,6 +25,10 @@ _COMMANDS = {
         "Test that a kernel's port does what benchmarks need.",
     ),
     "run": ("kadenz.cli.run:run", "Measure a campaign or benchmarks on targets."),
+    "footprint": (
+        "kadenz.cli.footprint:footprint",
+        "Show flash and RAM of images by part and kernel object.",
+    ),
     "show": ("kadenz.cli.show:show", "Show the figures of runs."),
     "report": ("kadenz.cli.report:report", "Write one HTML page about runs."),
     "compare": ("kadenz.cli.compare:compare", "Compare two runs, or two sets of runs."),

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from kadenz.lab.condition import Option
+from kadenz.lab.condition import Choice, Option
 from kadenz.lab.conditions import kinds
 
 _TYPES: dict[str, Any] = {
@@ -54,7 +54,16 @@ def option(group: str, *args: Any, **kwargs: Any) -> Callable[[Any], Any]:
 
 def condition_options(command: Any) -> Any:
     """Adds the options of every kind of condition, each kind under its own heading."""
-    for kind in reversed(kinds()):
+    return _with_options_of(command, kinds())
+
+
+def image_options(command: Any) -> Any:
+    """Adds the options of the kinds of conditions that change an image."""
+    return _with_options_of(command, [kind for kind in kinds() if kind.changes_image])
+
+
+def _with_options_of(command: Any, wanted: Sequence[type[Choice]]) -> Any:
+    for kind in reversed(wanted):
         for one in reversed(kind.options):
             command = _declared(one, kind.title)(command)
     return command

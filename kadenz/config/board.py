@@ -103,4 +103,6 @@ class Board(FileModel, kw_only=True, frozen=True):
     memory: Memory | None = None  # None: this machine's own
     tier: Tiers
     instruments: tuple[Literal["counter", "scope"], ...] = ("counter",)
+    # The compiler's names: the chip's own first, then subsets that images can be built for.
+    instruction_sets: tuple[str, ...] = ()
     notes: str = ""  # notes for readers of this board's results

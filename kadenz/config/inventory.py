@@ -109,13 +109,15 @@ def boards() -> dict[str, Board]:
 def kernel(name: str) -> Kernel:
     """One kernel. UsageError with the nearest name if there is none, ConfigError if it is invalid.
 
-    A kernel also lacks everything that its port lacks.
+    A kernel also lacks everything that its port lacks, and has its kinds of objects.
     """
     own = read_toml(_file(_KERNEL, name), Kernel)
     if not own.port:
         return own
     port = read_toml(_file(_KERNEL, own.port), Kernel)
-    return msgspec.structs.replace(own, lacks={**port.lacks, **own.lacks})
+    return msgspec.structs.replace(
+        own, lacks={**port.lacks, **own.lacks}, objects={**port.objects, **own.objects}
+    )
 
 
 def board(name: str) -> Board:

@@ -71,6 +71,13 @@ _WAYS: dict[str, tuple[str, ...]] = {
 }
 
 
+class KernelObject(FileModel, kw_only=True, frozen=True):
+    """A kind of kernel object, and the RAM that one takes."""
+
+    type: str  # structure, union or typedef of its control block, in the kernel's sources
+    plus: str = ""  # what is allocated with it: "its stack"
+
+
 class GuestKernels(FileModel, kw_only=True, frozen=True):
     """Kernels that boot in an emulated machine, from the cache of `make guest-kernels`."""
 
@@ -88,6 +95,7 @@ class Kernel(FileModel, kw_only=True, frozen=True):
     guest: GuestKernels | None = None
     boards: list[str]  # folders under boards/
     source: KernelSource | None = None  # None: the kernel is already running (Linux)
+    objects: dict[str, KernelObject] = msgspec.field(default_factory=dict)  # kind -> its RAM
     lacks: dict[str, str] = msgspec.field(
         default_factory=dict
     )  # name of mechanism.h -> one sentence: why this kernel lacks it

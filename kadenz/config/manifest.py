@@ -101,6 +101,37 @@ class PartEntry(Model):
     version: str = ""  # git describe --always --dirty of its tree; "" outside git
 
 
+class FootprintEntry(Model):
+    """Bytes of an image that came from one file. All entries add up to the loaded sections."""
+
+    part: str  # "kernel", "benchmarks", "C library", "padding", ...
+    file: str  # source below its part's folder, library, or section of the image
+    code: int = 0
+    constants: int = 0
+    data: int = 0  # with initial values: takes flash and RAM
+    zeroed: int = 0
+    compiled: int = 0  # code and constants of its object before linking; 0: no object of its own
+
+    @property
+    def flash(self) -> int:
+        """Bytes in the file that are loaded."""
+        return self.code + self.constants + self.data
+
+    @property
+    def ram(self) -> int:
+        """Bytes of memory that can be written."""
+        return self.data + self.zeroed
+
+
+class ObjectEntry(Model):
+    """RAM of one kernel object."""
+
+    kind: str  # "task"
+    type: str  # of its control block: "tskTaskControlBlock"
+    bytes: int | None  # sizeof; None: the image has no such object
+    plus: str  # what is allocated with it: "its stack"
+
+
 class BuildEntry(Model):
     """How the image was built. Strings are empty if it was not built by kadenz."""
 
@@ -113,6 +144,8 @@ class BuildEntry(Model):
     bss_bytes: int
     kernel_source: str  # "freertos-next 0.12.0 (crates.io)" or "tree DIR, V10.2.0"
     parts: list[PartEntry] = []  # its sources
+    footprint: list[FootprintEntry] = []  # empty: not known
+    objects: list[ObjectEntry] = []
 
 
 class HostEntry(Model):

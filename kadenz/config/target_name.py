@@ -122,3 +122,14 @@ def _of_lab(lab: Lab, text: str) -> TargetName:
             remedy="Give the kernel's source tree, relative to the lab",
         )
     return name._replace(own=text)
+
+
+def parse_image_name(text: str) -> TargetName:
+    """As `parse_target`; without a tier, the board's first one: all tiers run the same image."""
+    known = known_targets()
+    if "@" in text or text in known:
+        return parse_target(text)
+    images = {name.partition("@")[0]: name for name in reversed(known)}
+    if text not in images:
+        raise UsageError(f"no target `{text}`", remedy=did_you_mean(text, sorted(images)))
+    return parse_target(images[text])

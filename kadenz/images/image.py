@@ -17,11 +17,11 @@ from pathlib import Path
 
 from kadenz.config import inventory
 from kadenz.config.board import Board
-from kadenz.config.kernel import Kernel
 from kadenz.config.manifest import BuildEntry
 from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
 from kadenz.errors import BuildFailed, UsageError
+from kadenz.images.footprint import weights
 from kadenz.images.program import build_program
 from kadenz.images.provenance import Contents, Tree, parts, read_by_ninja
 from kadenz.images.source import Source, kernel_source
@@ -51,18 +51,20 @@ def build_image(
     *,
     tree: Path | None = None,
     extra_bench: Sequence[Path] = (),
+    isa: str = "",
     jobs: int = 2,
 ) -> Image:
     """Builds the image of a target for one instrument, unless up to date.
 
     `tree` replaces the kernel's own source; `extra_bench` are C files, or folders of them, of
-    benchmarks outside the suite. Raises BuildFailed with the compiler's output, ToolMissing,
+    benchmarks outside the suite; `isa` is one of the board's instruction sets, if not its first.
+    Raises BuildFailed with the compiler's output, ToolMissing,
     UsageError.
     """
     kernel, board = inventory.kernel(target.kernel), inventory.board(target.board)
     source = kernel_source(target.kernel, kernel, tree)
     extra = [*inventory.benches(), *extra_bench]
-    folder = image_folder(target, instrument, tree, extra)
+    folder = image_folder(target, instrument, tree, extra, isa)
     crate = board.tier.host.crate if target.tier == "host" and board.tier.host else ""
     if crate:
         if extra_bench:
@@ -70,7 +72,9 @@ def build_image(
         with locked(folder):
             elf, entry = build_program(crate)
             return Image(elf, folder, entry)
-    options = _options(target, kernel, board, instrument, source, extra)
+    options = _options(target, board, instrument, source, extra)
+    if isa:
+        options["KDZ_ISA"] = isa
     contents = Contents(folder)
     with locked(folder):
         _configure(folder, target, options, source)
@@ -81,7 +85,10 @@ def build_image(
         read = read_by_ninja(folder, program.name)
         contents.keep(read)
         entry = _describe(folder, program, source)
-        entry.parts = parts(read, _trees(folder, source, extra))
+        trees = _trees(folder, source, extra)
+        entry.parts = parts(read, trees)
+        weighed = weights(program, trees, kernel.objects)
+        entry.footprint, entry.objects = weighed.footprint, weighed.objects
         return Image(Elf(program), folder, entry)
 
 
@@ -96,12 +103,18 @@ def _trees(folder: Path, source: Source | None, extra: Sequence[Path]) -> list[T
 
 
 def image_folder(
-    target: TargetName, instrument: str, tree: Path | None = None, extra: Sequence[Path] = ()
+    target: TargetName,
+    instrument: str,
+    tree: Path | None = None,
+    extra: Sequence[Path] = (),
+    isa: str = "",
 ) -> Path:
     """The build folder of an image; may not exist yet. For the arguments see `build_image`."""
     name = f"{_port(target)}-{target.board}-{instrument}"
     other = [str(tree.resolve())] if tree else []
     other += [str(file.resolve()) for file in extra]
+    if isa:
+        name += f"-{isa}"
     if other:  # a separate image next to the stock one
         name += "-" + hashlib.sha256("\n".join(other).encode()).hexdigest()[:8]
     return inventory.build_folder() / name
@@ -109,7 +122,6 @@ def image_folder(
 
 def _options(
     target: TargetName,
-    kernel: Kernel,
     board: Board,
     instrument: str,
     source: Source | None,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from kadenz.errors import BuildFailed
 
 SUITE, OTHER = "suite", "tool chain"
 # Folders of the checkout and their parts; the longest match decides.
-_PARTS = {
+PARTS = {
     "suite": SUITE,
     "kernels/conformance": SUITE,
     "kernels": "port",
@@ -39,20 +39,33 @@ class Tree:
     folder: Path
 
 
+class Homes:
+    """The folders of an image's sources, and the part of the image that each holds."""
+
+    def __init__(self, trees: Sequence[Tree], folders: Mapping[str, str]) -> None:
+        self._root = inventory.root()
+        homes = [(tree.folder.resolve(), tree.part) for tree in trees]
+        homes += [(place / f, part) for place in inventory.places() for f, part in folders.items()]
+        self._homes = sorted(homes, key=lambda home: -len(home[0].parts))
+
+    def place(self, file: Path) -> tuple[str, str]:
+        """The part of an absolute `file`, and its name there; OTHER with the whole path."""
+        for home, part in self._homes:
+            if file.is_relative_to(home):
+                # Files of kadenz by relative path: a clone elsewhere has the same digest.
+                base = self._root if home.is_relative_to(self._root) else home
+                return part, str(file.relative_to(base))
+        return OTHER, str(file)
+
+
 def parts(files: Iterable[Path], trees: Sequence[Tree]) -> list[PartEntry]:
     """The parts of `files` (absolute, read by the compiler), in a stable order."""
-    root = inventory.root()
-    homes = [(tree.folder.resolve(), tree.part) for tree in trees]
-    homes += [(place / f, part) for place in inventory.places() for f, part in _PARTS.items()]
-    homes.sort(key=lambda home: -len(home[0].parts))
+    homes = Homes(trees, PARTS)
     found: dict[str, list[tuple[str, Path]]] = {}
     for file in sorted(set(files)):
-        home, part = next(((h, p) for h, p in homes if file.is_relative_to(h)), (None, OTHER))
-        # Files of kadenz by relative path: a clone elsewhere has the same digest.
-        base = root if home is not None and home.is_relative_to(root) else home
-        name = file.relative_to(base) if base is not None else file
-        found.setdefault(part, []).append((str(name), file))
-    order = [*dict.fromkeys([*(tree.part for tree in trees), *_PARTS.values()]), OTHER]
+        part, name = homes.place(file)
+        found.setdefault(part, []).append((name, file))
+    order = [*dict.fromkeys([*(tree.part for tree in trees), *PARTS.values()]), OTHER]
     return [_part(part, found[part]) for part in order if part in found]
 
 

@@ -56,6 +56,7 @@ class Setup:
 
     kernel_source: Path | None = None  # a tree of the kernel, None: the pinned one
     port: str = ""  # a board's serial line
+    isa: str = ""  # instruction set of the image, "": the board's first
     guest: Guest | None = None  # the kernel that boots, for tier guest
     allowed: frozenset[Allowance] = frozenset()
     arguments: list[str] = field(default_factory=list)  # for the program of a host target
@@ -137,6 +138,7 @@ class Choice(ABC):
     title: ClassVar[str]  # heads its options in `kadenz run --help`
     order: ClassVar[int]  # of the kinds: in names, when entered; the lowest varies slowest
     options: ClassVar[tuple[Option, ...]]
+    changes_image: ClassVar[bool] = False  # its conditions set up a build: `footprint` takes it too
 
     @classmethod
     @abstractmethod

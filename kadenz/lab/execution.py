@@ -30,7 +30,9 @@ def image_of(
     """The image of a target, built now. `extra_bench` are C files outside the suite."""
     if setup.guest is not None:
         return guest_image(name, setup.guest, extra_bench)
-    return build_image(name, instrument, tree=setup.kernel_source, extra_bench=extra_bench)
+    return build_image(
+        name, instrument, tree=setup.kernel_source, extra_bench=extra_bench, isa=setup.isa
+    )
 
 
 def setup_of(name: TargetName) -> Setup:

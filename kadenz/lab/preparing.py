@@ -131,8 +131,8 @@ def _variants(request: Request, progress: Progress) -> list[_Variant]:
 
 def _same_image(variant: _Variant, name: TargetName, setup: Setup) -> bool:
     kernels = [one.guest.kernel if one.guest else None for one in (variant.setup, setup)]
-    sources = [variant.setup.kernel_source, setup.kernel_source]
-    return variant.name == name and kernels[0] == kernels[1] and sources[0] == sources[1]
+    built = [(one.kernel_source, one.isa) for one in (variant.setup, setup)]
+    return variant.name == name and kernels[0] == kernels[1] and built[0] == built[1]
 
 
 def _ask_guests(variants: Sequence[_Variant]) -> None:

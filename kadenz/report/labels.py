@@ -105,6 +105,7 @@ def _apart(runs: Sequence[RunResult]) -> list[tuple[str, list[str]]]:
     for words in (
         [manifest.target.kernel_version for manifest in manifests],
         [f"load {load_of(manifest)}" for manifest in manifests],
+        [manifest.conditions.get("instruction set", "") for manifest in manifests],
         [manifest.conditions.get("tuning") or "not tuned" for manifest in manifests],
         [manifest.target.bus or "no bus" for manifest in manifests],
         [manifest.target.instrument for manifest in manifests],

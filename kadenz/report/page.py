@@ -18,6 +18,7 @@ from kadenz.report import (
     digits,
     events,
     figures,
+    footprint,
     jitter,
     labels,
     loads,
@@ -180,6 +181,7 @@ class Page:
     clocks: Table
     loads: Table | None
     events: Table | None
+    footprint: tuple[Table, ...]
     accounting: Table
     differences: Table | None
     only_some: Table | None
@@ -195,8 +197,8 @@ class Page:
             for section in family.sections:
                 found += [section.fit, section.table, section.common, section.maxima]
                 found += [*section.jitter_tables, section.tail_table]
-        found += [*self.studies, self.clocks, self.loads, self.events, self.differences]
-        found += [self.only_some, self.accounting, *self.manifests]
+        found += [*self.studies, self.clocks, self.loads, self.events, *self.footprint]
+        found += [self.differences, self.only_some, self.accounting, *self.manifests]
         return [table for table in found if table is not None]
 
     @property
@@ -243,6 +245,7 @@ def build(
         clocks=tables.clocks(named),
         loads=loads.table(named),
         events=events.table(named),
+        footprint=tuple(footprint.tables(footprint.of_runs(named))),
         accounting=tables.accounting(named),
         differences=tables.differing(named, disagreeing=True),
         only_some=tables.differing(named, disagreeing=False),

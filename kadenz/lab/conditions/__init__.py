@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kadenz.config.campaign import Campaign
 from kadenz.config.lab_file import find_lab
 from kadenz.config.target_name import lab_target
 from kadenz.config.toml import did_you_mean
@@ -17,8 +18,10 @@ from kadenz.errors import ConfigError, UsageError
 from kadenz.lab.condition import Choice, Option
 
 if TYPE_CHECKING:
-    from kadenz.config.campaign import Campaign
     from kadenz.config.target_name import TargetName
+
+
+_NOTHING = Campaign(name="", title="", targets=[], benchmark=[])  # asks for no condition
 
 
 @cache
@@ -93,3 +96,10 @@ def _value(option: Option, value: object, where: str) -> Any:
     if option.kind in ("file", "folder") and lab is not None:
         return lab.folder / Path(str(value))
     return tuple(many) if option.many else value
+
+
+def image_choices(target: TargetName, values: Mapping[str, Any]) -> list[Choice]:
+    """What options and the lab's file ask for, of the kinds that change an image."""
+    own = lab_target(target).conditions
+    found = _own(target, _NOTHING, values) if own else choices(_NOTHING, values)
+    return [choice for choice in found if choice.changes_image]

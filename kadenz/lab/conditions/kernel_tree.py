@@ -57,6 +57,7 @@ class KernelTreeChoice(Choice):
 
     title = "Kernel"
     order = 10
+    changes_image = True
     options = (
         Option(
             "--kernel-source",

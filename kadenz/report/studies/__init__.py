@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kadenz.analysis.published import PublishedFigure
-from kadenz.report.studies import cereia2011, mazzi2021, single_points, yoo2024
+from kadenz.report.studies import cereia2011, kioxia2019, mazzi2021, single_points, yoo2024
 from kadenz.report.table import Table
 from kadenz.report.tables import Named
 
@@ -18,6 +18,7 @@ _IN_LAYOUTS = {
     *((yoo2024.PAPER, place) for place in (yoo2024.TABLE_3, yoo2024.TABLE_4, yoo2024.FIGURE)),
     (mazzi2021.PAPER, mazzi2021.TABLE),
     (cereia2011.PAPER, cereia2011.TABLE),
+    (kioxia2019.PAPER, kioxia2019.SIZES),
 }
 
 
@@ -29,6 +30,7 @@ def tables(figures: Sequence[PublishedFigure], runs: Named) -> list[Table]:
         yoo2024.figure_15(figures, runs),
         mazzi2021.table(figures, runs),
         cereia2011.table(figures, runs),
+        kioxia2019.table(figures, runs),
         single_points.table(figures, runs, _IN_LAYOUTS),
     )
     return [table for table in made if table is not None]

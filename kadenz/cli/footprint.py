@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kadenz footprint: flash and RAM of images."""
+
+from __future__ import annotations
+
+import csv
+import io
+import string
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kadenz.cli.names import complete_target
+from kadenz.cli.option_groups import image_options
+
+if TYPE_CHECKING:
+    from kadenz.config.manifest import BuildEntry, Instrument
+
+_COLUMNS = ("code", "constants", "data", "zeroed", "flash", "ram", "compiled")
+
+
+@click.command()
+@click.argument(
+    "images", metavar="TARGET|ELF...", nargs=-1, required=True, shell_complete=complete_target
+)
+@image_options
+@click.option(
+    "--instrument",
+    type=click.Choice(["counter", "scope"]),
+    default="counter",
+    show_default=True,
+    help="How the image takes time stamps.",
+)
+@click.option(
+    "--bench",
+    "extra_bench",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="C file of a benchmark outside the suite; may be repeated.",
+)
+@click.option("--files", is_flag=True, help="A row for each file instead of each part.")
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["json", "csv", "markdown"]),
+    help="Instead of tables for the terminal. csv has a row for each file of each image.",
+)
+def footprint(
+    images: tuple[str, ...],
+    instrument: Instrument,
+    extra_bench: tuple[Path, ...],
+    files: bool,
+    kind: str | None,
+    **conditions: Any,
+) -> None:
+    """Show flash and RAM of kernel, port, suite, board and libraries in the image of each TARGET.
+
+    Images are built first if they are not up to date; nothing is run. A TARGET may omit its tier,
+    which does not change its image. An ELF of another build is shown by its linker map or symbols.
+
+    \b
+    kadenz footprint freertos/stm32f4
+    kadenz footprint freertos/stm32f4 freertos/hifive1-revb --isa rv32imac --isa rv32ima
+    """
+    builds = _builds(images, instrument, extra_bench, conditions)
+    if kind == "json":
+        _write_json(builds)
+    elif kind == "csv":
+        _write_csv(builds)
+    elif kind == "markdown":
+        from kadenz.report.table import join
+
+        click.echo(join(_tables(builds, files)), nl=False)
+    else:
+        _write_screen(builds, files)
+
+
+def _builds(
+    images: Sequence[str],
+    instrument: Instrument,
+    extra_bench: Sequence[Path],
+    conditions: dict[str, Any],
+) -> list[tuple[str, BuildEntry]]:
+    """Every image, in the order of the command line."""
+    from kadenz.config.target_name import parse_image_name
+    from kadenz.lab.conditions import image_choices
+    from kadenz.lab.footprint import built, check, of_file
+
+    asked = {text: None if _is_file(text) else parse_image_name(text) for text in images}
+    targets = [name for name in asked.values() if name is not None]
+    choices = {name: image_choices(name, conditions) for name in targets}
+    check(choices, instrument)
+    found = []
+    for text, name in asked.items():
+        if name is None:
+            found.append((text, of_file(Path(text))))
+        else:
+            found += built(name, choices[name], instrument, extra_bench, _say)
+    return found
+
+
+def _is_file(text: str) -> bool:
+    return Path(text).is_file() or Path(text).suffix == ".elf"
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
+
+
+def _tables(builds: Sequence[tuple[str, BuildEntry]], files: bool) -> list[Any]:
+    from kadenz.report import footprint as pages
+
+    first, *rest = pages.tables(builds)
+    return [pages.files(builds) if files else first, *rest]
+
+
+def _write_screen(builds: Sequence[tuple[str, BuildEntry]], files: bool) -> None:
+    """Each image with its compiler, under a letter if there are several; then the tables."""
+    from rich.markup import escape
+
+    from kadenz.cli.console import console
+    from kadenz.cli.tables import write_table
+
+    screen = console()
+    letters = string.ascii_lowercase if len(builds) > 1 else ("",)
+    named = []
+    for letter, (label, build) in zip(letters, builds, strict=False):
+        named.append((letter or label, build))
+        screen.print(f"[bold]{f'{letter}  ' if letter else ''}{escape(label)}[/]")
+        flags = " ".join(word for word in build.flags.split() if not word.startswith("-W"))
+        for line in (build.compiler_version, flags, build.kernel_source):
+            if line:
+                screen.print(f"[dim]{escape(line)}[/]")
+    for table in _tables(named, files):
+        screen.print()
+        write_table(screen, table)
+
+
+def _write_json(builds: Sequence[tuple[str, BuildEntry]]) -> None:
+    import msgspec
+
+    answer = [{"image": label, **msgspec.to_builtins(build)} for label, build in builds]
+    click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=1))
+
+
+def _write_csv(builds: Sequence[tuple[str, BuildEntry]]) -> None:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(("image", "part", "file", *_COLUMNS))
+    for label, build in builds:
+        for entry in build.footprint:
+            figures = [getattr(entry, column) for column in _COLUMNS]
+            writer.writerow((label, entry.part, entry.file, *figures))
+    click.echo(out.getvalue(), nl=False)

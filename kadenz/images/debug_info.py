@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DWARF: the sources of an image's code and data, and the sizes of its types."""
+
+from __future__ import annotations
+
+import io
+from bisect import bisect_right
+from collections.abc import Collection, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+_SIZED = {
+    "DW_TAG_structure_type",
+    "DW_TAG_union_type",
+    "DW_TAG_class_type",
+    "DW_TAG_typedef",
+}
+_OP_ADDR = 0x03  # DWARF 5, 7.7.1
+
+
+class DebugInfo:
+    """The debug information of an ELF file, read on first access."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @cached_property
+    def _dwarf(self) -> Any:
+        from elftools.elf.elffile import ELFFile
+
+        elf = ELFFile(io.BytesIO(self.path.read_bytes()))
+        return elf.get_dwarf_info() if elf.has_dwarf_info() else None
+
+    def source_at(self, address: int) -> Path | None:
+        """The source file of the code at `address`; None without debug information."""
+        starts = [start for start, _, _ in self._code]
+        index = bisect_right(starts, address) - 1
+        if index < 0 or address >= self._code[index][1]:
+            return None
+        return self._code[index][2]
+
+    def source_of_data(self, address: int) -> Path | None:
+        """The source file that defines the variable at `address`."""
+        return self._data.get(address)
+
+    def type_sizes(self, names: Collection[str]) -> dict[str, int]:
+        """Bytes of each structure, union or typedef of `names` that the image's sources define.
+
+        A name may be qualified: "embassy_executor::raw::TaskHeader".
+        """
+        found: dict[str, int] = {}
+        for unit in self._units():
+            if len(found) == len(set(names)):
+                break
+            for name, die in _named(unit.get_top_DIE(), ""):
+                for wanted in names:
+                    same = name == wanted or name.endswith(f"::{wanted}")
+                    if same and wanted not in found and (size := _size(die)) is not None:
+                        found[wanted] = size
+        return found
+
+    def _units(self) -> Iterator[Any]:
+        return iter(self._dwarf.iter_CUs() if self._dwarf is not None else ())
+
+    @cached_property
+    def _code(self) -> list[tuple[int, int, Path]]:
+        """Every range of code with its source, by address."""
+        found = [
+            (begin, end, source)
+            for unit in self._units()
+            if (source := _source(unit.get_top_DIE())) is not None
+            for begin, end in self._ranges(unit)
+            if begin < end
+        ]
+        return sorted(found, key=lambda one: one[:2])
+
+    @cached_property
+    def _data(self) -> dict[int, Path]:
+        found = {}
+        for unit in self._units():
+            source = _source(unit.get_top_DIE())
+            for die in unit.iter_DIEs():
+                place = die.attributes.get("DW_AT_location")
+                if source is None or die.tag != "DW_TAG_variable" or place is None:
+                    continue
+                if place.form == "DW_FORM_exprloc" and place.value[:1] == [_OP_ADDR]:
+                    found[int.from_bytes(bytes(place.value[1:]), "little")] = source
+        return found
+
+    def _ranges(self, unit: Any) -> Iterator[tuple[int, int]]:
+        from elftools.dwarf.descriptions import describe_form_class
+
+        die = unit.get_top_DIE()
+        low, high = (die.attributes.get(f"DW_AT_{end}_pc") for end in ("low", "high"))
+        base = low.value if low is not None else 0
+        if low is not None and high is not None:
+            absolute = describe_form_class(high.form) == "address"
+            yield base, high.value + (0 if absolute else base)
+        if "DW_AT_ranges" not in die.attributes:
+            return
+        lists = self._dwarf.range_lists()
+        for entry in lists.get_range_list_at_offset(die.attributes["DW_AT_ranges"].value, cu=unit):
+            if hasattr(entry, "base_address"):
+                base = entry.base_address
+            elif getattr(entry, "is_absolute", False):
+                yield entry.begin_offset, entry.end_offset
+            else:
+                yield base + entry.begin_offset, base + entry.end_offset
+
+
+def _source(die: Any) -> Path | None:
+    """The file of a compile unit, as the compiler was given it, below its working folder."""
+    name, folder = (
+        die.attributes[key].value.decode(errors="replace") if key in die.attributes else ""
+        for key in ("DW_AT_name", "DW_AT_comp_dir")
+    )
+    return Path(folder) / name if name else None
+
+
+def _named(die: Any, scope: str) -> Iterator[tuple[str, Any]]:
+    """The types with a name below `die`, those in namespaces with their scope."""
+    for child in die.iter_children():
+        if child.tag not in _SIZED and child.tag != "DW_TAG_namespace":
+            continue
+        name = child.attributes.get("DW_AT_name")
+        if name is None:
+            continue
+        full = f"{scope}{name.value.decode(errors='replace')}"
+        if child.tag == "DW_TAG_namespace":
+            yield from _named(child, f"{full}::")
+        else:
+            yield full, child
+
+
+def _size(die: Any) -> int | None:
+    """Bytes of a type; None for a declaration without definition."""
+    while "DW_AT_byte_size" not in die.attributes:
+        if "DW_AT_type" not in die.attributes:
+            return None
+        die = die.get_DIE_from_attribute("DW_AT_type")
+    return int(die.attributes["DW_AT_byte_size"].value)

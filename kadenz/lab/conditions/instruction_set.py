@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The instruction set that an image is compiled for: the chip's own, or a subset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from kadenz.config import inventory
+from kadenz.config.target_name import TargetName
+from kadenz.config.toml import did_you_mean
+from kadenz.errors import UsageError
+from kadenz.lab.condition import Choice, Condition, Option, Setup
+
+if TYPE_CHECKING:
+    from kadenz.config.campaign import Campaign
+
+
+@dataclass(frozen=True)
+class InstructionSet(Condition):
+    """One of the board's instruction sets."""
+
+    isa: str  # the compiler's name: "rv32ima"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The compiler's name."""
+        return (self.isa,)
+
+    @property
+    def suffix(self) -> str:
+        """The same."""
+        return f"-{self.isa}"
+
+    @property
+    def words(self) -> dict[str, str]:
+        """A difference between runs."""
+        return {"instruction set": self.isa}
+
+    def set_up(self, setup: Setup, target: TargetName) -> None:
+        """The image is compiled for it; the board's first needs no image of its own."""
+        own = inventory.board(target.board).instruction_sets[0]
+        setup.isa = self.isa if self.isa != own else ""
+
+
+@dataclass(frozen=True)
+class InstructionSetChoice(Choice):
+    """The instruction sets to compare."""
+
+    asked_for: tuple[str, ...] = ()
+
+    title = "Instruction set"
+    order = 15
+    changes_image = True
+    options = (
+        Option(
+            "--isa",
+            "Instruction set of the image, one of the board's `instruction_sets`; may be repeated, "
+            "one run for each.",
+            metavar="NAME",
+            many=True,
+            complete=lambda typed: _known(typed),
+        ),
+    )
+
+    @classmethod
+    def asked(cls, values: Mapping[str, Any], campaign: Campaign) -> Self:
+        """Only the command line names instruction sets."""
+        return cls(tuple(values.get("isa", ())))
+
+    def check(self, targets: Sequence[TargetName]) -> None:
+        """UsageError for an instruction set that none of the targets' boards has."""
+        offered = {isa for name in targets for isa in _sets(name.board)}
+        for isa in self.asked_for:
+            if isa not in offered:
+                raise UsageError(
+                    f"--isa {isa}: no board of these targets has this instruction set",
+                    remedy=did_you_mean(isa, sorted(offered))
+                    if offered
+                    else "`instruction_sets` in board.toml lists them; leave --isa out",
+                )
+
+    def variants(self, target: TargetName) -> Sequence[Condition]:
+        """One for each of them that the target's board has."""
+        return [InstructionSet(isa) for isa in self.asked_for if isa in _sets(target.board)]
+
+
+def _sets(board: str) -> tuple[str, ...]:
+    return inventory.board(board).instruction_sets
+
+
+def _known(typed: str) -> Iterable[tuple[str, str]]:
+    return [
+        (isa, board.title)
+        for board in inventory.boards().values()
+        for isa in board.instruction_sets
+        if isa.startswith(typed)
+    ]
