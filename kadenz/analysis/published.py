@@ -13,13 +13,14 @@ import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.config import inventory
 from kadenz.config.manifest import ClockClass
 from kadenz.config.params import Params
-from kadenz.errors import ConfigError
+from kadenz.errors import ConfigError, KadenzError
 
 FIGURES = Path("published/published.csv")
 SYSTEMS = Path("published/systems.csv")
@@ -44,7 +45,6 @@ class System:
     """A system with published figures."""
 
     name: str
-    kernel_families: tuple[str, ...]
     boards: tuple[str, ...]
     clock_class: ClockClass
     chip: str
@@ -64,17 +64,6 @@ class PublishedFigure:
     value: float
     unit: str
     note: str
-
-    @property
-    def kernel_family(self) -> str:
-        """The folder under kernels/ that the published kernel belongs to."""
-        first = self.kernel.split()[0]
-        return {
-            "FreeRTOS": "freertos",
-            "Linux": "posix",
-            "Keil": "rtx5",
-            "TOPPERS/ASP": "toppers-asp",
-        }.get(first, first.lower())
 
     @property
     def our_params(self) -> Params:
@@ -144,7 +133,21 @@ def load_if_there() -> list[PublishedFigure]:
 def family_of(figure: PublishedFigure, run: RunResult) -> bool:
     """Whether a run has the published figure's board and kernel family."""
     target = run.manifest.target
-    return target.board in figure.system.boards and target.kernel == figure.kernel_family
+    kernel = _published_of(target.kernel).get(figure.paper)
+    return (
+        kernel is not None
+        and figure.kernel.startswith(kernel)
+        and target.board in figure.system.boards
+    )
+
+
+@cache
+def _published_of(kernel: str) -> dict[str, str]:
+    """By study, the published kernel of a kernel's family; none for a kernel that is not here."""
+    try:
+        return inventory.kernel(kernel).published
+    except KadenzError:
+        return {}
 
 
 def matches(
@@ -179,7 +182,6 @@ def _rows(file: Path) -> list[tuple[int, dict[str, str]]]:
 def _system(row: dict[str, str]) -> System:
     return System(
         name=row["system"],
-        kernel_families=tuple(row["kernel_family"].split(";")),
         boards=tuple(row["boards"].split(";")),
         clock_class=row["clock_class"],  # type: ignore[arg-type]
         chip=row["chip"],

@@ -53,7 +53,7 @@ def report(
     from kadenz.report import page as pages
     from kadenz.report import write_figures, write_page, write_tables
     from kadenz.report.answers import sentences
-    from kadenz.report.labels import variant_names
+    from kadenz.report.labels import kernels, variant_names
 
     named = NamedRuns(runs)
     asked = asked_deadlines(deadlines, named.runs)
@@ -66,7 +66,7 @@ def report(
         return pages.build(
             results,
             published,
-            title=title or "Campaign " + " and ".join(campaigns),
+            title=title or f"Campaign {' and '.join(campaigns)} on {kernels(results)}",
             created=max(result.manifest.created for result in results),
             version=__version__,
             detail=detail,

@@ -25,7 +25,6 @@ class Benchmark(FileModel, kw_only=True, frozen=True):
     samples: Positive
     quick_samples: Positive | None = None  # samples with --quick; None: a twentieth, at least 20
     cold: Annotated[int, msgspec.Meta(ge=0)] = 0  # first executions, reported separately (rule 5)
-    kernels: tuple[str, ...] = ()  # only on these kernels; empty: on all
     targets: tuple[str, ...] = ()  # only on targets that match one of these globs; empty: on all
     deadline: str = ""  # "100us": time limit of a cycle; "": its period, if any
     params: dict[str, Values] = msgspec.field(default_factory=dict)

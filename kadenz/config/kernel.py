@@ -100,6 +100,10 @@ class Kernel(FileModel, kw_only=True, frozen=True):
         default_factory=dict
     )  # name of mechanism.h -> one sentence: why this kernel lacks it
 
+    # study -> the kernel in `published/published.csv` whose figures are shown next to it:
+    # the beginning of its name there, "Keil RTX5"
+    published: dict[str, str] = msgspec.field(default_factory=dict)
+
     def __post_init__(self) -> None:
         """The build reads `[lacks]` line by line and compiles it in: suite/lacks.cmake."""
         for name, sentence in self.lacks.items():

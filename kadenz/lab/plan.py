@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from kadenz.config import inventory
 from kadenz.config.campaign import Benchmark, Campaign
 from kadenz.config.manifest import DeadlineEntry
 from kadenz.config.params import Value, number
@@ -49,8 +50,6 @@ class Point:
 
 def concerns(benchmark: Benchmark, target: TargetName) -> bool:
     """Whether a campaign's benchmark is meant for this target."""
-    if benchmark.kernels and target.kernel not in benchmark.kernels:
-        return False
     patterns = benchmark.targets
     return not patterns or any(
         fnmatch.fnmatchcase(name, p) for p in patterns for name in (str(target), target.parts)
@@ -68,10 +67,12 @@ def campaign_points(
     """The points of `campaign` on `target`, numbered the same on every target.
 
     `overrides` replace a parameter's values (or `samples`, `seconds`, `cold`) wherever a benchmark
-    declares it. Raises ConfigError for a benchmark or a parameter that the image does not know, or
-    a value outside its range.
+    declares it. A benchmark whose mechanism the kernel lacks is one point, with the initial
+    parameters: its record has the reason. Raises ConfigError for a benchmark or a parameter that
+    the image does not know, or a value outside its range.
     """
     known = {bench.name: bench for bench in catalog}
+    sentences = set(inventory.kernel(target.kernel).lacks.values())
     points = []
     next_id = FIRST_POINT
     for index, benchmark in enumerate(campaign.benchmark):
@@ -80,8 +81,10 @@ def campaign_points(
         declared = [p.name for p in bench.params] if bench else list(benchmark.params)
         changed = {k: list(v) for k, v in overrides.items() if k in declared}
         swept = msgspec.structs.replace(benchmark, params={**benchmark.params, **changed})
-        for params in swept.points():
-            if concerns(benchmark, target):
+        lacking = bench is not None and bench.reason in sentences
+        for place, point in enumerate(swept.points()):
+            params = {} if lacking else point
+            if concerns(benchmark, target) and not (lacking and place):
                 if bench is None:
                     raise ConfigError(
                         f"{where}: {target} has no such benchmark",

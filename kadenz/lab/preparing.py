@@ -102,7 +102,7 @@ def prepare(request: Request, progress: Progress) -> list[Job]:
     if not wanted:
         raise UsageError(
             f"campaign {request.campaign.name} has nothing for these targets",
-            remedy="See `kernels` and `targets` in the campaign's file",
+            remedy="See `targets` in the campaign's file",
         )
     return wanted
 

@@ -149,6 +149,12 @@ def kernel(run: RunResult) -> str:
     return f"{target.kernel_name} {target.kernel_version}".strip()
 
 
+def kernels(runs: Iterable[RunResult]) -> str:
+    """The kernels of several runs, without their versions: "FreeRTOS, ThreadX and Linux"."""
+    names = list(dict.fromkeys(run.manifest.target.kernel_name for run in runs))
+    return " and ".join([*([", ".join(names[:-1])] if names[:-1] else []), *names[-1:]])
+
+
 def quantity(of: Quantity) -> str:
     """ "1 ms", "250 µs", "900 instructions"."""
     if of.is_time and of.microseconds >= 1000.0:

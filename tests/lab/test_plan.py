@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kadenz.config import inventory
 from kadenz.config.campaign import Benchmark, Campaign
 from kadenz.config.target_name import TargetName
 from kadenz.errors import ConfigError, UsageError
@@ -50,7 +51,7 @@ CAMPAIGN = Campaign(
         Benchmark(
             name="itc/queue",
             samples=1000,
-            kernels=("freertos",),
+            targets=("freertos/*",),
             params={"size_bytes": [60, 120]},
         ),
         Benchmark(name="itc/pipe", samples=200, quick_samples=7, cold=2),
@@ -68,6 +69,19 @@ def test_a_point_has_the_same_number_on_every_target() -> None:
     on_linux = {p.id: (p.bench, dict(p.params)) for p in points(LINUX)}
     assert list(on_stm32) == [FIRST_POINT, FIRST_POINT + 1, FIRST_POINT + 2]
     assert on_linux == {FIRST_POINT + 2: on_stm32[FIRST_POINT + 2]}
+
+
+def test_a_benchmark_that_the_kernel_lacks_is_one_point() -> None:
+    reason = inventory.kernel("freertos").lacks["pipe"]
+    pipe = Benchmark(name="itc/pipe", samples=9, params={"size_bytes": [4, 3072, 9999]})
+    campaign = msgspec.structs.replace(CAMPAIGN, benchmark=[pipe, *CAMPAIGN.benchmark])
+    absent = msgspec.structs.replace(bench("itc/pipe"), available=False, reason=reason)
+    lacking = [absent if one.name == "itc/pipe" else one for one in CATALOG]
+    found = campaign_points(campaign, STM32, lacking, quick=False, overrides={})
+    assert [(p.id, p.bench, dict(p.params)) for p in found[:2]] == [
+        (FIRST_POINT, "itc/pipe", {}),
+        (FIRST_POINT + 3, "itc/queue", {"size_bytes": 60}),
+    ]
 
 
 def test_quick_uses_the_quick_samples() -> None:

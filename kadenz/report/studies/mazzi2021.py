@@ -27,13 +27,15 @@ _Take = Callable[[str], Cell | None]
 def table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
     """Batches of 50,000 iterations and single executions. None if we measured none of them."""
     published = [f for f in figures if f.paper == PAPER and f.where == TABLE]
-    ours = _ours(runs)
-    if not ours:
+    measured = [(run, rows) for _, run in runs if (rows := _ours(run))]
+    if not measured:
         return None
     printed = _printed(published)
+    ours = [row for _, rows in measured for row in rows]
+    kernels = labels.kernels(run for run, _ in measured)
     return Table(
         name="mazzi2021-table-4",
-        title="Micro-benchmarks on FreeRTOS (layout of Mazzi, Gaga and Errahimi 2021, table 4)",
+        title=f"Micro-benchmarks on {kernels} (layout of Mazzi, Gaga and Errahimi 2021, table 4)",
         columns=(
             "Whose",
             "System",
@@ -66,26 +68,25 @@ def _printed(published: Sequence[PublishedFigure]) -> list[tuple[Cell, ...]]:
     return rows
 
 
-def _ours(runs: Named) -> list[tuple[Cell, ...]]:
+def _ours(run: RunResult) -> list[tuple[Cell, ...]]:
+    if run.manifest.target.tier in ("host", "guest"):
+        return []
     rows = []
-    for _, run in runs:
-        if run.manifest.target.tier in ("host", "guest"):
+    for what, take in _ways(run):
+        found = [take(bench) for bench, _ in _METRICS]
+        if all(cell is None for cell in found):
             continue
-        for what, take in _ways(run):
-            found = [take(bench) for bench, _ in _METRICS]
-            if all(cell is None for cell in found):
-                continue
-            rows.append(
-                (
-                    words("ours", "ours"),
-                    words(f"{labels.board(run)} ({run.manifest.target.tier})"),
-                    words(labels.kernel(run)),
-                    words(what),
-                    *(Cell(digits.ABSENT) if cell is None else cell for cell in found),
-                    words(run.unit.label),
-                    badge(run.unit),
-                )
+        rows.append(
+            (
+                words("ours", "ours"),
+                words(f"{labels.board(run)} ({run.manifest.target.tier})"),
+                words(labels.kernel(run)),
+                words(what),
+                *(Cell(digits.ABSENT) if cell is None else cell for cell in found),
+                words(run.unit.label),
+                badge(run.unit),
             )
+        )
     return rows
 
 
