@@ -29,6 +29,7 @@ _COMMANDS = {
         "kadenz.cli.footprint:footprint",
         "Show flash and RAM of images by part and kernel object.",
     ),
+    "runs": ("kadenz.cli.runs:runs", "List the runs of a folder, with their names and states."),
     "show": ("kadenz.cli.show:show", "Show the figures of runs."),
     "report": ("kadenz.cli.report:report", "Write one HTML page about runs."),
     "compare": ("kadenz.cli.compare:compare", "Compare two runs, or two sets of runs."),

@@ -32,13 +32,13 @@ def export(run: Path, kind: str | None, summary: bool, output: Path | None) -> N
     kadenz export runs/A --output a.parquet
     kadenz export runs/A --summary > a.csv
     """
+    from kadenz.cli.folders import find_run
     from kadenz.report import export as exporters
-    from kadenz.store import read_run
 
     kind = kind or _kind_of(output)
     if kind == "parquet" and output is None:
         raise UsageError("parquet is a binary format", remedy="Name a file: --output FILE.parquet")
-    source = read_run(run)
+    source = find_run(run)
     if kind == "parquet":
         assert output is not None
         exporters.to_parquet(source, output, summary=summary)

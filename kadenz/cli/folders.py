@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from kadenz.errors import EXIT_FAILED, EXIT_PASS, StoreError
+from kadenz.errors import EXIT_FAILED, EXIT_PASS, StoreError, UsageError
 
 if TYPE_CHECKING:
     from kadenz.store import Run
@@ -24,6 +24,19 @@ def find_runs(paths: Iterable[Path]) -> list[Run]:
     from kadenz.store import read_run
 
     return [read_run(folder) for path in paths for folder in _folders(path)]
+
+
+def find_run(path: Path) -> Run:
+    """As `find_runs`, for a command that takes one run. UsageError if several have this name."""
+    from kadenz.store import read_run
+
+    found = [path] if path.exists() else _folders(path)
+    if len(found) > 1:
+        raise UsageError(
+            f"{path}: the name of {len(found)} runs",
+            remedy=f"Name one of their folders: {', '.join(map(str, found))}",
+        )
+    return read_run(found[0])
 
 
 class NamedRuns:
@@ -76,9 +89,14 @@ class NamedRuns:
 
 
 def _folders(path: Path) -> list[Path]:
-    """The run folder `path`, or the run folders in it. StoreError if there is none."""
+    """The run folder `path`, or the run folders in it, or the runs of that name.
+
+    StoreError for a folder without runs.
+    """
     from kadenz.store.layout import MANIFEST
 
+    if not path.exists() and (found := _named(str(path))):
+        return found
     if not path.is_dir() or (path / MANIFEST).exists():
         return [path]
     inside = sorted(file.parent for file in path.glob(f"*/{MANIFEST}"))
@@ -87,3 +105,10 @@ def _folders(path: Path) -> list[Path]:
             f"{path}: contains no run", remedy="Name the folder that `kadenz run` printed"
         )
     return inside
+
+
+def _named(text: str) -> list[Path]:
+    from kadenz.config.lab_file import output_folder
+    from kadenz.store.names import named
+
+    return named(output_folder(), text)

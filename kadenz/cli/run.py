@@ -17,10 +17,12 @@ import click
 from kadenz.cli.deadline import DEADLINE, planned_deadlines, stamp_deadlines
 from kadenz.cli.names import complete_target, complete_work
 from kadenz.cli.option_groups import GroupedCommand, condition_options, option
+from kadenz.errors import EXIT_PASS
 
 if TYPE_CHECKING:
+    from kadenz.analysis.deadlines import Asked
     from kadenz.errors import KadenzError
-    from kadenz.lab.job import Result
+    from kadenz.lab.job import Job, Result
     from kadenz.lab.preparing import Request
 
 _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
@@ -90,10 +92,22 @@ _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
     help="While another kadenz measures this Linux: wait for its end, or refuse.",
 )
 @option(
+    _HOW,
+    "--dry-run",
+    is_flag=True,
+    help="Build the images and show what would be measured, and how long; measure nothing.",
+)
+@option(
     _RESULTS,
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
     help="Where run folders go. Default: the lab's, else runs.",
+)
+@option(
+    _RESULTS,
+    "--name",
+    default="",
+    help="Name of the runs of this call, for `show NAME`. Default: date and time.",
 )
 @option(
     _RESULTS,
@@ -113,12 +127,14 @@ def run(
     settings: tuple[str, ...],
     deadlines: tuple[str, ...],
     output: Path | None,
+    name: str,
     report: Path | None,
     rounds: int | None,
     extra_bench: tuple[Path, ...],
     port: str,
     timeout_s: float,
     wait: bool,
+    dry_run: bool,
     as_json: bool,
     **conditions: Any,
 ) -> int:
@@ -137,10 +153,14 @@ def run(
     kadenz run linux-ipc --tuning none --tuning latency --rounds 5
     """
     from kadenz.cli.run_end import conclude
-    from kadenz.cli.run_request import lab_defaults, overrides_of, requests_of, rounds_folder
-    from kadenz.lab.preparing import Request, check, prepare
-    from kadenz.lab.schedule import run as measure_all
-    from kadenz.lab.variants import interleaved
+    from kadenz.cli.run_request import (
+        lab_defaults,
+        overrides_of,
+        requests_of,
+        rounds_folder,
+        run_name,
+    )
+    from kadenz.lab.preparing import Request
 
     output, rounds = lab_defaults(output, rounds)
     wanted = partial(
@@ -150,28 +170,57 @@ def run(
         overrides=overrides_of(settings),
         port=port,
         timeout_s=timeout_s,
+        run_name=run_name(name, output),
     )
     requests = requests_of(wanted, work, targets, conditions, quick=quick)
     asked = planned_deadlines(deadlines, [request.campaign for request in requests])
+    if dry_run:
+        from kadenz.cli.dry_run import write_dry_run
+
+        with _display(as_json) as display:
+            jobs = [job for one in _jobs(requests, asked, rounds, display) for job in one]
+        write_dry_run(jobs, output, as_json=as_json)
+        return EXIT_PASS
     folder = rounds_folder(output) if rounds else output
-    results: list[Result | KadenzError] = []
     with (
         _stoppable() as stop,
         _alone(requests, stop, wait=wait),
         _display(as_json) as display,
     ):
-        for request in requests:  # all of them before the first is measured
-            check(request)
-        for request in requests:
-            if not stop.is_set():
-                jobs = prepare(request, display)
-                stamp_deadlines(jobs, asked)
-                jobs = interleaved(jobs, rounds) if rounds else jobs
-                results += measure_all(jobs, folder, display, stop)
+        results = _measured(_jobs(requests, asked, rounds, display), folder, display, stop)
     code = conclude(results, report, as_json=as_json, stopped=stop.is_set())
     if rounds and results:
         click.echo(f"the rounds are in {folder}: kadenz compare {folder}", err=True)
     return code
+
+
+def _jobs(
+    requests: Sequence[Request], asked: Sequence[Asked], rounds: int | None, display: Any
+) -> Iterator[list[Job]]:
+    """The jobs of each request; all requests are checked before the first is prepared."""
+    from kadenz.lab.preparing import check, prepare
+    from kadenz.lab.variants import interleaved
+
+    for request in requests:
+        check(request)
+    for request in requests:
+        jobs = prepare(request, display)
+        stamp_deadlines(jobs, asked)
+        yield interleaved(jobs, rounds) if rounds else jobs
+
+
+def _measured(
+    groups: Iterator[list[Job]], folder: Path, display: Any, stop: threading.Event
+) -> list[Result | KadenzError]:
+    """Measures each group of jobs when it is prepared, until somebody stops it."""
+    from kadenz.lab.schedule import run as measure_all
+
+    results: list[Result | KadenzError] = []
+    for jobs in groups:
+        results += measure_all(jobs, folder, display, stop)
+        if stop.is_set():
+            break
+    return results
 
 
 @contextmanager

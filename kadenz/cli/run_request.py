@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,18 +17,37 @@ if TYPE_CHECKING:
     from kadenz.config.target_name import TargetName
     from kadenz.lab.preparing import Request
 
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _ADHOC_SAMPLES = 1001  # the first is cold; jitter is analysed from 1,000 warm samples on
 _ADHOC_QUICK = 50
 
 
 def lab_defaults(output: Path | None, rounds: int | None) -> tuple[Path, int | None]:
     """`--output` and `--rounds`, else what the lab says."""
-    from kadenz.config.lab_file import find_lab
+    from kadenz.config.lab_file import find_lab, output_folder
 
     lab = find_lab()
-    if lab is None:
-        return output or Path("runs"), rounds
-    return output or lab.output, rounds or lab.file.defaults.rounds
+    return output or output_folder(), rounds or (lab.file.defaults.rounds if lab else None)
+
+
+def run_name(asked: str, output: Path) -> str:
+    """The name of this call's runs. UsageError for a name that is taken, or cannot be typed."""
+    from datetime import UTC, datetime
+
+    from kadenz.store.names import LATEST, named
+
+    if asked and (asked == LATEST or not _NAME.fullmatch(asked)):
+        raise UsageError(
+            f"--name {asked}: a run's name has letters, digits, `.`, `-` and `_`"
+            + (f", and is not `{LATEST}`" if asked == LATEST else ""),
+            remedy="For example --name before-patch",
+        )
+    taken = named(output, asked) if asked else []
+    if taken:
+        raise UsageError(
+            f"--name {asked}: {taken[0]} has this name", remedy="Choose another, or remove that run"
+        )
+    return asked or f"{datetime.now(UTC):%Y%m%d-%H%M%S}"
 
 
 def requests_of(

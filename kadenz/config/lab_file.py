@@ -92,6 +92,12 @@ def find_lab() -> Lab | None:
     return None if folder is None else Lab(folder, read_toml(folder / FILE, LabFile))
 
 
+def output_folder() -> Path:
+    """Where runs go, and where their names are looked up: the lab's folder, else `runs`."""
+    lab = find_lab()
+    return Path("runs") if lab is None else lab.output
+
+
 def _folder() -> Path | None:
     named = os.environ.get(VARIABLE)
     if named:

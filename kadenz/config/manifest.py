@@ -233,6 +233,7 @@ class RecordEntry(Model):
     lanes: list[LaneEntry]  # companions included: see `series`
     proof: ProofEntry
     deadline: DeadlineEntry | None = None  # None: not set; periodic work then uses its period
+    duration_s: float | None = None  # from its beginning to its end, on the measuring machine
 
     @property
     def series(self) -> list[LaneEntry]:
@@ -368,6 +369,7 @@ class Manifest(Model):
     loads: list[LoadEntry] = []
     tuning: TuningEntry | None = None
     preflight: list[PreflightEntry] = []  # tier `host`
+    name: str = ""  # of the call of `kadenz run`: its runs share it; "" before runs had names
     variant: str = ""  # `run --rounds`: the condition that distinguishes this run, "load disk"
     round: int = 0  # round number from 1; 0: not part of rounds
     place: int = 0  # within its round, from 1

@@ -49,6 +49,7 @@ class Job:
     conditions: tuple[Condition, ...] = ()
     counter: Counter | None = None  # of an emulated target: checked before anything is measured
     turn: Turn | None = None
+    run_name: str = ""
 
     @property
     def suffix(self) -> str:

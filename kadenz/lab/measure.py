@@ -106,6 +106,7 @@ def _manifest(job: Job, host: Host) -> Manifest:
         warnings=[*(host.warnings if on_host else []), *warnings],
         records=[],
         preflight=list(host.preflight) if on_host else [],
+        name=job.run_name,
         variant=turn.variant,
         round=turn.round,
         place=turn.place,

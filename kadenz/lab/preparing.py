@@ -59,6 +59,7 @@ class Request:
     overrides: Mapping[str, Sequence[Value]] = field(default_factory=dict)  # --set
     port: str = ""  # of a board's serial line
     timeout_s: float = 30.0
+    run_name: str = ""  # of all runs of this call
 
 
 @dataclass(frozen=True)
@@ -191,6 +192,7 @@ def _jobs(variants: Sequence[_Variant], request: Request, host: Host) -> list[Jo
                 setup=one.setup,
                 conditions=one.conditions,
                 counter=counter_of[image],
+                run_name=request.run_name,
             )
         )
     return jobs

@@ -45,6 +45,7 @@ class Session:
         self._catalog = {bench.name: bench for bench in catalog}
         self._progress = progress
         self._entries: dict[int, RecordEntry] = {}
+        self._begun: dict[int, float] = {}  # when each record was opened, monotonic
         self._cycles: dict[tuple[int, str], int] = {}  # begun so far, by record and lane
         self._came: dict[tuple[int, int], int] = {}  # values that arrived, by record and lane
         self._told: dict[tuple[int, int], int] = {}  # values already shown to somebody watching
@@ -80,6 +81,7 @@ class Session:
             deadline=point.deadline if point else None,
         )
         self._entries[begin.record] = entry
+        self._begun[begin.record] = time.monotonic()
         self._writer.open_record(entry)
         self._progress.opened(self._name, entry)
 
@@ -116,6 +118,7 @@ class Session:
     def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
         """Ends the record, or keeps it waiting for the scope's samples."""
         entry = self._entries[begin.record]
+        entry.duration_s = round(time.monotonic() - self._begun[begin.record], 3)
         if self.scoped:
             self._waiting.append((entry, end, verdict))
         else:

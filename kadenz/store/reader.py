@@ -62,7 +62,8 @@ def read_run(path: Path | str) -> Run:
     folder = next((f for f in (folder, bare, _partial(bare)) if f.exists()), folder)
     if not folder.exists():
         raise UsageError(
-            f"{path}: no such folder", remedy="Name the folder that `kadenz run` printed"
+            f"{path}: no such folder",
+            remedy="Name the folder that `kadenz run` printed, or a run of `kadenz runs`",
         )
     if folder.name.endswith(PARTIAL_SUFFIX):
         folder = complete(folder)

@@ -63,6 +63,18 @@ class Running:
         self._file = -1
 
 
+def is_held(folder: Path) -> bool:
+    """Whether the writer of a run folder is at work."""
+    try:
+        with (folder / RUNNING).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def storage_of(folder: Path) -> Path | None:
     """The storage that a folder names, regardless of its lock."""
     try:

@@ -60,6 +60,15 @@ ARROWS: dict[str, set[str]] = {
         "config.params",
         "errors",
     },
+    # For notebooks: reading only.
+    "api": {
+        "analysis",
+        "store",
+        "config.lab_file",
+        "config.manifest",
+        "config.params",
+        "errors",
+    },
     "cli": {
         "lab",
         "targets",

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kadenz runs: lists runs with their names, conditions and states."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kadenz.errors import UsageError
+
+if TYPE_CHECKING:
+    from kadenz.store.names import Found
+
+
+@click.command()
+@click.argument("folders", metavar="[FOLDER...]", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="One JSON array on standard output.")
+def runs(folders: tuple[Path, ...], as_json: bool) -> None:
+    """List the runs in FOLDERs, the latest at the end. Default: where `kadenz run` puts them.
+
+    A name, an id, or `latest` for the runs of the latest call, stand for run folders in `show`,
+    `report`, `compare`, `gate` and `export`.
+
+    \b
+    kadenz runs
+    kadenz show latest
+    """
+    from kadenz.config.lab_file import output_folder
+    from kadenz.store.names import runs_below
+
+    for folder in folders:
+        if not folder.is_dir():
+            raise UsageError(f"{folder}: no such folder", remedy="Name a folder of run folders")
+    found = [run for folder in folders or (output_folder(),) for run in runs_below(folder)]
+    if as_json:
+        import msgspec
+
+        rows = msgspec.json.encode([_row(run) for run in found])
+        click.echo(msgspec.json.format(rows, indent=1))
+    else:
+        _write(found)
+
+
+def _row(run: Found) -> dict[str, Any]:
+    head = run.head
+    return {
+        "name": run.name,
+        "id": head.id,
+        "folder": str(run.path),
+        "target": head.target.name,
+        "campaign": head.campaign.name,
+        "quick": head.campaign.quick,
+        "instrument": head.target.instrument,
+        "conditions": head.conditions,
+        "round": head.round,
+        "created": head.created,
+        "duration_s": head.duration_s,
+        "state": run.state,
+    }
+
+
+def _write(found: list[Found]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from kadenz.cli.console import console
+
+    if not found:
+        click.echo("no runs here; `kadenz run` makes them", err=True)
+        return
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for column in ("name", "target", "measured", "conditions", "date (UTC)", "state"):
+        table.add_column(column, overflow="fold")
+    for run in found:
+        head = run.head
+        campaign = head.campaign.name + (", quick" if head.campaign.quick else "")
+        words = [f"{key} {value}" for key, value in head.conditions.items()]
+        words += [] if head.target.instrument == "counter" else [head.target.instrument]
+        words += [f"round {head.round}"] if head.round else []
+        date = head.created[:16].replace("T", " ")
+        cells = (run.name, head.target.name, campaign, ", ".join(words), date, run.state)
+        table.add_row(*map(escape, cells))
+    console().print(table)

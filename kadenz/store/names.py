@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of runs, and what is in a folder of runs: read from manifests, without samples.
+
+The runs of one call of `kadenz run` share a name: that of --name, else the call's date and time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from kadenz.store.layout import MANIFEST, PARTIAL_SUFFIX
+from kadenz.store.running import is_held
+
+LATEST = "latest"
+
+
+class _Campaign(msgspec.Struct):
+    name: str
+    quick: bool
+
+
+class _Target(msgspec.Struct):
+    name: str
+    instrument: str
+
+
+class _Lane(msgspec.Struct):
+    planned: int
+
+
+class _Record(msgspec.Struct):
+    bench: str
+    params: dict[str, int | str]
+    status: str
+    lanes: list[_Lane]
+    duration_s: float | None = None
+
+
+class Head(msgspec.Struct):
+    """The part of run.json that tells runs apart."""
+
+    id: str
+    created: str
+    duration_s: float
+    partial: bool
+    partial_reason: str
+    campaign: _Campaign
+    target: _Target
+    conditions: dict[str, str]
+    records: list[_Record]
+    name: str = ""
+    round: int = 0
+
+
+@dataclass(frozen=True)
+class Found:
+    """A run folder."""
+
+    path: Path
+    head: Head
+    running: bool  # its lab is at work
+
+    @property
+    def name(self) -> str:
+        """Its name; its id if it was measured before runs had names."""
+        return self.head.name or self.head.id
+
+    @property
+    def state(self) -> str:
+        """ "complete", "running", "2 of 9 records failed", "partial: …"."""
+        head = self.head
+        if self.running:
+            return "running"
+        if self.path.name.endswith(PARTIAL_SUFFIX):
+            return "interrupted"
+        if head.partial:
+            return f"partial: {head.partial_reason}"
+        counts = Counter(record.status for record in head.records)
+        bad = [f"{counts[word]} {word}" for word in ("failed", "invalid") if counts[word]]
+        return f"{' and '.join(bad)} of {len(head.records)} records" if bad else "complete"
+
+
+def runs_below(folder: Path) -> list[Found]:
+    """The runs in a folder, and in folders of rounds in it, the oldest first.
+
+    Folders without a readable manifest are left out; `read_run` says what is wrong with them.
+    """
+    found = []
+    for file in [*folder.glob(f"*/{MANIFEST}"), *folder.glob(f"*/*/{MANIFEST}")]:
+        try:
+            head = msgspec.json.decode(file.read_bytes(), type=Head)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            continue
+        found.append(Found(file.parent, head, is_held(file.parent)))
+    return sorted(found, key=lambda one: (one.head.created, one.path.name))
+
+
+def named(folder: Path, text: str) -> list[Path]:
+    """The runs in `folder` with this name or id, or those of the latest call; [] if there is none.
+
+    `text` is "latest", a name or an id.
+    """
+    runs = runs_below(folder)
+    if text == LATEST and runs:
+        text = runs[-1].name
+    return [one.path for one in runs if text in (one.name, one.head.id)]
