@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,6 +27,15 @@ if TYPE_CHECKING:
     help="Source tree of the kernel instead of the pinned one; NAME=DIR for one of several "
     "kernels. May be repeated, one test for each.",
 )
+@click.option(
+    "--image",
+    "images",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    multiple=True,
+    help="ELF file of an image that your own build made, for targets BOARD@TIER. May be repeated, "
+    "one test for each.",
+)
 @click.option("--port", default="", help="Serial port of a board, e.g. /dev/ttyUSB0.")
 @click.option(
     "--timeout",
@@ -39,6 +49,7 @@ if TYPE_CHECKING:
 def conformance(
     targets: tuple[str, ...],
     kernel_sources: tuple[str, ...],
+    images: tuple[Path, ...],
     port: str,
     timeout_s: float,
     as_json: bool,
@@ -50,21 +61,28 @@ def conformance(
 
     \b
     kadenz conformance freertos/stm32f4@emulated posix/linux@host
+    kadenz conformance stm32f4@emulated --image build/app.elf
     """
     from kadenz.cli import show_error
     from kadenz.config.target_name import parse_target
+    from kadenz.lab.conditions.image import ImageChoice
     from kadenz.lab.conditions.kernel_tree import PINNED, KernelTree, KernelTreeChoice
     from kadenz.lab.conformance import conformance as ask
 
     names = [parse_target(text) for text in dict.fromkeys(targets)]
     trees = KernelTreeChoice.named(kernel_sources)
     trees.check(names)
+    given = ImageChoice(images)
+    given.check(names)
     answers = []
     asked = [
-        (name, one.tree) for name in names for one in trees.of(name.kernel) or [KernelTree(PINNED)]
+        (name, one.tree, file)
+        for name in names
+        for one in trees.of(name.kernel) or [KernelTree(PINNED)]
+        for file in given.of(name) or (None,)
     ]
-    for name, tree in asked:
-        answers.append(ask(name, tree=tree, port=port, silence_s=timeout_s))
+    for name, tree, file in asked:
+        answers.append(ask(name, tree=tree, given=file, port=port, silence_s=timeout_s))
         if not as_json:
             _write(answers[-1])
     if as_json:

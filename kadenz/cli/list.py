@@ -77,7 +77,7 @@ def _everything(build: bool) -> dict[str, Any]:
         targets.append(
             {
                 "name": text,
-                "title": f"{inventory.kernel(name.kernel).title} on {board.title}",
+                "title": f"{_kernel_title(name)} on {board.title}",
                 "instruments": list(board.instruments) if name.tier == "emulated" else ["counter"],
                 "image": "built" if catalog else problem,
                 "verified": _verified(name.tier, board),
@@ -112,6 +112,15 @@ def _origin(name: TargetName) -> str:
     return "lab" if any(inventory.origin(folder) == "lab" for folder in folders) else "kadenz"
 
 
+def _kernel_title(name: TargetName) -> str:
+    """The kernel's title; for an image that another build made, the file's name."""
+    from kadenz.config import inventory
+    from kadenz.config.target_name import own_image
+
+    given = own_image(name)
+    return f"image {given.name}" if given else inventory.kernel(name.kernel).title
+
+
 def _verified(tier: str, board: Board) -> bool:
     """False for a real board on which the suite has never been verified."""
     return tier != "board" or board.tier.board is None or board.tier.board.verified
@@ -135,11 +144,11 @@ def _catalog(text: str, build: bool) -> tuple[Catalog | None, str]:
     from kadenz.lab.catalog import catalog_of, remembered_catalog
 
     name = parse_target(text)
-    source = inventory.kernel(name.kernel).source
+    source = inventory.kernel(name.kernel).source if name.kernel else None
     if source is not None and source.left_to_user:
         return None, f"needs --kernel-source {name.kernel}=DIR"
     if not build or name.tier == "board":
-        return remembered_catalog(name), "not built"
+        return remembered_catalog(name), "not built" if name.kernel else "not asked yet"
     try:
         return catalog_of(name), ""
     except KadenzError as error:

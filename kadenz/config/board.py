@@ -17,6 +17,8 @@ class Memory(FileModel, kw_only=True, frozen=True):
 
     data_bytes: Positive
     code_bytes: Positive | None = None
+    # Addresses and sizes of the memory that an image may occupy; empty: not checked.
+    ranges: tuple[tuple[int, Positive], ...] = ()
 
 
 class HostTier(FileModel, kw_only=True, frozen=True):

@@ -24,9 +24,10 @@ ConditionValue = str | int | bool | list[str]
 class LabTarget(FileModel, kw_only=True, frozen=True):
     """A [target.NAME] table: a target of the user's own, by a short name."""
 
-    kernel: str
     board: str
     tier: str
+    kernel: str = ""  # that kadenz builds
+    image: str = ""  # ELF file that another build made, with its kernel; relative to the lab
     port: str = ""  # serial line of a board: "/dev/serial/by-id/…"
     source: str = ""  # source tree of the kernel, relative to the lab; empty: the pinned one
     deadline: str = ""  # "100us": of benchmarks for which the campaign names none
@@ -34,7 +35,11 @@ class LabTarget(FileModel, kw_only=True, frozen=True):
     conditions: dict[str, ConditionValue] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raises ValueError for a wrong `deadline`; it becomes a ConfigError with its line."""
+        """Raises ValueError for a wrong value; it becomes a ConfigError with its line."""
+        if bool(self.kernel) == bool(self.image):
+            raise ValueError("a target needs either `kernel` or `image`, which has its own kernel")
+        if self.image and self.source:
+            raise ValueError("`source` belongs to `kernel`: nothing is built for an `image`")
         if self.deadline:
             try:
                 parse_quantity(self.deadline, "deadline")

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of targets: `kernel/board@tier`, as in `freertos/hifive1-revb@emulated`, or a lab's own."""
+"""Names of targets: `kernel/board@tier`, as in `freertos/hifive1-revb@emulated`, or a lab's own.
+
+`board@tier` is a target for an image that another build made: its kernel comes with it.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,16 @@ from kadenz.config.lab_file import Lab, LabTarget, find_lab
 from kadenz.config.toml import did_you_mean
 from kadenz.errors import ConfigError, KadenzError, UsageError
 
-_NAME = re.compile(r"^(?P<kernel>[a-z0-9-]+)/(?P<board>[a-z0-9_-]+)@(?P<tier>[a-z]+)$")
+_NAME = re.compile(r"^(?:(?P<kernel>[a-z0-9-]+)/)?(?P<board>[a-z0-9_-]+)@(?P<tier>[a-z]+)$")
+# Tiers that start an image which another build made.
+_IMAGE_TIERS = ("emulated", "board")
 
 
 class TargetName(NamedTuple):
-    """A kernel on a board under one tier; `own` is the name of its [target] table in the lab."""
+    """A kernel on a board under one tier; `own` is the name of its [target] table in the lab.
+
+    The kernel is "" for an image that another build made, until the image names it.
+    """
 
     kernel: str
     board: str
@@ -29,7 +37,7 @@ class TargetName(NamedTuple):
     @property
     def parts(self) -> str:
         """The name that every lab understands: `freertos/stm32f4@emulated`."""
-        return f"{self.kernel}/{self.board}@{self.tier}"
+        return f"{self.kernel}/{self.board}@{self.tier}".removeprefix("/")
 
 
 def known_targets() -> list[str]:
@@ -54,12 +62,16 @@ def parse_target(text: str) -> TargetName:
         return _of_lab(lab, text)
     known = known_targets()
     match = _NAME.match(text)
-    if match is None:
+    name = (
+        None if match is None else TargetName(match["kernel"] or "", match["board"], match["tier"])
+    )
+    if name is not None and not name.kernel and name.board in inventory.boards():
+        return _for_an_image(name)
+    if name is None or not name.kernel:
         raise UsageError(
-            f"`{text}` is not a target: expected kernel/board@tier",
+            f"`{text}` is not a target: expected kernel/board@tier, or board@tier with --image",
             remedy=did_you_mean(text, known),
         )
-    name = TargetName(**match.groupdict())
     if text not in known:
         raise _unknown(name, known)
     return name
@@ -69,7 +81,7 @@ def lab_target(name: TargetName) -> LabTarget:
     """The target's table in the lab's file; one without settings if it has none."""
     lab = find_lab() if name.own else None
     if lab is None or name.own not in lab.file.target:
-        return LabTarget(kernel=name.kernel, board=name.board, tier=name.tier)
+        return LabTarget(kernel=name.kernel or "unknown", board=name.board, tier=name.tier)
     return lab.file.target[name.own]
 
 
@@ -77,6 +89,12 @@ def own_source(name: TargetName) -> Path | None:
     """The source tree of the kernel that the lab's file names for this target; None: pinned."""
     lab, source = find_lab(), lab_target(name).source
     return lab.folder / source if lab is not None and source else None
+
+
+def own_image(name: TargetName) -> Path | None:
+    """The image that the lab's file names for this target; None: it names none."""
+    lab, image = find_lab(), lab_target(name).image
+    return lab.folder / image if lab is not None and image else None
 
 
 def problems() -> list[KadenzError]:
@@ -89,6 +107,20 @@ def problems() -> list[KadenzError]:
         except KadenzError as error:
             errors.append(error)
     return errors
+
+
+def _for_an_image(name: TargetName) -> TargetName:
+    """A board under a tier, for an image that brings its kernel."""
+    tiers = [tier for tier in inventory.board(name.board).tier.names() if tier in _IMAGE_TIERS]
+    if name.tier not in tiers:
+        raise UsageError(
+            f"`{name}` names no kernel, and {name.board} takes no image of another build on the "
+            f"tier {name.tier}",
+            remedy=did_you_mean(str(name), [f"{name.board}@{tier}" for tier in tiers])
+            if tiers
+            else "Name a target as kernel/board@tier",
+        )
+    return name
 
 
 def _unknown(name: TargetName, known: list[str]) -> KadenzError:
@@ -108,7 +140,7 @@ def _of_lab(lab: Lab, text: str) -> TargetName:
     table = lab.file.target[text]
     where = f"{lab.path}: [target.{text}]"
     try:
-        name = parse_target(f"{table.kernel}/{table.board}@{table.tier}")
+        name = parse_target(TargetName(table.kernel, table.board, table.tier).parts)
     except UsageError as error:
         raise ConfigError(f"{where}: {error.message}", remedy=error.remedy) from None
     if table.port and table.tier != "board":
@@ -120,6 +152,11 @@ def _of_lab(lab: Lab, text: str) -> TargetName:
         raise ConfigError(
             f"{where}: `source`: {lab.folder / table.source} is no folder",
             remedy="Give the kernel's source tree, relative to the lab",
+        )
+    if table.image and not (lab.folder / table.image).is_file():
+        raise ConfigError(
+            f"{where}: `image`: {lab.folder / table.image} is no file",
+            remedy="Give the ELF file of your build, relative to the lab",
         )
     return name._replace(own=text)
 

@@ -61,6 +61,8 @@ def build_image(
     Raises BuildFailed with the compiler's output, ToolMissing,
     UsageError.
     """
+    if not target.kernel:
+        raise UsageError(f"{target} names no kernel to build", remedy="Name it: kernel/board@tier")
     kernel, board = inventory.kernel(target.kernel), inventory.board(target.board)
     source = kernel_source(target.kernel, kernel, tree)
     extra = [*inventory.benches(), *extra_bench]

@@ -18,6 +18,11 @@ _POLL_S = 0.1
 _LAST_WORDS_S = 0.5  # after a fault frame, for the target's last texts
 _STOP_S = 5.0  # after Ctrl-C, for a target that can still send its samples
 _TEXT_LINES = 20
+_UNFRAMED_BYTES = 1000  # kept of a target that sends no frame
+_NOT_STARTED = (
+    "The suite did not start. The start-up has to reach kdz_kernel_start, the kernel has to call "
+    "kdz_suite_main, and the console has to be the board's"
+)
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,7 @@ class _Listener:
         self._stop = stop
         self._heard_at = time.monotonic()
         self._stop_until: float | None = None  # set once the target was asked to stop
+        self._unframed = b""  # before the first frame
 
     def listen(self) -> _End:
         """Reads until the target is done, dead or silent, or the user stops the run."""
@@ -103,7 +109,7 @@ class _Listener:
             return _End(_fault(self._name, self._assembler, self._execution.symbol_at))
         if self._stop_until is not None:
             return _End(stopped=True)
-        return _End(_died(self._name, self._target, self._assembler))
+        return self._silent(_died(self._name, self._target, self._assembler))
 
     def _heard(self, data: bytes) -> _End | None:
         self._heard_at = time.monotonic()
@@ -131,8 +137,18 @@ class _Listener:
             return _End(stopped=True)
         silent_s = now - self._heard_at
         if silent_s > self._execution.silence_s():
-            return _End(_hung(self._name, self._target, self._assembler, silent_s))
+            return self._silent(_hung(self._name, self._target, self._assembler, silent_s))
         return None
+
+    def _silent(self, failure: TargetFailed) -> _End:
+        """A target that never sent a frame: what it sent instead, and why that may be."""
+        if self._assembler.hello is None and not self._assembler.foreign:
+            failure.remedy = _NOT_STARTED
+            text = self._unframed.decode("ascii", errors="backslashreplace").strip()
+            shown = "".join(c if c.isprintable() or c == "\n" else "." for c in text)
+            said = f"Its last output, without any frame:\n{shown}" if shown else "It sent nothing"
+            failure.detail = f"{failure.detail}\n{said}".strip()
+        return _End(failure)
 
     def _hear_out(self) -> None:
         """Reads the texts of a dying target after its fault frame."""
@@ -144,6 +160,8 @@ class _Listener:
             self._feed(data)
 
     def _feed(self, data: bytes) -> None:
+        if self._assembler.hello is None:
+            self._unframed = (self._unframed + data)[-_UNFRAMED_BYTES:]
         for item in self.decoder.feed(data):
             self._assembler.take(item)
 

@@ -9,13 +9,15 @@ from pathlib import Path
 import msgspec
 
 from kadenz.config import inventory
-from kadenz.config.target_name import TargetName, own_source
+from kadenz.config.target_name import TargetName, own_image, own_source
 from kadenz.errors import StoreError, TargetFailed, WireDamaged
+from kadenz.images.given import given_folder
 from kadenz.images.guest import guest_folder
 from kadenz.images.image import Image, image_folder
 from kadenz.lab.boot import Execution, run_plan
 from kadenz.lab.condition import Setup
 from kadenz.lab.execution import default_setup, image_of, make_target
+from kadenz.lab.given import check_hello
 from kadenz.lab.guests import BOOT_S
 from kadenz.targets.base import Target
 from kadenz.wire.messages import Bench, Hello
@@ -41,11 +43,17 @@ def catalog_of(name: TargetName) -> Catalog:
     if known is not None:
         return known
     target = make_target(name, "counter", image, setup)
-    return ask(target, str(name), image, silence_s=silence_s(setup))
+    catalog = ask(target, str(name), image, silence_s=silence_s(setup))
+    check_hello(name, image, catalog.hello, "counter")
+    remember(image, catalog)
+    return catalog
 
 
 def remembered_catalog(name: TargetName) -> Catalog | None:
     """The same as far as it is known without building; it may be of an older image."""
+    given = own_image(name)
+    if given is not None:
+        return remembered(given_folder(given), None)
     folder = image_folder(name, "counter", own_source(name), inventory.benches())
     guest = inventory.kernel(name.kernel).guest
     if name.tier == "guest" and guest is not None:
@@ -81,12 +89,8 @@ def all_remembered() -> list[Catalog]:
     return found
 
 
-def ask(target: Target, name: str, image: Image, *, silence_s: float, keep: bool = True) -> Catalog:
-    """Runs the plan `list`. Raises TargetFailed, or WireDamaged if the answer is damaged.
-
-    `keep` is false for an image that was started with options of one run: the next run may have
-    other settings.
-    """
+def ask(target: Target, name: str, image: Image, *, silence_s: float) -> Catalog:
+    """Runs the plan `list`. Raises TargetFailed, or WireDamaged if the answer is damaged."""
     assembler = Assembler(NoRecords())
     execution = Execution(target, name, "list\nend\n", lambda: silence_s)
     outcome = run_plan(execution, assembler, threading.Event())
@@ -102,13 +106,18 @@ def ask(target: Target, name: str, image: Image, *, silence_s: float, keep: bool
         raise TargetFailed(
             f"{name} sent no HELLO", remedy="Is the image the suite's?", detail=outcome.said
         )
-    catalog = Catalog(image.entry.elf_sha256, assembler.hello, assembler.benches)
-    if not keep:
-        return catalog
+    return Catalog(image.entry.elf_sha256, assembler.hello, assembler.benches)
+
+
+def remember(image: Image, catalog: Catalog) -> None:
+    """Keeps the answer beside the image.
+
+    Not for an image that was started with options of one run: the next may have other settings.
+    """
     try:
+        image.folder.mkdir(parents=True, exist_ok=True)
         (image.folder / _FILE).write_bytes(msgspec.json.encode(catalog))
     except OSError as error:
         raise StoreError(
             f"{image.folder / _FILE}: {error.strerror}", remedy="Make room on the disk"
         ) from None
-    return catalog

@@ -55,6 +55,7 @@ class Setup:
     """How the image of a target is built and started. Conditions change it."""
 
     kernel_source: Path | None = None  # a tree of the kernel, None: the pinned one
+    image: Path | None = None  # that another build made, None: kadenz builds it
     port: str = ""  # a board's serial line
     isa: str = ""  # instruction set of the image, "": the board's first
     guest: Guest | None = None  # the kernel that boots, for tier guest

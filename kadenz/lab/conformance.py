@@ -17,6 +17,7 @@ from kadenz.images.image import Image
 from kadenz.lab.boot import Execution, run_plan
 from kadenz.lab.counter import check_counter
 from kadenz.lab.execution import check_tools, default_setup, image_of, make_target
+from kadenz.lab.given import check_hello
 from kadenz.lab.guests import BOOT_S, Guest
 from kadenz.targets.base import Target
 from kadenz.wire.messages import Conform, Hello
@@ -59,6 +60,7 @@ def conformance(
     name: TargetName,
     *,
     tree: Path | None = None,
+    given: Path | None = None,
     extra: Sequence[Path] = (),
     port: str = "",
     silence_s: float = 30.0,
@@ -66,14 +68,18 @@ def conformance(
 ) -> Conformance:
     """Builds the image of `name` and runs its conformance test.
 
-    `tree` is a kernel's source tree instead of the pinned one, `extra` benchmarks built in. Raises
-    the errors of a build; a failure on the target is part of the answer.
+    `tree` is a kernel's source tree instead of the pinned one, `given` an image that another build
+    made, `extra` benchmarks built in. Raises the errors of a build, and UsageError for an image of
+    another board; a failure on the target is part of the answer.
     """
     _refuse_application(name)
     check_tools(name)
     setup = default_setup(name)
     setup = dataclasses.replace(
-        setup, kernel_source=tree or setup.kernel_source, port=port or setup.port
+        setup,
+        kernel_source=tree or setup.kernel_source,
+        image=given or setup.image,
+        port=port or setup.port,
     )
     image = image_of(name, "counter", setup, extra)
     answer = ask(
@@ -83,6 +89,8 @@ def conformance(
         stop=stop or threading.Event(),
         symbol_at=image.elf.symbol_at,
     )
+    if answer.hello is not None:
+        check_hello(name, image, answer.hello, "counter")
     if answer.failure is not None or name.tier not in REPEATABLE:
         return answer
     return dataclasses.replace(answer, cases=(*answer.cases, _counter(name, image, setup.guest)))
@@ -92,6 +100,7 @@ def _counter(name: TargetName, image: Image, guest: Guest | None) -> Conform:
     """The case that the lab adds for an emulated target: its counter counts instructions."""
     case = "the counter counts instructions"
     try:
+        image.folder.mkdir(parents=True, exist_ok=True)
         check_counter(name, "counter", image, guest)
     except TargetFailed as failure:
         return Conform(case=case, result="fail", reason=failure.message)

@@ -10,8 +10,9 @@ from pathlib import Path
 from kadenz import tools
 from kadenz.config import inventory
 from kadenz.config.board import Board, HostTier
-from kadenz.config.target_name import TargetName, lab_target, own_source
+from kadenz.config.target_name import TargetName, lab_target, own_image, own_source
 from kadenz.errors import UsageError
+from kadenz.images.given import GivenImage, given_image
 from kadenz.images.guest import GuestImage
 from kadenz.images.image import Image, build_image
 from kadenz.lab import tuning_in_force
@@ -27,7 +28,9 @@ ASKING: frozenset[Allowance] = frozenset({"no-realtime", "idle-states"})
 def image_of(
     name: TargetName, instrument: str, setup: Setup, extra_bench: Sequence[Path] = ()
 ) -> Image:
-    """The image of a target, built now. `extra_bench` are C files outside the suite."""
+    """The image of a target, built now or given. `extra_bench` are C files outside the suite."""
+    if setup.image is not None:
+        return given_image(name, setup.image, instrument)
     if setup.guest is not None:
         return guest_image(name, setup.guest, extra_bench)
     return build_image(
@@ -37,7 +40,7 @@ def image_of(
 
 def setup_of(name: TargetName) -> Setup:
     """A target without conditions, as the lab's file describes it."""
-    return Setup(kernel_source=own_source(name), port=lab_target(name).port)
+    return Setup(kernel_source=own_source(name), image=own_image(name), port=lab_target(name).port)
 
 
 def default_setup(name: TargetName) -> Setup:
@@ -48,6 +51,8 @@ def default_setup(name: TargetName) -> Setup:
 
 def make_target(name: TargetName, instrument: str, image: Image, setup: Setup) -> Target:
     """A fresh execution of `image`."""
+    if isinstance(image, GivenImage):
+        image.require_unchanged()
     if name.tier == "guest":
         if setup.guest is None or not isinstance(image, GuestImage):
             raise TypeError(f"{name}: a guest needs its kernel and its archive")

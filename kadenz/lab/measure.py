@@ -21,6 +21,7 @@ from kadenz.lab import tuning_in_force
 from kadenz.lab.boots import Boots, enter_warning
 from kadenz.lab.clock import checks_rate, enter_measurements, enter_rate
 from kadenz.lab.condition import Active, Running
+from kadenz.lab.given import stamps
 from kadenz.lab.job import Job, Result, Turn
 from kadenz.lab.progress import Progress
 from kadenz.store import Run, RunWriter
@@ -103,7 +104,11 @@ def _manifest(job: Job, host: Host) -> Manifest:
         host=host.entry,
         emulator=job.make().emulator(),
         conditions=_words(job),
-        warnings=[*(host.warnings if on_host else []), *warnings],
+        warnings=[
+            *(host.warnings if on_host else []),
+            *stamps(job.image, job.catalog.hello),
+            *warnings,
+        ],
         records=[],
         preflight=list(host.preflight) if on_host else [],
         name=job.run_name,

@@ -72,7 +72,8 @@ def campaign_points(
     the image does not know, or a value outside its range.
     """
     known = {bench.name: bench for bench in catalog}
-    sentences = set(inventory.kernel(target.kernel).lacks.values())
+    kernel = inventory.kernels().get(target.kernel)  # an image may bring an unknown one
+    sentences = set(kernel.lacks.values() if kernel is not None else ())
     points = []
     next_id = FIRST_POINT
     for index, benchmark in enumerate(campaign.benchmark):

@@ -30,6 +30,7 @@ from kadenz.lab.execution import (
     make_target,
     setup_of,
 )
+from kadenz.lab.given import check_hello, named
 from kadenz.lab.job import Job
 from kadenz.lab.plan import (
     Point,
@@ -79,7 +80,13 @@ def check(request: Request) -> None:
     for name in request.targets:
         check_instrument(name, request.instrument)
         check_tools(name)
-    check_declared(request.campaign, request.overrides, request.extra_bench)
+    if all(name.kernel for name in request.targets):  # else an image may have its own benchmarks
+        check_declared(request.campaign, request.overrides, request.extra_bench)
+    elif request.extra_bench and not any(name.kernel for name in request.targets):
+        raise UsageError(
+            f"--bench {request.extra_bench[0]}: no target of this run is built here",
+            remedy="Add the benchmark to the project that builds the image",
+        )
     others = [name for name in request.targets if name not in request.own_choices]
     for choice in request.choices if others else ():  # `own_choices` are checked when made
         choice.check(others)
@@ -124,7 +131,8 @@ def _variants(request: Request, progress: Progress) -> list[_Variant]:
         kernel = setup.guest.kernel if setup.guest is not None else None
         image = next((v.image for v in found if _same_image(v, name, setup)), None)
         if image is None:
-            progress.building(f"{name}, kernel {kernel.version}" if kernel else str(name))
+            if setup.image is None:
+                progress.building(f"{name}, kernel {kernel.version}" if kernel else str(name))
             image = image_of(name, request.instrument, setup, request.extra_bench)
         found.append(_Variant(name, conditions, setup, image))
     return found
@@ -132,7 +140,7 @@ def _variants(request: Request, progress: Progress) -> list[_Variant]:
 
 def _same_image(variant: _Variant, name: TargetName, setup: Setup) -> bool:
     kernels = [one.guest.kernel if one.guest else None for one in (variant.setup, setup)]
-    built = [(one.kernel_source, one.isa) for one in (variant.setup, setup)]
+    built = [(one.kernel_source, one.image, one.isa) for one in (variant.setup, setup)]
     return variant.name == name and kernels[0] == kernels[1] and built[0] == built[1]
 
 
@@ -145,7 +153,8 @@ def _ask_guests(variants: Sequence[_Variant]) -> None:
         bare = replace(one.setup, guest=one.setup.guest.bare())
         target = make_target(one.name, "counter", one.image, bare)
         silence_s = catalogs.silence_s(bare)
-        catalogs.ask(target, str(one.name), one.image, silence_s=silence_s)
+        catalog = catalogs.ask(target, str(one.name), one.image, silence_s=silence_s)
+        catalogs.remember(one.image, catalog)
         check_counter(one.name, "counter", one.image, bare.guest)
 
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
@@ -179,7 +188,7 @@ def _jobs(variants: Sequence[_Variant], request: Request, host: Host) -> list[Jo
             )
         jobs.append(
             Job(
-                name=one.name,
+                name=named(one.name, catalog_of[key].hello),
                 instrument=request.instrument,
                 image=one.image,
                 catalog=catalog_of[key],
@@ -211,13 +220,18 @@ def _catalog(variant: _Variant, own: Sequence[Condition], request: Request) -> C
     if known is not None:
         return known
     target = _maker(variant, setup, request)()
+    silence_s = request.timeout_s if setup.image is not None else catalogs.silence_s(setup)
     try:
-        return catalogs.ask(target, name, image, silence_s=catalogs.silence_s(setup), keep=not own)
+        catalog = catalogs.ask(target, name, image, silence_s=silence_s)
     except TargetFailed as failure:
         error: Exception = failure
         for condition in own:
             error = condition.refused(failure)
         raise error from None
+    check_hello(variant.name, image, catalog.hello, request.instrument)
+    if not own:
+        catalogs.remember(image, catalog)
+    return catalog
 
 
 def _check_names(campaign: Campaign, jobs: Sequence[Job]) -> None:

@@ -68,23 +68,19 @@ def check_targets(
             broken = Missing(error.message, error.remedy)
             checks.append(TargetCheck(text, "", (), (broken,), (), ""))
             continue
-        checks.append(_check(name, kernels[name.kernel], boards[name.board], once, of_host))
+        kernel = kernels[name.kernel] if name.kernel else None
+        checks.append(_check(name, kernel, boards[name.board], once, of_host))
     return checks
 
 
 def _check(
     name: TargetName,
-    kernel: Kernel,
+    kernel: Kernel | None,
     board: Board,
     look_up: LookUp,
     of_host: Sequence[Missing],
 ) -> TargetCheck:
-    needs = [tools.need("cmake"), tools.need("ninja"), _compiler(name.board, board)]
-    if kernel.source is not None and kernel.source.crate is not None:
-        needs.append(tools.need("cargo"))
-    missing: list[Missing | None] = [_lacking(look_up(wanted)) for wanted in needs]
-    if kernel.source is not None and kernel.source.left_to_user and own_source(name) is None:
-        missing.append(Missing(kernel.needs_tree, kernel.name_the_tree(name.kernel)))
+    missing = _for_the_build(name, kernel, board, look_up) if kernel is not None else []
     if name.tier == "host":
         missing += of_host
     note, for_scope = "", []
@@ -95,7 +91,7 @@ def _check(
         for_scope.append(_plugin_header(emulator))
         note = "counts instructions, not the time of a board"
     guest = board.tier.guest
-    if name.tier == "guest" and guest is not None and kernel.guest is not None:
+    if name.tier == "guest" and guest is not None and kernel is not None and kernel.guest:
         emulator = look_up(tools.need(guest.qemu))
         missing += [_lacking(emulator), _machine(emulator, guest.machine)]
         note = _guest_kernels(name.board, kernel.guest, missing)
@@ -109,6 +105,19 @@ def _check(
         tuple(found for found in for_scope if found) if "scope" in board.instruments else (),
         note,
     )
+
+
+def _for_the_build(
+    name: TargetName, kernel: Kernel, board: Board, look_up: LookUp
+) -> list[Missing | None]:
+    """What the build of its image needs; an image that another build made needs nothing."""
+    needs = [tools.need("cmake"), tools.need("ninja"), _compiler(name.board, board)]
+    if kernel.source is not None and kernel.source.crate is not None:
+        needs.append(tools.need("cargo"))
+    missing: list[Missing | None] = [_lacking(look_up(wanted)) for wanted in needs]
+    if kernel.source is not None and kernel.source.left_to_user and own_source(name) is None:
+        missing.append(Missing(kernel.needs_tree, kernel.name_the_tree(name.kernel)))
+    return missing
 
 
 def _compiler(name: str, board: Board) -> Need:

@@ -150,7 +150,7 @@ def test_a_target_of_the_lab_is_a_kernel_a_board_and_a_tier_by_a_short_name(lab:
         (MINE + 'deadline = "soon"\n', "deadline", ""),
         ('[target."a/b"]\n' + MINE.partition("\n")[2], "letters, digits", ""),
         ("[target.latest]\n" + MINE.partition("\n")[2], "letters, digits", ""),
-        ("[target.mine]\n", "missing required field `kernel`", ""),
+        ("[target.mine]\n", "missing required field `board`", ""),
         ("[defaults]\nrounds = 0\n", "kadenz.toml:2", ""),
         (MINE + "conditions = 3\n", "kadenz.toml:5", ""),
     ],

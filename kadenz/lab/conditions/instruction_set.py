@@ -83,7 +83,8 @@ class InstructionSetChoice(Choice):
 
     def variants(self, target: TargetName) -> Sequence[Condition]:
         """One for each of them that the target's board has."""
-        return [InstructionSet(isa) for isa in self.asked_for if isa in _sets(target.board)]
+        offered = _sets(target.board) if target.kernel else ()  # an image has its own
+        return [InstructionSet(isa) for isa in self.asked_for if isa in offered]
 
 
 def _sets(board: str) -> tuple[str, ...]:

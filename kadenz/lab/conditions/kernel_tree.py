@@ -80,6 +80,7 @@ class KernelTreeChoice(Choice):
 
     def check(self, targets: Sequence[TargetName]) -> None:
         """Each tree belongs to one kernel of the run and is that kernel; none is missing."""
+        targets = [target for target in targets if target.kernel]
         kernels = {target.kernel: inventory.kernel(target.kernel) for target in targets}
         built = [name for name, kernel in kernels.items() if kernel.source is not None]
         for name, source in self.sources:
@@ -100,7 +101,7 @@ class KernelTreeChoice(Choice):
 
     def of(self, kernel: str) -> list[KernelTree]:
         """The trees of one kernel; none for a kernel that is not built with the image."""
-        if inventory.kernel(kernel).source is None:
+        if not kernel or inventory.kernel(kernel).source is None:
             return []
         return [KernelTree(source) for name, source in self.sources if name in ("", kernel)]
 
@@ -132,7 +133,7 @@ def _ambiguous(source: str, kernels: Mapping[str, Kernel], built: Sequence[str])
             f"--kernel-source {source}: this run builds {len(built)} kernels",
             remedy=f"Say which one: --kernel-source {built[0]}={source}",
         )
-    titles = ", ".join(kernel.title for kernel in kernels.values())
+    titles = ", ".join(kernel.title for kernel in kernels.values()) or "the kernel of --image"
     return UsageError(
         f"--kernel-source {source}: {titles} is not built with the image",
         remedy="Omit the option for this target",

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An image that another build made, with the suite inside: checked before it is started."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadenz.config import inventory
+from kadenz.config.board import Board
+from kadenz.config.manifest import BuildEntry
+from kadenz.config.target_name import TargetName
+from kadenz.elf import Elf
+from kadenz.errors import TargetFailed, UsageError
+from kadenz.images.elf_facts import ElfFacts, read_facts
+from kadenz.images.image import Image
+
+# The suite's first function; link-time optimisation may add a suffix.
+_ENTRY = "kdz_suite_main"
+_MARKER = "kdz_scope_marker"
+# Folder of arch/ -> e_machine and class of its images.
+MACHINES = {"armv7m": ("EM_ARM", 32), "riscv": ("EM_RISCV", 32)}
+_HOW = "See docs/how-to/measure-your-own-image.md"
+
+
+@dataclass(frozen=True)
+class GivenImage(Image):
+    """Its folder only holds what the image answered."""
+
+    stripped: bool = False  # without symbols
+
+    def require_unchanged(self) -> None:
+        """TargetFailed if the file is not the one that was checked and asked."""
+        path = self.elf.path
+        if not path.is_file() or Elf(path).sha256 != self.elf.sha256:
+            raise TargetFailed(
+                f"{path} changed after its check", remedy="Do not rebuild it during a run"
+            )
+
+
+def given_folder(file: Path) -> Path:
+    """Where the answers of this image are kept."""
+    return inventory.build_folder() / f"image-{Elf(file).sha256[:16]}"
+
+
+def given_image(target: TargetName, file: Path, instrument: str = "counter") -> GivenImage:
+    """The image in `file`. Raises UsageError if it cannot be an image of the suite for this board.
+
+    Nothing is known about its sources, and nothing is claimed.
+    """
+    facts = read_facts(file)
+    _check(file, facts, target.board, inventory.board(target.board))
+    if instrument == "scope":
+        _check_marker(file, facts)
+    elf = Elf(file)
+    sizes = elf.sizes
+    entry = BuildEntry(
+        compiler="; ".join(facts.compilers) or "unknown",
+        compiler_version="",
+        flags=facts.flags,
+        elf_sha256=elf.sha256,
+        text_bytes=sizes.text,
+        data_bytes=sizes.data,
+        bss_bytes=sizes.bss,
+        kernel_source=f"image {file.name}, built elsewhere",
+    )
+    return GivenImage(elf, given_folder(file), entry, stripped=facts.symbols is None)
+
+
+def _check(file: Path, facts: ElfFacts, name: str, board: Board) -> None:
+    if facts.kind != "ET_EXEC":
+        raise UsageError(
+            f"{file}: not a linked image ({facts.kind})",
+            remedy="Pass the file that the linker wrote",
+        )
+    machine = MACHINES.get(board.arch)
+    if machine is not None and machine != (facts.machine, facts.bits):
+        raise UsageError(
+            f"{file}: built for {facts.machine}, {facts.bits} bits; {name} is "
+            f"{machine[0]}, {machine[1]} bits",
+            remedy="Name its own board with --target BOARD@TIER; `kadenz list` shows the boards",
+        )
+    if facts.symbols is not None and not any(s.startswith(_ENTRY) for s in facts.symbols):
+        raise UsageError(
+            f"{file}: the suite is not in this image: it has no symbol {_ENTRY}",
+            remedy=f"Add the suite to the project that builds it. {_HOW}",
+        )
+    _check_addresses(file, facts, name, board)
+
+
+def _check_marker(file: Path, facts: ElfFacts) -> None:
+    if facts.symbols is None:
+        raise UsageError(
+            f"{file}: stripped: the scope cannot find {_MARKER} without symbols",
+            remedy="Pass the image before it is stripped, or measure with --instrument counter",
+        )
+    if _MARKER not in facts.symbols:
+        raise UsageError(
+            f"{file}: not built for the scope: it has no symbol {_MARKER}",
+            remedy="Measure with --instrument counter",
+        )
+
+
+def _check_addresses(file: Path, facts: ElfFacts, name: str, board: Board) -> None:
+    ranges = board.memory.ranges if board.memory is not None else ()
+    for address, size in facts.occupied:
+        inside = any(low <= address and address + size <= low + room for low, room in ranges)
+        if ranges and not inside:
+            raise UsageError(
+                f"{file}: {size:,} bytes at {address:#010x} are outside the memory of {name}",
+                remedy="Check its linker script; the board's memory is in its board.toml",
+            )
+        tier = board.tier.emulated
+        if tier is None:
+            continue
+        page, end = tier.plan_address, tier.plan_address + tier.plan_bytes
+        if address < end and page < address + size:
+            raise UsageError(
+                f"{file}: {size:,} bytes at {address:#010x} overlap the plan page of {name}, "
+                f"{page:#010x} to {end:#010x}",
+                remedy="Leave these addresses free in its linker script. " + _HOW,
+            )

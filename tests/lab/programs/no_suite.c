@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A program for the stm32f4 that has nothing to do with kadenz: it greets and waits.
+ */
+#define USART1_DR (*(volatile unsigned *)0x40011004u)
+#define USART1_CR1 (*(volatile unsigned *)0x4001100cu)
+
+void reset(void);
+
+__attribute__((section(".vectors"), used)) static const void *const vectors[] = {
+    (void *)0x20020000u,
+    (void *)reset,
+};
+
+void reset(void)
+{
+    USART1_CR1 = 0x200cu; /* on, transmitter and receiver */
+    for (const char *next = "Hello, world\r\n"; *next; next++) {
+        USART1_DR = (unsigned)*next;
+    }
+    for (;;) {
+    }
+}
