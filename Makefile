@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tools setup-demo guest-kernels demo test test-all lint format benchmark clean
+.PHONY: help setup setup-demo guest-kernels demo test test-all lint format wheel benchmark clean
 
 # How many things to build and test at once.
 JOBS ?= $(shell nproc)
@@ -17,32 +17,21 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
 
 # ---- set-up --------------------------------------------------------------------------------------
-setup-tools:
-	@scripts/setup-debian.sh
-	@scripts/setup-rust.sh
-	@scripts/setup-compilers.sh
-
-setup-demo: setup-tools ## what measuring needs: packages, QEMU, Rust, Python
-	@scripts/setup-qemu.sh
-	@scripts/setup-python.sh parquet
+setup-demo: ## what measuring needs: packages, QEMU, Rust, Python
+	@scripts/setup-machine.sh
+	@scripts/setup-python.sh
 	@scripts/setup-uplot.sh
 
-setup: setup-tools ## all of it: also what the tests need
-	@scripts/setup-debian.sh scripts/debian-packages-tests.txt
-	@scripts/setup-qemu.sh guests
-	@scripts/setup-python.sh dev,parquet
+setup: ## all of it: also what the tests need
+	@scripts/setup-machine.sh tests
+	@scripts/setup-python.sh dev
 	@scripts/setup-uplot.sh
 	@scripts/setup-crates.sh
 	@scripts/guest-kernels.sh x86_64/6.12-rt x86_64/6.12-plain || \
 		echo "set-up: without these kernels, tests of guests are skipped" >&2
 
 guest-kernels: ## Linux kernels of three ISAs for targets of tier guest, into the cache
-	@scripts/setup-debian.sh
-	@scripts/setup-debian.sh scripts/debian-packages-tests.txt
-	@scripts/setup-debian.sh scripts/debian-packages-guests.txt
-	@scripts/setup-compilers.sh guests
-	@scripts/setup-qemu.sh guests
-	@scripts/guest-kernels.sh
+	@scripts/setup-machine.sh guests
 
 # ---- the two commands ----------------------------------------------------------------------------
 demo: setup-demo ## FreeRTOS on two boards and this Linux, one report: reports/demo.html
@@ -64,8 +53,11 @@ format: setup ## writes the style
 	$(CLANG_FORMAT) -i $(C_FILES)
 	cargo fmt --manifest-path fieldbus/Cargo.toml --all
 
+wheel: setup ## the wheel and the source archive of kadenz, in dist/
+	@scripts/wheel.sh
+
 benchmark: setup ## speed of kadenz itself; never part of the tests
 	@for file in benchmarks/*.py; do printf '\n== %s\n' "$$file"; $(BIN)/python "$$file" || exit 1; done
 
 clean: ## removes what was built; keeps runs, reports and downloads
-	rm -rf build fieldbus/target .pytest_cache .mypy_cache .ruff_cache
+	rm -rf build dist fieldbus/target .pytest_cache .mypy_cache .ruff_cache

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds compilers and emulators, checks their versions, and names remedies for missing ones.
 
-`make setup` puts private tools into the cache folder if those of the system are too old. This
+`kadenz setup` puts private tools into the cache folder if those of the system are too old. This
 module searches `PATH` first, then the cache; no other module knows both places.
 """
 
@@ -41,15 +41,15 @@ class Tool:
 
 
 def _apt(*packages: str) -> str:
-    return f"Run `make setup`, or: apt-get install {' '.join(packages)}"
+    return f"Run `kadenz setup`, or: apt-get install {' '.join(packages)}"
 
 
 _QEMU_REMEDY = (
-    "Run `make setup`: it unpacks Debian's backported QEMU privately, "
+    "Run `kadenz setup`: it unpacks Debian's backported QEMU privately, "
     "or put QEMU 10 or newer into PATH"
 )
 
-_GUEST_REMEDY = "Run `make guest-kernels`: it fetches compilers, emulators and kernels for guests"
+_GUEST_REMEDY = "Run `kadenz setup --guests`: it provides their compilers, emulators and kernels"
 
 NEEDS: tuple[Need, ...] = (
     Need("cmake", "builds the suite", _apt("cmake"), (3, 25)),
@@ -72,7 +72,7 @@ NEEDS: tuple[Need, ...] = (
     Need(
         "cargo",
         "fetches FreeRTOS from crates.io",
-        "Run `make setup`, or install Rust with rustup: https://rustup.rs",
+        "Run `kadenz setup`, or install Rust with rustup: https://rustup.rs",
         (1, 78),  # reads version 4 of Cargo.lock
     ),
     Need(
@@ -150,7 +150,7 @@ def plugin_header_dir(qemu_version: str, *, cache: Path | None = None) -> Path:
     if not (folder / "qemu-plugin.h").is_file():
         raise ToolMissing(
             f"qemu-plugin.h of QEMU {qemu_version} is not in {folder} (builds the scope)",
-            remedy="Run `make setup`: it takes the header from Debian's source package",
+            remedy="Run `kadenz setup`: it takes the header from Debian's source package",
         )
     return folder
 

@@ -13,7 +13,7 @@
 # and plain. riscv64: Debian has no PREEMPT_RT kernel, so 6.12 is built from Debian's linux-source,
 # twice, with boards/riscv64/linux.config (Linux 6.12 lets riscv64 select it: arch/riscv/Kconfig).
 #
-# Usage: guest-kernels.sh [ISA|ISA/VERSION-rt|ISA/VERSION-plain ...]
+# Usage: guest-kernels.sh [--plan] [ISA|ISA/VERSION-rt|ISA/VERSION-plain ...]
 #   Default: all three ISAs. An existing kernel is left unchanged; remove <cache>/guests to get
 #   newer ones. `make setup` fetches x86_64/6.12-rt and x86_64/6.12-plain, which are downloads.
 . "$(dirname "$0")/lib.sh"
@@ -241,6 +241,7 @@ for wanted; do
     known=
 done
 if [ "${#missing[@]}" -eq 0 ]; then exit 0; fi
+planned "provide ${#missing[@]} Linux kernels for guests in $GUESTS: unpack Debian's, build those for riscv64 (an hour)" && exit 0
 
 # A separate lock: this takes minutes, and another set-up need not wait for it.
 mkdir -p "$WORK"

@@ -11,6 +11,18 @@ export ROOT
 CACHE="${XDG_CACHE_HOME:-$HOME/.cache}/kadenz"
 export CACHE
 
+# `--plan` as the first argument of a script: it prints what it would do, a line each, and does nothing.
+PLAN=no
+if [ "${1:-}" = --plan ]; then
+    PLAN=yes
+    shift
+fi
+
+# planned WHAT: with --plan, prints it and is true.
+planned() {
+    [ "$PLAN" = yes ] && printf '%s\n' "$1"
+}
+
 say() {
     printf 'set-up: %s\n' "$*" >&2
 }

@@ -34,7 +34,7 @@ private_apt_sources() {
     debian="${KADENZ_DEBIAN_MIRROR:-$(repository Debian)}"
     [ -n "$debian" ] || die \
         "this system's package sources name no Debian mirror, and $PRIVATE_APT_WHAT come from Debian" \
-        "Name one: KADENZ_DEBIAN_MIRROR=URL make …${NEEDED_QEMU:+; or install QEMU $NEEDED_QEMU or newer into PATH}"
+        "Name one: export KADENZ_DEBIAN_MIRROR=URL${NEEDED_QEMU:+; or install QEMU $NEEDED_QEMU or newer into PATH}"
     echo "deb [signed-by=$keyring] $debian bookworm main"
     echo "deb [signed-by=$keyring] $debian bookworm-backports main"
     echo "deb-src [signed-by=$keyring] $debian bookworm-backports main"

@@ -3,8 +3,9 @@
 # Last step of a set-up: compiles and links one line with each required compiler, like the builds. A
 # compiler without its C library fails here instead of in a build.
 #
-# Usage: setup-compilers.sh [guests]     guests: the compilers that only guests need.
+# Usage: setup-compilers.sh [--plan] [tests|guests]     the compilers that only tests or guests need.
 . "$(dirname "$0")/lib.sh"
+[ "$PLAN" = no ] || exit 0 # it changes nothing
 
 scratch="$(mktemp -d)"
 trap 'rm -rf "$scratch"' EXIT
@@ -28,10 +29,12 @@ if [ "${1:-}" = guests ]; then
         compiles "the suite for $isa guests" "$isa-linux-gnu-gcc" -static "$scratch/line.c"
     done
     exit 0
+elif [ "${1:-}" = tests ]; then
+    compiles "sanitizers" clang -fsanitize=address,undefined "$scratch/line.c"
+    exit 0
 fi
 compiles "the suite on this Linux" gcc "$scratch/line.c"
 compiles "inverse dynamics" g++ "$scratch/line.cc"
-compiles "sanitizers" clang -fsanitize=address,undefined "$scratch/line.c"
 compiles "images for RISC-V boards" riscv64-unknown-elf-gcc --specs=picolibc.specs \
     -march=rv32imac -mabi=ilp32 "$scratch/line.c"
 compiles "images for Arm boards" arm-none-eabi-gcc --specs=picolibc.specs \

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the missing packages of scripts/debian-packages.txt. Queries dpkg instead of a stamp,
 # because a package may have been removed since.
+#
+# Usage: setup-debian.sh [--plan] [LIST]
 . "$(dirname "$0")/lib.sh"
 
 LIST="${1:-$ROOT/scripts/debian-packages.txt}"
@@ -44,6 +46,8 @@ while IFS= read -r line; do
 done <"$LIST"
 
 [ "${#missing[@]}" -gt 0 ] || exit 0
+
+planned "install with apt-get, as root: $(sed 's/| /, /g; s/|$//; s/|/ or /g' <<<"${missing[*]}")" && exit 0
 
 say "updating the package lists"
 as_root apt-get update -qq

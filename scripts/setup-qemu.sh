@@ -6,7 +6,7 @@
 # cache. apt uses its own lists and cache; nothing is installed or upgraded. Installing the backport
 # would upgrade shared packages.
 #
-# Usage: setup-qemu.sh [guests]     guests: also the three emulators that Linux guests run in.
+# Usage: setup-qemu.sh [--plan] [guests]     guests: also the three emulators that Linux guests run in.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/private-apt.sh"
 
@@ -93,6 +93,19 @@ fetch_header() {
         "$QEMU/include/$version/qemu-plugin.h"
 }
 
+if [ "$PLAN" = yes ]; then
+    if usable ""; then
+        bin=""
+    elif usable "$QEMU/tools/bin"; then
+        bin="$QEMU/tools/bin/"
+    else
+        planned "unpack Debian's backport of QEMU into $QEMU (250 MB), with qemu-plugin.h of its source package"
+        exit 0
+    fi
+    [ -f "$QEMU/include/$(version_of "$bin${EMULATORS[0]}")/qemu-plugin.h" ] ||
+        planned "fetch qemu-plugin.h from Debian's source package of QEMU into $QEMU"
+    exit 0
+fi
 lock_cache
 if usable ""; then
     bin=""

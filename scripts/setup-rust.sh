@@ -4,6 +4,8 @@
 # kernel's source from crates.io, so the demo needs it, too. Uses Rust from PATH if it is recent
 # enough, otherwise Debian's packages. Debian 12's own rustc is 1.63, but its security archive has a
 # current one for building browsers: rustc-web.
+#
+# Usage: setup-rust.sh [--plan]
 . "$(dirname "$0")/lib.sh"
 
 MANIFEST="$ROOT/fieldbus/Cargo.toml"
@@ -33,6 +35,8 @@ usable && exit 0
 command -v apt-get >/dev/null || die \
     "Rust $NEEDED_RUST or newer with rustfmt and clippy is missing" \
     "Install it with rustup: https://rustup.rs"
+
+planned "install Rust $NEEDED_RUST or newer with apt-get, as root: ${ROUTES[0]}; or else ${ROUTES[1]}" && exit 0
 
 say "updating the package lists"
 as_root apt-get update -qq

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from kadenz import __version__
 from kadenz.config.board import Board
 from kadenz.config.campaign import Campaign
 from kadenz.config.kernel import Kernel
@@ -82,11 +83,24 @@ def build_folder() -> Path:
     lab = find_lab()
     if lab is not None:
         return lab.folder / "build"
-    own = root()
-    if not own.is_relative_to(Path(__file__).resolve().parents[1]):
-        return own / "build"
+    return _cached_builds() or root() / "build"
+
+
+def cargo_folder() -> Path:
+    """Where cargo compiles fieldbus/: its own folder in the checkout, else the user's cache."""
+    cached = _cached_builds()
+    return cached / "fieldbus" if cached else root() / "fieldbus" / "target"
+
+
+def _cached_builds() -> Path | None:
+    """The cache of this version's builds, if the own parts are in the wheel; None in a checkout.
+
+    An installation is never written to, and two versions share nothing.
+    """
+    if not root().is_relative_to(Path(__file__).resolve().parents[1]):
+        return None
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "kadenz" / "build"
+    return Path(cache) / "kadenz" / "build" / __version__
 
 
 def benches() -> list[Path]:

@@ -57,5 +57,5 @@ def _locate(pin: Path, source: KernelSource, *, offline: bool) -> Path:
 def _no_cargo(source: KernelSource) -> ToolMissing:
     return ToolMissing(
         f"cargo is not installed (fetches {source.crate} from crates.io)",
-        remedy="Run `make setup`, or give the kernel's tree with --kernel-source DIR",
+        remedy="Run `kadenz setup`, or give the kernel's tree with --kernel-source DIR",
     )

@@ -16,7 +16,9 @@ from kadenz.images.provenance import Tree, parts, read_by_cargo
 def build_program(crate: str) -> tuple[Elf, BuildEntry]:
     """The release build of a crate's program. Raises BuildFailed, ToolMissing."""
     workspace = inventory.root() / "fieldbus"
+    folder = inventory.cargo_folder()
     command = ["cargo", "build", "--release", "--locked", "--quiet", "--package", crate]
+    command += ["--target-dir", str(folder)]
     try:
         answer = subprocess.run(
             command,
@@ -31,7 +33,7 @@ def build_program(crate: str) -> tuple[Elf, BuildEntry]:
         )
     except FileNotFoundError:
         raise ToolMissing(
-            f"cargo is not installed (compiles {crate})", remedy="Run `make setup`"
+            f"cargo is not installed (compiles {crate})", remedy="Run `kadenz setup`"
         ) from None
     if answer.returncode:
         raise BuildFailed(
@@ -39,7 +41,7 @@ def build_program(crate: str) -> tuple[Elf, BuildEntry]:
             remedy="See the compiler's messages above",
             detail="\n".join(answer.stdout.rstrip().splitlines()[-60:]),
         )
-    elf = Elf(workspace / "target" / "release" / crate)
+    elf = Elf(folder / "release" / crate)
     entry = BuildEntry(
         compiler="rustc",
         compiler_version=version.stdout.strip(),

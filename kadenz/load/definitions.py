@@ -149,7 +149,7 @@ def check_programs(name: str) -> None:
         if not program.startswith("{") and shutil.which(program) is None:
             raise ToolMissing(
                 f"load `{part}`: {program} is not installed",
-                remedy="Run `make setup`, or install the package of the same name",
+                remedy="Run `kadenz setup`, or install the package of the same name",
             )
 
 

@@ -260,7 +260,7 @@ def to_parquet(run: Run, output: Path, *, summary: bool = False) -> None:
         import pyarrow.parquet as pq
     except ImportError:
         raise ToolMissing(
-            "pyarrow is not installed", remedy="Run `make setup-demo`, or write a .csv file"
+            "pyarrow is not installed", remedy="Run `pip install pyarrow`, or write a .csv file"
         ) from None
     try:
         output.parent.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ from importlib.resources import files
 
 NAME = "uPlot"
 PURPOSE = "zooms the plots of a report"
-REMEDY = "Run `make setup` with a network; reports work without it"
+REMEDY = "Run `make setup` in the checkout, with a network; reports work without it"
 _FILES = ("uPlot.iife.min.js", "uPlot.min.css", "LICENSE")
 
 
@@ -23,7 +23,7 @@ class Library:
 
 
 def library() -> Library | None:
-    """The library in kadenz/report/static; None if `make setup` could not fetch it."""
+    """The library in kadenz/report/static; None if the checkout or the wheel lacks it."""
     folder = files("kadenz.report") / "static"
     found = [folder / name for name in _FILES]
     if not all(file.is_file() for file in found):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of guests in the cache, provided by `make guest-kernels`."""
+"""Kernels of guests in the cache, provided by `kadenz setup --guests`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from kadenz.errors import ToolMissing
 
 _FILES = ("kernel", "release", "origin", "disturbance.ko")
 REMEDY = (
-    "Run `make guest-kernels`: it unpacks Debian's kernels into ~/.cache/kadenz/guests and builds "
-    "that of riscv64 (takes minutes, once); nothing is installed"
+    "Run `kadenz setup --guests`: it unpacks Debian's kernels into ~/.cache/kadenz/guests, and "
+    "builds those of riscv64 (takes an hour, once)"
 )
 
 

@@ -65,7 +65,7 @@ def build(source: Path, output: Path, qemu_version: str) -> Path:
     if answer.returncode != 0:
         raise BuildFailed(
             f"{source}: the scope's plugin did not compile",
-            remedy="Its QEMU header may have another version: run `make setup`",
+            remedy="Its QEMU header may have another version: run `kadenz setup`",
             detail=answer.stderr,
         )
     part.replace(library)
@@ -111,7 +111,7 @@ def _glib_flags() -> list[str]:
     if answer is None or answer.returncode != 0:
         raise ToolMissing(
             "the headers of glib are missing (qemu-plugin.h includes them)",
-            remedy="Run `make setup`, or: apt-get install pkg-config libglib2.0-dev",
+            remedy="Run `kadenz setup`, or: apt-get install pkg-config libglib2.0-dev",
         )
     flags: list[str] = []
     for flag in answer.stdout.split():

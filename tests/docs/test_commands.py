@@ -84,6 +84,9 @@ def followed(folder: Path, page: str) -> list[str]:
     for command in commands(page):
         if any(word in command for word in ELSEWHERE):
             continue
+        if command.startswith("cd "):  # each command has a shell of its own
+            folder = folder / command.removeprefix("cd ").strip()
+            continue
         shell = as_followed(command)
         answer = subprocess.run(
             ["bash", "-c", shell],

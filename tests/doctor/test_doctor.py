@@ -79,7 +79,7 @@ def test_a_missing_plugin_header_stops_only_the_scope(
     (check,) = [check for check in checks if check.name == EMULATED]
     assert check.ready
     assert "qemu-plugin.h of QEMU" in check.missing_for_scope[0].problem
-    assert "make setup" in check.missing_for_scope[0].remedy
+    assert "kadenz setup" in check.missing_for_scope[0].remedy
 
 
 @pytest.mark.emulated

@@ -59,7 +59,7 @@ def test_a_missing_tool_is_an_error_with_its_purpose_and_remedy(tmp_path: Path) 
     with pytest.raises(ToolMissing) as caught:
         tools.require("qemu-system-arm", path=str(tmp_path), cache=tmp_path)
     assert caught.value.message == "qemu-system-arm is not installed (emulates Arm boards)"
-    assert "make setup" in caught.value.remedy
+    assert "kadenz setup" in caught.value.remedy
     assert caught.value.exit_code == 1
 
 
@@ -105,4 +105,4 @@ def test_every_need_has_a_remedy() -> None:
     for wanted in tools.NEEDS:
         assert isinstance(wanted, Need)
         assert wanted.purpose
-        assert "make setup" in wanted.remedy or "make guest-kernels" in wanted.remedy
+        assert "kadenz setup" in wanted.remedy

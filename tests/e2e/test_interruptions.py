@@ -268,4 +268,4 @@ def test_a_missing_emulator_is_reported_with_a_remedy(tmp_path: Path) -> None:
     )
     assert answer.returncode == 1
     assert "qemu-system-riscv32" in answer.stderr
-    assert "make setup" in answer.stderr
+    assert "kadenz setup" in answer.stderr

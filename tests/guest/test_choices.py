@@ -50,14 +50,14 @@ def test_three_isas_have_a_preempt_rt_and_a_plain_kernel() -> None:
 def test_a_missing_kernel_names_make_guest_kernels(cache: Path) -> None:
     with pytest.raises(ToolMissing, match="no plain kernel 6.12 for x86_64") as told:
         GuestChoice().variants(parse_target("linux/x86_64@guest"))
-    assert "make guest-kernels" in told.value.remedy
+    assert "kadenz setup --guests" in told.value.remedy
 
 
 def test_doctor_lists_guests_and_how_to_get_their_kernels(cache: Path) -> None:
     checks = {check.name: check for check in check_targets()}
     riscv64 = checks["linux-rt/riscv64@guest"]
     assert not riscv64.ready
-    assert any("make guest-kernels" in missing.remedy for missing in riscv64.missing)
+    assert any("kadenz setup --guests" in missing.remedy for missing in riscv64.missing)
     x86_64 = checks["linux-rt/x86_64@guest"]
     assert "6.12.9-rt, 6.1.9-rt" in x86_64.note
     assert not any("kernel" in missing.problem for missing in x86_64.missing)

@@ -93,7 +93,7 @@ def test_a_missing_program_is_reported_with_a_remedy(
     monkeypatch.setattr("shutil.which", lambda name: None if name == "stress-ng" else name)
     with pytest.raises(ToolMissing, match="stress-ng is not installed") as told:
         definitions.check_programs("cpu")
-    assert "make setup" in told.value.remedy
+    assert "kadenz setup" in told.value.remedy
     definitions.check_programs("memory")  # a program of kadenz
 
 

@@ -163,7 +163,7 @@ def test_a_plugin_that_does_not_compile_shows_the_compiler_output(tmp_path: Path
 
 
 def test_a_missing_plugin_header_says_how_to_get_it(tmp_path: Path) -> None:
-    with pytest.raises(ToolMissing, match="make setup"):
+    with pytest.raises(ToolMissing, match="kadenz setup"):
         scope_plugin.build(emulator.SCOPE_SOURCE, tmp_path, "9.9.9")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every dependency is pinned, and listed in docs/dependencies.md with its version."""
+"""Every dependency is locked, and listed in docs/dependencies.md with its version."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import re
 import tomllib
 from pathlib import Path
 from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "dependencies.md").read_text()
@@ -18,17 +22,32 @@ def on_the_page(name: str, version: str) -> bool:
     return any(pattern.search(line) and version in line for line in PAGE.splitlines())
 
 
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+# What the wheel's metadata names, and what only this checkout needs.
+RANGES = [
+    Requirement(one)
+    for group in (
+        PROJECT["project"]["dependencies"],
+        *PROJECT["project"]["optional-dependencies"].values(),
+    )
+    for one in group
+]
+TOOLS = [
+    Requirement(one)
+    for group in PROJECT["dependency-groups"].values()
+    for one in group
+    if isinstance(one, str)
+]
+
+
+def locked(name: str) -> dict[str, str]:
+    """The versions in a lock file, by the package's name in the registry."""
+    return dict(re.findall(r"^([\w.-]+)==([^\s;]+)", (ROOT / name).read_text(), re.MULTILINE))
+
+
 def python_pins() -> dict[str, str]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    wanted = [*project["build-system"]["requires"], *project["project"]["dependencies"]]
-    for extra in project["project"]["optional-dependencies"].values():
-        wanted += extra
-    pins = {}
-    for one in wanted:
-        name, sign, version = one.partition("==")
-        assert sign, f"{one} is not pinned"
-        pins[name] = version
-    return pins
+    lock = locked("requirements-dev.lock")
+    return {one.name: lock[canonicalize_name(one.name)] for one in (*RANGES, *TOOLS)}
 
 
 def rust_pins() -> dict[str, str]:
@@ -69,6 +88,29 @@ def test_every_python_package_is_pinned_and_explained() -> None:
     pins = python_pins()
     assert len(pins) > 10
     assert [name for name, version in pins.items() if not on_the_page(name, version)] == []
+
+
+def test_the_wheel_names_ranges_that_hold_the_locked_versions() -> None:
+    """The lowest version is the locked one, so that each end of a range has been measured with."""
+    lock = locked("requirements.lock")
+    for one in RANGES:
+        version = lock[canonicalize_name(one.name)]
+        signs = {spec.operator: spec.version for spec in one.specifier}
+        assert signs.get(">=") == version and "==" not in signs, one
+    assert lock.items() <= locked("requirements-dev.lock").items()
+
+
+def test_the_tools_of_the_checkout_are_pinned_and_setuptools_is_the_same_everywhere() -> None:
+    lock = locked("requirements-dev.lock")
+    for one in TOOLS:
+        assert str(one.specifier) == f"=={lock[canonicalize_name(one.name)]}", one
+    assert PROJECT["dependency-groups"]["build"] == PROJECT["build-system"]["requires"]
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
+def test_every_locked_package_has_a_hash(name: str) -> None:
+    for entry in re.split(r"\n(?=\S)", re.sub(r"(?m)^#.*\n", "", (ROOT / name).read_text())):
+        assert "--hash=sha256:" in entry, entry
 
 
 def test_every_crate_is_pinned_and_explained() -> None:

@@ -47,10 +47,10 @@ def system(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def install(system: Path, packages: str) -> subprocess.CompletedProcess[str]:
+def install(system: Path, packages: str, *options: str) -> subprocess.CompletedProcess[str]:
     (system / "list").write_text(packages)
     return subprocess.run(
-        ["bash", str(SCRIPTS / "setup-debian.sh"), str(system / "list")],
+        ["bash", str(SCRIPTS / "setup-debian.sh"), *options, str(system / "list")],
         capture_output=True,
         text=True,
         check=False,
@@ -82,6 +82,14 @@ def test_only_missing_packages_are_installed(system: Path) -> None:
     update, install_call = calls(system)
     assert update.startswith("update")
     assert install_call.endswith("--no-install-recommends cmake ninja-build")
+
+
+def test_a_plan_names_the_packages_and_installs_nothing(system: Path) -> None:
+    (system / "installed").write_text("gcc\n")
+    answer = install(system, "gcc # a\nold-name | new-name # b\ncmake # c\n", "--plan")
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout == "install with apt-get, as root: old-name or new-name, cmake\n"
+    assert calls(system) == []
 
 
 def test_the_first_known_name_is_installed(system: Path) -> None:
