@@ -13,7 +13,8 @@
 #define KDZ_ITRON_MAIN_RANK 11
 
 #define KDZ_ITRON_TASKS 6
-#define KDZ_ITRON_STACK_BYTES 1536 /* the suite's main thread uses about 720 */
+#define KDZ_ITRON_MAIN_STACK_BYTES 1280 /* as on FreeRTOS */
+#define KDZ_ITRON_STACK_BYTES 640
 
 /* Semaphores: the first half count, the second half hold one. */
 #define KDZ_ITRON_COUNTING 4
@@ -31,7 +32,8 @@
 
 #ifndef TOPPERS_MACRO_ONLY
 
-extern STK_T kdz_itron_stack[KDZ_ITRON_TASKS][COUNT_STK_T(KDZ_ITRON_STACK_BYTES)];
+extern STK_T kdz_itron_main_stack[COUNT_STK_T(KDZ_ITRON_MAIN_STACK_BYTES)];
+extern STK_T kdz_itron_stack[KDZ_ITRON_TASKS - 1][COUNT_STK_T(KDZ_ITRON_STACK_BYTES)];
 
 void kdz_itron_run(EXINF place);
 

@@ -16,6 +16,7 @@
 #define TEXT(value) TEXT_OF(value)
 #define TEXT_OF(value) #value
 
+/* <target_kernel.h> of the architecture has the timer's step. */
 const char *kdz_kernel_name(void)
 {
     return "TOPPERS/ASP3";
@@ -35,7 +36,7 @@ const char *kdz_kernel_version(void)
 const struct kdz_setting *kdz_kernel_settings(size_t *count)
 {
     static const struct kdz_setting settings[] = {
-        {"timer_step_us", TEXT(KDZ_ITRON_TIMER_STEP_US)},
+        {"timer_step", KDZ_ITRON_TIMER_STEP},
         {"priorities", TEXT(TMAX_TPRI)},
         {"wait_queues", "by priority"},
         {"asserts", "off"},

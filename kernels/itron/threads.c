@@ -13,7 +13,7 @@ KDZ_HAS(yield, "yield");
 
 _Static_assert(TASK_5 == TASK_0 + KDZ_ITRON_TASKS - 1, "tasks are numbered in their order");
 
-#define STACK_MARK 0x6b64 /* in the last word of each stack */
+#define STACK_MARK 0x6b64
 
 static struct thread {
     const char *name;
@@ -24,7 +24,14 @@ static struct thread {
     bool used;
 } threads[KDZ_ITRON_TASKS];
 
-STK_T kdz_itron_stack[KDZ_ITRON_TASKS][COUNT_STK_T(KDZ_ITRON_STACK_BYTES)];
+STK_T kdz_itron_main_stack[COUNT_STK_T(KDZ_ITRON_MAIN_STACK_BYTES)];
+STK_T kdz_itron_stack[KDZ_ITRON_TASKS - 1][COUNT_STK_T(KDZ_ITRON_STACK_BYTES)];
+
+/* The word that a stack reaches last; not of the main thread, which nobody joins. */
+static volatile uint32_t *end_of_stack(kdz_handle thread)
+{
+    return (volatile uint32_t *)(void *)kdz_itron_stack[thread - 1];
+}
 
 static ID task_of(kdz_handle thread)
 {
@@ -63,7 +70,7 @@ kdz_handle kdz_thread_create(const struct kdz_thread_spec *spec)
                                   .arg = spec->arg,
                                   .joiner = TSK_NONE,
                                   .used = true};
-        kdz_itron_stack[place][0] = STACK_MARK;
+        *end_of_stack(place) = STACK_MARK;
         /* In this order: a task that sleeps has no priority to change. */
         if (act_tsk(task_of(place)) != E_OK ||
             chg_pri(task_of(place), kdz_rank_native(spec->rank)) != E_OK) {
@@ -95,7 +102,7 @@ kdz_status kdz_thread_join(kdz_handle handle, uint32_t timeout_ticks)
         (void)tslp_tsk(timeout_ticks == KDZ_FOREVER ? TMO_FEVR : timeout_ticks - waited);
     }
     (void)ter_tsk(task_of(handle)); /* it may have preempted its last call */
-    if (kdz_itron_stack[handle][0] != STACK_MARK) {
+    if (*end_of_stack(handle) != STACK_MARK) {
         kdz_fault(KDZ_FAULT_STACK_OVERFLOW,
                   "a thread used its stack to the last word: raise KDZ_ITRON_STACK_BYTES", NULL, 0);
     }

@@ -22,9 +22,29 @@ pytestmark = pytest.mark.emulated  # needs the cross compiler
 
 HERE = Path(__file__).parent
 FLAGS = (
-    *("-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"),
     *("--specs=picolibc.specs", "-std=c11", "-O2", "-c", "-Wall", "-Wextra", "-Wconversion"),
     *("-Wshadow", "-Wstrict-prototypes", "-Wmissing-prototypes", "-Werror"),
+)
+
+
+@dataclass(frozen=True)
+class Core:
+    """A compiler, and the board whose values a port gets."""
+
+    compiler: str
+    flags: Sequence[str]
+    board: str
+
+
+ARMV7M = Core(
+    "arm-none-eabi-gcc",
+    ("-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"),
+    "stm32f4",
+)
+RISCV = Core(
+    "riscv64-unknown-elf-gcc",
+    ("-march=rv32imac", "-misa-spec=2.2", "-mabi=ilp32", "-mcmodel=medany"),
+    "hifive1-revb",
 )
 
 
@@ -33,19 +53,33 @@ class Port:
     """The C files of a port, and where the declarations of its kernel are."""
 
     kernel: str
+    core: Core
     folders: Sequence[str]  # below kernels/<kernel>, with the C files
     declarations: Sequence[str]  # below tests/kernels
+    values: Sequence[str] = ()  # definitions that the port's build adds
 
 
 PORTS = (
-    Port("cmsis-rtos2", (".", "armv7m", "rtx5"), ("cmsis-rtos2/include", "cmsis-rtos2/rtx5")),
-    Port("itron", (".", "armv7m"), ("itron",)),
+    Port(
+        "cmsis-rtos2",
+        ARMV7M,
+        (".", "armv7m", "rtx5"),
+        ("cmsis-rtos2/include", "cmsis-rtos2/rtx5"),
+    ),
+    Port("itron", ARMV7M, (".", "target", "armv7m"), ("itron", "itron/armv7m")),
+    Port(
+        "itron",
+        RISCV,
+        (".", "target", "riscv"),
+        ("itron", "itron/riscv"),
+        ("-DKDZ_ITRON_CLINT=0x02000000",),
+    ),
 )
 
 
-def board_values() -> list[str]:
-    """The definitions of the board, from its own build file."""
-    text = (inventory.root() / "boards/stm32f4/board.cmake").read_text()
+def board_values(board: str) -> list[str]:
+    """The definitions of a board, from its own build file."""
+    text = (inventory.root() / "boards" / board / "board.cmake").read_text()
     return [f"-D{name}={value}" for name, value in re.findall(r"(KDZ_\w+)=([\w]+)", text)]
 
 
@@ -72,7 +106,8 @@ def compiled(port: Port, folder: Path, *more: str) -> list[str]:
     files = [file for sub in port.folders for file in sorted(include[0].joinpath(sub).glob("*.c"))]
     assert files
     for file in files:
-        command = [str(require("arm-none-eabi-gcc")), *FLAGS, *board_values(), *more]
+        command = [str(require(port.core.compiler)), *port.core.flags, *FLAGS]
+        command += [*board_values(port.core.board), *port.values, *more]
         command += [f"-I{one}" for one in include]
         answer = subprocess.run(
             [*command, str(file), "-o", str(folder / "object.o")],
@@ -85,7 +120,7 @@ def compiled(port: Port, folder: Path, *more: str) -> list[str]:
     return said
 
 
-@pytest.mark.parametrize("port", PORTS, ids=lambda port: port.kernel)
+@pytest.mark.parametrize("port", PORTS, ids=lambda port: f"{port.kernel}-{port.core.board}")
 def test_a_port_compiles_against_the_published_interface(port: Port, tmp_path: Path) -> None:
     assert compiled(port, tmp_path) == []
 

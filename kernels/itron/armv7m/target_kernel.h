@@ -16,7 +16,7 @@
 #define TMIN_INTPRI KDZ_ITRON_INTERRUPT_PRIORITY(KDZ_BOARD_KERNEL_PRIORITY_LIMIT)
 
 /* The timer is the board's tick, as on the other kernels. core_kernel.h says the same number. */
-#define KDZ_ITRON_TIMER_STEP_US 1000
+#define KDZ_ITRON_TIMER_STEP "1 ms"
 
 #include "core_kernel.h"
 

@@ -8,8 +8,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
+#include "target_stddef.h"
+
+#define UINT_C(value) value##u
+
+typedef unsigned int uint_t;
+typedef unsigned int ATR;
+typedef unsigned int INTNO;
+typedef unsigned int EXCNO;
 typedef int ER;
 typedef int ID;
 typedef int PRI;
@@ -29,11 +36,11 @@ typedef long long STK_T;
 #define TMAX_TPRI 16
 #define TWF_ORW 1u
 #define TKERNEL_PRVER 0x3072u
-#define TSTEP_HRTCNT 1000u
+#define TIPM_ENAALL 0
+#define TA_ENAINT 1u
 #define COUNT_STK_T(bytes) (((bytes) + sizeof(STK_T) - 1) / sizeof(STK_T))
 
-/* Of the target's own header. */
-#define KDZ_ITRON_TIMER_STEP_US 1000
+#include "target_kernel.h"
 
 ER act_tsk(ID tskid);
 ER chg_pri(ID tskid, PRI tskpri);

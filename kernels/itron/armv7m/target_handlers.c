@@ -1,26 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the kernel calls at its start and its end, and for what it did not expect.
+ * For exceptions and interrupts that target_kernel.cfg does not name.
  */
 #include "kernel_impl.h"
 
 void kdz_itron_unexpected(void);
-
-void target_initialize(void)
-{
-    core_initialize();
-}
-
-void target_exit(void)
-{
-    for (;;) {
-        kdz_itron_unexpected();
-    }
-}
-
-void software_term_hook(void)
-{
-}
 
 void default_exc_handler(void *frame)
 {

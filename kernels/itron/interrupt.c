@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Start and software interrupt on Armv7-M. There is no token: the kernel's calls know that they are
- * in a handler, and the kernel's own entry ends the interrupt.
+ * The software interrupt, and exceptions without a handler. There is no token: the kernel's calls
+ * know that they are in a handler, and the kernel's own entry ends the interrupt.
  */
 #include "itron_port.h"
 
@@ -33,14 +33,5 @@ void kdz_itron_unexpected(void);
 
 void kdz_itron_unexpected(void)
 {
-    __asm__ volatile("cpsid i" : : : "memory");
     kdz_fault(KDZ_FAULT_ASSERT, "the kernel ended, or an exception has no handler", NULL, 0);
-}
-
-/* The kernel's code at reset, less what arch/armv7m did before main. */
-_Noreturn void _kernel_start(void);
-
-_Noreturn void kdz_itron_start(void)
-{
-    _kernel_start();
 }

@@ -1,0 +1,2 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define TSTEP_HRTCNT 1000u

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+void default_exc_handler(void *frame);
+void default_int_handler(void);
