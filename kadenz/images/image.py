@@ -99,7 +99,7 @@ def _trees(folder: Path, source: Source | None, extra: Sequence[Path]) -> list[T
     found = [Tree("kernel", source.folder)] if source else []
     if source and source.target:  # its CMake project may take files from elsewhere
         listed = (folder / _FOLDERS).read_text().splitlines()
-        found += [Tree("kernel", Path(line)) for line in dict.fromkeys(listed)]
+        found += [Tree("kernel", Path(line)) for line in listed]
     # A benchmark's file may include files of its folder.
     return found + [Tree("extra benchmarks", f if f.is_dir() else f.parent) for f in extra]
 
@@ -254,7 +254,7 @@ def _describe(folder: Path, program: Path, source: Source | None) -> BuildEntry:
     return BuildEntry(
         compiler=Path(compiler).name,
         compiler_version=_compiler_version(compiler),
-        flags=_flags(commands),
+        flags=_flags(commands, source.target if source else ""),
         elf_sha256=elf.sha256,
         text_bytes=sizes.text,
         data_bytes=sizes.data,
@@ -278,10 +278,10 @@ def _compiler_version(compiler: str) -> str:
     return answer.stdout.splitlines()[0].strip() if answer.stdout else "unknown"
 
 
-def _flags(commands: list[dict[str, str]]) -> str:
+def _flags(commands: list[dict[str, str]], library: str) -> str:
     """The compiler flags of benchmarks, then others if they differ.
 
-    A kernel that its own CMake project builds is compiled with flags of that project.
+    `library` is the kernel that its own CMake project builds, with flags of that project; or "".
     """
     sets: dict[str, str] = {}
     roots = [f"{place}/" for place in inventory.places()]
@@ -291,6 +291,8 @@ def _flags(commands: list[dict[str, str]]) -> str:
             continue
         part = "benchmarks" if "/suite/bench/" in file else "rest"
         if f" -o {_KERNEL}/" in words:
+            if f"/{library}.dir/" not in words:
+                continue
             part = "kernel"
         if part not in sets:
             sets[part] = _plain_flags(words, roots)

@@ -74,6 +74,7 @@ PORTS = (
         ("itron", "itron/riscv"),
         ("-DKDZ_ITRON_CLINT=0x02000000",),
     ),
+    Port("threadx", ARMV7M, (".", "armv7m"), ("threadx/include",)),
 )
 
 

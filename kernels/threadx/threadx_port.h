@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Between the files of this port.
+ */
+#ifndef THREADX_PORT_H
+#define THREADX_PORT_H
+
+#include "kadenz/kernel.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tx_api.h>
+
+/* Pools. Handles index them. */
+#define THREADS_MAX 6
+#define OBJECTS_MAX 8 /* of each kind */
+
+/* KDZ_FOREVER and 0 are ThreadX's own numbers for them. */
+_Static_assert(KDZ_FOREVER == TX_WAIT_FOREVER, "time-outs pass through");
+_Static_assert(TX_NO_WAIT == 0, "time-outs pass through");
+
+/* Memory of stacks and of queues; NULL when there is none left. */
+void *kdz_threadx_allocate(uint32_t bytes);
+void kdz_threadx_free(void *memory);
+
+/* ThreadX's names are not const, and it never writes them. */
+static inline CHAR *kdz_threadx_name(const char *name)
+{
+    return (CHAR *)(uintptr_t)name;
+}
+
+/* Takes a free place of a pool: its index, or KDZ_NO_MEMORY. */
+kdz_handle kdz_threadx_place(bool taken[OBJECTS_MAX]);
+
+/* A wait that did not succeed: its time ran out, or it had none. */
+static inline kdz_status kdz_threadx_waited(UINT status)
+{
+    return status == TX_SUCCESS ? KDZ_OK : KDZ_TIMEOUT;
+}
+
+static inline kdz_status kdz_threadx_done(UINT status)
+{
+    return status == TX_SUCCESS ? KDZ_OK : KDZ_FAILED;
+}
+
+#endif
