@@ -4,7 +4,7 @@
 # compiled; kernels/<k>/kernel.cmake may set variables for it before.
 #
 # Two files in the build folder tell the lab about it: kadenz-kernel-folders.txt, where the kernel's
-# files are, and kadenz-refused.txt, why the project is refused. The second exists after a refusal only.
+# files are, and kadenz-refused.txt, why the project is refused if CMake fails.
 
 # The libraries of a folder and of the folders below it.
 function(kdz_libraries_in folder result)
@@ -60,7 +60,8 @@ function(kdz_link_kernel_folder)
         kdz_refuse_kernel("its CMakeLists.txt has no library `${KDZ_KERNEL_TARGET}`")
         message(FATAL_ERROR "${KDZ_KERNEL_SOURCE} has no library ${KDZ_KERNEL_TARGET}")
     endif()
-    file(REMOVE ${CMAKE_BINARY_DIR}/kadenz-refused.txt)
+    # What follows of ours cannot fail; what CMake generates for the project can.
+    kdz_refuse_kernel("CMake cannot generate the build of its CMakeLists.txt")
 
     kdz_libraries_in(${KDZ_KERNEL_SOURCE} libraries)
     set(folders ${KDZ_KERNEL_INCLUDE} ${place})

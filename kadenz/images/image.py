@@ -199,6 +199,7 @@ def _configure(
             remedy=f"Pass a folder whose CMakeLists.txt builds the library `{source.target}`",
             detail=failure.detail,
         ) from None
+    (folder / _REFUSED).unlink(missing_ok=True)
     stamp.write_text(wanted)
 
 

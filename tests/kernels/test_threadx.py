@@ -116,6 +116,7 @@ def test_a_project_of_the_users_is_built_as_it_says_and_described(project: Path)
     [
         ("add_library(other INTERFACE)\n", "has no library `threadx`"),
         ("add_custom_target(threadx)\n", "has no library `threadx`"),
+        ("add_library(threadx STATIC missing.c)\n", "CMake cannot generate the build"),
         ('message(FATAL_ERROR "not for you")\n', "CMake cannot read its CMakeLists.txt"),
     ],
 )
