@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 from setuptools import setup
@@ -44,8 +45,11 @@ PARTS = (
 def files() -> list[str]:
     """Every file of the parts, relative to this folder."""
     if (ROOT / ".git").exists():
-        command = ["git", "ls-files", "-z", "--", *PARTS]
-        answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        # Root may install a checkout that belongs to somebody else.
+        command = ["git", "-c", "safe.directory=*", "ls-files", "-z", "--", *PARTS]
+        answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        if answer.returncode:
+            sys.exit(f"{ROOT}: git does not list the files of kadenz: {answer.stderr.strip()}")
         found = [name for name in answer.stdout.split("\0") if name]
     else:
         below = [path for part in PARTS for path in ((ROOT / part), *(ROOT / part).rglob("*"))]

@@ -185,6 +185,15 @@ def test_help_lists_every_command() -> None:
         assert re.search(rf"^  make {target}\s+\S", answer.stdout, re.MULTILINE)
 
 
+def test_the_containerfile_calls_a_target_of_make() -> None:
+    text = (ROOT / "Containerfile").read_text()
+    wanted = re.findall(r"SETUP=([a-z-]+)", text)
+    assert "setup-demo" in wanted
+    makefile = (ROOT / "Makefile").read_text()
+    assert all(re.search(rf"^{one}:", makefile, re.MULTILINE) for one in wanted)
+    assert 'make -C /opt/kadenz "$SETUP"' in text
+
+
 def test_the_scripts_pass_shellcheck() -> None:
     files = [*sorted(SCRIPTS.glob("*.sh")), ROOT / ".ci" / "run"]
     subprocess.run(["shellcheck", *map(str, files)], cwd=ROOT, check=True)
