@@ -51,8 +51,7 @@ format: setup ## writes the style
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(CLANG_FORMAT) -i $(C_FILES)
-	for crate in fieldbus suite/rust kernels/*/; do \
-		if [ -f "$$crate/Cargo.toml" ]; then cargo fmt --manifest-path "$$crate/Cargo.toml" --all; fi; done
+	cargo fmt --manifest-path fieldbus/Cargo.toml --all
 
 wheel: setup ## the wheel and the source archive of kadenz, in dist/
 	@scripts/wheel.sh

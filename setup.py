@@ -17,6 +17,7 @@ from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
 PARTS = (
+    "LICENSE",  # `kadenz export-suite` hands it on
     "arch",
     "boards",
     "campaigns",
@@ -38,7 +39,6 @@ PARTS = (
     "scripts/setup-debian.sh",
     "scripts/setup-machine.sh",
     "scripts/setup-qemu.sh",
-    "scripts/setup-rust-core.sh",
     "scripts/setup-rust.sh",
 )
 

@@ -37,6 +37,10 @@ _COMMANDS = {
     "gate": ("kadenz.cli.gate:gate", "Pass or fail a run against a baseline or limits."),
     "jitter": ("kadenz.cli.jitter:jitter", "Analyse clock, drift and jitter of any time series."),
     "export": ("kadenz.cli.export:export", "Export samples or figures for other programs."),
+    "export-suite": (
+        "kadenz.cli.export_suite:export_suite",
+        "Write the suite as sources for a project of your own.",
+    ),
     "completion": (
         "kadenz.cli.completion:completion",
         "Write the completion script for bash, zsh or fish.",

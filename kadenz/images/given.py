@@ -62,7 +62,7 @@ def given_image(target: TargetName, file: Path, instrument: str = "counter") -> 
         text_bytes=sizes.text,
         data_bytes=sizes.data,
         bss_bytes=sizes.bss,
-        kernel_source=f"image {file.name}, built elsewhere",
+        kernel_source=f"image {file}, built elsewhere",
     )
     return GivenImage(elf, given_folder(file), entry, stripped=facts.symbols is None)
 
@@ -83,7 +83,7 @@ def _check(file: Path, facts: ElfFacts, name: str, board: Board) -> None:
     if facts.symbols is not None and not any(s.startswith(_ENTRY) for s in facts.symbols):
         raise UsageError(
             f"{file}: the suite is not in this image: it has no symbol {_ENTRY}",
-            remedy=f"Add the suite to the project that builds it. {_HOW}",
+            remedy=f"`kadenz export-suite` writes it for your project. {_HOW}",
         )
     _check_addresses(file, facts, name, board)
 

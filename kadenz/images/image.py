@@ -94,6 +94,20 @@ def build_image(
         return Image(Elf(program), folder, entry)
 
 
+def compile_commands(target: TargetName, tree: Path | None, folder: Path) -> list[dict[str, str]]:
+    """The commands that would compile the image: `file` and `command`. Nothing is compiled.
+
+    `folder` is empty; CMake writes there. Raises as `build_image`.
+    """
+    kernel, board = inventory.kernel(target.kernel), inventory.board(target.board)
+    source = kernel_source(target.kernel, kernel, tree)
+    _configure(
+        folder, target, _options(target, board, "counter", source, inventory.benches()), source
+    )
+    commands: list[dict[str, str]] = json.loads((folder / "compile_commands.json").read_text())
+    return commands
+
+
 def _trees(folder: Path, source: Source | None, extra: Sequence[Path]) -> list[Tree]:
     """Folders outside the checkout with parts of an image."""
     found = [Tree("kernel", source.folder)] if source else []
@@ -141,9 +155,6 @@ def _options(
     require_compiler(target.board)
     if toolchain is not None:  # none: the compiler of this machine
         options["CMAKE_TOOLCHAIN_FILE"] = str(toolchain)
-    if inventory.in_rust(_port(target)):
-        options["KDZ_RUSTC"] = str(_require("rustc"))
-        _require("cargo")
     if source:
         options["KDZ_KERNEL_SOURCE"] = str(source.folder)
     if source and source.target:
@@ -166,12 +177,6 @@ def require_compiler(board: str) -> Path:
     if name in {need.name for need in tools.NEEDS}:
         return tools.require(name)
     return Path(name)
-
-
-def _require(name: str) -> Path:
-    from kadenz.tools import require
-
-    return require(name)
 
 
 def _port(target: TargetName) -> str:

@@ -131,9 +131,9 @@ def _apart(runs: Sequence[RunResult]) -> list[tuple[str, list[str]]]:
 
 
 def _source(manifest: Manifest) -> str:
-    """The folder of a kernel tree, if one was named."""
+    """The folder of a kernel tree, or the file of an image, if one was named."""
     source = manifest.build.kernel_source if manifest.build is not None else ""
-    return f"kernel source {source}" if source else ""
+    return f"kernel source {source}" if source and not source.startswith("image ") else source
 
 
 def board(run: RunResult) -> str:

@@ -12,6 +12,9 @@
 #include <FreeRTOS.h>
 #include <task.h>
 
+_Static_assert(configMAX_PRIORITIES > KDZ_RANK_MAX,
+               "FreeRTOSConfig.h: configMAX_PRIORITIES has to be 13 or more: the suite's 12 ranks");
+
 /* Pools. Handles index them; a place is free while its pointer is NULL. */
 #define THREADS_MAX 6
 #define OBJECTS_MAX 8

@@ -49,6 +49,7 @@ target_sources(kadenz-suite PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/watch.c)
 target_include_directories(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR})
 target_link_libraries(kadenz-suite PRIVATE freertos)
+target_compile_definitions(kadenz-suite PRIVATE KDZ_FREERTOS_HEAP="heap_4")
 
 # xTaskDelayUntil, which says whether it slept, came with V10.4.2.
 file(STRINGS ${freertos}/include/task.h says_whether_it_slept REGEX "xTaskDelayUntil\\(")

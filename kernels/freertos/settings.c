@@ -4,13 +4,21 @@
  */
 #include "freertos_port.h"
 
+/* A build that is not kadenz's may have another C library. Its name changed between picolibc 1.8
+ * (Debian 12) and 1.8.10 (Debian 13). */
+#if __has_include(<picolibc.h>)
 #include <picolibc.h>
-
-/* The name changed between picolibc 1.8 (Debian 12) and 1.8.10 (Debian 13). */
-#ifdef __PICOLIBC_VERSION__
-#define C_LIBRARY_VERSION __PICOLIBC_VERSION__
+#elif __has_include(<_newlib_version.h>)
+#include <_newlib_version.h>
+#endif
+#if defined __PICOLIBC_VERSION__
+#define C_LIBRARY "picolibc " __PICOLIBC_VERSION__
+#elif defined _PICOLIBC_VERSION
+#define C_LIBRARY "picolibc " _PICOLIBC_VERSION
+#elif defined _NEWLIB_VERSION
+#define C_LIBRARY "newlib " _NEWLIB_VERSION
 #else
-#define C_LIBRARY_VERSION _PICOLIBC_VERSION
+#define C_LIBRARY "unknown"
 #endif
 
 #define TEXT(value) TEXT_OF(value)
@@ -34,12 +42,14 @@ const struct kdz_setting *kdz_kernel_settings(size_t *count)
         {"time_slicing", configUSE_TIME_SLICING ? "on" : "off"},
         {"task_selection", configUSE_PORT_OPTIMISED_TASK_SELECTION ? "optimised" : "generic"},
         {"priorities", TEXT(configMAX_PRIORITIES)},
-        {"asserts", KDZ_FREERTOS_CHECKS ? "on" : "off"},
-        {"stack_check", KDZ_FREERTOS_CHECKS ? "every switch" : "idle thread"},
+        {"asserts", configASSERT_DEFINED ? "on" : "off"},
+        {"stack_check", configCHECK_FOR_STACK_OVERFLOW ? "every switch"
+                        : configUSE_IDLE_HOOK          ? "idle thread"
+                                                       : "off"},
         {"tickless_idle", configUSE_TICKLESS_IDLE ? "on" : "off"},
         {"queue_sets", configUSE_QUEUE_SETS ? "on" : "off"},
-        {"allocation", "heap_4"},
-        {"c_library", "picolibc " C_LIBRARY_VERSION " (release)"},
+        {"allocation", KDZ_FREERTOS_HEAP},
+        {"c_library", C_LIBRARY},
         {"compiler", "GCC " __VERSION__},
     };
     *count = sizeof settings / sizeof settings[0];

@@ -9,6 +9,9 @@
 
 KDZ_HAS(interrupt, "interrupt");
 
+_Static_assert(KDZ_BOARD_IRQ_PRIORITY >= configMAX_SYSCALL_INTERRUPT_PRIORITY,
+               "the software interrupt calls FreeRTOS: KDZ_BOARD_IRQ_PRIORITY is too urgent");
+
 static void (*connected)(struct kdz_isr *isr);
 
 void kdz_freertos_arch_start(void)

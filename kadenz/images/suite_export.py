@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the suite, a port and a board as sources for a project of the user's."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from kadenz.errors import UsageError
+from kadenz.images import suite_forms
+from kadenz.images.suite_sources import KERNEL_SETTINGS, MAIN, SETTINGS, Suite
+
+
+def check_folder(folder: Path) -> None:
+    """UsageError if something is in `folder`."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(
+            f"{folder}: not an empty folder", remedy="Name a new folder, or remove that one first"
+        )
+
+
+def write_suite(suite: Suite, form: str, folder: Path) -> None:
+    """Writes `suite` in one form: the whole folder, or nothing."""
+    check_folder(folder)
+    chosen = suite_forms.form(form)
+    texts = {**chosen.files(suite), "README.md": readme(suite, form)}
+    contents = suite.contents | {name: text.encode() for name, text in texts.items()}
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    part = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        for name, content in contents.items():
+            file = part / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        part.chmod(0o755)
+        part.replace(folder)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+
+
+def readme(suite: Suite, form: str) -> str:
+    """Ten lines, to the first run."""
+    kernel, board, emulated = suite.target.kernel, suite.target.board, suite.board.tier.emulated
+    target = f"{board}@{suite.target.tier}"
+    steps = [
+        suite_forms.form(form).how.strip(),
+        _kernel(suite),
+        f"Compile with optimisation, as C11, and with `-include {SETTINGS}`. That file has the "
+        "board's values and the texts that HELLO reports; correct a text that is not true of your "
+        "build.",
+        f"Start-up of kadenz: {_code(*suite.startup)}, with {_code(suite.linker_script)}. Your own "
+        "start-up connects the board's software interrupt to `kdz_irq_entry`. Your own linker "
+        "script has `KEEP(*(kdz_bench))`, `KEEP(*(kdz_mechanisms))` and the symbols "
+        "`kdz_storage`, `kdz_storage_end`, `kdz_stack_top`"
+        + (f", `kdz_plan_page = {emulated.plan_address:#010x}`" if emulated is not None else "")
+        + ".",
+        f"`{MAIN}` starts the board, the clock and the kernel, which calls `kdz_suite_main`. A "
+        "project with its own `main` makes these three calls there.",
+        f"`kadenz conformance {target} --image YOUR.elf`",
+        f"`kadenz run mazzi2021 --target {target} --image YOUR.elf --report report.html`",
+    ]
+    head = [
+        f"# kadenz {suite.version}: the suite for {suite.title}",
+        f"Written by `kadenz export-suite --as {form} --kernel {kernel} --board {board}`. License: "
+        "Apache-2.0.",
+        "",
+    ]
+    numbered = [f"{number}. {step}" for number, step in enumerate(steps, 1)]
+    return "\n".join([*head, *numbered, ""])
+
+
+def _kernel(suite: Suite) -> str:
+    """What the project provides: the kernel, and how it is configured."""
+    title = suite.kernel.title
+    settings = any(name.startswith(f"{KERNEL_SETTINGS}/") for name in suite.contents)
+    words = [f"Your project provides {title} and its include folders."]
+    if suite.kernel_definitions:
+        words.append(f"Its configuration has {_code(*suite.kernel_definitions)}.")
+    if settings:
+        words.append(
+            f"`{KERNEL_SETTINGS}/` shows the settings that kadenz measures with; it is not on the "
+            "include path, since your own files take its place."
+        )
+    return " ".join(words)
+
+
+def _code(*names: str) -> str:
+    return ", ".join(f"`{name}`" for name in names)

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sources of an image without its kernel: what a project of the user's has to compile.
+
+The list comes from CMake, which knows which files of a port fit the kernel's version and the board.
+Nothing is compiled.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadenz import __version__
+from kadenz.config import inventory
+from kadenz.config.board import Board
+from kadenz.config.kernel import Kernel
+from kadenz.config.target_name import TargetName
+from kadenz.images.image import compile_commands
+
+MAIN = "main.c"
+SETTINGS = "kadenz_settings.h"  # every definition, included before each file
+KERNEL_SETTINGS = "kernel-settings"
+_LACKS = "lacks.c"
+_STARTUP = re.compile(r"(start|vectors)\.[cS]$")  # reset and its vectors
+_OWN_DEFINITION = "KDZ_"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Sources for one kernel on one board. Paths are relative to the folder of the export."""
+
+    target: TargetName
+    kernel: Kernel
+    board: Board
+    contents: dict[str, bytes]  # every file
+    sources: tuple[str, ...]  # to compile, without the next two
+    startup: tuple[str, ...]  # reset and vectors: for a project without its own
+    include: tuple[str, ...]  # include folders
+    linker_script: str  # of the board; part of the start-up
+    kernel_definitions: tuple[str, ...]  # "NAME=VALUE", for the kernel's configuration
+
+    @property
+    def version(self) -> str:
+        """Of the suite."""
+        return __version__
+
+    @property
+    def title(self) -> str:
+        """ "FreeRTOS on STM32F405"."""
+        return f"{self.kernel.title} on {self.board.title}"
+
+
+def suite_sources(target: TargetName, tree: Path | None) -> Suite:
+    """The sources for `target`; `tree` replaces the kernel's own source. Raises as a build."""
+    with tempfile.TemporaryDirectory(prefix="kadenz-export-") as made:
+        commands = compile_commands(target, tree, Path(made))
+        return _Collected(target, commands, Path(made)).suite()
+
+
+class _Collected:
+    """What is in the compile commands of an image."""
+
+    def __init__(self, target: TargetName, commands: Sequence[dict[str, str]], made: Path) -> None:
+        self._target, self._made = target, made
+        self._places = [place.resolve() for place in inventory.places()]
+        files = [(Path(one["file"]), shlex.split(one["command"])) for one in commands]
+        self._own = [(file, words) for file, words in files if self._name(file)]
+        of_kernel = [words for file, words in files if not self._name(file)]
+        # Folders that the kernel's own files see as well hold its configuration.
+        self._settings = set(_included(of_kernel))
+        self._include = [
+            folder for folder in _included(words for _, words in self._own) if self._name(folder)
+        ]
+
+    def _name(self, file: Path) -> str:
+        """The path of a file in the export; "" if it is not kadenz's or the lab's."""
+        if file.parent == self._made:
+            return _LACKS if file.name == _LACKS else ""
+        home = next((place for place in self._places if file.is_relative_to(place)), None)
+        if home is None or file.is_relative_to(inventory.build_folder()):
+            return ""
+        name = str(file.relative_to(home))
+        return MAIN if name == "suite/core/main.c" else name
+
+    def suite(self) -> Suite:
+        """Everything. Sources are in the order in which kadenz links them."""
+        contents = {self._name(file): file.read_bytes() for file, _ in self._own}
+        sources = list(contents)
+        include = [folder for folder in self._include if folder not in self._settings]
+        for folder in {*include, *(file.parent for file, _ in self._own)} - self._settings:
+            if folder != self._made:
+                contents |= {self._name(file): file.read_bytes() for file in _headers(folder)}
+        for folder in self._settings:
+            for file in _headers(folder) if self._name(folder) else ():
+                contents[f"{KERNEL_SETTINGS}/{file.name}"] = file.read_bytes()
+        (script,) = inventory.board_folder(self._target.board).glob("*.ld")
+        contents[self._name(script)] = script.read_bytes()
+        definitions = _definitions(words for _, words in self._own)
+        own = {name: value for name, value in definitions.items() if _is_own(name)}
+        contents[SETTINGS] = _settings_header(own).encode()
+        license_text = inventory.root() / "LICENSE"
+        if license_text.is_file():
+            contents["LICENSE"] = license_text.read_bytes()
+        return Suite(
+            target=self._target,
+            kernel=inventory.kernel(self._target.kernel),
+            board=inventory.board(self._target.board),
+            contents=dict(sorted(contents.items())),
+            sources=tuple(s for s in sources if s != MAIN and not _STARTUP.search(s)),
+            startup=tuple(s for s in sources if _STARTUP.search(s)),
+            include=tuple(dict.fromkeys(self._name(folder) for folder in include)),
+            linker_script=self._name(script),
+            kernel_definitions=tuple(
+                f"{name}={value}" for name, value in definitions.items() if not _is_own(name)
+            ),
+        )
+
+
+def _is_own(name: str) -> bool:
+    return name.startswith(_OWN_DEFINITION)
+
+
+def _included(commands: Iterable[Sequence[str]]) -> list[Path]:
+    """The folders of -I, each once."""
+    words = (word for command in commands for word in command if word.startswith("-I"))
+    return [Path(word[2:]).resolve() for word in dict.fromkeys(words)]
+
+
+def _headers(folder: Path) -> list[Path]:
+    return sorted([*folder.glob("*.h"), *folder.glob("kadenz/*.h")])
+
+
+def _definitions(commands: Iterable[Sequence[str]]) -> dict[str, str]:
+    """Every -D of these commands, by name."""
+    found = {}
+    for command in commands:
+        for word in command:
+            if word.startswith("-D"):
+                name, _, value = word[2:].partition("=")
+                found[name] = value
+    return dict(sorted(found.items()))
+
+
+def _settings_header(definitions: dict[str, str]) -> str:
+    lines = [f"#define {name} {value}".rstrip() for name, value in definitions.items()]
+    return "\n".join(
+        [
+            "/* SPDX-License-Identifier: Apache-2.0",
+            " *",
+            f" * Written by kadenz {__version__}. Each file of the suite is compiled with",
+            f" * `-include {SETTINGS}`. HELLO reports the texts: correct those that are not",
+            " * true of your build.",
+            " */",
+            "#ifndef KADENZ_SETTINGS_H",
+            "#define KADENZ_SETTINGS_H",
+            "",
+            *lines,
+            "",
+            "#endif",
+            "",
+        ]
+    )

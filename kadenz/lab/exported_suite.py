@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The suite as sources for a project of the user's, whose image comes back with `--image`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kadenz.config import inventory
+from kadenz.config.target_name import TargetName
+from kadenz.config.toml import did_you_mean
+from kadenz.errors import UsageError
+from kadenz.images import suite_forms
+from kadenz.images.suite_export import check_folder, write_suite
+from kadenz.images.suite_sources import Suite, suite_sources
+
+
+def forms() -> list[str]:
+    """The forms of an export: "cmake", "zephyr-module"."""
+    return suite_forms.names()
+
+
+def export_suite(kernel: str, board: str, tree: Path | None, form: str, folder: Path) -> Suite:
+    """Writes the suite for a kernel on a board: the whole folder, or nothing.
+
+    `tree` replaces the kernel's own source. Raises UsageError for a folder that is not empty, an
+    unknown kernel or board, and a board without an image of that kernel; else as a build.
+    """
+    check_folder(folder)
+    inventory.kernel(kernel)
+    inventory.board(board)
+    offered = {
+        one: "emulated" if tiers.emulated else "board"
+        for name, one in inventory.pairs()
+        for tiers in [inventory.board(one).tier]
+        if name == kernel and (tiers.emulated or tiers.board)
+    }
+    if board not in offered:
+        raise UsageError(
+            f"--board {board}: no image of {kernel} runs there",
+            remedy=did_you_mean(board, list(offered)) if offered else "Choose another --kernel",
+        )
+    suite = suite_sources(TargetName(kernel, board, offered[board]), tree)
+    write_suite(suite, form, folder)
+    return suite

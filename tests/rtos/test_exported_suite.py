@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kadenz export-suite`: a foreign build of FreeRTOS with it measures the same samples."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from kadenz.cli import cli
+from kadenz.cli.folders import find_runs
+from kadenz.config import inventory
+from kadenz.errors import KadenzError
+from kadenz.images.suite_forms import form, names
+from kadenz.tools import require
+from tests.rtos.images import freertos, run
+
+FOREIGN = Path(__file__).parent / "foreign"
+BOARD = "stm32f4@emulated"
+WORK = ("mazzi2021", "irq/to-task", "itc/message-buffer", "cyclic/wakeup-latency", "--quick")
+
+
+def kadenz(*words: str) -> Result:
+    return CliRunner().invoke(cli, list(words), standalone_mode=False)
+
+
+def export(folder: Path, form_name: str, board: str = "stm32f4") -> Path:
+    answer = kadenz("export-suite", str(folder), "--as", form_name, "--board", board)
+    assert answer.exception is None, answer.output
+    return folder
+
+
+def built_by_cmake(suite: Path, folder: Path) -> Path:
+    places = (f"-DFREERTOS={freertos()}", f"-DSUITE={suite}")
+    cmake = str(require("cmake"))
+    run(cmake, "-S", str(FOREIGN / "cmake"), "-B", str(folder), "-G", "Ninja", *places)
+    run(cmake, "--build", str(folder), "--parallel", "2")
+    return folder / "firmware.elf"
+
+
+def built_by_make(suite: Path, folder: Path) -> Path:
+    folder.mkdir()
+    places = (f"FREERTOS={freertos()}", f"SUITE={suite}")
+    makefile = str(FOREIGN / "make" / "Makefile")
+    run("make", "-s", "-j2", "-C", str(folder), "-f", makefile, *places)
+    return folder / "firmware.elf"
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize(
+    ("form_name", "build"), [("cmake", built_by_cmake), ("files", built_by_make)]
+)
+def test_a_foreign_build_of_freertos_gives_the_samples_of_kadenz(
+    tmp_path: Path, form_name: str, build: Callable[[Path, Path], Path]
+) -> None:
+    image = build(export(tmp_path / "suite", form_name), tmp_path / "build")
+    own, given = ("--target", f"freertos/{BOARD}"), ("--target", BOARD, "--image", str(image))
+    output = ("--output", str(tmp_path / "runs"))
+    answer = kadenz("run", *WORK, *own, *given, *output)
+    assert answer.exception is None and answer.return_value == 0, answer.output
+    found: dict[tuple[str, bool], dict[str, str]] = {}
+    settings = []
+    for one in find_runs([tmp_path / "runs"]):
+        manifest = one.manifest
+        assert manifest.build is not None
+        lanes = [lane for record in manifest.records for lane in record.lanes]
+        found[manifest.campaign.name, bool(manifest.build.parts)] = {
+            lane.file: lane.sha256 for lane in lanes if lane.taken
+        }
+        settings.append(manifest.target.settings)
+        assert {record.status for record in manifest.records} == {"ok"}
+    for campaign, count in (("mazzi2021", 15), ("single", 6)):
+        assert found[campaign, False] == found[campaign, True]
+        assert len(found[campaign, True]) == count
+    assert all(one == settings[0] for one in settings)
+
+
+@pytest.mark.emulated
+def test_the_exported_port_conforms_in_a_foreign_build(tmp_path: Path) -> None:
+    image = built_by_make(export(tmp_path / "suite", "files"), tmp_path / "build")
+    answer = kadenz("conformance", BOARD, "--image", str(image), "--json")
+    assert answer.return_value == 0, answer.output
+    (found,) = json.loads(answer.output)
+    assert (found["failed"], found["passed"] > 20) == (0, True)
+
+
+# ---- every form ----------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def exports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The suite in every form."""
+    base = tmp_path_factory.mktemp("exports")
+    return {name: export(base / name, name) for name in names()}
+
+
+def test_every_form_is_kadenz_alone_and_complete(exports: dict[str, Path]) -> None:
+    assert sorted(exports) == sorted(
+        ["cmake", "files", "cmsis-pack", "zephyr-module", "esp-idf-component", "platformio"]
+    )
+    contents = []
+    for folder in exports.values():
+        files = {str(f.relative_to(folder)): f for f in folder.rglob("*") if f.is_file()}
+        for name, file in files.items():
+            if file.suffix in {".c", ".h", ".S", ".ld", ".mk", ".txt", ".yml"}:
+                assert "SPDX-License-Identifier: Apache-2.0" in file.read_text()[:100], name
+            assert str(inventory.root()) not in file.read_text(), name
+        contents.append({n for n in files if Path(n).suffix in {".c", ".h", ".S"}})
+    assert all(one == contents[0] for one in contents)
+    own = {str(f.relative_to(inventory.root())) for f in inventory.root().glob("suite/bench/*.c")}
+    assert own <= contents[0] and "lacks.c" in contents[0] and "main.c" in contents[0]
+    assert "kernel-settings/FreeRTOSConfig.h" in contents[0]
+    assert not any("scope" in name for name in contents[0])
+
+
+def test_the_readme_leads_to_a_first_run_in_ten_lines(exports: dict[str, Path]) -> None:
+    for name, folder in exports.items():
+        lines = (folder / "README.md").read_text().splitlines()
+        assert len(lines) == 10
+        assert form(name).how.strip() in lines[3]
+        assert "kadenz run mazzi2021 --target stm32f4@emulated --image" in lines[-1]
+
+
+def sources_of(folder: Path, text: str) -> list[str]:
+    """The C and assembler files that a form names; all exist."""
+    found = re.findall(r"[\w./${}()-]+\.[cS]\b", text)
+    prefixes = ("$(KADENZ_DIR)/", "${KADENZ}/")
+    plain = [next((n.removeprefix(p) for p in prefixes if n.startswith(p)), n) for n in found]
+    for name in plain:
+        assert (folder / name).is_file(), name
+    return plain
+
+
+def test_every_form_compiles_the_same_sources(exports: dict[str, Path]) -> None:
+    lists = {
+        "cmake": "CMakeLists.txt",
+        "files": "kadenz.mk",
+        "cmsis-pack": "kadenz.suite.pdsc",
+        "zephyr-module": "zephyr/CMakeLists.txt",
+        "esp-idf-component": "CMakeLists.txt",
+        "platformio": "library.json",
+    }
+    start = {"boards/stm32f4/vectors.S", "arch/armv7m/start.c", "arch/armv7m/vectors.S"}
+    found = {
+        name: sources_of(exports[name], (exports[name] / file).read_text())
+        for name, file in lists.items()
+    }
+    suite = [name for name in found["cmake"] if name not in start]
+    assert len(suite) > 60
+    for name, sources in found.items():
+        assert len(set(sources)) == len(sources)
+        assert [s for s in sources if s not in {*start, "main.c"}] == suite, name
+        # Frameworks have a start-up and a main of their own.
+        framework = name in {"zephyr-module", "esp-idf-component", "platformio"}
+        assert (start <= set(sources)) is not framework
+        assert not framework or "main.c" not in sources
+
+
+def test_the_pack_keeps_the_rules_of_its_schema(exports: dict[str, Path]) -> None:
+    """Rules of PACK.xsd 1.7: order of elements, categories, patterns."""
+    folder = exports["cmsis-pack"]
+    package = ET.parse(folder / "kadenz.suite.pdsc").getroot()
+    order = ["vendor", "name", "description", "url", "license", "releases", "components"]
+    assert [child.tag for child in package] == order
+    assert re.fullmatch(r"\d+\.\d+(\.\d+)?", package.attrib["schemaVersion"])
+    assert (folder / (package.findtext("license") or "")).is_file()
+    vendor, name = package.findtext("vendor"), package.findtext("name")
+    assert (folder / f"{vendor}.{name}.pdsc").is_file()
+    categories = {"doc", "include", "linkerScript", "preIncludeLocal", "source"}
+    for component in package.iter("component"):
+        assert {"Cclass", "Cgroup", "Cversion"} == set(component.attrib)
+        assert re.fullmatch(r"[\w. -]{1,128}", component.attrib["Cgroup"])
+        assert [child.tag for child in component] == ["description", "files"]
+        for file in component.iter("file"):
+            assert file.attrib["category"] in categories
+            assert (folder / file.attrib["name"]).exists()
+            assert file.attrib["name"].endswith("/") == (file.attrib["category"] == "include")
+            if "attr" in file.attrib:
+                assert file.attrib["attr"] == "template" and file.attrib["select"]
+
+
+def test_manifests_of_modules_and_components_name_what_exists(exports: dict[str, Path]) -> None:
+    module = exports["zephyr-module"]
+    text = (module / "zephyr" / "module.yml").read_text()
+    keys = dict(re.findall(r"^ *(\w+): *(\S*)$", text, re.MULTILINE))
+    assert keys == {"name": "kadenz", "build": "", "cmake": "zephyr", "kconfig": "zephyr/Kconfig"}
+    assert (module / keys["cmake"] / "CMakeLists.txt").is_file()
+    assert "config KADENZ\n\tbool " in (module / keys["kconfig"]).read_text()
+
+    component = (exports["esp-idf-component"] / "idf_component.yml").read_text()
+    assert re.search(r'^version: "\d+\.\d+\.\d+"$', component, re.MULTILINE)
+    assert '\ndependencies:\n  idf: ">=5.0"\n' in component
+
+    library = json.loads((exports["platformio"] / "library.json").read_text())
+    assert re.fullmatch(r"\d+\.\d+\.\d+", library["version"])
+    assert library["build"]["libArchive"] is False
+    for flag in library["build"]["flags"]:
+        if flag.startswith("-I "):
+            assert (exports["platformio"] / flag[3:]).is_dir()
+
+
+def test_a_board_with_another_core_gets_its_own_files(tmp_path: Path) -> None:
+    folder = export(tmp_path / "suite", "cmake", "hifive1-revb")
+    text = (folder / "CMakeLists.txt").read_text()
+    assert "arch/riscv/start.S" in text and "boards/hifive1-revb/link.ld" in text
+    assert not (folder / "arch" / "armv7m").exists()
+
+
+# ---- bad input -----------------------------------------------------------------------------------
+def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "main.c").write_text("int main(void);\n")
+    (tmp_path / "file").write_text("")
+    for name in ("mine", "file"):
+        folder = tmp_path / name
+        error = kadenz("export-suite", str(folder), "--as", "cmake", "--board", "stm32f4").exception
+        assert isinstance(error, KadenzError) and error.exit_code == 2
+        assert str(folder) in error.message and "not an empty folder" in error.message
+    assert [f.name for f in (tmp_path / "mine").iterdir()] == ["main.c"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--board", "stm32f5"), "no board `stm32f5`"),
+        (("--board", "stm32f4", "--kernel", "freertoss"), "no kernel `freertoss`"),
+        (("--board", "linux", "--kernel", "posix"), "no image of posix runs there"),
+        (("--board", "stm32f4", "--kernel", "posix"), "no image of posix runs there"),
+        (("--board", "stm32f4", "--kernel-source", "nowhere"), "--kernel-source nowhere"),
+        (("--board", "stm32f4", "--kernel", "itron"), "needs a source tree"),
+    ],
+)
+def test_a_wrong_request_is_refused_and_leaves_nothing(
+    tmp_path: Path, options: tuple[str, ...], words: str
+) -> None:
+    folder = tmp_path / "suite"
+    error = kadenz("export-suite", str(folder), "--as", "cmake", *options).exception
+    assert isinstance(error, KadenzError) and error.exit_code == 2 and error.remedy
+    assert words in error.message
+    assert list(tmp_path.iterdir()) == []
