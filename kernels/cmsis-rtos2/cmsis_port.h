@@ -36,6 +36,10 @@ kdz_handle kdz_cmsis_adopt(void *object);
 /* A mutex with these attribute bits. */
 kdz_handle kdz_cmsis_mutex(uint32_t attributes);
 
+/* Reports a stack overflow, and does not return, when the thread used its stack to the end. Of the
+ * implementation: CMSIS-RTOS2 itself cannot tell. */
+void kdz_cmsis_check_stack(const struct thread *thread);
+
 /* The thread flag that wakes a joiner; those of thread_flags.c are the lower ones. */
 #define JOIN_FLAG (1u << 30)
 

@@ -3,6 +3,7 @@
 # configuration of its own, comes as a folder that builds itself (KDZ_KERNEL_TARGET).
 if(KDZ_KERNEL_TARGET)
     target_include_directories(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/built_elsewhere)
+    target_sources(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/built_elsewhere/watch.c)
 else()
     include(${CMAKE_CURRENT_LIST_DIR}/rtx5/rtx5.cmake)
 endif()

@@ -92,6 +92,7 @@ kdz_status kdz_thread_join(kdz_handle handle, uint32_t timeout_ticks)
                                 timeout_ticks == KDZ_FOREVER ? osWaitForever
                                                              : timeout_ticks - waited);
     }
+    kdz_cmsis_check_stack(thread);
     (void)osThreadTerminate(thread->id);
     thread->id = NULL;
     thread->used = false;
@@ -108,13 +109,6 @@ kdz_handle kdz_thread_self(void)
         }
     }
     return KDZ_INVALID;
-}
-
-const char *kdz_fault_thread(void)
-{
-    const kdz_handle self = kdz_thread_self();
-
-    return self >= 0 ? kdz_cmsis_threads[self].name : "";
 }
 
 kdz_status kdz_thread_suspend(void)

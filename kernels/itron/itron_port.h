@@ -32,6 +32,9 @@ static inline kdz_handle kdz_itron_place(bool *used, int first, int end)
     return KDZ_NO_MEMORY;
 }
 
+/* In a fault handler: makes the kernel answer who runs, without an interrupt coming in. */
+void kdz_itron_unlock_in_fault(void);
+
 /* Starts the kernel, which activates the main task: kernels/itron/<arch>. */
 _Noreturn void kdz_itron_start(void);
 

@@ -27,6 +27,8 @@ static struct thread {
 STK_T kdz_itron_main_stack[COUNT_STK_T(KDZ_ITRON_MAIN_STACK_BYTES)];
 STK_T kdz_itron_stack[KDZ_ITRON_TASKS - 1][COUNT_STK_T(KDZ_ITRON_STACK_BYTES)];
 
+static const char *blamed; /* for a fault of a thread that another one found */
+
 /* The word that a stack reaches last; not of the main thread, which nobody joins. */
 static volatile uint32_t *end_of_stack(kdz_handle thread)
 {
@@ -103,6 +105,7 @@ kdz_status kdz_thread_join(kdz_handle handle, uint32_t timeout_ticks)
     }
     (void)ter_tsk(task_of(handle)); /* it may have preempted its last call */
     if (*end_of_stack(handle) != STACK_MARK) {
+        blamed = thread->name;
         kdz_fault(KDZ_FAULT_STACK_OVERFLOW,
                   "a thread used its stack to the last word: raise KDZ_ITRON_STACK_BYTES", NULL, 0);
     }
@@ -120,7 +123,13 @@ kdz_handle kdz_thread_self(void)
 
 const char *kdz_fault_thread(void)
 {
-    const kdz_handle self = kdz_thread_self();
+    kdz_handle self;
+
+    if (blamed != NULL) {
+        return blamed;
+    }
+    kdz_itron_unlock_in_fault();
+    self = kdz_thread_self();
 
     return self >= 0 ? threads[self].name : "";
 }

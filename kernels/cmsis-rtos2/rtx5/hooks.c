@@ -13,8 +13,21 @@
 extern uint32_t SystemCoreClock;
 uint32_t SystemCoreClock = KDZ_BOARD_TIMER_HZ;
 
-static _Noreturn void overflow(void)
+static const char *blamed;
+
+const char *kdz_fault_thread(void)
 {
+    const kdz_handle self = kdz_thread_self();
+
+    if (blamed != NULL) {
+        return blamed;
+    }
+    return self >= 0 ? kdz_cmsis_threads[self].name : "";
+}
+
+static _Noreturn void overflow(const struct thread *thread)
+{
+    blamed = thread != NULL ? thread->name : NULL;
     __asm__ volatile("cpsid i" : : : "memory");
     kdz_fault(KDZ_FAULT_STACK_OVERFLOW,
               "a thread used its stack to the last word: give it more stack_bytes", NULL, 0);
@@ -28,6 +41,13 @@ static bool is_whole(const struct thread *thread)
     return block == NULL || *(const volatile uint32_t *)block->stack_mem == osRtxStackMagicWord;
 }
 
+void kdz_cmsis_check_stack(const struct thread *thread)
+{
+    if (!is_whole(thread)) {
+        overflow(thread);
+    }
+}
+
 _Noreturn void osRtxIdleThread(void *argument)
 {
     (void)argument;
@@ -38,9 +58,7 @@ _Noreturn void osRtxIdleThread(void *argument)
             }
             /* It may have been joined, and its memory given away, during the look. */
             (void)osKernelLock();
-            if (!is_whole(&kdz_cmsis_threads[place])) {
-                overflow();
-            }
+            kdz_cmsis_check_stack(&kdz_cmsis_threads[place]);
             (void)osKernelUnlock();
         }
         /* Sleeping lets an emulator's virtual time jump to the next interrupt. */
@@ -53,7 +71,7 @@ uint32_t osRtxErrorNotify(uint32_t code, void *object_id)
     const struct kdz_register registers[] = {{"code", code}, {"object", (uint32_t)object_id}};
 
     if (code == osRtxErrorStackUnderflow) { /* 5.9's osRtxErrorStackOverflow */
-        overflow();
+        overflow(NULL);
     }
     __asm__ volatile("cpsid i" : : : "memory");
     kdz_fault(KDZ_FAULT_ASSERT,

@@ -12,7 +12,7 @@
 
 #define KDZ_CMSIS_SETTINGS                                                                         \
     {"round_robin", OS_ROBIN_ENABLE ? "on" : "off"},                                               \
-        {"stack_check", OS_STACK_CHECK ? "every switch" : "idle thread"},                          \
+        {"stack_check", OS_STACK_CHECK ? "every switch" : "idle thread, join"},                    \
         {"stack_watermark", OS_STACK_WATERMARK ? "on" : "off"},                                    \
         {"privileged_threads", OS_PRIVILEGE_MODE ? "on" : "off"},                                  \
         {"safety_features", OS_SAFETY_FEATURES ? "on" : "off"}, {"event_recorder", "off"},         \

@@ -4,6 +4,11 @@
  */
 #include "itron_port.h"
 
+void kdz_itron_unlock_in_fault(void)
+{
+    /* A fault locks nothing here. */
+}
+
 _Noreturn void _kernel_start(void);
 
 _Noreturn void kdz_itron_start(void)
