@@ -51,7 +51,8 @@ format: setup ## writes the style
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(CLANG_FORMAT) -i $(C_FILES)
-	cargo fmt --manifest-path fieldbus/Cargo.toml --all
+	for crate in fieldbus suite/rust kernels/*/; do \
+		if [ -f "$$crate/Cargo.toml" ]; then cargo fmt --manifest-path "$$crate/Cargo.toml" --all; fi; done
 
 wheel: setup ## the wheel and the source archive of kadenz, in dist/
 	@scripts/wheel.sh

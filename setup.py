@@ -39,6 +39,7 @@ PARTS = (
     "scripts/setup-debian.sh",
     "scripts/setup-machine.sh",
     "scripts/setup-qemu.sh",
+    "scripts/setup-rust-core.sh",
     "scripts/setup-rust.sh",
 )
 

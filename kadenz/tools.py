@@ -28,6 +28,7 @@ class Need:
     remedy: str
     at_least: tuple[int, ...] = ()
     library: str = ""  # a file of the C library that the compiler must find
+    source: str = ""  # a file of the compiler's own library, below its root
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,14 @@ NEEDS: tuple[Need, ...] = (
         (1, 78),  # reads version 4 of Cargo.lock
     ),
     Need(
+        "rustc",
+        "compiles kernels in Rust",
+        "Run `kadenz setup`: it unpacks Debian's compiler privately, "
+        "or add the sources to your own: rustup component add rust-src",
+        (1, 87),
+        source="lib/rustlib/src/rust/library/core/src/lib.rs",
+    ),
+    Need(
         "x86_64-linux-gnu-gcc", "builds the suite for x86-64 guests", _GUEST_REMEDY, (12,), "libc.a"
     ),
     Need(
@@ -117,9 +126,9 @@ def look_up(wanted: Need, *, path: str | None = None, cache: Path | None = None)
 
     A program that is too old does not hide a newer one in the cache.
     """
-    private = (cache or cache_dir()) / "qemu" / "tools" / "bin"
+    private = [str((cache or cache_dir()) / one / "tools" / "bin") for one in ("qemu", "rust")]
     best: Tool | None = None
-    for folder in (path, str(private)):
+    for folder in (path, *private):
         found = shutil.which(wanted.name, path=folder)
         if found is None:
             continue
@@ -173,6 +182,8 @@ def _judge(wanted: Need, path: Path) -> Tool:
         return Tool(
             wanted, path, text, f"{path} does not find {wanted.library}: its C library is missing"
         )
+    if wanted.source and not (Path(_ask(path, "--print=sysroot")[1]) / wanted.source).is_file():
+        return Tool(wanted, path, text, f"{path} has no source of core, which images contain")
     return Tool(wanted, path, text, "")
 
 

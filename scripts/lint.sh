@@ -34,8 +34,33 @@ clippy() {
     (cd fieldbus && cargo clippy --workspace --all-targets --locked --quiet -- -D warnings)
 }
 
+# Kernels in Rust, as suite/rust/build.cmake compiles them: for the board, with each instrument, by the
+# compiler that has the source of core.
+RUST_CRATES=(suite/rust kernels/embassy kernels/rtic)
+clippy_kernels() {
+    local folder feature values
+    [ ! -x "$CACHE/rust/tools/bin/rustc" ] || export PATH="$CACHE/rust/tools/bin:$PATH"
+    values="$(sed -n 's/^ *\(KDZ_[A-Z_]*=[0-9a-zx]*\)).*$\|^ *\(KDZ_[A-Z_]*=[0-9a-zx]*\)$/\1\2/p' boards/stm32f4/board.cmake)"
+    for folder in "${RUST_CRATES[@]}"; do
+        for feature in counter scope; do
+            # shellcheck disable=SC2086  # words
+            env $values RUSTC_BOOTSTRAP=1 RUSTC="$(command -v rustc)" CARGO_TARGET_DIR="$ROOT/build/clippy" \
+                cargo-clippy clippy --manifest-path "$folder/Cargo.toml" --locked --quiet --features "$feature" \
+                --target thumbv7em-none-eabihf -Z build-std=core -- -D warnings || return 1
+        done
+    done
+}
+
+fmt() {
+    local folder
+    for folder in fieldbus "${RUST_CRATES[@]}"; do
+        cargo fmt --manifest-path "$folder/Cargo.toml" --all --check || return 1
+    done
+}
+
 # The longest first.
 check clippy clippy
+check clippy-kernels clippy_kernels
 check mypy .venv/bin/mypy --strict
 check ruff .venv/bin/ruff check .
 check ruff-format .venv/bin/ruff format --check .
@@ -43,7 +68,7 @@ check spelling spelling
 check prose .venv/bin/python scripts/prose.py
 check clang-format "$CLANG_FORMAT" --dry-run -Werror "${c_files[@]}"
 check shellcheck shellcheck "${shell_files[@]}"
-check cargo-fmt cargo fmt --manifest-path fieldbus/Cargo.toml --all --check
+check cargo-fmt fmt
 
 for i in "${!names[@]}"; do
     name="${names[$i]}"

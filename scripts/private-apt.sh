@@ -24,7 +24,7 @@ repository() {
 # The backport comes from Debian 12 on every system: its programs run wherever the C library is as
 # new as Debian 12's. Sources are also those of the system, whose QEMU may be the one in use.
 private_apt_sources() {
-    local id codename own debian keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+    local id codename own debian security keyring=/usr/share/keyrings/debian-archive-keyring.gpg
     # shellcheck source=/dev/null
     id="$(. /etc/os-release && echo "$ID")"
     # shellcheck source=/dev/null
@@ -38,6 +38,9 @@ private_apt_sources() {
     echo "deb [signed-by=$keyring] $debian bookworm main"
     echo "deb [signed-by=$keyring] $debian bookworm-backports main"
     echo "deb-src [signed-by=$keyring] $debian bookworm-backports main"
+    # Current compilers for browsers are in the security archive.
+    security="$(repository Debian-Security)"
+    echo "deb [signed-by=$keyring] ${security:-${debian%/}-security} bookworm-security main"
     if [ "$id" = debian ] && [ "$codename" != bookworm ] && [ -n "$codename" ]; then
         echo "deb-src [signed-by=$keyring] $debian $codename main"
         own="$(repository Debian-Security)"

@@ -19,6 +19,7 @@ step() {
 
 step setup-debian.sh
 step setup-rust.sh
+step setup-rust-core.sh
 step setup-compilers.sh
 case "${1:-}" in
 "") step setup-qemu.sh ;;

@@ -15,8 +15,8 @@ NEEDED_RUST="$(sed -n 's/^rust-version *= *"\([0-9.]*\)".*/\1/p' "$MANIFEST")"
 
 # Debian's names, newest route first.
 ROUTES=(
-    "rustc-web cargo-web rustfmt-web rust-web-clippy"
-    "rustc cargo rustfmt rust-clippy"
+    "rustc-web cargo-web rustfmt-web rust-web-clippy rust-web-src"
+    "rustc cargo rustfmt rust-clippy rust-src"
 )
 
 rust_version() {

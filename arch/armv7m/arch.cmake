@@ -19,5 +19,9 @@ endif()
 target_compile_options(kadenz-board INTERFACE --specs=picolibc.specs --picolibc-buildtype=release)
 target_link_options(kadenz-board INTERFACE --specs=picolibc.specs --picolibc-buildtype=release)
 
+# What rustc calls this instruction set, and the processor that toolchain.cmake names.
+set(KDZ_ARCH_RUST_TARGET thumbv7em-none-eabihf)
+set(KDZ_ARCH_RUST_CPU cortex-m4)
+
 # When a tick of SysTick was due: for ports whose kernel ticks by it.
 set(KDZ_ARCH_TICK_DUE ${CMAKE_CURRENT_LIST_DIR}/tick_due.c)

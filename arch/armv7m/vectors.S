@@ -34,6 +34,12 @@ kdz_vectors:
     .weak   kdz_irq_entry
     .thumb_set kdz_irq_entry, kdz_armv7m_fault_entry
 
+    /* Two interrupts that no peripheral raises, for a kernel that dispatches its tasks by them. */
+    .weak   kdz_dispatch_1_entry
+    .thumb_set kdz_dispatch_1_entry, kdz_armv7m_fault_entry
+    .weak   kdz_dispatch_2_entry
+    .thumb_set kdz_dispatch_2_entry, kdz_armv7m_fault_entry
+
 /* Any fault: hands the frame that the core pushed and EXC_RETURN to C. A thread's frame lies on the
  * thread's stack, so the main stack starts anew, whatever became of it. A handler's frame lies on the
  * main stack itself and has to stay. */

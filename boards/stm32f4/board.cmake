@@ -21,6 +21,8 @@ target_compile_definitions(kadenz-board INTERFACE
     KDZ_BOARD_KERNEL_PRIORITY_LIMIT=0x50
     KDZ_BOARD_IRQ=6
     KDZ_BOARD_IRQ_PRIORITY=0x80
+    # The first of two interrupts for a kernel that dispatches its tasks by them (vectors.S).
+    KDZ_BOARD_DISPATCH_IRQ=7
     # Memory for the threads and objects of a kernel that allocates.
     KDZ_BOARD_HEAP_BYTES=32768u
     # Largest message of itc/.

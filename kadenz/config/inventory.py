@@ -167,6 +167,11 @@ def kernel_folder(name: str) -> Path:
     return _file(_KERNEL, name).parent
 
 
+def in_rust(name: str) -> bool:
+    """Whether a kernel's port is a crate, which cargo compiles."""
+    return (kernel_folder(name) / "Cargo.toml").is_file()
+
+
 def board_folder(name: str) -> Path:
     """The folder of a board."""
     return _file(_BOARD, name).parent

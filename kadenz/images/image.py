@@ -155,6 +155,9 @@ def _options(
     require_compiler(target.board)
     if toolchain is not None:  # none: the compiler of this machine
         options["CMAKE_TOOLCHAIN_FILE"] = str(toolchain)
+    if inventory.in_rust(_port(target)):
+        options["KDZ_RUSTC"] = str(_require("rustc"))
+        _require("cargo")
     if source:
         options["KDZ_KERNEL_SOURCE"] = str(source.folder)
     if source and source.target:
@@ -177,6 +180,12 @@ def require_compiler(board: str) -> Path:
     if name in {need.name for need in tools.NEEDS}:
         return tools.require(name)
     return Path(name)
+
+
+def _require(name: str) -> Path:
+    from kadenz.tools import require
+
+    return require(name)
 
 
 def _port(target: TargetName) -> str:

@@ -185,9 +185,13 @@ class Contents:
         changed = {Path(name) for name, digest in self._kept() if sha256_of(Path(name)) != digest}
         if not changed or not (self.folder / "build.ninja").is_file():
             return
-        for made, read in _dependencies(self.folder).items():
+        objects = _dependencies(self.folder)
+        for made, read in objects.items():
             if not changed.isdisjoint(read):
                 (self.folder / made).unlink(missing_ok=True)
+        if not changed <= set().union(*objects.values()):  # sources of a crate
+            for library in self.folder.glob("lib*.a"):
+                library.unlink()
         program.unlink(missing_ok=True)  # of a linker script
 
     def keep(self, files: Iterable[Path]) -> None:

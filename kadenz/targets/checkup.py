@@ -114,6 +114,8 @@ def _for_the_build(
     needs = [tools.need("cmake"), tools.need("ninja"), _compiler(name.board, board)]
     if kernel.source is not None and kernel.source.crate is not None:
         needs.append(tools.need("cargo"))
+    if inventory.in_rust(kernel.port or name.kernel):
+        needs += [tools.need("cargo"), tools.need("rustc")]
     missing: list[Missing | None] = [_lacking(look_up(wanted)) for wanted in needs]
     if kernel.source is not None and kernel.source.left_to_user and own_source(name) is None:
         missing.append(Missing(kernel.needs_tree, kernel.name_the_tree(name.kernel)))

@@ -41,7 +41,7 @@ void kdz_handover_teardown(struct kdz_point *point);
         .begins = start,                                                                           \
         .ends = finish,                                                                            \
         .source = "yoo2024 algorithm 2",                                                           \
-        .needs = needed,                                                                           \
+        .needs = needed " threads",                                                                \
         .params = table,                                                                           \
         .param_count = KDZ_HANDOVER_PARAMS,                                                        \
         .lane_count = 1,                                                                           \

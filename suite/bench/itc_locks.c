@@ -223,7 +223,7 @@ static void teardown(struct kdz_point *point)
         .begins = "before task 1's unlock",                                                        \
         .ends = "return of task 2's lock",                                                         \
         .source = "yoo2024 algorithm 2, any ranks and cores",                                      \
-        .needs = lock " sem-counting",                                                             \
+        .needs = lock " sem-counting threads",                                                     \
         .params = params,                                                                          \
         .param_count = PARAMS,                                                                     \
         .lane_count = 1,                                                                           \

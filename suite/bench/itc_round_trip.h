@@ -42,7 +42,7 @@ void kdz_round_trip_teardown(struct kdz_point *point);
         .begins = start,                                                                           \
         .ends = finish,                                                                            \
         .source = "yoo2024 algorithm 1",                                                           \
-        .needs = channel,                                                                          \
+        .needs = channel " threads",                                                               \
         .params = kdz_round_trip_params,                                                           \
         .param_count = KDZ_ROUND_TRIP_PARAMS,                                                      \
         .lane_count = 1,                                                                           \

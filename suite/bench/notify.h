@@ -37,7 +37,7 @@ void kdz_notify_teardown(struct kdz_point *point);
         .begins = "before task 1's notify",                                                        \
         .ends = finish,                                                                            \
         .source = "yoo2024 algorithm 1, without bytes",                                            \
-        .needs = notification,                                                                     \
+        .needs = notification " threads",                                                          \
         .params = kdz_notify_params,                                                               \
         .param_count = KDZ_NOTIFY_PARAMS,                                                          \
         .lane_count = 1,                                                                           \

@@ -8,6 +8,9 @@
 extern const struct kdz_mechanism *const __start_kdz_mechanisms[] __attribute__((weak));
 extern const struct kdz_mechanism *const __stop_kdz_mechanisms[] __attribute__((weak));
 
+/* What a kernel has without registering it, unless its kernel.toml says why not. */
+#define EVERY_KERNELS "threads"
+
 static char composed[112];
 
 const struct kdz_mechanism *kdz_mechanism_at(size_t index)
@@ -42,6 +45,9 @@ static const char *why_missing(const char *name, size_t length)
         if (kdz_text_is(name, length, each->name)) {
             return each->sentence;
         }
+    }
+    if (kdz_text_is(name, length, EVERY_KERNELS)) {
+        return NULL;
     }
     text = KDZ_TEXT_IN(composed);
     kdz_text_add(&text, "this kernel has no ");

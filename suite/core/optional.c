@@ -9,6 +9,88 @@
 
 #define DEFAULT __attribute__((weak))
 
+/* ---- threads, for a kernel that lacks them ----------------------------------------------------
+ */
+DEFAULT kdz_handle kdz_thread_create(const struct kdz_thread_spec *spec)
+{
+    (void)spec;
+    return KDZ_UNSUPPORTED;
+}
+
+DEFAULT kdz_status kdz_thread_join(kdz_handle thread, uint32_t timeout_ticks)
+{
+    (void)thread;
+    (void)timeout_ticks;
+    return KDZ_UNSUPPORTED;
+}
+
+DEFAULT kdz_handle kdz_thread_self(void)
+{
+    return KDZ_UNSUPPORTED;
+}
+
+DEFAULT void kdz_thread_yield(void)
+{
+    /* There is no other thread. */
+}
+
+DEFAULT kdz_status kdz_delay_until(uint32_t *wake, uint32_t period_ticks)
+{
+    (void)wake;
+    (void)period_ticks;
+    return KDZ_UNSUPPORTED;
+}
+
+/* ---- semaphores and mutexes ------------------------------------------------------------------ */
+DEFAULT kdz_handle kdz_sem_create(kdz_sem_kind kind, uint32_t max, uint32_t initial)
+{
+    (void)kind;
+    (void)max;
+    (void)initial;
+    return KDZ_UNSUPPORTED;
+}
+
+DEFAULT kdz_status kdz_sem_take(kdz_handle sem, uint32_t timeout_ticks)
+{
+    (void)sem;
+    (void)timeout_ticks;
+    return KDZ_UNSUPPORTED;
+}
+
+DEFAULT kdz_status kdz_sem_give(kdz_handle sem)
+{
+    (void)sem;
+    return KDZ_UNSUPPORTED;
+}
+
+DEFAULT void kdz_sem_destroy(kdz_handle sem)
+{
+    (void)sem;
+}
+
+DEFAULT kdz_handle kdz_mutex_create(void)
+{
+    return KDZ_UNSUPPORTED;
+}
+
+DEFAULT kdz_status kdz_mutex_lock(kdz_handle mutex, uint32_t timeout_ticks)
+{
+    (void)mutex;
+    (void)timeout_ticks;
+    return KDZ_UNSUPPORTED;
+}
+
+DEFAULT kdz_status kdz_mutex_unlock(kdz_handle mutex)
+{
+    (void)mutex;
+    return KDZ_UNSUPPORTED;
+}
+
+DEFAULT void kdz_mutex_destroy(kdz_handle mutex)
+{
+    (void)mutex;
+}
+
 /* ---- interrupts ------------------------------------------------------------------------------ */
 DEFAULT kdz_status kdz_irq_connect(void (*handler)(struct kdz_isr *isr))
 {

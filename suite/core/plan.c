@@ -87,12 +87,24 @@ static bool in_range(struct kdz_plan_line *out, struct word about, uint32_t valu
 
 static const struct kdz_bench *find(const struct kdz_benches *benches, struct word name)
 {
+    const struct kdz_bench *found = NULL;
+
     for (const struct kdz_bench *const *each = benches->first; each != benches->end; each++) {
         if (kdz_text_is(name.first, name.length, (*each)->name)) {
-            return *each;
+            found = *each;
         }
     }
-    return NULL;
+    return found;
+}
+
+bool kdz_bench_replaced(const struct kdz_benches *benches, const struct kdz_bench *bench)
+{
+    size_t length = 0;
+
+    while (bench->name[length] != '\0') {
+        length++;
+    }
+    return find(benches, (struct word){bench->name, length}) != bench;
 }
 
 /* Which keys a line has given: a bit for each parameter, then two for the runner's own. */

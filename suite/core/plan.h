@@ -21,11 +21,15 @@ enum kdz_plan_kind {
 
 #define KDZ_PLAN_LINE_BYTES 256u /* with the ending zero */
 
-/* The registered benchmarks: [first, end). */
+/* The registered benchmarks: [first, end). Of two with one name the later one counts: a kernel that
+ * cannot run a benchmark as the suite has it brings its own (kernels/embassy). */
 struct kdz_benches {
     const struct kdz_bench *const *first;
     const struct kdz_bench *const *end;
 };
+
+/* A later one has its name. */
+bool kdz_bench_replaced(const struct kdz_benches *benches, const struct kdz_bench *bench);
 
 struct kdz_plan_line {
     enum kdz_plan_kind kind;

@@ -35,6 +35,13 @@ static void test_the_first_name_that_is_lacking_gives_the_sentence(void **state)
     assert_string_equal(kdz_lack("yield mutex suspend"), "this kernel has no mutex");
 }
 
+static void test_threads_need_no_registration(void **state)
+{
+    (void)state;
+    assert_null(kdz_lack("yield threads"));
+    assert_null(kdz_mechanism("threads")); /* it has no table */
+}
+
 static void test_what_the_system_denies_is_lacking_while_it_does(void **state)
 {
     (void)state;
@@ -74,6 +81,7 @@ int main(void)
         cmocka_unit_test_setup(test_the_first_name_that_is_lacking_gives_the_sentence, start),
         cmocka_unit_test_setup(test_what_the_system_denies_is_lacking_while_it_does, start),
         cmocka_unit_test_setup(test_the_table_ends, start),
+        cmocka_unit_test_setup(test_threads_need_no_registration, start),
         cmocka_unit_test_setup(test_a_limit_is_reported_with_its_number, start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,8 +12,9 @@ static const struct kdz_param params[] = {
     {"size_bytes", 60, 4, 600, NULL}, {"rank_a", 8, 1, 10, NULL}, {"policy", 0, 0, 2, words}};
 static const struct kdz_bench queue = {.name = "itc/queue", .params = params, .param_count = 3};
 static const struct kdz_bench queue_long = {.name = "itc/queue-round-trip"};
-static const struct kdz_bench *const table[] = {&queue_long, &queue};
-static const struct kdz_benches benches = {table, table + 2};
+static const struct kdz_bench replaced = {.name = "itc/queue"};
+static const struct kdz_bench *const table[] = {&replaced, &queue_long, &queue};
+static const struct kdz_benches benches = {table, table + 3};
 
 static struct kdz_point point;
 static struct kdz_plan_line read;
@@ -40,6 +41,16 @@ static void test_a_point_has_its_values_and_the_rest_by_default(void **state)
     assert_int_equal(point.samples, 1000);
     assert_int_equal(point.value[0], 60);
     assert_int_equal(point.value[1], 7);
+}
+
+static void test_of_one_name_the_later_benchmark_counts(void **state)
+{
+    (void)state;
+    assert_int_equal(kind_of("itc/queue id=3 samples=1"), KDZ_PLAN_POINT);
+    assert_ptr_equal(point.bench, &queue);
+    assert_true(kdz_bench_replaced(&benches, &replaced));
+    assert_false(kdz_bench_replaced(&benches, &queue));
+    assert_false(kdz_bench_replaced(&benches, &queue_long));
 }
 
 static void test_a_word_is_its_place_among_the_words(void **state)
@@ -146,6 +157,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_point_has_its_values_and_the_rest_by_default),
+        cmocka_unit_test(test_of_one_name_the_later_benchmark_counts),
         cmocka_unit_test(test_a_word_is_its_place_among_the_words),
         cmocka_unit_test(test_a_name_is_taken_whole),
         cmocka_unit_test(test_keys_come_in_any_order_and_space),

@@ -8,6 +8,8 @@ docs/kernels/threadx.md has the results on ThreadX itself.
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -88,12 +90,13 @@ def test_the_kernel_says_who_it_is(said: Said) -> None:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path: Path) -> Iterator[Path]:
     """A user's own CMake project, with the kernel elsewhere."""
     (tmp_path / "CMakeLists.txt").write_text(
         f'set(KDZ_TEST_FREERTOS "{freertos()}")\nadd_subdirectory({ADAPTER} adapter)\n'
     )
-    return tmp_path
+    yield tmp_path
+    shutil.rmtree(image_folder(TARGET, "counter", tmp_path))
 
 
 def test_a_project_of_the_users_is_built_as_it_says_and_described(project: Path) -> None:

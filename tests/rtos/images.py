@@ -65,6 +65,9 @@ def build(
         "KDZ_KERNEL_SOURCE": str(freertos()),
         **dict(options),
     }
+    if (inventory.root() / "kernels" / kernel / "Cargo.toml").is_file():
+        settings["KDZ_RUSTC"] = str(require("rustc"))
+        settings["KDZ_CARGO_TARGET"] = str(inventory.root() / "build" / "rust")
     with locked(folder):
         run(
             str(require("cmake")),

@@ -56,6 +56,8 @@ def rust_pins() -> dict[str, str]:
         *ROOT.glob("fieldbus/Cargo.toml"),
         *ROOT.glob("fieldbus/*/Cargo.toml"),
         *ROOT.glob("kernels/*/source/Cargo.toml"),
+        *ROOT.glob("kernels/*/Cargo.toml"),
+        *ROOT.glob("suite/rust/Cargo.toml"),
     ]:
         manifest = tomllib.loads(file.read_text())
         manifest |= manifest.get("workspace", {})

@@ -7,6 +7,10 @@
  * pools whose sizes are fixed when the image is built, because some kernels create everything from
  * a configuration file (TOPPERS/ASP) or from memory the application gives (RTX5). No kernel's type
  * and no kernel's header appears here.
+ *
+ * A framework whose tasks cannot block (kernels/embassy, kernels/rtic) says so under [lacks] as
+ * "threads". It leaves out the calls on threads, semaphores and mutexes, and brings benchmarks of
+ * its own (suite/rust).
  */
 #ifndef KADENZ_KERNEL_H
 #define KADENZ_KERNEL_H

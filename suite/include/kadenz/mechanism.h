@@ -109,6 +109,8 @@ struct kdz_mechanism {
 /* Registers an ability, beside the code that has it:
  *     KDZ_HAS(yield, "yield");
  *
+ *   threads               what every kernel has without registering it, unless its kernel.toml says
+ *                         under [lacks] why not
  *   suspend               kdz_thread_suspend and kdz_thread_resume
  *   yield                 kdz_thread_yield hands the core to the next thread of equal rank
  *   sem-counting          KDZ_SEM_COUNTING: a semaphore that counts above one

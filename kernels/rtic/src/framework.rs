@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the benchmarks use of RTIC: its asynchronous tasks, its wakers, and `Signal`, `Channel` and
+//! the SysTick monotonic of its companion crates.
+
+use core::cell::RefCell;
+use core::future::{poll_fn, Future};
+use core::task::Poll;
+
+use critical_section::Mutex;
+use kadenz_suite::framework::{
+    Flag, Framework, Gate, Link, Receiver, Role, Seat, Sender, Waiter, Way,
+};
+use kadenz_suite::{for_each_size, Point};
+use rtic_common::waker_registration::CriticalSectionWakerRegistration;
+use rtic_monotonics::Timebase;
+use rtic_sync::channel;
+use rtic_sync::signal::{Signal, SignalReader};
+
+use crate::app;
+use crate::machine::{self, Mono};
+
+/// The framework.
+pub struct Rtic;
+
+impl Framework for Rtic {
+    type Gate = WakerGate;
+    type Flag = SignalFlag;
+
+    fn gates() -> &'static [WakerGate; 2] {
+        static GATES: [WakerGate; 2] =
+            [const { WakerGate(CriticalSectionWakerRegistration::new()) }; 2];
+        &GATES
+    }
+
+    fn flags() -> &'static [SignalFlag; 2] {
+        static FLAGS: [SignalFlag; 2] = [const { SignalFlag(Signal::new()) }; 2];
+        &FLAGS
+    }
+
+    fn now() -> u32 {
+        machine::now()
+    }
+
+    fn until(tick: u32) -> impl Future<Output = ()> {
+        Mono::delay_until(<Mono as Timebase>::Instant::from_ticks(tick))
+    }
+
+    fn start(seat: Seat, role: Role, point: Point) {
+        app::start(seat, role, point);
+    }
+}
+
+/// The waker of a suspended task.
+pub struct WakerGate(CriticalSectionWakerRegistration);
+
+impl Gate for WakerGate {
+    #[inline(always)]
+    fn open(&self) {
+        self.0.wake();
+    }
+
+    #[inline(always)]
+    fn pass(&self) -> impl Future<Output = ()> {
+        let mut suspended = false;
+
+        poll_fn(move |context| {
+            if suspended {
+                return Poll::Ready(());
+            }
+            suspended = true;
+            self.0.register(context.waker());
+            Poll::Pending
+        })
+    }
+}
+
+/// RTIC's signal.
+pub struct SignalFlag(Signal<()>);
+
+impl Flag for SignalFlag {
+    type Waiter = SignalEnd;
+
+    #[inline(always)]
+    fn raise(&self) {
+        self.0.writer().write(());
+    }
+
+    fn waiter(&'static self) -> Self::Waiter {
+        SignalEnd(self.0.take_reader())
+    }
+}
+
+/// Its waiting end.
+pub struct SignalEnd(SignalReader<'static, ()>);
+
+impl Waiter for SignalEnd {
+    #[inline(always)]
+    fn wait(&mut self) -> impl Future<Output = ()> {
+        self.0.wait()
+    }
+}
+
+/// The sending end of a channel.
+pub struct SendEnd<const N: usize>(channel::Sender<'static, [u8; N], 1>);
+
+impl<const N: usize> Sender<N> for SendEnd<N> {
+    type Sent = Result<(), channel::NoReceiver<[u8; N]>>;
+
+    #[inline(always)]
+    fn send(&mut self, item: [u8; N]) -> impl Future<Output = Self::Sent> {
+        self.0.send(item)
+    }
+}
+
+/// The receiving end of a channel.
+pub struct ReceiveEnd<const N: usize>(channel::Receiver<'static, [u8; N], 1>);
+
+impl<const N: usize> Receiver<N> for ReceiveEnd<N> {
+    type Received = Result<[u8; N], channel::ReceiveError>;
+
+    #[inline(always)]
+    fn receive(&mut self) -> impl Future<Output = Self::Received> {
+        self.0.recv()
+    }
+
+    fn item(received: Self::Received) -> Option<[u8; N]> {
+        received.ok()
+    }
+}
+
+/// The ends that a task has. RTIC splits a channel once: between two records they rest here.
+type Ends<const N: usize> = (SendEnd<N>, ReceiveEnd<N>);
+
+struct Resting<const N: usize>(Mutex<RefCell<[Option<Ends<N>>; 2]>>);
+
+impl<const N: usize> Resting<N> {
+    const fn new() -> Self {
+        Self(Mutex::new(RefCell::new([None, None])))
+    }
+
+    fn put(&self, way: Way, ends: Ends<N>) {
+        critical_section::with(|cs| self.0.borrow_ref_mut(cs)[way as usize] = Some(ends));
+    }
+
+    fn take(&self, way: Way) -> Option<Ends<N>> {
+        critical_section::with(|cs| self.0.borrow_ref_mut(cs)[way as usize].take())
+    }
+}
+
+macro_rules! links {
+    ($($bytes:literal),+) => { $(
+        const _: () = {
+            static RESTING: Resting<$bytes> = Resting::new();
+
+            impl Link<$bytes> for Rtic {
+                type Sender = SendEnd<$bytes>;
+                type Receiver = ReceiveEnd<$bytes>;
+
+                fn ends(way: Way) -> Ends<$bytes> {
+                    if let Some(ends) = RESTING.take(way) {
+                        return ends;
+                    }
+                    let there = machine::channel!($bytes);
+                    let back = machine::channel!($bytes);
+                    RESTING.put(Way::There, (SendEnd(there.0), ReceiveEnd(back.1)));
+                    RESTING.put(Way::Back, (SendEnd(back.0), ReceiveEnd(there.1)));
+                    match RESTING.take(way) {
+                        Some(ends) => ends,
+                        None => panic!("a channel's ends are taken twice"),
+                    }
+                }
+
+                fn put_back(way: Way, sender: SendEnd<$bytes>, receiver: ReceiveEnd<$bytes>) {
+                    RESTING.put(way, (sender, receiver));
+                }
+            }
+        };
+    )+ };
+}
+for_each_size!(links);

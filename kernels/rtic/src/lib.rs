@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//! RTIC under the suite: the suite's main thread is the idle task, which all other tasks preempt.
+#![no_std]
+
+mod app;
+mod framework;
+mod machine;
+
+use kadenz_suite::{cyclic, irq, itc, micro, notify, register};
+
+use crate::framework::Rtic;
+
+register! {
+    TO_HANDLER: irq::ToHandler<Rtic>,
+    TO_TASK: irq::ToTask<Rtic>,
+    TASK_SWITCH: micro::TaskSwitch<Rtic>,
+    TASK_SWITCH_SAMPLED: micro::TaskSwitchSampled<Rtic>,
+    PREEMPTION: micro::Preemption<Rtic>,
+    PREEMPTION_SAMPLED: micro::PreemptionSampled<Rtic>,
+    QUEUE: itc::Queue<Rtic>,
+    QUEUE_ROUND_TRIP: itc::QueueRoundTrip<Rtic>,
+    QUEUE_ONE_WAY: itc::QueueOneWay<Rtic>,
+    FLAG_ONE_WAY: notify::OneWay<Rtic>,
+    FLAG_ROUND_TRIP: notify::RoundTrip<Rtic>,
+    WAKEUP_LATENCY: cyclic::WakeupLatency<Rtic>,
+}

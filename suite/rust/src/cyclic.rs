@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//! cyclic/wakeup-latency by the framework's timer: `suite/bench/cyclic_wakeup_latency.c`.
+
+use core::marker::PhantomData;
+
+use crate::abi::{self, About, Benchmark, Lanes, Param, Point};
+use crate::framework::{rank, run, seat, Framework, Role};
+
+const PERIOD_US: usize = 0;
+const RANK: usize = 1;
+/// From the start to the first period: the suite's main thread sleeps by then.
+const LEAD_TICKS: u32 = 20;
+
+/// Sleeps from period to period.
+pub async fn periodic<F: Framework>(point: Point) {
+    let period = point.ticks(PERIOD_US);
+    let mut wake = F::now() + LEAD_TICKS;
+
+    F::until(wake).await;
+    for _ in 0..point.samples() {
+        wake = wake.wrapping_add(period);
+        if wake.wrapping_sub(F::now()) as i32 <= 0 {
+            point.missed();
+            continue;
+        }
+        F::until(wake).await;
+        let woke = abi::end();
+
+        if point.woke(wake, period, woke) {
+            wake = F::now();
+        }
+    }
+}
+
+/// cyclic/wakeup-latency.
+pub struct WakeupLatency<F>(PhantomData<F>);
+
+impl<F: Framework> Benchmark for WakeupLatency<F> {
+    const ABOUT: About = About {
+        name: c"cyclic/wakeup-latency",
+        begins: c"moment for which the sleep was set",
+        ends: c"return of the sleep",
+        source: c"cyclictest -m -S -p97 -i1000; yoo2024, section 4.2",
+        needs: c"tick-due",
+        params: &[
+            Param::new(c"period_us", 1000, 1, 10_000_000),
+            rank(c"rank", 8),
+        ],
+        lanes: Lanes::PerCore,
+        self_timed: true,
+    };
+
+    fn measure(point: Point) {
+        run::<F>(point, &[(seat(point.param(RANK)), Role::Cyclic)]);
+    }
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+//! itc/queue by the framework's channel: yoo2024 algorithm 1, `suite/bench/itc_round_trip.c`.
+
+use core::marker::PhantomData;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use crate::abi::{self, About, Benchmark, Lanes, Param, Point, Refusal, Time};
+use crate::for_each_size;
+use crate::framework::{
+    rank, run, seats, Framework, Link, Links, Period, Receiver, Role, Seat, Sender, Way,
+};
+
+/// What is timed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    Reply,
+    Whole,
+    OneWay,
+}
+
+static ARRIVED: AtomicU32 = AtomicU32::new(0);
+
+const SIZE_BYTES: usize = 0;
+const PERIOD_US: usize = 1;
+const RANK_A: usize = 2;
+const RANK_B: usize = 3;
+const PARAMS: &[Param] = &[
+    Param::new(c"size_bytes", 60, 4, 600),
+    Param::new(c"period_us", 10_000, 0, 1_000_000),
+    rank(c"rank_a", 8),
+    rank(c"rank_b", 7),
+];
+
+/// Each message differs from the one before in every byte.
+fn compose<const N: usize>(sequence: u32) -> [u8; N] {
+    let mut item = [0; N];
+
+    for (i, byte) in item.iter_mut().enumerate() {
+        *byte = (sequence as u8).wrapping_add(i as u8);
+    }
+    item[..4].copy_from_slice(&sequence.to_le_bytes());
+    item
+}
+
+macro_rules! sized {
+    ($($bytes:literal),+) => {
+        const SIZES: &[u32] = &[$($bytes),+];
+
+        /// Task 1.
+        pub async fn send<F: Links>(point: Point, part: Part) {
+            match point.param(SIZE_BYTES) {
+                $($bytes => first::<F, $bytes>(point, part).await,)+
+                _ => {}
+            }
+        }
+
+        /// Task 2.
+        pub async fn reply<F: Links>(point: Point, part: Part) {
+            match point.param(SIZE_BYTES) {
+                $($bytes => second::<F, $bytes>(point, part).await,)+
+                _ => {}
+            }
+        }
+    };
+}
+for_each_size!(sized);
+
+async fn first<F: Link<N>, const N: usize>(point: Point, part: Part) {
+    let (mut sender, mut receiver) = F::ends(Way::There);
+    let mut period = Period::<F>::new(point.ticks(PERIOD_US));
+
+    for n in 0..point.samples() {
+        let sent = compose::<N>(n + 1);
+        let (begin, end, received) = match part {
+            Part::Reply => time_reply(sent, &mut sender, &mut receiver).await,
+            Part::Whole => time_whole(sent, &mut sender, &mut receiver).await,
+            Part::OneWay => time_one_way(sent, &mut sender, &mut receiver).await,
+        };
+
+        point.prove(
+            F::Receiver::item(received) == Some(compose::<N>(n + 1)),
+            c"the reply differs from the message",
+        );
+        if point.keep(0, begin, end) {
+            period.restart();
+        }
+        if !period.next().await {
+            point.overrun();
+            period.restart();
+        }
+    }
+    F::put_back(Way::There, sender, receiver);
+}
+
+async fn time_reply<R: Receiver<N>, const N: usize>(
+    sent: [u8; N],
+    sender: &mut impl Sender<N>,
+    receiver: &mut R,
+) -> (Time, Time, R::Received) {
+    sender.send(sent).await;
+    let begin = abi::begin();
+    let received = receiver.receive().await;
+    let end = abi::end();
+    (begin, end, received)
+}
+
+async fn time_whole<R: Receiver<N>, const N: usize>(
+    sent: [u8; N],
+    sender: &mut impl Sender<N>,
+    receiver: &mut R,
+) -> (Time, Time, R::Received) {
+    let begin = abi::begin();
+    sender.send(sent).await;
+    let received = receiver.receive().await;
+    let end = abi::end();
+    (begin, end, received)
+}
+
+async fn time_one_way<R: Receiver<N>, const N: usize>(
+    sent: [u8; N],
+    sender: &mut impl Sender<N>,
+    receiver: &mut R,
+) -> (Time, Time, R::Received) {
+    let begin = abi::begin();
+    sender.send(sent).await;
+    let received = receiver.receive().await;
+    (begin, ARRIVED.load(Relaxed), received)
+}
+
+async fn second<F: Link<N>, const N: usize>(point: Point, part: Part) {
+    let (mut sender, mut receiver) = F::ends(Way::Back);
+
+    for _ in 0..point.samples() {
+        let received = receiver.receive().await;
+        if part == Part::OneWay {
+            ARRIVED.store(abi::end(), Relaxed);
+        }
+        if let Some(item) = F::Receiver::item(received) {
+            sender.send(item).await;
+        }
+    }
+    F::put_back(Way::Back, sender, receiver);
+}
+
+// ---- the benchmarks -----------------------------------------------------------------------------
+/// The seats of task 1 and task 2.
+fn wanted(point: Point) -> Result<(Seat, Seat), Refusal> {
+    if !SIZES.contains(&point.param(SIZE_BYTES)) {
+        return Err(Refusal::Unsupported(
+            c"a channel's item is a type: this image has 4 bytes, and 60 to 600 in steps of 60",
+        ));
+    }
+    seats(point.param(RANK_A), point.param(RANK_B))
+}
+
+fn check(point: Point) -> Result<(), Refusal> {
+    wanted(point).map(|_| ())
+}
+
+fn measure<F: Framework>(point: Point, part: Part) {
+    if let Ok((a, b)) = wanted(point) {
+        run::<F>(point, &[(b, Role::Reply(part)), (a, Role::Send(part))]);
+    }
+}
+
+/// itc/queue.
+pub struct Queue<F>(PhantomData<F>);
+
+impl<F: Framework> Benchmark for Queue<F> {
+    const ABOUT: About = About {
+        name: c"itc/queue",
+        begins: c"return of task 1's send",
+        ends: c"return of task 1's receive of the reply",
+        source: c"yoo2024 algorithm 1",
+        needs: c"",
+        params: PARAMS,
+        lanes: Lanes::One,
+        self_timed: false,
+    };
+
+    fn setup(point: Point) -> Result<(), Refusal> {
+        check(point)
+    }
+
+    fn measure(point: Point) {
+        measure::<F>(point, Part::Reply);
+    }
+}
+
+/// itc/queue-round-trip.
+pub struct QueueRoundTrip<F>(PhantomData<F>);
+
+impl<F: Framework> Benchmark for QueueRoundTrip<F> {
+    const ABOUT: About = About {
+        name: c"itc/queue-round-trip",
+        begins: c"before task 1's send",
+        ..Queue::<F>::ABOUT
+    };
+
+    fn setup(point: Point) -> Result<(), Refusal> {
+        check(point)
+    }
+
+    fn measure(point: Point) {
+        measure::<F>(point, Part::Whole);
+    }
+}
+
+/// itc/queue-one-way.
+pub struct QueueOneWay<F>(PhantomData<F>);
+
+impl<F: Framework> Benchmark for QueueOneWay<F> {
+    const ABOUT: About = About {
+        name: c"itc/queue-one-way",
+        begins: c"before task 1's send",
+        ends: c"return of task 2's receive",
+        ..Queue::<F>::ABOUT
+    };
+
+    fn setup(point: Point) -> Result<(), Refusal> {
+        check(point)
+    }
+
+    fn measure(point: Point) {
+        measure::<F>(point, Part::OneWay);
+    }
+}
