@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
@@ -69,6 +70,21 @@ class Elf:
                 if section["sh_flags"] & _ALLOC
             ]
         return sorted(found, key=lambda section: section.address)
+
+    @cached_property
+    def riscv_extensions(self) -> set[str]:
+        """The single-letter extensions of a RISC-V image, base included: {"i", "m", "c"}.
+
+        Empty if the file does not say. Source: RISC-V ELF psABI, Tag_RISCV_arch.
+        """
+        from elftools.elf.elffile import ELFFile
+
+        with self.path.open("rb") as file:
+            section = ELFFile(file).get_section_by_name(".riscv.attributes")
+            found = re.search(rb"rv(?:32|64)([a-z0-9_]+)", section.data()) if section else None
+        words = found[1].decode().split("_") if found else []
+        letters = [re.sub(r"\d+p\d+$", "", word) for word in words]
+        return {letter for letter in letters if len(letter) == 1}
 
     @cached_property
     def sizes(self) -> Sizes:

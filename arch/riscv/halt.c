@@ -9,7 +9,7 @@
 #define SYS_EXIT_EXTENDED 0x20u
 #define ADP_STOPPED_APPLICATION_EXIT 0x20026u
 
-__attribute__((aligned(4), naked, noreturn)) static void stop_here(void)
+__attribute__((aligned(256), naked, noreturn)) static void stop_here(void)
 {
     __asm__ volatile("1: wfi\n j 1b\n");
 }

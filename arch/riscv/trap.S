@@ -4,7 +4,7 @@
  * for exceptions it does not handle. Saves a few registers and reports; never returns.
  */
     .section .text.kdz_trap, "ax"
-    .balign 64                      /* mtvec in direct mode wants 4; a CLIC-capable core wants 64 */
+    .balign 256                     /* mtvec in direct mode wants 4, a CLIC-capable core 64, Ibex 256 */
     .global kdz_trap
 kdz_trap:
     csrw    mscratch, t0

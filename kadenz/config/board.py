@@ -71,6 +71,33 @@ class GuestTier(FileModel, kw_only=True, frozen=True):
     clock_unit: str = "virtual ns"
 
 
+class RtlMemory(FileModel, kw_only=True, frozen=True):
+    """A memory of the simulated SoC."""
+
+    name: str  # "rom"
+    start: Annotated[int, msgspec.Meta(ge=0)]
+    bytes: Positive
+    wait: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0  # cycles of an access beyond the first
+
+
+class RtlTier(FileModel, kw_only=True, frozen=True):
+    """The image runs on a core compiled from its Verilog: exact cycles."""
+
+    core: str  # folder under instruments/rtl/cores/
+    memory: Annotated[tuple[RtlMemory, ...], msgspec.Meta(min_length=1)]
+    plan_address: int  # where the plan text is placed before reset
+    plan_bytes: Positive = 4096  # space there, including the terminating zero
+    timer_divider: Positive = 10  # core cycles in one count of mtime
+    uart: int = 0x10000000  # addresses of the devices
+    clint: int = 0x02000000
+    finisher: int = 0x00100000
+    caches: str = "none"  # of the core, in words: "4 KiB instructions, 4 KiB data"
+    # A run is stopped at this number of cycles, and at this number without output.
+    cycle_limit: Positive = 50_000_000_000
+    silence_limit: Positive = 1_000_000_000
+    clock_unit: str = "cycle"
+
+
 class BoardTier(FileModel, kw_only=True, frozen=True):
     """The image runs on silicon; frames come over a serial line."""
 
@@ -87,11 +114,14 @@ class Tiers(FileModel, kw_only=True, frozen=True):
     host: HostTier | None = None
     guest: GuestTier | None = None
     emulated: EmulatedTier | None = None
+    rtl: RtlTier | None = None
     board: BoardTier | None = None
 
     def names(self) -> list[str]:
         """The tiers in board.toml, from this machine outwards."""
-        return [t for t in ("host", "guest", "emulated", "board") if getattr(self, t) is not None]
+        return [
+            t for t in ("host", "guest", "emulated", "rtl", "board") if getattr(self, t) is not None
+        ]
 
 
 class Board(FileModel, kw_only=True, frozen=True):

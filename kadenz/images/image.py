@@ -75,8 +75,8 @@ def build_image(
             elf, entry = build_program(crate)
             return Image(elf, folder, entry)
     options = _options(target, board, instrument, source, extra)
-    if isa:
-        options["KDZ_ISA"] = isa
+    if isa or board.instruction_sets:
+        options["KDZ_ISA"] = isa or board.instruction_sets[0]
     contents = Contents(folder)
     with locked(folder):
         _configure(folder, target, options, source)

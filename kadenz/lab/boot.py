@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kadenz.errors import TargetFailed
-from kadenz.targets.base import KnowsItsEnd, Target
+from kadenz.targets.base import KnowsItsEnd, RunsAhead, Target
 from kadenz.wire.decoder import Decoder
 from kadenz.wire.messages import Fault
 from kadenz.wire.records import Assembler
@@ -136,7 +136,8 @@ class _Listener:
         if self._stop_until is not None and now > self._stop_until:
             return _End(stopped=True)
         silent_s = now - self._heard_at
-        if silent_s > self._execution.silence_s():
+        bounded = isinstance(self._target, RunsAhead)
+        if not bounded and silent_s > self._execution.silence_s():
             return self._silent(_hung(self._name, self._target, self._assembler, silent_s))
         return None
 

@@ -9,6 +9,7 @@ from kadenz.config import inventory, manifest
 from kadenz.config.params import number
 from kadenz.errors import KadenzError, WireDamaged
 from kadenz.host.tracefs import traced
+from kadenz.lab.ahead import Ahead
 from kadenz.lab.boot import Execution, Outcome, run_plan
 from kadenz.lab.condition import Running
 from kadenz.lab.events import by_kind, enter_events
@@ -47,14 +48,28 @@ class Boots:
         benchmark does not cost the rest.
         """
         job = self._job
-        emulated = inventory.board(job.name.board).tier.emulated
-        room = emulated.plan_bytes if job.name.tier == "emulated" and emulated else None
-        for batch in batches(job.points, room):
-            for points in self._apart(batch):
+        tiers = inventory.board(job.name.board).tier
+        tier = {"emulated": tiers.emulated, "rtl": tiers.rtl}.get(job.name.tier)
+        room = tier.plan_bytes if tier is not None else None
+        apart = [points for batch in batches(job.points, room) for points in self._apart(batch)]
+        self._ahead = Ahead(
+            job.make, [plan_text(points) for points in apart] if self._alone else []
+        )
+        try:
+            for points in apart:
                 why = self._until_measured(points)
                 if why:
                     return why
+        finally:
+            self._ahead.close()
         return ""
+
+    @property
+    def _alone(self) -> bool:
+        """Whether each point has a boot of its own: its figures then depend on no other point, and
+        points can be simulated beside each other.
+        """
+        return self._job.name.tier == "rtl"
 
     def _until_measured(self, points: Sequence[Point]) -> str:
         session, left = self._session, list(points)
@@ -85,6 +100,9 @@ class Boots:
 
     def _apart(self, points: Sequence[Point]) -> Iterator[list[Point]]:
         """A point that may end with a trace has an execution, and so a trace, of its own."""
+        if self._alone:
+            yield from ([point] for point in points)
+            return
         together: list[Point] = []
         for point in points:
             if not self._may_stop([point]):
@@ -100,12 +118,13 @@ class Boots:
     def _boot(self, points: Sequence[Point]) -> Outcome:
         """One execution of the image with these points."""
         job, writer, session = self._job, self._writer, self._session
-        target = job.make()
+        target = self._ahead.take(plan_text(points))
         assembler = Assembler(session, expects_samples=not session.scoped)
 
         def keep_up() -> None:
             writer.keep_up()
             session.look()
+            self._ahead.keep_up()
 
         settings = job.settings()  # as they are when the target reads them
         with (

@@ -57,6 +57,8 @@ class Setup:
     kernel_source: Path | None = None  # a tree of the kernel, None: the pinned one
     image: Path | None = None  # that another build made, None: kadenz builds it
     port: str = ""  # a board's serial line
+    # Of memories of a simulated SoC, by name; those that are not named keep the board's.
+    wait_states: Mapping[str, int] = field(default_factory=dict)
     isa: str = ""  # instruction set of the image, "": the board's first
     guest: Guest | None = None  # the kernel that boots, for tier guest
     allowed: frozenset[Allowance] = frozenset()

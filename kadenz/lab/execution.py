@@ -18,6 +18,7 @@ from kadenz.images.image import Image, build_image
 from kadenz.lab import tuning_in_force
 from kadenz.lab.condition import Allowance, Setup
 from kadenz.lab.guests import default_guest, guest_image, guest_target
+from kadenz.targets import rtl_core
 from kadenz.targets.base import Target
 from kadenz.targets.process import ProcessTarget
 
@@ -33,6 +34,9 @@ def image_of(
         return given_image(name, setup.image, instrument)
     if setup.guest is not None:
         return guest_image(name, setup.guest, extra_bench)
+    rtl = inventory.board(name.board).tier.rtl
+    if name.tier == "rtl" and rtl is not None:
+        rtl_core.build(rtl.core)
     return build_image(
         name, instrument, tree=setup.kernel_source, extra_bench=extra_bench, isa=setup.isa
     )
@@ -66,6 +70,10 @@ def make_target(name: TargetName, instrument: str, image: Image, setup: Setup) -
         from kadenz.targets.qemu import QemuTarget
 
         return QemuTarget(tiers.emulated, image.elf)
+    if name.tier == "rtl" and tiers.rtl is not None:
+        from kadenz.targets.rtl import RtlTarget
+
+        return RtlTarget(tiers.rtl, image.elf, setup.wait_states, scoped=instrument == "scope")
     if name.tier == "board" and tiers.board is not None:
         from kadenz.targets.serial_board import BoardTarget
 
@@ -93,11 +101,13 @@ def check_tools(name: TargetName) -> None:
     tier = {"emulated": tiers.emulated, "guest": tiers.guest}.get(name.tier)
     if tier is not None:
         tools.require(tier.qemu)
+    if name.tier == "rtl" and tiers.rtl is not None:
+        rtl_core.require(tiers.rtl.core)
 
 
 def scoped(name: TargetName) -> bool:
-    """Whether the scope, a plugin of QEMU, can watch this tier."""
-    return name.tier == "emulated"
+    """Whether the scope can watch this tier from outside."""
+    return name.tier in ("emulated", "rtl")
 
 
 def clock_unit(name: TargetName, board: Board) -> str:
@@ -106,6 +116,7 @@ def clock_unit(name: TargetName, board: Board) -> str:
         "host": board.tier.host,
         "guest": board.tier.guest,
         "emulated": board.tier.emulated,
+        "rtl": board.tier.rtl,
         "board": board.tier.board,
     }[name.tier]
     return tier.clock_unit if tier is not None else "tick"

@@ -35,6 +35,20 @@ class Target(Protocol):
 
 
 @runtime_checkable
+class RunsAhead(Target, Protocol):
+    """A target that can run before it is read, and ends by itself, by its own time.
+
+    Silence of it means nothing: this machine may be slow.
+    """
+
+    def begin(self, plan: str) -> None:
+        """Starts the image with a plan; `open` then goes on with it."""
+
+    def running(self) -> bool:
+        """Whether it has begun and not ended."""
+
+
+@runtime_checkable
 class KnowsItsEnd(Protocol):
     """A target that knows why it ended early."""
 

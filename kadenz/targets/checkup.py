@@ -14,7 +14,7 @@ from kadenz.config.board import Board
 from kadenz.config.kernel import GuestKernels, Kernel
 from kadenz.config.target_name import TargetName, known_targets, own_source, parse_target
 from kadenz.errors import KadenzError, ToolMissing
-from kadenz.targets import guest_kernel
+from kadenz.targets import guest_kernel, rtl_core
 from kadenz.tools import Need, Tool
 
 LookUp = Callable[[Need], Tool]
@@ -90,6 +90,12 @@ def _check(
         missing.append(_machine(emulator, board.tier.emulated.machine))
         for_scope.append(_plugin_header(emulator))
         note = "counts instructions, not the time of a board"
+    if name.tier == "rtl" and board.tier.rtl is not None:
+        try:
+            rtl_core.require(board.tier.rtl.core)
+        except KadenzError as error:
+            missing.append(Missing(error.message, error.remedy))
+        note = "exact cycles of a core compiled from its Verilog"
     guest = board.tier.guest
     if name.tier == "guest" and guest is not None and kernel is not None and kernel.guest:
         emulator = look_up(tools.need(guest.qemu))

@@ -23,6 +23,9 @@ _Noreturn void kdz_riscv_exception(const uint32_t *saved);
 /* Where an exception ends that nobody handles: a vector for mtvec, in trap.S. */
 void kdz_trap(void);
 
+/* From here on every trap goes to the kernel's handler, which its port names kdz_riscv_handler. */
+void kdz_riscv_take_traps(void);
+
 /* Asks a debugger or emulator to end with `code` (RISC-V semihosting), else stops here. */
 _Noreturn void kdz_arch_halt(int code);
 

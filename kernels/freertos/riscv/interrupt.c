@@ -18,11 +18,9 @@ KDZ_HAS(interrupt, "interrupt");
 
 static void (*connected)(struct kdz_isr *isr);
 
-extern void freertos_risc_v_trap_handler(void);
-
 void kdz_freertos_arch_start(void)
 {
-    __asm__ volatile("csrw mtvec, %0" : : "r"(freertos_risc_v_trap_handler));
+    kdz_riscv_take_traps();
 }
 
 kdz_status kdz_irq_connect(void (*handler)(struct kdz_isr *isr))

@@ -8,11 +8,9 @@
 
 #include <kdz_riscv.h>
 
-extern void freertos_risc_v_trap_handler(void);
-
 void kdz_freertos_arch_start(void)
 {
-    __asm__ volatile("csrw mtvec, %0" : : "r"(freertos_risc_v_trap_handler));
+    kdz_riscv_take_traps();
 }
 
 /* The one interrupt it passes on besides the tick. No peripheral of the suite raises it. */

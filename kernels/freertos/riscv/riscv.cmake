@@ -4,6 +4,8 @@ set(freertos_port ${freertos}/portable/GCC/RISC-V)
 target_sources(freertos PRIVATE ${freertos_port}/port.c ${freertos_port}/portASM.S)
 target_include_directories(freertos SYSTEM PUBLIC ${freertos_port})
 target_compile_definitions(kadenz-suite PRIVATE KDZ_FREERTOS_PORT="GCC/RISC-V")
+target_link_options(kadenz-suite PRIVATE
+    -Wl,--defsym=kdz_riscv_handler=freertos_risc_v_trap_handler)
 
 # Registers of the chip beyond the standard ones: none.
 foreach(extension RISCV_MTIME_CLINT_no_extensions RV32I_CLINT_no_extensions)

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A core with memory, SiFive's CLINT and test finisher, and a 16550: QEMU's machine `virt`, and the
+ * bench of instruments/rtl. A board of such a core gives the addresses and a linker script.
+ */
+#include "kadenz/board.h"
+
+#include <kdz_riscv.h>
+
+#define REGISTER(address) (*(volatile uint32_t *)(address))
+#define CLINT_MSIP REGISTER(KDZ_SOFTCORE_CLINT)
+#define UART_TRANSMIT (*(volatile uint8_t *)KDZ_SOFTCORE_UART)
+#define FINISHER REGISTER(KDZ_SOFTCORE_FINISHER)
+#define FINISH_PASS 0x5555u
+#define FINISH_FAIL 0x3333u
+#define MIE_MSIE (1u << 3)
+
+extern uint32_t kdz_storage[];
+extern uint32_t kdz_storage_end[];
+extern const char kdz_plan_page[];
+
+const char *kdz_board_name(void)
+{
+    return KDZ_SOFTCORE_NAME;
+}
+
+void kdz_board_init(void)
+{
+    CLINT_MSIP = 0;
+    __asm__ volatile("csrs mie, %0" : : "r"(MIE_MSIE));
+}
+
+uint32_t kdz_board_timer_hz(void)
+{
+    return KDZ_BOARD_TIMER_HZ;
+}
+
+/* The transmitter is always ready: on the bench a byte takes one store, in QEMU as well. */
+void kdz_console_write(const uint8_t *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        UART_TRANSMIT = bytes[i];
+    }
+}
+
+int kdz_console_read(void)
+{
+    return -1; /* the plan is in its page */
+}
+
+const char *kdz_board_plan(void)
+{
+    const uint8_t first = (uint8_t)kdz_plan_page[0];
+    return first == 0xffu || first == 0u ? NULL : kdz_plan_page;
+}
+
+void kdz_board_irq_raise(void)
+{
+    CLINT_MSIP = 1;
+    (void)CLINT_MSIP; /* waits until the store has arrived: the interrupt comes before the return */
+}
+
+void kdz_board_irq_acknowledge(void)
+{
+    CLINT_MSIP = 0;
+    (void)CLINT_MSIP; /* as above: else the interrupt could be taken twice */
+}
+
+struct kdz_storage kdz_board_storage(void)
+{
+    return (struct kdz_storage){kdz_storage, (size_t)(kdz_storage_end - kdz_storage)};
+}
+
+size_t kdz_board_cores(void)
+{
+    return 1;
+}
+
+_Noreturn void kdz_board_halt(int code)
+{
+    FINISHER = code == 0 ? FINISH_PASS : (uint32_t)code << 16 | FINISH_FAIL;
+    kdz_arch_halt(code); /* where there is no finisher */
+}

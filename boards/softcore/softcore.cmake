@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# A RISC-V core in the SoC of instruments/rtl. A board sets KDZ_BOARD_CLINT_ADDRESS and calls
+# kdz_softcore(NAME UART FINISHER).
+set(KDZ_BOARD_ARCH riscv)
+set(softcore ${CMAKE_CURRENT_LIST_DIR})
+
+function(kdz_softcore name uart finisher)
+    target_sources(kadenz-suite PRIVATE ${softcore}/board.c ${softcore}/jump.S)
+    target_include_directories(kadenz-suite PRIVATE ${softcore}/include)
+    target_link_options(kadenz-suite PRIVATE -nostartfiles -T${KDZ_BOARD_DIR}/link.ld -L${softcore})
+    set_property(TARGET kadenz-suite APPEND PROPERTY LINK_DEPENDS
+        ${KDZ_BOARD_DIR}/link.ld ${softcore}/sections.ld)
+    target_compile_definitions(kadenz-suite PRIVATE
+        KDZ_SOFTCORE_NAME="${name}"
+        KDZ_SOFTCORE_CLINT=${KDZ_BOARD_CLINT_ADDRESS}u
+        KDZ_SOFTCORE_UART=${uart}u
+        KDZ_SOFTCORE_FINISHER=${finisher}u)
+    target_compile_definitions(kadenz-board INTERFACE
+        # mtime counts 10 MHz, a tenth of the core's nominal clock.
+        KDZ_BOARD_TIMER_HZ=10000000u
+        KDZ_BOARD_TICK_HZ=1000u
+        # Memory for the threads and objects of a kernel that allocates.
+        KDZ_BOARD_HEAP_BYTES=32768u
+        # Largest message of itc/.
+        KDZ_MESSAGE_BYTES_MAX=3072u)
+endfunction()

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a verilated core shows to the bench. A folder of cores/ implements it for its bus.
+ *
+ * A clock cycle has two halves. low() gives the core the answers of the cycle before and its
+ * interrupts, and returns what it asks of memory. high() gives it what memory says now, and lets
+ * the clock rise.
+ */
+#ifndef KADENZ_RTL_CORE_HPP
+#define KADENZ_RTL_CORE_HPP
+
+#include <cstdint>
+#include <memory>
+
+namespace kadenz
+{
+
+struct Request {
+    bool valid = false;
+    bool write = false;
+    std::uint8_t lanes = 0xf; /* bytes of the word that are written */
+    std::uint32_t address = 0;
+    std::uint32_t data = 0;
+};
+
+struct Answer {
+    bool granted = false;  /* taken in this cycle */
+    bool answered = false; /* `data` and `error` are valid in this cycle */
+    bool error = false;
+    std::uint32_t data = 0;
+};
+
+struct Requests {
+    Request instruction;
+    Request data;
+};
+
+struct Interrupts {
+    bool software = false;
+    bool timer = false;
+};
+
+class Core
+{
+  public:
+    virtual ~Core() = default;
+    virtual void reset(std::uint32_t hart, std::uint32_t entry) = 0;
+    virtual Requests low(Interrupts interrupts) = 0;
+    virtual void high(const Answer &instruction, const Answer &data) = 0;
+    /* Waits for an interrupt, and nothing else happens in it. */
+    virtual bool asleep() const = 0;
+    virtual std::uint32_t pc() const = 0;
+    /* Time went on while it slept: `clocked` cycles of the bench, then `skipped` ones. Adds to
+     * mcycle what the core itself did not count. */
+    virtual void slept(std::uint64_t clocked, std::uint64_t skipped) = 0;
+};
+
+std::unique_ptr<Core> make_core();
+
+} // namespace kadenz
+
+#endif

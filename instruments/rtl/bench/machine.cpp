@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace kadenz
+{
+namespace
+{
+
+constexpr std::uint64_t NEVER = UINT64_MAX;
+constexpr std::uint32_t MTIMECMP = 0x4000u, MTIME = 0xbff8u, CLINT_BYTES = 0x10000u;
+constexpr std::uint32_t UART_BYTES = 8u, LINE_STATUS = 5u, TRANSMITTER_EMPTY = 0x60u;
+constexpr std::uint32_t FINISH_PASS = 0x5555u, FINISH_FAIL = 0x3333u;
+constexpr std::uint32_t LAST_MARK = 0xffffffffu;
+
+std::uint32_t word_of(const Request &request, std::uint32_t before)
+{
+    std::uint32_t mask = 0;
+    for (unsigned lane = 0; lane < 4; lane++) {
+        if ((request.lanes >> lane & 1u) != 0) {
+            mask |= 0xffu << (8u * lane);
+        }
+    }
+    return (before & ~mask) | (request.data & mask);
+}
+
+/* The byte that a store writes; the first lane if it writes several. */
+std::uint8_t byte_of(const Request &request)
+{
+    unsigned lane = 0;
+    while (lane < 3 && (request.lanes >> lane & 1u) == 0) {
+        lane++;
+    }
+    return static_cast<std::uint8_t>(request.data >> (8u * lane));
+}
+
+void put(std::FILE *file, std::uint64_t value, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++) {
+        std::fputc(static_cast<int>(value >> (8u * i) & 0xffu), file);
+    }
+}
+
+} // namespace
+
+Machine::Machine(std::vector<Memory> memories, Map map, unsigned cores, unsigned timer_divider)
+    : memories_(std::move(memories)), map_(map), divider_(timer_divider), ports_(2u * cores),
+      msip_(cores, 0), mtimecmp_(cores, NEVER)
+{
+}
+
+void Machine::cycle(const std::vector<Requests> &requests, std::vector<Answer> &answers)
+{
+    for (std::size_t core = 0; core < requests.size(); core++) {
+        serve(ports_[2 * core], requests[core].instruction, answers[2 * core]);
+        serve(ports_[2 * core + 1], requests[core].data, answers[2 * core + 1]);
+    }
+    now_++;
+}
+
+Interrupts Machine::interrupts(unsigned core) const
+{
+    return {(msip_[core] & 1u) != 0, mtime() >= mtimecmp_[core]};
+}
+
+bool Machine::timer_set() const
+{
+    return std::any_of(mtimecmp_.begin(), mtimecmp_.end(), [](auto at) { return at != NEVER; });
+}
+
+std::uint64_t Machine::until_timer() const
+{
+    const std::uint64_t first = *std::min_element(mtimecmp_.begin(), mtimecmp_.end());
+    if (first == NEVER || first < 2u) {
+        return 0;
+    }
+    const std::uint64_t wanted = (first - 2u) * divider_;
+    return wanted > now_ ? wanted - now_ : 0;
+}
+
+Memory *Machine::memory_at(std::uint32_t address, std::uint32_t bytes)
+{
+    for (Memory &memory : memories_) {
+        const std::uint32_t offset = address - memory.start;
+        if (offset < memory.bytes.size() && bytes <= memory.bytes.size() - offset) {
+            return &memory;
+        }
+    }
+    return nullptr;
+}
+
+void Machine::watch(std::uint32_t address, std::FILE *file)
+{
+    watched_ = address;
+    trace_ = file;
+    std::fputs("KDZSCOPE", file);
+    put(file, 1, 4);  /* version: instruments/scope/README.md */
+    put(file, 32, 4); /* bytes of this header */
+    put(file, 12, 4); /* bytes of an event */
+    put(file, 0, 4);
+    put(file, address, 8);
+}
+
+void Machine::end_watch()
+{
+    if (trace_ != nullptr) {
+        put(trace_, marks_, 8);
+        put(trace_, LAST_MARK, 4);
+        trace_ = nullptr;
+    }
+}
+
+void Machine::mark(std::uint32_t value)
+{
+    if (value == 0) {
+        return; /* start-up clears memory */
+    }
+    put(trace_, now_, 8);
+    put(trace_, value, 4);
+    marks_++;
+}
+
+void Machine::serve(Port &port, const Request &request, Answer &answer)
+{
+    answer.granted = answer.answered = false;
+    if (!port.busy) {
+        if (!request.valid) {
+            return;
+        }
+        const Memory *memory = memory_at(request.address, 4);
+        answer.granted = port.busy = true;
+        port.left = memory != nullptr ? memory->wait : 0;
+        port.request = request;
+    }
+    if (port.left > 0) {
+        port.left--;
+        return;
+    }
+    perform(port.request, answer);
+    answer.answered = true;
+    port.busy = false;
+}
+
+void Machine::perform(const Request &request, Answer &answer)
+{
+    const std::uint32_t address = request.address & ~3u;
+    Memory *memory = memory_at(address, 4);
+    answer.error = false;
+    answer.data = 0;
+    if (memory == nullptr) {
+        if (!device(request, answer)) {
+            answer.error = true;
+            fault_address_ = request.address;
+        }
+        return;
+    }
+    std::uint8_t *place = &memory->bytes[address - memory->start];
+    std::memcpy(&answer.data, place, 4);
+    if (request.write) {
+        const std::uint32_t word = word_of(request, answer.data);
+        std::memcpy(place, &word, 4);
+        if (trace_ != nullptr && address == watched_) {
+            mark(word);
+        }
+    }
+}
+
+bool Machine::device(const Request &request, Answer &answer)
+{
+    if (request.address - map_.uart < UART_BYTES) {
+        if (request.write && (request.lanes & 1u) != 0 && request.address - map_.uart < 4u) {
+            std::putchar(byte_of(request));
+            written_++;
+        }
+        answer.data = TRANSMITTER_EMPTY << (8u * (LINE_STATUS & 3u));
+        return true;
+    }
+    if (request.address - map_.clint < CLINT_BYTES) {
+        answer.data = clint((request.address & ~3u) - map_.clint, request);
+        return true;
+    }
+    if (request.address - map_.finisher < 4u) {
+        if (request.write && (request.data & 0xffffu) == FINISH_PASS) {
+            finished_ = true;
+        } else if (request.write && (request.data & 0xffffu) == FINISH_FAIL) {
+            finished_ = true;
+            code_ = static_cast<int>(request.data >> 16u);
+        }
+        return true;
+    }
+    return false;
+}
+
+std::uint32_t Machine::clint(std::uint32_t offset, const Request &request)
+{
+    if (offset >= MTIME) {
+        return static_cast<std::uint32_t>(mtime() >> (offset == MTIME ? 0u : 32u));
+    }
+    if (offset >= MTIMECMP) {
+        const std::size_t core = (offset - MTIMECMP) / 8u;
+        if (core >= mtimecmp_.size()) {
+            return 0;
+        }
+        const unsigned shift = (offset & 4u) != 0 ? 32u : 0u;
+        std::uint64_t &at = mtimecmp_[core];
+        const auto before = static_cast<std::uint32_t>(at >> shift);
+        if (request.write) {
+            const std::uint64_t word = word_of(request, before);
+            at = (at & ~(0xffffffffull << shift)) | word << shift;
+        }
+        return before;
+    }
+    const std::size_t core = offset / 4u;
+    if (core >= msip_.size()) {
+        return 0;
+    }
+    if (request.write) {
+        msip_[core] = word_of(request, msip_[core]) & 1u;
+    }
+    return msip_[core];
+}
+
+} // namespace kadenz

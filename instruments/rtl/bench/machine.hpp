@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory with wait states, timer and software interrupts, console, and the register that ends a
+ * run: the map of QEMU's machine `virt` by default, so that one image runs on both.
+ */
+#ifndef KADENZ_RTL_MACHINE_HPP
+#define KADENZ_RTL_MACHINE_HPP
+
+#include "core.hpp"
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace kadenz
+{
+
+struct Memory {
+    std::string name; /* "rom" */
+    std::uint32_t start = 0;
+    std::uint32_t wait = 0; /* cycles that an access takes beyond the first */
+    std::vector<std::uint8_t> bytes;
+};
+
+struct Map {
+    std::uint32_t uart = 0x10000000u;     /* transmit register of a 16550 */
+    std::uint32_t clint = 0x02000000u;    /* msip, mtimecmp, mtime: SiFive's layout */
+    std::uint32_t finisher = 0x00100000u; /* SiFive's test finisher */
+};
+
+class Machine
+{
+  public:
+    Machine(std::vector<Memory> memories, Map map, unsigned cores, unsigned timer_divider);
+
+    /* One cycle of all ports: two for each core, instructions before data. */
+    void cycle(const std::vector<Requests> &requests, std::vector<Answer> &answers);
+    Interrupts interrupts(unsigned core) const;
+
+    /* Cycles until two counts before the first timer interrupt; 0 if it is near or past. */
+    std::uint64_t until_timer() const;
+    bool timer_set() const;
+    void skip(std::uint64_t cycles)
+    {
+        now_ += cycles;
+    }
+    std::uint64_t now() const
+    {
+        return now_;
+    }
+
+    bool finished() const
+    {
+        return finished_;
+    }
+    int code() const
+    {
+        return code_;
+    }
+    std::uint64_t written() const
+    {
+        return written_;
+    }
+    std::uint32_t fault_address() const
+    {
+        return fault_address_;
+    }
+
+    Memory *memory_at(std::uint32_t address, std::uint32_t bytes);
+    /* Stores to this word are written to `file` with their cycle. */
+    void watch(std::uint32_t address, std::FILE *file);
+    void end_watch();
+
+  private:
+    struct Port {
+        bool busy = false;
+        std::uint32_t left = 0;
+        Request request;
+    };
+
+    void serve(Port &port, const Request &request, Answer &answer);
+    void perform(const Request &request, Answer &answer);
+    bool device(const Request &request, Answer &answer);
+    std::uint32_t clint(std::uint32_t offset, const Request &request);
+    std::uint64_t mtime() const
+    {
+        return now_ / divider_;
+    }
+    void mark(std::uint32_t value);
+
+    std::vector<Memory> memories_;
+    Map map_;
+    unsigned divider_;
+    std::vector<Port> ports_;
+    std::vector<std::uint32_t> msip_;
+    std::vector<std::uint64_t> mtimecmp_;
+    std::uint64_t now_ = 0;
+    std::uint64_t written_ = 0; /* bytes of output */
+    std::uint32_t fault_address_ = 0;
+    bool finished_ = false;
+    int code_ = 0;
+    std::uint32_t watched_ = 0;
+    std::FILE *trace_ = nullptr;
+    std::uint64_t marks_ = 0;
+};
+
+} // namespace kadenz
+
+#endif

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ibex on the bench. Its bus takes a request in one cycle and has the answer in a later one.
+#include "core.hpp"
+
+#include "Vcore.h"
+#include "Vcore___024root.h"
+
+namespace kadenz
+{
+namespace
+{
+
+constexpr std::uint32_t BOOT_OFFSET = 0x80u; /* the first instruction is there (Ibex manual) */
+constexpr int RESET_CYCLES = 8;
+
+class Ibex final : public Core
+{
+  public:
+    void reset(std::uint32_t hart, std::uint32_t entry) override
+    {
+        core_.hart_id = hart;
+        core_.boot_address = entry - BOOT_OFFSET;
+        core_.reset_n = 0;
+        for (int i = 0; i < RESET_CYCLES; i++) {
+            clock(0);
+            clock(1);
+        }
+        core_.reset_n = 1;
+    }
+
+    Requests low(Interrupts interrupts) override
+    {
+        core_.irq_software = interrupts.software;
+        core_.irq_timer = interrupts.timer;
+        core_.instr_rvalid = instruction_.answered;
+        core_.instr_rdata = instruction_.data;
+        core_.instr_err = instruction_.error;
+        core_.data_rvalid = data_.answered;
+        core_.data_rdata = data_.data;
+        core_.data_err = data_.error;
+        clock(0);
+        Requests requests;
+        requests.instruction.valid = core_.instr_req != 0;
+        requests.instruction.address = core_.instr_addr;
+        requests.data.valid = core_.data_req != 0;
+        requests.data.write = core_.data_we != 0;
+        requests.data.lanes = core_.data_be;
+        requests.data.address = core_.data_addr;
+        requests.data.data = core_.data_wdata;
+        return requests;
+    }
+
+    void high(const Answer &instruction, const Answer &data) override
+    {
+        core_.instr_gnt = instruction.granted;
+        core_.data_gnt = data.granted;
+        instruction_ = instruction;
+        data_ = data;
+        clock(1);
+    }
+
+    bool asleep() const override
+    {
+        return core_.asleep != 0;
+    }
+
+    std::uint32_t pc() const override
+    {
+        return core_.rootp->kdz_core__DOT__core__DOT__u_ibex_core__DOT__pc_id;
+    }
+
+    /* Its clock, and with it mcycle, stands still while it sleeps. */
+    void slept(std::uint64_t clocked, std::uint64_t skipped) override
+    {
+        core_.rootp
+            ->kdz_core__DOT__core__DOT__u_ibex_core__DOT__cs_registers_i__DOT__mcycle_counter_i__DOT__counter_q +=
+            clocked + skipped;
+    }
+
+  private:
+    void clock(unsigned level)
+    {
+        core_.clk = level & 1u;
+        core_.eval();
+    }
+
+    Vcore core_;
+    Answer instruction_, data_;
+};
+
+} // namespace
+
+std::unique_ptr<Core> make_core()
+{
+    return std::make_unique<Ibex>();
+}
+
+} // namespace kadenz

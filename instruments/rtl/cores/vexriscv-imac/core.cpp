@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// VexRiscv with caches on the bench. Its buses are Wishbone: a request is held until its answer.
+#include "core.hpp"
+
+#include "Vcore.h"
+#include "Vcore_VexRiscv.h"
+
+namespace kadenz
+{
+namespace
+{
+
+constexpr int RESET_CYCLES = 8;
+constexpr unsigned WFI = 2; /* of EnvCtrlEnum in the Verilog */
+
+class VexRiscv final : public Core
+{
+  public:
+    void reset(std::uint32_t hart, std::uint32_t entry) override
+    {
+        (void)hart; /* mhartid is always 0 */
+        core_.externalResetVector = entry;
+        core_.reset = 1;
+        for (int i = 0; i < RESET_CYCLES; i++) {
+            clock(0);
+            clock(1);
+        }
+        core_.reset = 0;
+    }
+
+    Requests low(Interrupts interrupts) override
+    {
+        core_.softwareInterrupt = interrupts.software;
+        core_.timerInterrupt = interrupts.timer;
+        core_.iBusWishbone_ACK = 0;
+        core_.dBusWishbone_ACK = 0;
+        clock(0);
+        Requests requests;
+        requests.instruction.valid = core_.iBusWishbone_CYC != 0 && core_.iBusWishbone_STB != 0;
+        requests.instruction.address = core_.iBusWishbone_ADR << 2u;
+        requests.data.valid = core_.dBusWishbone_CYC != 0 && core_.dBusWishbone_STB != 0;
+        requests.data.write = core_.dBusWishbone_WE != 0;
+        requests.data.lanes = core_.dBusWishbone_SEL;
+        requests.data.address = core_.dBusWishbone_ADR << 2u;
+        requests.data.data = core_.dBusWishbone_DAT_MOSI;
+        return requests;
+    }
+
+    void high(const Answer &instruction, const Answer &data) override
+    {
+        core_.iBusWishbone_ACK = instruction.answered;
+        core_.iBusWishbone_DAT_MISO = instruction.data;
+        core_.iBusWishbone_ERR = instruction.answered && instruction.error;
+        core_.dBusWishbone_ACK = data.answered;
+        core_.dBusWishbone_DAT_MISO = data.data;
+        core_.dBusWishbone_ERR = data.answered && data.error;
+        clock(1);
+    }
+
+    bool asleep() const override
+    {
+        const auto &inside = *core_.VexRiscv;
+        return inside.execute_arbitration_isValid != 0 && inside.execute_ENV_CTRL == WFI &&
+               inside.execute_CsrPlugin_wfiWake == 0;
+    }
+
+    std::uint32_t pc() const override
+    {
+        return core_.VexRiscv->decode_to_execute_PC;
+    }
+
+    /* Its clock runs on while it waits. */
+    void slept(std::uint64_t clocked, std::uint64_t skipped) override
+    {
+        (void)clocked;
+        core_.VexRiscv->CsrPlugin_mcycle += skipped;
+    }
+
+  private:
+    void clock(unsigned level)
+    {
+        core_.clk = level & 1u;
+        core_.eval();
+    }
+
+    Vcore core_;
+};
+
+} // namespace
+
+std::unique_ptr<Core> make_core()
+{
+    return std::make_unique<VexRiscv>();
+}
+
+} // namespace kadenz

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wait states of the memories of a simulated SoC."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any, Self
+
+from kadenz.config import inventory
+from kadenz.config.target_name import TargetName
+from kadenz.config.toml import did_you_mean
+from kadenz.errors import UsageError
+from kadenz.lab.condition import Choice, Condition, Option, Setup
+
+if TYPE_CHECKING:
+    from kadenz.config.board import RtlTier
+    from kadenz.config.campaign import Campaign
+
+_FLAG, _MOST = "--wait-states", 1000
+
+
+@dataclass(frozen=True)
+class WaitStates(Condition):
+    """The wait states of every memory of a machine, and its caches."""
+
+    wait: tuple[tuple[str, int], ...]  # by memory
+    asked: frozenset[str]  # the memories that the user named
+    caches: str
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """`rom_wait 4`, for each memory that the user named."""
+        return tuple(f"{name}_wait {wait}" for name, wait in self.wait if name in self.asked)
+
+    @property
+    def suffix(self) -> str:
+        """`-rom4-ram0`."""
+        return "".join(f"-{name}{wait}" for name, wait in self.wait if name in self.asked)
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Keys `rom_wait`, `ram_wait` and so on: every figure depends on them."""
+        return {f"{name}_wait": str(wait) for name, wait in self.wait}
+
+    def set_up(self, setup: Setup, target: TargetName) -> None:
+        """The machine is started with them."""
+        setup.wait_states = dict(self.wait)
+
+    def settings(self) -> dict[str, str]:
+        """The same, and the caches."""
+        return {**self.words, "caches": self.caches}
+
+
+@dataclass(frozen=True)
+class WaitStatesChoice(Choice):
+    """The values to sweep, by memory."""
+
+    sweeps: tuple[tuple[str, tuple[int, ...]], ...] = ()
+
+    title = "Simulated cores"
+    order = 15
+    options = (
+        Option(
+            _FLAG,
+            "Cycles that an access to a memory of a simulated core takes beyond the first: "
+            "rom=0,1,4,10. May be repeated; one run for each combination. Default: the board's.",
+            metavar="MEMORY=N,N…",
+            many=True,
+        ),
+    )
+
+    @classmethod
+    def asked(cls, values: Mapping[str, Any], campaign: Campaign) -> Self:
+        """Only the command line and the lab sweep."""
+        return cls(tuple(_parsed(text) for text in values.get("wait_states", ())))
+
+    def check(self, targets: Sequence[TargetName]) -> None:
+        """UsageError for a memory that no machine has, or without a simulated core."""
+        tiers = [tier for name in targets if (tier := _tier(name)) is not None]
+        known = sorted({memory.name for tier in tiers for memory in tier.memory})
+        for name, _ in self.sweeps:
+            if not tiers:
+                raise UsageError(
+                    f"{_FLAG} {name}: no target of this run is a simulated core",
+                    remedy="Name a target of tier rtl with --target",
+                )
+            if name not in known:
+                raise UsageError(
+                    f"{_FLAG} {name}: no machine of this run has such a memory",
+                    remedy=did_you_mean(name, known),
+                )
+
+    def variants(self, target: TargetName) -> Sequence[Condition]:
+        """Every combination, on a simulated core."""
+        tier = _tier(target)
+        if tier is None:
+            return []
+        swept = dict(self.sweeps)
+        names = [memory.name for memory in tier.memory]
+        values = [swept.get(memory.name, (memory.wait,)) for memory in tier.memory]
+        asked = frozenset(swept)
+        return [
+            WaitStates(tuple(zip(names, one, strict=True)), asked, tier.caches)
+            for one in product(*values)
+        ]
+
+
+def _tier(target: TargetName) -> RtlTier | None:
+    return inventory.board(target.board).tier.rtl if target.tier == "rtl" else None
+
+
+def _parsed(text: str) -> tuple[str, tuple[int, ...]]:
+    name, _, values = text.partition("=")
+    words = values.split(",")
+    if not name or not all(word.isdecimal() and int(word) <= _MOST for word in words):
+        raise UsageError(
+            f"{_FLAG} {text}: expected MEMORY=N,N… with 0 to {_MOST} wait states",
+            remedy=f"For example {_FLAG} rom=0,1,4,10",
+        )
+    return name, tuple(dict.fromkeys(int(word) for word in words))

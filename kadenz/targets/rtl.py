@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tier `rtl`: the image runs on a core compiled from its Verilog, cycle by cycle.
+
+The bench writes frames to a file that is read while it grows. It ends by itself: the image ends it,
+or a limit of cycles, so a slow simulation is never mistaken for a hung target.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import IO
+
+from kadenz.config.board import RtlTier
+from kadenz.config.manifest import EmulatorEntry
+from kadenz.elf import Elf
+from kadenz.targets import rtl_core, scope
+from kadenz.targets.base import die_with_parent
+from kadenz.targets.scope_plugin import marker_address
+
+_READ_BYTES = 1 << 18
+_POLL_S = 0.01
+_GRACE_S = 2.0
+_LOOK_S = 0.2
+_PC = re.compile(r"^core (\d+) pc (0x[0-9a-f]+)(.*)$", re.MULTILINE)
+
+
+class RtlTarget:
+    """One run of an image on a core. `wait_states` replace those of the board, by memory."""
+
+    def __init__(
+        self, tier: RtlTier, elf: Elf, wait_states: Mapping[str, int], *, scoped: bool
+    ) -> None:
+        self._tier, self._elf, self._wait = tier, elf, wait_states
+        rtl_core.check_image(tier.core, elf)
+        self._core = rtl_core.build(tier.core)
+        self._scoped = scoped
+        self._process: subprocess.Popen[bytes] | None = None
+        self._frames: IO[bytes] | None = None
+        self.records: dict[int, scope.RecordSpans] = {}
+
+    @cached_property
+    def _folder(self) -> Path:
+        return Path(tempfile.mkdtemp(prefix="kadenz-rtl-"))
+
+    def open(self, plan: str) -> None:
+        """Starts the core with the plan in its page, unless it has begun."""
+        if self._process is None:
+            self.begin(plan)
+
+    def running(self) -> bool:
+        """Whether the core runs."""
+        return self._process is not None and self._process.poll() is None
+
+    def begin(self, plan: str) -> None:
+        """Starts the core with the plan in its page."""
+        page = plan.encode() + b"\0"
+        if len(page) > self._tier.plan_bytes:
+            raise ValueError(f"the plan has {len(page)} bytes, the page {self._tier.plan_bytes}")
+        (self._folder / "plan").write_bytes(page)
+        with (
+            (self._folder / "frames").open("wb") as frames,
+            (self._folder / "words").open("wb") as words,
+        ):
+            self._process = subprocess.Popen(
+                [str(self._core.program), *self._arguments(), *self._files()],
+                stdin=subprocess.DEVNULL,
+                stdout=frames,
+                stderr=words,
+                start_new_session=True,  # the lab handles Ctrl-C
+                preexec_fn=die_with_parent(),  # noqa: PLW1509 (one system call, loaded before)
+            )
+        self._frames = (self._folder / "frames").open("rb")
+
+    def read(self, timeout_s: float) -> bytes | None:
+        """New frames since the last call."""
+        assert self._frames is not None and self._process is not None
+        end = time.monotonic() + timeout_s
+        while True:
+            over = self._process.poll() is not None  # before reading: no byte is missed
+            data = self._frames.read(_READ_BYTES)
+            if data:
+                return data
+            if over:
+                return None
+            if time.monotonic() >= end:
+                return b""
+            time.sleep(_POLL_S)
+
+    def stop(self) -> bool:
+        """The target cannot be asked to end early."""
+        return False
+
+    def why_it_ended(self) -> str:
+        """What the bench says of an end that the image did not ask for."""
+        words = [line for line in self._said().splitlines() if not line.startswith("cycles:")]
+        return self._with_symbols("\n".join(words))
+
+    def post_mortem(self) -> str:
+        """Where each core is now."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGUSR1)
+            time.sleep(_LOOK_S)
+        return self._with_symbols(self._said())
+
+    def close(self) -> str:
+        """Ends the bench and reads the scope's trace. Returns the bench's words."""
+        process, self._process = self._process, None
+        if process is not None and process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(_GRACE_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        if self._frames is not None:
+            self._frames.close()
+            self._frames = None
+        if "_folder" not in self.__dict__:
+            return ""
+        said, trace = self._with_symbols(self._said()), self._folder / "trace"
+        try:
+            if self._scoped and trace.is_file() and trace.stat().st_size:
+                self.records = scope.split_records(scope.read_trace(trace))
+        finally:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        return said
+
+    def emulator(self) -> EmulatorEntry | None:
+        """The core, what it was made from, and its machine."""
+        return EmulatorEntry(
+            name=self._core.file.title, version=self._core.version, arguments=self._arguments()
+        )
+
+    def _arguments(self) -> list[str]:
+        tier = self._tier
+        words = ["--uart", hex(tier.uart), "--clint", hex(tier.clint)]
+        words += ["--finisher", hex(tier.finisher), "--timer-divider", str(tier.timer_divider)]
+        words += ["--cycle-limit", str(tier.cycle_limit)]
+        words += ["--silence-limit", str(tier.silence_limit)]
+        for memory in tier.memory:
+            wait = self._wait.get(memory.name, memory.wait)
+            words += ["--memory", f"{memory.name}:{memory.start:#x}:{memory.bytes:#x}:{wait}"]
+        return words
+
+    def _files(self) -> list[str]:
+        words = ["--elf", str(self._elf.path)]
+        words += ["--plan", f"{self._folder / 'plan'}@{self._tier.plan_address:#x}"]
+        if self._scoped:
+            address = marker_address(self._elf.path)
+            words += ["--watch", hex(address), "--trace", str(self._folder / "trace")]
+        return words
+
+    def _said(self) -> str:
+        with contextlib.suppress(OSError):
+            return (self._folder / "words").read_text(errors="replace").strip()
+        return ""
+
+    def _with_symbols(self, words: str) -> str:
+        """Program counters with the names of their functions."""
+
+        def named(match: re.Match[str]) -> str:
+            symbol = self._elf.symbol_at(int(match[2], 16))
+            place = f", in {symbol}" if symbol else ""
+            return f"core {match[1]} pc {match[2]}{place}{match[3]}"
+
+        return _PC.sub(named, words)

