@@ -25,7 +25,7 @@ MAIN = "main.c"
 SETTINGS = "kadenz_settings.h"  # every definition, included before each file
 KERNEL_SETTINGS = "kernel-settings"
 _LACKS = "lacks.c"
-_STARTUP = re.compile(r"(start|vectors)\.[cS]$")  # reset and its vectors
+_STARTUP = re.compile(r"(arch|boards)/.*(start|vectors)\.[cS]")  # reset and its vectors
 _OWN_DEFINITION = "KDZ_"
 
 
@@ -70,8 +70,9 @@ class _Collected:
         files = [(Path(one["file"]), shlex.split(one["command"])) for one in commands]
         self._own = [(file, words) for file, words in files if self._name(file)]
         of_kernel = [words for file, words in files if not self._name(file)]
-        # Folders that the kernel's own files see as well hold its configuration.
-        self._settings = set(_included(of_kernel))
+        # Folders that the kernel's own files see as well hold its configuration. The port's own
+        # folder is none: a kernel that is configured at compile time may look there.
+        self._settings = {*_included(of_kernel)} - {inventory.kernel_folder(target.kernel)}
         self._include = [
             folder for folder in _included(words for _, words in self._own) if self._name(folder)
         ]
@@ -110,12 +111,14 @@ class _Collected:
             kernel=inventory.kernel(self._target.kernel),
             board=inventory.board(self._target.board),
             contents=dict(sorted(contents.items())),
-            sources=tuple(s for s in sources if s != MAIN and not _STARTUP.search(s)),
-            startup=tuple(s for s in sources if _STARTUP.search(s)),
+            sources=tuple(s for s in sources if s != MAIN and not _STARTUP.fullmatch(s)),
+            startup=tuple(s for s in sources if _STARTUP.fullmatch(s)),
             include=tuple(dict.fromkeys(self._name(folder) for folder in include)),
             linker_script=self._name(script),
             kernel_definitions=tuple(
-                f"{name}={value}" for name, value in definitions.items() if not _is_own(name)
+                f"{name}={value}".removesuffix("=")
+                for name, value in definitions.items()
+                if not _is_own(name)
             ),
         )
 

@@ -23,7 +23,8 @@ def export_suite(kernel: str, board: str, tree: Path | None, form: str, folder: 
     """Writes the suite for a kernel on a board: the whole folder, or nothing.
 
     `tree` replaces the kernel's own source. Raises UsageError for a folder that is not empty, an
-    unknown kernel or board, and a board without an image of that kernel; else as a build.
+    unknown kernel or board, a board without an image of that kernel, and a kernel in Rust; else as
+    a build.
     """
     check_folder(folder)
     inventory.kernel(kernel)
@@ -38,6 +39,11 @@ def export_suite(kernel: str, board: str, tree: Path | None, form: str, folder: 
         raise UsageError(
             f"--board {board}: no image of {kernel} runs there",
             remedy=did_you_mean(board, list(offered)) if offered else "Choose another --kernel",
+        )
+    if (inventory.kernel_folder(kernel) / "Cargo.toml").is_file():
+        raise UsageError(
+            f"--kernel {kernel}: its port and its benchmarks are a Rust crate, which no form holds",
+            remedy="kadenz builds its image: kadenz run --target " + f"{kernel}/{board}@emulated",
         )
     suite = suite_sources(TargetName(kernel, board, offered[board]), tree)
     write_suite(suite, form, folder)

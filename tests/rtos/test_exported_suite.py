@@ -231,6 +231,7 @@ def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
         (("--board", "stm32f4", "--kernel", "posix"), "no image of posix runs there"),
         (("--board", "stm32f4", "--kernel-source", "nowhere"), "--kernel-source nowhere"),
         (("--board", "stm32f4", "--kernel", "itron"), "needs a source tree"),
+        (("--board", "stm32f4", "--kernel", "embassy"), "are a Rust crate"),
     ],
 )
 def test_a_wrong_request_is_refused_and_leaves_nothing(
