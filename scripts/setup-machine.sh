@@ -17,6 +17,7 @@ step() {
     "$ROOT/scripts/$1" "${mode[@]}" "${@:2}"
 }
 
+[[ "${1:-}" =~ ^(tests|guests)?$ ]] || die "no set-up is called $1" "Name tests or guests"
 step setup-debian.sh
 step setup-rust.sh
 step setup-rust-core.sh
@@ -36,5 +37,4 @@ guests)
     step setup-qemu.sh guests
     step guest-kernels.sh
     ;;
-*) die "no set-up is called $1" "Name tests or guests" ;;
 esac

@@ -23,18 +23,13 @@ def on_the_page(name: str, version: str) -> bool:
 
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-# What the wheel's metadata names, and what only this checkout needs.
-RANGES = [
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+# What the wheel's metadata names by range, and what has to be that version: cores and their
+# simulator, which are part of figures, and the tools of this checkout.
+RANGES = [Requirement(one) for one in (*PROJECT["project"]["dependencies"], *EXTRAS["parquet"])]
+EXACT = [
     Requirement(one)
-    for group in (
-        PROJECT["project"]["dependencies"],
-        *PROJECT["project"]["optional-dependencies"].values(),
-    )
-    for one in group
-]
-TOOLS = [
-    Requirement(one)
-    for group in PROJECT["dependency-groups"].values()
+    for group in (EXTRAS["rtl"], *PROJECT["dependency-groups"].values())
     for one in group
     if isinstance(one, str)
 ]
@@ -47,7 +42,7 @@ def locked(name: str) -> dict[str, str]:
 
 def python_pins() -> dict[str, str]:
     lock = locked("requirements-dev.lock")
-    return {one.name: lock[canonicalize_name(one.name)] for one in (*RANGES, *TOOLS)}
+    return {one.name: lock[canonicalize_name(one.name)] for one in (*RANGES, *EXACT)}
 
 
 def rust_pins() -> dict[str, str]:
@@ -102,9 +97,10 @@ def test_the_wheel_names_ranges_that_hold_the_locked_versions() -> None:
     assert lock.items() <= locked("requirements-dev.lock").items()
 
 
-def test_the_tools_of_the_checkout_are_pinned_and_setuptools_is_the_same_everywhere() -> None:
+def test_what_has_to_be_one_version_is_pinned_and_setuptools_is_the_same_everywhere() -> None:
     lock = locked("requirements-dev.lock")
-    for one in TOOLS:
+    assert EXTRAS.keys() == {"parquet", "rtl"}
+    for one in EXACT:
         assert str(one.specifier) == f"=={lock[canonicalize_name(one.name)]}", one
     assert PROJECT["dependency-groups"]["build"] == PROJECT["build-system"]["requires"]
 

@@ -24,7 +24,7 @@ class Installed:
     archive: Path  # the source archive that the wheel was built from
     venv: Path
     packages: Path  # the wheel's dependencies, without kadenz
-    cache: Path  # $XDG_CACHE_HOME, with the emulators of this machine
+    cache: Path  # $XDG_CACHE_HOME, with the private tools of this machine
 
     @property
     def package(self) -> Path:
@@ -75,7 +75,9 @@ def install(folder: Path) -> Installed:
         if not entry.name.startswith(_OWN) and entry.suffix != ".pth":
             (packages / entry.name).symlink_to(entry)
     (cache / "kadenz").mkdir(parents=True)
-    (cache / "kadenz" / "qemu").symlink_to(tools.cache_dir() / "qemu")
+    for entry in tools.cache_dir().iterdir():
+        if entry.name != "build":  # builds of an installed kadenz
+            (cache / "kadenz" / entry.name).symlink_to(entry)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
     pip = [sys.executable, "-m", "pip", "--python", str(venv / "bin" / "python"), "install"]
     subprocess.run([*pip, "--quiet", "--no-deps", "--no-index", str(wheel)], check=True)
