@@ -34,7 +34,7 @@ guest-kernels: ## Linux kernels of three ISAs for targets of tier guest, into th
 	@scripts/setup-machine.sh guests
 
 # ---- the two commands ----------------------------------------------------------------------------
-demo: setup-demo ## FreeRTOS on two boards and this Linux, one report: reports/demo.html
+demo: setup-demo ## three kernels, three boards and this Linux, one report: reports/demo.html
 	@scripts/demo.sh
 
 test: setup ## every test: C, Python, Rust; their closing lines at the end

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the demo campaign on both emulated boards and this Linux, and writes one report.
+# Runs the demo campaign on emulated boards, a simulated core and this Linux, and writes one report.
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
 

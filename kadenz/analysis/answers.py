@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from kadenz.analysis.comparing import PointComparison, SideBySide, compare_sides
 from kadenz.analysis.deadlines import Asked, Deadline, Misses
 from kadenz.analysis.judging import Outcome
+from kadenz.analysis.quickest import Quickest, quickest
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.runs import point_misses
 from kadenz.analysis.units import Unit
@@ -89,6 +90,7 @@ class Answers:
     deadlines: tuple[DeadlineAnswer, ...]
     pairs: tuple[PairAnswer, ...]
     left_out: int = 0
+    quickest: tuple[Quickest, ...] = ()
 
 
 def answer(
@@ -106,6 +108,8 @@ def answer(
             for number, side in enumerate(sides[1 : 1 + MOST_PAIRS], 1)
         ),
         left_out=max(0, len(sides) - 1 - MOST_PAIRS),
+        # Two variants are a pair, whose answer says more.
+        quickest=tuple(quickest(variants, results) if len(variants) > 2 else ()),
     )
 
 

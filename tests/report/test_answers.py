@@ -265,3 +265,44 @@ def test_the_first_few_variants_are_compared_with_the_first(tmp_path: Path) -> N
     found = said(runs)
     assert sum("Which is faster" in one.question for one in found) == MOST_PAIRS
     assert found[-1].answer == "2 more variants: name two to kadenz compare."
+
+
+def kernels(folder: Path, *medians: dict[str, int]) -> list[Run]:
+    """A run of each kernel on one board; `medians` are samples by benchmark."""
+    found = []
+    for number, of in enumerate(medians):
+        target = {
+            **STM32F4,
+            "name": f"kernel{number}/stm32f4@emulated",
+            "kernel": f"kernel{number}",
+        }
+        points = [
+            Point(bench, {"all": np.full(50, value, np.uint32)}, {"rank": 7})
+            for bench, value in of.items()
+        ]
+        found.append(read_run(write_run(folder, manifest(target), points)))
+    return found
+
+
+def test_the_quickest_kernel_at_each_benchmark_is_named(tmp_path: Path) -> None:
+    runs = kernels(
+        tmp_path,
+        {"micro/a": 100, "micro/b": 90, "micro/c": 10, "clock/read-cost": 1},
+        {"micro/a": 110, "micro/b": 80, "micro/c": 10, "clock/read-cost": 2},
+        {"micro/a": 120, "micro/b": 85},
+    )
+    first = said(runs)[0]
+    assert first.question == "Who is quickest at what, in instructions of armv7m?"
+    assert first.answer == (
+        "A (kernel0/stm32f4@emulated) at micro/a; B (kernel1/stm32f4@emulated) at micro/b; "
+        "no single one at micro/c."
+    )
+
+
+def test_points_with_other_parameters_and_one_kernel_alone_make_nobody_quickest(
+    tmp_path: Path,
+) -> None:
+    runs = kernels(tmp_path, {"micro/a": 1}, {"micro/b": 1}, {"micro/c": 1})
+    assert not any("quickest" in one.question for one in said(runs))
+    pair = kernels(tmp_path / "pair", {"micro/a": 1}, {"micro/a": 2})
+    assert not any("quickest" in one.question for one in said(pair))  # a pair has its own answer

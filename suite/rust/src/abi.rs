@@ -33,9 +33,26 @@ impl Param {
             words: null(),
         }
     }
+
+    /// A parameter of the benchmark in C that has one value here. It is declared, so that points of
+    /// both have the same parameters and are compared.
+    pub const fn fixed(name: &'static CStr, value: u32) -> Self {
+        Self::new(name, value, value, value)
+    }
+
+    /// The same for a word.
+    pub const fn word(name: &'static CStr, words: &'static [Word; 1]) -> Self {
+        Self {
+            name: name.as_ptr(),
+            initial: 0,
+            low: 0,
+            high: 0,
+            words: words.as_ptr().cast(),
+        }
+    }
 }
 
-/// The name of a lane.
+/// The name of a lane, or a value of a parameter.
 #[repr(transparent)]
 pub struct Word(*const c_char);
 

@@ -3,11 +3,13 @@
 
 use core::marker::PhantomData;
 
-use crate::abi::{self, About, Benchmark, Lanes, Param, Point};
+use crate::abi::{self, About, Benchmark, Lanes, Param, Point, Word};
 use crate::framework::{rank, run, seat, Framework, Role};
 
 const PERIOD_US: usize = 0;
 const RANK: usize = 1;
+/// `KDZ_ANY_CORE`.
+const ANY_CORE: u32 = 255;
 /// From the start to the first period: the suite's main thread sleeps by then.
 const LEAD_TICKS: u32 = 20;
 
@@ -45,6 +47,15 @@ impl<F: Framework> Benchmark for WakeupLatency<F> {
         params: &[
             Param::new(c"period_us", 1000, 1, 10_000_000),
             rank(c"rank", 8),
+            Param::fixed(c"threads", 0),
+            Param::fixed(c"core", ANY_CORE),
+            Param::fixed(c"distance_us", 0),
+            Param::fixed(c"phase_us", 0),
+            Param::word(c"policy", &[Word::new(c"fifo")]),
+            Param::word(c"timer", &[Word::new(c"sleep")]),
+            Param::word(c"context", &[Word::new(c"none")]),
+            Param::fixed(c"stop_above_us", 0),
+            Param::fixed(c"trace", 1),
         ],
         lanes: Lanes::PerCore,
         self_timed: true,

@@ -18,6 +18,9 @@ const PARAMS: &[Param] = &[
     Param::new(c"period_us", 10_000, 0, 1_000_000),
     rank(c"rank_a", 8),
     rank(c"rank_b", 7),
+    Param::fixed(c"core_a", 0),
+    Param::fixed(c"core_b", 0),
+    Param::fixed(c"processes", 0),
 ];
 
 /// Task 1's work after a sample. The next one begins with its period.
