@@ -15,6 +15,7 @@ from kadenz.analysis.variants import Variant
 from kadenz.config.manifest import ClockClass
 
 EXACT: tuple[ClockClass, ...] = ("instruction", "cycle-exact", "cycle-model")
+NEAR = 1.01  # medians within 1 % of the best are no difference that anybody acts on
 _CONTEXT = "clock/"  # the quality of a clock is not speed
 _Point = tuple[str, tuple[tuple[str, object], ...]]
 
@@ -24,7 +25,7 @@ class Quickest:
     """Variants whose figures have one unit, and the benchmarks at which each of them is quickest.
 
     `at` has the place of a variant and its benchmarks, most benchmarks first. A benchmark at which
-    no variant is quickest at every point is in `divided`.
+    no variant is quickest at every point is in `divided`; so is one with a second within 1 %.
     """
 
     unit: str  # "instructions of armv7m"
@@ -61,7 +62,7 @@ def _of_group(unit: str, runs: dict[int, RunResult]) -> Quickest:
     for (bench, _), of in medians.items():
         if len(of) > 1:
             best = min(of.values())
-            first = [number for number, value in of.items() if value == best]
+            first = [number for number, value in of.items() if value <= best * NEAR]
             winners.setdefault(bench, set()).update(first)
     at: dict[int, list[str]] = {}
     for bench, first_at in winners.items():

@@ -287,8 +287,8 @@ def kernels(folder: Path, *medians: dict[str, int]) -> list[Run]:
 def test_the_quickest_kernel_at_each_benchmark_is_named(tmp_path: Path) -> None:
     runs = kernels(
         tmp_path,
-        {"micro/a": 100, "micro/b": 90, "micro/c": 10, "clock/read-cost": 1},
-        {"micro/a": 110, "micro/b": 80, "micro/c": 10, "clock/read-cost": 2},
+        {"micro/a": 100, "micro/b": 90, "micro/c": 1000, "clock/read-cost": 1},
+        {"micro/a": 110, "micro/b": 80, "micro/c": 1009, "clock/read-cost": 2},
         {"micro/a": 120, "micro/b": 85},
     )
     first = said(runs)[0]
