@@ -17,7 +17,7 @@ from kadenz.errors import ConfigError, KadenzError, UsageError
 
 _NAME = re.compile(r"^(?:(?P<kernel>[a-z0-9-]+)/)?(?P<board>[a-z0-9_-]+)@(?P<tier>[a-z]+)$")
 # Tiers that start an image which another build made.
-_IMAGE_TIERS = ("emulated", "board")
+IMAGE_TIERS = ("emulated", "rtl", "board")
 
 
 class TargetName(NamedTuple):
@@ -111,7 +111,7 @@ def problems() -> list[KadenzError]:
 
 def _for_an_image(name: TargetName) -> TargetName:
     """A board under a tier, for an image that brings its kernel."""
-    tiers = [tier for tier in inventory.board(name.board).tier.names() if tier in _IMAGE_TIERS]
+    tiers = [tier for tier in inventory.board(name.board).tier.names() if tier in IMAGE_TIERS]
     if name.tier not in tiers:
         raise UsageError(
             f"`{name}` names no kernel, and {name.board} takes no image of another build on the "

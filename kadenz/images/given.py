@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kadenz.config import inventory
-from kadenz.config.board import Board
+from kadenz.config.board import Board, EmulatedTier, RtlTier
 from kadenz.config.manifest import BuildEntry
 from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
@@ -110,13 +110,19 @@ def _check_addresses(file: Path, facts: ElfFacts, name: str, board: Board) -> No
                 f"{file}: {size:,} bytes at {address:#010x} are outside the memory of {name}",
                 remedy="Check its linker script; the board's memory is in its board.toml",
             )
-        tier = board.tier.emulated
-        if tier is None:
-            continue
-        page, end = tier.plan_address, tier.plan_address + tier.plan_bytes
-        if address < end and page < address + size:
-            raise UsageError(
-                f"{file}: {size:,} bytes at {address:#010x} overlap the plan page of {name}, "
-                f"{page:#010x} to {end:#010x}",
-                remedy="Leave these addresses free in its linker script. " + _HOW,
-            )
+        for tier in (board.tier.emulated, board.tier.rtl):
+            if tier is not None:
+                _check_page(file, (address, size), name, tier)
+
+
+def _check_page(
+    file: Path, occupied: tuple[int, int], name: str, tier: EmulatedTier | RtlTier
+) -> None:
+    address, size = occupied
+    page, end = tier.plan_address, tier.plan_address + tier.plan_bytes
+    if address < end and page < address + size:
+        raise UsageError(
+            f"{file}: {size:,} bytes at {address:#010x} overlap the plan page of {name}, "
+            f"{page:#010x} to {end:#010x}",
+            remedy="Leave these addresses free in its linker script. " + _HOW,
+        )

@@ -42,7 +42,8 @@ def write_suite(suite: Suite, form: str, folder: Path) -> None:
 
 def readme(suite: Suite, form: str) -> str:
     """Ten lines, to the first run."""
-    kernel, board, emulated = suite.target.kernel, suite.target.board, suite.board.tier.emulated
+    kernel, board = suite.target.kernel, suite.target.board
+    page = suite.board.tier.emulated or suite.board.tier.rtl
     target = f"{board}@{suite.target.tier}"
     steps = [
         suite_forms.form(form).how.strip(),
@@ -54,7 +55,7 @@ def readme(suite: Suite, form: str) -> str:
         "start-up connects the board's software interrupt to `kdz_irq_entry`. Your own linker "
         "script has `KEEP(*(kdz_bench))`, `KEEP(*(kdz_mechanisms))` and the symbols "
         "`kdz_storage`, `kdz_storage_end`, `kdz_stack_top`"
-        + (f", `kdz_plan_page = {emulated.plan_address:#010x}`" if emulated is not None else "")
+        + (f", `kdz_plan_page = {page.plan_address:#010x}`" if page is not None else "")
         + ".",
         f"`{MAIN}` starts the board, the clock and the kernel, which calls `kdz_suite_main`. A "
         "project with its own `main` makes these three calls there.",

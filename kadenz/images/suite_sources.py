@@ -41,6 +41,7 @@ class Suite:
     startup: tuple[str, ...]  # reset and vectors: for a project without its own
     include: tuple[str, ...]  # include folders
     linker_script: str  # of the board; part of the start-up
+    linker_folders: tuple[str, ...]  # of scripts that it includes
     kernel_definitions: tuple[str, ...]  # "NAME=VALUE", for the kernel's configuration
 
     @property
@@ -99,7 +100,11 @@ class _Collected:
             for file in _headers(folder) if self._name(folder) else ():
                 contents[f"{KERNEL_SETTINGS}/{file.name}"] = file.read_bytes()
         (script,) = inventory.board_folder(self._target.board).glob("*.ld")
-        contents[self._name(script)] = script.read_bytes()
+        more = [
+            f for folder in sorted({f.parent for f, _ in self._own}) for f in folder.glob("*.ld")
+        ]
+        included = [file for file in more if file != script]
+        contents |= {self._name(file): file.read_bytes() for file in (script, *included)}
         definitions = _definitions(words for _, words in self._own)
         own = {name: value for name, value in definitions.items() if _is_own(name)}
         contents[SETTINGS] = _settings_header(own).encode()
@@ -115,6 +120,7 @@ class _Collected:
             startup=tuple(s for s in sources if _STARTUP.fullmatch(s)),
             include=tuple(dict.fromkeys(self._name(folder) for folder in include)),
             linker_script=self._name(script),
+            linker_folders=tuple(dict.fromkeys(self._name(file.parent) for file in included)),
             kernel_definitions=tuple(
                 f"{name}={value}".removesuffix("=")
                 for name, value in definitions.items()

@@ -30,13 +30,13 @@ def image_of(
     name: TargetName, instrument: str, setup: Setup, extra_bench: Sequence[Path] = ()
 ) -> Image:
     """The image of a target, built now or given. `extra_bench` are C files outside the suite."""
+    rtl = inventory.board(name.board).tier.rtl
+    if name.tier == "rtl" and rtl is not None:
+        rtl_core.build(rtl.core)
     if setup.image is not None:
         return given_image(name, setup.image, instrument)
     if setup.guest is not None:
         return guest_image(name, setup.guest, extra_bench)
-    rtl = inventory.board(name.board).tier.rtl
-    if name.tier == "rtl" and rtl is not None:
-        rtl_core.build(rtl.core)
     return build_image(
         name, instrument, tree=setup.kernel_source, extra_bench=extra_bench, isa=setup.isa
     )

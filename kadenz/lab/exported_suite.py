@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kadenz.config import inventory
-from kadenz.config.target_name import TargetName
+from kadenz.config.target_name import IMAGE_TIERS, TargetName
 from kadenz.config.toml import did_you_mean
 from kadenz.errors import UsageError
 from kadenz.images import suite_forms
@@ -30,10 +30,10 @@ def export_suite(kernel: str, board: str, tree: Path | None, form: str, folder: 
     inventory.kernel(kernel)
     inventory.board(board)
     offered = {
-        one: "emulated" if tiers.emulated else "board"
+        one: next(tier for tier in tiers.names() if tier in IMAGE_TIERS)
         for name, one in inventory.pairs()
         for tiers in [inventory.board(one).tier]
-        if name == kernel and (tiers.emulated or tiers.board)
+        if name == kernel and not set(IMAGE_TIERS).isdisjoint(tiers.names())
     }
     if board not in offered:
         raise UsageError(

@@ -17,6 +17,7 @@ HOW = (
 
 def files(suite: Suite) -> dict[str, str]:
     """CMakeLists.txt."""
+    folders = "".join(f"-L${{CMAKE_CURRENT_SOURCE_DIR}}/{one} " for one in suite.linker_folders)
     text = f"""\
 # SPDX-License-Identifier: Apache-2.0
 # kadenz {suite.version}: the suite for {suite.title}.
@@ -35,7 +36,7 @@ if(KADENZ_STARTUP)
     target_sources(kadenz PRIVATE
 {_lines(suite.startup, 8)})
     target_link_options(kadenz INTERFACE -nostartfiles
-        -T${{CMAKE_CURRENT_SOURCE_DIR}}/{suite.linker_script})
+        {folders}-T${{CMAKE_CURRENT_SOURCE_DIR}}/{suite.linker_script})
 endif()
 """
     return {"CMakeLists.txt": text}

@@ -17,6 +17,7 @@ HOW = (
 
 def files(suite: Suite) -> dict[str, str]:
     """kadenz.mk."""
+    folders = "".join(f"-L$(KADENZ_DIR)/{one} " for one in suite.linker_folders)
     text = f"""\
 # SPDX-License-Identifier: Apache-2.0
 # kadenz {suite.version}: the suite for {suite.title}.
@@ -28,7 +29,7 @@ KADENZ_MAIN := $(KADENZ_DIR)/{MAIN}
 
 # Reset, vectors and linker script: for a project without its own.
 KADENZ_STARTUP_SOURCES := {_list(suite.startup)}
-KADENZ_LDFLAGS := -nostartfiles -T$(KADENZ_DIR)/{suite.linker_script}
+KADENZ_LDFLAGS := -nostartfiles {folders}-T$(KADENZ_DIR)/{suite.linker_script}
 
 KADENZ_CFLAGS := -std=c11 -O2 -g -ffunction-sections -fdata-sections \\
     -include $(KADENZ_DIR)/{SETTINGS} {_list(suite.include, "-I")}
