@@ -72,9 +72,10 @@ simulation_tests() {
 PYTEST_CLOSING='[0-9]+ (passed|failed|error)'
 step ctest '[0-9]+% tests passed' c_tests
 # -r: what is skipped is named with the reason, and what was retried because the machine paused.
-step pytest "$PYTEST_CLOSING" .venv/bin/pytest -rsfER --ignore=tests/stats -m "not linux" -n "$JOBS"
+SLOWEST=(--durations=25 --durations-min=5)
+step pytest "$PYTEST_CLOSING" .venv/bin/pytest -rsfER "${SLOWEST[@]}" --ignore=tests/stats -m "not linux" -n "$JOBS"
 step cargo '^cargo: ' rust_tests
-step linux "$PYTEST_CLOSING" .venv/bin/pytest -rsfER --ignore=tests/stats -m linux
+step linux "$PYTEST_CLOSING" .venv/bin/pytest -rsfER "${SLOWEST[@]}" --ignore=tests/stats -m linux
 step stats "$PYTEST_CLOSING" simulation_tests
 
 printf '\n== closing lines\n'
