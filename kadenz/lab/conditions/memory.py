@@ -60,7 +60,7 @@ class WaitStatesChoice(Choice):
     sweeps: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     title = "Simulated cores"
-    order = 15
+    order = 17
     options = (
         Option(
             _FLAG,
