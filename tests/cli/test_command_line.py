@@ -94,7 +94,7 @@ def test_every_command_explains_itself(command: str) -> None:
         ),
         (
             ["run", "demo", "--kernel-source", "threads=/"],
-            ["no target of this run has the kernel `threads`", "freertos, posix"],
+            ["no target of this run has the kernel `threads`", "freertos, embassy, rtic, posix"],
         ),
         (
             ["conformance", "freertos/stm32f4@emulated", "--kernel-source", "posix=/"],

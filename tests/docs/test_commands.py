@@ -18,6 +18,8 @@ import numpy as np
 import pytest
 
 from kadenz import tools
+from kadenz.config.target_name import TargetName
+from kadenz.images.image import build_image
 from tests.docs.pages import PAGES, ROOT, commands
 
 # The same commands with less to measure, on the available processors.
@@ -49,6 +51,10 @@ def reader(folder: Path, page: str) -> dict[str, str]:
     np.save(folder / "edges.npy", 1_000_000 * cycle + (900 * np.sin(cycle**2.0)).astype(np.int64))
     if "```c\n" in text:
         (folder / "mine_give.c").write_text(text.split("```c\n")[1].split("```")[0])
+    if "build/app.elf" in text:  # an image that the reader's build made
+        (folder / "build").mkdir()
+        image = build_image(TargetName("freertos", "stm32f4", "emulated"), "counter")
+        shutil.copy2(image.elf.path, folder / "build" / "app.elf")
     environment = {
         **os.environ,
         "PATH": f"{Path(sys.prefix) / 'bin'}:{os.environ['PATH']}",
@@ -111,7 +117,15 @@ def has_guest_kernels() -> bool:
     return all((guests / "x86_64" / kind / "kernel").is_file() for kind in kinds)
 
 
-@pytest.mark.parametrize("page", PAGES)
+def alone(page: str) -> bool:
+    """Whether the page loads or tunes this machine, which nothing may run beside."""
+    real = re.compile(r"--load (?!none)|--tuning|\btune (apply|restore)")
+    return any(real.search(as_followed(command)) for command in commands(page))
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[pytest.mark.linux] * alone(page)) for page in PAGES]
+)
 def test_every_command_of_a_page_works(page: str, tmp_path: Path) -> None:
     if not list(commands(page)):
         return  # a page without commands; test_pages_have_commands counts the others
