@@ -145,6 +145,8 @@ def _catalog(text: str, build: bool) -> tuple[Catalog | None, str]:
 
     name = parse_target(text)
     source = inventory.kernel(name.kernel).source if name.kernel else None
+    if source is not None and source.image is not None:
+        return None, "needs --image"
     if source is not None and source.left_to_user:
         return None, f"needs --kernel-source {name.kernel}=DIR"
     if not build or name.tier == "board":

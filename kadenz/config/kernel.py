@@ -20,8 +20,9 @@ class VersionMark(FileModel, kw_only=True, frozen=True):
 class KernelSource(FileModel, kw_only=True, frozen=True):
     """A kernel that is built into the image. This repository contains no kernel sources.
 
-    Exactly one of `crate`, `tree` and `cmake` says where the kernel comes from. A folder is
-    relative to the kernel.toml; "" leaves it to the user (--kernel-source).
+    Exactly one of `crate`, `tree`, `cmake` and `image` says where the kernel comes from. A folder
+    is relative to the kernel.toml; "" leaves it to the user (--kernel-source). With `image`, the
+    kernel's own build makes the whole image (--image).
     """
 
     crate: str | None = None  # name of a package on crates.io
@@ -29,6 +30,7 @@ class KernelSource(FileModel, kw_only=True, frozen=True):
     path: str = ""  # the kernel's folder inside the crate
     tree: str | None = None  # folder of the sources, which the port compiles
     cmake: str | None = None  # folder whose own CMakeLists.txt builds the kernel
+    image: str | None = None  # form of `export-suite` that takes the suite into the kernel's build
     target: str = ""  # its library, linked into the image
     include: tuple[str, ...] = ()  # include folders that the library does not export
     cache: dict[str, str] = msgspec.field(default_factory=dict)  # cache variables for that folder
@@ -42,7 +44,7 @@ class KernelSource(FileModel, kw_only=True, frozen=True):
         """Each way has its own keys."""
         ways = [way for way in _WAYS if getattr(self, way) is not None]
         if len(ways) != 1:
-            raise ValueError("[source] needs exactly one of `crate`, `tree` and `cmake`")
+            raise ValueError("[source] needs exactly one of `crate`, `tree`, `cmake` and `image`")
         for way, keys in _WAYS.items():
             for key in keys:
                 if way != ways[0] and getattr(self, key):
@@ -51,6 +53,8 @@ class KernelSource(FileModel, kw_only=True, frozen=True):
             raise ValueError("[source] `crate` needs a name and an exact `version`")
         if ways == ["cmake"] and not self.target:
             raise ValueError("[source] `cmake` needs `target`: the library to link")
+        if ways == ["image"] and not self.image:
+            raise ValueError("[source] `image` needs a form of `kadenz export-suite`")
 
     @property
     def folder(self) -> str:
@@ -60,7 +64,7 @@ class KernelSource(FileModel, kw_only=True, frozen=True):
     @property
     def left_to_user(self) -> bool:
         """Whether there is no kernel to build unless the user names its folder."""
-        return self.crate is None and not self.folder
+        return self.crate is None and self.image is None and not self.folder
 
 
 # The ways, and the keys that belong to one way only.
@@ -68,6 +72,7 @@ _WAYS: dict[str, tuple[str, ...]] = {
     "crate": ("version", "path"),
     "tree": (),
     "cmake": ("target", "include", "cache"),
+    "image": (),
 }
 
 
@@ -116,6 +121,23 @@ class Kernel(FileModel, kw_only=True, frozen=True):
     def needs_tree(self) -> str:
         """Why a kernel cannot be built whose source is left to the user."""
         return f"{self.title} needs a source tree: no registry carries it"
+
+    @property
+    def own_build(self) -> str:
+        """The form of `export-suite` if the kernel's own build makes the image, else ""."""
+        return self.source.image or "" if self.source else ""
+
+    @property
+    def builds_itself(self) -> str:
+        """Why kadenz does not build a kernel whose own build makes the image."""
+        return f"{self.title} has a build of its own, which makes the whole image"
+
+    def take_the_suite(self, name: str) -> str:
+        """The remedy, for the kernel called `name`."""
+        return (
+            "Export the suite into it, build, and pass --image: "
+            f"kadenz export-suite DIR --as {self.own_build} --kernel {name} --board BOARD"
+        )
 
     @staticmethod
     def name_the_tree(name: str) -> str:

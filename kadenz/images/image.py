@@ -100,7 +100,9 @@ def compile_commands(target: TargetName, tree: Path | None, folder: Path) -> lis
     `folder` is empty; CMake writes there. Raises as `build_image`.
     """
     kernel, board = inventory.kernel(target.kernel), inventory.board(target.board)
-    source = kernel_source(target.kernel, kernel, tree)
+    # A kernel with a build of its own brings itself; a tree for it is refused.
+    given = tree is None and kernel.own_build
+    source = None if given else kernel_source(target.kernel, kernel, tree)
     _configure(
         folder, target, _options(target, board, "counter", source, inventory.benches()), source
     )

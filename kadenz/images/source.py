@@ -30,10 +30,12 @@ def kernel_source(name: str, kernel: Kernel, tree: Path | None) -> Source | None
     """The source of kernel `name`: `tree` if given, else the one that its kernel.toml names.
 
     None if the kernel is not built with the image. Raises UsageError (a tree for a kernel that has
-    no source, no tree for one that needs it, or a tree that is not that kernel), ToolMissing
-    (cargo), BuildFailed (the crate cannot be fetched).
+    no source, no tree for one that needs it, a tree that is not that kernel, or a kernel whose own
+    build makes the image), ToolMissing (cargo), BuildFailed (the crate cannot be fetched).
     """
     source = kernel.source
+    if kernel.own_build:
+        raise UsageError(kernel.builds_itself, remedy=kernel.take_the_suite(name))
     if source is None:
         if tree is not None:
             raise UsageError(

@@ -117,6 +117,8 @@ def _for_the_build(
     name: TargetName, kernel: Kernel, board: Board, look_up: LookUp
 ) -> list[Missing | None]:
     """What the build of its image needs; an image that another build made needs nothing."""
+    if kernel.own_build:
+        return [Missing(kernel.builds_itself, kernel.take_the_suite(name.kernel))]
     needs = [tools.need("cmake"), tools.need("ninja"), _compiler(name.board, board)]
     if kernel.source is not None and kernel.source.crate is not None:
         needs.append(tools.need("cargo"))

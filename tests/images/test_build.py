@@ -105,6 +105,8 @@ def test_a_folder_without_a_cmake_project_is_refused(tmp_path: Path) -> None:
         ('crate = "b"', "an exact `version`"),
         ('tree = "a"\nversion = "1"', "`version` belongs to `crate`, not to `tree`"),
         ('cmake = "a"', "needs `target`"),
+        ('tree = "a"\nimage = "zephyr-module"', "exactly one of"),
+        ('image = ""', "needs a form of `kadenz export-suite`"),
         ('tree = "a"\ntarget = "t"', "`target` belongs to `cmake`, not to `tree`"),
     ],
 )

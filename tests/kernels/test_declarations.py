@@ -75,6 +75,7 @@ PORTS = (
         ("-DKDZ_ITRON_CLINT=0x02000000",),
     ),
     Port("threadx", ARMV7M, (".", "armv7m"), ("threadx/include",)),
+    Port("zephyr", RISCV, (".", "riscv"), ("zephyr",)),
 )
 
 

@@ -209,6 +209,45 @@ def test_a_board_with_another_core_gets_its_own_files(tmp_path: Path) -> None:
     assert not (folder / "arch" / "armv7m").exists()
 
 
+# ---- a kernel whose own build makes the image ----------------------------------------------------
+def test_a_zephyr_module_has_the_port_and_what_the_linker_needs(tmp_path: Path) -> None:
+    folder = tmp_path / "suite"
+    options = ("--as", "zephyr-module", "--kernel", "zephyr", "--board", "ibex")
+    answer = kadenz("export-suite", str(folder), *options)
+    assert answer.exception is None, answer.output
+    lists = (folder / "zephyr" / "CMakeLists.txt").read_text()
+    sources = sources_of(folder, lists)
+    root = inventory.root()
+    port = {str(f.relative_to(root)) for f in (root / "kernels/zephyr").rglob("*.c")}
+    assert port and port <= set(sources)
+    assert not any("start.S" in name or "FreeRTOS" in name for name in sources)
+    scripts = re.findall(r"zephyr_linker_sources\((\w+) (\S+)\)", lists)
+    assert dict(scripts) == {"RODATA": "tables.ld", "NOINIT": "storage.ld", "SECTIONS": "page.ld"}
+    assert "KEEP(*(kdz_mechanisms))" in (folder / "zephyr" / "tables.ld").read_text()
+    page = inventory.board("ibex").tier.emulated
+    assert page is not None
+    assert f"kdz_plan_page = {page.plan_address:#x};" in (folder / "zephyr/page.ld").read_text()
+    assert "select EVENTS" in (folder / "zephyr" / "Kconfig").read_text()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("conformance", "zephyr/ibex@emulated"),
+        ("run", "mazzi2021", "--target", "zephyr/ibex@emulated"),
+        ("run", "mazzi2021", "--target", "zephyr/ibex@emulated", "--kernel-source", "."),
+    ],
+)
+def test_kadenz_does_not_build_such_a_kernel(tmp_path: Path, words: tuple[str, ...]) -> None:
+    output = ("--output", str(tmp_path)) if words[0] == "run" else ()
+    error = kadenz(*words, *output).exception
+    assert isinstance(error, KadenzError) and error.exit_code == 2
+    assert list(tmp_path.iterdir()) == []
+    if "--kernel-source" not in words:
+        assert "Zephyr has a build of its own" in error.message
+        assert "--as zephyr-module --kernel zephyr" in error.remedy
+
+
 # ---- bad input -----------------------------------------------------------------------------------
 def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
@@ -232,6 +271,7 @@ def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
         (("--board", "stm32f4", "--kernel-source", "nowhere"), "--kernel-source nowhere"),
         (("--board", "stm32f4", "--kernel", "itron"), "needs a source tree"),
         (("--board", "stm32f4", "--kernel", "embassy"), "are a Rust crate"),
+        (("--board", "ibex", "--kernel", "zephyr", "--kernel-source", "."), "a build of its own"),
     ],
 )
 def test_a_wrong_request_is_refused_and_leaves_nothing(

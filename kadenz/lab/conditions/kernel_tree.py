@@ -82,7 +82,7 @@ class KernelTreeChoice(Choice):
         """Each tree belongs to one kernel of the run and is that kernel; none is missing."""
         targets = [target for target in targets if target.kernel]
         kernels = {target.kernel: inventory.kernel(target.kernel) for target in targets}
-        built = [name for name, kernel in kernels.items() if kernel.source is not None]
+        built = [name for name, kernel in kernels.items() if _is_built(kernel)]
         for name, source in self.sources:
             if name and name not in built:
                 raise _not_built(name, source, kernels)
@@ -101,7 +101,7 @@ class KernelTreeChoice(Choice):
 
     def of(self, kernel: str) -> list[KernelTree]:
         """The trees of one kernel; none for a kernel that is not built with the image."""
-        if not kernel or inventory.kernel(kernel).source is None:
+        if not kernel or not _is_built(inventory.kernel(kernel)):
             return []
         return [KernelTree(source) for name, source in self.sources if name in ("", kernel)]
 
@@ -109,6 +109,10 @@ class KernelTreeChoice(Choice):
 def _parsed(text: str) -> tuple[str, str]:
     named = _NAMED.fullmatch(text)
     return (named[1], named[2]) if named else ("", text)
+
+
+def _is_built(kernel: Kernel) -> bool:
+    return kernel.source is not None and not kernel.own_build
 
 
 def _from_crate(kernel: Kernel) -> bool:
