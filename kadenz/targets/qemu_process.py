@@ -11,8 +11,6 @@ import contextlib
 import os
 import shutil
 import subprocess
-import tempfile
-import time
 from collections.abc import Awaitable, Callable
 from functools import cached_property
 from pathlib import Path
@@ -21,27 +19,17 @@ from typing import IO, TYPE_CHECKING, TypeVar
 from kadenz import tools
 from kadenz.config.manifest import EmulatorEntry
 from kadenz.targets.base import die_with_parent
+from kadenz.targets.scratch import new_folder, read_growing
 
 if TYPE_CHECKING:
     from qemu.qmp import QMPClient
 
 T = TypeVar("T")
 
-_FOLDER = "kadenz-qemu-"  # followed by the PID of its creator
-_READ_BYTES = 1 << 18
 _GRACE_S = 2.0  # between SIGTERM and SIGKILL
 _EXIT_S = 0.3  # timeout for an image that ends QEMU
-_POLL_S = 0.01
 _LOOKS = 5  # samples of a hanging target
 _BETWEEN_LOOKS_S = 0.005
-
-
-def sweep() -> None:
-    """Removes folders left by a killed kadenz; its QEMU died with it (`die_with_parent`)."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}[0-9]*-*"):
-        process = folder.name.removeprefix(_FOLDER).partition("-")[0]
-        if not Path("/proc", process).exists():
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 class QemuProcess:
@@ -56,8 +44,7 @@ class QemuProcess:
     @cached_property
     def _folder(self) -> Path:
         """The folder of this execution, created on first use."""
-        sweep()
-        return Path(tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-"))
+        return new_folder()
 
     def _start(self) -> None:
         """Starts QEMU; its file `serial` receives the target's output."""
@@ -76,18 +63,8 @@ class QemuProcess:
     def read(self, timeout_s: float) -> bytes | None:
         """New output of the serial line since the last call."""
         assert self._serial is not None and self._process is not None
-        end = time.monotonic() + timeout_s
-        while True:
-            # Checked before reading, so that no output is missed.
-            over = self._process.poll() is not None
-            data = self._serial.read(_READ_BYTES)
-            if data:
-                return data
-            if over:
-                return None
-            if time.monotonic() >= end:
-                return b""
-            time.sleep(_POLL_S)
+        process = self._process
+        return read_growing(self._serial, lambda: process.poll() is not None, timeout_s)
 
     def stop(self) -> bool:
         """The target cannot be asked to end early."""

@@ -12,7 +12,6 @@ import re
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Mapping
 from functools import cached_property
@@ -25,9 +24,8 @@ from kadenz.elf import Elf
 from kadenz.targets import rtl_core, scope
 from kadenz.targets.base import die_with_parent
 from kadenz.targets.scope_plugin import marker_address
+from kadenz.targets.scratch import new_folder, read_growing
 
-_READ_BYTES = 1 << 18
-_POLL_S = 0.01
 _GRACE_S = 2.0
 _LOOK_S = 0.2
 _PC = re.compile(r"^core (\d+) pc (0x[0-9a-f]+)(.*)$", re.MULTILINE)
@@ -49,7 +47,7 @@ class RtlTarget:
 
     @cached_property
     def _folder(self) -> Path:
-        return Path(tempfile.mkdtemp(prefix="kadenz-rtl-"))
+        return new_folder()
 
     def open(self, plan: str) -> None:
         """Starts the core with the plan in its page, unless it has begun."""
@@ -83,17 +81,8 @@ class RtlTarget:
     def read(self, timeout_s: float) -> bytes | None:
         """New frames since the last call."""
         assert self._frames is not None and self._process is not None
-        end = time.monotonic() + timeout_s
-        while True:
-            over = self._process.poll() is not None  # before reading: no byte is missed
-            data = self._frames.read(_READ_BYTES)
-            if data:
-                return data
-            if over:
-                return None
-            if time.monotonic() >= end:
-                return b""
-            time.sleep(_POLL_S)
+        process = self._process
+        return read_growing(self._frames, lambda: process.poll() is not None, timeout_s)
 
     def stop(self) -> bool:
         """The target cannot be asked to end early."""

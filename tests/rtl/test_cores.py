@@ -22,7 +22,7 @@ from kadenz.errors import KadenzError, ToolMissing, UsageError
 from kadenz.images.image import build_image
 from kadenz.lab.conformance import conformance
 from kadenz.store import Run
-from kadenz.targets import rtl_core
+from kadenz.targets import rtl_core, scratch
 
 pytestmark = pytest.mark.emulated
 IBEX, VEXRISCV = "freertos/ibex@rtl", "freertos/vexriscv@rtl"
@@ -269,3 +269,16 @@ def test_an_image_with_instructions_that_the_core_lacks_is_refused(tmp_path: Pat
         rtl_core.check_image("ibex", image.elf)
     assert "rv32imc" in caught.value.remedy
     rtl_core.check_image("vexriscv-imac", image.elf)
+
+
+def test_the_folder_of_a_killed_kadenz_is_removed_by_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    left = tmp_path / f"kadenz-target-{ended.pid}-abc"
+    left.mkdir()
+    own = scratch.new_folder()
+    assert own.is_dir() and not left.exists()
+    assert scratch.new_folder() != own and own.is_dir()
