@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs are found by name, by id and as the latest, and their states are told apart."""
+"""Runs are found by name, by id and as the latest, and each state has its own word."""
 
 from __future__ import annotations
 
