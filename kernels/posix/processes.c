@@ -119,7 +119,7 @@ static bool ended_badly(const siginfo_t *end)
     return end->si_code != CLD_EXITED || end->si_status != 0;
 }
 
-/* Somebody may be waiting for what the process was to send. */
+/* A thread may wait for a message of this process. */
 static void on_child(int signal_number)
 {
     const int before = errno;

@@ -43,7 +43,8 @@ static struct timespec at_ns(uint64_t ns)
     };
 }
 
-/* The moment this thread waited for last, in 64-bit ticks: what its next question is about. */
+/* The moment this thread waited for last, in 64-bit ticks: its next question is about that moment.
+ */
 static _Thread_local uint64_t last_due;
 
 kdz_status kdz_delay_until(uint32_t *wake, uint32_t period_ticks)

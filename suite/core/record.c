@@ -33,7 +33,8 @@ void kdz_record_name(const struct kdz_record *record, size_t at, struct kdz_text
     }
 }
 
-/* Writes to what the record will fill, so that no page of it has to be found while measuring. */
+/* Writes to the memory that the record will fill, so that no page of it has to be found while
+ * measuring. */
 void kdz_record_blank(struct kdz_record *record)
 {
     for (size_t i = 0; i < kdz_record_series(record); i++) {

@@ -52,7 +52,8 @@ const char *kdz_record_companions_wrong(const struct kdz_record *record);
  * were not measured, or UINT32_MAX when a lane holds more than was planned. */
 uint32_t kdz_record_close(struct kdz_record *record);
 
-/* Writes to what the record will fill, so that no page of it has to be found while measuring. */
+/* Writes to the memory that the record will fill, so that no page of it has to be found while
+ * measuring. */
 void kdz_record_blank(struct kdz_record *record);
 
 struct kdz_verdict {

@@ -143,7 +143,7 @@ fn one() -> f64 {
     1.0
 }
 
-/// What turns torques of the model, N·m at the joint, into the drive's, and what the model does not know of the joint.
+/// The conversion of the model's torques, N·m at the joint, to the drive's, and properties of the joint outside the model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FeedForward {

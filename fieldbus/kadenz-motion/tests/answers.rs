@@ -177,7 +177,7 @@ impl Vandal {
         } else {
             out.push_back(frame);
         }
-        // Out of order: what was held comes behind its successor.
+        // Out of order: the held answer comes after its successor.
         out.extend(held);
         harms
     }

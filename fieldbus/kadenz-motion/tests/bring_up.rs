@@ -17,7 +17,7 @@ const WRITTEN: [u8; 3] = [0x60, 0xC2, 0x60];
 const NOT_FOUND: u32 = 0x0602_0000;
 const READ_ONLY: u32 = 0x0601_0002;
 
-/// Drives that refuse `reply` with `code`; counts what was written to the interpolation period.
+/// Drives that refuse `reply` with `code`; counts writes to the interpolation period.
 fn refusing(reply: &'static [u8], code: u32) -> (Tamper, Arc<AtomicUsize>) {
     let written = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&written);

@@ -17,7 +17,7 @@ const INPUTS: usize = 20;
 const STATUSWORD: usize = 0;
 const MODE_DISPLAY: usize = 12;
 
-/// From this cycle on, what the drive of a joint says is changed on its way back.
+/// From this cycle on, the status of a joint's drive is changed on its way back.
 fn says(joint: usize, from: u64, change: impl Fn(&mut [u8]) + Send + 'static) -> Tamper {
     let mut cycles = 0;
     Box::new(move |mut frame, out| {

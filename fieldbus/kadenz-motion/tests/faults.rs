@@ -193,8 +193,8 @@ fn c20_a_ring_without_link_is_an_error_with_a_remedy() {
 
 #[test]
 fn c21_a_cable_broken_during_bring_up_is_an_error_and_no_panic() {
-    // Virtual time: each moment has its own end. The first breaks the answer to what the library repeats until it is
-    // tired, the others what it asks once.
+    // Virtual time: each moment has its own end. The first breaks the answer to a request that the
+    // library repeats until its limit, the others to requests that it sends once.
     let unheard = Error::WorkingCounter { expected: 1, received: 0 };
     for (frame, wanted_step, wanted) in [
         (40, "looking for devices", Error::Timeout(TimeoutError::StateTransition)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Torque feed-forward: off until the layout says what it means on this drive, and in the direction of its counts.
+//! Torque feed-forward: off until the layout gives its scale on this drive, and in the direction of its counts.
 
 mod common;
 

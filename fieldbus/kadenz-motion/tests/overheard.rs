@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What devices say beside their process data, and who else is on the wire, in the whole cell: errors latched in OP,
+//! Messages of devices beside their process data, and other senders on the wire, in the whole cell: errors latched in OP,
 //! emergencies, another master (c59 to c69).
 
 mod common;

@@ -32,7 +32,7 @@ pub enum WireError {
         /// In HELLO.
         spoken: u32,
     },
-    /// The body is not what the type promises.
+    /// The body does not have the form of its type.
     #[error("body of {kind}: {why}")]
     Body {
         /// Frame type by name.

@@ -29,7 +29,7 @@ struct Version {
     wire: u32,
 }
 
-/// First frame: who speaks.
+/// First frame: the identity of the sender.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
@@ -148,7 +148,7 @@ pub struct EndLane {
     pub overrun: u64,
 }
 
-/// Whether what was timed really happened.
+/// Whether the timed event really happened.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]

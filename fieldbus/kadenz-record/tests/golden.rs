@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The golden frames of the repository: read as what they are, and written again byte by byte.
+//! The golden frames of the repository: read into messages, and written back byte for byte.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The application-layer state machine (ETG.1000.6): what a device allows, and how it says no.
+//! The application-layer state machine (ETG.1000.6): the transitions that a device allows, and how it refuses others.
 
 /// States, with their codes in AL control and AL status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The mailbox: headers, protocols, what is waiting to be fetched.
+//! The mailbox: headers, protocols, answers that wait for the master.
 
 use crate::al::State;
 use crate::coe::emergency::Emergency;
@@ -31,7 +31,7 @@ enum Refusal {
     InvalidSize = 8,
 }
 
-/// A mailbox header and what it carries.
+/// A mailbox header and its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message<'a> {
     /// Protocol: 3 is CoE.
@@ -66,7 +66,7 @@ pub struct Mailbox {
     own_counter: u8,
     /// Counter of the last request taken; one that comes again with it is the same, sent twice.
     taken_counter: u8,
-    /// What waits for the master, and what it has read last: that comes again when it asks for a repetition.
+    /// The answer that waits for the master, and the answer that it read last: a repeat request brings the latter back.
     offered: Option<Vec<u8>>,
     last_read: Option<Vec<u8>>,
     /// A request has been taken whose reply has not been fetched.
@@ -124,8 +124,8 @@ impl Mailbox {
         written
     }
 
-    /// The master has lost what it read last, and gets it again; what has taken its place since then comes behind it. Lost
-    /// on its way to the device, a read leaves the answer waiting: then the one before comes again, as in common stacks.
+    /// The master has lost the answer that it read last, and gets it again, before any newer answer. If the read itself
+    /// was lost on its way to the device, the answer still waits: then the answer before it is repeated, as in common stacks.
     fn repeat(&mut self, esc: &mut Esc) {
         let Some(again) = self.last_read.take() else { return };
         let is_unread = esc.mailbox(1).is_some();

@@ -227,7 +227,7 @@ impl Ring {
         }
     }
 
-    /// Does what the last frame set off.
+    /// Carries out the actions that the last frame started.
     pub fn settle(&mut self, now_ns: u64) {
         self.catch_up(now_ns);
         let mut are_loops_new = false;

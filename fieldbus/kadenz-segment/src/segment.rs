@@ -276,7 +276,7 @@ fn exchange<const OR: bool>(
     }
 }
 
-/// Memory takes what came, the frame what was there.
+/// Memory takes the value of the frame, the frame takes the old value of memory.
 #[inline]
 fn both<const OR: bool, const MOST: usize>(
     device: &mut Device,

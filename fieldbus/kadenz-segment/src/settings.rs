@@ -38,7 +38,7 @@ pub struct RingSettings {
     pub hop_ns: u32,
     /// Seed of everything random.
     pub seed: u64,
-    /// Step of the distributed clocks, ns: what is read of one is a multiple of it.
+    /// Step of the distributed clocks, ns: every value read from one is a multiple of it.
     pub clock_step_ns: u32,
     /// Standard deviation of a frame's time of receipt by a distributed clock, ns.
     pub clock_noise_ns: f64,

@@ -85,7 +85,7 @@ impl Topology {
         }
     }
 
-    /// Computes anew who is reached, and when. Gives the devices in the order in which a frame passes them.
+    /// Recomputes which devices a frame reaches, and when. Gives the devices in the order in which a frame passes them.
     pub fn refresh(&mut self, has_power: &dyn Fn(usize) -> bool) -> Vec<usize> {
         let mut passed = Vec::with_capacity(self.places.len());
         if self.is_up(0, has_power) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Mailbox and CoE beyond what the two masters exercise: segments, complete access, mapping, every refusal.
+//! Mailbox and CoE beyond the requests of the two masters: segments, complete access, mapping, every refusal.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
@@ -59,7 +59,7 @@ fn text_comes_by_normal_transfer() {
 
 #[test]
 fn data_longer_than_the_mailbox_travel_in_segments() {
-    // A mapping of 36 entries is 2 + 36·4 bytes: more than one mailbox, and room beyond what is mapped.
+    // A mapping of 36 entries is 2 + 36·4 bytes: more than one mailbox, and room beyond the mapped entries.
     let mut master = in_pre_op();
     let mut long = with_esi("data/long.xml");
     long.configure_managers(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Every datagram command against memory: what it puts into the frame, what into the devices, and the working counter.
+//! Every datagram command against memory: the bytes in the frame, the bytes in the devices, and the working counter.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;

@@ -61,7 +61,7 @@ fn the_cyclic_paths_of_all_tasks_allocate_nothing_in_a_whole_run() {
     panic!("in each of thirty runs the machine paused for longer than drives wait");
 }
 
-/// A motion on the ring in this process, and what was allocated inside cyclic paths during it.
+/// A motion on the ring in this process, and the allocations inside its cyclic paths.
 fn one_run() -> (RunReport, u64) {
     let mut segment = indy7_segment(&indy7_ring().unwrap()).unwrap();
     // Something to say, again and again.

@@ -11,7 +11,7 @@
 #define CPU_CLOCK_HZ KDZ_BOARD_TIMER_HZ
 #define TMAX_INTNO (16 + KDZ_BOARD_IRQ) /* the last that is used: the kernel's table ends there */
 
-/* Of a loop that nobody here calls, in ns: at least what it takes. */
+/* Duration of a delay loop that no caller here uses, in ns: an upper bound. */
 #define SIL_DLY_TIM1 10
 #define SIL_DLY_TIM2 10
 

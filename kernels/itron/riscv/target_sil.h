@@ -7,7 +7,7 @@
 
 #define SIL_ENDIAN_LITTLE
 
-/* Of a loop that nobody here calls, in ns: at least what it takes. */
+/* Duration of a delay loop that no caller here uses, in ns: an upper bound. */
 #define SIL_DLY_TIM1 10
 #define SIL_DLY_TIM2 10
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One axis: where its values lie in the process data, and what they mean.
+//! One axis: the places of its values in the process data, and their units.
 
 use std::f64::consts::TAU;
 
@@ -15,7 +15,7 @@ pub struct AxisSetpoint {
     pub position_rad: f64,
     /// rad/s
     pub velocity_rad_s: f64,
-    /// Feed-forward at the joint, N·m; left out where the layout does not say what the drive's torque means there.
+    /// Feed-forward at the joint, N·m; left out where the layout does not give the scale of the drive's torque.
     pub torque_nm: f64,
 }
 
@@ -124,7 +124,7 @@ impl Axis {
         }
     }
 
-    /// Reads what the device said.
+    /// Reads the answer of the device.
     pub fn read(&self, inputs: &[u8]) -> AxisFeedback {
         let o = &self.offsets;
         let statusword = u16::from_le_bytes(get(inputs, o.statusword));

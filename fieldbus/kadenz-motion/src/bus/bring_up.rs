@@ -144,7 +144,7 @@ impl Way<'_> {
     }
 }
 
-/// The device has as much process data as what the drive maps.
+/// The device has as much process data as the drive maps.
 fn has_room(axis: &Axis, device: &str, outputs: usize, inputs: usize) -> Result<(), BusError> {
     let sides = [("outputs", outputs, axis.offsets.outputs_end()), ("inputs", inputs, axis.offsets.inputs_end())];
     match sides.into_iter().find(|(_, found, needed)| found < needed) {
@@ -160,7 +160,7 @@ fn has_room(axis: &Axis, device: &str, outputs: usize, inputs: usize) -> Result<
     }
 }
 
-/// An axis in PRE-OP: start-up objects, interpolation period, mapping, and whether the drive is what the layout says.
+/// An axis in PRE-OP: start-up objects, interpolation period, mapping, and whether the drive is the one of the layout.
 async fn prepare(
     device: &SubDeviceRef<'_, &SubDevice>,
     axis: &AxisLayout,
@@ -286,7 +286,7 @@ async fn find_axis(device: &SubDeviceRef<'_, &SubDevice>, layout: &AxisLayout) -
 /// Readings of the mode of operation before it counts as another one; each takes a few frames.
 const MODE_READINGS: u32 = 50;
 
-/// The drive is in the mode that was written: for one that does not map what it says of it, so that no cycle sees it.
+/// The drive is in the mode that was written. For drives that do not map their mode display: no cycle sees it.
 async fn in_mode<S>(device: &SubDeviceRef<'_, S>, axis: &Axis) -> Result<(), Refused>
 where
     S: std::ops::Deref<Target = SubDevice>,

@@ -104,7 +104,7 @@ pub enum BusError {
         /// "outputs" or "inputs".
         direction: &'static str,
     },
-    /// A device has fewer process data than what the layout or its own mapping says of it.
+    /// A device has less process data than the layout or its own mapping states.
     #[error(
         "{what} needs {needed} bytes of {direction}, device {position} (`{device}`) has {found}. Correct the device or the \
          byte in the layout (--layout), or what the device maps"
@@ -123,7 +123,7 @@ pub enum BusError {
         /// Bytes.
         found: usize,
     },
-    /// A drive says of itself what the layout contradicts.
+    /// A drive reports a property that contradicts the layout.
     #[error("{axis} (device {position}, `{device}`): the drive says {drive}; the layout says {layout}. {remedy}")]
     Contradiction {
         /// Name in the layout.
@@ -139,7 +139,7 @@ pub enum BusError {
         /// What to do.
         remedy: &'static str,
     },
-    /// Feed-forward is configured for a drive that does not say what it is to be scaled by.
+    /// Feed-forward is configured for a drive that does not state its scale.
     #[error(
         "{axis} (device {position}, `{device}`): its rated torque (0x6076) is 0, so torque feed-forward has no scale. Set \
          it in the drive, or take `feed_forward` of this axis out of the layout"

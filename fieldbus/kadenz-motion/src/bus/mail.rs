@@ -39,7 +39,7 @@ pub(super) enum Look {
     All,
     /// Whether this one is full.
     At(usize),
-    /// At what is in it.
+    /// The content of this one.
     Into(usize),
 }
 

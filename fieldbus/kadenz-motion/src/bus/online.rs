@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The bus in operation: one exchange a cycle, and what its answer says.
+//! The bus in operation: one exchange a cycle, and the meaning of its answer.
 
 use std::any::Any;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -109,7 +109,7 @@ impl<W: Wire> Bus<W> {
         Some(work(&bytes))
     }
 
-    /// A device of the layout has at least this many bytes of outputs and inputs. `what` names who needs them.
+    /// A device of the layout has at least this many bytes of outputs and inputs. `what` names the part that needs them.
     pub fn require(&self, device: usize, what: &str, outputs: usize, inputs: usize) -> Result<(), BusError> {
         let (position, what) = (device, what.to_owned());
         let Ok(device) = self.ring.subdevice(self.master, position) else {

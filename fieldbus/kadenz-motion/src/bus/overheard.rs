@@ -69,7 +69,7 @@ impl Overheard {
         }
     }
 
-    /// Whose the frame is; counts what is another's.
+    /// The owner of the frame; counts frames of other masters.
     pub fn whose(&mut self, frame: &mut [u8]) -> Sender {
         let Some(source) = frame.get(SOURCE).and_then(|bytes| <[u8; 6]>::try_from(bytes).ok()) else {
             return Sender::Nobody;

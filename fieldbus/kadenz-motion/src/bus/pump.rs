@@ -141,7 +141,7 @@ impl<W: Wire> Pump<W> {
         Ok(self.wire)
     }
 
-    /// Sends what the library has ready; true if there was anything.
+    /// Sends the frames that the library has ready; true if there was anything.
     fn send_all(&mut self) -> Result<bool, Stalled> {
         let mut any = false;
         while let Some(frame) = self.tx.next_sendable_frame() {

@@ -15,7 +15,7 @@ const GEARS_DIFFER: f64 = 1e-3;
 /// Position and velocity in 0x607E.
 const TURNED_ROUND: u8 = 0xC0;
 
-/// What a drive says and what the layout says, with what to do.
+/// The scale that a drive reports, the scale of the layout, and the remedy where they differ.
 #[derive(Debug, PartialEq)]
 pub(super) struct Contradiction {
     pub drive: String,

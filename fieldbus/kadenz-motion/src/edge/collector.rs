@@ -51,7 +51,7 @@ impl Collector {
 mod tests {
     use super::*;
 
-    /// Edges that were taken of what the terminal said: its count, the time, the pulse made last before.
+    /// Edges that were taken, as the terminal reported them: its count, the time, the last pulse before it.
     fn taken(collector: &mut Collector, said: &[(u16, u64, u64)]) -> Vec<(f64, f64)> {
         let edges = said.iter().filter_map(|(count, rising, pulse)| collector.see(*count, *rising, *pulse));
         edges.map(|edge| (edge.time_ns, edge.number)).collect()

@@ -128,7 +128,7 @@ fn run<W: Wire>(
     Ok(write()?)
 }
 
-/// The terminals are on the ring and have what is written to and read from them.
+/// The terminals are on the ring and have the outputs and inputs of the benchmark.
 fn require<W: Wire>(bus: &Bus<W>, terminals: &EdgeLayout) -> Result<(), BusError> {
     let EdgeLayout { output_device, input_device, count_byte, rising_byte } = *terminals;
     bus.require(output_device, "edge.output_device", 1, 0)?;

@@ -113,7 +113,7 @@ impl<W: Wire> EdgeTask<W> {
         (End { collector, reason, led_back, refused, trouble }, bus)
     }
 
-    /// Takes what the input terminal says of the last rising edge.
+    /// Takes the last rising edge that the input terminal reports.
     fn take_edge(&mut self) {
         let (count_at, rising_at) = (self.terminals.count_byte, self.terminals.rising_byte);
         let read = self.bus.inputs(self.terminals.input_device, |bytes| {

@@ -48,7 +48,7 @@ impl<T: Value> Column<T> {
         Self { record, lane, planned, written: 0, waiting: Vec::with_capacity(room), overrun: 0 }
     }
 
-    /// Adds a value; beyond what was planned it is left out, so that planned = taken + missed always holds.
+    /// Adds a value; a value beyond the plan is left out, so that planned = taken + missed always holds.
     pub fn push(&mut self, value: T) {
         if u64::from(self.written) + (self.waiting.len() as u64) < self.planned {
             self.waiting.push(value);

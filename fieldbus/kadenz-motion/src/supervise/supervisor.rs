@@ -189,7 +189,7 @@ impl Supervisor {
         self.reaction
     }
 
-    /// Looks at one cycle. Says what to do and tells `log` what was found.
+    /// Examines one cycle. Returns the action, and writes its findings to `log`.
     pub fn observe(&mut self, seen: &Observation<'_>, log: &mut impl FnMut(Event)) -> Reaction {
         let mut worst = Reaction::None;
         let duty = seen.duty;
@@ -203,7 +203,7 @@ impl Supervisor {
         if duty != Duty::Starting {
             self.look_at_time(seen, &mut found);
         }
-        // Inputs of an exchange that failed are old: an axis is judged by what it really said.
+        // Inputs of an exchange that failed are old: an axis is judged by its own last answer.
         if trusted && duty != Duty::Starting {
             self.look_at_axes(seen, &mut found);
         }

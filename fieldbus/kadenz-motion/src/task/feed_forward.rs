@@ -22,7 +22,7 @@ impl FeedForward {
         Self { torques, requests, newest: Torques { sent_ns: 0, number: 0, torque_nm: [0.0; AXES] }, age: 0 }
     }
 
-    /// Takes what the dynamic task has sent. Returns when it sent the torques in use, ns.
+    /// Takes the torques of the dynamic task. Returns when it sent the torques in use, ns.
     pub(super) fn take(&mut self) -> u64 {
         match self.torques.newest() {
             Some(torques) => {

@@ -187,7 +187,7 @@ impl<W: Wire> MainTask<W> {
         self.log.event(Event::new(self.cycle, kind, value, expected, Reaction::None));
     }
 
-    /// Takes the setpoint of this cycle and what the dynamic task has sent.
+    /// Takes the setpoint of this cycle and the torques of the dynamic task.
     fn take_inputs(&mut self, release: &Release) {
         let mut now_ns = self.bus.clock().now_ns();
         let leave_ns = self.sync0.leave_ns(now_ns, release);
@@ -233,7 +233,7 @@ impl<W: Wire> MainTask<W> {
                     // Until it is enabled the setpoint is where the axis stands, so that enabling moves nothing.
                     self.reference.point.position[k] = feedback.position_rad;
                     let controlword = match feedback.state {
-                        // In another mode it would not take positions for what they are.
+                        // In another mode it would not read the values as positions.
                         DriveState::SwitchedOn if feedback.in_other_mode() => controlword::SWITCH_ON,
                         state => towards_enabled(state),
                     };

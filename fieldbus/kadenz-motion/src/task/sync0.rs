@@ -13,7 +13,7 @@ pub(super) struct Passing {
     pub(super) system_time_ns: u64,
 }
 
-/// Where SYNC0 lies in a cycle, and what the last frame was made for.
+/// The place of SYNC0 in a cycle, and the SYNC0 that the last frame was built for.
 #[derive(Debug)]
 pub(super) struct Sync0 {
     period_ns: u64,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Emergency messages: what a device says without being asked.
+//! Emergency messages: errors that a device reports unasked.
 
 use super::{header, Service};
 

@@ -74,7 +74,7 @@ impl DigitalInput {
         self.pending.insert(at, (world_ns, channel, level));
     }
 
-    /// Power off and on again: the levels outside are what they were, counts and stamps begin anew.
+    /// Power off and on: the levels outside keep their values, counts and stamps restart.
     pub(super) fn power_cycle(&mut self, before: &Dictionary, dictionary: &mut Dictionary) {
         for handle in self.levels.iter().flatten() {
             dictionary.set(*handle, before.get(*handle));

@@ -15,7 +15,7 @@ pub struct Edge {
     pub world_ns: u64,
 }
 
-/// Edges kept for who looks at them after each step; more in one step are lost and counted.
+/// Edges kept until a reader fetches them after each step; more in one step are lost and counted.
 const EDGES: usize = 256;
 
 /// Digital outputs.

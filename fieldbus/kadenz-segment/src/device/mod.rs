@@ -133,7 +133,7 @@ impl Device {
         self.al.state() == State::Op
     }
 
-    /// Does what the frame set off: state changes, mailbox, process data outside synchronous operation.
+    /// Carries out the actions that the frame started: state changes, mailbox, process data outside synchronous operation.
     pub fn settle(&mut self, now_ns: u64) {
         if self.is_gone {
             return;
@@ -148,7 +148,7 @@ impl Device {
         }
         if let Some(mailbox) = &mut self.mailbox {
             if self.al.state() == State::Init {
-                // Without the mailbox state nothing is served, and what is written is lost.
+                // Without the mailbox state nothing is served, and written data is lost.
                 self.esc.events.written &= !1;
             } else {
                 mailbox.serve(&mut self.esc, &mut self.dictionary, self.al.state());

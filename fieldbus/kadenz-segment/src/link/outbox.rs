@@ -21,7 +21,7 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// Sends what a verdict says with `send`, or keeps it for later.
+    /// Applies a verdict: sends the frame with `send`, drops it, or keeps it for later.
     pub fn post<E>(
         &mut self,
         verdict: Verdict,

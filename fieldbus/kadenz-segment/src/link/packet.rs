@@ -42,7 +42,7 @@ impl PacketSocket {
         let taken = "End that process first, or use another pair of interfaces";
         let claim = Claim::new(index).map_err(fail("claim", taken))?;
         let changes = Changes::watch().map_err(fail("watch", "A Linux kernel with rtnetlink is needed"))?;
-        // The interface sees what its own master sends elsewhere on the same machine: only what comes in counts.
+        // The interface also sees frames that its own master sends on the same machine: only received frames count.
         let outgoing = fail("hide outgoing frames of", "A Linux kernel from 4.20 on is needed");
         socket.ignore_outgoing().map_err(outgoing)?;
         socket.receive_for_all(index).map_err(fail("listen on", no_right))?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Links, loops and events: what a master reads of them, and what its frames bring.
+//! Links, loops and events: the registers that a master reads, and the event bits in its frames.
 
 use super::support::master::{Master, Sdo};
 use super::support::{line, segment};
