@@ -20,6 +20,8 @@ from kadenz.wire.records import Verdict
 
 _NUMPY = dict(DTYPES)
 _LOOK_S = 1.0
+_SPAN_MAX = 0xFFFFFFFF  # that a sample holds
+_TOO_LONG = "END came after more clock counts than 32 bits hold"
 # Units of companions; all others are counts since the sample before.
 COMPANION_UNITS = {
     "cycle": "index",  # of the cycle, from 0: missed ones leave holes
@@ -136,8 +138,11 @@ class Session:
                 # Marks carry no lane: a benchmark with several marks them in order. They carry no
                 # companions either, which come behind the lanes of samples.
                 lanes = len(entry.series)
+                long = np.flatnonzero(trace.spans > _SPAN_MAX)
+                if long.size:
+                    verdict = Verdict("invalid", f"span {long[0]} of the trace: {_TOO_LONG}")
                 for lane in range(lanes):
-                    spans = trace.spans[lane::lanes].astype(np.uint32)
+                    spans = trace.spans[lane::lanes].clip(max=_SPAN_MAX).astype(np.uint32)
                     self._writer.append(entry.id, lane, spans)
                     self._progress.samples(self._name, entry, lane, spans)
             elif end is not None and any(lane.taken for lane in end.lanes):

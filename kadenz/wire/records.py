@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from kadenz.config.manifest import Status
@@ -27,6 +28,9 @@ from kadenz.wire.messages import (
     Text,
     companion,
 )
+
+_SPANS = "<u4"  # numpy type of the suite's samples
+_NARROW = 32  # bits of stamps that wrap while something is measured
 
 
 class Verdict(NamedTuple):
@@ -177,9 +181,31 @@ class Assembler:
             state.spoil(f"lane {name}: expected value {expected}, received {samples.first}")
         if state.holed[samples.lane]:
             return
+        self._order(state, samples)
         state.received[samples.lane] += len(samples.values)
         self.samples += len(samples.values)
         self.sink.values(samples.record, samples.lane, samples.values)
+
+    def _order(self, state: _Open, samples: Samples) -> None:
+        """Looks for spans whose END came before their BEGIN.
+
+        The suite looks as well; its image may be older than this rule. Stamps of 64 bits hold two
+        values for such spans that are samples in the records of other programs.
+        """
+        name = state.begin.lanes[samples.lane]
+        narrow = self.hello is not None and self.hello.clock.bits <= _NARROW
+        if companion(name)[0] or not narrow or samples.dtype != _SPANS:
+            return
+        assert self.hello is not None
+        whole = 1 << self.hello.clock.bits
+        wrong = np.flatnonzero(samples.values >= whole // 2)
+        if wrong.size:
+            at = int(wrong[0])
+            state.spoil(
+                f"sample {samples.first + at} of lane {name} is no span: END came "
+                f"{whole - int(samples.values[at])} clock counts before BEGIN, or half the range "
+                "of the clock after it"
+            )
 
     def _end(self, end: End, sequence: int) -> None:
         if end.record not in self._open:

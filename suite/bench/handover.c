@@ -136,6 +136,7 @@ static void release(void *arg)
 
     (void)kdz_delay_until(&wake, h.period); /* task 2 waits before the first turn too */
     for (n = 0; n < point->samples && !kdz_stop_requested; n++) {
+        const uint32_t since = wake;
         const kdz_time begin = turn(&wake);
         bool late = h.slept == KDZ_TIMEOUT;
 
@@ -149,6 +150,8 @@ static void release(void *arg)
         kdz_prove(record, h.status == KDZ_OK, "task 2's wait returned an error");
         kdz_record_add(record, 0, kdz_span(begin, h.end));
         if (late) {
+            kdz_prove(record, kdz_span_fits(kdz_tick_now() - since),
+                      "task 2 got it later than the clock can tell");
             record->lane[0].overrun++;
             wake = kdz_tick_now();
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "in_rust.h"
 
+#include "micro.h"
 #include "pair.h"
 #include "period.h"
 
@@ -33,6 +34,17 @@ bool kdz_rust_keep(struct kdz_point *point, uint32_t lane, kdz_time begin, kdz_t
 {
     kdz_keep(&point->record, (uint8_t)lane, kdz_span(begin, end));
     return point->record.lane[lane].held == 0; /* sent */
+}
+
+void kdz_rust_batches(void)
+{
+    kdz_micro_start();
+}
+
+bool kdz_rust_keep_batch(struct kdz_point *point, uint32_t lane, kdz_time begin, kdz_time end)
+{
+    kdz_micro_prove_told(&point->record);
+    return kdz_rust_keep(point, lane, begin, end);
 }
 
 void kdz_rust_missed(struct kdz_point *point)

@@ -18,6 +18,9 @@ void kdz_rust_prove(struct kdz_point *point, bool holds, const char *reason);
 
 /* Adds a sample; true when the lane was full and has been sent, which took its time. */
 bool kdz_rust_keep(struct kdz_point *point, uint32_t lane, kdz_time begin, kdz_time end);
+/* For lanes of micro/'s batches: before the first, and in place of kdz_rust_keep. */
+void kdz_rust_batches(void);
+bool kdz_rust_keep_batch(struct kdz_point *point, uint32_t lane, kdz_time begin, kdz_time end);
 void kdz_rust_missed(struct kdz_point *point);
 void kdz_rust_overrun(struct kdz_point *point);
 

@@ -24,6 +24,13 @@ extern const char *const kdz_batch_lanes[KDZ_BATCH_LANES];
 #define KDZ_ITERATIONS 50000u
 #define KDZ_ITERATIONS_MAX 10000000u
 
+/* Called before the first batch, by the thread that times them. */
+void kdz_micro_start(void);
+
+/* Called before a value of either lane is kept: a proof that the clock could tell it, by the
+ * kernel's ticks. Batches are as long as their parameters make them. */
+void kdz_micro_prove_told(struct kdz_record *record);
+
 /* Times `loops` empty loops of `turns` turns each, as the study's figure 7 does for its two
  * threads, into the lane "empty-loop". */
 void kdz_micro_empty(struct kdz_record *record, uint32_t loops, uint32_t turns);

@@ -83,6 +83,7 @@ static void batch_sender(void *arg)
     struct kdz_point *point = (struct kdz_point *)arg;
     const struct kdz_channel_ops *const ops = m.ops;
 
+    kdz_micro_start();
     for (uint32_t n = 0; n < point->samples; n++) {
         const bool last = n + 1 == point->samples;
 

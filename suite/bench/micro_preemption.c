@@ -46,6 +46,7 @@ static void batch_low(void *arg)
     struct kdz_point *point = (struct kdz_point *)arg;
     const kdz_handle high = p.high;
 
+    kdz_micro_start();
     for (uint32_t n = 0; n < point->samples; n++) {
         const bool last = n + 1 == point->samples;
 

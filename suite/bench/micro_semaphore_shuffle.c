@@ -70,6 +70,7 @@ static void batch_a(void *arg)
 {
     struct kdz_point *point = (struct kdz_point *)arg;
 
+    kdz_micro_start();
     for (uint32_t n = 0; n < point->samples; n++) {
         const kdz_time begin = kdz_stamp(KDZ_BEGIN);
         for (f.turn_a = 0; f.turn_a < f.turns; f.turn_a++) {

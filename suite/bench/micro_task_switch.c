@@ -39,6 +39,7 @@ static void batch_a(void *arg)
 {
     struct kdz_point *point = (struct kdz_point *)arg;
 
+    kdz_micro_start();
     for (uint32_t n = 0; n < point->samples; n++) {
         const kdz_time begin = kdz_stamp(KDZ_BEGIN);
         for (s.turn_a = 0; s.turn_a < s.turns; s.turn_a++) {

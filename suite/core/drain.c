@@ -15,16 +15,25 @@ static void note_drain(const struct kdz_record *record)
     kdz_recorder()->drain_count++;
 }
 
+/* Keeps the first span of the record that cannot be one. */
+static void look_at_spans(const struct kdz_lane *series, uint8_t lane, uint32_t first)
+{
+    struct kdz_impossible *found = &kdz_recorder()->impossible;
+
+    for (uint32_t i = 0; i < series->held && found->value == 0; i++) {
+        if (series->values[i] > KDZ_SPAN_MAX) {
+            *found = (struct kdz_impossible){series->values[i], first + i, lane};
+        }
+    }
+}
+
 static void send_lane(const struct kdz_record *record, uint8_t lane)
 {
-    const bool spans = lane < record->lane_count;
     const struct kdz_lane *series = &record->lane[lane];
     const uint32_t first = series->taken - series->held;
 
-    for (uint32_t i = 0; i < series->held; i++) {
-        if (spans && series->values[i] == UINT32_MAX) {
-            kdz_recorder()->span_overflow = true;
-        }
+    if (lane < record->lane_count) {
+        look_at_spans(series, lane, first);
     }
     for (uint32_t sent = 0; sent < series->held;) {
         uint32_t count = series->held - sent;

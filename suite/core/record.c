@@ -11,6 +11,13 @@ struct kdz_recorder *kdz_recorder(void)
     return &recorder;
 }
 
+bool kdz_span_fits(uint32_t ticks)
+{
+    const uint64_t counts = (uint64_t)ticks * kdz_clock()->hz / kdz_tick_hz();
+
+    return sizeof(kdz_time) > sizeof(uint32_t) || counts <= UINT32_MAX;
+}
+
 static const char *lane_name(uint8_t lane, const struct kdz_shape *shape)
 {
     struct kdz_text text;
@@ -86,7 +93,7 @@ const char *kdz_record_open(struct kdz_record *record, uint16_t id, const struct
     record->proof = (struct kdz_proof){0, 0, ""};
     record->breach = (struct kdz_breach){0};
     recorder.drain_count = 0;
-    recorder.span_overflow = false;
+    recorder.impossible = (struct kdz_impossible){0};
     if (series == 0 || series > KDZ_LANES_MAX || shape->lanes > KDZ_SAMPLE_LANES_MAX) {
         return "more lanes than a record of this image has: plan fewer threads, or fewer values "
                "beside each sample";

@@ -21,10 +21,17 @@
 #define KDZ_STORAGE_BLANK 0u
 #endif
 
+/* A sample above KDZ_SPAN_MAX: its END came before its BEGIN, or too long after it. */
+struct kdz_impossible {
+    uint32_t value;  /* 0: there is none */
+    uint32_t sample; /* from 0 */
+    uint8_t lane;
+};
+
 struct kdz_recorder {
     uint32_t drains[KDZ_DRAINS_MAX];
     uint32_t drain_count; /* may exceed KDZ_DRAINS_MAX: the rest is counted, not listed */
-    bool span_overflow;   /* a sample did not fit in 32 bits */
+    struct kdz_impossible impossible; /* the first */
 };
 
 /* The recorder of the record that is open. */

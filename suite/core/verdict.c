@@ -37,8 +37,30 @@ static const char *why_ended(const struct kdz_record *record, struct kdz_text ro
     return room.characters;
 }
 
+/* "sample 17 of lane batch is no span: END came 637151 clock counts before BEGIN, …". */
+static const char *why_impossible(const struct kdz_record *record, struct kdz_text room)
+{
+    const struct kdz_impossible *found = &kdz_recorder()->impossible;
+
+    kdz_text_add(&room, "sample ");
+    kdz_text_add_number(&room, found->sample);
+    kdz_text_add(&room, " of lane ");
+    kdz_text_add(&room, record->lane[found->lane].name);
+    kdz_text_add(&room, " is no span: END came ");
+    if (sizeof(kdz_time) == sizeof(uint32_t)) {
+        kdz_text_add_number(&room, 0u - found->value);
+        kdz_text_add(&room, " clock counts before BEGIN, or half the range of the clock after it");
+    } else if (found->value == KDZ_SPAN_BACKWARDS) {
+        kdz_text_add(&room, "before BEGIN");
+    } else {
+        kdz_text_add(&room, "after more clock counts than 32 bits hold");
+    }
+    return room.characters;
+}
+
 /* Why it is invalid, "" when it is not, as far as the samples themselves tell. */
-static const char *why_invalid(const struct kdz_record *record, uint32_t unaccounted)
+static const char *why_invalid(const struct kdz_record *record, uint32_t unaccounted,
+                               struct kdz_text room)
 {
     if (record->proof.failed != 0) {
         return record->proof.reason;
@@ -46,8 +68,8 @@ static const char *why_invalid(const struct kdz_record *record, uint32_t unaccou
     if (kdz_record_companions_wrong(record)[0] != '\0') {
         return kdz_record_companions_wrong(record);
     }
-    if (kdz_recorder()->span_overflow) {
-        return "a sample does not fit in 32 bits of the clock";
+    if (kdz_recorder()->impossible.value != 0) {
+        return why_impossible(record, room);
     }
     return unaccounted == UINT32_MAX ? "more samples than planned" : "";
 }
@@ -55,7 +77,7 @@ static const char *why_invalid(const struct kdz_record *record, uint32_t unaccou
 struct kdz_verdict kdz_record_verdict(const struct kdz_record *record, uint32_t unaccounted,
                                       bool stopped, struct kdz_text room)
 {
-    const char *invalid = why_invalid(record, unaccounted);
+    const char *invalid = why_invalid(record, unaccounted, room);
     uint32_t taken = 0;
 
     for (uint8_t i = 0; i < record->lane_count; i++) {

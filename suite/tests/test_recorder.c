@@ -171,14 +171,14 @@ static void test_a_companion_of_another_length_is_reported(void **state)
     assert_string_not_equal(kdz_record_companions_wrong(&record), "");
 }
 
-static void test_only_a_span_can_overflow(void **state)
+static void test_only_a_span_can_be_impossible(void **state)
 {
     (void)state;
     assert_true(open_with_companions(1, 1, 4));
     kdz_record_add(&record, 0, 7);
     kdz_record_accompany(&record, 0, 0, UINT32_MAX);
     kdz_record_drain(&record);
-    assert_false(kdz_recorder()->span_overflow);
+    assert_int_equal(kdz_recorder()->impossible.value, 0);
 }
 
 static void test_nothing_held_is_no_drain(void **state)
@@ -223,18 +223,37 @@ static void test_more_samples_than_planned_are_reported(void **state)
     assert_int_equal(kdz_record_close(&record), UINT32_MAX);
 }
 
-static void test_a_span_that_does_not_fit_is_noticed_when_it_leaves(void **state)
+static void test_the_first_span_that_cannot_be_is_kept_when_it_leaves(void **state)
 {
+    const uint32_t backwards = kdz_span(637151, 0);
+
     (void)state;
-    assert_true(open_lanes(1, 4, 4));
-    kdz_record_add(&record, 0, UINT32_MAX - 1);
+    assert_true(open_lanes(2, 8, 4));
+    kdz_record_add(&record, 1, KDZ_SPAN_MAX);
     kdz_record_drain(&record);
-    assert_false(kdz_recorder()->span_overflow);
-    kdz_record_add(&record, 0, UINT32_MAX);
+    assert_int_equal(kdz_recorder()->impossible.value, 0);
+    kdz_record_add(&record, 1, 5);
+    kdz_record_add(&record, 1, backwards);
+    kdz_record_add(&record, 1, UINT32_MAX);
     kdz_record_drain(&record);
-    assert_true(kdz_recorder()->span_overflow);
+    assert_int_equal(kdz_recorder()->impossible.value, backwards);
+    assert_int_equal(kdz_recorder()->impossible.lane, 1);
+    assert_int_equal(kdz_recorder()->impossible.sample, 2);
     assert_true(open_lanes(1, 4, 4));
-    assert_false(kdz_recorder()->span_overflow);
+    assert_int_equal(kdz_recorder()->impossible.value, 0);
+}
+
+static void test_a_span_fits_as_long_as_the_clock_does_not_wrap_twice(void **state)
+{
+    const uint32_t ticks_a_wrap = (uint32_t)(((uint64_t)1 << 32) * kdz_tick_hz() / fake_clock.hz);
+    const bool wide = sizeof(kdz_time) > sizeof(uint32_t);
+
+    (void)state;
+    assert_true(kdz_span_fits(0));
+    assert_true(kdz_span_fits(ticks_a_wrap));
+    assert_int_equal(kdz_span_fits(ticks_a_wrap + 1), wide);
+    fake_clock.hz = 0; /* under the scope the target has no clock */
+    assert_true(kdz_span_fits(UINT32_MAX));
 }
 
 static void test_under_the_scope_no_samples_are_sent(void **state)
@@ -276,12 +295,13 @@ int main(void)
         cmocka_unit_test_setup(test_companions_follow_all_lanes_and_bear_their_names, start),
         cmocka_unit_test_setup(test_companions_of_two_lanes_stay_separate, start),
         cmocka_unit_test_setup(test_a_companion_of_another_length_is_reported, start),
-        cmocka_unit_test_setup(test_only_a_span_can_overflow, start),
+        cmocka_unit_test_setup(test_only_a_span_can_be_impossible, start),
         cmocka_unit_test_setup(test_nothing_held_is_no_drain, start),
         cmocka_unit_test_setup(test_more_drains_than_can_be_listed_are_counted, start),
         cmocka_unit_test_setup(test_what_was_never_asked_for_is_not_counted_as_missed, start),
         cmocka_unit_test_setup(test_more_samples_than_planned_are_reported, start),
-        cmocka_unit_test_setup(test_a_span_that_does_not_fit_is_noticed_when_it_leaves, start),
+        cmocka_unit_test_setup(test_the_first_span_that_cannot_be_is_kept_when_it_leaves, start),
+        cmocka_unit_test_setup(test_a_span_fits_as_long_as_the_clock_does_not_wrap_twice, start),
         cmocka_unit_test_setup(test_under_the_scope_no_samples_are_sent, start),
         cmocka_unit_test_setup(test_the_first_failed_proof_keeps_its_reason, start),
     };

@@ -17,6 +17,7 @@ BENCHMARKS = {
     "fault/good": 100,
     "fault/no-proof": 100,
     "fault/wrong-proof": 100,
+    "fault/backwards": 100,
     "fault/hang": 100,
     "fault/assert": 100,
     "fault/exception": 100,
@@ -73,6 +74,20 @@ def test_a_failed_proof_makes_the_record_invalid_with_its_reason(
         "invalid",
         "the message was another one",
     )
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_an_end_before_its_begin_makes_the_record_invalid_and_is_named(
+    faults: Faults, board: str
+) -> None:
+    status, reason = faults.reason(board, "fault/backwards")
+    assert status == "invalid"
+    found = re.fullmatch(
+        r"sample 99 of lane all is no span: END came (\d+) clock counts before BEGIN, or half the "
+        r"range of the clock after it",
+        reason,
+    )
+    assert found and 0 < int(found[1]) < 1000
 
 
 @pytest.mark.parametrize("board", BOARDS)

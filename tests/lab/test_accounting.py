@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from kadenz.config.manifest import DeadlineEntry, LaneEntry
@@ -13,10 +14,11 @@ from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.lab.session import Session
 from kadenz.store import RunWriter, read_run
+from kadenz.targets.scope import RecordSpans
 from kadenz.wire.codec import encode_message
 from kadenz.wire.decoder import Decoder
 from kadenz.wire.messages import AnyMessage, EndLane
-from kadenz.wire.records import Assembler
+from kadenz.wire.records import Assembler, Verdict
 from tests.store.manifests import manifest
 from tests.wire.streams import begin, bench, end, hello, samples
 
@@ -43,6 +45,23 @@ def entered(folder: Path, *said: AnyMessage) -> LaneEntry:
 
 def counts(lane: LaneEntry) -> tuple[int, int, int]:
     return lane.taken, lane.missed, lane.not_measured
+
+
+def test_a_span_of_the_scope_that_no_sample_holds_is_not_cut(tmp_path: Path) -> None:
+    with RunWriter(tmp_path, manifest()) as writer:
+        points = [Point(10, "itc/queue", 2)]
+        session = Session(writer, "a", points, [bench()], Progress())
+        session.scoped = True
+        session.opened(begin(planned=2))
+        session.closed(begin(planned=2), end(taken=2), Verdict("ok", ""))
+        spans = np.array([7, 2**32 + 7], dtype=np.uint64)  # as 32 bits both are 7
+        session.take_trace({10: RecordSpans(10, spans, closed=True)})
+        kept = writer.finish()
+    (record,) = read_run(kept).manifest.records
+    assert record.status == "invalid"
+    assert record.reason == (
+        "span 1 of the trace: END came after more clock counts than 32 bits hold"
+    )
 
 
 STOPPED = msgspec.structs.replace(end(taken=3, missed=1), reason="stopped on request")

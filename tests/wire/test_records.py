@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 from numpy.typing import NDArray
 
 from kadenz.wire.codec import encode_message
@@ -69,6 +70,44 @@ def test_a_good_record_that_ended_early_keeps_its_reason() -> None:
     early = msgspec.structs.replace(end(taken=3, missed=3), reason="ended by its limit")
     kept, _ = assemble([hello(), begin(), samples([1, 2, 3]), early])
     assert kept.verdicts[10] == Verdict("ok", "ended by its limit")
+
+
+BACKWARDS = 4_294_330_145  # 637,151 counts before
+
+
+@pytest.mark.parametrize("bits", [16, 24, 32])
+def test_an_end_before_its_begin_is_found_on_every_clock_that_wraps(bits: int) -> None:
+    narrow = msgspec.structs.replace(hello().clock, bits=bits)
+    first = msgspec.structs.replace(hello(), clock=narrow)
+    half = 1 << (bits - 1)
+    kept, _ = assemble(
+        [first, begin(), samples([1, 2, half - 1]), samples([4, 5, 6], 10, 0, 3), end()]
+    )
+    assert kept.verdicts[10] == Verdict("ok", "")
+    kept, _ = assemble([first, begin(), samples([1, 2, 3]), samples([4, half, 6], 10, 0, 3), end()])
+    assert kept.verdicts[10].status == "invalid"
+    assert kept.verdicts[10].reason == (
+        f"sample 4 of lane all is no span: END came {half} clock counts before BEGIN, or half the "
+        "range of the clock after it"
+    )
+    assert kept.lanes[10, 0] == [1, 2, 3, 4, half, 6]  # what was measured stays
+
+
+def test_the_suites_own_word_on_such_a_span_stands() -> None:
+    said = msgspec.structs.replace(end(), status="invalid", reason="no span: END came before BEGIN")
+    kept, _ = assemble([hello(), begin(), samples([1, 2, 3, 4, 5, BACKWARDS]), said])
+    assert kept.verdicts[10] == Verdict("invalid", "no span: END came before BEGIN")
+
+
+def test_large_values_that_are_no_spans_of_a_narrow_clock_are_samples() -> None:
+    wide = msgspec.structs.replace(hello(), clock=msgspec.structs.replace(hello().clock, bits=64))
+    values = samples([1, 2, 3, 4, 5, BACKWARDS])
+    kept, _ = assemble([wide, begin(), values, end()])
+    assert kept.verdicts[10] == Verdict("ok", "")
+    beside = samples([1, 2, 3, 4, 5, BACKWARDS], lane=1)
+    good = samples([1, 2, 3, 4, 5, 6])
+    kept, _ = assemble([hello(), begin(lanes=["all", "all:switches"]), good, beside, end()])
+    assert kept.verdicts[10] == Verdict("ok", "")
 
 
 def test_samples_after_a_gap_are_not_shifted() -> None:

@@ -82,13 +82,32 @@ static inline size_t kdz_record_series(const struct kdz_record *record)
     return (size_t)record->lane_count * (1u + record->companion_count);
 }
 
-/* end - begin on this target's clock; a span that does not fit in 32 bits is stored as UINT32_MAX
- * and makes the record invalid. */
+/* What a span cannot be. A stamp of 32 bits tells END before BEGIN from a long span only if spans
+ * end at half its range; the storage of 64-bit stamps keeps two values for the two faults. */
+#define KDZ_SPAN_TOO_LONG UINT32_MAX
+#define KDZ_SPAN_BACKWARDS (UINT32_MAX - 1u)
+#define KDZ_SPAN_MAX                                                                               \
+    (sizeof(kdz_time) > sizeof(uint32_t) ? KDZ_SPAN_BACKWARDS - 1u : (uint32_t)INT32_MAX)
+
+/* end - begin on this target's clock, which may wrap once between them. A value above KDZ_SPAN_MAX
+ * makes the record invalid: END came before BEGIN, or too long after it. The recorder looks for it
+ * when samples leave, so that a stamp of 32 bits costs a subtraction here and nothing else. */
 static inline uint32_t kdz_span(kdz_time begin, kdz_time end)
 {
-    kdz_time span = (kdz_time)(end - begin);
-    return span > (kdz_time)UINT32_MAX ? UINT32_MAX : (uint32_t)span;
+    const kdz_time span = (kdz_time)(end - begin);
+
+    if (sizeof(kdz_time) > sizeof(uint32_t)) {
+        if (span > (kdz_time)-1 / 2) {
+            return KDZ_SPAN_BACKWARDS;
+        }
+        return span > (kdz_time)KDZ_SPAN_MAX ? KDZ_SPAN_TOO_LONG : (uint32_t)span;
+    }
+    return (uint32_t)span;
 }
+
+/* Whether the clock can tell a span of `ticks` of the kernel: a stamp of 32 bits that wrapped
+ * twice looks short. For spans that parameters can make so long; outside timed regions. */
+bool kdz_span_fits(uint32_t ticks);
 
 static inline void kdz_record_add(struct kdz_record *record, uint8_t lane, uint32_t value)
 {

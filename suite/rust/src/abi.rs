@@ -211,6 +211,8 @@ unsafe extern "C" {
     fn kdz_rust_refuse(point: NonNull<RawPoint>, reason: *const c_char);
     fn kdz_rust_prove(point: NonNull<RawPoint>, holds: bool, reason: *const c_char);
     fn kdz_rust_keep(point: NonNull<RawPoint>, lane: u32, begin: u32, end: u32) -> bool;
+    fn kdz_rust_batches();
+    fn kdz_rust_keep_batch(point: NonNull<RawPoint>, lane: u32, begin: u32, end: u32) -> bool;
     fn kdz_rust_missed(point: NonNull<RawPoint>);
     fn kdz_rust_overrun(point: NonNull<RawPoint>);
     fn kdz_rust_woke(point: NonNull<RawPoint>, wake: u32, period: u32, woke: Time) -> bool;
@@ -249,6 +251,16 @@ impl Point {
     /// Adds a sample to a lane. True when the lane was full and has been sent, which took its time.
     pub fn keep(self, lane: usize, begin: Time, end: Time) -> bool {
         unsafe { kdz_rust_keep(self.0, lane as u32, begin, end) }
+    }
+
+    /// Called before the first of the values that `keep_batch` takes.
+    pub fn start_batches(self) {
+        unsafe { kdz_rust_batches() }
+    }
+
+    /// As `keep`, with a proof that the clock could tell a span of that length.
+    pub fn keep_batch(self, lane: usize, begin: Time, end: Time) -> bool {
+        unsafe { kdz_rust_keep_batch(self.0, lane as u32, begin, end) }
     }
 
     /// Counts a planned sample that was not measured.

@@ -42,13 +42,14 @@ fn empty(point: Point, turns: u32) {
     }
     let end = abi::end();
 
-    point.keep(EMPTY_LOOP, begin, end);
+    point.keep_batch(EMPTY_LOOP, begin, end);
 }
 
 // ---- task switch --------------------------------------------------------------------------------
 pub async fn switch_batch_a<G: Gate>(point: Point, own: &G, other: &G) {
     let turns = point.param(ITERATIONS) / 2;
 
+    point.start_batches();
     for n in 0..point.samples() {
         let last = n + 1 == point.samples();
 
@@ -66,7 +67,7 @@ pub async fn switch_batch_a<G: Gate>(point: Point, own: &G, other: &G) {
             TURN_SECOND.load(Relaxed) == if last { turns } else { 0 },
             c"the other task did not run as often as this one",
         );
-        point.keep(BATCH, begin, end);
+        point.keep_batch(BATCH, begin, end);
         empty(point, turns);
     }
 }
@@ -111,6 +112,7 @@ pub async fn switch_b<G: Gate>(point: Point, other: &G, own: &G) {
 pub fn preemption_batch_low<G: Gate>(point: Point, high: &G) {
     let turns = point.param(ITERATIONS);
 
+    point.start_batches();
     for n in 0..point.samples() {
         let last = n + 1 == point.samples();
 
@@ -126,7 +128,7 @@ pub fn preemption_batch_low<G: Gate>(point: Point, high: &G) {
             TURN_SECOND.load(Relaxed) == if last { turns } else { 0 },
             c"the task of higher rank did not run as often as it was resumed",
         );
-        point.keep(BATCH, begin, end);
+        point.keep_batch(BATCH, begin, end);
         empty(point, turns);
     }
 }

@@ -42,6 +42,20 @@ static void wrong_proof(struct kdz_point *point)
     kdz_prove(&point->record, false, "the message was another one");
 }
 
+/* As a thread of two does that takes its stamp before the other one asks it to. */
+static void backwards(struct kdz_point *point)
+{
+    kdz_time end;
+    kdz_time begin;
+
+    point->samples--; /* the rest as they should be */
+    add(point, true);
+    point->samples++;
+    end = kdz_stamp(KDZ_END);
+    begin = kdz_stamp(KDZ_BEGIN);
+    kdz_record_add(&point->record, 0, kdz_span(begin, end));
+}
+
 static void hang(struct kdz_point *point)
 {
     volatile bool forever = true;
@@ -109,6 +123,7 @@ static void overflow(struct kdz_point *point)
 BENCH(fault_good, "fault/good", good);
 BENCH(fault_no_proof, "fault/no-proof", no_proof);
 BENCH(fault_wrong_proof, "fault/wrong-proof", wrong_proof);
+BENCH(fault_backwards, "fault/backwards", backwards);
 BENCH(fault_hang, "fault/hang", hang);
 BENCH(fault_assert, "fault/assert", assertion);
 BENCH(fault_exception, "fault/exception", exception);
