@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kadenz.analysis.of_record import OfRecord
 from kadenz.analysis.units import unit_of
 from kadenz.config.lab_file import output_folder
 from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry
-from kadenz.config.params import Params, Value
+from kadenz.config.params import Value
 from kadenz.errors import ToolMissing, UsageError
 from kadenz.store import read_run
 from kadenz.store.names import named
@@ -27,22 +28,12 @@ if TYPE_CHECKING:
     from kadenz.store import Run as Stored
 
 
-class Record:
+class Record(OfRecord):
     """One benchmark point of a run."""
 
     def __init__(self, run: Stored, entry: RecordEntry) -> None:
         self._run = run
-        self.entry = entry  # everything that run.json says about it
-
-    @property
-    def bench(self) -> str:
-        """The benchmark: "itc/queue"."""
-        return self.entry.bench
-
-    @property
-    def params(self) -> Params:
-        """Its parameters by name."""
-        return self.entry.params
+        self.entry = entry
 
     @property
     def status(self) -> str:

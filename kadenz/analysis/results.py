@@ -12,6 +12,7 @@ import numpy.typing as npt
 from kadenz.analysis.deadlines import Misses
 from kadenz.analysis.jitter import JitterResult
 from kadenz.analysis.kept_traces import KeptTrace
+from kadenz.analysis.of_record import OfRecord
 from kadenz.analysis.outliers import Outliers
 from kadenz.analysis.units import Unit
 from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry, Warning  # noqa: A004
@@ -107,7 +108,7 @@ class BatchResult:
 
 
 @dataclass(frozen=True, eq=False)
-class RecordResult:
+class RecordResult(OfRecord):
     """One benchmark point. `usable` is False for n/a, invalid and failed records: they have no
     figures, and `reason` says why."""
 
@@ -120,16 +121,6 @@ class RecordResult:
     batch: BatchResult | None = None
     misses: Misses | None = None  # of all lanes together
     notes: tuple[str, ...] = ()
-
-    @property
-    def bench(self) -> str:
-        """ "itc/queue"."""
-        return self.entry.bench
-
-    @property
-    def params(self) -> Params:
-        """Parameters of the point."""
-        return self.entry.params
 
     @property
     def main(self) -> LaneResult | None:

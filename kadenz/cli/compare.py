@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -203,16 +203,7 @@ def _print_json(result: SideBySide, threshold: float) -> None:
         "threshold": threshold,
         "exit_code": exit_code(result),
         "counts": {word: result.count(outcome) for word, outcome in _COUNTED.items()},
-        "differences": [
-            {
-                "target": configurations.target,
-                "group": one.group,
-                "key": one.key,
-                "values": dict(zip(configurations.labels, one.values, strict=True)),
-            }
-            for configurations in result.configurations
-            for one in configurations.differences
-        ],
+        "differences": list(differences(result.configurations)),
         "points": [_point(point) for point in result.points],
         "only_baseline": result.only_baseline,
         "only_candidate": result.only_candidate,
@@ -314,6 +305,18 @@ def _table() -> Table:
     from rich.table import Table
 
     return Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+
+
+def differences(every: Iterable[Configurations]) -> Iterator[dict[str, object]]:
+    """Differences as entries of a JSON document."""
+    for configurations in every:
+        for one in configurations.differences:
+            yield {
+                "target": configurations.target,
+                "group": one.group,
+                "key": one.key,
+                "values": dict(zip(configurations.labels, one.values, strict=True)),
+            }
 
 
 def difference_table(configurations: Configurations) -> Table:

@@ -145,19 +145,12 @@ def _write(file: Path, content: bytes, *, append: bool) -> None:
 def _print_json(answer: Gate) -> None:
     import msgspec
 
+    from kadenz.cli.compare import differences
+
     document = {
         "outcome": answer.outcome,
         "exit_code": _CODES[answer.outcome],
-        "differences": [
-            {
-                "target": configurations.target,
-                "group": one.group,
-                "key": one.key,
-                "values": dict(zip(configurations.labels, one.values, strict=True)),
-            }
-            for configurations in answer.configurations
-            for one in configurations.differences
-        ],
+        "differences": list(differences(answer.configurations)),
         "checks": answer.checks,
         "without_baseline": answer.new,
         "not_judged": dict(answer.not_judged),

@@ -16,6 +16,6 @@ target_sources(kadenz-suite PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/event_flags.c
     ${CMAKE_CURRENT_LIST_DIR}/thread_flags.c
     ${CMAKE_CURRENT_LIST_DIR}/settings.c
-    ${CMAKE_CURRENT_LIST_DIR}/${KDZ_BOARD_ARCH}/interrupt.c
+    ${kdz_root}/kernels/shared/interrupt.c
     ${KDZ_ARCH_TICK_DUE}) # SysTick drives the tick
 target_include_directories(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR})

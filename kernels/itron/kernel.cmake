@@ -27,7 +27,8 @@ target_sources(kadenz-suite PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/mutexes.c
     ${CMAKE_CURRENT_LIST_DIR}/data_queue.c
     ${CMAKE_CURRENT_LIST_DIR}/event_flags.c
-    ${CMAKE_CURRENT_LIST_DIR}/interrupt.c
+    ${CMAKE_CURRENT_LIST_DIR}/unexpected.c
+    ${kdz_root}/kernels/shared/interrupt.c
     ${CMAKE_CURRENT_LIST_DIR}/settings.c)
 target_include_directories(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR})
 include(${CMAKE_CURRENT_LIST_DIR}/${KDZ_BOARD_ARCH}/${KDZ_BOARD_ARCH}.cmake)

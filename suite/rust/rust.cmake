@@ -39,6 +39,24 @@ function(kdz_rust_library folder crate)
         "KDZ_RUST_TARGET=\"${KDZ_ARCH_RUST_TARGET} (${KDZ_ARCH_RUST_CPU})\"")
 endfunction()
 
+# kdz_rust_kernel(FOLDER CRATE PINNED...): the crate in FOLDER as the image's kernel, with the C part
+# beside it. The versions of PINNED crates are definitions: KDZ_EMBASSY_SYNC.
+function(kdz_rust_kernel folder crate)
+    foreach(pinned IN LISTS ARGN)
+        kdz_crate_version(${folder}/Cargo.lock ${pinned} version)
+        string(MAKE_C_IDENTIFIER ${pinned} name)
+        string(TOUPPER ${name} name)
+        target_compile_definitions(kadenz-suite PRIVATE KDZ_${name}="${version}")
+    endforeach()
+    target_sources(kadenz-suite PRIVATE
+        ${folder}/port.c
+        ${kdz_root}/suite/rust/port.c
+        ${KDZ_ARCH_TICK_DUE}) # SysTick drives the tick
+    kdz_rust_library(${folder} ${crate})
+    # All tasks run on the board's one stack, in handlers; those of a channel hold its items there.
+    target_link_options(kadenz-suite PRIVATE -Wl,--defsym=kdz_kernel_stack_bytes=24576)
+endfunction()
+
 # kdz_crate_version(LOCK NAME VARIABLE): the version that Cargo.lock pins.
 function(kdz_crate_version lock name variable)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${lock})

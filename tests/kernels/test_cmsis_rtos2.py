@@ -7,16 +7,14 @@ RTX5 reaches this port. docs/kernels/cmsis-rtos2.md has the results on RTX5 itse
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from kadenz.wire.messages import Conform, Hello
-from tests.rtos.images import Said, boot, build, freertos
+from kadenz.wire.messages import Hello
+from tests.kernels.on_freertos import NEVER, output, passed
+from tests.rtos.images import Said
 
 pytestmark = pytest.mark.emulated
 
-ADAPTER = Path(__file__).parent / "cmsis-rtos2"
 PLAN = """
 itc/thread-flags-one-way id=1 samples=50
 itc/thread-flags-round-trip id=2 samples=50 rank_a=7 rank_b=8
@@ -25,43 +23,22 @@ cyclic/wakeup-latency id=4 samples=20
 conformance
 end
 """
-NOT_APPLICABLE = {
-    "a moved thread runs on its new core",
-    "a round-robin thread runs",
-    "a deadline thread runs",
-    "a fair thread runs",
-    "a context is as long as announced",
-    "a process shares what is shared and nothing else",
-}
 
 
 @pytest.fixture(scope="module")
 def said() -> Said:
     """All output of one boot of the port on the adapter."""
-    folder = build(
-        "stm32f4",
-        "adapter",
-        kernel="cmsis-rtos2",
-        options=(
-            ("KDZ_KERNEL_SOURCE", str(ADAPTER)),
-            ("KDZ_KERNEL_TARGET", "cmsis-rtos2-on-freertos"),
-            ("KDZ_TEST_FREERTOS", str(freertos())),
-        ),
-    )
-    return boot(folder, "stm32f4", PLAN)
+    return output("cmsis-rtos2", "cmsis-rtos2-on-freertos", PLAN)
 
 
 def test_conformance_passes_on_the_adapter(said: Said) -> None:
-    results = {case.case: case.result for case in said.all(Conform)}
-    assert {case for case, result in results.items() if result == "fail"} == set()
-    assert {case for case, result in results.items() if result == "n/a"} == NOT_APPLICABLE
     assert {
         "queue is sent from an interrupt",
         "event-flags wakes its waiters in the declared order",
         "thread-flags notifies from an interrupt",
         "mutex-robust survives its owner",
         "a waiter lends its rank to the owner",
-    } <= {case for case, result in results.items() if result == "pass"}
+    } <= passed(said, NEVER)
 
 
 def test_thread_flags_are_measured(said: Said) -> None:

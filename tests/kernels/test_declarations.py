@@ -63,7 +63,7 @@ PORTS = (
     Port(
         "cmsis-rtos2",
         ARMV7M,
-        (".", "armv7m", "rtx5"),
+        (".", "../shared", "rtx5"),
         ("cmsis-rtos2/include", "cmsis-rtos2/rtx5"),
     ),
     Port("itron", ARMV7M, (".", "target", "armv7m"), ("itron", "itron/armv7m")),

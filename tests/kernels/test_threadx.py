@@ -17,13 +17,14 @@ import pytest
 from kadenz.config.target_name import TargetName
 from kadenz.errors import UsageError
 from kadenz.images.image import build_image, image_folder
-from kadenz.wire.messages import Conform, Hello
+from kadenz.wire.messages import Hello
 from tests.forked import kadenz
-from tests.rtos.images import Said, boot, build, freertos
+from tests.kernels.on_freertos import HERE, NEVER, output, passed
+from tests.rtos.images import Said, freertos
 
 pytestmark = pytest.mark.emulated
 
-ADAPTER = Path(__file__).parent / "threadx"
+ADAPTER = HERE / "threadx"
 TARGET = TargetName("threadx", "stm32f4", "emulated")
 PLAN = """
 micro/preemption-sampled id=1 samples=50
@@ -33,44 +34,25 @@ itc/queue id=4 samples=20 size_bytes=68
 conformance
 end
 """
-NOT_APPLICABLE = {
-    "a moved thread runs on its new core",
-    "a round-robin thread runs",
-    "a deadline thread runs",
-    "a fair thread runs",
-    "a context is as long as announced",
+NOT_APPLICABLE = NEVER | {
     "a counting semaphore stops at its maximum",
     "the most urgent waiter comes first",
-    "a process shares what is shared and nothing else",
 }
 
 
 @pytest.fixture(scope="module")
 def said() -> Said:
     """All output of one boot of the port on the adapter."""
-    folder = build(
-        "stm32f4",
-        "adapter",
-        kernel="threadx",
-        options=(
-            ("KDZ_KERNEL_SOURCE", str(ADAPTER)),
-            ("KDZ_KERNEL_TARGET", "threadx"),
-            ("KDZ_TEST_FREERTOS", str(freertos())),
-        ),
-    )
-    return boot(folder, "stm32f4", PLAN)
+    return output("threadx", "threadx", PLAN)
 
 
 def test_conformance_passes_on_the_adapter(said: Said) -> None:
-    results = {case.case: case.result for case in said.all(Conform)}
-    assert {case for case, result in results.items() if result == "fail"} == set()
-    assert {case for case, result in results.items() if result == "n/a"} == NOT_APPLICABLE
     assert {
         "a binary semaphore holds one",
         "queue wakes its waiters in the declared order",
         "event-flags notifies from an interrupt",
         "mutex-inherit survives its owner",
-    } <= {case for case, result in results.items() if result == "pass"}
+    } <= passed(said, NOT_APPLICABLE)
 
 
 def test_interrupts_and_the_tick_reach_the_port(said: Said) -> None:

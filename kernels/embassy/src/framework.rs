@@ -2,8 +2,7 @@
 //! What the benchmarks use of Embassy: its executor's tasks, its wakers, `Signal`, `Channel` and
 //! `Timer`.
 
-use core::future::{poll_fn, Future};
-use core::task::Poll;
+use core::future::Future;
 
 use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
 use embassy_sync::channel::Channel;
@@ -11,7 +10,7 @@ use embassy_sync::signal::Signal;
 use embassy_sync::waitqueue::AtomicWaker;
 use embassy_time::{Instant, Timer};
 use kadenz_suite::framework::{
-    perform, Flag, Framework, Gate, Link, Receiver, Role, Seat, Sender, Waiter, Way,
+    perform, suspend, Flag, Framework, Gate, Link, Receiver, Role, Seat, Sender, Waiter, Way,
 };
 use kadenz_suite::{for_each_size, Point};
 
@@ -86,16 +85,7 @@ impl Gate for WakerGate {
 
     #[inline(always)]
     fn pass(&self) -> impl Future<Output = ()> {
-        let mut suspended = false;
-
-        poll_fn(move |context| {
-            if suspended {
-                return Poll::Ready(());
-            }
-            suspended = true;
-            self.0.register(context.waker());
-            Poll::Pending
-        })
+        suspend(|waker| self.0.register(waker))
     }
 }
 

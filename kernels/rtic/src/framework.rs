@@ -3,12 +3,11 @@
 //! the SysTick monotonic of its companion crates.
 
 use core::cell::RefCell;
-use core::future::{poll_fn, Future};
-use core::task::Poll;
+use core::future::Future;
 
 use critical_section::Mutex;
 use kadenz_suite::framework::{
-    Flag, Framework, Gate, Link, Receiver, Role, Seat, Sender, Waiter, Way,
+    suspend, Flag, Framework, Gate, Link, Receiver, Role, Seat, Sender, Waiter, Way,
 };
 use kadenz_suite::{for_each_size, Point};
 use rtic_common::waker_registration::CriticalSectionWakerRegistration;
@@ -61,16 +60,7 @@ impl Gate for WakerGate {
 
     #[inline(always)]
     fn pass(&self) -> impl Future<Output = ()> {
-        let mut suspended = false;
-
-        poll_fn(move |context| {
-            if suspended {
-                return Poll::Ready(());
-            }
-            suspended = true;
-            self.0.register(context.waker());
-            Poll::Pending
-        })
+        suspend(|waker| self.0.register(waker))
     }
 }
 

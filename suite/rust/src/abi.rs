@@ -10,6 +10,7 @@ use core::sync::atomic::{compiler_fence, Ordering};
 
 // ---- what a benchmark is ------------------------------------------------------------------------
 /// `struct kdz_param`.
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Param {
     name: *const c_char,

@@ -5,10 +5,11 @@
 //! until all have ended. There are three places for a task: two at the level of rank 7, which take
 //! turns, and one at the level of rank 8, which preempts both.
 
-use core::future::Future;
+use core::future::{poll_fn, Future};
 use core::sync::atomic::{AtomicU32, Ordering};
+use core::task::{Poll, Waker};
 
-use crate::abi::{sleep, Param, Point, Refusal, Stack};
+use crate::abi::{sleep, Param, Point, Refusal, Stack, Time};
 use crate::{cyclic, irq, itc, micro, notify};
 
 /// A task that waits is resumed: the framework's waker and nothing else.
@@ -18,6 +19,21 @@ pub trait Gate: Sync {
 
     /// Suspends the calling task until the gate is opened.
     fn pass(&self) -> impl Future<Output = ()>;
+}
+
+/// How a [`Gate`] suspends its task: once, with the task's waker left where the framework finds it.
+#[inline(always)]
+pub fn suspend(mut leave: impl FnMut(&Waker)) -> impl Future<Output = ()> {
+    let mut suspended = false;
+
+    poll_fn(move |context| {
+        if suspended {
+            return Poll::Ready(());
+        }
+        suspended = true;
+        leave(context.waker());
+        Poll::Pending
+    })
 }
 
 /// The framework's signal: it is kept for a task that waits later, and does not count.
@@ -159,10 +175,10 @@ pub async fn perform<F: Links>(role: Role, point: Point) {
         Role::PreemptionBatchHigh => micro::preemption_batch_high(point, second).await,
         Role::PreemptionLow => micro::preemption_low(point, second),
         Role::PreemptionHigh => micro::preemption_high(point, second).await,
-        Role::NotifyOneWay => notify::first_one_way::<F>(point).await,
-        Role::NotifyRoundTrip => notify::first::<F>(point).await,
-        Role::AnswerOneWay => notify::second_one_way::<F>(point).await,
-        Role::AnswerRoundTrip => notify::second::<F>(point).await,
+        Role::NotifyOneWay => notify::first::<F, true>(point).await,
+        Role::NotifyRoundTrip => notify::first::<F, false>(point).await,
+        Role::AnswerOneWay => notify::second::<F, true>(point).await,
+        Role::AnswerRoundTrip => notify::second::<F, false>(point).await,
         Role::Send(part) => itc::send::<F>(point, part).await,
         Role::Reply(part) => itc::reply::<F>(point, part).await,
         Role::Cyclic => cyclic::periodic::<F>(point).await,
@@ -193,6 +209,15 @@ pub const RANK_HIGH: u32 = 8;
 pub const fn rank(name: &'static core::ffi::CStr, initial: u32) -> Param {
     Param::new(name, initial, RANK_LOW, RANK_HIGH)
 }
+
+/// The last parameters of two tasks that answer each other; they begin with their ranks.
+pub const PAIR: [Param; 5] = [
+    rank(c"rank_a", RANK_HIGH),
+    rank(c"rank_b", RANK_LOW),
+    Param::fixed(c"core_a", 0),
+    Param::fixed(c"core_b", 0),
+    Param::fixed(c"processes", 0),
+];
 
 /// The seat of a rank.
 pub fn seat(rank: u32) -> Seat {
@@ -234,6 +259,22 @@ impl<F: Framework> Period<F> {
     /// Begins anew: what came before took its time.
     pub fn restart(&mut self) {
         self.wake = F::now();
+    }
+
+    /// Keeps the sample of this period.
+    #[inline(always)]
+    pub fn keep(&mut self, point: Point, begin: Time, end: Time) {
+        if point.keep(0, begin, end) {
+            self.restart();
+        }
+    }
+
+    /// Counts a period that was past before its end was waited for. Not in `next`: benchmarks without
+    /// periods of their own would get a longer future.
+    #[inline(always)]
+    pub fn overrun(&mut self, point: Point) {
+        point.overrun();
+        self.restart();
     }
 
     /// Waits for the end of the period. False when it is past already.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! itc/queue by the framework's channel: yoo2024 algorithm 1, `suite/bench/itc_round_trip.c`.
 
+use core::ffi::CStr;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::abi::{self, About, Benchmark, Lanes, Param, Point, Refusal, Time};
 use crate::for_each_size;
 use crate::framework::{
-    rank, run, seats, Framework, Link, Links, Period, Receiver, Role, Seat, Sender, Way,
+    run, seats, Framework, Link, Links, Period, Receiver, Role, Seat, Sender, Way, PAIR,
 };
 
 /// What is timed.
@@ -27,11 +28,11 @@ const RANK_B: usize = 3;
 const PARAMS: &[Param] = &[
     Param::new(c"size_bytes", 60, 4, 600),
     Param::new(c"period_us", 10_000, 0, 1_000_000),
-    rank(c"rank_a", 8),
-    rank(c"rank_b", 7),
-    Param::fixed(c"core_a", 0),
-    Param::fixed(c"core_b", 0),
-    Param::fixed(c"processes", 0),
+    PAIR[0],
+    PAIR[1],
+    PAIR[2],
+    PAIR[3],
+    PAIR[4],
 ];
 
 /// Each message differs from the one before in every byte.
@@ -84,12 +85,9 @@ async fn first<F: Link<N>, const N: usize>(point: Point, part: Part) {
             F::Receiver::item(received) == Some(compose::<N>(n + 1)),
             c"the reply differs from the message",
         );
-        if point.keep(0, begin, end) {
-            period.restart();
-        }
+        period.keep(point, begin, end);
         if !period.next().await {
-            point.overrun();
-            period.restart();
+            period.overrun(point);
         }
     }
     F::put_back(Way::There, sender, receiver);
@@ -156,24 +154,22 @@ fn wanted(point: Point) -> Result<(Seat, Seat), Refusal> {
     seats(point.param(RANK_A), point.param(RANK_B))
 }
 
-fn check(point: Point) -> Result<(), Refusal> {
-    wanted(point).map(|_| ())
+/// One of the benchmarks below.
+pub struct Exchange<F, T>(PhantomData<(F, T)>);
+
+/// What it times.
+pub trait Timed {
+    const PART: Part;
+    const NAME: &'static CStr;
+    const BEGINS: &'static CStr = c"before task 1's send";
+    const ENDS: &'static CStr = c"return of task 1's receive of the reply";
 }
 
-fn measure<F: Framework>(point: Point, part: Part) {
-    if let Ok((a, b)) = wanted(point) {
-        run::<F>(point, &[(b, Role::Reply(part)), (a, Role::Send(part))]);
-    }
-}
-
-/// itc/queue.
-pub struct Queue<F>(PhantomData<F>);
-
-impl<F: Framework> Benchmark for Queue<F> {
+impl<F: Framework, T: Timed> Benchmark for Exchange<F, T> {
     const ABOUT: About = About {
-        name: c"itc/queue",
-        begins: c"return of task 1's send",
-        ends: c"return of task 1's receive of the reply",
+        name: T::NAME,
+        begins: T::BEGINS,
+        ends: T::ENDS,
         source: c"yoo2024 algorithm 1",
         needs: c"",
         params: PARAMS,
@@ -182,49 +178,44 @@ impl<F: Framework> Benchmark for Queue<F> {
     };
 
     fn setup(point: Point) -> Result<(), Refusal> {
-        check(point)
+        wanted(point).map(|_| ())
     }
 
     fn measure(point: Point) {
-        measure::<F>(point, Part::Reply);
+        if let Ok((a, b)) = wanted(point) {
+            run::<F>(
+                point,
+                &[(b, Role::Reply(T::PART)), (a, Role::Send(T::PART))],
+            );
+        }
     }
+}
+
+/// itc/queue.
+pub type Queue<F> = Exchange<F, Reply>;
+pub struct Reply;
+
+impl Timed for Reply {
+    const PART: Part = Part::Reply;
+    const NAME: &'static CStr = c"itc/queue";
+    const BEGINS: &'static CStr = c"return of task 1's send";
 }
 
 /// itc/queue-round-trip.
-pub struct QueueRoundTrip<F>(PhantomData<F>);
+pub type QueueRoundTrip<F> = Exchange<F, RoundTrip>;
+pub struct RoundTrip;
 
-impl<F: Framework> Benchmark for QueueRoundTrip<F> {
-    const ABOUT: About = About {
-        name: c"itc/queue-round-trip",
-        begins: c"before task 1's send",
-        ..Queue::<F>::ABOUT
-    };
-
-    fn setup(point: Point) -> Result<(), Refusal> {
-        check(point)
-    }
-
-    fn measure(point: Point) {
-        measure::<F>(point, Part::Whole);
-    }
+impl Timed for RoundTrip {
+    const PART: Part = Part::Whole;
+    const NAME: &'static CStr = c"itc/queue-round-trip";
 }
 
 /// itc/queue-one-way.
-pub struct QueueOneWay<F>(PhantomData<F>);
+pub type QueueOneWay<F> = Exchange<F, OneWay>;
+pub struct OneWay;
 
-impl<F: Framework> Benchmark for QueueOneWay<F> {
-    const ABOUT: About = About {
-        name: c"itc/queue-one-way",
-        begins: c"before task 1's send",
-        ends: c"return of task 2's receive",
-        ..Queue::<F>::ABOUT
-    };
-
-    fn setup(point: Point) -> Result<(), Refusal> {
-        check(point)
-    }
-
-    fn measure(point: Point) {
-        measure::<F>(point, Part::OneWay);
-    }
+impl Timed for OneWay {
+    const PART: Part = Part::OneWay;
+    const NAME: &'static CStr = c"itc/queue-one-way";
+    const ENDS: &'static CStr = c"return of task 2's receive";
 }

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::abi::{self, About, Benchmark, Lanes, Param, Point, Refusal};
-use crate::framework::{rank, run, seats, Flag, Framework, Period, Role, Waiter};
+use crate::framework::{run, seats, Flag, Framework, Period, Role, Seat, Waiter, PAIR};
 
 // The proof: task 2 notes what it saw of SENT when it woke.
 static SENT: AtomicU32 = AtomicU32::new(0);
@@ -14,13 +14,15 @@ static WOKEN: AtomicU32 = AtomicU32::new(0);
 static ARRIVED: AtomicU32 = AtomicU32::new(0);
 
 const PERIOD_US: usize = 0;
+const RANK_A: usize = 1;
+const RANK_B: usize = 2;
 const PARAMS: &[Param] = &[
     Param::new(c"period_us", 10_000, 0, 1_000_000),
-    rank(c"rank_a", 8),
-    rank(c"rank_b", 7),
-    Param::fixed(c"core_a", 0),
-    Param::fixed(c"core_b", 0),
-    Param::fixed(c"processes", 0),
+    PAIR[0],
+    PAIR[1],
+    PAIR[2],
+    PAIR[3],
+    PAIR[4],
 ];
 
 /// Task 1's work after a sample. The next one begins with its period.
@@ -39,16 +41,14 @@ async fn keep<F: Framework>(
         SEEN.load(Relaxed) == n + 1,
         c"task 2 woke before it was notified",
     );
-    if point.keep(0, begin, end) {
-        period.restart();
-    }
+    period.keep(point, begin, end);
     if !period.next().await {
-        point.overrun();
-        period.restart();
+        period.overrun(point);
     }
 }
 
-pub async fn first<F: Framework>(point: Point) {
+/// Task 1. One way, its sample ends where task 2 woke.
+pub async fn first<F: Framework, const ONE_WAY: bool>(point: Point) {
     let [there, back] = F::flags();
     let mut answer = back.waiter();
     let mut period = Period::<F>::new(point.ticks(PERIOD_US));
@@ -58,76 +58,57 @@ pub async fn first<F: Framework>(point: Point) {
         let begin = abi::begin();
         there.raise();
         answer.wait().await;
-        let end = abi::end();
+        let end = if ONE_WAY {
+            ARRIVED.load(Relaxed)
+        } else {
+            abi::end()
+        };
 
         keep(point, n, begin, end, &mut period).await;
     }
 }
 
-pub async fn first_one_way<F: Framework>(point: Point) {
-    let [there, back] = F::flags();
-    let mut answer = back.waiter();
-    let mut period = Period::<F>::new(point.ticks(PERIOD_US));
-
-    for n in 0..point.samples() {
-        SENT.store(n + 1, Relaxed);
-        let begin = abi::begin();
-        there.raise();
-        answer.wait().await;
-
-        keep(point, n, begin, ARRIVED.load(Relaxed), &mut period).await;
-    }
-}
-
-fn note_wake_up() {
-    SEEN.store(SENT.load(Relaxed), Relaxed);
-    WOKEN.store(WOKEN.load(Relaxed) + 1, Relaxed);
-}
-
-pub async fn second<F: Framework>(point: Point) {
+/// Task 2.
+pub async fn second<F: Framework, const ONE_WAY: bool>(point: Point) {
     let [there, back] = F::flags();
     let mut waiter = there.waiter();
 
     for _ in 0..point.samples() {
         waiter.wait().await;
-        note_wake_up();
-        back.raise();
-    }
-}
-
-pub async fn second_one_way<F: Framework>(point: Point) {
-    let [there, back] = F::flags();
-    let mut waiter = there.waiter();
-
-    for _ in 0..point.samples() {
-        waiter.wait().await;
-        ARRIVED.store(abi::end(), Relaxed);
-        note_wake_up();
+        if ONE_WAY {
+            ARRIVED.store(abi::end(), Relaxed);
+        }
+        SEEN.store(SENT.load(Relaxed), Relaxed);
+        WOKEN.store(WOKEN.load(Relaxed) + 1, Relaxed);
         back.raise();
     }
 }
 
 // ---- the benchmarks -----------------------------------------------------------------------------
-fn check(point: Point) -> Result<(), Refusal> {
-    seats(point.param(1), point.param(2)).map(|_| ())
+fn wanted(point: Point) -> Result<(Seat, Seat), Refusal> {
+    seats(point.param(RANK_A), point.param(RANK_B))
 }
 
-fn measure<F: Framework>(point: Point, first: Role, second: Role) {
-    SEEN.store(0, Relaxed);
-    WOKEN.store(0, Relaxed);
-    if let Ok((a, b)) = seats(point.param(1), point.param(2)) {
-        run::<F>(point, &[(b, second), (a, first)]);
-    }
-}
-
+/// Either of the two.
+pub struct Notification<F, const ONE_WAY: bool>(PhantomData<F>);
 /// itc/event-flags-one-way.
-pub struct OneWay<F>(PhantomData<F>);
+pub type OneWay<F> = Notification<F, true>;
+/// itc/event-flags-round-trip.
+pub type RoundTrip<F> = Notification<F, false>;
 
-impl<F: Framework> Benchmark for OneWay<F> {
+impl<F: Framework, const ONE_WAY: bool> Benchmark for Notification<F, ONE_WAY> {
     const ABOUT: About = About {
-        name: c"itc/event-flags-one-way",
+        name: if ONE_WAY {
+            c"itc/event-flags-one-way"
+        } else {
+            c"itc/event-flags-round-trip"
+        },
         begins: c"before task 1's notify",
-        ends: c"return of task 2's wait",
+        ends: if ONE_WAY {
+            c"return of task 2's wait"
+        } else {
+            c"return of task 1's wait for the answer"
+        },
         source: c"yoo2024 algorithm 1, without bytes",
         needs: c"",
         params: PARAMS,
@@ -136,29 +117,19 @@ impl<F: Framework> Benchmark for OneWay<F> {
     };
 
     fn setup(point: Point) -> Result<(), Refusal> {
-        check(point)
+        wanted(point).map(|_| ())
     }
 
     fn measure(point: Point) {
-        measure::<F>(point, Role::NotifyOneWay, Role::AnswerOneWay);
-    }
-}
-
-/// itc/event-flags-round-trip.
-pub struct RoundTrip<F>(PhantomData<F>);
-
-impl<F: Framework> Benchmark for RoundTrip<F> {
-    const ABOUT: About = About {
-        name: c"itc/event-flags-round-trip",
-        ends: c"return of task 1's wait for the answer",
-        ..OneWay::<F>::ABOUT
-    };
-
-    fn setup(point: Point) -> Result<(), Refusal> {
-        check(point)
-    }
-
-    fn measure(point: Point) {
-        measure::<F>(point, Role::NotifyRoundTrip, Role::AnswerRoundTrip);
+        SEEN.store(0, Relaxed);
+        WOKEN.store(0, Relaxed);
+        if let Ok((a, b)) = wanted(point) {
+            let (first, second) = if ONE_WAY {
+                (Role::NotifyOneWay, Role::AnswerOneWay)
+            } else {
+                (Role::NotifyRoundTrip, Role::AnswerRoundTrip)
+            };
+            run::<F>(point, &[(b, second), (a, first)]);
+        }
     }
 }

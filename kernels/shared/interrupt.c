@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The software interrupt on Armv7-M. A call of ThreadX in a handler requests the switch itself, so
- * the token is empty. Exceptions go to arch/armv7m.
+ * The software interrupt, for kernels whose calls know that they are in a handler and ask for the
+ * switch themselves: there is no token. The board's vector, or the kernel's, is kdz_irq_entry.
  */
-#include "threadx_port.h"
-
 #include "kadenz/board.h"
+#include "kadenz/kernel.h"
 #include "kadenz/mechanism.h"
 
 KDZ_HAS(interrupt, "interrupt");

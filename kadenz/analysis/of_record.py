@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The names of a benchmark point, for the classes that add to its entry."""
+
+from __future__ import annotations
+
+from kadenz.config.manifest import RecordEntry
+from kadenz.config.params import Params
+
+
+class OfRecord:
+    """A base that names its `entry`."""
+
+    entry: RecordEntry  # everything that run.json says about it
+
+    @property
+    def bench(self) -> str:
+        """The benchmark: "itc/queue"."""
+        return self.entry.bench
+
+    @property
+    def params(self) -> Params:
+        """Its parameters by name."""
+        return self.entry.params
