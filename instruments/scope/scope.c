@@ -5,12 +5,18 @@
  *
  *   -plugin libkadenz-scope.so,marker=0x80000010,trace=FILE
  *
+ * With paths=FILE it also records what the target executes between the stamps (paths.h), with
+ * region=record all of a record. word=ADDRESS and register=NAME:MASK, up to eight of each, are
+ * watched along the path.
+ *
  * Counting is one inline addition an instruction. Counting a translation block at its entry would
  * be cheaper and wrong twice: a mark in the middle of a block would see the whole block, and so
  * would an exception that leaves it early. An instruction counts when it starts, so the store of a
  * mark is part of its own count, and an Arm instruction whose IT condition fails counts as one: the
  * core fetches and passes it.
  */
+#include "blocks.h"
+#include "paths.h"
 #include "trace.h"
 
 #include <qemu-plugin.h>
@@ -23,34 +29,36 @@
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
 static uint64_t marker_address;
+static unsigned int words; /* watched beside the marker */
 static struct qemu_plugin_scoreboard *board;
 static qemu_plugin_u64 instructions;
 
-static bool is_zero(qemu_plugin_mem_value value)
+static uint64_t low_bits(qemu_plugin_mem_value value)
 {
     switch (value.type) {
     case QEMU_PLUGIN_MEM_VALUE_U8:
-        return value.data.u8 == 0;
+        return value.data.u8;
     case QEMU_PLUGIN_MEM_VALUE_U16:
-        return value.data.u16 == 0;
+        return value.data.u16;
     case QEMU_PLUGIN_MEM_VALUE_U32:
-        return value.data.u32 == 0;
+        return value.data.u32;
     case QEMU_PLUGIN_MEM_VALUE_U64:
-        return value.data.u64 == 0;
+        return value.data.u64;
     case QEMU_PLUGIN_MEM_VALUE_U128:
-        return value.data.u128.low == 0 && value.data.u128.high == 0;
+        return value.data.u128.low | value.data.u128.high;
     }
-    return false;
+    return 0;
 }
 
-static void on_store(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *unused)
+static struct kdz_moment now(unsigned int vcpu)
 {
-    (void)unused;
-    if (address != marker_address) {
-        return;
-    }
-    qemu_plugin_mem_value stored = qemu_plugin_mem_get_value(info);
-    if (is_zero(stored)) {
+    const uint64_t count = qemu_plugin_u64_get(instructions, vcpu);
+    return (struct kdz_moment){count, count};
+}
+
+static void on_mark(unsigned int vcpu, qemu_plugin_mem_value stored, void *place)
+{
+    if (low_bits(stored) == 0) {
         return; /* no mark: start-up clears memory, and the marker with it, in words of any width */
     }
     if (stored.type != QEMU_PLUGIN_MEM_VALUE_U32) {
@@ -61,26 +69,46 @@ static void on_store(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t add
         _Exit(EXIT_FAILURE);
     }
     kdz_trace_append(qemu_plugin_u64_get(instructions, vcpu), stored.data.u32);
+    kdz_blocks_mark(vcpu, stored.data.u32, place);
+}
+
+static void on_store(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *place)
+{
+    if (address == marker_address) {
+        on_mark(vcpu, qemu_plugin_mem_get_value(info), place);
+    } else if (words > 0) {
+        kdz_blocks_store(vcpu, address, low_bits(qemu_plugin_mem_get_value(info)), place);
+    }
 }
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 {
     (void)id;
     size_t count = qemu_plugin_tb_n_insns(block);
+    const struct kdz_block *recorded = kdz_blocks_translate(block);
 
     for (size_t i = 0; i < count; i++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, i);
         qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(instruction, QEMU_PLUGIN_INLINE_ADD_U64,
                                                             instructions, 1);
         qemu_plugin_register_vcpu_mem_cb(instruction, on_store, QEMU_PLUGIN_CB_NO_REGS,
-                                         QEMU_PLUGIN_MEM_W, NULL);
+                                         QEMU_PLUGIN_MEM_W,
+                                         kdz_blocks_place(recorded, (uint32_t)i));
     }
+}
+
+static void on_vcpu_init(qemu_plugin_id_t id, unsigned int vcpu)
+{
+    (void)id;
+    (void)vcpu;
+    kdz_blocks_vcpu_init();
 }
 
 static void on_shutdown(qemu_plugin_id_t id, void *unused)
 {
     (void)id;
     (void)unused;
+    kdz_paths_close();
     kdz_trace_close();
 }
 
@@ -102,24 +130,83 @@ static bool parse_address(const char *text, uint64_t *address)
     return errno == 0 && end != text && *end == '\0';
 }
 
+/* "NAME:MASK" */
+static bool parse_register(const char *text)
+{
+    const char *colon = strrchr(text, ':');
+    char name[32] = "";
+    uint64_t mask;
+
+    if (colon == NULL || (size_t)(colon - text) >= sizeof name ||
+        !parse_address(colon + 1, &mask)) {
+        return false;
+    }
+    memcpy(name, text, (size_t)(colon - text));
+    return kdz_blocks_watch_register(name, mask);
+}
+
+static struct {
+    const char *trace, *paths;
+    bool has_marker, whole_records;
+} asked;
+
+/* Takes one argument. False with a message for what it does not understand. */
+static bool take(const char *argument)
+{
+    const char *value;
+    uint64_t address;
+
+    if ((value = value_of(argument, "marker")) != NULL) {
+        asked.has_marker = parse_address(value, &marker_address);
+        return true;
+    }
+    if ((value = value_of(argument, "trace")) != NULL) {
+        asked.trace = value;
+        return true;
+    }
+    if ((value = value_of(argument, "paths")) != NULL) {
+        asked.paths = value;
+        return true;
+    }
+    if ((value = value_of(argument, "region")) != NULL) {
+        asked.whole_records = strcmp(value, "record") == 0;
+        if (asked.whole_records || strcmp(value, "stamps") == 0) {
+            return true;
+        }
+    }
+    if ((value = value_of(argument, "word")) != NULL && parse_address(value, &address) &&
+        kdz_blocks_watch_word(address)) {
+        words++;
+        return true;
+    }
+    if ((value = value_of(argument, "register")) != NULL && parse_register(value)) {
+        return true;
+    }
+    fprintf(stderr,
+            "kadenz-scope: unknown argument %s. Known: marker, trace, paths, region=stamps, "
+            "region=record, and up to eight each of word=ADDRESS and register=NAME:MASK\n",
+            argument);
+    return false;
+}
+
+static bool opened(const char *file, bool done)
+{
+    if (!done) {
+        fprintf(stderr, "kadenz-scope: cannot write %s: %s. Name a file in a writable folder\n",
+                file, strerror(errno));
+    }
+    return done;
+}
+
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
                                            char **argv)
 {
-    const char *trace = NULL;
-    bool has_marker = false;
-
     for (int i = 0; i < argc; i++) {
-        const char *value;
-        if ((value = value_of(argv[i], "marker")) != NULL) {
-            has_marker = parse_address(value, &marker_address);
-        } else if ((value = value_of(argv[i], "trace")) != NULL) {
-            trace = value;
-        } else {
-            fprintf(stderr, "kadenz-scope: unknown argument %s. Known: marker, trace\n", argv[i]);
+        if (!take(argv[i])) {
             return -1;
         }
     }
-    if (!has_marker || trace == NULL) {
+    if (!asked.has_marker || asked.trace == NULL) {
         fprintf(stderr, "kadenz-scope: needs marker=ADDRESS and trace=FILE\n");
         return -1;
     }
@@ -128,13 +215,18 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
         fprintf(stderr, "kadenz-scope: needs a machine with one core. Use -smp 1\n");
         return -1;
     }
-    if (!kdz_trace_open(trace, marker_address)) {
-        fprintf(stderr, "kadenz-scope: cannot write %s: %s. Name a file in a writable folder\n",
-                trace, strerror(errno));
+    if (!opened(asked.trace, kdz_trace_open(asked.trace, marker_address))) {
         return -1;
     }
     board = qemu_plugin_scoreboard_new(sizeof(uint64_t));
     instructions = qemu_plugin_scoreboard_u64(board);
+    if (asked.paths != NULL) {
+        if (!opened(asked.paths, kdz_paths_open(asked.paths, asked.whole_records))) {
+            return -1;
+        }
+        kdz_blocks_enable(now, asked.whole_records);
+        qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
+    }
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
     qemu_plugin_register_atexit_cb(id, on_shutdown, NULL);
     return 0;

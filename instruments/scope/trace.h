@@ -17,6 +17,11 @@
  * the target executes after asking the emulator to stop differs from run to run. No mark has this
  * value, because marks carry a 16-bit record number below a small flag. */
 #define KDZ_TRACE_LAST 0xFFFFFFFFu
+/* Marks of suite/include/kadenz/clock.h; those of a record carry its number in the lower bits. */
+#define KDZ_TRACE_BEGIN 1u
+#define KDZ_TRACE_END 2u
+#define KDZ_TRACE_RECORD_OPEN 0x00010000u
+#define KDZ_TRACE_RECORD_CLOSE 0x00020000u
 
 /* Opens the file and writes the header. False with errno set on failure. */
 bool kdz_trace_open(const char *path, uint64_t marker_address);

@@ -19,7 +19,7 @@ from kadenz import tools
 from kadenz.errors import BuildFailed, ToolMissing
 
 MARKER_SYMBOL = "kdz_scope_marker"
-_SOURCES = ("scope.c", "trace.c", "trace.h")
+_SOURCES = ("blocks.c", "blocks.h", "paths.c", "paths.h", "scope.c", "trace.c", "trace.h")
 _FLAGS = [
     "-std=c11",
     "-D_GNU_SOURCE",

@@ -153,8 +153,8 @@ def test_an_image_without_a_marker_is_named(tmp_path: Path) -> None:
 def test_a_plugin_that_does_not_compile_shows_the_compiler_output(tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()
-    for name in ("trace.c", "trace.h"):
-        (source / name).write_bytes((emulator.SCOPE_SOURCE / name).read_bytes())
+    for file in emulator.SCOPE_SOURCE.glob("*.[ch]"):
+        (source / file.name).write_bytes(file.read_bytes())
     (source / "scope.c").write_text("#error broken on purpose\n")
     version = tools.version(RISCV.emulator)
     with pytest.raises(BuildFailed) as caught:
