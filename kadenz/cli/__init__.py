@@ -35,6 +35,8 @@ _COMMANDS = {
     "report": ("kadenz.cli.report:report", "Write one HTML page about runs."),
     "compare": ("kadenz.cli.compare:compare", "Compare two runs, or two sets of runs."),
     "gate": ("kadenz.cli.gate:gate", "Pass or fail a run against a baseline or limits."),
+    "archive": ("kadenz.cli.archive:archive", "Keep runs for years, and query them with SQL."),
+    "history": ("kadenz.cli.history:history", "Show how figures moved over runs, and where."),
     "jitter": ("kadenz.cli.jitter:jitter", "Analyse clock, drift and jitter of any time series."),
     "export": ("kadenz.cli.export:export", "Export samples or figures for other programs."),
     "export-suite": (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kadenz.cli.archive_option import archive_option
 from kadenz.cli.deadline import asked_deadlines, deadline_option
 from kadenz.errors import (
     EXIT_INCONCLUSIVE,
@@ -31,9 +32,10 @@ _COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
     "--against",
     metavar="BASELINE",
     multiple=True,
-    type=click.Path(path_type=Path),
-    help="Baseline run(s) to compare RUN with; may be repeated.",
+    help="Baseline run(s) to compare RUN with, or archive:LABEL for the newest runs in the archive "
+    "with that label; may be repeated.",
 )
+@archive_option
 @click.option(
     "--max-worse",
     default="5%",
@@ -73,7 +75,8 @@ _COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def gate(
     runs: tuple[Path, ...],
-    against: tuple[Path, ...],
+    against: tuple[str, ...],
+    archive: str,
     max_worse: str,
     limits: tuple[str, ...],
     deadlines: tuple[str, ...],
@@ -92,10 +95,12 @@ def gate(
     \b
     kadenz gate runs/new --against runs/released --max-worse 5%
     kadenz gate runs/new --limit 'cyclic/wakeup-latency max < 100us' --junit gate.xml
+    kadenz gate runs/new --against archive:main
     kadenz gate runs/new --deadline 100us --limit 'cyclic/* misses = 0'
     """
     from kadenz.analysis.gating import gate as decide
     from kadenz.analysis.limits import parse_limit
+    from kadenz.cli.baseline import baseline_runs
     from kadenz.cli.compare import share, statistic
     from kadenz.cli.folders import find_runs
 
@@ -107,7 +112,7 @@ def gate(
     found = find_runs(runs)
     answer = decide(
         found,
-        find_runs(against),
+        baseline_runs(against, archive, found),
         max_worse=share("--max-worse", max_worse),
         statistics=[statistic(name) for name in statistics],
         limits=[parse_limit(text) for text in limits],

@@ -52,6 +52,7 @@ class Defaults(FileModel, kw_only=True, frozen=True):
 
     output: str = "runs"  # folder of run folders, relative to the lab
     rounds: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    archive: str = "archive"  # folder relative to the lab, or URL of an object store
 
 
 class LabFile(FileModel, kw_only=True, frozen=True):
@@ -101,6 +102,15 @@ def output_folder() -> Path:
     """Where runs go, and where their names are looked up: the lab's folder, else `runs`."""
     lab = find_lab()
     return Path("runs") if lab is None else lab.output
+
+
+def archive_place() -> str:
+    """The archive without an option: that of the lab, else `archive`. A path or a URL."""
+    lab = find_lab()
+    if lab is None:
+        return "archive"
+    place = lab.file.defaults.archive
+    return place if "://" in place else str(lab.folder / place)
 
 
 def _folder() -> Path | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 # Who may import whom (ARCHITECTURE.md). "part" allows all of it, "part.module" one module.
 # Measuring: cli -> lab -> {images, targets, store, load, tuning, host} -> {wire, config} -> errors.
-# Reading:   cli -> report -> analysis -> {store, stats}.
+# Reading:   cli -> report -> archive -> analysis -> {store, stats}.
 # Both share the manifest, config.manifest, which describes a run folder, config.params: parameters
 # of a point, and config.quantity: how a person writes a deadline or a limit. No arrow goes
 # sideways: what two neighbours need lies below them (tools: where compilers and emulators are; elf:
@@ -51,7 +51,17 @@ ARROWS: dict[str, set[str]] = {
         "config.inventory",
         "errors",
     },
+    # Runs of years: rows of Parquet below the run folders' own reader.
+    "archive": {
+        "analysis",
+        "stats",
+        "store",
+        "config.manifest",
+        "config.params",
+        "errors",
+    },
     "report": {
+        "archive",
         "analysis",
         "stats",
         "store",
@@ -76,6 +86,7 @@ ARROWS: dict[str, set[str]] = {
         "load",
         "tuning",
         "report",
+        "archive",
         "analysis",
         "store",
         "wire",

@@ -26,7 +26,10 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 EXTRAS = PROJECT["project"]["optional-dependencies"]
 # What the wheel's metadata names by range, and what has to be that version: cores and their
 # simulator, which are part of figures, and the tools of this checkout.
-RANGES = [Requirement(one) for one in (*PROJECT["project"]["dependencies"], *EXTRAS["parquet"])]
+RANGES = [
+    Requirement(one)
+    for one in (*PROJECT["project"]["dependencies"], *EXTRAS["parquet"], *EXTRAS["archive"])
+]
 EXACT = [
     Requirement(one)
     for group in (EXTRAS["rtl"], *PROJECT["dependency-groups"].values())
@@ -99,7 +102,7 @@ def test_the_wheel_names_ranges_that_hold_the_locked_versions() -> None:
 
 def test_what_has_to_be_one_version_is_pinned_and_setuptools_is_the_same_everywhere() -> None:
     lock = locked("requirements-dev.lock")
-    assert EXTRAS.keys() == {"parquet", "rtl"}
+    assert EXTRAS.keys() == {"parquet", "archive", "rtl"}
     for one in EXACT:
         assert str(one.specifier) == f"=={lock[canonicalize_name(one.name)]}", one
     assert PROJECT["dependency-groups"]["build"] == PROJECT["build-system"]["requires"]

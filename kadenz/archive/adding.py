@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts a run into an archive: all of it, or nothing that a reader would see."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from kadenz.archive.place import Place, need_pyarrow
+from kadenz.archive.rows import digest_of, lane_rows, month_of, sample_tables
+from kadenz.errors import StoreError
+from kadenz.store import Run
+from kadenz.store.layout import MANIFEST, SAMPLES
+
+ROW_GROUP = 1 << 20
+
+
+@dataclass(frozen=True)
+class Added:
+    """What came of it."""
+
+    run: str
+    new: bool  # False: it was in the archive already
+    samples: int
+    note: str = ""  # something that a person should look at
+
+
+def add(place: Place, run: Run, *, label: str = "", commit: str = "") -> Added:
+    """Adds a run with its samples, texts and figures; `label` and `commit` are free words.
+
+    A run that is in the archive already is left unchanged. StoreError if another run has its id, if
+    a sample file is damaged, if it is still being measured, or if the store takes no more: nothing
+    of the run is then visible, and adding it again completes it.
+    """
+    made = run.manifest
+    if run.path.name != made.id and run.path.name.endswith(".partial"):
+        raise StoreError(f"{run.path}: still being measured", remedy="Wait for its end")
+    month = month_of(made)
+    where = place.run_object(month, made.id)
+    if place.exists(where):
+        return _already(place, where, run)
+    now = datetime.now(UTC)
+    samples = 0
+    for bench, table in sample_tables(run):
+        samples += table.num_rows
+        part = place.samples_object(made.target.name, bench, month, made.id)
+        place.write(part, _parquet(table))
+    place.write(place.files_object(month, made.id), _texts(run))
+    rows = lane_rows(run, label=label, commit=commit, added=now.isoformat())
+    if not place.write(where, _parquet(rows), new=True):
+        return _already(place, where, run)
+    ahead = datetime.fromisoformat(made.created) > now
+    note = f"measured at {made.created}, which is later than now: was a clock set back?"
+    return Added(made.id, True, samples, note if ahead else "")
+
+
+def _already(place: Place, where: str, run: Run) -> Added:
+    """It is there: the same run, or another one under the same id."""
+    kept = place.table(where, ["digest"])
+    if kept.num_rows and kept["digest"][0].as_py() != digest_of(run):
+        raise StoreError(
+            f"{place.text}: holds another run with the id {run.manifest.id}",
+            remedy="Compare both: `kadenz archive get` writes the one in the archive to a folder",
+        )
+    return Added(run.manifest.id, False, 0)
+
+
+def _parquet(table: Any) -> bytes:
+    need_pyarrow()
+    import pyarrow.parquet as pq
+
+    out = io.BytesIO()
+    names = [name for name in ("ticks", "index", "record") if name in table.column_names]
+    encoding = dict.fromkeys(names, "DELTA_BINARY_PACKED")
+    dictionary = [name for name in table.column_names if name not in encoding]
+    pq.write_table(
+        table,
+        out,
+        compression="zstd",
+        row_group_size=ROW_GROUP,
+        use_dictionary=dictionary,
+        column_encoding=encoding or None,
+    )
+    return out.getvalue()
+
+
+def _texts(run: Run) -> bytes:
+    """run.json and every other file of the folder that holds no samples, as a zip file."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as box:
+        for file in sorted(path for path in run.path.rglob("*") if path.is_file()):
+            name = file.relative_to(run.path).as_posix()
+            hidden = any(part.startswith(".") for part in file.relative_to(run.path).parts)
+            if name == MANIFEST or not (name.startswith(f"{SAMPLES}/") or hidden):
+                # One time for all: the same run gives the same bytes.
+                box.writestr(zipfile.ZipInfo(name), file.read_bytes(), zipfile.ZIP_DEFLATED)
+    return out.getvalue()

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a figure moved over runs, and where it changed."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from kadenz.archive.place import Place
+from kadenz.archive.query import connect, run_sql
+from kadenz.archive.rows import QUANTILES
+from kadenz.config.manifest import REPEATABLE
+from kadenz.stats.change_points import LEAST, Change, change_points
+
+STATISTICS = ("min", *QUANTILES, "max", "mean")
+# A series is one system measured in one way; these columns tell series apart. The configuration
+# does not: a history is there to show what a change of it did.
+KEY = (
+    "target, instrument, conditions, quick, bench, params, lane, class, unit, "
+    "CASE WHEN tier = 'host' THEN host ELSE '' END AS host"
+)
+# Configuration that differs between any two runs and explains nothing.
+_IDLE = {"campaign: name", "build: image"}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a series. `value` and `worst` in the unit of the series."""
+
+    run: str
+    created: str  # ISO 8601, UTC
+    commit: str
+    label: str
+    value: float
+    worst: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """A change of level: after run `earliest` at the earliest, not after run `latest`.
+
+    `exact`: the tier repeats to the byte, so every change is real; else by `change_points`.
+    """
+
+    earliest: Point  # the last run that certainly has the old level
+    latest: Point  # the first run that certainly has the new level
+    before: float
+    after: float
+    p: float
+    exact: bool
+    reasons: tuple[str, ...]  # configuration that differs between the two runs
+
+    @property
+    def change(self) -> float:
+        """Relative to the level before."""
+        return self.after / self.before - 1.0 if self.before else float("inf")
+
+
+@dataclass(frozen=True)
+class Series:
+    """One figure of one system over runs, the oldest first."""
+
+    target: str
+    instrument: str
+    conditions: dict[str, str]
+    bench: str
+    params: dict[str, Any]
+    lane: str
+    clock_class: str
+    unit: str
+    host: str
+    points: tuple[Point, ...]
+    steps: tuple[Step, ...]
+    note: str = ""  # why there are no steps, if they could not be looked for
+
+    @property
+    def worst(self) -> dict[str, float]:
+        """The largest value of any sample, by month."""
+        found: dict[str, float] = {}
+        for point in self.points:
+            month = point.created[:7]
+            found[month] = max(point.worst, found.get(month, point.worst))
+        return found
+
+
+def histories(
+    place: Place, selectors: tuple[str, ...] = (), *, statistic: str = "p50", label: str = ""
+) -> list[Series]:
+    """The series whose target or benchmark matches one of `selectors` (globs; none: all).
+
+    `statistic`: one of STATISTICS; `label`: only runs that were added with it. Partial runs and
+    records that are not ok are left out.
+    """
+    con = connect(place)
+    where = f"status = 'ok' AND NOT partial AND {statistic} IS NOT NULL"
+    rows = run_sql(
+        place,
+        con,
+        f"SELECT {KEY}, tier, run, strftime(created, '%Y-%m-%dT%H:%M:%SZ'), commit, label, "
+        f"{statistic}, max, n, configuration FROM records WHERE {where} ORDER BY created, run",
+    ).fetchall()
+    groups: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+    for row in rows:
+        target, bench = row[0], row[4]
+        wanted = not selectors or any(
+            fnmatch.fnmatchcase(text, one) for one in selectors for text in (target, bench)
+        )
+        if wanted and label in ("", row[14]):
+            groups.setdefault(row[:10], []).append(row[10:])
+    return [_series(key, members) for key, members in sorted(groups.items())]
+
+
+def _series(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Series:
+    target, instrument, conditions, _quick, bench, params, lane, clock_class, unit, host = key
+    points = tuple(Point(*row[1:5], *row[5:8]) for row in rows)
+    configurations = [row[8] for row in rows]
+    steps, note = _steps(points, configurations, exact=rows[0][0] in REPEATABLE)
+    return Series(
+        target=target,
+        instrument=instrument,
+        conditions=json.loads(conditions),
+        bench=bench,
+        params=json.loads(params),
+        lane=lane,
+        clock_class=clock_class,
+        unit=unit,
+        host=host,
+        points=points,
+        steps=tuple(steps),
+        note=note,
+    )
+
+
+def _steps(
+    points: tuple[Point, ...], configurations: list[str], *, exact: bool
+) -> tuple[list[Step], str]:
+    values = [point.value for point in points]
+    if exact:
+        changes = [
+            Change(at=i, first=i, last=i, before=values[i - 1], after=values[i], p=0.0)
+            for i in range(1, len(values))
+            if values[i] != values[i - 1]
+        ]
+    elif len(values) < LEAST:
+        return [], f"{len(values)} runs; steps are looked for from {LEAST} on"
+    else:
+        changes = change_points(values)
+    return [
+        Step(
+            earliest=points[one.first - 1],
+            latest=points[one.last],
+            before=one.before,
+            after=one.after,
+            p=one.p,
+            exact=exact,
+            reasons=_reasons(configurations[one.first - 1], configurations[one.last]),
+        )
+        for one in changes
+    ], ""
+
+
+def _reasons(before: str, after: str) -> tuple[str, ...]:
+    """ "build: compiler: 12.2.0 → 13.1.0" for each value that differs."""
+    if before == after:
+        return ()
+    old, new = json.loads(before), json.loads(after)
+    return tuple(
+        f"{key}: {old.get(key, '–')} → {new.get(key, '–')}"
+        for key in dict.fromkeys([*old, *new])
+        if key not in _IDLE and old.get(key) != new.get(key)
+    )

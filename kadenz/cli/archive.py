@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kadenz archive: keeps runs for years, and answers questions about them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kadenz.cli.archive_option import archive_option, find_archive
+from kadenz.errors import EXIT_FAILED, EXIT_PASS, UsageError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+
+@click.group()
+def archive() -> None:
+    """Keep runs for years in one folder or object store, and query them with SQL."""
+
+
+@archive.command()
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@archive_option
+@click.option(
+    "--label", default="", help="Free word, e.g. a branch: `kadenz gate --against archive:LABEL`."
+)
+@click.option("--commit", default="", help="Version of your own project that was measured.")
+def add(runs: tuple[Path, ...], archive: str, label: str, commit: str) -> int:
+    """Add RUNs: folders, folders of runs, or names. The archive is created if there is none.
+
+    A run that is in the archive already is left unchanged. Several machines may add at once.
+
+    \b
+    kadenz archive add latest --label main
+    kadenz archive add runs --archive s3://lab/archive
+    """
+    from kadenz.archive.adding import add as put
+    from kadenz.cli.folders import NamedRuns
+
+    named = NamedRuns(runs)
+    place = find_archive(archive, create=True)
+    with _progress() as bar:
+        task = bar.add_task("adding", total=len(named.runs))
+
+        def one(run: Any) -> Any:
+            done = put(place, run, label=label, commit=commit)
+            bar.advance(task)
+            return done
+
+        done = named.each(one)
+    for added in done:
+        if added.note:
+            click.echo(f"{added.run}: {added.note}", err=True)
+    new = [added for added in done if added.new]
+    samples = sum(added.samples for added in new)
+    click.echo(
+        f"{place.text}: {len(new)} runs added with {samples:,} samples, "
+        f"{len(done) - len(new)} were there already"
+    )
+    return named.conclude()
+
+
+@archive.command()
+@click.argument("sql", metavar="SQL")
+@archive_option
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["table", "csv", "json"]),
+    default="table",
+    show_default=True,
+    help="Form of the answer.",
+)
+def query(sql: str, archive: str, kind: str) -> None:
+    """Answer a question in SQL. Tables: runs, records, samples, distribution, percentiles.
+
+    \b
+    kadenz archive query 'SELECT target, bench, month, p50, p99, max, unit FROM percentiles'
+    kadenz archive query 'DESCRIBE records'
+    """
+    from kadenz.archive.query import connect, run_sql
+
+    place = find_archive(archive)
+    answer = run_sql(place, connect(place), sql)
+    if answer is None:
+        return
+    columns, rows = answer.columns, answer.fetchall()
+    if kind == "csv":
+        import csv
+        import sys
+
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerows([columns, *rows])
+    elif kind == "json":
+        import msgspec
+
+        listed = [dict(zip(columns, row, strict=True)) for row in rows]
+        click.echo(msgspec.json.format(msgspec.json.encode(listed), indent=1))
+    else:
+        _table(columns, rows)
+
+
+@archive.command()
+@click.argument("run", metavar="RUN")
+@archive_option
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the run folder. Default: where `kadenz run` puts runs.",
+)
+def get(run: str, archive: str, output: Path | None) -> None:
+    """Write RUN, named by its id, as a run folder again: every byte as it was measured."""
+    from kadenz.archive.restore import restore
+    from kadenz.config.lab_file import output_folder
+
+    click.echo(restore(find_archive(archive), run, output or output_folder()))
+
+
+@archive.command()
+@archive_option
+@click.option("--mend", is_flag=True, help="Remove damaged runs and objects without a run.")
+def check(archive: str, mend: bool) -> int:
+    """Read every byte, and name damaged runs and objects that belong to no run."""
+    from kadenz.archive.checking import check as look
+    from kadenz.archive.checking import mend as remove
+
+    place = find_archive(archive)
+    with _progress() as bar:
+        task = bar.add_task("checking", total=None)
+        found = look(place, lambda done, total: bar.update(task, completed=done, total=total))
+    for run, reason in found.damaged.items():
+        click.echo(f"damaged: {run}: {reason}")
+    for one in found.orphans:
+        click.echo(f"no run: {one}")
+    click.echo(
+        f"{place.text}: {found.runs} runs intact, {len(found.damaged)} damaged, "
+        f"{len(found.orphans)} objects without a run"
+    )
+    if not (found.damaged or found.orphans):
+        return EXIT_PASS
+    if mend:
+        click.echo(f"removed {remove(place, found)} objects; add the runs again")
+        return EXIT_PASS
+    click.echo("`kadenz archive check --mend` removes them", err=True)
+    return EXIT_FAILED
+
+
+@archive.command()
+@click.argument("target", metavar="PLACE")
+@archive_option
+@click.option("--public", is_flag=True, help="Leave out names, serial numbers and paths.")
+@click.option(
+    "--hide", metavar="REGEX", multiple=True, help="Leave these texts out, too; may be repeated."
+)
+@click.option("--dry-run", is_flag=True, help="Only show what would be left out.")
+def export(target: str, archive: str, public: bool, hide: tuple[str, ...], dry_run: bool) -> None:
+    """Copy the archive to another PLACE, with --public for people outside.
+
+    \b
+    kadenz archive export --public --dry-run shared
+    kadenz archive export --public shared
+    """
+    from kadenz.archive.place import open_archive
+    from kadenz.archive.public import copy, hidden
+
+    place = find_archive(archive)
+    if hide and not public:
+        raise UsageError("--hide without --public", remedy="Add --public")
+    if public:
+        for what, values in hidden(place, hide).items():
+            click.echo(f"left out: {what}: {', '.join(values)}")
+    if dry_run:
+        return
+    if target == place.text:
+        raise UsageError(f"{target}: the archive itself", remedy="Name another place")
+    there = open_archive(target, create=True)
+    with _progress() as bar:
+        task = bar.add_task("copying", total=None)
+        count = copy(
+            place,
+            there,
+            public=public,
+            hide=hide,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    click.echo(f"{there.text}: {count} runs")
+
+
+def _table(columns: list[str], rows: list[tuple[Any, ...]]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from kadenz.cli.console import console
+
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for number, column in enumerate(columns):
+        figures = all(isinstance(row[number], int | float | None) for row in rows)
+        table.add_column(column, overflow="fold", justify="right" if figures else "left")
+    for row in rows:
+        table.add_row(*(escape(_cell(value)) for value in row))
+    console().print(table)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _progress() -> Progress:
+    """Progress on standard error, shown on terminals only."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    return Progress(console=Console(stderr=True), transient=True)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How figures moved over runs: steps, commits, reasons, and the baseline of a gate."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from kadenz.archive.adding import add
+from kadenz.archive.history import histories
+from kadenz.archive.place import Place, open_archive
+from kadenz.cli import cli
+from kadenz.errors import UsageError
+from kadenz.store import read_run
+from tests.synthetic import LINUX, STM32F4, Point, manifest, write_run
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def filled(
+    place: Place,
+    folder: Path,
+    values: list[float],
+    target: dict[str, str],
+    noise: float,
+    compiler_from: int = 10**6,
+) -> None:
+    """One run a day; run i has the level values[i] and the commit c<i>."""
+    rng = np.random.default_rng(5)
+    for number, centre in enumerate(values):
+        made = manifest(target, id=f"{target['board']}-{number:03d}")
+        made.created = (START + timedelta(days=number)).isoformat()
+        if number >= compiler_from and made.build:
+            made.build.compiler_version = "13.1.0"
+        level = centre * (1.0 + noise * rng.standard_normal())
+        samples = np.maximum(rng.normal(level, level * noise, 400), 1).astype(np.uint32)
+        points = [Point("itc/queue", {"all": samples}, {"size_bytes": 60}, cold=1)]
+        run = read_run(write_run(folder, made, points))
+        add(place, run, label="main", commit=f"c{number}")
+
+
+def test_a_planted_step_of_three_percent_is_found_at_its_commit(tmp_path: Path) -> None:
+    place = open_archive(str(tmp_path / "archive"), create=True)
+    values = [20_000.0] * 25 + [20_600.0] * 15
+    filled(place, tmp_path / "runs", values, LINUX, noise=0.005, compiler_from=25)
+    (series,) = histories(place, ("itc/queue",))
+    (step,) = series.steps
+    assert step.change == pytest.approx(0.03, abs=0.006)
+    earliest, latest = int(step.earliest.commit[1:]), int(step.latest.commit[1:])
+    assert earliest < 25 <= latest
+    assert latest - earliest <= 3
+    assert any("compiler" in reason and "13.1.0" in reason for reason in step.reasons)
+
+
+def test_every_difference_is_a_step_where_runs_repeat_to_the_byte(tmp_path: Path) -> None:
+    place = open_archive(str(tmp_path / "archive"), create=True)
+    filled(place, tmp_path / "runs", [900, 900, 901, 901], STM32F4, noise=0.0)
+    (series,) = histories(place)
+    assert [(s.earliest.commit, s.latest.commit, s.exact) for s in series.steps] == [
+        ("c1", "c2", True)
+    ]
+
+
+def test_selectors_name_targets_or_benchmarks(tmp_path: Path) -> None:
+    place = open_archive(str(tmp_path / "archive"), create=True)
+    filled(place, tmp_path / "runs", [900] * 3, STM32F4, noise=0.0)
+    filled(place, tmp_path / "runs", [900] * 2, LINUX, noise=0.01)
+    assert len(histories(place, ("posix/*",))) == 1
+    assert len(histories(place, ("itc/*",))) == 2
+    assert histories(place, ("micro/*",)) == []
+    assert histories(place, label="other") == []
+    assert "steps are looked for from 6 on" in histories(place, ("posix/*",))[0].note
+
+
+def test_a_gate_takes_the_newest_runs_of_a_label_as_its_baseline(tmp_path: Path) -> None:
+    place = open_archive(str(tmp_path / "archive"), create=True)
+    filled(place, tmp_path / "runs", [20_000] * 12, LINUX, noise=0.005)
+    words = ["--against", "archive:main", "--archive", place.text, "--max-worse", "5%", "--json"]
+
+    def gate(centre: int) -> tuple[int, str]:
+        rng = np.random.default_rng(centre)
+        samples = rng.normal(centre, centre * 0.005, 400).astype(np.uint32)
+        points = [Point("itc/queue", {"all": samples}, {"size_bytes": 60}, cold=1)]
+        run = write_run(tmp_path / f"new-{centre}", manifest(LINUX, id="new"), points)
+        answer = CliRunner().invoke(cli, ["gate", str(run), *words], standalone_mode=False)
+        return answer.return_value, json.loads(answer.stdout)["outcome"]
+
+    assert gate(20_050) == (0, "pass")
+    assert gate(24_000) == (3, "fail")
+
+
+def test_a_label_without_runs_is_the_users_error(tmp_path: Path) -> None:
+    place = open_archive(str(tmp_path / "archive"), create=True)
+    filled(place, tmp_path / "runs", [900], STM32F4, noise=0.0)
+    words = ["gate", str(tmp_path / "runs" / "stm32f4-000"), "--against", "archive:none"]
+    answer = CliRunner().invoke(cli, [*words, "--archive", place.text], standalone_mode=False)
+    assert isinstance(answer.exception, UsageError)
+    assert "--label none" in answer.exception.remedy
