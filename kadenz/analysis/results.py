@@ -107,6 +107,21 @@ class BatchResult:
         return self.batch - self.empty
 
 
+@dataclass(frozen=True)
+class CountedResult:
+    """Operations counted in windows: of all windows together, and the extremes of single ones.
+
+    `ticks` is the length of all windows; the others are ticks per operation.
+    """
+
+    windows: int
+    operations: int
+    ticks: float
+    per_operation: float
+    low: float
+    high: float
+
+
 @dataclass(frozen=True, eq=False)
 class RecordResult(OfRecord):
     """One benchmark point. `usable` is False for n/a, invalid and failed records: they have no
@@ -119,6 +134,7 @@ class RecordResult(OfRecord):
     lanes: tuple[LaneResult, ...]
     pooled: Pooled | None = None
     batch: BatchResult | None = None
+    counted: CountedResult | None = None
     misses: Misses | None = None  # of all lanes together
     notes: tuple[str, ...] = ()
 

@@ -195,6 +195,16 @@ def _figures(record: RecordResult, lane: LaneResult) -> Row:
             "outliers_extra": _maybe(record, lane.periodic.extra),
             "outliers_tick": lane.periodic.tick_fits,
         }
+    if record.counted is not None:
+        counted = record.counted
+        figures |= {
+            "windows": counted.windows,
+            "operations": counted.operations,
+            "windows_sum": unit.figure(counted.ticks),
+            "per_operation": unit.figure(counted.per_operation),
+            "per_operation_low": unit.figure(counted.low),
+            "per_operation_high": unit.figure(counted.high),
+        }
     if record.batch is not None and lane is record.main:
         batch = record.batch
         figures |= {

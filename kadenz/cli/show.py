@@ -74,7 +74,7 @@ def show(
             write_figures(screen, result)
             write_jitter(screen, result)
             _write_fits(screen, result)
-            _write_rhealstone(screen, result)
+            _write_suites(screen, result)
         screen.print()
     return named.conclude()
 
@@ -137,20 +137,21 @@ def _write_fits(screen: Any, result: RunResult) -> None:
             )
 
 
-def _write_rhealstone(screen: Any, result: RunResult) -> None:
-    """The six components, their mean and its inverse, or the missing components."""
+def _write_suites(screen: Any, result: RunResult) -> None:
+    """The tables of whole suites, for those that the run measured."""
     from rich.markup import escape
     from rich.table import Table
 
-    from kadenz.report import rhealstone
+    from kadenz.report import suites
 
-    rows = rhealstone.table([("", result)])
-    if rows is None:
-        return
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for at, name in enumerate(rows.columns[1:], 1):
-        table.add_column(name, justify="right" if at in rows.numeric else "left")
-    for row in rows.rows:
-        table.add_row(*(escape(cell.text) for cell in row[1:]))
-    screen.print(f"[bold]{rows.title}[/]")
-    screen.print(table)
+    for of_runs in suites.TABLES.values():
+        rows = of_runs([("", result)])
+        if rows is None:
+            continue
+        table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+        for at, name in enumerate(rows.columns[1:], 1):
+            table.add_column(name, justify="right" if at in rows.numeric else "left")
+        for row in rows.rows:
+            table.add_row(*(escape(cell.text) for cell in row[1:]))
+        screen.print(f"[bold]{rows.title}[/]")
+        screen.print(table)

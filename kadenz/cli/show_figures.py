@@ -150,6 +150,11 @@ def _lane_row(record: RecordResult, lane: LaneResult, where: str) -> _Row:
             f"; {digits.figure(record.batch.per_iteration, unit)} per iteration, empty loop "
             "subtracted"
         )
+    if record.counted is not None:
+        status += (
+            f"; {record.counted.operations:,} operations, "
+            f"{digits.figure(record.counted.per_operation, unit)} each"
+        )
     figures = (
         digits.count(summary.n),
         digits.figure(summary.median, unit),

@@ -24,8 +24,8 @@ from kadenz.report import (
     loads,
     outlier_tables,
     overlays,
-    rhealstone,
     studies,
+    suites,
     tables,
 )
 from kadenz.report.answers import Sentence
@@ -45,6 +45,7 @@ _FAMILIES = (
     ("irq", "Interrupts"),
     ("inversion", "Priority inversion"),
     ("rhealstone", "Rhealstone's six"),
+    ("thread-metric", "Thread-Metric's eight"),
     ("cyclic", "Periodic work"),
     ("clock", "Clock benchmarks"),
 )
@@ -389,7 +390,7 @@ def _families(
                     title=known.get(name, name),
                     overview=tuple(_overview(name, own, runs)),
                     sections=tuple(_section(bench, runs, published, detail, top) for bench in own),
-                    summary=rhealstone.table(runs) if name == "rhealstone" else None,
+                    summary=suites.TABLES[name](runs) if name in suites.TABLES else None,
                 )
             )
     return families

@@ -63,6 +63,7 @@ struct kdz_promises kdz_promises_notifications(void);
 struct kdz_promises kdz_promises_locks(void);
 struct kdz_promises kdz_promises_timers(void);
 struct kdz_promises kdz_promises_waiters(void);
+struct kdz_promises kdz_promises_memory(void);
 
 /* What a case returns when the kernel refuses it on this system: n/a, with `sentence`. */
 const char *kdz_case_not_applicable(const char *sentence);

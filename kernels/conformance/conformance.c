@@ -156,4 +156,5 @@ void kdz_conformance(kdz_conform_report report)
     hold(kdz_promises_notifications(), report);
     hold(kdz_promises_locks(), report);
     hold(kdz_promises_waiters(), report);
+    hold(kdz_promises_memory(), report);
 }

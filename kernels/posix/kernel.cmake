@@ -6,6 +6,7 @@ set(KDZ_KERNEL_OWNS_MAIN ON) # the program's arguments say what may be missing
 target_sources(kadenz-suite PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/context.c
     ${CMAKE_CURRENT_LIST_DIR}/context_proc.c
+    ${CMAKE_CURRENT_LIST_DIR}/heap.c
     ${CMAKE_CURRENT_LIST_DIR}/main.c
     ${CMAKE_CURRENT_LIST_DIR}/message_queue.c
     ${CMAKE_CURRENT_LIST_DIR}/notify.c

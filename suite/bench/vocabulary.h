@@ -39,4 +39,8 @@
     X(timerfd, "timerfd")         /* its expirations are read: Linux timerfd(2) */                 \
     X(posix_timer, "posix-timer") /* it sends a signal that is waited for: timer_create(2) */
 
+#define KDZ_MEMORIES(X)                                                                            \
+    X(heap, "heap")             /* blocks of any size, of the kernel or of its C library */        \
+    X(block_pool, "block-pool") /* blocks of one size */
+
 #endif

@@ -46,6 +46,22 @@ inversion/mutex id=32 samples=50 period_us=2000 section_us=50 middle_us=100
 rhealstone/deadlock-break id=33 samples=100 period_us=2000
 itc/event-flags-one-way id=34 samples=50
 itc/event-flags-round-trip id=35 samples=50 rank_a=7 rank_b=8
+thread-metric/basic id=40 samples=3 window_us=2000
+thread-metric/basic-sampled id=41 samples=60
+thread-metric/cooperative id=42 samples=3 window_us=2000
+thread-metric/cooperative-sampled id=43 samples=60
+thread-metric/preemptive id=44 samples=3 window_us=2000
+thread-metric/preemptive-sampled id=45 samples=60
+thread-metric/interrupt id=46 samples=3 window_us=2000
+thread-metric/interrupt-sampled id=47 samples=60
+thread-metric/interrupt-preemption id=48 samples=3 window_us=2000
+thread-metric/interrupt-preemption-sampled id=49 samples=60
+thread-metric/message id=50 samples=3 window_us=2000
+thread-metric/message-sampled id=51 samples=60
+thread-metric/synchronization id=52 samples=3 window_us=2000
+thread-metric/synchronization-sampled id=53 samples=60
+thread-metric/memory id=54 samples=3 window_us=2000
+thread-metric/memory-sampled id=55 samples=60
 end
 """
 
@@ -70,6 +86,7 @@ def test_freertos_keeps_every_promise_of_the_contract(board: str) -> None:
     assert {c.case for c in cases if c.result == "pass"} >= {
         "event-flags is kept and wakes",
         "event-flags wakes every waiter",
+        "heap gives blocks and takes them back",
         "message-buffer carries items in their order",
         "message-buffer is sent from an interrupt",
         "queue carries items in their order",

@@ -53,6 +53,22 @@ REGIONS = [
     ("notify", "task_2_one_way", [INDIRECT, STAMP]),
     ("itc_locks", "task_1", [STAMP, INDIRECT]),
     ("itc_locks", "task_2", [INDIRECT, STAMP]),
+    ("thread_metric_basic", "lead_samples", [STAMP, "walk", STAMP]),
+    ("thread_metric_cooperative", "time_turns", [STAMP, "kdz_thread_yield", STAMP]),
+    ("thread_metric_preemptive", "lead_samples", [STAMP, "kdz_thread_resume", STAMP]),
+    (
+        "thread_metric_interrupt",
+        "lead_samples",
+        [STAMP, "kdz_board_irq_raise", "kdz_sem_take", STAMP],
+    ),
+    ("thread_metric_interrupt_preemption", "lead_samples", [STAMP, "kdz_board_irq_raise", STAMP]),
+    ("thread_metric_message", "lead_samples", [STAMP, INDIRECT, INDIRECT, STAMP]),
+    (
+        "thread_metric_synchronization",
+        "lead_samples",
+        [STAMP, "kdz_sem_take", "kdz_sem_give", STAMP],
+    ),
+    ("thread_metric_memory", "lead_samples", [STAMP, INDIRECT, INDIRECT, STAMP]),
     ("inversion", "ask", [STAMP, "kdz_mutex_lock", STAMP]),
     ("inversion", "ask_plain", [STAMP, INDIRECT, STAMP]),
 ]

@@ -21,7 +21,7 @@ def test_the_kernel_template_runs_and_declares_what_it_lacks(board: str) -> None
     assert said.one(Hello).capabilities == []
     assert said.one(End).status == "ok"
     runnable = {bench.name for bench in said.all(Bench) if bench.available}
-    # Two of the others find out at set-up, by the channel in the plan.
+    # Some of the others find out at set-up, by the channel or the memory in the plan.
     assert runnable <= {
         "clock/instructions",
         "clock/read-cost",
@@ -29,6 +29,10 @@ def test_the_kernel_template_runs_and_declares_what_it_lacks(board: str) -> None
         "clock/monotonic",
         "micro/message-latency",
         "micro/message-latency-sampled",
+        "thread-metric/memory",
+        "thread-metric/memory-sampled",
+        "thread-metric/message",
+        "thread-metric/message-sampled",
     }
 
 

@@ -13,6 +13,7 @@
 #define KADENZ_MECHANISM_H
 
 #include "kadenz/kernel.h"
+#include "kadenz/services.h"
 
 /* ---- ways to pass bytes ----------------------------------------------------------------------
  * The table is fetched before the timed region; inside it a call is one indirect jump. */
@@ -81,7 +82,7 @@ typedef enum {
 } kdz_waiters;
 
 struct kdz_limits {
-    uint32_t max_bytes;  /* of an item; 0: none but memory */
+    uint32_t max_bytes;  /* of an item or a block; 0: none but memory */
     uint32_t unit_bytes; /* an item's size is a multiple of it; 0: any size */
     kdz_waiters waiters;
     bool keeps_one; /* notifications do not count: several before a wait let one wait through */
@@ -95,6 +96,7 @@ struct kdz_mechanism {
     const struct kdz_notify_ops *notify;
     const struct kdz_lock_ops *lock;
     const struct kdz_timer_ops *timer;
+    const struct kdz_memory_ops *memory;
     struct kdz_limits limits;
     /* NULL, or why it cannot be had on this system now: a sentence; NULL when it can. */
     const char *(*missing)(void);

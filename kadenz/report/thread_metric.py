@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Thread-Metric's workloads as a table: counted by its rule, and operation by operation."""
+
+from __future__ import annotations
+
+from kadenz.analysis.results import RecordResult, RunResult
+from kadenz.report import digits, labels
+from kadenz.report.table import Cell, Table, badge, figure, words
+from kadenz.report.tables import Named
+
+FAMILY = "thread-metric/"
+SAMPLED = "-sampled"
+NOTES = (
+    "By the rule: operations counted while the most urgent thread slept, in all windows together. "
+    "A window includes the kernel's ticks and the workload's own loop.",
+    "Sampled: the same operation between two stamps. A sample of `preemptive` is the chain of five "
+    "counts, one of `interrupt-preemption` holds two counts; all others are one count.",
+)
+# What one sample holds, in counts of the rule.
+_COUNTS = {"preemptive": 5, "interrupt-preemption": 2}
+
+
+def table(runs: Named) -> Table | None:
+    """A row per workload and run; None without a usable record of the family."""
+    rows = [row for label, run in runs for row in _rows(label, run)]
+    if not rows:
+        return None
+    return Table(
+        name="thread-metric",
+        title="Thread-Metric",
+        columns=(
+            "Target",
+            "Workload",
+            "Windows",
+            "Operations",
+            "Each, by the rule",
+            "Median sample",
+            "p99",
+            "Max",
+            "Counts a sample",
+            "Unit",
+            "Clock class",
+        ),
+        rows=tuple(rows),
+        numeric=frozenset({2, 3, 4, 5, 6, 7, 8}),
+        notes=NOTES,
+    )
+
+
+def _rows(label: str, run: RunResult) -> list[tuple[Cell, ...]]:
+    mine = [record for record in run.records if record.bench.startswith(FAMILY)]
+    return [
+        _row(label, record, _sampled(record, mine)) for record in mine if record.counted is not None
+    ]
+
+
+def _sampled(counted: RecordResult, records: list[RecordResult]) -> RecordResult | None:
+    """The record of the same workload, operation by operation, at the same parameters."""
+    own = {name: value for name, value in counted.params.items() if name != "window_us"}
+    return next(
+        (
+            one
+            for one in records
+            if one.usable and one.bench == counted.bench + SAMPLED and dict(one.params) == own
+        ),
+        None,
+    )
+
+
+def _row(label: str, record: RecordResult, sampled: RecordResult | None) -> tuple[Cell, ...]:
+    counted, unit = record.counted, record.unit
+    assert counted is not None
+    name = record.bench.removeprefix(FAMILY)
+    own = {name: value for name, value in record.params.items() if name != "window_us"}
+    words_of = "".join(f", {value}" for value in own.values())
+    lane = sampled.main if sampled is not None else None
+    cells: list[Cell] = [Cell(digits.ABSENT)] * 3
+    if lane is not None and lane.summary is not None:
+        p99 = lane.percentile("p99")
+        cells = [
+            figure(lane.summary.median, unit),
+            figure(p99.value if p99 else None, unit),
+            figure(lane.summary.max, unit),
+        ]
+    return (
+        words(label),
+        words(name + words_of),
+        Cell(f"{counted.windows:,}", counted.windows),
+        Cell(f"{counted.operations:,}", counted.operations),
+        figure(counted.per_operation, unit),
+        *cells,
+        Cell(str(_COUNTS.get(name, 1)), _COUNTS.get(name, 1)),
+        words(labels.unit(unit)),
+        badge(unit),
+    )

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * thread-metric/cooperative: five threads of one rank hand the core on by yielding. An operation is
+ * one thread's turn.
+ */
+#include "thread_metric.h"
+
+#include "kadenz/suite.h"
+
+enum { PARAMS = KDZ_TM_OWN };
+static const struct kdz_param params[PARAMS] = {[KDZ_TM_WINDOW_US] = KDZ_TM_PARAMS};
+
+#define RANK 7u
+
+static struct {
+    kdz_time begin; /* of the yield before the one that returned */
+    bool begun;
+} turns;
+
+/* ---- by the rule ------------------------------------------------------------------------------
+ */
+static void take_turns(uint32_t own)
+{
+    while (!kdz_tm.stop) {
+        kdz_thread_yield();
+        kdz_tm.count[own]++;
+    }
+}
+
+/* ---- turn by turn: each thread ends what the one before began ---------------------------------
+ */
+static void note_turn(struct kdz_point *point, uint32_t own, kdz_time end)
+{
+    if (turns.begun && point->record.lane[0].taken < point->samples) {
+        kdz_tm.count[own]++;
+        kdz_tm_keep(point, kdz_span(turns.begin, end), true);
+    }
+    turns.begun = true;
+    kdz_tm.stop = point->record.lane[0].taken == point->samples || kdz_stop_requested;
+}
+
+static void time_turns(struct kdz_point *point, uint32_t own)
+{
+    while (!kdz_tm.stop) {
+        turns.begin = kdz_stamp(KDZ_BEGIN);
+        kdz_thread_yield();
+        note_turn(point, own, kdz_stamp(KDZ_END));
+    }
+}
+
+#define THREAD(number)                                                                             \
+    static void lead_windows_##number(void *unused)                                                \
+    {                                                                                              \
+        (void)unused;                                                                              \
+        take_turns(number);                                                                        \
+    }                                                                                              \
+                                                                                                   \
+    static void lead_samples_##number(void *arg)                                                   \
+    {                                                                                              \
+        time_turns((struct kdz_point *)arg, number);                                               \
+    }
+THREAD(0)
+THREAD(1)
+THREAD(2)
+THREAD(3)
+THREAD(4)
+
+static void windows(struct kdz_point *point)
+{
+    const struct kdz_party parties[] = {
+        {"thread", lead_windows_0, RANK, 0}, {"thread", lead_windows_1, RANK, 0},
+        {"thread", lead_windows_2, RANK, 0}, {"thread", lead_windows_3, RANK, 0},
+        {"thread", lead_windows_4, RANK, 0}, {0}};
+
+    kdz_tm_windows(point, parties, NULL);
+}
+
+static void samples(struct kdz_point *point)
+{
+    const struct kdz_party parties[] = {
+        {"thread", lead_samples_0, RANK, 0}, {"thread", lead_samples_1, RANK, 0},
+        {"thread", lead_samples_2, RANK, 0}, {"thread", lead_samples_3, RANK, 0},
+        {"thread", lead_samples_4, RANK, 0}, {0}};
+
+    kdz_tm_samples(point, parties, NULL);
+}
+
+static kdz_status setup(struct kdz_point *point)
+{
+    (void)point;
+    kdz_tm_clear(KDZ_TM_THREADS_MAX);
+    turns.begun = false;
+    return KDZ_OK;
+}
+
+static const struct kdz_bench thread_metric_cooperative = {
+    .name = "thread-metric/cooperative",
+    .begins = KDZ_TM_WINDOW_BEGINS,
+    .ends = KDZ_TM_WINDOW_ENDS "turns of five threads of one rank",
+    .source = KDZ_TM_SOURCE,
+    .needs = "yield threads",
+    .params = params,
+    .param_count = PARAMS,
+    .lane_count = 1,
+    .shape = kdz_tm_shape,
+    .self_timed = true,
+    .setup = setup,
+    .measure = windows,
+};
+KDZ_BENCH(thread_metric_cooperative);
+
+static const struct kdz_bench thread_metric_cooperative_sampled = {
+    .name = "thread-metric/cooperative-sampled",
+    .begins = "before a thread's yield",
+    .ends = "return of the yield of the next of five threads of one rank",
+    .source = KDZ_TM_SOURCE ", operation by operation",
+    .needs = "yield threads",
+    .lane_count = 1,
+    .setup = setup,
+    .measure = samples,
+};
+KDZ_BENCH(thread_metric_cooperative_sampled);
