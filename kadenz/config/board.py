@@ -78,12 +78,13 @@ class RtlMemory(FileModel, kw_only=True, frozen=True):
     start: Annotated[int, msgspec.Meta(ge=0)]
     bytes: Positive
     wait: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0  # cycles of an access beyond the first
+    shared: bool = False  # one access at a time, of all buses; else one of each bus
 
 
 class RtlTier(FileModel, kw_only=True, frozen=True):
     """The image runs on a core compiled from its Verilog: exact cycles."""
 
-    core: str  # folder under instruments/rtl/cores/
+    core: str  # folder under instruments/rtl/cores/; the board's `cores` of them
     memory: Annotated[tuple[RtlMemory, ...], msgspec.Meta(min_length=1)]
     plan_address: int  # where the plan text is placed before reset
     plan_bytes: Positive = 4096  # space there, including the terminating zero
@@ -91,6 +92,7 @@ class RtlTier(FileModel, kw_only=True, frozen=True):
     uart: int = 0x10000000  # addresses of the devices
     clint: int = 0x02000000
     finisher: int = 0x00100000
+    locks: int = 0  # 32 spinlocks, for several cores; 0: none
     caches: str = "none"  # of the core, in words: "4 KiB instructions, 4 KiB data"
     # A run is stopped at this number of cycles, and at this number without output.
     cycle_limit: Positive = 50_000_000_000

@@ -61,7 +61,8 @@ def make_target(name: TargetName, instrument: str, image: Image, setup: Setup) -
         if setup.guest is None or not isinstance(image, GuestImage):
             raise TypeError(f"{name}: a guest needs its kernel and its archive")
         return guest_target(name, setup.guest, image)
-    tiers = inventory.board(name.board).tier
+    board = inventory.board(name.board)
+    tiers = board.tier
     if name.tier == "emulated" and tiers.emulated is not None:
         if instrument == "scope":
             from kadenz.targets.scoped import ScopedQemuTarget
@@ -73,7 +74,8 @@ def make_target(name: TargetName, instrument: str, image: Image, setup: Setup) -
     if name.tier == "rtl" and tiers.rtl is not None:
         from kadenz.targets.rtl import RtlTarget
 
-        return RtlTarget(tiers.rtl, image.elf, setup.wait_states, scoped=instrument == "scope")
+        scoped = instrument == "scope"
+        return RtlTarget(tiers.rtl, board.cores, image.elf, setup.wait_states, scoped=scoped)
     if name.tier == "board" and tiers.board is not None:
         from kadenz.targets.serial_board import BoardTarget
 

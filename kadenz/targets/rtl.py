@@ -32,12 +32,12 @@ _PC = re.compile(r"^core (\d+) pc (0x[0-9a-f]+)(.*)$", re.MULTILINE)
 
 
 class RtlTarget:
-    """One run of an image on a core. `wait_states` replace those of the board, by memory."""
+    """One run of an image on `cores` equal cores. `wait_states` replace those of the board, by memory."""
 
     def __init__(
-        self, tier: RtlTier, elf: Elf, wait_states: Mapping[str, int], *, scoped: bool
+        self, tier: RtlTier, cores: int, elf: Elf, wait_states: Mapping[str, int], *, scoped: bool
     ) -> None:
-        self._tier, self._elf, self._wait = tier, elf, wait_states
+        self._tier, self._cores, self._elf, self._wait = tier, cores, elf, wait_states
         rtl_core.check_image(tier.core, elf)
         self._core = rtl_core.build(tier.core)
         self._scoped = scoped
@@ -131,13 +131,16 @@ class RtlTarget:
 
     def _arguments(self) -> list[str]:
         tier = self._tier
-        words = ["--uart", hex(tier.uart), "--clint", hex(tier.clint)]
+        words = ["--cores", str(self._cores), "--uart", hex(tier.uart), "--clint", hex(tier.clint)]
+        words += ["--locks", hex(tier.locks)] if tier.locks else []
         words += ["--finisher", hex(tier.finisher), "--timer-divider", str(tier.timer_divider)]
         words += ["--cycle-limit", str(tier.cycle_limit)]
         words += ["--silence-limit", str(tier.silence_limit)]
         for memory in tier.memory:
             wait = self._wait.get(memory.name, memory.wait)
-            words += ["--memory", f"{memory.name}:{memory.start:#x}:{memory.bytes:#x}:{wait}"]
+            port = ":shared" if memory.shared else ""
+            place = f"{memory.name}:{memory.start:#x}:{memory.bytes:#x}:{wait}{port}"
+            words += ["--memory", place]
         return words
 
     def _files(self) -> list[str]:

@@ -12,6 +12,7 @@ namespace
 constexpr std::uint64_t NEVER = UINT64_MAX;
 constexpr std::uint32_t MTIMECMP = 0x4000u, MTIME = 0xbff8u, CLINT_BYTES = 0x10000u;
 constexpr std::uint32_t UART_BYTES = 8u, LINE_STATUS = 5u, TRANSMITTER_EMPTY = 0x60u;
+constexpr std::uint32_t LOCKS_BYTES = 32u * 4u;
 constexpr std::uint32_t FINISH_PASS = 0x5555u, FINISH_FAIL = 0x3333u;
 constexpr std::uint32_t LAST_MARK = 0xffffffffu;
 
@@ -53,9 +54,14 @@ Machine::Machine(std::vector<Memory> memories, Map map, unsigned cores, unsigned
 
 void Machine::cycle(const std::vector<Requests> &requests, std::vector<Answer> &answers)
 {
-    for (std::size_t core = 0; core < requests.size(); core++) {
-        serve(ports_[2 * core], requests[core].instruction, answers[2 * core]);
-        serve(ports_[2 * core + 1], requests[core].data, answers[2 * core + 1]);
+    somebody_refused_ = false;
+    for (std::size_t i = 0, number = first_; i < ports_.size(); i++) {
+        const Requests &core = requests[number / 2];
+        serve(number, number % 2 == 0 ? core.instruction : core.data, answers[number]);
+        number = number + 1 < ports_.size() ? number + 1 : 0;
+    }
+    if (somebody_refused_) { /* the first in line is the first that waits */
+        first_ = refused_;
     }
     now_++;
 }
@@ -122,17 +128,35 @@ void Machine::mark(std::uint32_t value)
     marks_++;
 }
 
-void Machine::serve(Port &port, const Request &request, Answer &answer)
+/* False while the memory serves another port. */
+bool Machine::take(Port &port, const Request &request)
 {
+    Memory *memory = memory_at(request.address, 4);
+    port.left = memory != nullptr ? memory->wait : 0;
+    if (memory != nullptr && memory->shared) {
+        if (now_ < memory->free_at) {
+            return false;
+        }
+        memory->free_at = now_ + memory->wait + 1u;
+    }
+    port.request = request;
+    return true;
+}
+
+void Machine::serve(std::size_t number, const Request &request, Answer &answer)
+{
+    Port &port = ports_[number];
     answer.granted = answer.answered = false;
     if (!port.busy) {
         if (!request.valid) {
             return;
         }
-        const Memory *memory = memory_at(request.address, 4);
-        answer.granted = port.busy = true;
-        port.left = memory != nullptr ? memory->wait : 0;
-        port.request = request;
+        answer.granted = port.busy = take(port, request);
+        if (!port.busy) {
+            refused_ = somebody_refused_ ? refused_ : number;
+            somebody_refused_ = true;
+            return;
+        }
     }
     if (port.left > 0) {
         port.left--;
@@ -181,6 +205,10 @@ bool Machine::device(const Request &request, Answer &answer)
         answer.data = clint((request.address & ~3u) - map_.clint, request);
         return true;
     }
+    if (map_.locks != 0 && request.address - map_.locks < LOCKS_BYTES) {
+        answer.data = lock((request.address & ~3u) - map_.locks, request);
+        return true;
+    }
     if (request.address - map_.finisher < 4u) {
         if (request.write && (request.data & 0xffffu) == FINISH_PASS) {
             finished_ = true;
@@ -220,6 +248,18 @@ std::uint32_t Machine::clint(std::uint32_t offset, const Request &request)
         msip_[core] = word_of(request, msip_[core]) & 1u;
     }
     return msip_[core];
+}
+
+std::uint32_t Machine::lock(std::uint32_t offset, const Request &request)
+{
+    const std::uint32_t bit = 1u << (offset / 4u);
+    if (request.write) {
+        locked_ &= ~bit;
+        return 0;
+    }
+    const std::uint32_t taken = (locked_ & bit) == 0 ? 1u : 0u;
+    locked_ |= bit;
+    return taken;
 }
 
 } // namespace kadenz

@@ -21,12 +21,15 @@ struct Memory {
     std::uint32_t start = 0;
     std::uint32_t wait = 0; /* cycles that an access takes beyond the first */
     std::vector<std::uint8_t> bytes;
+    bool shared = false;       /* one access at a time, of all buses; else one of each bus */
+    std::uint64_t free_at = 0; /* the first cycle in which a shared one takes the next access */
 };
 
 struct Map {
     std::uint32_t uart = 0x10000000u;     /* transmit register of a 16550 */
     std::uint32_t clint = 0x02000000u;    /* msip, mtimecmp, mtime: SiFive's layout */
     std::uint32_t finisher = 0x00100000u; /* SiFive's test finisher */
+    std::uint32_t locks = 0; /* a word each: a load that answers 1 has taken it, a store frees it */
 };
 
 class Machine
@@ -34,7 +37,8 @@ class Machine
   public:
     Machine(std::vector<Memory> memories, Map map, unsigned cores, unsigned timer_divider);
 
-    /* One cycle of all ports: two for each core, instructions before data. */
+    /* One cycle of all ports: two for each core, instructions before data. Of several that want a
+     * shared memory one is served, in turn. */
     void cycle(const std::vector<Requests> &requests, std::vector<Answer> &answers);
     Interrupts interrupts(unsigned core) const;
 
@@ -79,10 +83,12 @@ class Machine
         Request request;
     };
 
-    void serve(Port &port, const Request &request, Answer &answer);
+    bool take(Port &port, const Request &request);
+    void serve(std::size_t number, const Request &request, Answer &answer);
     void perform(const Request &request, Answer &answer);
     bool device(const Request &request, Answer &answer);
     std::uint32_t clint(std::uint32_t offset, const Request &request);
+    std::uint32_t lock(std::uint32_t offset, const Request &request);
     std::uint64_t mtime() const
     {
         return now_ / divider_;
@@ -93,6 +99,10 @@ class Machine
     Map map_;
     unsigned divider_;
     std::vector<Port> ports_;
+    std::size_t first_ = 0; /* the port that is asked first in this cycle */
+    std::size_t refused_ = 0;
+    bool somebody_refused_ = false;
+    std::uint32_t locked_ = 0; /* a bit each */
     std::vector<std::uint32_t> msip_;
     std::vector<std::uint64_t> mtimecmp_;
     std::uint64_t now_ = 0;

@@ -3,9 +3,9 @@
 // Runs an image on a verilated core until the image ends itself, a limit is reached, or a signal
 // comes. Frames of the image go to standard output, words of the bench to standard error.
 //
-//   bench --elf FILE --memory rom:0x80000000:0x40000:0 --memory ram:0x80040000:0x40000:0
+//   bench --elf FILE --memory rom:0x80000000:0x40000:0 --memory ram:0x80040000:0x40000:0:shared
 //         [--plan FILE@ADDRESS] [--cores N] [--timer-divider N] [--uart A] [--clint A]
-//         [--finisher A] [--cycle-limit N] [--silence-limit N] [--watch A --trace FILE]
+//         [--finisher A] [--locks A] [--cycle-limit N] [--silence-limit N] [--watch A --trace FILE]
 //
 // Exit codes: that of the image; 124 for a limit, 125 for a wrong argument or file.
 // SIGUSR1: prints where each core is, and goes on. SIGTERM: the same, and ends.
@@ -75,11 +75,11 @@ std::string text(const Arguments &arguments, const char *name)
     return found == arguments.end() ? "" : found->second;
 }
 
-/* NAME:START:BYTES:WAIT */
+/* NAME:START:BYTES:WAIT, and `:shared` where all buses share one port */
 Memory memory_of(const std::string &words)
 {
     std::istringstream stream(words);
-    std::string part[4];
+    std::string part[5];
     for (std::string &one : part) {
         std::getline(stream, one, ':');
     }
@@ -88,6 +88,7 @@ Memory memory_of(const std::string &words)
     memory.start = static_cast<std::uint32_t>(number(part[1]));
     memory.bytes.resize(number(part[2]));
     memory.wait = static_cast<std::uint32_t>(number(part[3]));
+    memory.shared = part[4] == "shared";
     return memory;
 }
 
@@ -102,6 +103,7 @@ Machine machine_of(const Arguments &arguments, unsigned cores)
     map.uart = static_cast<std::uint32_t>(option(arguments, "uart", map.uart));
     map.clint = static_cast<std::uint32_t>(option(arguments, "clint", map.clint));
     map.finisher = static_cast<std::uint32_t>(option(arguments, "finisher", map.finisher));
+    map.locks = static_cast<std::uint32_t>(option(arguments, "locks", map.locks));
     const auto divider = static_cast<unsigned>(option(arguments, "timer-divider", 10));
     return {std::move(memories), map, cores, divider};
 }
@@ -194,23 +196,20 @@ class Bench
         }
         clocked_++;
         if (!asleep) {
-            wake();
+            asleep_ = skipped_here_ = 0;
         } else if (++asleep_ >= ASLEEP_CYCLES && skipped_here_ == 0) {
-            skipped_here_ = machine_.until_timer();
-            machine_.skip(skipped_here_);
-            skipped_ += skipped_here_;
+            skip(machine_.until_timer());
         }
     }
 
-    void wake()
+    void skip(std::uint64_t cycles)
     {
-        if (asleep_ == 0) {
-            return;
-        }
+        machine_.skip(cycles);
         for (const auto &core : cores_) {
-            core->slept(asleep_, skipped_here_);
+            core->skipped(cycles);
         }
-        asleep_ = skipped_here_ = 0;
+        skipped_here_ = cycles;
+        skipped_ += cycles;
     }
 
     const char *over() const

@@ -28,6 +28,7 @@ class WaitStates(Condition):
     wait: tuple[tuple[str, int], ...]  # by memory
     asked: frozenset[str]  # the memories that the user named
     caches: str
+    shared: tuple[str, ...] = ()  # memories that serve one access at a time, of all buses
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -49,8 +50,9 @@ class WaitStates(Condition):
         setup.wait_states = dict(self.wait)
 
     def settings(self) -> dict[str, str]:
-        """The same, and the caches."""
-        return {**self.words, "caches": self.caches}
+        """The same, the caches, and the memories that all buses share."""
+        shared = ", ".join(self.shared) or "none"
+        return {**self.words, "caches": self.caches, "shared_memories": shared}
 
 
 @dataclass(frozen=True)
@@ -101,8 +103,9 @@ class WaitStatesChoice(Choice):
         names = [memory.name for memory in tier.memory]
         values = [swept.get(memory.name, (memory.wait,)) for memory in tier.memory]
         asked = frozenset(swept)
+        shared = tuple(memory.name for memory in tier.memory if memory.shared)
         return [
-            WaitStates(tuple(zip(names, one, strict=True)), asked, tier.caches)
+            WaitStates(tuple(zip(names, one, strict=True)), asked, tier.caches, shared)
             for one in product(*values)
         ]
 

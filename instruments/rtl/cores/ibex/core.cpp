@@ -57,6 +57,7 @@ class Ibex final : public Core
         core_.data_gnt = data.granted;
         instruction_ = instruction;
         data_ = data;
+        count_sleep();
         clock(1);
     }
 
@@ -70,15 +71,26 @@ class Ibex final : public Core
         return core_.rootp->kdz_core__DOT__core__DOT__u_ibex_core__DOT__pc_id;
     }
 
-    /* Its clock, and with it mcycle, stands still while it sleeps. */
-    void slept(std::uint64_t clocked, std::uint64_t skipped) override
+    void skipped(std::uint64_t cycles) override
     {
-        core_.rootp
-            ->kdz_core__DOT__core__DOT__u_ibex_core__DOT__cs_registers_i__DOT__mcycle_counter_i__DOT__counter_q +=
-            clocked + skipped;
+        stopped_ += cycles;
     }
 
   private:
+    /* Its clock, and with it mcycle, stands still while it sleeps. Before the clock rises, the
+     * output tells whether the core will see it. */
+    void count_sleep()
+    {
+        if (core_.asleep != 0) {
+            stopped_++;
+        } else if (stopped_ != 0) {
+            core_.rootp
+                ->kdz_core__DOT__core__DOT__u_ibex_core__DOT__cs_registers_i__DOT__mcycle_counter_i__DOT__counter_q +=
+                stopped_;
+            stopped_ = 0;
+        }
+    }
+
     void clock(unsigned level)
     {
         core_.clk = level & 1u;
@@ -87,6 +99,7 @@ class Ibex final : public Core
 
     Vcore core_;
     Answer instruction_, data_;
+    std::uint64_t stopped_ = 0; /* cycles that mcycle lacks */
 };
 
 } // namespace

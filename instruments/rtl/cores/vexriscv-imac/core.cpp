@@ -71,10 +71,9 @@ class VexRiscv final : public Core
     }
 
     /* Its clock runs on while it waits. */
-    void slept(std::uint64_t clocked, std::uint64_t skipped) override
+    void skipped(std::uint64_t cycles) override
     {
-        (void)clocked;
-        core_.VexRiscv->CsrPlugin_mcycle += skipped;
+        core_.VexRiscv->CsrPlugin_mcycle += cycles;
     }
 
   private:
