@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A core with memory, SiFive's CLINT and test finisher, and a 16550: QEMU's machine `virt`, and the
- * bench of instruments/rtl. A board of such a core gives the addresses and a linker script.
+ * bench of instruments/rtl. A board of such a core gives the addresses and a linker script. The
+ * software interrupt is in one_core.c or cores.c.
  */
 #include "kadenz/board.h"
 
@@ -54,26 +55,9 @@ const char *kdz_board_plan(void)
     return first == 0xffu || first == 0u ? NULL : kdz_plan_page;
 }
 
-void kdz_board_irq_raise(void)
-{
-    CLINT_MSIP = 1;
-    (void)CLINT_MSIP; /* waits until the store has arrived: the interrupt comes before the return */
-}
-
-void kdz_board_irq_acknowledge(void)
-{
-    CLINT_MSIP = 0;
-    (void)CLINT_MSIP; /* as above: else the interrupt could be taken twice */
-}
-
 struct kdz_storage kdz_board_storage(void)
 {
     return (struct kdz_storage){kdz_storage, (size_t)(kdz_storage_end - kdz_storage)};
-}
-
-size_t kdz_board_cores(void)
-{
-    return 1;
 }
 
 _Noreturn void kdz_board_halt(int code)

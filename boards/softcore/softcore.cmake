@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # A RISC-V core in the SoC of instruments/rtl. A board sets KDZ_BOARD_CLINT_ADDRESS and calls
-# kdz_softcore(NAME UART FINISHER).
+# kdz_softcore(NAME UART FINISHER [CORES N LOCKS ADDRESS]).
 set(KDZ_BOARD_ARCH riscv)
 set(softcore ${CMAKE_CURRENT_LIST_DIR})
 
 function(kdz_softcore name uart finisher)
+    cmake_parse_arguments(PARSE_ARGV 3 board "" "CORES;LOCKS" "")
     target_sources(kadenz-suite PRIVATE ${softcore}/board.c ${softcore}/jump.S)
+    if(board_CORES)
+        target_sources(kadenz-suite PRIVATE ${softcore}/cores.c ${softcore}/cores.S)
+        target_compile_definitions(kadenz-suite PRIVATE
+            KDZ_SOFTCORE_LOCKS=${board_LOCKS}u
+            KDZ_SOFTCORE_CORES=${board_CORES}u)
+        set(KDZ_BOARD_CORES ${board_CORES} PARENT_SCOPE) # a kernel for several cores: cores.h
+    else()
+        target_sources(kadenz-suite PRIVATE ${softcore}/one_core.c)
+    endif()
     target_include_directories(kadenz-suite PRIVATE ${softcore}/include)
     target_link_options(kadenz-suite PRIVATE -nostartfiles -T${KDZ_BOARD_DIR}/link.ld -L${softcore})
     set_property(TARGET kadenz-suite APPEND PROPERTY LINK_DEPENDS

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The software interrupt of a board with one core.
+ */
+#include "kadenz/board.h"
+
+#define CLINT_MSIP (*(volatile uint32_t *)KDZ_SOFTCORE_CLINT)
+
+void kdz_board_irq_raise(void)
+{
+    CLINT_MSIP = 1;
+    (void)CLINT_MSIP; /* waits until the store has arrived: the interrupt comes before the return */
+}
+
+void kdz_board_irq_acknowledge(void)
+{
+    CLINT_MSIP = 0;
+    (void)CLINT_MSIP; /* as above: else the interrupt could be taken twice */
+}
+
+size_t kdz_board_cores(void)
+{
+    return 1;
+}
