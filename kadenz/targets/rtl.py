@@ -32,7 +32,7 @@ _PC = re.compile(r"^core (\d+) pc (0x[0-9a-f]+)(.*)$", re.MULTILINE)
 
 
 class RtlTarget:
-    """One run of an image on `cores` equal cores. `wait_states` replace those of the board, by memory."""
+    """One run of an image on equal cores. `wait_states` replace those of the board, by memory."""
 
     def __init__(
         self, tier: RtlTier, cores: int, elf: Elf, wait_states: Mapping[str, int], *, scoped: bool

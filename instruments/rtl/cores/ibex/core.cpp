@@ -21,6 +21,8 @@ class Ibex final : public Core
     {
         core_.hart_id = hart;
         core_.boot_address = entry - BOOT_OFFSET;
+        core_.reset_n = 1; /* it falls: the reset is asynchronous, and the clock may be gated */
+        clock(0);
         core_.reset_n = 0;
         for (int i = 0; i < RESET_CYCLES; i++) {
             clock(0);
