@@ -4,8 +4,8 @@
  * the locks of instruments/rtl. A core's one software interrupt serves calls from other cores and
  * what the core raises itself; a flag each tells which.
  */
-#include "kadenz/board.h"
 #include "kadenz/cores.h"
+#include "kadenz/board.h"
 
 #define CLINT_MSIP(core) (((volatile uint32_t *)KDZ_SOFTCORE_CLINT)[core])
 #define LOCK(number) (((volatile uint32_t *)KDZ_SOFTCORE_LOCKS)[number])
