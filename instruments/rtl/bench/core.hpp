@@ -50,7 +50,7 @@ class Core
     /* Waits for an interrupt, and nothing else happens in it. */
     virtual bool asleep() const = 0;
     virtual std::uint32_t pc() const = 0;
-    /* Time jumped ahead by so many cycles while it slept. When it wakes, its mcycle has counted
+    /* Time jumped ahead by `cycles` while it slept. When it wakes, its mcycle has counted
      * them, and the cycles in which its clock stood still: mcycle of all cores stays in step. */
     virtual void skipped(std::uint64_t cycles) = 0;
 };
