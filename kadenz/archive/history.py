@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import fnmatch
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kadenz.archive.place import Place
@@ -51,7 +51,7 @@ class Step:
     after: float
     p: float
     exact: bool
-    reasons: tuple[str, ...]  # configuration that differs between the two runs
+    reasons: tuple[str, ...] = ()  # configuration that differs between the two runs
 
     @property
     def change(self) -> float:
@@ -100,7 +100,7 @@ def histories(
         place,
         con,
         f"SELECT {KEY}, tier, run, strftime(created, '%Y-%m-%dT%H:%M:%SZ'), commit, label, "
-        f"{statistic}, max, n, configuration FROM records WHERE {where} ORDER BY created, run",
+        f"{statistic}, max, n FROM records WHERE {where} ORDER BY created, run",
     ).fetchall()
     groups: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
     for row in rows:
@@ -110,14 +110,33 @@ def histories(
         )
         if wanted and label in ("", row[14]):
             groups.setdefault(row[:10], []).append(row[10:])
-    return [_series(key, members) for key, members in sorted(groups.items())]
+    found = [_series(key, members) for key, members in sorted(groups.items())]
+    return _with_reasons(place, con, found)
+
+
+def _with_reasons(place: Place, con: Any, found: list[Series]) -> list[Series]:
+    """Reads the configuration of the runs beside steps, and of no other: it is long."""
+    beside = {p.run for one in found for s in one.steps for p in (s.earliest, s.latest)}
+    if not beside:
+        return found
+    sql = "SELECT run, any_value(configuration) FROM records WHERE run IN $runs GROUP BY run"
+    texts = dict(run_sql(place, con, sql, {"runs": sorted(beside)}).fetchall())
+    return [
+        replace(
+            one,
+            steps=tuple(
+                replace(step, reasons=_reasons(texts[step.earliest.run], texts[step.latest.run]))
+                for step in one.steps
+            ),
+        )
+        for one in found
+    ]
 
 
 def _series(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Series:
     target, instrument, conditions, _quick, bench, params, lane, clock_class, unit, host = key
     points = tuple(Point(*row[1:5], *row[5:8]) for row in rows)
-    configurations = [row[8] for row in rows]
-    steps, note = _steps(points, configurations, exact=rows[0][0] in REPEATABLE)
+    steps, note = _steps(points, exact=rows[0][0] in REPEATABLE)
     return Series(
         target=target,
         instrument=instrument,
@@ -134,9 +153,7 @@ def _series(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Series:
     )
 
 
-def _steps(
-    points: tuple[Point, ...], configurations: list[str], *, exact: bool
-) -> tuple[list[Step], str]:
+def _steps(points: tuple[Point, ...], *, exact: bool) -> tuple[list[Step], str]:
     values = [point.value for point in points]
     if exact:
         changes = [
@@ -156,7 +173,6 @@ def _steps(
             after=one.after,
             p=one.p,
             exact=exact,
-            reasons=_reasons(configurations[one.first - 1], configurations[one.last]),
         )
         for one in changes
     ], ""

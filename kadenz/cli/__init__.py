@@ -37,6 +37,7 @@ _COMMANDS = {
     "gate": ("kadenz.cli.gate:gate", "Pass or fail a run against a baseline or limits."),
     "archive": ("kadenz.cli.archive:archive", "Keep runs for years, and query them with SQL."),
     "history": ("kadenz.cli.history:history", "Show how figures moved over runs, and where."),
+    "site": ("kadenz.cli.site:site", "Write a static site of an archive."),
     "jitter": ("kadenz.cli.jitter:jitter", "Analyse clock, drift and jitter of any time series."),
     "export": ("kadenz.cli.export:export", "Export samples or figures for other programs."),
     "export-suite": (

@@ -41,7 +41,7 @@ def add(runs: tuple[Path, ...], archive: str, label: str, commit: str) -> int:
 
     named = NamedRuns(runs)
     place = find_archive(archive, create=True)
-    with _progress() as bar:
+    with progress_bar() as bar:
         task = bar.add_task("adding", total=len(named.runs))
 
         def one(run: Any) -> Any:
@@ -127,7 +127,7 @@ def check(archive: str, mend: bool) -> int:
     from kadenz.archive.checking import mend as remove
 
     place = find_archive(archive)
-    with _progress() as bar:
+    with progress_bar() as bar:
         task = bar.add_task("checking", total=None)
         found = look(place, lambda done, total: bar.update(task, completed=done, total=total))
     for run, reason in found.damaged.items():
@@ -176,7 +176,7 @@ def export(target: str, archive: str, public: bool, hide: tuple[str, ...], dry_r
     if target == place.text:
         raise UsageError(f"{target}: the archive itself", remedy="Name another place")
     there = open_archive(target, create=True)
-    with _progress() as bar:
+    with progress_bar() as bar:
         task = bar.add_task("copying", total=None)
         count = copy(
             place,
@@ -209,7 +209,7 @@ def _cell(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _progress() -> Progress:
+def progress_bar() -> Progress:
     """Progress on standard error, shown on terminals only."""
     from rich.console import Console
     from rich.progress import Progress

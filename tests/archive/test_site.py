@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The static site: complete, replaced whole, and without foreign text as HTML."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kadenz.archive.adding import add
+from kadenz.archive.history import histories
+from kadenz.archive.place import Place, open_archive
+from kadenz.errors import UsageError
+from kadenz.report.site import key_of, write_site
+from kadenz.store import read_run
+from tests.synthetic import STM32F4, Point, manifest, write_run
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Place:
+    place = open_archive(str(tmp_path / "archive"), create=True)
+    for number, centre in enumerate((900, 900, 927)):
+        made = manifest(STM32F4, id=f"run-{number}")
+        made.created = f"2026-0{number + 1}-01T00:00:00Z"
+        samples = np.full(50, centre, np.uint32)
+        run = write_run(tmp_path / "runs", made, [Point("itc/queue", {"all": samples})])
+        add(place, read_run(run), commit=f"c{number}", label="</script><b>")
+    return place
+
+
+def written(file: Path) -> tuple[str, object]:
+    """The name and value of a data file's call."""
+    found = re.fullmatch(r"kadenz\((\"[^\"]+\"),(.*)\)\n", file.read_text(), re.DOTALL)
+    assert found
+    return json.loads(found[1]), json.loads(found[2])
+
+
+def silent(done: int, total: int) -> None:
+    pass
+
+
+def test_every_series_and_run_has_its_file(archive: Place, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    assert write_site(archive, site, silent) == 1
+    (series,) = histories(archive)
+    name, index = written(site / "data" / "index.js")
+    assert name == "index"
+    assert isinstance(index, list)
+    assert index[0]["key"] == key_of(series)
+    assert index[0]["step"] == pytest.approx(0.03)
+    name, one = written(site / "data" / "series" / f"{key_of(series)}.js")
+    assert isinstance(one, dict)
+    assert [point[1] for point in one["points"]] == [900, 900, 927]
+    assert (one["steps"][0]["from"], one["steps"][0]["to"]) == ("run-1", "run-2")
+    assert sorted(file.name for file in (site / "data" / "runs").iterdir()) == [
+        f"run-{number}.js" for number in range(3)
+    ]
+    assert "uPlot" in (site / "plot.js").read_text()
+
+
+def test_links_stay_when_the_site_is_written_again(archive: Place, tmp_path: Path) -> None:
+    names = []
+    for _ in range(2):
+        write_site(archive, tmp_path / "site", silent)
+        names.append(sorted(p.name for p in (tmp_path / "site" / "data").rglob("*.js")))
+    assert names[0] == names[1]
+
+
+def test_a_folder_of_something_else_is_not_touched(archive: Place, tmp_path: Path) -> None:
+    other = tmp_path / "thesis"
+    other.mkdir()
+    (other / "thesis.tex").write_text("years of work")
+    with pytest.raises(UsageError, match="neither empty nor a site"):
+        write_site(archive, other, silent)
+    assert [file.name for file in other.iterdir()] == ["thesis.tex"]
