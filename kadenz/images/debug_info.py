@@ -10,6 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from kadenz.config import inventory
+
 _SIZED = {
     "DW_TAG_structure_type",
     "DW_TAG_union_type",
@@ -17,6 +19,7 @@ _SIZED = {
     "DW_TAG_typedef",
 }
 _OP_ADDR = 0x03  # DWARF 5, 7.7.1
+_ROOT, _BUILD = "/kadenz", "/kadenz-build"  # of suite/places.cmake
 
 
 class DebugInfo:
@@ -69,7 +72,7 @@ class DebugInfo:
         found = [
             (begin, end, source)
             for unit in self._units()
-            if (source := _source(unit.get_top_DIE())) is not None
+            if (source := self._source(unit.get_top_DIE())) is not None
             for begin, end in self._ranges(unit)
             if begin < end
         ]
@@ -79,7 +82,7 @@ class DebugInfo:
     def _data(self) -> dict[int, Path]:
         found = {}
         for unit in self._units():
-            source = _source(unit.get_top_DIE())
+            source = self._source(unit.get_top_DIE())
             for die in unit.iter_DIEs():
                 place = die.attributes.get("DW_AT_location")
                 if source is None or die.tag != "DW_TAG_variable" or place is None:
@@ -87,6 +90,20 @@ class DebugInfo:
                 if place.form == "DW_FORM_exprloc" and place.value[:1] == [_OP_ADDR]:
                     found[int.from_bytes(bytes(place.value[1:]), "little")] = source
         return found
+
+    def _source(self, die: Any) -> Path | None:
+        """The file of a compile unit, as the compiler was given it, below its working folder."""
+        name, folder = (
+            die.attributes[key].value.decode(errors="replace") if key in die.attributes else ""
+            for key in ("DW_AT_name", "DW_AT_comp_dir")
+        )
+        if not name:
+            return None
+        source = Path(folder) / name
+        for mark, here in ((_ROOT, inventory.root()), (_BUILD, self.path.parent)):
+            if source.is_relative_to(mark):
+                return here / source.relative_to(mark)
+        return source
 
     def _ranges(self, unit: Any) -> Iterator[tuple[int, int]]:
         from elftools.dwarf.descriptions import describe_form_class
@@ -107,15 +124,6 @@ class DebugInfo:
                 yield entry.begin_offset, entry.end_offset
             else:
                 yield base + entry.begin_offset, base + entry.end_offset
-
-
-def _source(die: Any) -> Path | None:
-    """The file of a compile unit, as the compiler was given it, below its working folder."""
-    name, folder = (
-        die.attributes[key].value.decode(errors="replace") if key in die.attributes else ""
-        for key in ("DW_AT_name", "DW_AT_comp_dir")
-    )
-    return Path(folder) / name if name else None
 
 
 def _named(die: Any, scope: str) -> Iterator[tuple[str, Any]]:

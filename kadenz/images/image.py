@@ -21,6 +21,7 @@ from kadenz.config.manifest import BuildEntry
 from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
 from kadenz.errors import BuildFailed, UsageError
+from kadenz.images import compiler_cache
 from kadenz.images.footprint import weights
 from kadenz.images.program import build_program
 from kadenz.images.provenance import Contents, Tree, parts, read_by_ninja
@@ -77,6 +78,7 @@ def build_image(
     options = _options(target, board, instrument, source, extra)
     if isa or board.instruction_sets:
         options["KDZ_ISA"] = isa or board.instruction_sets[0]
+    options |= compiler_cache.options()
     contents = Contents(folder)
     with locked(folder):
         _configure(folder, target, options, source)
@@ -239,6 +241,7 @@ def _cmake(arguments: list[str], target: TargetName, step: str) -> None:
         text=True,
         errors="replace",
         check=False,
+        env=compiler_cache.environment(),
     )
     if answer.returncode == 0:
         return

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kadenz.config import inventory
+from kadenz.images import compiler_cache
 from kadenz.tools import require
 from tests.pauses import timing
 from tests.posix.conftest import decode
@@ -32,11 +33,18 @@ def build() -> Path:
             *(cmake, "-S", str(inventory.root() / "suite"), "-B", str(folder), "-G", "Ninja"),
             *("-DKDZ_KERNEL=posix", "-DKDZ_BOARD=linux", "-DKDZ_INSTRUMENT=counter"),
             f"-DKDZ_EXTRA_BENCH={MUTANT}",
+            *(f"-D{key}={value}" for key, value in compiler_cache.options().items()),
             "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--wrap=kdz_mechanism_at",
         ],
         [cmake, "--build", str(folder), "--parallel", "2"],
     ):
-        answer = subprocess.run(command, capture_output=True, text=True, check=False)
+        answer = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            env=compiler_cache.environment(),
+        )
         assert answer.returncode == 0, answer.stdout + answer.stderr
     return folder / "kadenz-suite"
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import subprocess
 import time
 from collections import defaultdict
@@ -19,6 +18,7 @@ from kadenz.config import inventory
 from kadenz.config.board import Board
 from kadenz.config.toml import read_toml
 from kadenz.elf import Elf
+from kadenz.images import compiler_cache
 from kadenz.images.image import locked
 from kadenz.images.source import kernel_source
 from kadenz.targets.qemu import QemuTarget
@@ -63,6 +63,7 @@ def build(
         "KDZ_INSTRUMENT": instrument,
         "CMAKE_TOOLCHAIN_FILE": str(toolchain),
         "KDZ_KERNEL_SOURCE": str(freertos()),
+        **compiler_cache.options(),
         **dict(options),
     }
     if (inventory.root() / "kernels" / kernel / "Cargo.toml").is_file():
@@ -81,7 +82,11 @@ def build(
 def run(*command: str) -> str:
     """Runs a command and returns its output; a failure fails the test with that output."""
     answer = subprocess.run(
-        command, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"}
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**compiler_cache.environment(), "LC_ALL": "C"},
     )
     assert answer.returncode == 0, f"{' '.join(command)}\n{answer.stdout}\n{answer.stderr}"
     return answer.stdout

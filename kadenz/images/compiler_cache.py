@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled C objects are kept in the user's cache by ccache, if it is installed.
+
+ccache keys an object by its command, its sources' contents and its compiler. The suite names no
+folder of this machine in its objects (suite/places.cmake), so that checkouts share them.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+from kadenz.config import inventory
+from kadenz.tools import cache_dir
+
+
+def options() -> dict[str, str]:
+    """CMake's option for ccache; none without it."""
+    program = shutil.which("ccache")
+    return {"CMAKE_C_COMPILER_LAUNCHER": program} if program else {}
+
+
+def environment() -> dict[str, str]:
+    """The environment of a build. Of the user's own settings of ccache, CCACHE_DISABLE counts."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("CCACHE_") or name == "CCACHE_DISABLE"
+    }
+    return {
+        **kept,
+        "CCACHE_DIR": str(cache_dir() / "ccache"),
+        "CCACHE_BASEDIR": str(inventory.root()),
+        "CCACHE_COMPILERCHECK": "content",
+        "CCACHE_DEPEND": "1",  # the compiler lists the headers anyway
+        "CCACHE_SLOPPINESS": "",
+        "CCACHE_MAXSIZE": "1G",
+    }
