@@ -28,6 +28,7 @@ from kadenz.config.manifest import (
     TargetEntry,
     Warning,  # noqa: A004
 )
+from kadenz.config.params import Params
 from kadenz.store import RunWriter
 from kadenz.wire.messages import companion
 
@@ -40,7 +41,7 @@ class Point:
 
     bench: str
     lanes: dict[str, Samples] = field(default_factory=dict)
-    params: dict[str, int] = field(default_factory=dict)
+    params: Params = field(default_factory=dict)
     status: Status = "ok"
     reason: str = ""
     unit: str = "ticks"

@@ -13,6 +13,10 @@ from kadenz.errors import UsageError
 from kadenz.store import Run
 
 NO_LOAD = "none"
+# Parameters that benchmarks got later, with the value of runs that do not have them.
+_AS_BEFORE = frozenset(
+    {(f"core{which}", 0) for which in ("", "_a", "_b", "_low", "_high")} | {("migrate", "none")}
+)
 
 
 @dataclass
@@ -218,7 +222,7 @@ def _points(runs: Sequence[Run], group_of: Callable[[Manifest], str]) -> dict[Ke
     for run in runs:
         for entry in run.manifest.records:
             if entry.status != "n/a":
-                params = tuple(sorted(entry.params.items()))
+                params = tuple(one for one in sorted(entry.params.items()) if one not in _AS_BEFORE)
                 key = Key(group_of(run.manifest), entry.bench, params)
                 found.setdefault(key, SameRuns()).runs.append((run, entry))
     for key, same in found.items():

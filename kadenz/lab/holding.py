@@ -17,6 +17,7 @@ from kadenz.targets.process import ProcessTarget
 
 _LANES_LEAST = 2  # of a benchmark without threads of its own
 _COMPANIONS_MAX = 12  # KDZ_CONTEXT_MAX, beside each lane
+_WITH_COMPANIONS = ("context", "migrate", "other_core")  # parameters that may ask for them
 
 
 @contextmanager
@@ -58,5 +59,6 @@ def held(
 def _bytes(point: Point, cores: int) -> int:
     """The largest size of a point's record, in bytes."""
     lanes = max(_LANES_LEAST, cores, number(point.params, "threads"))
-    companions = _COMPANIONS_MAX if point.params.get("context", "none") != "none" else 0
+    plain = all(point.params.get(one, "none") == "none" for one in _WITH_COMPANIONS)
+    companions = 0 if plain else _COMPANIONS_MAX
     return 4 * point.samples * lanes * (1 + companions)

@@ -26,6 +26,9 @@ _TOO_LONG = "END came after more clock counts than 32 bits hold"
 COMPANION_UNITS = {
     "cycle": "index",  # of the cycle, from 0: missed ones leave holes
     "cpu": "cpu",  # its number, as Linux counts
+    "begin-core": "core",  # from 0: of the thread that took the sample's first stamp, or slept
+    "end-core": "core",  # of the one that took its last
+    "since": "ticks",  # of the clock, since the previous sample began
     "steal": "jiffies",  # of 1/100 s, USER_HZ of /proc/stat
 }
 

@@ -224,6 +224,7 @@ _WORDS: dict[str, dict[Value, str]] = {
     "context": {"none": "", "cheap": "cheap context", "full": "full context"},
     "stop_above_us": {0: ""},
     "trace": {0: "", 1: ""},
+    "migrate": {"none": "", "watch": "cores watched", "move": "moved", "load": "driven by loads"},
 }
 
 

@@ -4,14 +4,33 @@
 
 #include "kadenz/bench.h"
 
-/* The core a plan asks for, as kdz_thread_spec wants it. A board of one core needs no binding; a
- * kernel that cannot bind on a board of several makes the record n/a. The reason goes where the
- * runner looks for it. */
+/* KDZ_UNSUPPORTED, with the sentence, on a board of one core. */
+static inline kdz_status kdz_two_cores(struct kdz_record *record)
+{
+    if (kdz_board_cores() > 1) {
+        return KDZ_OK;
+    }
+    record->proof.reason = "this point needs two cores, and the board has one";
+    return KDZ_UNSUPPORTED;
+}
+
+/* Whether two threads, placed as a plan says, can run at the same time. */
+static inline bool kdz_side_by_side(uint32_t core_a, uint32_t core_b)
+{
+    return kdz_board_cores() > 1 && (core_a != core_b || core_a == KDZ_ANY_CORE);
+}
+
+/* The core a plan asks for, as kdz_thread_spec wants it. A board of one core needs no binding, and
+ * a second core makes the record n/a there, as a kernel does that cannot bind on a board of
+ * several. The reason goes where the runner looks for it. */
 static inline kdz_status kdz_core_for(uint32_t wanted, struct kdz_record *record, uint8_t *core)
 {
     *core = KDZ_ANY_CORE;
     if (wanted == KDZ_ANY_CORE) {
         return KDZ_OK;
+    }
+    if (wanted != 0 && kdz_board_cores() == 1) {
+        return kdz_two_cores(record);
     }
     if (wanted >= kdz_board_cores()) {
         record->proof.reason = "the plan names a core that this board does not have";

@@ -12,6 +12,7 @@
 #include "kadenz/observe.h"
 #include "kadenz/suite.h"
 #include "kadenz/thread_options.h"
+#include "migration.h"
 #include "period.h"
 #include "vocabulary.h"
 
@@ -26,7 +27,8 @@ enum param {
     TIMER,
     CONTEXT,
     STOP_ABOVE_US,
-    TRACE
+    TRACE,
+    MIGRATE
 };
 
 #define UNBOUND KDZ_ANY_CORE
@@ -55,6 +57,7 @@ static const struct kdz_param params[] = {
     [CONTEXT] = {"context", 0, 0, KDZ_CONTEXT_LEVELS - 1u, contexts},
     [STOP_ABOVE_US] = {"stop_above_us", 0, 0, 60000000}, /* 0: nothing stops it */
     [TRACE] = {"trace", 1, 0, 1}, /* whether a stop freezes the kernel's trace */
+    [MIGRATE] = {"migrate", KDZ_MIGRATE_NONE, 0, KDZ_MIGRATIONS - 1u, kdz_migrations},
 };
 
 #define LEAD_US 20000u /* from the go to the beginning of the first period: all sleep by then */
@@ -81,6 +84,16 @@ static struct {
     volatile bool refused;             /* a thread could not get its timer or its context */
 } cyclic;
 
+/* Of `migrate`: the cores on which a thread went to sleep and woke. They follow the context, of
+ * which the cycle's number alone is needed. */
+static const char *const with_cores[] = {"cycle", "begin-core", "end-core"};
+#define WITH_CORES (sizeof with_cores / sizeof with_cores[0])
+
+static bool watched(const struct kdz_point *point)
+{
+    return KDZ_PARAM(point, MIGRATE) != KDZ_MIGRATE_NONE;
+}
+
 static void shape(const struct kdz_point *point, struct kdz_shape *shape)
 {
     const struct kdz_context_ops *context = kdz_context(KDZ_PARAM(point, CONTEXT));
@@ -89,7 +102,10 @@ static void shape(const struct kdz_point *point, struct kdz_shape *shape)
         shape->lanes = KDZ_PARAM(point, THREADS);
         shape->stem = "thread";
     }
-    if (context != NULL) {
+    if (watched(point) && kdz_board_cores() > 1) {
+        shape->companions = with_cores;
+        shape->companion_count = WITH_CORES;
+    } else if (context != NULL) {
         shape->companions = context->names;
         shape->companion_count = context->count;
     }
@@ -160,7 +176,7 @@ static void enter(uint8_t lane, uint32_t cycle, uint32_t wake, kdz_time woke)
 }
 
 /* The sample's companions, read after it and outside the timed region. */
-static void accompany(uint8_t lane, uint32_t cycle, kdz_handle context)
+static void accompany(uint8_t lane, uint32_t cycle, kdz_handle context, uint8_t began_on)
 {
     struct kdz_record *record = &cyclic.point->record;
     uint32_t values[KDZ_CONTEXT_MAX];
@@ -169,7 +185,10 @@ static void accompany(uint8_t lane, uint32_t cycle, kdz_handle context)
         return;
     }
     kdz_record_accompany(record, lane, 0, cycle);
-    if (record->companion_count > 1) {
+    if (watched(cyclic.point)) {
+        values[0] = began_on;
+        values[1] = kdz_thread_core();
+    } else if (record->companion_count > 1) {
         cyclic.context->read(context, values);
     }
     for (uint8_t i = 1; i < record->companion_count; i++) {
@@ -204,6 +223,7 @@ static void cycles(uint8_t lane, uint32_t wake, kdz_handle timer, kdz_handle con
     const struct kdz_timer_ops *ops = cyclic.timer;
 
     for (uint32_t i = 0; i < samples && goes_on(); i++) {
+        const uint8_t began_on = kdz_thread_core();
         kdz_status slept;
         kdz_time woke;
 
@@ -225,7 +245,7 @@ static void cycles(uint8_t lane, uint32_t wake, kdz_handle timer, kdz_handle con
             return;
         }
         enter(lane, i, wake, woke);
-        accompany(lane, i, context);
+        accompany(lane, i, context, began_on);
         if (i + 1 < samples) {
             drain(lane, &wake, timer);
         }
@@ -236,7 +256,7 @@ static void periodic(void *lane_number)
 {
     const uint8_t lane = (uint8_t)(uintptr_t)lane_number;
     const uint32_t period = cyclic.thread[lane].period;
-    const bool kept = cyclic.point->record.companion_count > 1;
+    const bool kept = cyclic.point->record.companion_count > 1 && !watched(cyclic.point);
     const kdz_handle timer = cyclic.timer != NULL ? cyclic.timer->create() : 0;
     const kdz_handle context = kept ? cyclic.context->open() : 0;
     uint32_t wake;
@@ -274,6 +294,7 @@ static kdz_status choose(struct kdz_point *point)
                                                     "policy-fair"};
     const uint32_t timer = KDZ_PARAM(point, TIMER);
     const uint32_t core = KDZ_PARAM(point, CORE);
+    kdz_status status;
 
     if (core != UNBOUND && KDZ_PARAM(point, THREADS) == 0) {
         return refuse(point, KDZ_INVALID,
@@ -281,6 +302,16 @@ static kdz_status choose(struct kdz_point *point)
     }
     if (core != UNBOUND && core >= kdz_board_cores()) {
         return refuse(point, KDZ_INVALID, "`core` names a core that is not there");
+    }
+    if (watched(point) && KDZ_PARAM(point, CONTEXT) != 0) {
+        return refuse(point, KDZ_INVALID,
+                      "`migrate` keeps the cores beside each sample, and no context: set one of "
+                      "the two");
+    }
+    status = kdz_migration_check(point, KDZ_PARAM(point, MIGRATE),
+                                 core != UNBOUND || KDZ_PARAM(point, THREADS) == 0);
+    if (status != KDZ_OK) {
+        return status;
     }
     if (kdz_need(&point->record, core != UNBOUND ? "affinity" : "") != KDZ_OK ||
         kdz_need(&point->record, timer != SLEEP ? timers[timer] : "") != KDZ_OK ||
@@ -374,11 +405,33 @@ static void release(uint8_t count)
     }
 }
 
+static void migrate(struct kdz_point *point)
+{
+    static kdz_handle threads[KDZ_LANES_MAX];
+    const struct kdz_migration how = {
+        .how = KDZ_PARAM(point, MIGRATE),
+        .rank = (uint8_t)KDZ_PARAM(point, RANK),
+        .begin = cyclic.start + kdz_period_ticks(LEAD_US),
+        .period = cyclic.thread[0].period,
+        .threads = threads,
+        .count = point->record.lane_count,
+    };
+
+    for (uint8_t lane = 0; lane < how.count; lane++) {
+        threads[lane] = cyclic.thread[lane].handle;
+    }
+    kdz_migration_start(point, &how);
+}
+
 static void measure(struct kdz_point *point)
 {
     struct kdz_record *record = &point->record;
+    const bool migrates = watched(point);
 
     cyclic.start = kdz_tick_now();
+    if (migrates) {
+        migrate(point);
+    }
     cyclic.started = true;
     release(record->lane_count);
     for (uint8_t lane = 0; lane < record->lane_count; lane++) {
@@ -391,6 +444,9 @@ static void measure(struct kdz_point *point)
             record->proof.reason = proof->reason;
         }
         record->proof.failed += proof->failed;
+    }
+    if (migrates) {
+        kdz_migration_end(point);
     }
     kdz_prove(record, !cyclic.refused, "a thread got no timer or no context of its own");
 }

@@ -19,14 +19,16 @@ const struct kdz_param kdz_handover_params[KDZ_HANDOVER_PARAMS] = {
     [KDZ_HANDOVER_PERIOD_US] = {"period_us", 10000, 1, 10000000},
     [KDZ_HANDOVER_RANK_A] = {"rank_a", 8, 1, RANK_HIGH},
     [KDZ_HANDOVER_RANK_B] = {"rank_b", 7, 1, RANK_HIGH},
-    [KDZ_HANDOVER_CORE] = {"core", 0, 0, KDZ_ANY_CORE},
+    [KDZ_HANDOVER_CORE_A] = {"core_a", 0, 0, KDZ_ANY_CORE},
+    [KDZ_HANDOVER_CORE_B] = {"core_b", 0, 0, KDZ_ANY_CORE},
 };
 
 const struct kdz_param kdz_handover_to_higher_params[KDZ_HANDOVER_PARAMS] = {
     [KDZ_HANDOVER_PERIOD_US] = {"period_us", 10000, 1, 10000000},
     [KDZ_HANDOVER_RANK_A] = {"rank_a", 7, 1, RANK_HIGH},
     [KDZ_HANDOVER_RANK_B] = {"rank_b", 8, 1, RANK_HIGH},
-    [KDZ_HANDOVER_CORE] = {"core", 0, 0, KDZ_ANY_CORE},
+    [KDZ_HANDOVER_CORE_A] = {"core_a", 0, 0, KDZ_ANY_CORE},
+    [KDZ_HANDOVER_CORE_B] = {"core_b", 0, 0, KDZ_ANY_CORE},
 };
 
 static struct {
@@ -169,12 +171,30 @@ static void release(void *arg)
 
 /* ---- set-up -----------------------------------------------------------------------------------
  */
+static kdz_status placement(struct kdz_point *point, bool to_higher)
+{
+    const uint32_t core_a = KDZ_PARAM(point, KDZ_HANDOVER_CORE_A);
+    const uint32_t core_b = KDZ_PARAM(point, KDZ_HANDOVER_CORE_B);
+    uint8_t core;
+    kdz_status bound = kdz_core_for(core_a, &point->record, &core);
+
+    if (bound == KDZ_OK) {
+        bound = kdz_core_for(core_b, &point->record, &core);
+    }
+    if (bound == KDZ_OK && !to_higher && kdz_side_by_side(core_a, core_b)) {
+        point->record.proof.reason =
+            "across cores task 2 may have it before task 1's call returns: "
+            "-to-higher has end points in a fixed order";
+        return KDZ_UNSUPPORTED;
+    }
+    return bound;
+}
+
 kdz_status kdz_handover_setup(struct kdz_point *point, enum kdz_handover_kind kind, bool to_higher)
 {
     const uint32_t rank_a = KDZ_PARAM(point, KDZ_HANDOVER_RANK_A);
     const uint32_t rank_b = KDZ_PARAM(point, KDZ_HANDOVER_RANK_B);
     kdz_status bound;
-    uint8_t core;
 
     h.object = h.again = KDZ_FAILED;
     h.mutex = kind == KDZ_HANDOVER_MUTEX;
@@ -194,7 +214,7 @@ kdz_status kdz_handover_setup(struct kdz_point *point, enum kdz_handover_kind ki
                                      "task 2 to queue up again";
         return KDZ_INVALID;
     }
-    bound = kdz_core_for(KDZ_PARAM(point, KDZ_HANDOVER_CORE), &point->record, &core);
+    bound = placement(point, to_higher);
     if (bound != KDZ_OK) {
         return bound;
     }
@@ -218,11 +238,12 @@ kdz_status kdz_handover_setup(struct kdz_point *point, enum kdz_handover_kind ki
 
 void kdz_handover_measure(struct kdz_point *point)
 {
-    const uint8_t core = (uint8_t)KDZ_PARAM(point, KDZ_HANDOVER_CORE);
     const struct kdz_party task_1 = {"task 1", release,
-                                     (uint8_t)KDZ_PARAM(point, KDZ_HANDOVER_RANK_A), core};
+                                     (uint8_t)KDZ_PARAM(point, KDZ_HANDOVER_RANK_A),
+                                     (uint8_t)KDZ_PARAM(point, KDZ_HANDOVER_CORE_A)};
     const struct kdz_party task_2 = {"task 2", h.mutex ? wait_mutex : wait_semaphore,
-                                     (uint8_t)KDZ_PARAM(point, KDZ_HANDOVER_RANK_B), core};
+                                     (uint8_t)KDZ_PARAM(point, KDZ_HANDOVER_RANK_B),
+                                     (uint8_t)KDZ_PARAM(point, KDZ_HANDOVER_CORE_B)};
 
     kdz_pair_run(point, &task_2, &task_1);
 }

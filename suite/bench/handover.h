@@ -7,7 +7,8 @@
  * makes sense only when the release itself does not run task 2: task 1 is the more urgent one (8
  * against 7), and what is timed is its way into its delay, the switch, and task 2's way out of its
  * wait. The variants called -to-higher turn the ranks and time from before the release: the release
- * wakes a more urgent thread and the switch happens inside it.
+ * wakes a more urgent thread and the switch happens inside it. Across two cores they alone have end
+ * points in a fixed order: task 2 may have what is released before the release returns.
  */
 #ifndef KDZ_BENCH_HANDOVER_H
 #define KDZ_BENCH_HANDOVER_H
@@ -18,7 +19,8 @@ enum {
     KDZ_HANDOVER_PERIOD_US,
     KDZ_HANDOVER_RANK_A,
     KDZ_HANDOVER_RANK_B,
-    KDZ_HANDOVER_CORE,
+    KDZ_HANDOVER_CORE_A,
+    KDZ_HANDOVER_CORE_B,
     KDZ_HANDOVER_PARAMS
 };
 

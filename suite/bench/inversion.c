@@ -33,6 +33,8 @@ static struct {
     volatile kdz_status status;
     volatile uint32_t loop_low;
     volatile uint32_t loop_middle;
+    volatile uint32_t through; /* H's turns that are over */
+    bool apart;                /* H has a core of its own */
 } v;
 
 /* The counter is volatile: the loop is what it was asked to be. */
@@ -123,10 +125,13 @@ static void high(void *unused)
         if (v.end) {
             break;
         }
-        (void)kdz_sem_give(v.start_middle); /* ready, and less urgent than this thread */
+        if (!v.apart) {
+            (void)kdz_sem_give(v.start_middle); /* ready, and less urgent than this thread */
+        }
         note_asking();
         once();
         unlock();
+        v.through++;
     }
 }
 
@@ -154,6 +159,21 @@ static void section(void)
     v.sections++;
     v.owned = false;
     unlock(); /* H preempts */
+}
+
+/* The same with H on another core. Apart, so that a section on one core keeps its instructions. */
+__attribute__((noinline)) static void section_apart(void)
+{
+    lock();
+    v.owned = true;
+    (void)kdz_sem_give(v.start_high);
+    (void)kdz_quietly_until(&v.asked, v.sections + 1);
+    (void)kdz_sem_give(v.start_middle); /* preempts, unless H has lent its rank */
+    work(&v.loop_low, v.how.section_loops);
+    v.sections++;
+    v.owned = false;
+    unlock();
+    (void)kdz_quietly_until(&v.through, v.sections);
 }
 
 static void prove(struct kdz_record *record, uint32_t turn)
@@ -188,8 +208,12 @@ static void low(void *arg)
     for (uint32_t n = 0; n < point->samples && !kdz_stop_requested; n++) {
         const uint32_t alone = v.how.time_section ? section_alone() : 0;
 
-        section();
-        /* Both others are more urgent: this runs when they wait again. */
+        if (v.apart) {
+            section_apart();
+        } else {
+            section();
+        }
+        /* Both others are more urgent or through: this runs when they wait again. */
         prove(record, n + 1);
         kdz_record_add(record, LANE_WAIT, kdz_span(v.begin, v.got));
         if (v.how.time_section) {
@@ -237,13 +261,17 @@ kdz_status kdz_inversion_setup(struct kdz_point *point, const struct kdz_inversi
     v.how = *how;
     v.mutex = v.start_high = v.start_middle = KDZ_FAILED;
     v.end = v.owned = false;
-    v.sections = v.middles = v.asked = 0;
+    v.sections = v.middles = v.asked = v.through = 0;
+    v.apart = kdz_side_by_side(how->core, how->core_high);
     v.status = KDZ_FAILED;
     if (how->rank_low >= how->rank_middle || how->rank_middle >= how->rank_high) {
         point->record.proof.reason = "an inversion asks for rank_low < rank_middle < rank_high";
         return KDZ_INVALID;
     }
     status = kdz_core_for(how->core, &point->record, &core);
+    if (status == KDZ_OK) {
+        status = kdz_core_for(how->core_high, &point->record, &core);
+    }
     if (status == KDZ_OK) {
         status = choose_lock(point);
     }
@@ -261,7 +289,7 @@ kdz_status kdz_inversion_setup(struct kdz_point *point, const struct kdz_inversi
 void kdz_inversion_measure(struct kdz_point *point)
 {
     const struct kdz_party parties[] = {
-        {"high", high, v.how.rank_high, v.how.core},
+        {"high", high, v.how.rank_high, v.how.core_high},
         {"middle", middle, v.how.rank_middle, v.how.core},
         {"low", low, v.how.rank_low, v.how.core},
     };

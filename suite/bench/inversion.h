@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Priority inversion on one core. The least urgent of three threads owns a mutex and works in its
- * critical section; the most urgent one preempts it and asks for the mutex; one of middle rank is
- * ready then and works, too. What is timed is the most urgent thread's wait for the mutex.
+ * Priority inversion, on one core or across two. The least urgent of three threads owns a mutex and
+ * works in its critical section; the most urgent one preempts it and asks for the mutex; one of
+ * middle rank is ready then and works, too. What is timed is the most urgent thread's wait for the
+ * mutex.
  *
  *   with inheritance     L owns | H asks, waits | L works on with H's rank, unlocks | H | M | L
  *   without              L owns | H asks, waits | M works | L works on, unlocks     | H | L
+ *
+ * With the most urgent thread on another core L's section begins when H asks, and M becomes ready
+ * then: H's request has to reach over and take M's core from it.
  *
  * The wait is bounded by the section in the first case, and by whatever M does in the second.
  */
@@ -23,7 +27,8 @@ struct kdz_inversion {
     uint8_t rank_low;
     uint8_t rank_middle;
     uint8_t rank_high;
-    uint8_t core;
+    uint8_t core; /* of the least urgent thread and of the middle one */
+    uint8_t core_high;
 };
 
 /* Loops of the section's work in a microsecond, by this target's clock: the best of a few tries of

@@ -11,7 +11,18 @@
 
 #define RANK_HIGH (KDZ_RANK_MAIN - 1u)
 
-enum { PERIOD_US, SECTION_US, MIDDLE_US, INHERIT, RANK_LOW, RANK_MIDDLE, RANK_TOP, CORE, PARAMS };
+enum {
+    PERIOD_US,
+    SECTION_US,
+    MIDDLE_US,
+    INHERIT,
+    RANK_LOW,
+    RANK_MIDDLE,
+    RANK_TOP,
+    CORE,
+    CORE_HIGH,
+    PARAMS
+};
 static const struct kdz_param params[PARAMS] = {
     [PERIOD_US] = {"period_us", 10000, 0, 1000000},
     [SECTION_US] = {"section_us", 100, 1, 100000},
@@ -21,6 +32,7 @@ static const struct kdz_param params[PARAMS] = {
     [RANK_MIDDLE] = {"rank_middle", 5, 1, RANK_HIGH},
     [RANK_TOP] = {"rank_high", 8, 1, RANK_HIGH},
     [CORE] = {"core", 0, 0, KDZ_ANY_CORE - 1u},
+    [CORE_HIGH] = {"core_high", 0, 0, KDZ_ANY_CORE - 1u},
 };
 
 static const char *const lanes[] = {"wait", "section"};
@@ -38,6 +50,7 @@ static kdz_status setup(struct kdz_point *point)
         .rank_middle = (uint8_t)KDZ_PARAM(point, RANK_MIDDLE),
         .rank_high = (uint8_t)KDZ_PARAM(point, RANK_TOP),
         .core = (uint8_t)KDZ_PARAM(point, CORE),
+        .core_high = (uint8_t)KDZ_PARAM(point, CORE_HIGH),
     };
 
     return kdz_inversion_setup(point, &how);

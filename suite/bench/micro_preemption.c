@@ -3,19 +3,27 @@
  * micro/preemption: mazzi2021, section 4.1.2, figure 4. The task of higher rank suspends itself,
  * the one of lower rank resumes it. An iteration is one turn of the lower task's loop: resume, the
  * higher task's return from its suspend, its next suspend, return of resume. The sampled variant
- * times the way up alone.
+ * times the way up alone, on one core or from one to another: then the lower task waits a tick
+ * before each resume, because the higher one suspends itself at the same time on its own core.
  */
 #include "micro.h"
 
+#include "kadenz/suite.h"
 #include "kadenz/thread_options.h"
 
-enum { ITERATIONS, RANK_LOW, RANK_HIGH, PARAMS };
+#include "cores.h"
+
+enum { ITERATIONS, RANK_LOW, RANK_HIGH, CORE_LOW, CORE_HIGH, PARAMS };
 static const struct kdz_param batch_params[PARAMS] = {
     [ITERATIONS] = {"iterations", KDZ_ITERATIONS, 1, KDZ_ITERATIONS_MAX},
     [RANK_LOW] = {"rank_low", 7, 1, KDZ_RANK_MAIN - 1u},
     [RANK_HIGH] = {"rank_high", 8, 1, KDZ_RANK_MAIN - 1u},
+    [CORE_LOW] = {"core_low", 0, 0, KDZ_ANY_CORE - 1u},
+    [CORE_HIGH] = {"core_high", 0, 0, KDZ_ANY_CORE - 1u},
 };
 #define SAMPLED_PARAMS (&batch_params[RANK_LOW])
+/* A parameter of the sampled variant, by its place in the table of the batch. */
+#define SAMPLED(point, i) KDZ_PARAM(point, (i)-RANK_LOW)
 
 static struct {
     uint32_t iterations;
@@ -65,25 +73,36 @@ static void batch_low(void *arg)
     }
 }
 
-static kdz_status check_ranks(struct kdz_point *point, uint32_t low, uint32_t high)
+static kdz_status check(struct kdz_point *point, const uint32_t *value)
 {
-    if (high <= low) {
+    uint8_t core;
+    kdz_status bound;
+
+    if (value[RANK_HIGH - RANK_LOW] <= value[0]) {
         point->record.proof.reason = "preemption asks for rank_high above rank_low";
         return KDZ_INVALID;
     }
-    return KDZ_OK;
+    bound = kdz_core_for(value[CORE_LOW - RANK_LOW], &point->record, &core);
+    return bound == KDZ_OK ? kdz_core_for(value[CORE_HIGH - RANK_LOW], &point->record, &core)
+                           : bound;
 }
 
 static kdz_status batch_setup(struct kdz_point *point)
 {
     p.iterations = KDZ_PARAM(point, ITERATIONS);
-    return check_ranks(point, KDZ_PARAM(point, RANK_LOW), KDZ_PARAM(point, RANK_HIGH));
+    if (kdz_side_by_side(KDZ_PARAM(point, CORE_LOW), KDZ_PARAM(point, CORE_HIGH))) {
+        point->record.proof.reason = "in a batch across cores both tasks run at once, and an "
+                                     "iteration has no end: micro/preemption-sampled has one";
+        return KDZ_UNSUPPORTED;
+    }
+    return check(point, &point->value[RANK_LOW]);
 }
 
 static void batch_measure(struct kdz_point *point)
 {
-    const struct kdz_party low = {"low", batch_low, (uint8_t)KDZ_PARAM(point, RANK_LOW), 0};
-    const struct kdz_party high = {"high", batch_high, (uint8_t)KDZ_PARAM(point, RANK_HIGH), 0};
+    const uint8_t core = (uint8_t)KDZ_PARAM(point, CORE_LOW);
+    const struct kdz_party low = {"low", batch_low, (uint8_t)KDZ_PARAM(point, RANK_LOW), core};
+    const struct kdz_party high = {"high", batch_high, (uint8_t)KDZ_PARAM(point, RANK_HIGH), core};
 
     kdz_pair_run(point, &high, &low);
 }
@@ -102,6 +121,9 @@ static const struct kdz_bench micro_preemption = {
     .measure = batch_measure,
 };
 KDZ_BENCH(micro_preemption);
+
+/* Ticks after which a task that does not run when resumed is given up. */
+#define PATIENCE_TICKS 100
 
 /* ---- sample by sample -------------------------------------------------------------------------
  */
@@ -130,17 +152,50 @@ static void sampled_low(void *arg)
     }
 }
 
+/* From one core to another. */
+static void sampled_low_apart(void *arg)
+{
+    struct kdz_point *point = (struct kdz_point *)arg;
+    uint32_t wake = kdz_tick_now();
+    bool ended = false;
+
+    for (uint32_t n = 0; n < point->samples && !ended; n++) {
+        (void)kdz_delay_until(&wake, 1);
+        const kdz_handle high = p.high;
+        const kdz_time begin = kdz_stamp(KDZ_BEGIN);
+        (void)kdz_thread_resume(high);
+        const bool ran = kdz_quietly_until(&p.resumed, n + 1);
+
+        kdz_prove(&point->record, ran, "the task of higher rank did not run once");
+        kdz_keep(&point->record, 0, kdz_span(begin, p.end));
+        wake = kdz_tick_now();
+        if (n + 1 < point->samples && (kdz_stop_requested || !ran)) {
+            p.limit = p.resumed + 1;
+            ended = true;
+        }
+    }
+    for (int more = 0; p.resumed < p.limit && more < PATIENCE_TICKS; more++) {
+        (void)kdz_thread_resume(p.high); /* it may not have been suspended yet */
+        (void)kdz_delay_until(&wake, 1);
+    }
+}
+
 static kdz_status sampled_setup(struct kdz_point *point)
 {
     p.resumed = 0;
     p.limit = point->samples;
-    return check_ranks(point, KDZ_PARAM(point, 0), KDZ_PARAM(point, 1));
+    return check(point, point->value);
 }
 
 static void sampled_measure(struct kdz_point *point)
 {
-    const struct kdz_party low = {"low", sampled_low, (uint8_t)KDZ_PARAM(point, 0), 0};
-    const struct kdz_party high = {"high", sampled_high, (uint8_t)KDZ_PARAM(point, 1), 0};
+    const uint8_t core_low = (uint8_t)SAMPLED(point, CORE_LOW);
+    const uint8_t core_high = (uint8_t)SAMPLED(point, CORE_HIGH);
+    const struct kdz_party low = {
+        "low", kdz_side_by_side(core_low, core_high) ? sampled_low_apart : sampled_low,
+        (uint8_t)SAMPLED(point, RANK_LOW), core_low};
+    const struct kdz_party high = {"high", sampled_high, (uint8_t)SAMPLED(point, RANK_HIGH),
+                                   core_high};
 
     kdz_pair_run(point, &high, &low);
 }

@@ -5,6 +5,10 @@
 
 #include "cores.h"
 
+/* Turns of a loop between two looks, and looks between two questions for the time. */
+#define QUIET_TURNS 16u
+#define QUIET_ROUNDS 256u
+
 static kdz_handle create(struct kdz_point *point, const struct kdz_party *party, bool process)
 {
     const struct kdz_thread_options apart = {.process = true};
@@ -67,6 +71,19 @@ void kdz_party_run(struct kdz_point *point, const struct kdz_party *party)
     if (thread >= 0) {
         (void)kdz_thread_join(thread, KDZ_FOREVER);
     }
+}
+
+bool kdz_quietly_until(const volatile uint32_t *count, uint32_t value)
+{
+    const uint32_t from = kdz_tick_now();
+
+    for (uint32_t round = 1; *count != value; round++) {
+        if (round % QUIET_ROUNDS == 0 && kdz_tick_now() - from > kdz_tick_hz()) {
+            return *count == value;
+        }
+        kdz_arch_loop(QUIET_TURNS);
+    }
+    return true;
 }
 
 kdz_sem_kind kdz_pair_semaphore(void)

@@ -31,6 +31,11 @@ void kdz_parties_run(struct kdz_point *point, const struct kdz_party *parties, s
 /* Runs one thread alone, as above. */
 void kdz_party_run(struct kdz_point *point, const struct kdz_party *party);
 
+/* Waits on this core until a thread on another one has counted to `value`: without the kernel, and
+ * almost without memory, so that the other core is left alone. False when it has not come to that
+ * within a second. */
+bool kdz_quietly_until(const volatile uint32_t *count, uint32_t value);
+
 /* A semaphore between two threads that holds one at most: the kernel's binary kind, or a counting
  * one where it has no other. */
 kdz_sem_kind kdz_pair_semaphore(void);

@@ -29,6 +29,7 @@ static kdz_status setup(struct kdz_point *point)
         .rank_middle = (uint8_t)KDZ_PARAM(point, RANK_MIDDLE),
         .rank_high = (uint8_t)KDZ_PARAM(point, RANK_TOP),
         .core = (uint8_t)KDZ_PARAM(point, CORE),
+        .core_high = (uint8_t)KDZ_PARAM(point, CORE),
     };
 
     return kdz_inversion_setup(point, &how);

@@ -11,6 +11,7 @@ import pytest
 from kadenz.analysis.comparing import compare_sides
 from kadenz.analysis.gating import gate
 from kadenz.analysis.matching import match
+from kadenz.config.params import Params
 from kadenz.errors import UsageError
 from kadenz.store import Run, read_run
 from tests.synthetic import HIFIVE1, Point, manifest, write_run
@@ -55,6 +56,29 @@ def test_two_kernel_versions_are_not_repetitions_of_one(tmp_path: Path) -> None:
     made = gate(runs, runs)
     assert made.outcome == "pass"
     assert len(made.checks) == 8  # two kernels, two loads, median and p99
+
+
+def test_a_run_from_before_a_parameter_matches_its_usual_value(tmp_path: Path) -> None:
+    values = np.random.default_rng(1).integers(90, 110, 500).astype(np.uint32)
+    later: tuple[Params, ...] = ({"rank_a": 7, "core": 0}, {"rank_a": 7, "core_a": 0, "core_b": 0})
+    free: tuple[Params, ...] = ({}, {"migrate": "none"})
+    old, new = (
+        [
+            read_run(
+                write_run(
+                    tmp_path / str(i),
+                    manifest(HIFIVE1),
+                    [
+                        Point("itc/semaphore-counting-to-higher", {"all": values}, params),
+                        Point("cyclic/wakeup-latency", {"core0": values}, cyclic),
+                    ],
+                )
+            )
+        ]
+        for i, (params, cyclic) in enumerate(zip(later, free, strict=True))
+    )
+    points = compare_sides(old, new, statistics=["median"]).points
+    assert [point.outcome for point in points] == ["equivalent"] * 2
 
 
 def test_a_tenth_slower_on_two_kernel_versions_fails(tmp_path: Path) -> None:

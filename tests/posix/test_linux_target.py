@@ -191,7 +191,7 @@ def test_features_that_linux_lacks_are_n_a_never_zero(run: Run) -> None:
 
 def test_a_missing_cpu_fails(run: Run) -> None:
     said = run("itc/pipe id=1 samples=5 core_a=200\nend\n", TOLERANT)
-    assert said.ends[0].status == "failed"
+    assert said.ends[0].status == ("failed" if said.hello.cores > 1 else "n/a")
     assert "core" in said.ends[0].reason
 
 

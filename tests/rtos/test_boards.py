@@ -121,10 +121,15 @@ def test_features_that_freertos_lacks_are_n_a_with_a_reason(board: str) -> None:
         board,
         "itc/queue id=1 samples=3 processes=1\n"
         "itc/futex-one-way id=2 samples=3\n"
-        "inversion/mutex id=3 samples=3 inheritance=0\nend\n",
+        "inversion/mutex id=3 samples=3 inheritance=0\n"
+        "micro/preemption-sampled id=4 samples=3 core_high=1\n"
+        "itc/queue id=5 samples=3 core_b=1\n"
+        "cyclic/wakeup-latency id=6 samples=3 threads=1 migrate=watch\n"
+        "smp/wake-up id=7 samples=3\nend\n",
     )
-    assert [(e.record, e.status) for e in said.all(End)] == [(1, "n/a"), (2, "n/a"), (3, "n/a")]
-    apart, futex, plain = said.all(End)
+    assert [(e.record, e.status) for e in said.all(End)] == [(i, "n/a") for i in range(1, 8)]
+    apart, futex, plain, *two = said.all(End)
+    assert {e.reason for e in two} == {"this point needs two cores, and the board has one"}
     assert "one address space" in apart.reason
     assert "futexes are Linux's" in futex.reason
     assert "every mutex" in plain.reason

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "migration.h"
+
+#include "kadenz/thread_options.h"
+
+#include "cores.h"
+#include "inversion.h"
+#include "period.h"
+
+/* Of each load in turn: the study's "heavy work" has a loop of 2 ms. */
+#define LOAD_US 2000u
+#define LOADS 2u
+
+const char *const kdz_migrations[KDZ_MIGRATIONS] = {
+    [KDZ_MIGRATE_NONE] = "none",
+    [KDZ_MIGRATE_WATCH] = "watch",
+    [KDZ_MIGRATE_MOVE] = "move",
+    [KDZ_MIGRATE_LOAD] = "load",
+};
+
+static struct {
+    struct kdz_migration how;
+    kdz_handle thread[LOADS]; /* the mover, or the loads */
+    kdz_handle turn[LOADS];
+    uint32_t loops;
+    volatile uint32_t loop[LOADS];
+    volatile uint32_t done; /* moves, or turns of a load */
+    volatile uint32_t failed;
+    volatile bool end;
+} g;
+
+kdz_status kdz_migration_check(struct kdz_point *point, uint32_t how, bool bound)
+{
+    kdz_status status = KDZ_OK;
+
+    if (how == KDZ_MIGRATE_NONE) {
+        return KDZ_OK;
+    }
+    status = kdz_two_cores(&point->record);
+    if (status == KDZ_OK) {
+        status = kdz_need(&point->record, "affinity");
+    }
+    if (status == KDZ_OK && how != KDZ_MIGRATE_WATCH && bound) {
+        point->record.proof.reason = "`migrate` needs threads that are bound to no core: set "
+                                     "`threads`, and no `core`";
+        return KDZ_INVALID;
+    }
+    return status;
+}
+
+/* ---- move --------------------------------------------------------------------------------------
+ */
+static void move(void *unused)
+{
+    uint32_t wake = g.how.begin;
+    uint8_t core = 0;
+
+    (void)unused;
+    (void)kdz_delay_until(&wake, g.how.period / 2u);
+    while (!g.end) {
+        core = (uint8_t)((core + 1u) % kdz_board_cores());
+        for (uint8_t i = 0; i < g.how.count; i++) {
+            const kdz_status moved = kdz_thread_move(g.how.threads[i], core);
+
+            /* In the first round all are there; later one may have ended. */
+            g.failed += moved != KDZ_OK && g.done == 0 ? 1u : 0u;
+        }
+        g.done++;
+        (void)kdz_delay_until(&wake, g.how.period);
+    }
+}
+
+/* ---- load --------------------------------------------------------------------------------------
+ */
+static void load(void *number)
+{
+    const uint32_t own = (uint32_t)(uintptr_t)number;
+
+    while (!g.end) {
+        (void)kdz_sem_take(g.turn[own], KDZ_FOREVER);
+        for (g.loop[own] = 0; g.loop[own] < g.loops && !g.end; g.loop[own]++) {
+        }
+        g.done++;
+        (void)kdz_sem_give(g.turn[1u - own]);
+    }
+}
+
+/* ---- both ---------------------------------------------------------------------------------------
+ */
+static kdz_handle start(const char *name, void (*entry)(void *), uint32_t number, uint8_t core)
+{
+    const struct kdz_thread_spec spec = {
+        .name = name,
+        .entry = entry,
+        .arg = (void *)(uintptr_t)number,
+        .rank = (uint8_t)(g.how.rank + 1u),
+        .core = core,
+    };
+
+    return kdz_thread_create(&spec);
+}
+
+static bool start_loads(void)
+{
+    g.loops = LOAD_US * kdz_inversion_loops_a_us();
+    for (uint8_t i = 0; i < LOADS; i++) {
+        g.turn[i] = kdz_sem_create(KDZ_SEM_COUNTING, LOADS, i == 0 ? 1 : 0);
+        if (g.turn[i] < 0) {
+            return false;
+        }
+    }
+    for (uint8_t i = 0; i < LOADS; i++) {
+        g.thread[i] = start("load", load, i, i);
+        if (g.thread[i] < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void kdz_migration_start(struct kdz_point *point, const struct kdz_migration *how)
+{
+    bool started = true;
+
+    g.how = *how;
+    g.end = false;
+    g.done = g.failed = 0;
+    for (uint8_t i = 0; i < LOADS; i++) {
+        g.thread[i] = g.turn[i] = KDZ_FAILED;
+    }
+    if (how->how == KDZ_MIGRATE_MOVE) {
+        g.thread[0] = start("mover", move, 0, 0);
+        started = g.thread[0] >= 0;
+    } else if (how->how == KDZ_MIGRATE_LOAD) {
+        started = start_loads();
+    }
+    kdz_prove(&point->record, started, "the kernel could not create what makes threads migrate");
+}
+
+void kdz_migration_end(struct kdz_point *point)
+{
+    g.end = true;
+    for (uint8_t i = 0; i < LOADS; i++) {
+        if (g.turn[i] >= 0) {
+            (void)kdz_sem_give(g.turn[i]);
+        }
+    }
+    for (uint8_t i = 0; i < LOADS; i++) {
+        if (g.thread[i] >= 0) {
+            (void)kdz_thread_join(g.thread[i], KDZ_FOREVER);
+        }
+    }
+    for (uint8_t i = 0; i < LOADS; i++) {
+        if (g.turn[i] >= 0) {
+            kdz_sem_destroy(g.turn[i]);
+        }
+    }
+    if (g.how.how == KDZ_MIGRATE_MOVE || g.how.how == KDZ_MIGRATE_LOAD) {
+        kdz_prove(&point->record, g.done != 0, "nothing made the threads migrate");
+        kdz_prove(&point->record, g.failed == 0, "a thread could not be moved to another core");
+    }
+}

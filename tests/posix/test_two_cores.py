@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Benchmarks across two cores, on two processors of this Linux and on one."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.pauses import timing
+from tests.posix.conftest import Run, Said
+
+pytestmark = pytest.mark.linux
+
+TWO_CORES = pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) < 2, reason="this machine lets the tests use one processor"
+)
+CYCLIC = "cyclic/wakeup-latency samples=40 period_us=4000 rank=8 threads=1"
+ACROSS = (
+    "itc/semaphore-counting-to-higher samples=30 period_us=1000 core_b=1",
+    "itc/mutex-to-higher samples=30 period_us=3000 core_b=1",
+    "itc/semaphore-give samples=30 period_us=1000 core_b=1",
+    "smp/clocks samples=100",
+    "smp/wake-up samples=30 period_us=2000",
+    "smp/wake-up samples=30 period_us=2000 other_core=busy",
+    "smp/wake-up samples=10 period_us=20000 other_core=above hold_us=3000",
+    "smp/wake-up samples=10 period_us=7000 other_core=poll hold_us=5000",
+    "smp/contention samples=200 other_core=none",
+    "smp/contention samples=200 other_core=loop",
+    "smp/contention samples=200 other_core=own call=pipe pause_us=5",
+    "smp/contention samples=200 other_core=same",
+    "inversion/mutex samples=10 period_us=3000 core_high=1",
+    "inversion/mutex samples=10 period_us=3000 core_high=1 inheritance=0",
+    f"{CYCLIC} core=0 migrate=watch",
+    f"{CYCLIC} migrate=watch",
+    f"{CYCLIC} migrate=move",
+    f"{CYCLIC} migrate=load",
+)
+
+
+def plan(*points: str) -> str:
+    lines = (f"{line.replace(' ', f' id={i} ', 1)}\n" for i, line in enumerate(points))
+    return "".join(lines) + "end\n"
+
+
+def beside(said: Said, record: int, kind: str) -> NDArray[Any]:
+    (begin,) = [one for one in said.begins if one.record == record]
+    (lane,) = [i for i, name in enumerate(begin.lanes) if name.endswith(f":{kind}")]
+    return said.values(record, lane)
+
+
+@TWO_CORES
+def test_every_point_across_two_cores_measures_and_proves(run: Run) -> None:
+    said = run(plan(*ACROSS))
+    assert said.done
+    with timing():  # a pause as long as a hand-over's patience
+        assert [(ACROSS[e.record], e.reason) for e in said.ends if e.status != "ok"] == []
+    assert len(said.ends) == len(ACROSS)
+    for record, point in enumerate(ACROSS):
+        if point.startswith("smp/wake-up"):
+            assert set(beside(said, record, "begin-core")) == {0}
+            assert set(beside(said, record, "end-core")) == {1}
+        if "other_core=own" in point or "other_core=same" in point:
+            assert beside(said, record, "other-calls").sum() > 0
+            assert (beside(said, record, "since")[1:] > 0).all()
+    held = next(i for i, point in enumerate(ACROSS) if "other_core=above" in point)
+    assert said.values(held).min() > 1_500_000  # ns: starved, whatever the machine's speed
+    moved, bound = ACROSS.index(f"{CYCLIC} migrate=move"), ACROSS.index(ACROSS[-4])
+    assert set(beside(said, bound, "begin-core")) == set(beside(said, bound, "end-core")) == {0}
+    with timing():  # the mover comes in the middle of each period
+        moves = beside(said, moved, "begin-core") != beside(said, moved, "end-core")
+        assert np.mean(moves) > 0.5
+
+
+@TWO_CORES
+def test_placements_without_meaning_are_refused_with_a_sentence(run: Run) -> None:
+    said = run(
+        plan(
+            "itc/semaphore-counting samples=3 core_b=1",
+            "smp/wake-up samples=3 core_b=0",
+            "itc/semaphore-give samples=3 rank_a=7 rank_b=8",
+            f"{CYCLIC} core=0 migrate=move",
+            f"{CYCLIC} migrate=watch context=cheap",
+        )
+    )
+    wrong, same, inside, bound, both = said.ends
+    assert wrong.status == "n/a" and "-to-higher" in wrong.reason
+    assert same.status == "failed" and "itc/semaphore-counting-to-higher" in same.reason
+    assert inside.status == "failed" and "inside the give" in inside.reason
+    assert bound.status == "failed" and "no `core`" in bound.reason
+    assert both.status == "failed" and "one of the two" in both.reason
+
+
+def test_on_one_processor_points_of_two_are_n_a_with_one_sentence(run: Run) -> None:
+    first = min(os.sched_getaffinity(0))
+    said = run(plan(*ACROSS), preexec_fn=lambda: os.sched_setaffinity(0, {first}))
+    assert said.hello.cores == 1 and said.done
+    reasons = {(e.status, e.reason) for e in said.ends}
+    assert reasons == {("n/a", "this point needs two cores, and the board has one")}
