@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * The scope: a QEMU TCG plugin (API v4) that watches one word of the target's memory. Each store to
- * it is written to a trace, stamped with the number of instructions executed so far.
+ * it is written to a trace, stamped by a stopwatch (stopwatch.h): instructions executed so far, or
+ * cycles of a timing model.
  *
- *   -plugin libkadenz-scope.so,marker=0x80000010,trace=FILE
+ *   -plugin libkadenz-scope.so,marker=0x80000010,trace=FILE[,PARAMETER=VALUE of the model]
  *
  * With paths=FILE it also records what the target executes between the stamps (paths.h), with
  * region=record all of a record. word=ADDRESS and register=NAME:MASK, up to eight of each, are
  * watched along the path.
- *
- * Counting is one inline addition an instruction. Counting a translation block at its entry would
- * be cheaper and wrong twice: a mark in the middle of a block would see the whole block, and so
- * would an exception that leaves it early. An instruction counts when it starts, so the store of a
- * mark is part of its own count, and an Arm instruction whose IT condition fails counts as one: the
- * core fetches and passes it.
  */
 #include "blocks.h"
 #include "paths.h"
+#include "stopwatch.h"
 #include "trace.h"
-
-#include <qemu-plugin.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -30,8 +24,11 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
 static uint64_t marker_address;
 static unsigned int words; /* watched beside the marker */
-static struct qemu_plugin_scoreboard *board;
-static qemu_plugin_u64 instructions;
+
+static struct {
+    const char *trace, *paths;
+    bool has_marker, whole_records;
+} asked;
 
 static uint64_t low_bits(qemu_plugin_mem_value value)
 {
@@ -52,7 +49,7 @@ static uint64_t low_bits(qemu_plugin_mem_value value)
 
 static struct kdz_moment now(unsigned int vcpu)
 {
-    const uint64_t count = qemu_plugin_u64_get(instructions, vcpu);
+    const uint64_t count = kdz_stopwatch_read(vcpu).low; /* instructions */
     return (struct kdz_moment){count, count};
 }
 
@@ -68,7 +65,7 @@ static void on_mark(unsigned int vcpu, qemu_plugin_mem_value stored, void *place
                 (unsigned long long)marker_address);
         _Exit(EXIT_FAILURE);
     }
-    kdz_trace_append(qemu_plugin_u64_get(instructions, vcpu), stored.data.u32);
+    kdz_trace_append(kdz_stopwatch_read(vcpu), stored.data.u32);
     kdz_blocks_mark(vcpu, stored.data.u32, place);
 }
 
@@ -87,12 +84,10 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
     size_t count = qemu_plugin_tb_n_insns(block);
     const struct kdz_block *recorded = kdz_blocks_translate(block);
 
+    kdz_stopwatch_block(block);
     for (size_t i = 0; i < count; i++) {
-        struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, i);
-        qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(instruction, QEMU_PLUGIN_INLINE_ADD_U64,
-                                                            instructions, 1);
-        qemu_plugin_register_vcpu_mem_cb(instruction, on_store, QEMU_PLUGIN_CB_NO_REGS,
-                                         QEMU_PLUGIN_MEM_W,
+        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), on_store,
+                                         QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W,
                                          kdz_blocks_place(recorded, (uint32_t)i));
     }
 }
@@ -101,7 +96,10 @@ static void on_vcpu_init(qemu_plugin_id_t id, unsigned int vcpu)
 {
     (void)id;
     (void)vcpu;
-    kdz_blocks_vcpu_init();
+    if (asked.paths != NULL) {
+        kdz_blocks_vcpu_init();
+    }
+    kdz_stopwatch_vcpu_init();
 }
 
 static void on_shutdown(qemu_plugin_id_t id, void *unused)
@@ -110,6 +108,7 @@ static void on_shutdown(qemu_plugin_id_t id, void *unused)
     (void)unused;
     kdz_paths_close();
     kdz_trace_close();
+    kdz_stopwatch_end();
 }
 
 /* The value of "name=value" when `argument` is named so, else NULL. */
@@ -145,10 +144,18 @@ static bool parse_register(const char *text)
     return kdz_blocks_watch_register(name, mask);
 }
 
-static struct {
-    const char *trace, *paths;
-    bool has_marker, whole_records;
-} asked;
+/* NAME=VALUE of the stopwatch */
+static bool take_option(const char *argument)
+{
+    const char *sign = strchr(argument, '=');
+    char name[64] = "";
+
+    if (sign == NULL || (size_t)(sign - argument) >= sizeof name) {
+        return false;
+    }
+    memcpy(name, argument, (size_t)(sign - argument));
+    return kdz_stopwatch_option(name, sign + 1);
+}
 
 /* Takes one argument. False with a message for what it does not understand. */
 static bool take(const char *argument)
@@ -182,10 +189,13 @@ static bool take(const char *argument)
     if ((value = value_of(argument, "register")) != NULL && parse_register(value)) {
         return true;
     }
+    if (take_option(argument)) {
+        return true;
+    }
     fprintf(stderr,
             "kadenz-scope: unknown argument %s. Known: marker, trace, paths, region=stamps, "
-            "region=record, and up to eight each of word=ADDRESS and register=NAME:MASK\n",
-            argument);
+            "region=record, and up to eight each of word=ADDRESS and register=NAME:MASK%s\n",
+            argument, kdz_stopwatch_options);
     return false;
 }
 
@@ -215,18 +225,24 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
         fprintf(stderr, "kadenz-scope: needs a machine with one core. Use -smp 1\n");
         return -1;
     }
-    if (!opened(asked.trace, kdz_trace_open(asked.trace, marker_address))) {
+    if (asked.paths != NULL && !kdz_stopwatch_counts_instructions) {
+        fprintf(stderr, "kadenz-scope: paths are counted in instructions. Leave the model out\n");
         return -1;
     }
-    board = qemu_plugin_scoreboard_new(sizeof(uint64_t));
-    instructions = qemu_plugin_scoreboard_u64(board);
+    if (!kdz_stopwatch_start()) {
+        return -1;
+    }
+    const bool interval = kdz_stopwatch_has_interval();
+    if (!opened(asked.trace, kdz_trace_open(asked.trace, marker_address, interval))) {
+        return -1;
+    }
     if (asked.paths != NULL) {
         if (!opened(asked.paths, kdz_paths_open(asked.paths, asked.whole_records))) {
             return -1;
         }
         kdz_blocks_enable(now, asked.whole_records);
-        qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
     }
+    qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
     qemu_plugin_register_atexit_cb(id, on_shutdown, NULL);
     return 0;

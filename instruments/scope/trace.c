@@ -13,9 +13,10 @@
 #define BUFFERED_EVENTS 4096u
 
 static int file = -1;
-static uint8_t buffer[BUFFERED_EVENTS * KDZ_TRACE_EVENT_BYTES];
+static uint8_t buffer[BUFFERED_EVENTS * (KDZ_TRACE_EVENT_BYTES + KDZ_TRACE_INTERVAL_BYTES)];
 static size_t used;
-static uint64_t last_instructions;
+static size_t event_bytes;
+static struct kdz_reading last;
 
 static void put(uint8_t *to, uint64_t value, size_t bytes)
 {
@@ -53,7 +54,7 @@ static void flush(void)
     used = 0;
 }
 
-bool kdz_trace_open(const char *path, uint64_t marker_address)
+bool kdz_trace_open(const char *path, uint64_t marker_address, bool has_interval)
 {
     uint8_t header[KDZ_TRACE_HEADER_BYTES] = {0};
 
@@ -61,24 +62,28 @@ bool kdz_trace_open(const char *path, uint64_t marker_address)
     if (file < 0) {
         return false;
     }
+    event_bytes = KDZ_TRACE_EVENT_BYTES + (has_interval ? KDZ_TRACE_INTERVAL_BYTES : 0u);
     memcpy(header, KDZ_TRACE_MAGIC, 8);
-    put(header + 8, KDZ_TRACE_VERSION, 4);
+    put(header + 8, has_interval ? KDZ_TRACE_INTERVALS : KDZ_TRACE_COUNTS, 4);
     put(header + 12, KDZ_TRACE_HEADER_BYTES, 4);
-    put(header + 16, KDZ_TRACE_EVENT_BYTES, 4);
+    put(header + 16, event_bytes, 4);
     put(header + 24, marker_address, 8);
     return write_all(header, sizeof header);
 }
 
-void kdz_trace_append(uint64_t instructions, uint32_t value)
+void kdz_trace_append(struct kdz_reading reading, uint32_t value)
 {
     if (file < 0) {
         return;
     }
-    last_instructions = instructions;
-    put(buffer + used, instructions, 8);
+    last = reading;
+    put(buffer + used, reading.low, 8);
     put(buffer + used + 8, value, 4);
-    used += KDZ_TRACE_EVENT_BYTES;
-    if (used == sizeof buffer) {
+    if (event_bytes > KDZ_TRACE_EVENT_BYTES) {
+        put(buffer + used + KDZ_TRACE_EVENT_BYTES, reading.high, 8);
+    }
+    used += event_bytes;
+    if (used + event_bytes > sizeof buffer) {
         flush();
     }
 }
@@ -88,7 +93,7 @@ void kdz_trace_close(void)
     if (file < 0) {
         return;
     }
-    kdz_trace_append(last_instructions, KDZ_TRACE_LAST);
+    kdz_trace_append(last, KDZ_TRACE_LAST);
     flush();
     close(file);
     file = -1;

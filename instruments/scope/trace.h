@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * The trace file: what the scope saw, little-endian throughout. Read by kadenz/targets/scope.py;
- * described in instruments/scope/README.md. A change of layout raises KDZ_TRACE_VERSION.
+ * described in instruments/scope/README.md. A change of layout needs a new version.
  */
 #ifndef KDZ_TRACE_H
 #define KDZ_TRACE_H
@@ -10,9 +10,11 @@
 #include <stdint.h>
 
 #define KDZ_TRACE_MAGIC "KDZSCOPE" /* 8 bytes, no terminator */
-#define KDZ_TRACE_VERSION 1u
+#define KDZ_TRACE_COUNTS 1u        /* version of a trace whose readings are one count */
+#define KDZ_TRACE_INTERVALS 2u     /* version of a trace whose readings are intervals */
 #define KDZ_TRACE_HEADER_BYTES 32u
 #define KDZ_TRACE_EVENT_BYTES 12u
+#define KDZ_TRACE_INTERVAL_BYTES 8u /* more, of an event of version 2 */
 /* The last event of a complete trace, with the count of the mark before it: how many instructions
  * the target executes after asking the emulator to stop differs from run to run. No mark has this
  * value, because marks carry a 16-bit record number below a small flag. */
@@ -23,12 +25,17 @@
 #define KDZ_TRACE_RECORD_OPEN 0x00010000u
 #define KDZ_TRACE_RECORD_CLOSE 0x00020000u
 
+/* What a stopwatch shows: instructions, or cycles of a model from the least to the most. */
+struct kdz_reading {
+    uint64_t low, high;
+};
+
 /* Opens the file and writes the header. False with errno set on failure. */
-bool kdz_trace_open(const char *path, uint64_t marker_address);
+bool kdz_trace_open(const char *path, uint64_t marker_address, bool has_interval);
 
 /* Appends one event; buffered. A disk that is full ends the process with a message: a trace with a
  * hole would be worse than none. */
-void kdz_trace_append(uint64_t instructions, uint32_t value);
+void kdz_trace_append(struct kdz_reading reading, uint32_t value);
 
 /* Appends KDZ_TRACE_LAST and writes out everything. Later calls do nothing. */
 void kdz_trace_close(void);

@@ -59,6 +59,7 @@ def _everything(build: bool) -> dict[str, Any]:
     from kadenz.config.inventory import origin
     from kadenz.config.lab_file import find_lab
     from kadenz.config.target_name import known_targets, parse_target, problems
+    from kadenz.lab.execution import instruments
     from kadenz.load import definitions
 
     lab = find_lab()
@@ -78,7 +79,7 @@ def _everything(build: bool) -> dict[str, Any]:
             {
                 "name": text,
                 "title": f"{_kernel_title(name)} on {board.title}",
-                "instruments": list(board.instruments) if name.tier == "emulated" else ["counter"],
+                "instruments": instruments(name),
                 "image": "built" if catalog else problem,
                 "verified": _verified(name.tier, board),
                 "from": "lab" if name.own else _origin(name),

@@ -61,10 +61,11 @@ _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
 @option(
     _HOW,
     "--instrument",
-    type=click.Choice(["counter", "scope"]),
+    type=click.Choice(["counter", "scope", "model"]),
     default="counter",
     show_default=True,
-    help="How time is measured: by a counter on the target, or by QEMU from outside.",
+    help="How time is measured: by a counter on the target; from outside by a scope; or from "
+    "outside in cycles of a timing model of the core.",
 )
 @option(
     _HOW,

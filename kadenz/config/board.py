@@ -38,6 +38,15 @@ class HostTier(FileModel, kw_only=True, frozen=True):
     bus_layout_argument: str = ""
 
 
+class TimingModel(FileModel, kw_only=True, frozen=True):
+    """The model that turns the instructions of an emulated core into cycles of the real one."""
+
+    name: str  # folder under instruments/models/
+    # Values of parameters on this board: cycles, or the least and the most. The others keep the
+    # ranges of the model.
+    parameters: dict[str, int | tuple[int, int]] = msgspec.field(default_factory=dict)
+
+
 class EmulatedTier(FileModel, kw_only=True, frozen=True):
     """The image runs in QEMU, its virtual time driven by counted instructions."""
 
@@ -52,6 +61,7 @@ class EmulatedTier(FileModel, kw_only=True, frozen=True):
     clock_unit: str = "instruction"
     # Notes for readers of one benchmark's figures; a run that measures it carries them.
     benchmark_notes: dict[str, str] = msgspec.field(default_factory=dict)
+    model: TimingModel | None = None  # None: instructions only
 
 
 class GuestTier(FileModel, kw_only=True, frozen=True):

@@ -20,7 +20,10 @@ Tier = Literal["host", "guest", "emulated", "rtl", "board"]
 # Tiers in virtual time: two runs are byte-identical (rule 8 of the method), regardless of the load
 # on the machine.
 REPEATABLE: tuple[Tier, ...] = ("emulated", "rtl", "guest")
-Instrument = Literal["counter", "scope", "capture"]
+Instrument = Literal["counter", "scope", "model", "capture"]
+# Companions of samples of a timing model: the least and the most cycles that its parameters allow.
+# The sample is the middle.
+INTERVAL = ("low", "high")
 Status = Literal["ok", "invalid", "n/a", "failed"]
 
 
@@ -74,6 +77,15 @@ class Distribution(Model):
     max: float
 
 
+class ModelEntry(Model):
+    """The timing model behind a clock of class `cycle-model`."""
+
+    name: str  # folder under instruments/models/
+    title: str
+    parameters: dict[str, tuple[int, int]]  # in force, from the least to the most
+    checked: str  # against what, with which result
+
+
 class ClockEntry(Model):
     """The clock of a run, measured first (rule 4 of the method)."""
 
@@ -90,6 +102,7 @@ class ClockEntry(Model):
     rate_error_ppm: float | None = None
     # From a loop of known length: instructions per count. Figures are counts times this.
     instructions_per_count: float | None = None
+    model: ModelEntry | None = None
 
 
 class PartEntry(Model):

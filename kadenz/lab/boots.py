@@ -13,6 +13,7 @@ from kadenz.lab.ahead import Ahead
 from kadenz.lab.boot import Execution, Outcome, run_plan
 from kadenz.lab.condition import Running
 from kadenz.lab.events import by_kind, enter_events
+from kadenz.lab.execution import timing_model
 from kadenz.lab.guests import BOOT_S, SLOWDOWN
 from kadenz.lab.holding import held
 from kadenz.lab.job import Job
@@ -39,7 +40,9 @@ class Boots:
         """`failures` receives what went wrong without ending the run."""
         self._job, self._run, self._writer, self._failures = job, run, writer, failures
         self._session = Session(writer, run.label, job.points, job.catalog.benches, run.progress)
-        self._session.scoped = job.instrument == "scope"
+        self._session.scoped = job.instrument in ("scope", "model")
+        model = timing_model(job.name) if job.instrument == "model" else None
+        self._session.with_interval = model is not None and model.has_interval
 
     def measure(self) -> str:
         """Measures every point. Returns "" or why the run is partial.

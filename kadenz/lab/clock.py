@@ -5,7 +5,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from kadenz.config.manifest import ClockClass, ClockEntry, Distribution, Manifest, RecordEntry, Tier
+from kadenz.config.manifest import (
+    ClockClass,
+    ClockEntry,
+    Distribution,
+    Manifest,
+    ModelEntry,
+    RecordEntry,
+    Tier,
+)
 from kadenz.host.clock import RateOverRun
 from kadenz.store import Run
 from kadenz.wire.messages import Hello
@@ -22,8 +30,18 @@ def clock_class(tier: Tier, virtual: str) -> ClockClass:
     return "hosted" if virtual else "hardware"
 
 
-def clock_entry(hello: Hello, tier: Tier, unit: str, virtual: str) -> ClockEntry:
-    """The clock that the target declares. Counted instructions have no rate: their hz is 0."""
+def clock_entry(
+    hello: Hello, tier: Tier, unit: str, virtual: str, model: ModelEntry | None = None
+) -> ClockEntry:
+    """The clock that the target declares. Counted instructions have no rate: their hz is 0.
+
+    With a timing model the clock is the model's.
+    """
+    if model is not None:
+        name = f"model of {model.title}"
+        return ClockEntry(
+            clock_class="cycle-model", name=name, hz=0, bits=64, unit="cycle", model=model
+        )
     kind = clock_class(tier, virtual)
     return ClockEntry(
         clock_class=kind,

@@ -19,8 +19,10 @@ from kadenz.lab import tuning_in_force
 from kadenz.lab.condition import Allowance, Setup
 from kadenz.lab.guests import default_guest, guest_image, guest_target
 from kadenz.targets import rtl_core
+from kadenz.targets import timing_model as timing_models
 from kadenz.targets.base import Target
 from kadenz.targets.process import ProcessTarget
+from kadenz.targets.timing_model import Model
 
 # Listing benchmarks and conformance measure nothing, so they need no right.
 ASKING: frozenset[Allowance] = frozenset({"no-realtime", "idle-states"})
@@ -34,11 +36,11 @@ def image_of(
     if name.tier == "rtl" and rtl is not None:
         rtl_core.build(rtl.core)
     if setup.image is not None:
-        return given_image(name, setup.image, instrument)
+        return given_image(name, setup.image, marks_of(instrument))
     if setup.guest is not None:
         return guest_image(name, setup.guest, extra_bench)
     return build_image(
-        name, instrument, tree=setup.kernel_source, extra_bench=extra_bench, isa=setup.isa
+        name, marks_of(instrument), tree=setup.kernel_source, extra_bench=extra_bench, isa=setup.isa
     )
 
 
@@ -64,10 +66,11 @@ def make_target(name: TargetName, instrument: str, image: Image, setup: Setup) -
     board = inventory.board(name.board)
     tiers = board.tier
     if name.tier == "emulated" and tiers.emulated is not None:
-        if instrument == "scope":
+        if instrument in ("scope", "model"):
             from kadenz.targets.scoped import ScopedQemuTarget
 
-            return ScopedQemuTarget(tiers.emulated, image.elf)
+            model = timing_model(name) if instrument == "model" else None
+            return ScopedQemuTarget(tiers.emulated, image.elf, model)
         from kadenz.targets.qemu import QemuTarget
 
         return QemuTarget(tiers.emulated, image.elf)
@@ -89,12 +92,32 @@ def make_target(name: TargetName, instrument: str, image: Image, setup: Setup) -
 
 def check_instrument(name: TargetName, instrument: str) -> None:
     """UsageError if this target cannot be measured by `instrument`."""
-    offered = [i for i in inventory.board(name.board).instruments if i == "counter" or scoped(name)]
+    offered = instruments(name)
     if instrument not in offered:
         raise UsageError(
             f"{name} cannot be measured with the instrument `{instrument}`",
             remedy=f"It offers {', '.join(offered)}",
         )
+
+
+def instruments(name: TargetName) -> list[str]:
+    """Instruments that can measure this target: `model` where its board names a timing model."""
+    own = inventory.board(name.board).instruments
+    offered: list[str] = [i for i in own if i == "counter" or scoped(name)]
+    return [*offered, "model"] if "scope" in offered and timing_model(name) else offered
+
+
+def timing_model(name: TargetName) -> Model | None:
+    """The timing model of a target with the board's values, if it has one."""
+    emulated = inventory.board(name.board).tier.emulated
+    if name.tier != "emulated" or emulated is None or emulated.model is None:
+        return None
+    return timing_models.model(name.board, emulated.model)
+
+
+def marks_of(instrument: str) -> str:
+    """The instrument that an image is built for: a model watches the marks of the scope."""
+    return "scope" if instrument == "model" else instrument
 
 
 def check_tools(name: TargetName) -> None:

@@ -17,7 +17,7 @@ from kadenz.lab.catalog import Catalog
 from kadenz.lab.clock import clock_entry
 from kadenz.lab.condition import Condition, Setup
 from kadenz.lab.counter import Counter
-from kadenz.lab.execution import clock_unit
+from kadenz.lab.execution import clock_unit, timing_model
 from kadenz.lab.plan import Point
 from kadenz.targets.base import Target
 
@@ -80,7 +80,9 @@ class Job:
         """Its clock, before anything is measured."""
         tier: Tier = self.name.tier  # type: ignore[assignment]  # checked by parse_target
         unit = clock_unit(self.name, inventory.board(self.name.board))
-        return clock_entry(self.catalog.hello, tier, unit, self.host.entry.virtual)
+        model = timing_model(self.name) if self.instrument == "model" else None
+        entry = model.entry if model is not None else None
+        return clock_entry(self.catalog.hello, tier, unit, self.host.entry.virtual, entry)
 
 
 @dataclass

@@ -28,6 +28,7 @@ from kadenz.lab.execution import (
     check_tools,
     image_of,
     make_target,
+    marks_of,
     setup_of,
 )
 from kadenz.lab.given import check_hello, named
@@ -228,7 +229,7 @@ def _catalog(variant: _Variant, own: Sequence[Condition], request: Request) -> C
         for condition in own:
             error = condition.refused(failure)
         raise error from None
-    check_hello(variant.name, image, catalog.hello, request.instrument)
+    check_hello(variant.name, image, catalog.hello, marks_of(request.instrument))
     if not own:
         catalogs.remember(image, catalog)
     return catalog

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kadenz.config.manifest import CUT_OFF, LaneEntry, ProofEntry, RecordEntry
+from kadenz.config.manifest import CUT_OFF, INTERVAL, LaneEntry, ProofEntry, RecordEntry
 from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.store import RunWriter
@@ -57,6 +57,7 @@ class Session:
         self._looked_at = 0.0
         self._waiting: list[tuple[RecordEntry, End | None, Verdict]] = []  # for the scope's trace
         self.scoped = False
+        self.with_interval = False  # samples of a timing model with ranges
         self.stored: Callable[[], None] = lambda: None  # called when a record is in the folder
 
     @property
@@ -85,6 +86,8 @@ class Session:
             proof=ProofEntry(checked=0, failed=0),
             deadline=point.deadline if point else None,
         )
+        if self.with_interval:
+            entry.lanes += [_end_of(lane, kind) for lane in entry.series for kind in INTERVAL]
         self._entries[begin.record] = entry
         self._begun[begin.record] = time.monotonic()
         self._writer.open_record(entry)
@@ -148,10 +151,21 @@ class Session:
                     spans = trace.spans[lane::lanes].clip(max=_SPAN_MAX).astype(np.uint32)
                     self._writer.append(entry.id, lane, spans)
                     self._progress.samples(self._name, entry, lane, spans)
+                self._take_interval(entry, trace)
             elif end is not None and any(lane.taken for lane in end.lanes):
                 verdict = Verdict("invalid", "the scope's trace does not hold this record")
             self._close(entry, end, verdict)
         self._waiting.clear()
+
+    def _take_interval(self, entry: RecordEntry, trace: RecordSpans) -> None:
+        """Enters the least and the most cycles of each span into companions."""
+        lanes = entry.series
+        for place, lane in enumerate(lanes):
+            for kind, values in zip(INTERVAL, trace.interval or (), strict=False):
+                spans = values[place :: len(lanes)].astype(np.uint32)
+                self._writer.append(
+                    entry.id, entry.lanes.index(entry.companions(lane)[kind]), spans
+                )
 
     def lost(self, point: Point, why: str) -> None:
         """Enters a point that the target never mentioned."""
@@ -215,6 +229,22 @@ class Session:
             return {lane.name: its.missed for lane, its in said}
         begun = {lane.name: self._cycles.get((entry.id, lane.name), 0) for lane in entry.series}
         return {lane.name: max(0, begun[lane.name] - lane.taken) for lane in entry.series}
+
+
+def _end_of(lane: LaneEntry, kind: str) -> LaneEntry:
+    """One end of the interval of a lane of samples."""
+    return LaneEntry(
+        name=f"{lane.name}:{kind}",
+        file="",
+        dtype=lane.dtype,
+        planned=lane.planned,
+        taken=0,
+        missed=0,
+        overrun=0,
+        not_measured=lane.planned,
+        companion_of=lane.name,
+        unit="cycle",
+    )
 
 
 def _lane(name: str, begin: Begin) -> LaneEntry:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Converts a scope trace to samples: marks in, spans of instructions out.
+"""Converts a scope trace to samples: marks in, spans of instructions or cycles out.
 
-A trace is a header and events of 12 bytes, little-endian (instruments/scope/README.md): the number
-of instructions executed so far, u64, and the stored mark, u32. A record is enclosed by an opening
+A trace is a header and events, little-endian (instruments/scope/README.md): the count so far, u64,
+and the stored mark, u32. With a timing model the count may be an interval: its upper end, u64,
+follows. A record is enclosed by an opening
 and a closing mark with its number; in it each BEGIN is followed by its END.
 """
 
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from kadenz.errors import TargetFailed
 
 MAGIC = b"KDZSCOPE"
-VERSION = 1
+COUNTS, INTERVALS = 1, 2  # versions
 HEADER_BYTES = 32
 
 # suite/include/kadenz/clock.h
@@ -30,7 +31,9 @@ _NUMBER = 0x0000_FFFF
 # instruments/scope/trace.h
 LAST = 0xFFFF_FFFF
 
-EVENT = np.dtype([("instructions", "<u8"), ("value", "<u4")])
+EVENT = np.dtype([("low", "<u8"), ("value", "<u4")])
+_WIDE = np.dtype([("low", "<u8"), ("value", "<u4"), ("high", "<u8")])
+_EVENTS = {COUNTS: EVENT, INTERVALS: _WIDE}
 _HEADER = np.dtype(
     [
         ("magic", "S8"),
@@ -65,8 +68,9 @@ class Trace:
 
 @dataclass(frozen=True)
 class RecordSpans:
-    """The spans of one record in instructions, in order of measurement.
+    """The spans of one record, in order of measurement: instructions, or cycles of a model.
 
+    `interval` holds the least and the most cycles of each span; `spans` is then the middle.
     `closed` is false if the trace ends inside the record: it was stopped early, and a final BEGIN
     without END is not an error.
     """
@@ -74,6 +78,7 @@ class RecordSpans:
     record: int
     spans: Spans
     closed: bool
+    interval: tuple[Spans, Spans] | None = None
 
 
 def read_trace(path: Path) -> Trace:
@@ -96,17 +101,18 @@ def parse_trace(data: bytes, *, source: str = "trace") -> Trace:
             remedy="Pass the trace that the plugin wrote for this `run.json`",
         )
     header = np.frombuffer(data, dtype=_HEADER, count=1)[0]
-    if int(header["version"]) != VERSION:
+    event = _EVENTS.get(int(header["version"]))
+    if event is None:
         raise ScopeDamaged(
-            f"{source}: trace version {int(header['version'])}; this kadenz reads version "
-            f"{VERSION}",
+            f"{source}: trace version {int(header['version'])}; this kadenz reads versions "
+            f"{COUNTS} and {INTERVALS}",
             remedy="Measure again with this version of kadenz",
         )
-    if int(header["header_bytes"]) != HEADER_BYTES or int(header["event_bytes"]) != EVENT.itemsize:
+    if int(header["header_bytes"]) != HEADER_BYTES or int(header["event_bytes"]) != event.itemsize:
         raise ScopeDamaged(f"{source}: the header does not match its version", remedy=_REPORT)
     body = data[HEADER_BYTES:]
-    whole, rest = divmod(len(body), EVENT.itemsize)
-    events = np.frombuffer(body, dtype=EVENT, count=whole)
+    whole, rest = divmod(len(body), event.itemsize)
+    events = np.frombuffer(body, dtype=event, count=whole)
     complete = whole > 0 and rest == 0 and int(events["value"][-1]) == LAST
     if complete:
         events = events[:-1]
@@ -116,11 +122,11 @@ def parse_trace(data: bytes, *, source: str = "trace") -> Trace:
             f"{source}: the mark that ends a trace is at event {stray[0]} of {events.size}",
             remedy=_REPORT,
         )
-    counts = events["instructions"]
+    counts = events["low"]
     back = np.flatnonzero(counts[1:] < counts[:-1]) if counts.size else stray
     if back.size:
         raise ScopeDamaged(
-            f"{source}: the instruction count runs backwards at event {back[0] + 1}", remedy=_REPORT
+            f"{source}: the count runs backwards at event {back[0] + 1}", remedy=_REPORT
         )
     return Trace(events, int(header["marker"]), complete)
 
@@ -158,9 +164,8 @@ def split_records(trace: Trace, *, source: str = "trace") -> dict[int, RecordSpa
                 remedy=_REPORT,
             )
         inside = trace.events[int(first) + 1 : last]
-        records[number] = RecordSpans(
-            number, _pair(inside, int(first) + 1, number, closed, source), closed
-        )
+        inside = _pair(inside, int(first) + 1, number, closed, source)
+        records[number] = _record(number, inside, closed)
         end_of_previous = last + 1 if closed else values.size
     _check_nothing_between(values, end_of_previous, values.size, source)
     return records
@@ -218,8 +223,21 @@ def _check_nothing_between(values: NDArray[np.uint32], first: int, last: int, so
         )
 
 
-def _pair(inside: Events, offset: int, number: int, closed: bool, source: str) -> Spans:
-    """Spans of one record's events; `offset` is the position of its first event in the trace."""
+def _record(number: int, paired: Events, closed: bool) -> RecordSpans:
+    """The spans of paired events."""
+    low = _spans(paired["low"])
+    if "high" not in (paired.dtype.names or ()):
+        return RecordSpans(number, low, closed)
+    high = _spans(paired["high"])
+    return RecordSpans(number, (low + high) // 2, closed, (low, high))
+
+
+def _spans(counts: NDArray[np.uint64]) -> Spans:
+    return np.asarray(counts[1::2] - counts[0::2], dtype=np.uint64)
+
+
+def _pair(inside: Events, offset: int, number: int, closed: bool, source: str) -> Events:
+    """One record's events, checked to be pairs; `offset` is the position of the first."""
     values = inside["value"]
     expected = np.where(np.arange(values.size) % 2 == 0, BEGIN, END)
     wrong = np.flatnonzero(values != expected)
@@ -241,8 +259,7 @@ def _pair(inside: Events, offset: int, number: int, closed: bool, source: str) -
                 remedy=_REPORT,
             )
         inside = inside[:-1]
-    counts = inside["instructions"]
-    return np.asarray(counts[1::2] - counts[0::2], dtype=np.uint64)
+    return inside
 
 
 def _name(mark: int) -> str:

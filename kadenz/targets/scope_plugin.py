@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scope's QEMU plugin: built once for the QEMU in use, and started with the marker's address.
+"""The scope's QEMU plugins: built once for the QEMU in use, and started with the marker's address.
 
 The plugin (instruments/scope, GPL-2.0-or-later) is compiled on the user's machine against the
 header of the same QEMU version and loaded by QEMU; kadenz itself never links it.
@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -19,7 +20,7 @@ from kadenz import tools
 from kadenz.errors import BuildFailed, ToolMissing
 
 MARKER_SYMBOL = "kdz_scope_marker"
-_SOURCES = ("blocks.c", "blocks.h", "paths.c", "paths.h", "scope.c", "trace.c", "trace.h")
+COUNTING, CHARGING = "count.c", "charge.c"  # the stopwatches: instructions, cycles
 _FLAGS = [
     "-std=c11",
     "-D_GNU_SOURCE",
@@ -34,15 +35,18 @@ _FLAGS = [
 ]
 
 
-def build(source: Path, output: Path, qemu_version: str) -> Path:
-    """Compile the plugin unless `output` holds an up-to-date one; return the library's path.
+def build(source: Path, output: Path, qemu_version: str, *, model: Sequence[Path] = ()) -> Path:
+    """Compile a plugin unless `output` holds an up-to-date one; return the library's path.
 
-    `source` is instruments/scope, `output` a build folder, `qemu_version` "10.0.2". Raises
-    ToolMissing without compiler, header or glib, BuildFailed with the compiler's output.
+    `source` is instruments/scope, `output` a build folder, `qemu_version` "10.0.2". `model` are
+    folders with the C files of a timing model. Raises ToolMissing without compiler, header or
+    glib, BuildFailed with the compiler's output.
     """
+    others = {"marker.c", COUNTING if model else CHARGING}  # of the target, and the other stopwatch
+    files = sorted(f for f in _files([source, *model]) if f.name not in others)
     digest = hashlib.sha256(qemu_version.encode())
-    for name in _SOURCES:
-        digest.update((source / name).read_bytes())
+    for file in files:
+        digest.update(file.read_bytes())
     library = output / f"libkadenz-scope-{digest.hexdigest()[:16]}.so"
     if library.is_file():
         return library
@@ -57,7 +61,8 @@ def build(source: Path, output: Path, qemu_version: str) -> Path:
         "-isystem",
         str(header),
         *_glib_flags(),
-        *(str(source / name) for name in _SOURCES if name.endswith(".c")),
+        *(f"-I{folder}" for folder in (source, *model)),
+        *(str(file) for file in files if file.suffix == ".c"),
         "-o",
         str(part),
     ]
@@ -86,7 +91,7 @@ def marker_address(elf: Path) -> int:
     )
 
 
-def arguments(library: Path, elf: Path, trace: Path) -> list[str]:
+def arguments(library: Path, elf: Path, trace: Path, parameters: Sequence[str] = ()) -> list[str]:
     """Return QEMU's arguments that load the plugin for an image; the trace goes to `trace`."""
     for path in (library, trace):
         if "," in str(path):
@@ -94,7 +99,12 @@ def arguments(library: Path, elf: Path, trace: Path) -> list[str]:
                 f"{path}: QEMU does not accept a path with a comma",
                 remedy="Work in a folder without commas in its name",
             )
-    return ["-plugin", f"{library},marker={marker_address(elf):#x},trace={trace}"]
+    words = [str(library), f"marker={marker_address(elf):#x}", f"trace={trace}", *parameters]
+    return ["-plugin", ",".join(words)]
+
+
+def _files(folders: Sequence[Path]) -> list[Path]:
+    return [file for folder in folders for file in folder.glob("*.[ch]")]
 
 
 def _glib_flags() -> list[str]:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tier `emulated` under the scope: QEMU stamps the marks; the target stores no samples."""
+"""Tier `emulated` under the scope: QEMU stamps the marks; the target stores no samples.
+
+The stamps are instructions, or cycles of a timing model.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +13,23 @@ from kadenz.config import inventory
 from kadenz.config.board import EmulatedTier
 from kadenz.config.manifest import EmulatorEntry
 from kadenz.elf import Elf
-from kadenz.targets import scope, scope_plugin
+from kadenz.targets import scope, scope_plugin, timing_model
 from kadenz.targets.qemu import QemuTarget
+from kadenz.targets.timing_model import Model
 
 
 class ScopedQemuTarget(QemuTarget):
     """A QemuTarget with samples from the scope's trace, available once it is closed."""
 
-    def __init__(self, tier: EmulatedTier, elf: Elf) -> None:
+    def __init__(self, tier: EmulatedTier, elf: Elf, model: Model | None = None) -> None:
         super().__init__(tier, elf)
-        version = tools.version(tier.qemu)
-        build = inventory.build_folder() / "scope"
-        source = inventory.root() / "instruments" / "scope"
-        self._library = scope_plugin.build(source, build, version)
+        self._model = model
+        if model is not None:
+            self._library = timing_model.plugin(model.name, tier.qemu)
+        else:
+            build = inventory.build_folder() / "scope"
+            source = inventory.root() / "instruments" / "scope"
+            self._library = scope_plugin.build(source, build, tools.version(tier.qemu))
         self.records: dict[int, scope.RecordSpans] = {}
 
     def close(self) -> str:
@@ -40,11 +47,15 @@ class ScopedQemuTarget(QemuTarget):
         """The emulator's entry, including the plugin."""
         entry = super().emulator()
         if entry is not None:
-            entry.arguments += ["-plugin", "kadenz-scope"]
+            parameters = self._model.arguments if self._model is not None else []
+            name = f"kadenz-model-{self._model.name}" if self._model is not None else "kadenz-scope"
+            entry.arguments += ["-plugin", ",".join([name, *parameters])]
         return entry
 
     def _command(self, folder: Path | None) -> list[str]:
         command = super()._command(folder)
         if folder is not None:
-            command += scope_plugin.arguments(self._library, self._elf.path, folder / "trace")
+            parameters = self._model.arguments if self._model is not None else []
+            trace = folder / "trace"
+            command += scope_plugin.arguments(self._library, self._elf.path, trace, parameters)
         return command

@@ -27,6 +27,7 @@ FREESTANDING = {
 OFFERED = {
     "kdz_stamp.h": ("suite/include", ("instruments", "arch", "boards")),
     "kdz_core_hz.h": ("arch", ("boards",)),
+    "model.h": ("instruments/scope", ("instruments",)),
 }
 _INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^">]+)[">]', re.MULTILINE)
 _CONDITION = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b.*$", re.MULTILINE)

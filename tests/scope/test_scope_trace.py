@@ -171,7 +171,7 @@ def test_a_count_that_runs_backwards_is_named() -> None:
         (b"", "not a scope trace"),
         (encode([], magic=b"KDZSCOOP"), "not a scope trace"),
         (encode([])[:20], "not a scope trace"),
-        (encode([], version=2), "trace version 2; this kadenz reads version 1"),
+        (encode([], version=3), "trace version 3; this kadenz reads versions 1 and 2"),
         (b"KDZSCOPE" + struct.pack("<IIIIQ", 1, 40, 12, 0, 0), "does not match its version"),
         (b"KDZSCOPE" + struct.pack("<IIIIQ", 1, 32, 16, 0, 0), "does not match its version"),
     ],

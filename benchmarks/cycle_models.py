@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The error of a timing model, and its cost.
+
+The same image runs in QEMU with the model and on the core's Verilog; each span between two stamps
+is compared. The kernel's tick falls elsewhere in QEMU, where time passes in instructions: batches,
+which hold several, are not compared. The cost is the processor time of QEMU with the model, in
+multiples of the counting scope's.
+
+    python benchmarks/cycle_models.py [--samples 200] [--rounds 5]
+
+Prints Markdown for docs/performance.md and docs/explanation/cycle-models.md; exit code 1 when an
+error or a cost is above its limit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from click.testing import CliRunner
+from numpy.typing import NDArray
+
+from kadenz.cli import cli
+from kadenz.cli.folders import find_runs
+from kadenz.config.target_name import parse_target
+from kadenz.images.image import build_image
+from kadenz.lab.condition import Setup
+from kadenz.lab.execution import make_target
+from kadenz.lab.plan import Point, plan_text
+from kadenz.targets.base import Target
+
+CORES = ("ibex",)  # boards with a tier rtl and a model
+BENCHES = (
+    *("micro/task-switch-sampled", "micro/preemption-sampled", "micro/semaphore-shuffle-sampled"),
+    *("micro/message-latency-sampled", "itc/queue", "itc/stream-buffer", "itc/message-buffer"),
+    *("itc/semaphore-binary", "itc/semaphore-counting", "itc/mutex"),
+    *("irq/to-handler", "irq/to-task"),
+)
+MEDIAN_LIMIT, LARGEST_LIMIT = 0.01, 0.03
+TICK_SPREAD = 0.05  # between the shortest and the longest tick, of their mean
+COSTS = ("freertos/ibex@emulated",)  # targets with a model
+ITERATIONS = 50_000
+BATCHES = 20
+COST_LIMIT = 2.0
+
+Floats = NDArray[np.float64]
+
+
+def spans(target: str, instrument: str, samples: int) -> dict[str, Floats]:
+    """Every span of a run, by benchmark and parameters."""
+    words = ["run", *BENCHES, "--target", target, "--instrument", instrument]
+    words += ["--set", f"samples={samples}", "--timeout", "120"]
+    with tempfile.TemporaryDirectory() as folder:
+        answer = CliRunner().invoke(cli, [*words, "--output", folder], standalone_mode=False)
+        if answer.exception is not None or answer.return_value != 0:
+            sys.exit(f"{target}: {answer.output}")
+        (run,) = find_runs([Path(folder)])
+        return {
+            record.bench: run.samples(record, 0).astype(float)
+            for record in run.manifest.records
+            if record.bench in BENCHES and record.status == "ok"
+        }
+
+
+def errors(board: str, samples: int) -> bool:
+    """Prints the errors of a board's model; whether they are within the limits."""
+    model = spans(f"freertos/{board}@emulated", "model", samples)
+    exact = spans(f"freertos/{board}@rtl", "scope", samples)
+    compared = _without_ticks(model, exact)
+    print(f"\n| {board} | spans | median, Verilog | p5 | median error | p95 | largest |")
+    print("|---|---|---|---|---|---|---|")
+    every: list[Floats] = []
+    for bench, found in compared.items():
+        every.append(found)
+        print(_row(f"`{bench}`", found, f"{np.median(exact[bench]):,.0f}"))
+    whole = np.concatenate(every)
+    print(_row("all", whole, ""))
+    size = np.abs(whole)
+    return bool(np.median(size) < MEDIAN_LIMIT and size.max() <= LARGEST_LIMIT)
+
+
+def _without_ticks(model: dict[str, Floats], exact: dict[str, Floats]) -> dict[str, Floats]:
+    """The errors of spans without a tick: one that only one side has adds the same number of cycles
+    to any span.
+    """
+    apart = {bench: model[bench] - theirs for bench, theirs in exact.items()}
+    far = {bench: np.abs(apart[bench]) > LARGEST_LIMIT * exact[bench] for bench in exact}
+    cycles = np.concatenate([np.abs(apart[bench][far[bench]]) for bench in exact])
+    if cycles.size and np.ptp(cycles) > TICK_SPREAD * cycles.mean():
+        return {bench: apart[bench] / theirs for bench, theirs in exact.items()}  # no ticks
+    if cycles.size:
+        print(
+            f"\nLeft out: {cycles.size} spans with a tick on one side, {cycles.mean():.0f} cycles"
+        )
+    return {bench: (apart[bench] / exact[bench])[~far[bench]] for bench in exact}
+
+
+def _row(name: str, found: Floats, median: str) -> str:
+    low, middle, high = np.percentile(found, [5, 50, 95])
+    largest = found[np.argmax(np.abs(found))]
+    shares = " | ".join(f"{value:+.2%}" for value in (low, middle, high, largest))
+    return f"| {name} | {found.size} | {median} | {shares} |"
+
+
+def _seconds(target: Target, plan: str) -> float:
+    """Processor time of one execution."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    target.open(plan)
+    while target.read(1.0) is not None:
+        pass
+    target.close()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def cost(target: str, iterations: int, rounds: int) -> bool:
+    """Prints what a model costs; whether it is within the limit."""
+    name = parse_target(target)
+    image = build_image(name, "scope")
+    plan = plan_text([Point(10, "micro/task-switch", BATCHES, params={"iterations": iterations})])
+    took: dict[str, list[float]] = {"scope": [], "model": []}
+    for _ in range(rounds):
+        for instrument, seconds in took.items():
+            seconds.append(_seconds(make_target(name, instrument, image, Setup()), plan))
+    best = {instrument: min(seconds) for instrument, seconds in took.items()}
+    ratio = best["model"] / best["scope"]
+    print(f"| `{target}` | {best['scope']:.2f} | {best['model']:.2f} | {ratio:.2f} |")
+    return ratio <= COST_LIMIT
+
+
+def main() -> int:
+    """Prints both tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--samples", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--iterations", type=int, default=ITERATIONS)
+    options = parser.parse_args()
+    passed = [errors(board, options.samples) for board in CORES]
+    print(
+        "\n| processor time, s, best of the rounds | counting | model | ratio |\n|---|---|---|---|"
+    )
+    passed += [cost(target, options.iterations, options.rounds) for target in COSTS]
+    return 0 if all(passed) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

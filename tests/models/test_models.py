@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Timing models: cycles that the manual gives, the same as those of the Verilog."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from kadenz import tools
+from kadenz.cli import cli
+from kadenz.cli.folders import find_runs
+from kadenz.config.board import TimingModel
+from kadenz.errors import ConfigError, UsageError
+from kadenz.store import Run
+from kadenz.targets import rtl_core, scope_plugin, timing_model
+from kadenz.targets.scope import RecordSpans, read_trace, split_records
+from tests.scope.emulator import RISCV, Machine, command
+
+pytestmark = pytest.mark.emulated
+HERE = Path(__file__).parent
+
+# Counted by hand in the comments of programs/known-cycles.riscv.S.
+IBEX = [2, 12, 22, 22, 32, 42, 372, 22, 32, 12, 401, 12, 12, 32, 12, 22, 132, 52, 144]
+
+
+def kadenz(*words: str) -> Result:
+    return CliRunner().invoke(cli, list(words), standalone_mode=False)
+
+
+def assemble(machine: Machine, flags: list[str], folder: Path) -> Path:
+    elf = folder / "known-cycles.elf"
+    source = HERE / "programs" / f"known-cycles.{machine.suffix}.S"
+    compiler = str(tools.require(machine.compiler))
+    subprocess.run([compiler, "-nostdlib", *flags, str(source), "-o", str(elf)], check=True)
+    return elf
+
+
+def modelled(
+    machine: Machine, model: str, elf: Path, folder: Path, *parameters: str
+) -> tuple[RecordSpans, str]:
+    """Record 7 of a program under a model, and what the plugin said."""
+    library = timing_model.plugin(model, machine.emulator)
+    trace = folder / f"{model}.trace"
+    arguments = scope_plugin.arguments(library, elf, trace, parameters)
+    answer = subprocess.run(
+        command(machine, elf, arguments), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert answer.returncode == 0, answer.stderr
+    return split_records(read_trace(trace))[7], answer.stderr
+
+
+@pytest.fixture(scope="module")
+def ibex_elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    flags = ["-march=rv32im_zicsr_zifencei", "-mabi=ilp32", "-Wl,-N", "-Wl,--no-warn-rwx-segments"]
+    flags += ["-Wl,-Ttext=0x80000000", "-Wl,-Tbss=0x80040000"]
+    return assemble(RISCV, flags, tmp_path_factory.mktemp("elf"))
+
+
+def test_ibex_costs_what_its_manual_says(ibex_elf: Path, tmp_path: Path) -> None:
+    record, _ = modelled(RISCV, "ibex", ibex_elf, tmp_path)
+    assert record.spans.tolist() == IBEX
+    assert record.interval is None
+
+
+def test_traps_that_are_entered_are_left(ibex_elf: Path, tmp_path: Path) -> None:
+    _, said = modelled(RISCV, "ibex", ibex_elf, tmp_path)
+    assert "15 traps entered, 15 left" in said  # ten calls, five interrupts
+
+
+def test_the_verilog_agrees_with_the_count_by_hand(ibex_elf: Path, tmp_path: Path) -> None:
+    core, trace = rtl_core.build("ibex"), tmp_path / "rtl.trace"
+    words = ["--elf", str(ibex_elf), "--trace", str(trace), "--cycle-limit", "1000000"]
+    words += ["--watch", hex(scope_plugin.marker_address(ibex_elf))]
+    for memory in ("rom:0x80000000:0x40000:0", "ram:0x80040000:0x40000:0"):
+        words += ["--memory", memory]
+    subprocess.run([str(core.program), *words], check=True, timeout=60)
+    assert split_records(read_trace(trace))[7].spans.tolist() == IBEX
+
+
+BENCHES = (
+    *("micro/task-switch-sampled", "micro/message-latency-sampled", "itc/semaphore-binary"),
+    *("itc/message-buffer", "irq/to-handler", "irq/to-task"),
+)
+
+
+def _run(output: Path, *words: str) -> Run:
+    answer = kadenz("run", *BENCHES, "--set", "samples=12", "--output", str(output), *words)
+    assert answer.exception is None and answer.return_value == 0, answer.output
+    (run,) = find_runs([output])
+    return run
+
+
+@pytest.fixture(scope="module")
+def ibex_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    words = ("--target", "freertos/ibex@emulated", "--instrument", "model")
+    return _run(tmp_path_factory.mktemp("model"), *words)
+
+
+def test_every_span_is_within_three_percent_of_the_verilog(ibex_run: Run, tmp_path: Path) -> None:
+    exact = _run(tmp_path, "--target", "freertos/ibex@rtl", "--instrument", "scope")
+    records = {record.bench: record for record in exact.manifest.records}
+    errors = []
+    for record in ibex_run.manifest.records:
+        if record.bench in BENCHES:
+            ours = ibex_run.samples(record, 0).astype(float)
+            theirs = exact.samples(records[record.bench], 0).astype(float)
+            assert ours.size == theirs.size == 12
+            errors += list(ours / theirs - 1.0)
+    assert len(errors) == 12 * len(BENCHES)
+    assert np.median(np.abs(errors)) < 0.01
+    assert np.max(np.abs(errors)) <= 0.03
+
+
+def test_a_run_says_which_model_gave_its_cycles(ibex_run: Run) -> None:
+    clock = ibex_run.manifest.clock
+    assert (clock.clock_class, clock.unit, clock.hz) == ("cycle-model", "cycle", 0)
+    assert clock.model is not None and clock.model.name == "ibex"
+    assert ibex_run.manifest.target.instrument == "model"
+    assert ibex_run.manifest.emulator is not None
+    assert "kadenz-model-ibex" in ibex_run.manifest.emulator.arguments
+
+
+def test_a_target_without_a_model_is_refused_with_what_it_offers() -> None:
+    answer = kadenz("run", "itc/queue", "--target", "freertos/ibex@rtl", "--instrument", "model")
+    assert isinstance(answer.exception, UsageError)
+    assert answer.exception.remedy == "It offers counter, scope"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (TimingModel(name="ibexx"), "no model `ibexx`"),
+        (TimingModel(name="ibex", parameters={"wait": 1}), "has no parameter `wait`"),
+    ],
+)
+def test_a_wrong_model_in_board_toml_is_named(given: TimingModel, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        timing_model.model("ibex", given)
