@@ -12,6 +12,7 @@ display. A figure that cannot be computed is missing, and `gaps` gives the reaso
     trace, kept_traces   who held the processor before a late wake-up, from the kernel's trace
     sweeps          the same benchmark over message sizes, with its fit
     batches         (batch - empty loop) / iterations
+    breakdown       where a task set misses its first deadline
     counted         operations counted in windows of time
     differences     configuration differences between runs
     comparing       two sides of runs, compared point by point

@@ -108,6 +108,24 @@ class BatchResult:
 
 
 @dataclass(frozen=True)
+class BreakdownResult:
+    """Where a task set misses its first deadline, by the probes of `hartstone/`.
+
+    Utilisations are shares of the processor; a step is what the experiment changed. `kept` is the
+    last probe without a miss and `missed` the first one with: the breakdown is between them. None
+    if even the baseline missed, or if nothing did.
+    """
+
+    probes: int
+    baseline: float
+    kept_step: int | None
+    kept: float | None
+    missed_step: int | None
+    missed: float | None
+    contradictions: int  # probes that met their deadlines at or above a step that missed
+
+
+@dataclass(frozen=True)
 class CountedResult:
     """Operations counted in windows: of all windows together, and the extremes of single ones.
 
@@ -135,6 +153,7 @@ class RecordResult(OfRecord):
     pooled: Pooled | None = None
     batch: BatchResult | None = None
     counted: CountedResult | None = None
+    breakdown: BreakdownResult | None = None
     misses: Misses | None = None  # of all lanes together
     notes: tuple[str, ...] = ()
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kadenz.analysis.batches import ITERATIONS, batch_lanes, batch_result
+from kadenz.analysis.breakdown import breakdown_of
 from kadenz.analysis.counted import counted_of
 from kadenz.analysis.deadlines import PERIOD, Asked, Misses, misses_of
 from kadenz.analysis.jitter import EDGES, JitterResult, jitter_of_record
@@ -115,6 +116,7 @@ def _record(run: Run, entry: RecordEntry, worst: Worst, deadlines: Sequence[Aske
         pooled=_pool(sorted_lanes, entry) if batch is None and len(sorted_lanes) > 1 else None,
         batch=batch,
         counted=counted_of(run, entry),
+        breakdown=breakdown_of(run, entry),
         misses=misses_of([(run, entry, counted)], deadlines),
         notes=tuple(_notes(entry)),
     )

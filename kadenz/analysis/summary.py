@@ -6,6 +6,7 @@ Figures are in the unit that the row names; missing figures are None, and `gaps`
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from kadenz.analysis.deadlines import Misses
@@ -205,6 +206,8 @@ def _figures(record: RecordResult, lane: LaneResult) -> Row:
             "per_operation_low": unit.figure(counted.low),
             "per_operation_high": unit.figure(counted.high),
         }
+    if record.breakdown is not None:
+        figures["breakdown"] = asdict(record.breakdown)
     if record.batch is not None and lane is record.main:
         batch = record.batch
         figures |= {

@@ -29,6 +29,8 @@ COMPANION_UNITS = {
     "begin-core": "core",  # from 0: of the thread that took the sample's first stamp, or slept
     "end-core": "core",  # of the one that took its last
     "since": "ticks",  # of the clock, since the previous sample began
+    "step": "step",  # of an experiment, from its baseline
+    "window": "ticks",  # of the run's clock: how long a probe lasts
     "steal": "jiffies",  # of 1/100 s, USER_HZ of /proc/stat
 }
 

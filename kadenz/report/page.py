@@ -46,6 +46,7 @@ _FAMILIES = (
     ("inversion", "Priority inversion"),
     ("rhealstone", "Rhealstone's six"),
     ("thread-metric", "Thread-Metric's eight"),
+    ("hartstone", "Hartstone's series"),
     ("cyclic", "Periodic work"),
     ("clock", "Clock benchmarks"),
 )

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from kadenz.report import rhealstone, thread_metric
+from kadenz.report import hartstone, rhealstone, thread_metric
 from kadenz.report.table import Table
 from kadenz.report.tables import Named
 
 TABLES: Mapping[str, Callable[[Named], Table | None]] = {
     "rhealstone": rhealstone.table,
     "thread-metric": thread_metric.table,
+    "hartstone": hartstone.table,
 }

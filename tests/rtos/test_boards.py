@@ -62,6 +62,11 @@ thread-metric/synchronization id=52 samples=3 window_us=2000
 thread-metric/synchronization-sampled id=53 samples=60
 thread-metric/memory id=54 samples=3 window_us=2000
 thread-metric/memory-sampled id=55 samples=60
+hartstone/ph id=60 samples=3 period_us=4000 cycles=1
+hartstone/pn id=61 samples=3 period_us=4000 cycles=1
+hartstone/ah id=62 samples=3 period_us=4000 cycles=1
+hartstone/sh id=63 samples=3 period_us=4000 cycles=1
+hartstone/sa id=64 samples=3 period_us=4000 cycles=1
 end
 """
 

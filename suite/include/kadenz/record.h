@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #ifndef KDZ_LANES_MAX
-#define KDZ_LANES_MAX 2 /* the board's build raises it: one lane a core for cyclic/ */
+#define KDZ_LANES_MAX 4 /* the board's build raises it: one lane a core for cyclic/ */
 #endif
 
 /* Behind a structure that one thread writes while threads on other cores write its neighbours: a

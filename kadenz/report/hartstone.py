@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hartstone's breakdown points as a table."""
+
+from __future__ import annotations
+
+from kadenz.analysis.breakdown import FAMILY
+from kadenz.analysis.results import BreakdownResult, RecordResult
+from kadenz.report import digits
+from kadenz.report.table import Cell, Table, words
+from kadenz.report.tables import Named
+
+NOTES = (
+    "Utilisation: processor time that the tasks ask for over the length of a probe. The first "
+    "deadline is missed between the two columns; what the kernel itself takes is not in them.",
+    "A step is what the experiment changed since the baseline: ticks taken off the fastest period, "
+    "or off all of them; 4096ths of the way to 5/4 of the processor; tasks added.",
+)
+
+
+def table(runs: Named) -> Table | None:
+    """A row per record of `hartstone/` with a breakdown; None without one."""
+    rows = [
+        _row(label, record, record.breakdown)
+        for label, run in runs
+        for record in run.records
+        if record.breakdown is not None
+    ]
+    if not rows:
+        return None
+    return Table(
+        name="hartstone",
+        title="Hartstone: the first missed deadline",
+        columns=(
+            "Target",
+            "Series",
+            "Experiment",
+            "Baseline",
+            "Met up to",
+            "Missed from",
+            "Steps",
+            "Probes",
+            "Remark",
+        ),
+        rows=tuple(rows),
+        numeric=frozenset({3, 4, 5, 7}),
+        notes=NOTES,
+    )
+
+
+def _row(label: str, record: RecordResult, found: BreakdownResult) -> tuple[Cell, ...]:
+    steps = [str(one) for one in (found.kept_step, found.missed_step) if one is not None]
+    return (
+        words(label),
+        words(record.bench.removeprefix(FAMILY).upper()),
+        words(str(record.params.get("experiment", ""))),
+        _percent(found.baseline),
+        _percent(found.kept),
+        _percent(found.missed),
+        words(" to ".join(steps)),
+        Cell(str(found.probes), found.probes),
+        words(_remark(found)),
+    )
+
+
+def _remark(found: BreakdownResult) -> str:
+    if found.kept is None:
+        return "the baseline misses deadlines"
+    if found.missed is None:
+        return "no deadline was missed"
+    if found.contradictions:
+        return f"{found.contradictions} probes above the first miss met every deadline"
+    return ""
+
+
+def _percent(share: float | None) -> Cell:
+    return Cell(digits.ABSENT) if share is None else Cell(f"{100 * share:.2f} %", 100 * share)

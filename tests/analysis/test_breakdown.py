@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hartstone's breakdown from its probes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kadenz.analysis import analyse
+from kadenz.analysis.results import BreakdownResult
+from kadenz.report import suites
+from kadenz.store import read_run
+from tests.synthetic import LINUX, Point, manifest, write_run
+
+WINDOW = 1_000_000
+
+
+def probed(folder: Path, probes: list[tuple[int, int, int]]) -> BreakdownResult:
+    """`probes`: step, misses, per cent asked."""
+    step, misses, asked = (np.array(each, np.uint32) for each in zip(*probes, strict=True))
+    lanes = {
+        "all": asked * np.uint32(WINDOW // 100),
+        "all:step": step,
+        "all:misses": misses,
+        "all:window": np.full(step.size, WINDOW, np.uint32),
+    }
+    point = Point("hartstone/ph", lanes, {"cycles": 1})
+    result = analyse(read_run(write_run(folder, manifest(LINUX), [point])))
+    table = suites.TABLES["hartstone"]([("A", result)])
+    assert table is not None and len(table.rows) == 1
+    found = result.records[0].breakdown
+    assert found is not None
+    return found
+
+
+def test_the_breakdown_is_between_the_last_met_and_the_first_missed(tmp_path: Path) -> None:
+    found = probed(tmp_path, [(0, 0, 25), (16, 3, 125), (8, 0, 75), (12, 1, 100), (10, 0, 88)])
+    assert (found.kept_step, found.missed_step) == (10, 12)
+    assert (found.baseline, found.kept, found.missed) == (0.25, 0.88, 1.0)
+    assert found.contradictions == 0
+
+
+def test_without_a_miss_there_is_no_upper_end(tmp_path: Path) -> None:
+    found = probed(tmp_path, [(0, 0, 25), (16, 0, 90)])
+    assert (found.kept, found.missed) == (0.9, None)
+
+
+def test_a_baseline_that_misses_has_no_lower_end(tmp_path: Path) -> None:
+    found = probed(tmp_path, [(0, 2, 25), (0, 2, 25)])
+    assert (found.kept, found.missed) == (None, 0.25)
+
+
+@pytest.mark.parametrize("step", [12, 14])
+def test_a_met_probe_above_a_miss_is_counted_not_believed(tmp_path: Path, step: int) -> None:
+    found = probed(tmp_path, [(0, 0, 25), (12, 1, 100), (8, 0, 75), (step, 0, 99)])
+    assert (found.kept_step, found.missed_step, found.contradictions) == (8, 12, 1)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hartstone on the emulated boards: the breakdown is where arithmetic puts it, and repeats."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kadenz.wire.messages import End
+from tests.rtos.images import BOARDS, Said, boot, build
+
+pytestmark = pytest.mark.emulated
+
+PLAN = "hartstone/ph id={id} samples=10 period_us=4000 cycles=1\n"
+
+
+def probes(said: Said, record: int) -> tuple[list[int], list[bool], list[float]]:
+    """Steps, whether a deadline was missed, and utilisation, of each probe."""
+    asked, step, misses, window = (said.samples[record, lane] for lane in range(4))
+    return step.tolist(), (misses > 0).tolist(), (asked / window).tolist()
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_breakdown_is_found_twice_the_same(board: str) -> None:
+    said = boot(build(board), board, PLAN.format(id=1) + PLAN.format(id=2) + "end\n")
+    assert [end.status for end in said.all(End)] == ["ok", "ok"]
+    first, second = probes(said, 1), probes(said, 2)
+    assert first[:2] == second[:2]
+    step, missed, used = first
+    assert (step[0], missed[0]) == (0, False) and (step[1], missed[1]) == (4096, True)
+    kept = max(u for u, late in zip(used, missed, strict=True) if not late)
+    late = min(u for u, late in zip(used, missed, strict=True) if late)
+    # Harmonic tasks under rate-monotonic ranks are schedulable up to the whole processor (Liu and
+    # Layland 1973); the kernel takes a little of it.
+    assert 0.97 < kept < late
+    assert kept < 1.0
+    assert late - kept < 0.01
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_tasks_are_added_until_the_processor_is_full(board: str) -> None:
+    """Five tasks of 15 % each: the first added one fits, the second does not."""
+    said = boot(
+        build(board),
+        board,
+        "hartstone/ph id=1 samples=4 period_us=4000 cycles=1 experiment=tasks "
+        "utilization_permille=750 added_max=2\nend\n",
+    )
+    step, missed, used = probes(said, 1)
+    assert list(zip(step, missed, strict=True))[:3] == [(0, False), (2, True), (1, False)]
+    assert np.allclose(used[:3], [0.75, 1.05, 0.9], atol=0.01)
+
+
+def test_a_set_that_does_not_fit_the_pool_is_no_breakdown() -> None:
+    said = boot(
+        build("hifive1-revb"),
+        "hifive1-revb",
+        "hartstone/ah id=1 samples=3 period_us=4000 cycles=1 experiment=tasks added_max=5 "
+        "utilization_permille=100\nend\n",
+    )
+    (end,) = said.all(End)
+    assert end.status == "invalid"
+    assert "could not create all tasks" in end.reason
