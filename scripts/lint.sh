@@ -85,4 +85,4 @@ if [ "${#failed[@]}" -gt 0 ]; then
     printf 'lint: FAILED: %s\n' "${failed[*]}"
     exit 1
 fi
-echo "lint: all passed"
+echo "lint: all passed after $SECONDS s"

@@ -17,16 +17,16 @@ mkdir -p "$LOGS"
 failed=()
 summary=()
 
-# step NAME CLOSING-LINE-PATTERN COMMAND...: shows and keeps the output, and the closing line of it.
+# step NAME CLOSING-LINE-PATTERN COMMAND...: shows and keeps the output, its closing line and the seconds.
 step() {
-    local name="$1" pattern="$2" log="$LOGS/$1.log" closing
+    local name="$1" pattern="$2" log="$LOGS/$1.log" begun="$SECONDS" closing
     shift 2
     printf '\n== %s: %s\n' "$name" "$*"
     if ! "$@" 2>&1 | tee "$log"; then
         failed+=("$name")
     fi
     closing="$(grep -E "$pattern" "$log" | tail -n 1 || true)"
-    summary+=("$(printf '%-8s %s' "$name" "${closing:-no closing line: see $log}")")
+    summary+=("$(printf '%-8s %4d s  %s' "$name" "$((SECONDS - begun))" "${closing:-no closing line: see $log}")")
     # A runner that ran nothing has not passed.
     [ -n "$closing" ] || failed+=("$name (no closing line)")
 }
