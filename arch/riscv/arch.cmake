@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # RISC-V, machine mode: start-up, exceptions, and mcycle as the clock of the instrument `counter`.
 # A kernel may own reset (KDZ_KERNEL_OWNS_RESET): it defines _start and does what start.S does.
-# A core without the direct mode of mtvec sets it to `vectored`.
+# A core without the direct mode of mtvec sets KDZ_BOARD_TRAPS to `vectored`. KDZ_BOARD_CORES: several.
 if(NOT DEFINED KDZ_BOARD_TRAPS)
     set(KDZ_BOARD_TRAPS direct)
 endif()
 target_sources(kadenz-suite PRIVATE
     $<$<NOT:$<BOOL:$<TARGET_PROPERTY:kadenz-suite,KDZ_KERNEL_OWNS_RESET>>>:${CMAKE_CURRENT_LIST_DIR}/start.S>
     ${CMAKE_CURRENT_LIST_DIR}/trap.S
-    ${CMAKE_CURRENT_LIST_DIR}/atomics.c
+    ${CMAKE_CURRENT_LIST_DIR}/atomics$<$<BOOL:${KDZ_BOARD_CORES}>:_cores>.c
     ${CMAKE_CURRENT_LIST_DIR}/traps_${KDZ_BOARD_TRAPS}.S
     ${CMAKE_CURRENT_LIST_DIR}/exception.c
     ${CMAKE_CURRENT_LIST_DIR}/halt.c

@@ -2,7 +2,7 @@
  *
  * A core with memory, SiFive's CLINT and test finisher, and a 16550: QEMU's machine `virt`, and the
  * bench of instruments/rtl. A board of such a core gives the addresses and a linker script. The
- * software interrupt is in one_core.c or cores.c.
+ * software interrupt and output are in one_core.c or cores.c.
  */
 #include "kadenz/board.h"
 
@@ -10,7 +10,6 @@
 
 #define REGISTER(address) (*(volatile uint32_t *)(address))
 #define CLINT_MSIP REGISTER(KDZ_SOFTCORE_CLINT)
-#define UART_TRANSMIT (*(volatile uint8_t *)KDZ_SOFTCORE_UART)
 #define FINISHER REGISTER(KDZ_SOFTCORE_FINISHER)
 #define FINISH_PASS 0x5555u
 #define FINISH_FAIL 0x3333u
@@ -34,14 +33,6 @@ void kdz_board_init(void)
 uint32_t kdz_board_timer_hz(void)
 {
     return KDZ_BOARD_TIMER_HZ;
-}
-
-/* The transmitter is always ready: on the bench a byte takes one store, in QEMU as well. */
-void kdz_console_write(const uint8_t *bytes, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        UART_TRANSMIT = bytes[i];
-    }
 }
 
 int kdz_console_read(void)

@@ -7,6 +7,7 @@
 #include "kadenz/cores.h"
 #include "kadenz/board.h"
 
+#define UART_TRANSMIT (*(volatile uint8_t *)KDZ_SOFTCORE_UART)
 #define CLINT_MSIP(core) (((volatile uint32_t *)KDZ_SOFTCORE_CLINT)[core])
 #define LOCK(number) (((volatile uint32_t *)KDZ_SOFTCORE_LOCKS)[number])
 
@@ -53,6 +54,46 @@ void kdz_cores_begin(void)
     kdz_board_irq_acknowledge();
     entry_of_next = NULL;
     entry();
+}
+
+/* ---- output, and the end --------------------------------------------------------------------- */
+#define NOBODY UINT8_MAX
+#define SPEAKER_LOCK (KDZ_CORE_LOCKS - 1u) /* of the board itself; taken once */
+#define STOP_TURNS 10000u                  /* a core with its interrupts off is not waited for */
+
+static volatile uint8_t speaker = NOBODY; /* the core that reports a fault */
+static volatile bool stopped[KDZ_SOFTCORE_CORES];
+
+/* A core ends here when another one reports a fault. */
+static void give_way(uint8_t core)
+{
+    while (speaker != NOBODY && speaker != core) {
+        stopped[core] = true;
+    }
+}
+
+void kdz_console_write(const uint8_t *bytes, size_t count)
+{
+    const uint8_t core = kdz_core_id();
+
+    for (size_t i = 0; i < count; i++) {
+        give_way(core);
+        UART_TRANSMIT = bytes[i];
+    }
+}
+
+void kdz_board_last_words(void)
+{
+    if (speaker == kdz_core_id()) {
+        return;
+    }
+    kdz_core_lock(SPEAKER_LOCK);
+    speaker = kdz_core_id();
+    for (uint8_t core = 0; core < KDZ_SOFTCORE_CORES; core++) {
+        for (uint32_t turn = 0; core != speaker && !stopped[core] && turn < STOP_TURNS; turn++) {
+            kdz_core_call(core);
+        }
+    }
 }
 
 /* ---- locks ----------------------------------------------------------------------------------- */
@@ -111,6 +152,7 @@ struct kdz_core_reasons kdz_core_answer(void)
 
     /* First: a reason that comes after it is looked at has an interrupt of its own. */
     kdz_board_irq_acknowledge();
+    give_way(core);
     why.called = take(&reasons[core].called);
     why.raised = take(&reasons[core].raised);
     return why;

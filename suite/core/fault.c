@@ -47,7 +47,8 @@ static atomic_flag dying = ATOMIC_FLAG_INIT;
 _Noreturn void kdz_fault(const char *kind, const char *message,
                          const struct kdz_register *registers, size_t count)
 {
-    if (atomic_flag_test_and_set(&dying)) {
+    kdz_board_last_words();
+    if (atomic_flag_test_and_set(&dying)) { /* a fault of the report */
         kdz_board_halt(EXIT_FAILED);
     }
     kdz_wire_break(); /* the fault may have come in the middle of another frame */

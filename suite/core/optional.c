@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The calls that a port may leave out. What it does not have it does not register, so no benchmark
- * gets here.
+ * The calls that a port or a board may leave out. What it does not have it does not register, so no
+ * benchmark gets here.
  */
+#include "kadenz/board.h"
 #include "kadenz/clock.h"
 #include "kadenz/observe.h"
 #include "kadenz/thread_options.h"
@@ -139,6 +140,12 @@ DEFAULT const struct kdz_context_ops *kdz_context(uint32_t level)
 DEFAULT const struct kdz_trace_ops *kdz_trace(void)
 {
     return NULL;
+}
+
+/* ---- board.h --------------------------------------------------------------------------------- */
+DEFAULT void kdz_board_last_words(void)
+{
+    /* There is no other core. */
 }
 
 /* ---- clock.h --------------------------------------------------------------------------------- */

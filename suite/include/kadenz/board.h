@@ -27,6 +27,8 @@ uint32_t kdz_board_timer_hz(void);
 /* ---- console: bytes both ways, polled, usable from a fault handler ----------------------------
  */
 void kdz_console_write(const uint8_t *bytes, size_t count);
+/* Before a fault is reported: stops the other cores. Boards with one core leave it out. */
+void kdz_board_last_words(void);
 int kdz_console_read(void); /* the next byte, or -1 when there is none yet */
 
 /* The plan (what to run, see docs/reference/plan.md) when it was placed in memory beforehand: a

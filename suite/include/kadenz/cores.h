@@ -19,8 +19,8 @@ uint8_t kdz_core_id(void);
 void kdz_core_start(uint8_t core, void (*entry)(void), void *stack_top);
 
 /* ---- locks between cores ---------------------------------------------------------------------
- * KDZ_CORE_LOCKS of them, free at first. A core that waits spins, so interrupts are off from before
- * the lock until after the unlock. Not recursive. */
+ * KDZ_CORE_LOCKS of them, the last two for board and architecture, free at first. A core that waits
+ * spins, so interrupts are off from before the lock until after the unlock. Not recursive. */
 #define KDZ_CORE_LOCKS 4u
 void kdz_core_lock(uint8_t lock);
 void kdz_core_unlock(uint8_t lock);
