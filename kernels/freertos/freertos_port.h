@@ -40,6 +40,15 @@ struct kdz_isr {
     BaseType_t woken;
 };
 
+/* ---- one_core.c, several_cores.c --------------------------------------------------------------
+ */
+/* A task that calls `run` with `thread`, and is put into it before it runs. */
+BaseType_t kdz_freertos_create_task(const struct kdz_thread_spec *spec, uint16_t stack_words,
+                                    TaskFunction_t run, struct thread *thread);
+/* The end of the calling task: tells the joiner, which deletes it. */
+_Noreturn void kdz_freertos_end_task(struct thread *self);
+void kdz_freertos_delete_task(TaskHandle_t task);
+
 /* Reports a stack overflow, and does not return, when the thread has no word of stack unused. */
 void kdz_freertos_check_stack(kdz_handle thread);
 

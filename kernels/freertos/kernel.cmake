@@ -36,9 +36,7 @@ target_link_libraries(freertos PUBLIC kadenz-board)
 target_compile_definitions(freertos PUBLIC
     KDZ_FREERTOS_CHECKS=$<BOOL:${KDZ_FREERTOS_CHECKS}>)
 target_include_directories(freertos SYSTEM PUBLIC ${freertos}/include)
-target_include_directories(freertos PUBLIC
-    ${CMAKE_CURRENT_LIST_DIR}/include
-    ${CMAKE_CURRENT_LIST_DIR}/${KDZ_BOARD_ARCH})
+target_include_directories(freertos PUBLIC ${CMAKE_CURRENT_LIST_DIR}/include)
 
 target_sources(kadenz-suite PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/threads.c
@@ -62,4 +60,14 @@ else()
     target_compile_definitions(freertos PUBLIC INCLUDE_vTaskDelayUntil=1)
 endif()
 
-include(${CMAKE_CURRENT_LIST_DIR}/${KDZ_BOARD_ARCH}/${KDZ_BOARD_ARCH}.cmake)
+# The kernel for one core, or the SMP kernel on a board with several (cores.h).
+if(KDZ_BOARD_CORES)
+    target_sources(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/several_cores.c)
+    target_compile_definitions(kadenz-suite PRIVATE KDZ_FREERTOS_STACK_CHECK="end of the thread")
+    include(${CMAKE_CURRENT_LIST_DIR}/${KDZ_BOARD_ARCH}/smp/smp.cmake)
+else()
+    target_sources(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/one_core.c)
+    target_compile_definitions(kadenz-suite PRIVATE KDZ_FREERTOS_STACK_CHECK="idle thread")
+    target_include_directories(freertos PUBLIC ${CMAKE_CURRENT_LIST_DIR}/${KDZ_BOARD_ARCH})
+    include(${CMAKE_CURRENT_LIST_DIR}/${KDZ_BOARD_ARCH}/${KDZ_BOARD_ARCH}.cmake)
+endif()

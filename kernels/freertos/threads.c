@@ -22,20 +22,13 @@ static void run(void *arg)
     struct thread *self = (struct thread *)arg;
 
     self->entry(self->arg);
-    taskENTER_CRITICAL();
-    self->finished = true;
-    if (self->joiner != NULL) {
-        (void)xTaskNotifyGive(self->joiner);
-    }
-    taskEXIT_CRITICAL();
-    for (;;) {
-        vTaskSuspend(NULL); /* kdz_thread_join deletes it */
-    }
+    kdz_freertos_end_task(self); /* kdz_thread_join deletes it */
 }
 
 kdz_handle kdz_thread_create(const struct kdz_thread_spec *spec)
 {
-    if (spec->rank < 1 || spec->rank > KDZ_RANK_MAX) {
+    if (spec->rank < 1 || spec->rank > KDZ_RANK_MAX ||
+        (spec->core != KDZ_ANY_CORE && spec->core >= kdz_board_cores())) {
         return KDZ_INVALID;
     }
     if (spec->options != NULL) {
@@ -52,9 +45,8 @@ kdz_handle kdz_thread_create(const struct kdz_thread_spec *spec)
         }
         *thread = (struct thread){.entry = spec->entry, .arg = spec->arg};
         /* FreeRTOS stores the handle before the new thread can run, also when it preempts. */
-        const BaseType_t created =
-            xTaskCreate(run, spec->name, (uint16_t)(stack_bytes / sizeof(StackType_t)), thread,
-                        (UBaseType_t)kdz_rank_native(spec->rank), &thread->task);
+        const BaseType_t created = kdz_freertos_create_task(
+            spec, (uint16_t)(stack_bytes / sizeof(StackType_t)), run, thread);
         return created == pdPASS ? place : (kdz_handle)KDZ_NO_MEMORY;
     }
     return KDZ_NO_MEMORY;
@@ -79,7 +71,7 @@ kdz_status kdz_thread_join(kdz_handle handle, uint32_t timeout_ticks)
         (void)ulTaskNotifyTake(pdTRUE, left);
     }
     kdz_freertos_check_stack(handle);
-    vTaskDelete(thread->task);
+    kdz_freertos_delete_task(thread->task);
     thread->task = NULL;
     return KDZ_OK;
 }
@@ -135,7 +127,8 @@ void kdz_kernel_start(void (*entry)(void *), void *arg)
         .arg = arg,
         .stack_bytes = STACK_BYTES_MAIN,
         .rank = KDZ_RANK_MAIN,
-        .core = KDZ_ANY_CORE,
+        /* Threads that it creates there do not run before it waits, as on one core. */
+        .core = 0,
     };
     kdz_freertos_arch_start();
     if (kdz_thread_create(&main_thread) >= 0) {

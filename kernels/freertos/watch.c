@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What goes wrong, told. The idle thread looks at the end of every thread's stack, where nothing
- * that is measured pays for it; KDZ_FREERTOS_CHECKS adds FreeRTOS's own look at every switch.
+ * What goes wrong, told. The end of a thread's stack is looked at when it is joined and, on one
+ * core, by the idle thread, where nothing that is measured pays for it; KDZ_FREERTOS_CHECKS adds
+ * FreeRTOS's own look at every switch.
  */
 #include "freertos_port.h"
 
@@ -31,20 +32,6 @@ void kdz_freertos_check_stack(kdz_handle thread)
     if (uxTaskGetStackHighWaterMark(task) == 0) {
         overflow(pcTaskGetName(task));
     }
-}
-
-void vApplicationIdleHook(void);
-
-void vApplicationIdleHook(void)
-{
-    static kdz_handle next; /* one thread a turn: a look walks over all of its unused stack */
-
-    if (kdz_freertos_threads[next].task != NULL) {
-        kdz_freertos_check_stack(next);
-    }
-    next = (kdz_handle)((next + 1) % THREADS_MAX);
-    /* Sleeping lets an emulator's virtual time jump to the next interrupt. */
-    __asm__ volatile("wfi" : : : "memory");
 }
 
 /* FreeRTOS calls these two only when it was built with KDZ_FREERTOS_CHECKS. */

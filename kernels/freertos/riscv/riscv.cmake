@@ -31,7 +31,9 @@ endif()
 # port knows the timer's and the external interrupt only, so the software interrupt is n/a.
 file(STRINGS ${freertos_port}/portASM.S has_hooks REGEX "freertos_risc_v_application_interrupt_handler")
 if(has_hooks)
-    target_sources(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/interrupt.c)
+    target_sources(kadenz-suite PRIVATE
+        ${CMAKE_CURRENT_LIST_DIR}/interrupt.c
+        ${CMAKE_CURRENT_LIST_DIR}/exception.c)
 else()
     target_sources(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/interrupt_before_v10_5.c)
     target_compile_definitions(freertos PRIVATE

@@ -47,10 +47,10 @@ bool kdz_clock_at_tick(uint32_t tick, kdz_time *due)
     if (!kdz_clock()->on_target) {
         return false; /* under the scope a stamp is a mark, and reads no clock */
     }
-    do { /* both of one tick */
+    do { /* both of one tick, which may be under way on another core */
         ticks = kdz_tick_now();
         next = MTIMECMP;
-    } while (kdz_tick_now() != ticks);
+    } while (kdz_tick_now() != ticks || (int32_t)(next - MTIME) <= 0);
     stamp = step(&count);
     a_count = step(&following) - stamp;
     if (following != count + 1u) {

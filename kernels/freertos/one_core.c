@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Threads and idle time of FreeRTOS's kernel for one core.
+ */
+#include "freertos_port.h"
+
+BaseType_t kdz_freertos_create_task(const struct kdz_thread_spec *spec, uint16_t stack_words,
+                                    TaskFunction_t run, struct thread *thread)
+{
+    return xTaskCreate(run, spec->name, stack_words, thread,
+                       (UBaseType_t)kdz_rank_native(spec->rank), &thread->task);
+}
+
+void kdz_freertos_end_task(struct thread *self)
+{
+    taskENTER_CRITICAL();
+    self->finished = true;
+    if (self->joiner != NULL) {
+        (void)xTaskNotifyGive(self->joiner);
+    }
+    taskEXIT_CRITICAL();
+    for (;;) {
+        vTaskSuspend(NULL);
+    }
+}
+
+void kdz_freertos_delete_task(TaskHandle_t task)
+{
+    vTaskDelete(task);
+}
+
+void vApplicationIdleHook(void);
+
+void vApplicationIdleHook(void)
+{
+    static kdz_handle next; /* one thread a turn: a look walks over all of its unused stack */
+
+    if (kdz_freertos_threads[next].task != NULL) {
+        kdz_freertos_check_stack(next);
+    }
+    next = (kdz_handle)((next + 1) % THREADS_MAX);
+    /* Sleeping lets an emulator's virtual time jump to the next interrupt. */
+    __asm__ volatile("wfi" : : : "memory");
+}
