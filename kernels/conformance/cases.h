@@ -45,6 +45,8 @@ struct kdz_cases kdz_cases_mutexes(void);
 struct kdz_cases kdz_cases_interrupts(void);
 struct kdz_cases kdz_cases_periodic(void);
 struct kdz_cases kdz_cases_processes(void);
+struct kdz_cases kdz_cases_cores(void);
+struct kdz_cases kdz_cases_cores_at_once(void);
 
 /* A promise of every mechanism of one sort: the case "NAME PROMISE" for each that is registered. */
 struct kdz_promise {
@@ -85,12 +87,20 @@ static inline void expect(const char **reason, bool holds, const char *otherwise
 
 /* Creates a thread on core 0 where the kernel can bind, so that ranks alone decide who runs. */
 kdz_handle kdz_case_thread(void (*entry)(void *), void *arg, uint8_t rank);
+/* The same on another core. */
+kdz_handle kdz_case_thread_on(uint8_t core, void (*entry)(void *), void *arg, uint8_t rank);
 
 /* Joins; a thread that does not end in time is a reason. */
 void kdz_case_join(const char **reason, kdz_handle thread);
 
 /* Sleeps until nothing else can run: threads that wait for something wait now. */
 void kdz_case_settle(void);
+
+/* Why a case of two cores, or of ranks on two cores, is n/a here: NULL, or the sentence. */
+const char *kdz_case_lacks_cores(bool ordered);
+
+/* Spins until `flag` or for CASE_MOMENT; `flag`. */
+bool kdz_case_spin_until(const volatile bool *flag);
 
 /* What happened, in its order: a letter an event. */
 void kdz_case_log_clear(void);

@@ -42,12 +42,17 @@ bool kdz_case_log_is(const char *events)
 
 kdz_handle kdz_case_thread(void (*entry)(void *), void *arg, uint8_t rank)
 {
+    return kdz_case_thread_on(kdz_lack("affinity") == NULL ? 0 : KDZ_ANY_CORE, entry, arg, rank);
+}
+
+kdz_handle kdz_case_thread_on(uint8_t core, void (*entry)(void *), void *arg, uint8_t rank)
+{
     const struct kdz_thread_spec spec = {
         .name = "case",
         .entry = entry,
         .arg = arg,
         .rank = rank,
-        .core = kdz_lack("affinity") == NULL ? 0 : KDZ_ANY_CORE,
+        .core = core,
     };
     return kdz_thread_create(&spec);
 }
@@ -76,6 +81,23 @@ const char *kdz_case_not_applicable(const char *sentence)
 {
     not_applicable = sentence;
     return sentence;
+}
+
+const char *kdz_case_lacks_cores(bool ordered)
+{
+    if (kdz_board_cores() < 2) {
+        return kdz_case_not_applicable("this machine offers one core");
+    }
+    return !ordered || kdz_case_ranks_hold() ? NULL : kdz_case_not_applicable("no ranks hold here");
+}
+
+bool kdz_case_spin_until(const volatile bool *flag)
+{
+    const uint32_t start = kdz_tick_now();
+
+    while (!*flag && kdz_tick_now() - start < CASE_MOMENT) {
+    }
+    return *flag;
 }
 
 static void tell(const char *name, const char *reason, kdz_conform_report report)
@@ -151,6 +173,8 @@ void kdz_conformance(kdz_conform_report report)
     run(kdz_cases_mutexes(), report);
     run(kdz_cases_interrupts(), report);
     run(kdz_cases_processes(), report);
+    run(kdz_cases_cores(), report);
+    run(kdz_cases_cores_at_once(), report);
     hold(kdz_promises_timers(), report);
     hold(kdz_promises_channels(), report);
     hold(kdz_promises_notifications(), report);

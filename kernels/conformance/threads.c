@@ -153,34 +153,6 @@ static const char *resume_is_not_stored(void)
     return reason;
 }
 
-static volatile uint8_t core_before;
-static volatile uint8_t core_after;
-
-static void look_twice(void *arg)
-{
-    (void)arg;
-    core_before = kdz_thread_core();
-    sleep_a_moment(NULL);
-    core_after = kdz_thread_core();
-}
-
-static const char *a_moved_thread_runs_on_its_new_core(void)
-{
-    const char *reason = NULL;
-    kdz_handle thread;
-
-    if (kdz_board_cores() < 2) {
-        return kdz_case_not_applicable("this machine offers one core");
-    }
-    thread = kdz_case_thread(look_twice, NULL, 5); /* on core 0 */
-    kdz_case_settle();
-    expect(&reason, kdz_thread_move(thread, 1) == KDZ_OK, "a thread could not be moved");
-    kdz_case_join(&reason, thread);
-    expect(&reason, core_before == 0, "a bound thread ran on another core than its own");
-    expect(&reason, core_after == 1, "a moved thread ran on another core than its new one");
-    return reason;
-}
-
 struct kdz_cases kdz_cases_threads(void)
 {
     static const struct kdz_case cases[] = {
@@ -192,7 +164,6 @@ struct kdz_cases kdz_cases_threads(void)
         {"join frees what create took", "", join_frees_what_create_took},
         {"suspend holds until resume", "suspend", suspend_holds_until_resume},
         {"resume is not stored", "suspend", resume_is_not_stored},
-        {"a moved thread runs on its new core", "affinity", a_moved_thread_runs_on_its_new_core},
     };
     return (struct kdz_cases){cases, sizeof cases / sizeof cases[0]};
 }
