@@ -24,7 +24,7 @@ BaseType_t kdz_freertos_create_task(const struct kdz_thread_spec *spec, uint16_t
                                   &thread->task);
 }
 
-/* Suspended before anybody is told: the joiner may be on another core, and what it deletes must not
+/* Suspended before the joiner knows: that one may be on another core, and what it deletes must not
  * run any more. */
 void kdz_freertos_end_task(struct thread *self)
 {
