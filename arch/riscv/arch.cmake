@@ -23,3 +23,18 @@ endif()
 # build makes for itself would get it, and with it picolibc's linker script.
 target_compile_options(kadenz-board INTERFACE --specs=picolibc.specs --picolibc-buildtype=release)
 target_link_options(kadenz-board INTERFACE --specs=picolibc.specs --picolibc-buildtype=release)
+
+# When a tick was due: for ports whose kernel keeps the moment of the next one in mtimecmp.
+set(KDZ_ARCH_TICK_DUE ${CMAKE_CURRENT_LIST_DIR}/tick_due.c)
+set_property(SOURCE ${KDZ_ARCH_TICK_DUE} APPEND PROPERTY COMPILE_DEFINITIONS
+    KDZ_CLINT_ADDRESS=${KDZ_BOARD_CLINT_ADDRESS})
+
+# What rustc calls this instruction set; there is none without compressed instructions.
+if(KDZ_ISA MATCHES "^rv32ima?c$")
+    set(KDZ_ARCH_RUST_TARGET riscv${KDZ_ISA}-unknown-none-elf)
+    string(REPLACE riscvrv riscv KDZ_ARCH_RUST_TARGET ${KDZ_ARCH_RUST_TARGET})
+    set(KDZ_ARCH_RUST_CPU generic-rv32)
+    set(KDZ_ARCH_RUST_VALUES
+        RISCV_RT_BASE_ISA=rv32i # of the trap entry that riscv-macros makes
+        KDZ_BOARD_CLINT_ADDRESS=${KDZ_BOARD_CLINT_ADDRESS})
+endif()

@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The C side of RTIC: what the manifest says, and the tick's vector under the name that RTIC's
- * SysTick monotonic gives its handler. RTIC makes main.
+ * The C side of RTIC: what the manifest says. RTIC makes main.
  */
 #include "kadenz/kernel.h"
-
-void SysTick(void);
-void SysTick_Handler(void);
-
-void SysTick_Handler(void)
-{
-    SysTick();
-}
 
 const char *kdz_kernel_name(void)
 {
@@ -26,11 +17,11 @@ const char *kdz_kernel_version(void)
 /* suite/rust/port.c adds the compiler's. */
 extern const struct kdz_setting kdz_rust_kernel_settings[];
 const struct kdz_setting kdz_rust_kernel_settings[] = {
-    {"backend", "thumbv7 (BASEPRI)"},
-    {"dispatch", "one interrupt a priority"},
+    {"backend", KDZ_RTIC_BACKEND},
+    {"dispatch", KDZ_RTIC_DISPATCH},
     {"rtic", KDZ_RTIC},
     {"rtic_sync", KDZ_RTIC_SYNC},
-    {"rtic_monotonics", KDZ_RTIC_MONOTONICS " (SysTick)"},
-    {"critical_section", "PRIMASK (cortex-m " KDZ_CORTEX_M ")"},
+    {"rtic_monotonics", KDZ_RTIC_MONOTONICS " (" KDZ_RTIC_TICK ")"},
+    {"critical_section", KDZ_RTIC_CRITICAL_SECTION},
     {0},
 };

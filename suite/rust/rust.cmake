@@ -17,6 +17,7 @@ function(kdz_rust_library folder crate)
     execute_process(COMMAND ${KDZ_RUSTC} --version OUTPUT_VARIABLE rustc
         OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     get_target_property(values kadenz-board INTERFACE_COMPILE_DEFINITIONS)
+    list(APPEND values ${KDZ_ARCH_RUST_VALUES})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/src/*.rs ${kdz_root}/suite/rust/src/*.rs)
     set(library ${CMAKE_CURRENT_BINARY_DIR}/lib${crate}.a)
     add_custom_command(OUTPUT ${library}

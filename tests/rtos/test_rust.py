@@ -25,6 +25,7 @@ pytestmark = pytest.mark.emulated
 
 BOARD = "stm32f4"
 KERNELS = ("embassy", "rtic")
+TARGETS = (("embassy", BOARD), ("rtic", BOARD), ("rtic", "ibex"))
 # Benchmarks in Rust.
 IN_RUST = """\
 irq/to-handler id=1 samples=50
@@ -50,10 +51,16 @@ clock/instructions id=23 samples=5
 NAMES = {line.split()[0] for line in IN_RUST.splitlines()}
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_every_benchmark_measures_proves_and_repeats(kernel: str) -> None:
-    plan = f"{IN_RUST}{CLOCK}end\n"
-    said = boot(build(BOARD, kernel=kernel), BOARD, plan)
+def built(kernel: str, board: str) -> Path:
+    (isa, *_) = inventory.board(board).instruction_sets or [""]
+    return build(board, kernel=kernel, options=(("KDZ_ISA", isa),) if isa else ())
+
+
+@pytest.mark.parametrize(("kernel", "board"), TARGETS)
+def test_every_benchmark_measures_proves_and_repeats(kernel: str, board: str) -> None:
+    mine = [line for line in IN_RUST.splitlines() if board == BOARD or "task-switch" not in line]
+    plan = "\n".join([*mine, CLOCK, "end\n"]).replace("\n\n", "\n")
+    said = boot(built(kernel, board), board, plan)
     ends = said.all(End)
     assert [(e.record, e.status, e.reason) for e in ends if e.status != "ok"] == []
     assert said.one(Done).records == len(ends) == len(plan.splitlines()) - 1
@@ -64,7 +71,14 @@ def test_every_benchmark_measures_proves_and_repeats(kernel: str) -> None:
         assert end.proof.failed == 0
         assert end.proof.checked >= end.lanes[0].taken
         assert all((one > 0).all() for one in samples)
-    assert boot(build(BOARD, kernel=kernel), BOARD, plan).raw == said.raw
+    assert boot(built(kernel, board), board, plan).raw == said.raw
+
+
+def test_equals_that_cannot_take_turns_are_n_a() -> None:
+    plan = "micro/task-switch id=1 samples=3\nmicro/task-switch-sampled id=2 samples=3\nend\n"
+    ends = boot(built("rtic", "ibex"), "ibex", plan).all(End)
+    assert {end.status for end in ends} == {"n/a"}
+    assert all("nests a trap" in end.reason for end in ends)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -138,12 +152,12 @@ def pinned(kernel: str, crate: str) -> str:
     return lines[lines.index(f'name = "{crate}"') + 1].split('"')[1]
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_counter_and_scope_agree(kernel: str, tmp_path: Path) -> None:
-    """Under the scope a stamp is a store, under the counter two loads: a constant."""
+@pytest.mark.parametrize(("kernel", "board"), TARGETS)
+def test_counter_and_scope_agree(kernel: str, board: str, tmp_path: Path) -> None:
+    """Under the scope a stamp is a store, under the counter two loads or one read: a constant."""
     names = ("irq/to-handler", "irq/to-task", "micro/preemption-sampled", "itc/queue")
     counter, scope = (
-        measured(kernel, instrument, names, tmp_path / instrument)
+        measured(f"{kernel}/{board}@emulated", instrument, names, tmp_path / instrument)
         for instrument in ("counter", "scope")
     )
     for name in names:
@@ -153,10 +167,10 @@ def test_counter_and_scope_agree(kernel: str, tmp_path: Path) -> None:
 
 
 def measured(
-    kernel: str, instrument: str, names: tuple[str, ...], output: Path
+    target: str, instrument: str, names: tuple[str, ...], output: Path
 ) -> dict[str, NDArray[np.int64]]:
     command = [sys.executable, "-c", "from kadenz.cli import main; main()", "run", *names]
-    command += ["--target", f"{kernel}/{BOARD}@emulated", "--quick", "--output", str(output)]
+    command += ["--target", target, "--quick", "--output", str(output)]
     command += ["--instrument", instrument]
     answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert answer.returncode == 0, answer.stdout + answer.stderr

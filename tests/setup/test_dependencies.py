@@ -59,12 +59,13 @@ def rust_pins() -> dict[str, str]:
     ]:
         manifest = tomllib.loads(file.read_text())
         manifest |= manifest.get("workspace", {})
-        for table in ("dependencies", "dev-dependencies", "build-dependencies"):
-            for name, wanted in manifest.get(table, {}).items():
-                version = rust_version(wanted)
-                if version:
-                    assert version.startswith("="), f"{file}: {name} {version} is not pinned"
-                    pins[name] = version.removeprefix("=")
+        for part in (manifest, *manifest.get("target", {}).values()):
+            for table in ("dependencies", "dev-dependencies", "build-dependencies"):
+                for name, wanted in part.get(table, {}).items():
+                    version = rust_version(wanted)
+                    if version:
+                        assert version.startswith("="), f"{file}: {name} {version} is not pinned"
+                        pins[name] = version.removeprefix("=")
     return pins
 
 

@@ -39,4 +39,4 @@ else()
     target_compile_definitions(freertos PRIVATE
         portasmHANDLE_INTERRUPT=kdz_freertos_external_interrupt)
 endif()
-target_sources(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/tick_due.c)
+target_sources(kadenz-suite PRIVATE ${KDZ_ARCH_TICK_DUE})

@@ -3,7 +3,6 @@
 //! dispatch them. RTIC makes `main` from it.
 
 use crate::framework::Rtic;
-use crate::machine::{Mono, TIMER_HZ};
 use kadenz_suite::framework::{Role, Seat};
 use kadenz_suite::Point;
 
@@ -11,13 +10,18 @@ use kadenz_suite::Point;
 pub const LOWER_PRIORITY: u8 = 1;
 pub const UPPER_PRIORITY: u8 = 2;
 
-#[rtic::app(
+#[cfg_attr(target_arch = "arm", rtic::app(
     device = crate::machine,
     peripherals = false,
     dispatchers = [kdz_dispatch_1_entry, kdz_dispatch_2_entry]
-)]
+))]
+#[cfg_attr(target_arch = "riscv32", rtic::app(
+    device = machine,
+    peripherals = false,
+    backend = H0
+))]
 mod application {
-    use super::{Mono, Point, Role, Rtic, TIMER_HZ};
+    use super::{Point, Role, Rtic};
     use crate::machine;
     use kadenz_suite::framework::perform;
 
@@ -28,9 +32,8 @@ mod application {
     struct Local {}
 
     #[init]
-    fn init(context: init::Context) -> (Shared, Local) {
+    fn init(_: init::Context) -> (Shared, Local) {
         machine::start_board();
-        Mono::start(context.core.SYST, TIMER_HZ);
         (Shared {}, Local {})
     }
 
@@ -69,4 +72,10 @@ pub fn start(seat: Seat, role: Role, point: Point) {
         Seat::Upper => application::upper::spawn(role, point),
     };
     assert!(started.is_ok(), "a task is started twice");
+}
+
+/// Requests the handler of the software interrupt: RTIC's controller knows its own interrupts only.
+#[cfg(target_arch = "riscv32")]
+pub fn raise_handler() {
+    rtic::export::pend(application::slic::SoftwareInterrupt::kdz_irq_entry);
 }

@@ -3,6 +3,7 @@
 //! the SysTick monotonic of its companion crates.
 
 use core::cell::RefCell;
+use core::ffi::CStr;
 use core::future::Future;
 
 use critical_section::Mutex;
@@ -24,6 +25,8 @@ pub struct Rtic;
 impl Framework for Rtic {
     type Gate = WakerGate;
     type Flag = SignalFlag;
+
+    const NO_TURNS: Option<&'static CStr> = machine::NO_TURNS;
 
     fn gates() -> &'static [WakerGate; 2] {
         static GATES: [WakerGate; 2] =

@@ -2,6 +2,13 @@
 //! RTIC under the suite: the suite's main thread is the idle task, which all other tasks preempt.
 #![no_std]
 
+// riscv-slic names its handler by an attribute of riscv-rt, whose start-up is not used here.
+#[cfg(target_arch = "riscv32")]
+extern crate self as riscv_rt;
+#[cfg(target_arch = "riscv32")]
+#[doc(hidden)]
+pub use {riscv_macros::core_interrupt, riscv_types::CoreInterruptNumber};
+
 mod app;
 mod framework;
 mod machine;

@@ -3,51 +3,21 @@
 //! side. All `unsafe` code of this crate is here.
 #![allow(unsafe_code)]
 
-use cortex_m::interrupt::InterruptNumber;
 use kadenz_suite::number::number;
-use rtic_monotonics::systick::prelude::systick_monotonic;
 use rtic_monotonics::Timebase;
 
 use crate::app::{LOWER_PRIORITY, UPPER_PRIORITY};
 
-const SOFTWARE_IRQ: u16 = number(env!("KDZ_BOARD_IRQ")) as u16;
-const DISPATCH_IRQ: u16 = number(env!("KDZ_BOARD_DISPATCH_IRQ")) as u16;
+#[cfg(target_arch = "arm")]
+mod armv7m;
+#[cfg(target_arch = "arm")]
+pub use armv7m::*;
+#[cfg(target_arch = "riscv32")]
+mod riscv32;
+#[cfg(target_arch = "riscv32")]
+pub use riscv32::*;
+
 const TICK_HZ: u32 = number(env!("KDZ_BOARD_TICK_HZ"));
-
-/// Rate of SysTick.
-pub const TIMER_HZ: u32 = number(env!("KDZ_BOARD_TIMER_HZ"));
-
-/// Bits of a priority, for RTIC.
-pub const NVIC_PRIO_BITS: u8 = number(env!("KDZ_BOARD_PRIORITY_BITS")) as u8;
-
-// RTIC's priority 8 of the software interrupt is the one that the board sets.
-const _: () = assert!(
-    number(env!("KDZ_BOARD_IRQ_PRIORITY")) as usize
-        == ((1 << NVIC_PRIO_BITS) - 8) << (8 - NVIC_PRIO_BITS)
-);
-
-/// The interrupts that RTIC knows, by the names of their vectors.
-#[allow(non_camel_case_types)]
-#[derive(Clone, Copy)]
-#[repr(u16)]
-pub enum Interrupt {
-    kdz_irq_entry = SOFTWARE_IRQ,
-    kdz_dispatch_1_entry = DISPATCH_IRQ,
-    kdz_dispatch_2_entry = DISPATCH_IRQ + 1,
-}
-
-/// The name under which RTIC looks them up.
-pub use Interrupt as interrupt;
-
-// SAFETY: the board's table has a vector for each number.
-unsafe impl InterruptNumber for Interrupt {
-    fn number(self) -> u16 {
-        self as u16
-    }
-}
-
-systick_monotonic!(Mono, 1_000); // the macro takes a literal only
-const _: () = assert!(TICK_HZ == 1_000);
 
 /// The current tick.
 pub fn now() -> u32 {
@@ -71,13 +41,14 @@ unsafe extern "C" {
     fn kdz_suite_main(unused: *mut ());
 }
 
-/// What `suite/core/main.c` does before the kernel starts.
+/// What `suite/core/main.c` does before the kernel starts, and the tick.
 pub fn start_board() {
     // SAFETY: called once, by init, with interrupts masked.
     unsafe {
         kdz_board_init();
         kdz_clock_init();
     }
+    start_tick();
 }
 
 /// The suite's main thread.

@@ -5,6 +5,7 @@
 //! until all have ended. There are three places for a task: two at the level of rank 7, which take
 //! turns, and one at the level of rank 8, which preempts both.
 
+use core::ffi::CStr;
 use core::future::{poll_fn, Future};
 use core::sync::atomic::{AtomicU32, Ordering};
 use core::task::{Poll, Waker};
@@ -125,6 +126,9 @@ pub trait Framework: Sized + 'static {
     type Gate: Gate;
     type Flag: Flag;
 
+    /// Why two tasks of one level cannot take turns for long; none if they can.
+    const NO_TURNS: Option<&'static CStr> = None;
+
     fn gates() -> &'static [Self::Gate; 2];
     fn flags() -> &'static [Self::Flag; 2];
 
@@ -183,7 +187,8 @@ pub async fn perform<F: Links>(role: Role, point: Point) {
         Role::Reply(part) => itc::reply::<F>(point, part).await,
         Role::Cyclic => cyclic::periodic::<F>(point).await,
     }
-    BUSY.fetch_sub(1, Ordering::Release);
+    // In a critical section, for cores without atomic read-modify-write instructions.
+    critical_section::with(|_| BUSY.store(BUSY.load(Ordering::Relaxed) - 1, Ordering::Release));
 }
 
 /// Starts the tasks, each when the one before waits or has ended, and returns when all have ended.
@@ -206,7 +211,7 @@ pub const RANK_LOW: u32 = 7;
 pub const RANK_HIGH: u32 = 8;
 
 /// A parameter for the rank of a task.
-pub const fn rank(name: &'static core::ffi::CStr, initial: u32) -> Param {
+pub const fn rank(name: &'static CStr, initial: u32) -> Param {
     Param::new(name, initial, RANK_LOW, RANK_HIGH)
 }
 

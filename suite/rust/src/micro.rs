@@ -174,6 +174,10 @@ fn run_pair<F: Framework>(point: Point, first: (Seat, Role), second: (Seat, Role
 
 const ITERATIONS_PARAM: (u32, u32) = (50_000, 10_000_000); // the study's number; most
 
+fn check_turns<F: Framework>() -> Result<(), Refusal> {
+    F::NO_TURNS.map_or(Ok(()), |reason| Err(Refusal::Unsupported(reason)))
+}
+
 /// micro/task-switch.
 pub struct TaskSwitch<F>(PhantomData<F>);
 
@@ -198,7 +202,7 @@ impl<F: Framework> Benchmark for TaskSwitch<F> {
                 c"iterations must be even: the two tasks take turns",
             ));
         }
-        Ok(())
+        check_turns::<F>()
     }
 
     fn measure(point: Point) {
@@ -224,6 +228,10 @@ impl<F: Framework> Benchmark for TaskSwitchSampled<F> {
         lanes: Lanes::One,
         self_timed: false,
     };
+
+    fn setup(_point: Point) -> Result<(), Refusal> {
+        check_turns::<F>()
+    }
 
     fn measure(point: Point) {
         run_pair::<F>(

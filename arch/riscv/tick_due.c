@@ -4,22 +4,15 @@
  * (32768 Hz on the FE310) beside the stamps of mcycle, but its steps are sharp: the stamps of the
  * next two give the moment of any other. Takes up to three counts of mtime.
  */
-#include "FreeRTOS.h"
-
 #include "kadenz/board.h"
 #include "kadenz/clock.h"
 #include "kadenz/mechanism.h"
 
 KDZ_HAS(tick_due, "tick-due");
 
-/* Names of V10.3.0 and later, and of the versions before (riscv.cmake). */
-#ifdef configMTIME_BASE_ADDRESS
-#define MTIME (*(volatile uint32_t *)(configMTIME_BASE_ADDRESS))
-#define MTIMECMP (*(volatile uint32_t *)(configMTIMECMP_BASE_ADDRESS))
-#else
-#define MTIME (*(volatile uint32_t *)(configCLINT_BASE_ADDRESS + 0xbff8u))
-#define MTIMECMP (*(volatile uint32_t *)(configCLINT_BASE_ADDRESS + 0x4000u))
-#endif
+/* SiFive's CLINT. */
+#define MTIME (*(volatile uint32_t *)(KDZ_CLINT_ADDRESS + 0xbff8u))
+#define MTIMECMP (*(volatile uint32_t *)(KDZ_CLINT_ADDRESS + 0x4000u))
 
 /* Waits for the next count; the stamp taken as it comes. */
 static kdz_time step(uint32_t *count)
