@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Compiles the dependencies of fieldbus/ once for all clones, and gives a new clone a copy.
 #
-#   <cache>/crates/<key>-dependencies   what cargo made of them; the key is of Cargo.lock, the profiles and rustc
+#   <cache>/crates/<key>-dependencies   what cargo made of them; the key is of Cargo.lock, the profiles, rustc
+#                                       and this script, which names the calls
 #   fieldbus/target                     this clone's own folder, as ever
 #
 # Crates of the workspace are never shared: cargo's names for them do not depend on the clone, so one clone
@@ -11,17 +12,21 @@
 cd "$ROOT/fieldbus"
 
 KEPT_DAYS=30
-key="$({ cat Cargo.toml Cargo.lock && rustc --version --verbose; } | sha256sum | cut -c 1-16)"
+key="$({ cat Cargo.toml Cargo.lock ../scripts/setup-crates.sh && rustc --version --verbose; } | sha256sum | cut -c 1-16)"
 crates="$CACHE/crates/$key-dependencies"
 
-# The calls of scripts/lint.sh, scripts/test.sh, the lab and the benchmarks. A workspace that does not
-# compile is not the set-up's to report.
+# The calls of scripts/lint.sh, scripts/test.sh, the lab, the tests and the benchmarks: which crates and which
+# targets a call selects decides the features of the dependencies, and so what is compiled. A workspace that
+# does not compile is not the set-up's to report.
 compile() {
     local calls=("clippy --workspace --all-targets" "test --workspace --no-run") crate call
     for crate in kadenz-segment kadenz-motion; do
         calls+=("build --release --package $crate" "build --package $crate")
     done
-    calls+=("bench --no-run --package kadenz-segment --bench segment")
+    calls+=("bench --no-run --package kadenz-segment --bench segment"
+        "build --release --package kadenz-motion --example bare_loop"
+        "build --workspace --example ethercrab_op"
+        "build --workspace --bin kadenz-dynamics")
     for call in "${calls[@]}"; do
         # shellcheck disable=SC2086  # words
         CARGO_TARGET_DIR="$crates" CARGO_INCREMENTAL=0 cargo $call --locked --quiet --jobs "${JOBS:-$(nproc)}" \

@@ -53,7 +53,7 @@ def pinocchio_model() -> pin.Model:
 def program() -> Path:
     cargo = shutil.which("cargo")
     assert cargo, "cargo is not installed; run make setup"
-    command = [cargo, "build", "-q", "-j2", "-p", "kadenz-dynamics"]
+    command = [cargo, "build", "-q", "--locked", "--workspace", "--bin", "kadenz-dynamics"]
     subprocess.run(command, cwd=FIELDBUS, check=True)
     return FIELDBUS / "target" / "debug" / "kadenz-dynamics"
 
