@@ -12,6 +12,7 @@ import numpy.typing as npt
 from kadenz.analysis.deadlines import Misses
 from kadenz.analysis.jitter import JitterResult, tail_of
 from kadenz.analysis.outliers import Recorded, find_outliers
+from kadenz.analysis.periods import Periods
 from kadenz.analysis.results import LaneResult
 from kadenz.config.manifest import LaneEntry
 from kadenz.stats.autocorrelation import autocorrelation
@@ -69,12 +70,14 @@ def analyse_lane(
     worst: Worst = Worst(),  # noqa: B008 (frozen)
     jitter: JitterResult | None = None,
     misses: Misses | None = None,
+    periods: Periods | None = None,
+    other_rate: float | None = None,
 ) -> tuple[LaneResult, Ordered | None]:
     """Statistics of `samples` (taken,) in ticks, in time order, without the first `cold`.
 
     Also returns the sorted warm samples, so that lanes can be pooled without sorting again.
     `recorded` serves to identify periodic outliers and common causes of the `worst` samples.
-    `jitter` and `misses` are passed on.
+    The other four are passed on.
     """
     first = min(cold, samples.size)
     kept = tuple(float(x) for x in samples[: min(first, COLD_SHOWN)])
@@ -116,6 +119,8 @@ def analyse_lane(
         jitter=jitter,
         tail=attempt("tail", lambda: tail_of(warm, 0.0 if jitter is None else jitter.step)),
         misses=misses,
+        periods=periods,
+        other_rate=other_rate,
         gaps=attempt.gaps,
     )
     return result, ordered

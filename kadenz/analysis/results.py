@@ -14,6 +14,7 @@ from kadenz.analysis.jitter import JitterResult
 from kadenz.analysis.kept_traces import KeptTrace
 from kadenz.analysis.of_record import OfRecord
 from kadenz.analysis.outliers import Outliers
+from kadenz.analysis.periods import Periods
 from kadenz.analysis.units import Unit
 from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry, Warning  # noqa: A004
 from kadenz.config.params import Params
@@ -62,6 +63,8 @@ class LaneResult:
     jitter: JitterResult | None = None  # of edges and wake-ups
     tail: Tail | None = None  # from 10,000 samples
     misses: Misses | None = None  # None: no deadline, and no miss
+    periods: Periods | None = None  # of a thread whose cores were recorded
+    other_rate: float | None = None  # calls of the other core in 1/s (smp/contention)
     gaps: dict[str, str] = field(default_factory=dict)
 
     @property

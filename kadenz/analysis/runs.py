@@ -13,6 +13,7 @@ from kadenz.analysis.jitter import EDGES, JitterResult, jitter_of_record
 from kadenz.analysis.kept_traces import kept_traces
 from kadenz.analysis.lanes import analyse_lane, merge
 from kadenz.analysis.outliers import ALPHA, Recorded
+from kadenz.analysis.periods import other_rate_of, periods_of
 from kadenz.analysis.results import (
     BatchResult,
     LaneResult,
@@ -99,6 +100,8 @@ def _record(run: Run, entry: RecordEntry, worst: Worst, deadlines: Sequence[Aske
             worst=worst,
             jitter=jitter,
             misses=misses_of([(run, entry, [(lane, samples, cold)])], deadlines),
+            periods=periods_of(run, entry, lane),
+            other_rate=other_rate_of(run, entry, lane),
         )
         counted.append((lane, samples, cold))
         if gap:

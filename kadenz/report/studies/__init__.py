@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kadenz.analysis.published import PublishedFigure
-from kadenz.report.studies import cereia2011, kioxia2019, mazzi2021, single_points, yoo2024
+from kadenz.report.studies import (
+    arm2022,
+    cereia2011,
+    kioxia2019,
+    mazzi2021,
+    single_points,
+    yoo2024,
+)
 from kadenz.report.table import Table
 from kadenz.report.tables import Named
 
@@ -19,6 +26,7 @@ _IN_LAYOUTS = {
     (mazzi2021.PAPER, mazzi2021.TABLE),
     (cereia2011.PAPER, cereia2011.TABLE),
     (kioxia2019.PAPER, kioxia2019.SIZES),
+    (arm2022.PAPER, arm2022.PLACE),
 }
 
 
@@ -31,6 +39,9 @@ def tables(figures: Sequence[PublishedFigure], runs: Named) -> list[Table]:
         mazzi2021.table(figures, runs),
         cereia2011.table(figures, runs),
         kioxia2019.table(figures, runs),
+        arm2022.table(figures, runs),
+        arm2022.explanations(figures, runs),
+        arm2022.contention(runs),
         single_points.table(figures, runs, _IN_LAYOUTS),
     )
     return [table for table in made if table is not None]

@@ -71,7 +71,7 @@ def table_4(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
             continue
         for record in run.find("cyclic/wakeup-latency"):
             summary = whole_summary(record)
-            if summary is not None:
+            if summary is not None and record.params.get("migrate", "none") == "none":
                 rows.append((words("Wake-up latency"), *measured(label, run, record)))
                 kinds.append("ours")
                 ours += 1
