@@ -129,6 +129,26 @@ class BreakdownResult:
 
 
 @dataclass(frozen=True)
+class Part:
+    """Some samples of a record: their number, least, median and largest, in ticks."""
+
+    n: int
+    min: float
+    median: float
+    max: float
+
+
+@dataclass(frozen=True)
+class ToldApart:
+    """The first samples, those with a tick of the kernel in them, and all others. None: there are
+    none of that kind."""
+
+    cold: Part | None
+    ticked: Part | None
+    plain: Part | None
+
+
+@dataclass(frozen=True)
 class CountedResult:
     """Operations counted in windows: of all windows together, and the extremes of single ones.
 
@@ -157,6 +177,7 @@ class RecordResult(OfRecord):
     batch: BatchResult | None = None
     counted: CountedResult | None = None
     breakdown: BreakdownResult | None = None
+    told_apart: ToldApart | None = None
     misses: Misses | None = None  # of all lanes together
     notes: tuple[str, ...] = ()
 

@@ -23,6 +23,7 @@ from kadenz.analysis.results import (
     Samples,
 )
 from kadenz.analysis.sweeps import sweeps_of
+from kadenz.analysis.told_apart import told_apart_of
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry, Warning  # noqa: A004
 from kadenz.config.params import number
@@ -120,6 +121,7 @@ def _record(run: Run, entry: RecordEntry, worst: Worst, deadlines: Sequence[Aske
         batch=batch,
         counted=counted_of(run, entry),
         breakdown=breakdown_of(run, entry),
+        told_apart=told_apart_of(run, entry),
         misses=misses_of([(run, entry, counted)], deadlines),
         notes=tuple(_notes(entry)),
     )

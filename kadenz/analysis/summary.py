@@ -196,18 +196,7 @@ def _figures(record: RecordResult, lane: LaneResult) -> Row:
             "outliers_extra": _maybe(record, lane.periodic.extra),
             "outliers_tick": lane.periodic.tick_fits,
         }
-    if record.counted is not None:
-        counted = record.counted
-        figures |= {
-            "windows": counted.windows,
-            "operations": counted.operations,
-            "windows_sum": unit.figure(counted.ticks),
-            "per_operation": unit.figure(counted.per_operation),
-            "per_operation_low": unit.figure(counted.low),
-            "per_operation_high": unit.figure(counted.high),
-        }
-    if record.breakdown is not None:
-        figures["breakdown"] = asdict(record.breakdown)
+    figures |= _of_suites(record)
     if record.batch is not None and lane is record.main:
         batch = record.batch
         figures |= {
@@ -218,6 +207,31 @@ def _figures(record: RecordResult, lane: LaneResult) -> Row:
         }
     figures["gaps"] = dict(lane.gaps) | {p.name: p.reason for p in lane.percentiles if p.reason}
     return figures
+
+
+def _of_suites(record: RecordResult) -> Row:
+    """What only the records of some suites have."""
+    unit = record.unit
+    row: Row = {}
+    if record.counted is not None:
+        counted = record.counted
+        row |= {
+            "windows": counted.windows,
+            "operations": counted.operations,
+            "windows_sum": unit.figure(counted.ticks),
+            "per_operation": unit.figure(counted.per_operation),
+            "per_operation_low": unit.figure(counted.low),
+            "per_operation_high": unit.figure(counted.high),
+        }
+    if record.told_apart is not None:
+        row["told_apart"] = {
+            name: part
+            and {"n": part["n"]} | {k: unit.figure(part[k]) for k in ("min", "median", "max")}
+            for name, part in asdict(record.told_apart).items()
+        }
+    if record.breakdown is not None:
+        row["breakdown"] = asdict(record.breakdown)
+    return row
 
 
 def sweep_row(result: RunResult, number: int) -> Row:

@@ -47,6 +47,8 @@ _FAMILIES = (
     ("rhealstone", "Rhealstone's six"),
     ("thread-metric", "Thread-Metric's eight"),
     ("hartstone", "Hartstone's series"),
+    ("perf", "Wake, sleep, activate"),
+    ("alloc", "Memory"),
     ("cyclic", "Periodic work"),
     ("clock", "Clock benchmarks"),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from kadenz.report import hartstone, rhealstone, thread_metric
+from kadenz.report import hartstone, perf, rhealstone, thread_metric
 from kadenz.report.table import Table
 from kadenz.report.tables import Named
 
@@ -13,4 +13,5 @@ TABLES: Mapping[str, Callable[[Named], Table | None]] = {
     "rhealstone": rhealstone.table,
     "thread-metric": thread_metric.table,
     "hartstone": hartstone.table,
+    "perf": perf.table,
 }

@@ -67,6 +67,16 @@ hartstone/pn id=61 samples=3 period_us=4000 cycles=1
 hartstone/ah id=62 samples=3 period_us=4000 cycles=1
 hartstone/sh id=63 samples=3 period_us=4000 cycles=1
 hartstone/sa id=64 samples=3 period_us=4000 cycles=1
+perf/wake id=70 samples=60 by=suspend
+perf/wake id=71 samples=60 by=semaphore
+perf/sleep id=72 samples=60 by=suspend
+perf/sleep id=73 samples=60 by=semaphore
+perf/activate id=74 samples=60
+perf/activate-to-higher id=75 samples=60
+alloc/allocate id=76 samples=60
+alloc/release id=77 samples=60
+alloc/allocate id=78 samples=60 holes=16
+alloc/release id=79 samples=60 holes=16
 end
 """
 
