@@ -38,10 +38,11 @@ struct kdz_parameter {
 
 struct kdz_code {
     uint64_t address;
-    uint32_t bits; /* 16-bit instructions in the lower half; Thumb-2: first halfword above second */
+    uint32_t bits; /* 16-bit instructions and the first half of wider ones in the lower half */
     uint32_t bytes;
     /* Filled by the model: */
     struct kdz_cycles cost;
+    struct kdz_cycles each; /* more, for each access to memory that happens: it may be skipped */
     bool memory; /* may access memory, and so fault: a charge for code behind it must wait */
 };
 
@@ -51,7 +52,7 @@ enum kdz_exit {
     KDZ_EXIT_BRANCH,   /* goes on behind itself or at `target` */
     KDZ_EXIT_JUMP,     /* goes elsewhere */
     KDZ_EXIT_TRAP,     /* calls the kernel */
-    KDZ_EXIT_RETURN,   /* leaves a trap */
+    KDZ_EXIT_RETURN,   /* leaves a trap, or may */
 };
 
 /* Code that QEMU executes from its beginning to its end, or to a fault or a device in it. */

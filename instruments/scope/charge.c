@@ -209,6 +209,11 @@ static bool charge_pieces(struct qemu_plugin_tb *tb, const struct kdz_code *code
             first = i + 1;
             inside = inside || (code[i].memory && i + 1 < count);
         }
+        if (code[i].each.high != 0) {
+            qemu_plugin_register_vcpu_mem_inline_per_vcpu(
+                qemu_plugin_tb_get_insn(tb, i), QEMU_PLUGIN_MEM_RW, QEMU_PLUGIN_INLINE_ADD_U64, low,
+                code[i].each.low);
+        }
         if (code[i].memory && kdz_model.access != NULL) {
             qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_access,
                                              QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);

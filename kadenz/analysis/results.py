@@ -65,6 +65,8 @@ class LaneResult:
     misses: Misses | None = None  # None: no deadline, and no miss
     periods: Periods | None = None  # of a thread whose cores were recorded
     other_rate: float | None = None  # calls of the other core in 1/s (smp/contention)
+    # Of a timing model: the median of the least cycles of each sample, and of the most, in ticks.
+    modelled: tuple[float, float] | None = None
     gaps: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -103,6 +105,7 @@ class BatchResult:
     per_iteration: float
     low: float
     high: float
+    modelled: tuple[float, float] | None = None  # per iteration, of a timing model
 
     @property
     def total(self) -> float:

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from kadenz.analysis.batches import ITERATIONS, batch_lanes, batch_result
 from kadenz.analysis.breakdown import breakdown_of
@@ -25,7 +28,13 @@ from kadenz.analysis.results import (
 from kadenz.analysis.sweeps import sweeps_of
 from kadenz.analysis.told_apart import told_apart_of
 from kadenz.analysis.units import Unit, unit_of
-from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry, Warning  # noqa: A004
+from kadenz.config.manifest import (
+    INTERVAL,
+    LaneEntry,
+    Manifest,
+    RecordEntry,
+    Warning,  # noqa: A004
+)
 from kadenz.config.params import number
 from kadenz.stats.box import box
 from kadenz.stats.common_causes import SHARE, Worst
@@ -86,7 +95,8 @@ def _record(run: Run, entry: RecordEntry, worst: Worst, deadlines: Sequence[Aske
             companions={
                 kind: run.samples(entry, other)
                 for kind, other in entry.companions(lane).items()
-                if other.taken == samples.size  # the jitter of edges has no companions
+                # The jitter of edges has no companions, and ends of an interval are no events.
+                if other.taken == samples.size and kind not in INTERVAL
             },
             drains=entry.drains if lane is entry.series[0] else (),  # they count its samples
             missed=lane.missed,
@@ -105,6 +115,7 @@ def _record(run: Run, entry: RecordEntry, worst: Worst, deadlines: Sequence[Aske
             other_rate=other_rate_of(run, entry, lane),
         )
         counted.append((lane, samples, cold))
+        result = replace(result, modelled=_modelled(run, entry, lane, cold))
         if gap:
             result.gaps["jitter"] = gap
         lanes.append(result)
@@ -260,7 +271,24 @@ def _batch(run: Run, entry: RecordEntry) -> BatchResult | None:
     if lanes is None:
         return None
     batch, empty = (run.samples(entry, entry.series[lane])[entry.cold :] for lane in lanes)
-    return batch_result(number(entry.params, ITERATIONS), batch, empty)
+    iterations = number(entry.params, ITERATIONS)
+    found = batch_result(iterations, batch, empty)
+    ends = [_modelled(run, entry, entry.series[lane], entry.cold) for lane in lanes]
+    if found is None or ends[0] is None or ends[1] is None:
+        return found
+    low, high = ((whole - loop) / iterations for whole, loop in zip(*ends, strict=True))
+    return replace(found, modelled=(low, high))
+
+
+def _modelled(
+    run: Run, entry: RecordEntry, lane: LaneEntry, cold: int
+) -> tuple[float, float] | None:
+    """The medians of both ends of a timing model's interval, in ticks; None without one."""
+    beside = entry.companions(lane)
+    ends = [run.samples(entry, beside[kind])[cold:] for kind in INTERVAL if kind in beside]
+    if len(ends) != len(INTERVAL) or not all(values.size for values in ends):
+        return None
+    return float(np.median(ends[0])), float(np.median(ends[1]))
 
 
 def _warnings(manifest: Manifest, records: list[RecordResult]) -> list[Warning]:

@@ -155,6 +155,8 @@ def _lane_row(record: RecordResult, lane: LaneResult, where: str) -> _Row:
             f"; {record.counted.operations:,} operations, "
             f"{digits.figure(record.counted.per_operation, unit)} each"
         )
+    if lane.modelled is not None:
+        status += f"; model {digits.interval(*lane.modelled, unit)}".replace("[", r"\[")
     figures = (
         digits.count(summary.n),
         digits.figure(summary.median, unit),

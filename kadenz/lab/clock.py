@@ -40,7 +40,13 @@ def clock_entry(
     if model is not None:
         name = f"model of {model.title}"
         return ClockEntry(
-            clock_class="cycle-model", name=name, hz=0, bits=64, unit="cycle", model=model
+            clock_class="cycle-model",
+            name=name,
+            hz=0,
+            bits=64,
+            unit="cycle",
+            checked_against=model.checked,
+            model=model,
         )
     kind = clock_class(tier, virtual)
     return ClockEntry(

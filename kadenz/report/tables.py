@@ -46,6 +46,7 @@ def results(bench: str, runs: Named) -> Table:
             "Lane",
             "n",
             "Median",
+            "Model's interval",
             "95 % interval",
             "p99",
             "95 % interval of p99",
@@ -60,7 +61,7 @@ def results(bench: str, runs: Named) -> Table:
             "Clock class",
         ),
         rows=tuple(rows),
-        numeric=frozenset({*range(3, 10), *range(11, 15)}),
+        numeric=frozenset({*range(3, 11), *range(12, 16)}),
         notes=(
             *((f"At every point: {labels.parameters(same)}.",) if same else ()),
             _read_costs([(label, run) for label, run in runs if run.find(bench)]),
@@ -91,6 +92,7 @@ def _figures(label: str, where: str, record: RecordResult, lane: LaneResult) -> 
         words(labels.lane(record, lane)),
         whole(summary.n),
         figure(summary.median, unit),
+        _ends(record, *(lane.modelled or (None, None))),
         _interval(record, p50),
         figure(p99.value, unit) if p99 else Cell(digits.ABSENT),
         _interval(record, p99),
@@ -115,6 +117,7 @@ def _pooled(label: str, where: str, record: RecordResult) -> tuple[Cell, ...]:
         words("all lanes"),
         whole(summary.n),
         figure(summary.median, unit),
+        empty,
         empty,
         figure(record.pooled.quantiles.get("p99"), unit),
         empty,
@@ -154,7 +157,7 @@ def _no_figures(label: str, where: str, record: RecordResult) -> tuple[Cell, ...
     if record.usable:  # no samples, or only cold ones
         status = next(iter(record.lanes[0].gaps.values()), "no samples") if record.lanes else "–"
     kind = "status na" if record.entry.status == "n/a" else "status bad"
-    gap = tuple(Cell(digits.ABSENT) for _ in range(10))
+    gap = tuple(Cell(digits.ABSENT) for _ in range(11))
     return (
         words(label),
         words(where, "point"),
@@ -178,13 +181,20 @@ def _remarks(record: RecordResult) -> list[str]:
         one = digits.figure(record.batch.per_iteration, unit)
         found.append(
             f"one of {record.batch.iterations:,} iterations takes {one} {unit.label}, less "
-            "the empty loop"
+            "the empty loop" + _modelled_batch(record)
         )
     found += _missed_words(record.misses)
     for lane in record.lanes:
         where = f"{lane.name}: " if len(record.lanes) > 1 else ""
         found += [where + words for words in _lane_remarks(record, lane)]
     return found
+
+
+def _modelled_batch(record: RecordResult) -> str:
+    """The interval of a timing model, for one iteration."""
+    if record.batch is None or record.batch.modelled is None:
+        return ""
+    return f"; {digits.interval(*record.batch.modelled, record.unit)} by the model's parameters"
 
 
 def _lane_remarks(record: RecordResult, lane: LaneResult) -> Iterator[str]:

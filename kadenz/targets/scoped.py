@@ -34,13 +34,13 @@ class ScopedQemuTarget(QemuTarget):
 
     def close(self) -> str:
         """Ends QEMU, which completes the trace, and reads it."""
-        self._end()
+        said = self._end()
         trace = self._folder / "trace"
         try:
             if trace.is_file() and trace.stat().st_size:
                 self.records = scope.split_records(scope.read_trace(trace))
         finally:
-            said = super().close()
+            super().close()
         return said
 
     def emulator(self) -> EmulatorEntry | None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -14,17 +15,29 @@ from kadenz import tools
 from kadenz.cli import cli
 from kadenz.cli.folders import find_runs
 from kadenz.config.board import TimingModel
+from kadenz.config.target_name import parse_target
 from kadenz.errors import ConfigError, UsageError
+from kadenz.images.image import build_image
+from kadenz.lab.condition import Setup
+from kadenz.lab.execution import make_target
+from kadenz.lab.plan import Point, plan_text
 from kadenz.store import Run
 from kadenz.targets import rtl_core, scope_plugin, timing_model
 from kadenz.targets.scope import RecordSpans, read_trace, split_records
-from tests.scope.emulator import RISCV, Machine, command
+from tests.scope.emulator import ARM, RISCV, Machine, command
 
 pytestmark = pytest.mark.emulated
 HERE = Path(__file__).parent
 
 # Counted by hand in the comments of programs/known-cycles.riscv.S.
 IBEX = [2, 12, 22, 22, 32, 42, 372, 22, 32, 12, 401, 12, 12, 32, 12, 22, 132, 52, 144]
+
+# And of programs/known-cycles.arm.S: the least and the most.
+CORTEX_M4 = [
+    *[(1, 1), (11, 11), (3, 3), (12, 12), (5, 5), (11, 11), (3, 3), (6, 6), (11, 11), (7, 7)],
+    *[(3, 13), (5, 9), (301, 499), (3, 4), (3, 4), (3, 4), (4, 5), (3, 4), (7, 8)],
+    *[(28, 29), (36, 37)],
+]
 
 
 def kadenz(*words: str) -> Result:
@@ -79,6 +92,61 @@ def test_the_verilog_agrees_with_the_count_by_hand(ibex_elf: Path, tmp_path: Pat
         words += ["--memory", memory]
     subprocess.run([str(core.program), *words], check=True, timeout=60)
     assert split_records(read_trace(trace))[7].spans.tolist() == IBEX
+
+
+@pytest.fixture(scope="module")
+def arm_elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    flags = [*ARM.flags, "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]
+    return assemble(ARM, flags, tmp_path_factory.mktemp("elf"))
+
+
+def test_cortex_m4_costs_what_arm_says(arm_elf: Path, tmp_path: Path) -> None:
+    given = TimingModel(name="cortex-m4", parameters={"flash_wait": 0})
+    model = timing_model.model("stm32f4", given)
+    record, said = modelled(ARM, "cortex-m4", arm_elf, tmp_path, *model.arguments)
+    assert record.interval is not None
+    low, high = (ends.tolist() for ends in record.interval)
+    assert list(zip(low, high, strict=True)) == CORTEX_M4
+    assert record.spans.tolist() == [sum(pair) // 2 for pair in CORTEX_M4]
+    assert "3 traps entered, 3 left" in said  # two calls, and one behind the other
+
+
+def test_wait_states_of_the_flash_widen_the_interval(arm_elf: Path, tmp_path: Path) -> None:
+    found = []
+    for wait in (0, (0, 5), 5):
+        given = TimingModel(name="cortex-m4", parameters={"flash_wait": wait})
+        model = timing_model.model("stm32f4", given)
+        record, _ = modelled(ARM, "cortex-m4", arm_elf, tmp_path, *model.arguments)
+        assert record.interval is not None
+        found.append(record.interval)
+    none, between, five = found
+    assert np.array_equal(between[0], none[0]) and np.array_equal(between[1], five[1])
+    jumps = 11  # the span with two of them
+    assert five[1][jumps] - none[1][jumps] == 2 * 5
+
+
+def test_a_missing_parameter_is_named(arm_elf: Path, tmp_path: Path) -> None:
+    library = timing_model.plugin("cortex-m4", ARM.emulator)
+    for words, message in (([], "needs refill=CYCLES"), (["refill=3:1"], "unknown argument")):
+        arguments = scope_plugin.arguments(library, arm_elf, tmp_path / "trace", words)
+        answer = subprocess.run(
+            command(ARM, arm_elf, arguments), capture_output=True, text=True, check=False
+        )
+        assert answer.returncode != 0 and message in answer.stderr
+
+
+@pytest.mark.parametrize("board", ["stm32f4", "ibex"])
+def test_a_kernel_leaves_every_trap_that_it_enters(board: str) -> None:
+    """Ticks come anywhere: behind a return from a function, in a handler, at a branch."""
+    name = parse_target(f"freertos/{board}@emulated")
+    target = make_target(name, "model", build_image(name, "scope"), Setup())
+    points = [Point(10, "micro/semaphore-shuffle", 1, params={"iterations": 30_000})]
+    target.open(plan_text([*points, Point(11, "irq/to-task", 50)]))
+    while target.read(1.0) is not None:
+        pass
+    said = re.search(r"(\d+) traps entered, (\d+) left", target.close())
+    assert said is not None
+    assert int(said[1]) == int(said[2]) > 1000
 
 
 BENCHES = (

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Cortex-M4 with FPU. Costs from Arm's Cortex-M4 Processor Technical Reference Manual (DDI 0439),
+ * table 3-1, “Load/store timings” and “Exceptions”. What it leaves open is a parameter.
+ */
+#include "thumb.h"
+
+#define NESTED_MAX 32u
+
+static struct kdz_cycles refill, divide, folded_it, special, barrier, flash_wait, entry, leaving;
+static struct kdz_cycles tail_chain;
+
+static const struct kdz_parameter parameters[] = {
+    {"refill", &refill},         {"divide", &divide},
+    {"it", &folded_it},          {"special", &special},
+    {"barrier", &barrier},       {"flash_wait", &flash_wait},
+    {"exception_entry", &entry}, {"exception_return", &leaving},
+    {"tail_chain", &tail_chain}, {NULL, NULL},
+};
+
+static struct kdz_cycles plus(uint32_t cycles, struct kdz_cycles more)
+{
+    return kdz_sum(kdz_exactly(cycles), more);
+}
+
+/* A store whose offset is a constant waits for nobody; the bus takes it beside the next
+ * instruction. A load behind a load is pipelined, unless its address comes from that one. */
+static struct kdz_cycles single_access(const struct kdz_thumb_code *code,
+                                       const struct kdz_thumb_code *before)
+{
+    bool behind_load = before->kind == KDZ_THUMB_LOAD && !before->to_pc &&
+                       (code->literal || before->data != code->base);
+
+    if (code->kind == KDZ_THUMB_STORE) {
+        return kdz_exactly(behind_load || !code->by_register ? 1u : 2u);
+    }
+    return plus(behind_load ? 1u : 2u, code->literal ? flash_wait : kdz_exactly(0));
+}
+
+static struct kdz_cycles cost_of(const struct kdz_thumb_code *code,
+                                 const struct kdz_thumb_code *before)
+{
+    switch (code->kind) {
+    case KDZ_THUMB_LOAD:
+    case KDZ_THUMB_STORE:
+        return single_access(code, before);
+    case KDZ_THUMB_MULTIPLE:
+        return kdz_exactly(1u + code->count);
+    case KDZ_THUMB_EXCLUSIVE:
+    case KDZ_THUMB_TABLE:
+        return kdz_exactly(2);
+    case KDZ_THUMB_DIVIDE:
+        return divide;
+    case KDZ_THUMB_IT:
+        return folded_it;
+    case KDZ_THUMB_SPECIAL:
+        return special;
+    case KDZ_THUMB_BARRIER:
+        return plus(1, barrier);
+    case KDZ_THUMB_FPU_LONG:
+        return kdz_exactly(14);
+    case KDZ_THUMB_FPU_ACCUMULATE:
+        return kdz_exactly(3);
+    default:
+        return kdz_exactly(1);
+    }
+}
+
+static bool accesses(const struct kdz_thumb_code *code)
+{
+    return code->kind == KDZ_THUMB_LOAD || code->kind == KDZ_THUMB_STORE ||
+           code->kind == KDZ_THUMB_MULTIPLE || code->kind == KDZ_THUMB_EXCLUSIVE ||
+           code->kind == KDZ_THUMB_TABLE;
+}
+
+static void set_exit(struct kdz_stretch *stretch, const struct kdz_code *last,
+                     const struct kdz_thumb_code *code)
+{
+    uint64_t target = last->address + 4u + (uint64_t)(int64_t)code->offset;
+
+    switch (code->kind) {
+    case KDZ_THUMB_BRANCH:
+        stretch->exit = KDZ_EXIT_BRANCH;
+        stretch->target = target;
+        break;
+    case KDZ_THUMB_JUMP:
+        stretch->exit = KDZ_EXIT_JUMP;
+        stretch->target = target;
+        break;
+    case KDZ_THUMB_SVC:
+        stretch->exit = KDZ_EXIT_TRAP;
+        break;
+    default:
+        stretch->exit =
+            code->kind == KDZ_THUMB_INDIRECT || code->kind == KDZ_THUMB_TABLE || code->to_pc
+                ? KDZ_EXIT_RETURN /* whether it does is known when it has happened */
+                : KDZ_EXIT_STRAIGHT;
+        break;
+    }
+}
+
+static void translate(struct kdz_stretch *stretch, struct kdz_code *code, size_t count)
+{
+    struct kdz_thumb_code before = {.kind = KDZ_THUMB_ALU};
+    unsigned covered = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct kdz_thumb_code one = kdz_thumb_decode(code[i].bits, code[i].bytes);
+        code[i].memory = accesses(&one);
+        code[i].cost = cost_of(&one, &before);
+        if (covered > 0) {
+            covered--;
+            /* It may be skipped, for one cycle. Each access that happens takes one more. */
+            if (code[i].memory) {
+                code[i].each = kdz_exactly(code[i].cost.low > 1u ? 1u : 0u);
+                code[i].cost = kdz_exactly(1);
+            } else {
+                code[i].cost.low = 1;
+            }
+        }
+        if (one.kind == KDZ_THUMB_IT) {
+            covered = one.covers;
+        }
+        before = one;
+    }
+    set_exit(stretch, &code[count - 1], &before);
+}
+
+/* Exceptions in execution, the innermost last, with the stack pointer at the begin of the handler.
+ */
+static struct {
+    uint32_t number, stack;
+} nested[NESTED_MAX];
+static unsigned depth;
+
+static uint32_t innermost(void)
+{
+    return depth > 0 ? nested[depth - 1].number : 0u;
+}
+
+static void enter(uint32_t number, uint32_t stack)
+{
+    kdz_traps.entered++;
+    if (depth == NESTED_MAX) { /* more than there are priorities: one was not seen to be left */
+        depth = 0;
+    }
+    nested[depth].number = number;
+    nested[depth++].stack = stack;
+}
+
+/* The exception number changed to `number`. */
+static struct kdz_cycles change(const struct kdz_way *way, uint32_t number)
+{
+    bool may_leave = depth > 0 && !way->cut && way->from->exit == KDZ_EXIT_RETURN;
+    bool leaves = may_leave && number == (depth > 1 ? nested[depth - 2].number : 0u);
+    uint32_t stack = leaves ? 0 : kdz_register("sp");
+
+    if (leaves) {
+        kdz_traps.left++;
+        depth--;
+        return kdz_sum(leaving, flash_wait);
+    }
+    /* One behind the other finds the stack as the first did; one inside the other does not. */
+    if (may_leave && stack == nested[depth - 1].stack) {
+        kdz_traps.left++;
+        depth--;
+        enter(number, stack);
+        return kdz_sum(tail_chain, flash_wait);
+    }
+    enter(number, stack);
+    return kdz_sum(entry, flash_wait);
+}
+
+static struct kdz_cycles turn(const struct kdz_way *way)
+{
+    if (!way->cut && way->from->target != 0 && way->to->first == way->from->target) {
+        return kdz_sum(refill, flash_wait);
+    }
+    uint32_t number = kdz_register("xpsr") & 0x1ffu;
+    if (number != innermost()) {
+        return change(way, number);
+    }
+    if (way->cut || way->from->exit == KDZ_EXIT_STRAIGHT || way->to->first == way->from->end) {
+        return kdz_exactly(0);
+    }
+    return kdz_sum(refill, flash_wait);
+}
+
+const struct kdz_model kdz_model = {
+    .parameters = parameters,
+    .translate = translate,
+    .turn = turn,
+};
