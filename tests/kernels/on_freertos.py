@@ -6,12 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from kadenz.wire.messages import Conform
-from tests.rtos.images import Said, boot, build, freertos
+from tests.rtos.images import OF_SEVERAL_CORES, Said, boot, build, freertos
 
 HERE = Path(__file__).parent
 # One core, one address space, and fixed priorities only.
-NEVER = {
-    "a moved thread runs on its new core",
+NEVER = OF_SEVERAL_CORES | {
     "a round-robin thread runs",
     "a deadline thread runs",
     "a fair thread runs",

@@ -15,18 +15,18 @@ from kadenz.config.target_name import parse_target
 from kadenz.lab.conformance import conformance
 from kadenz.store import Run
 from tests.rtl.test_cores import IBEX, measured, samples
+from tests.rtos.images import OF_SEVERAL_CORES
 
 pytestmark = pytest.mark.emulated
 IBEX_2 = "freertos/ibex2@rtl"
 FAULTS = Path(__file__).parent / "faults"
 QUICK = ("micro/task-switch-sampled", "itc/semaphore-counting", "irq/to-task")
-CASES_OF_CORES = 8  # kernels/conformance/cores.c
 
 
 def test_freertos_conforms_on_two_cores() -> None:
     answer = conformance(parse_target(IBEX_2))
     assert answer.conforms, [case for case in answer.cases if case.result == "fail"]
-    assert answer.count("pass") >= 32 + CASES_OF_CORES
+    assert answer.count("pass") >= 32 + len(OF_SEVERAL_CORES)
 
 
 @pytest.fixture(scope="module")

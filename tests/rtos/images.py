@@ -29,6 +29,17 @@ from kadenz.wire.messages import Begin, End, Samples
 HERE = Path(__file__).parent
 TARGETS = HERE / "targets"
 BOARDS = ("hifive1-revb", "stm32f4")
+# Cases of conformance that are n/a on one core: kernels/conformance/cores.c, cores_at_once.c.
+OF_SEVERAL_CORES = {
+    "a moved thread runs on its new core",
+    "ranks order threads of the other core",
+    "a give wakes a thread of the other core",
+    "a woken thread preempts on the other core",
+    "a waiter lends its rank to the other core",
+    "an interrupt of the other core wakes a thread",
+    "two cores at once lose nothing",
+    "stamps of two cores have one order",
+}
 
 M = TypeVar("M")
 

@@ -20,4 +20,4 @@ target_link_options(kadenz-suite PRIVATE -Wl,--defsym=kdz_riscv_handler=kdz_smp_
 target_sources(kadenz-suite PRIVATE
     ${smp}/interrupt.c
     ${smp}/../exception.c
-    ${smp}/../tick_due.c)
+    ${KDZ_ARCH_TICK_DUE})
