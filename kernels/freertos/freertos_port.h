@@ -50,7 +50,7 @@ _Noreturn void kdz_freertos_end_task(struct thread *self);
 void kdz_freertos_delete_task(TaskHandle_t task);
 
 /* Reports a stack overflow, and does not return, when the thread has no word of stack unused. */
-void kdz_freertos_check_stack(kdz_handle thread);
+void kdz_freertos_check_stack(TaskHandle_t task);
 
 /* Of the architecture, before the scheduler starts: vectors. */
 void kdz_freertos_arch_start(void);

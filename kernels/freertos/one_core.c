@@ -33,12 +33,6 @@ void vApplicationIdleHook(void);
 
 void vApplicationIdleHook(void)
 {
-    static kdz_handle next; /* one thread a turn: a look walks over all of its unused stack */
-
-    if (kdz_freertos_threads[next].task != NULL) {
-        kdz_freertos_check_stack(next);
-    }
-    next = (kdz_handle)((next + 1) % THREADS_MAX);
     /* Sleeping lets an emulator's virtual time jump to the next interrupt. */
     __asm__ volatile("wfi" : : : "memory");
 }

@@ -43,7 +43,7 @@ const struct kdz_setting *kdz_kernel_settings(size_t *count)
         {"task_selection", configUSE_PORT_OPTIMISED_TASK_SELECTION ? "optimised" : "generic"},
         {"priorities", TEXT(configMAX_PRIORITIES)},
         {"asserts", configASSERT_DEFINED ? "on" : "off"},
-        {"stack_check", configCHECK_FOR_STACK_OVERFLOW ? "every switch" : KDZ_FREERTOS_STACK_CHECK},
+        {"stack_check", configCHECK_FOR_STACK_OVERFLOW ? "every switch" : "at join"},
         {"tickless_idle", configUSE_TICKLESS_IDLE ? "on" : "off"},
         {"queue_sets", configUSE_QUEUE_SETS ? "on" : "off"},
         {"allocation", KDZ_FREERTOS_HEAP},

@@ -70,7 +70,8 @@ kdz_status kdz_thread_join(kdz_handle handle, uint32_t timeout_ticks)
         }
         (void)ulTaskNotifyTake(pdTRUE, left);
     }
-    kdz_freertos_check_stack(handle);
+    kdz_freertos_check_stack(thread->task);
+    kdz_freertos_check_stack(xTaskGetCurrentTaskHandle());
     kdz_freertos_delete_task(thread->task);
     thread->task = NULL;
     return KDZ_OK;

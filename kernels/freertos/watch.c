@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What goes wrong, told. The end of a thread's stack is looked at when it is joined and, on one
- * core, by the idle thread, where nothing that is measured pays for it; KDZ_FREERTOS_CHECKS adds
+ * What goes wrong, told. Stacks are looked at where a thread is joined, between two records; a look
+ * from the idle thread would be most of what a simulated core executes. KDZ_FREERTOS_CHECKS adds
  * FreeRTOS's own look at every switch.
  */
 #include "freertos_port.h"
@@ -26,9 +26,8 @@ static _Noreturn void overflow(const char *name)
               "a thread used its stack to the last word: give it more stack_bytes", NULL, 0);
 }
 
-void kdz_freertos_check_stack(kdz_handle thread)
+void kdz_freertos_check_stack(TaskHandle_t task)
 {
-    const TaskHandle_t task = kdz_freertos_threads[thread].task;
     if (uxTaskGetStackHighWaterMark(task) == 0) {
         overflow(pcTaskGetName(task));
     }

@@ -34,7 +34,7 @@ def test_an_assertion_of_the_kernel_names_its_file_and_line(board: str) -> None:
 @pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize("checks", ["OFF", "ON"])
 def test_a_stack_overflow_names_the_thread(board: str, checks: str) -> None:
-    """Found by FreeRTOS at a switch if checks are enabled, else by the idle thread."""
+    """Found by FreeRTOS at a switch if checks are enabled, else when the thread is joined."""
     said = boot_with(board, checks, "fault/overflow id=1 samples=1\nend\n")
     fault = said.one(Fault)
     assert (fault.kind, fault.thread) == ("stack-overflow", "greedy")
@@ -52,7 +52,7 @@ def test_running_out_of_memory_ends_the_record_and_not_the_run(board: str) -> No
 def test_measuring_images_have_no_checks() -> None:
     hello = boot(build("stm32f4"), "stm32f4", "end\n").one(Hello)
     assert hello.settings["asserts"] == "off"
-    assert hello.settings["stack_check"] == "idle thread"
+    assert hello.settings["stack_check"] == "at join"
 
 
 def test_a_fault_keeps_its_registers_when_a_kernel_moved_the_vectors() -> None:

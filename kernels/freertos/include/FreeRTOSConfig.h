@@ -24,7 +24,7 @@
 #define configMINIMAL_STACK_SIZE 128 /* words; the idle thread's */
 #define configMAX_TASK_NAME_LEN 12
 #define configIDLE_SHOULD_YIELD 1
-#define configUSE_IDLE_HOOK 1 /* waits for an interrupt, checks stacks: nothing else runs then */
+#define configUSE_IDLE_HOOK 1 /* waits for an interrupt */
 #define configUSE_TICK_HOOK 0
 #define configUSE_TASK_NOTIFICATIONS 1
 #define configUSE_MUTEXES 1
@@ -66,6 +66,6 @@ void kdz_freertos_assert(const char *file, int line);
 #define INCLUDE_vTaskDelay 1
 #define INCLUDE_xTaskGetCurrentTaskHandle 1
 #define INCLUDE_xTaskGetSchedulerState 1
-#define INCLUDE_uxTaskGetStackHighWaterMark 1 /* fills new stacks; read by the idle hook only */
+#define INCLUDE_uxTaskGetStackHighWaterMark 1 /* fills new stacks; read at a join */
 
 #endif
