@@ -106,6 +106,7 @@ def _apart(runs: Sequence[RunResult]) -> list[tuple[str, list[str]]]:
         [manifest.target.kernel_version for manifest in manifests],
         [f"load {load_of(manifest)}" for manifest in manifests],
         [manifest.conditions.get("instruction set", "") for manifest in manifests],
+        [_wait_states(manifest) for manifest in manifests],
         [manifest.conditions.get("tuning") or "not tuned" for manifest in manifests],
         [manifest.target.bus or "no bus" for manifest in manifests],
         [manifest.target.instrument for manifest in manifests],
@@ -128,6 +129,12 @@ def _apart(runs: Sequence[RunResult]) -> list[tuple[str, list[str]]]:
         if keys.count(key) > 1:
             own.append(f"#{seen[key]}")
     return list(zip(names, parts, strict=True))
+
+
+def _wait_states(manifest: Manifest) -> str:
+    """ "rom_wait 4, ram_wait 0"; "" without a simulated memory."""
+    waits = {k: v for k, v in manifest.conditions.items() if k.endswith("_wait")}
+    return ", ".join(f"{name} {wait}" for name, wait in waits.items())
 
 
 def _source(manifest: Manifest) -> str:

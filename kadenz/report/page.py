@@ -22,6 +22,7 @@ from kadenz.report import (
     jitter,
     labels,
     loads,
+    memory,
     outlier_tables,
     overlays,
     studies,
@@ -182,6 +183,7 @@ class Page:
     families: tuple[Family, ...]
     studies: tuple[Table, ...]
     study_plots: tuple[StudyPlots, ...]
+    memory: tuple[Plot, ...]  # its cost by wait states
     clocks: Table
     loads: Table | None
     events: Table | None
@@ -216,6 +218,7 @@ class Page:
                 for plots in (family.overview, *(section.plots for section in family.sections))
                 for plot in plots
             ]
+            + list(self.memory)
             + [plot for study in self.study_plots for plot in study.plots]
         )
 
@@ -246,6 +249,7 @@ def build(
         families=tuple(_families(named, published, detail, top)),
         studies=tuple(studies.tables(published, named)),
         study_plots=_study_plots(named) if detail in DETAILS[:2] else (),
+        memory=tuple(memory.plots(named)),
         clocks=tables.clocks(named),
         loads=loads.table(named),
         events=events.table(named),

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cost of memory: medians over the wait states of one memory of a simulated core."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from kadenz.analysis.results import RecordResult, RunResult
+from kadenz.report import labels
+from kadenz.report.svg.growth import Growth, growth
+from kadenz.report.svg.panel import Caption, Plot
+from kadenz.report.svg.style import STYLES
+from kadenz.report.tables import Named
+
+_WAIT = "_wait"
+_OWN = frozenset({"clock"})  # families that measure the clock, not memory
+_Same = tuple[str, str, str, tuple[tuple[str, str], ...]]  # target, instrument, memory, the rest
+
+
+def plots(runs: Named) -> list[Plot]:
+    """A panel for each target and memory that was measured with several wait states.
+
+    Runs are compared if nothing but the wait states of that memory differs. Each line is a point's
+    median, relative to that of the fewest wait states; a panel has at most ten lines.
+    """
+    found = []
+    for (target, instrument, memory, rest), swept in _swept(runs).items():
+        series = _series(swept)
+        for first in range(0, len(series), STYLES):
+            unit = next(iter(swept.values())).unit
+            others = ", ".join(f"{key.removesuffix(_WAIT)} {value}" for key, value in rest)
+            words = f"median, times that of {min(swept)} wait states"
+            number = str(1 + first // STYLES) if first else ""
+            found.append(
+                growth(
+                    series[first : first + STYLES],
+                    Caption(
+                        heading=target + (f", {instrument}" if instrument != "counter" else ""),
+                        subheading=words
+                        + (f"; wait states of {others}" if others else "")
+                        + f"; {unit.label} at the right",
+                        unit=unit.label,
+                        name=labels.slug("wait-states", target, instrument, memory, others, number),
+                    ),
+                    axis=f"wait states of {memory}",
+                )
+            )
+    return found
+
+
+def _swept(runs: Named) -> dict[_Same, dict[int, RunResult]]:
+    """Runs by the number of wait states of one memory, where there are several."""
+    groups: dict[_Same, dict[int, RunResult]] = defaultdict(dict)
+    for _, run in runs:
+        waits = {k: v for k, v in run.manifest.conditions.items() if k.endswith(_WAIT)}
+        target = run.manifest.target
+        for key, value in waits.items():
+            rest = tuple(sorted((k, v) for k, v in waits.items() if k != key))
+            same = target.name, target.instrument, key.removesuffix(_WAIT), rest
+            groups[same].setdefault(int(value), run)
+    return {same: dict(sorted(one.items())) for same, one in groups.items() if len(one) > 1}
+
+
+def _series(swept: dict[int, RunResult]) -> list[Growth]:
+    """The points that every run measured, in the order of the first."""
+    medians: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for wait, run in swept.items():
+        for record in run.records:
+            median = _median(record)
+            if median:
+                medians[_name(record, run)].append((float(wait), median))
+    return [Growth(name, own) for name, own in medians.items() if len(own) == len(swept)]
+
+
+def _median(record: RecordResult) -> float:
+    """In the unit shown; 0 if there is none."""
+    family = record.bench.partition("/")[0]
+    lane = record.main
+    if family in _OWN or lane is None or lane.summary is None:
+        return 0.0
+    return record.unit.figure(lane.summary.median)
+
+
+def _name(record: RecordResult, run: RunResult) -> str:
+    hide = labels.constants(record.bench, [run])
+    return f"{record.bench} {labels.point(record, hide=hide)}".removesuffix("–").strip()
