@@ -97,7 +97,7 @@ def _with_keys(path: str, raw: Any, model: Any) -> str:
                 return path
             kind, raw, found = get_args(kind)[-1], raw[key], f"{found}.{key}"
         elif step.startswith("["):
-            kind, raw, found = get_args(kind)[-1], raw[int(step[1:-1])], found + step
+            kind, raw, found = _item(kind), raw[int(step[1:-1])], found + step
         else:
             hints = {f.encode_name: f.type for f in msgspec.structs.fields(kind)}
             kind, raw, found = hints[step], raw.get(step), f"{found}.{step}"
@@ -132,7 +132,7 @@ def _walk(model: Any, path: str) -> Any:
     for step in _steps(path):
         kind = _without_none(kind)
         if step.startswith("[") or get_origin(kind) is dict:
-            kind = get_args(kind)[-1]
+            kind = _item(kind)
         else:
             hints = {f.encode_name: f.type for f in msgspec.structs.fields(kind)}
             kind = hints[step]
@@ -146,6 +146,11 @@ def _without_none(kind: Any) -> Any:
     structs = [a for a in get_args(kind) if isinstance(a, type) and issubclass(a, msgspec.Struct)]
     is_union = type(None) in get_args(kind)
     return structs[0] if is_union and structs else kind
+
+
+def _item(kind: Any) -> Any:
+    """What a list, a tuple of any length or a table holds."""
+    return [one for one in get_args(kind) if one is not Ellipsis][-1]
 
 
 def _fields(kind: Any) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 from kadenz.config.manifest import EmulatorEntry
+from kadenz.errors import UsageError
 
 
 class Target(Protocol):
@@ -54,6 +55,18 @@ class KnowsItsEnd(Protocol):
 
     def why_it_ended(self) -> str:
         """The reason; "" if unknown."""
+
+
+def plan_page(plan: str, room_bytes: int) -> bytes:
+    """The plan with its final zero, for a board's plan page. UsageError if it does not fit."""
+    page = plan.encode() + b"\0"
+    if len(page) > room_bytes:
+        raise UsageError(
+            f"the plan has {len(page)} bytes, the board's plan page {room_bytes}: "
+            f"{plan.partition(chr(10))[0]}",
+            remedy="Set fewer parameters in one point, or raise `plan_bytes` in board.toml",
+        )
+    return page
 
 
 def die_with_parent() -> Callable[[], None]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from kadenz.config.board import EmulatedTier
 from kadenz.elf import Elf
+from kadenz.targets.base import plan_page
 from kadenz.targets.qemu_process import QemuProcess, counted_instructions
 
 # Lines of `info registers` that only hold floating point: forty lines.
@@ -30,10 +31,7 @@ class QemuTarget(QemuProcess):
 
     def open(self, plan: str) -> None:
         """Boots the image with the plan in its page."""
-        page = plan.encode() + b"\0"
-        if len(page) > self._tier.plan_bytes:
-            raise ValueError(f"the plan has {len(page)} bytes, the page {self._tier.plan_bytes}")
-        (self._folder / "plan").write_bytes(page)
+        (self._folder / "plan").write_bytes(plan_page(plan, self._tier.plan_bytes))
         self._start()
 
     def post_mortem(self) -> str:

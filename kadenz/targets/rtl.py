@@ -21,14 +21,33 @@ from typing import IO
 from kadenz.config.board import RtlTier
 from kadenz.config.manifest import EmulatorEntry
 from kadenz.elf import Elf
+from kadenz.errors import UsageError
 from kadenz.targets import rtl_core, scope
-from kadenz.targets.base import die_with_parent
+from kadenz.targets.base import die_with_parent, plan_page
 from kadenz.targets.scope_plugin import marker_address
 from kadenz.targets.scratch import new_folder, read_growing
 
 _GRACE_S = 2.0
 _LOOK_S = 0.2
 _PC = re.compile(r"^core (\d+) pc (0x[0-9a-f]+)(.*)$", re.MULTILINE)
+
+
+def _check_map(tier: RtlTier, elf: Elf) -> None:
+    """UsageError for an image that was linked for other addresses."""
+    for section in elf.sections:
+        inside = not section.size or any(
+            one.start <= section.address and section.address + section.size <= one.start + one.bytes
+            for one in tier.memory
+        )
+        if not inside:
+            known = ", ".join(
+                f"{m.name} {m.start:#x} to {m.start + m.bytes:#x}" for m in tier.memory
+            )
+            raise UsageError(
+                f"{elf.path}: section {section.name}, {section.size:,} bytes at "
+                f"{section.address:#x}, is outside the memory of this machine: {known}",
+                remedy="Link it for this map, or correct [[tier.rtl.memory]] in board.toml",
+            )
 
 
 class RtlTarget:
@@ -39,6 +58,7 @@ class RtlTarget:
     ) -> None:
         self._tier, self._cores, self._elf, self._wait = tier, cores, elf, wait_states
         rtl_core.check_image(tier.core, elf)
+        _check_map(tier, elf)
         self._core = rtl_core.build(tier.core)
         self._scoped = scoped
         self._process: subprocess.Popen[bytes] | None = None
@@ -60,10 +80,7 @@ class RtlTarget:
 
     def begin(self, plan: str) -> None:
         """Starts the core with the plan in its page."""
-        page = plan.encode() + b"\0"
-        if len(page) > self._tier.plan_bytes:
-            raise ValueError(f"the plan has {len(page)} bytes, the page {self._tier.plan_bytes}")
-        (self._folder / "plan").write_bytes(page)
+        (self._folder / "plan").write_bytes(plan_page(plan, self._tier.plan_bytes))
         with (
             (self._folder / "frames").open("wb") as frames,
             (self._folder / "words").open("wb") as words,

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
+import msgspec
 import pytest
 
 from kadenz.config import inventory
 from kadenz.config.board import Board
 from kadenz.config.campaign import Campaign
 from kadenz.config.kernel import Kernel
+from kadenz.config.model import FileModel
 from kadenz.config.toml import parse_toml, read_toml
 from kadenz.errors import EXIT_USAGE, ConfigError
 
@@ -161,3 +164,28 @@ def test_a_sentence_of_lacks_that_the_build_cannot_take_is_refused(
     file.write_text(f'title = "t"\nboards = []\n[lacks]\n"pipe" = "{sentence}"\n')
     with pytest.raises(ConfigError, match="one sentence on one line"):
         read_toml(file, Kernel)
+
+
+class Memory(FileModel, kw_only=True, frozen=True):
+    """A table of an array."""
+
+    wait: Annotated[int, msgspec.Meta(le=10)]
+
+
+class Machine(FileModel, kw_only=True, frozen=True):
+    """Has an array of tables."""
+
+    memory: Annotated[tuple[Memory, ...], msgspec.Meta(min_length=1)]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("wait = 11", r"a.toml:4: `memory\[1\].wait`: expected `int` <= 10"),
+        ("wayt = 1", r"a.toml:4: unknown key `memory\[1\].wayt`"),
+    ],
+)
+def test_a_value_in_an_array_of_tables_is_named(line: str, words: str) -> None:
+    text = f"[[memory]]\nwait = 1\n[[memory]]\n{line}\n"
+    with pytest.raises(ConfigError, match=words):
+        parse_toml(text, Machine, "a.toml")

