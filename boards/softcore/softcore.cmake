@@ -12,6 +12,9 @@ function(kdz_softcore name uart finisher)
         target_compile_definitions(kadenz-suite PRIVATE
             KDZ_SOFTCORE_LOCKS=${board_LOCKS}u
             KDZ_SOFTCORE_CORES=${board_CORES}u)
+        # A lane a core, and three companions beside each: the cycle, and where it began and ended.
+        math(EXPR lanes "4 * ${board_CORES}")
+        target_compile_definitions(kadenz-board INTERFACE KDZ_LANES_MAX=${lanes})
         set(KDZ_BOARD_CORES ${board_CORES} PARENT_SCOPE) # a kernel for several cores: cores.h
     else()
         target_sources(kadenz-suite PRIVATE ${softcore}/one_core.c)

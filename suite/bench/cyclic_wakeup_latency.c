@@ -411,7 +411,8 @@ static void migrate(struct kdz_point *point)
     const struct kdz_migration how = {
         .how = KDZ_PARAM(point, MIGRATE),
         .rank = (uint8_t)KDZ_PARAM(point, RANK),
-        .begin = cyclic.start + kdz_period_ticks(LEAD_US),
+        .start = cyclic.start,
+        .lead = kdz_period_ticks(LEAD_US),
         .period = cyclic.thread[0].period,
         .threads = threads,
         .count = point->record.lane_count,

@@ -52,11 +52,11 @@ kdz_status kdz_migration_check(struct kdz_point *point, uint32_t how, bool bound
  */
 static void move(void *unused)
 {
-    uint32_t wake = g.how.begin;
+    uint32_t wake = g.how.start;
     uint8_t core = 0;
 
     (void)unused;
-    (void)kdz_delay_until(&wake, g.how.period / 2u);
+    (void)kdz_delay_until(&wake, g.how.lead + g.how.period / 2u);
     while (!g.end) {
         core = (uint8_t)((core + 1u) % kdz_board_cores());
         for (uint8_t i = 0; i < g.how.count; i++) {

@@ -23,7 +23,8 @@ extern const char *const kdz_migrations[KDZ_MIGRATIONS];
 struct kdz_migration {
     uint32_t how;
     uint8_t rank;              /* of the threads that are to change cores */
-    uint32_t begin;            /* tick of their first period */
+    uint32_t start;            /* a tick that is past */
+    uint32_t lead;             /* ticks from there to their first period */
     uint32_t period;           /* theirs, in ticks */
     const kdz_handle *threads; /* valid until kdz_migration_end */
     uint8_t count;

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Benchmarks across the cores of two Ibex, and with a cycle counter of its own in each."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kadenz.config import inventory
+from kadenz.store import Run, read_run
+from tests.rtl.test_cores import kadenz, measured
+from tests.rtl.test_two_cores import FAULTS, IBEX_2
+
+pytestmark = pytest.mark.emulated
+SWITCH, CYCLIC = "itc/semaphore-counting-to-higher", "cyclic/wakeup-latency"
+LATE = 19_031_800  # cycles: tests/rtl/faults/late_counter.c
+CAMPAIGN = f"""
+name = "across"
+title = "Across two cores, short"
+targets = ["{IBEX_2}"]
+[[benchmark]]
+name = "{SWITCH}"
+samples = 3
+[benchmark.params]
+core_a = [0, 1]
+core_b = [0, 1]
+[[benchmark]]
+name = "smp/clocks"
+samples = 3
+"""
+MORE = """
+[[benchmark]]
+name = "smp/wake-up"
+samples = 3
+[benchmark.params]
+other_core = ["idle", "busy"]
+period_us = 2000
+[[benchmark]]
+name = "smp/contention"
+samples = 20
+[benchmark.params]
+other_core = ["none", "own"]
+[[benchmark]]
+name = "micro/preemption-sampled"
+samples = 3
+[benchmark.params]
+core_high = 1
+[[benchmark]]
+name = "inversion/mutex"
+samples = 2
+[benchmark.params]
+core_high = 1
+section_us = 20
+middle_us = 50
+[[benchmark]]
+name = "cyclic/wakeup-latency"
+samples = 5
+[benchmark.params]
+period_us = 4000
+rank = 8
+threads = 1
+migrate = "move"
+"""
+
+
+def run_of(folder: Path, text: str) -> Run:
+    file = folder / "across.toml"
+    file.write_text(text)
+    (run,) = measured(folder / "runs", str(file))
+    return run
+
+
+def values(run: Run, bench: str, **params: int | str) -> list[int]:
+    (record,) = [
+        one
+        for one in run.manifest.records
+        if one.bench == bench and params.items() <= one.params.items()
+    ]
+    assert (record.status, record.reason) == ("ok", ""), record.bench
+    return [int(value) for value in run.samples(record, 0)]
+
+
+def test_points_across_cores_measure_on_the_cores_of_their_plan(tmp_path: Path) -> None:
+    run = run_of(tmp_path, CAMPAIGN + MORE)
+    assert [(r.bench, r.reason) for r in run.manifest.records if r.status != "ok"] == []
+    assert values(run, "smp/clocks") == [0, 0, 0]  # one clock
+    alone, beside = (values(run, "smp/contention", other_core=one) for one in ("none", "own"))
+    assert sum(beside) > sum(alone)
+    (cyclic,) = [one for one in run.manifest.records if one.bench == CYCLIC]
+    cores = [
+        run.samples(cyclic, lane).tolist()[1:]
+        for kind, lane in cyclic.companions(cyclic.series[0]).items()
+        if kind.endswith("-core")
+    ]
+    assert len(cores) == 2 and all(a != b for a, b in zip(*cores, strict=True))
+
+
+def test_a_counter_a_core_gives_the_190_ms_of_arm2022_and_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = tmp_path / "boards" / "late"
+    shutil.copytree(inventory.root() / "boards" / "ibex2", board)
+    shutil.copy(FAULTS / "late_counter.c", board)
+    with (board / "board.cmake").open("a") as cmake:
+        cmake.write("target_sources(kadenz-suite PRIVATE ${KDZ_BOARD_DIR}/late_counter.c)\n")
+        cmake.write("target_link_options(kadenz-suite PRIVATE -Wl,--wrap=kdz_cores_begin)\n")
+    (tmp_path / "kadenz.toml").write_text("")
+    monkeypatch.setenv("KADENZ_LAB", str(tmp_path))
+    file = tmp_path / "across.toml"
+    file.write_text(CAMPAIGN.replace(IBEX_2, "freertos/late@rtl"))
+    kadenz("run", str(file), "--output", str(tmp_path / "runs"))  # one record is invalid
+    (folder,) = (tmp_path / "runs").iterdir()
+    run = read_run(folder)
+    assert all(LATE - 100 < one <= LATE for one in values(run, "smp/clocks"))
+    same = max(values(run, SWITCH, core_a=0, core_b=0))
+    across = values(run, SWITCH, core_a=1, core_b=0)
+    assert min(across) > LATE and max(across) < LATE + 3 * same
+    assert max(across) - min(across) < same
+    (wrapped,) = [
+        one
+        for one in run.manifest.records
+        if one.bench == SWITCH and (one.params["core_a"], one.params["core_b"]) == (0, 1)
+    ]
+    assert wrapped.status == "invalid" and "END came" in wrapped.reason
