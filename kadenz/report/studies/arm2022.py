@@ -209,7 +209,7 @@ def _ways_to_190_ms(
             continue
         elif period % hold == 0:
             what = f"the other core looks every {hold / 1e3:g} ms, in step with the giver"
-            why = "just below whole ticks, which 190.33 ms is not"
+            why = "constant and near whole ticks, which 190.33 ms is not"
         else:
             what = f"the other core looks every {hold / 1e3:g} ms, out of step"
             why = "spread over that time"
