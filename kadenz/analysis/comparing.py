@@ -341,6 +341,9 @@ def _across(left: SameRuns, right: SameRuns) -> str:
     sets = list(dict.fromkeys(one.target.arch for one in made))
     if classes == ["instruction"] and len(sets) > 1:
         return f"instructions of {' and '.join(sets)} are not the same work"
+    models = list(dict.fromkeys(one.clock.model.name for one in made if one.clock.model))
+    if len(models) > 1:
+        return f"cycles of the models {' and '.join(models)} are not the same cycles"
     return ""
 
 

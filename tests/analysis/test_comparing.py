@@ -10,7 +10,7 @@ import pytest
 
 from kadenz.analysis import analyse
 from kadenz.analysis.comparing import compare_sides
-from kadenz.config.manifest import Manifest
+from kadenz.config.manifest import Manifest, ModelEntry
 from kadenz.errors import UsageError
 from kadenz.store import Run, read_run
 from tests.synthetic import (
@@ -75,6 +75,18 @@ def test_instructions_of_two_instruction_sets_have_no_ratio(tmp_path: Path) -> N
     assert {p.outcome for p in found.points} == {"not-comparable"}
     assert all(p.comparison is None and None not in p.figures for p in found.points)
     assert "riscv and armv7m" in found.points[0].reason
+
+
+def test_cycles_of_two_timing_models_have_no_ratio(tmp_path: Path) -> None:
+    sides = []
+    for name in ("ibex", "cortex-m4"):
+        document = manifest(HIFIVE1)
+        document.clock.clock_class = "cycle-model"
+        document.clock.model = ModelEntry(name=name, title=name, parameters={}, checked="")
+        sides.append(run_of(tmp_path, document, 900))
+    found = compare_sides(sides[:1], sides[1:])
+    assert {p.outcome for p in found.points} == {"not-comparable"}
+    assert "models ibex and cortex-m4" in found.points[0].reason
 
 
 def test_the_clocks_own_figures_are_context(tmp_path: Path) -> None:
