@@ -87,6 +87,14 @@ class Elf:
         return {letter for letter in letters if len(letter) == 1}
 
     @cached_property
+    def machine(self) -> str:
+        """The instruction set: "EM_RISCV", "EM_ARM"."""
+        from elftools.elf.elffile import ELFFile
+
+        with self.path.open("rb") as file:
+            return str(ELFFile(file)["e_machine"])
+
+    @cached_property
     def sizes(self) -> Sizes:
         """Sizes of the loaded sections."""
         total = {"code": 0, "constants": 0, "data": 0, "zeroed": 0}
@@ -119,18 +127,19 @@ class Elf:
 
     def symbol_at(self, address: int) -> str:
         """`function+0x12` for an address in code; "" if it lies in no function."""
-        starts = [s for s, _, _ in self._functions]
+        starts = [s for s, _, _ in self.functions]
         # On Arm bit 0 marks Thumb code and is not part of the address.
         index = bisect_right(starts, address & ~1) - 1
         if index < 0:
             return ""
-        start, size, name = self._functions[index]
+        start, size, name = self.functions[index]
         inside = (address & ~1) - start
         # An assembly label has no size: it extends to the next label or the end of its section.
         return f"{name}+{inside:#x}" if inside < size else ""
 
     @cached_property
-    def _functions(self) -> list[tuple[int, int, str]]:
+    def functions(self) -> list[tuple[int, int, str]]:
+        """Address, size and name of functions and labels of code, by address."""
         from elftools.elf.constants import SH_FLAGS
         from elftools.elf.elffile import ELFFile
 

@@ -26,6 +26,10 @@ _COMMANDS = {
         "Test that a kernel's port does what benchmarks need.",
     ),
     "run": ("kadenz.cli.run:run", "Measure a campaign or benchmarks on targets."),
+    "profile": (
+        "kadenz.cli.profile:profile",
+        "Show where the instructions of a benchmark go.",
+    ),
     "footprint": (
         "kadenz.cli.footprint:footprint",
         "Show flash and RAM of images by part and kernel object.",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from kadenz.analysis.comparing import Configurations, PointComparison, SideBySide
     from kadenz.analysis.judging import Outcome
+    from kadenz.analysis.profiles import Explained
     from kadenz.store import Run
 
 _COLOURS = {
@@ -92,6 +93,11 @@ _COUNTED: dict[str, Outcome] = {
     is_flag=True,
     help="Judge each point alone: 1 in 20 unchanged points is then reported as changed.",
 )
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Show the functions behind each difference, of runs of `kadenz profile`.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def compare(
     baseline: Path,
@@ -104,6 +110,7 @@ def compare(
     deadlines: tuple[str, ...],
     between_runs: str,
     each: bool,
+    explain: bool,
     as_json: bool,
 ) -> int:
     """Compare run(s) B against run(s) A. A folder of runs counts as all its runs.
@@ -118,9 +125,11 @@ def compare(
     kadenz compare runs/rounds --variant "load none" --variant "load disk"
     """
     from kadenz.analysis.comparing import compare_sides
+    from kadenz.cli.compare_explain import explained, print_explained
 
     limit, spread = share("--threshold", threshold), share("--between-runs", between_runs)
     sides = _sides(baseline, candidate, more_baseline, more_candidate, variants)
+    functions = explained(*sides) if explain else []
     result = compare_sides(
         *sides,
         statistics=[statistic(name) for name in statistics],
@@ -135,9 +144,11 @@ def compare(
             remedy="See `kadenz show` for the points of a run",
         )
     if as_json:
-        _print_json(result, limit)
+        _print_json(result, limit, functions)
     else:
         _print_text(result, limit)
+        if explain:
+            print_explained(functions)
     return exit_code(result)
 
 
@@ -196,8 +207,10 @@ def statistic(name: str) -> str | float:
     return level
 
 
-def _print_json(result: SideBySide, threshold: float) -> None:
+def _print_json(result: SideBySide, threshold: float, functions: Sequence[Explained] = ()) -> None:
     import msgspec
+
+    from kadenz.cli.compare_explain import as_rows
 
     answer = {
         "threshold": threshold,
@@ -208,6 +221,7 @@ def _print_json(result: SideBySide, threshold: float) -> None:
         "only_baseline": result.only_baseline,
         "only_candidate": result.only_candidate,
         "partial": result.partial,
+        "explained": as_rows(functions),
     }
     click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=1))
 

@@ -178,15 +178,15 @@ def run(
     if dry_run:
         from kadenz.cli.dry_run import write_dry_run
 
-        with _display(as_json) as display:
+        with display_of(as_json) as display:
             jobs = [job for one in _jobs(requests, asked, rounds, display) for job in one]
         write_dry_run(jobs, output, as_json=as_json)
         return EXIT_PASS
     folder = rounds_folder(output) if rounds else output
     with (
-        _stoppable() as stop,
+        stoppable() as stop,
         _alone(requests, stop, wait=wait),
-        _display(as_json) as display,
+        display_of(as_json) as display,
     ):
         results = _measured(_jobs(requests, asked, rounds, display), folder, display, stop)
     code = conclude(results, report, as_json=as_json, stopped=stop.is_set())
@@ -225,7 +225,7 @@ def _measured(
 
 
 @contextmanager
-def _stoppable() -> Iterator[threading.Event]:
+def stoppable() -> Iterator[threading.Event]:
     """Ctrl-C once: stops measuring and keeps what was measured. Twice: quits immediately."""
     stop = threading.Event()
 
@@ -259,7 +259,15 @@ def _alone(
     )
 
 
-def _display(as_json: bool) -> Any:
+def measured(
+    requests: Sequence[Request], folder: Path, display: Any, stop: threading.Event
+) -> list[Result | KadenzError]:
+    """Measures the jobs of each request once."""
+    return _measured(_jobs(requests, (), None, display), folder, display, stop)
+
+
+def display_of(as_json: bool) -> Any:
+    """Shows progress: a line that changes on a terminal, else lines."""
     from kadenz.cli.run_display import LineDisplay, LiveDisplay
 
     return LiveDisplay() if sys.stderr.isatty() and not as_json else LineDisplay()

@@ -100,6 +100,7 @@ class Kernel(FileModel, kw_only=True, frozen=True):
     guest: GuestKernels | None = None
     boards: list[str]  # folders under boards/
     source: KernelSource | None = None  # None: the kernel is already running (Linux)
+    current_thread: str = ""  # symbol of its pointer to the running thread, for profiles
     objects: dict[str, KernelObject] = msgspec.field(default_factory=dict)  # kind -> its RAM
     lacks: dict[str, str] = msgspec.field(
         default_factory=dict

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import io
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -46,6 +46,35 @@ class DebugInfo:
     def source_of_data(self, address: int) -> Path | None:
         """The source file that defines the variable at `address`."""
         return self._data.get(address)
+
+    def lines(self, addresses: Collection[int]) -> dict[int, tuple[Path, int]]:
+        """The source file and line of each of these addresses that has them."""
+        wanted = sorted(addresses)
+        found: dict[int, tuple[Path, int]] = {}
+        for unit in self._units():
+            inside = [
+                address
+                for begin, end in self._ranges(unit)
+                for address in wanted[bisect_left(wanted, begin) : bisect_left(wanted, end)]
+            ]
+            if inside:
+                found |= self._lines_of(unit, inside)
+        return found
+
+    def _lines_of(self, unit: Any, addresses: list[int]) -> dict[int, tuple[Path, int]]:
+        program = self._dwarf.line_program_for_CU(unit)
+        if program is None:
+            return {}
+        files = _line_files(unit, program)
+        rows = [entry.state for entry in program.get_entries() if entry.state is not None]
+        rows.sort(key=lambda row: (row.address, not row.end_sequence))
+        starts = [row.address for row in rows]
+        found = {}
+        for address in addresses:
+            index = bisect_right(starts, address) - 1
+            if index >= 0 and not rows[index].end_sequence and rows[index].line:
+                found[address] = files[rows[index].file], rows[index].line
+        return found
 
     def type_sizes(self, names: Collection[str]) -> dict[str, int]:
         """Bytes of each structure, union or typedef of `names` that the image's sources define.
@@ -124,6 +153,31 @@ class DebugInfo:
                 yield entry.begin_offset, entry.end_offset
             else:
                 yield base + entry.begin_offset, base + entry.end_offset
+
+
+def _line_files(unit: Any, program: Any) -> dict[int, Path]:
+    """The files of a line program by their number, which begins at 0 from DWARF 5 on."""
+    header = program.header
+    working = _text(unit.get_top_DIE().attributes.get("DW_AT_comp_dir"))
+    if header.version >= 5:
+        folders = [Path(working) / _decoded(one.DW_LNCT_path) for one in header.directories]
+        return {
+            number: folders[one.dir_index] / _decoded(one.name)
+            for number, one in enumerate(header.file_entry)
+        }
+    folders = [Path(working), *(Path(working) / _decoded(one) for one in header.include_directory)]
+    return {
+        number: folders[one.dir_index] / _decoded(one.name)
+        for number, one in enumerate(header.file_entry, start=1)
+    }
+
+
+def _text(attribute: Any) -> str:
+    return _decoded(attribute.value) if attribute is not None else ""
+
+
+def _decoded(name: bytes) -> str:
+    return name.decode(errors="replace")
 
 
 def _named(die: Any, scope: str) -> Iterator[tuple[str, Any]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -146,6 +147,23 @@ def _by_symbols(elf: Elf) -> Iterator[Piece]:
             source = debug.source_at(symbol.address) or debug.source_of_data(symbol.address)
             yield Piece(symbol.section, symbol.address, symbol.size, str(source or ""))
             at = symbol.address + symbol.size
+
+
+class CodeOrigins:
+    """The part and file of each address in code, as `footprint` counts them."""
+
+    def __init__(self, program: Path, trees: Sequence[Tree] = ()) -> None:
+        elf = Elf(program)
+        self._origins = _Origins(program, Homes(trees, _FOLDERS))
+        self._pieces = sorted(_by_map(elf) or list(_by_symbols(elf)), key=lambda one: one.address)
+        self._starts = [piece.address for piece in self._pieces]
+
+    def at(self, address: int) -> tuple[str, str]:
+        """Part and file."""
+        index = bisect_right(self._starts, address) - 1
+        if index < 0 or address >= self._starts[index] + self._pieces[index].size:
+            return UNKNOWN, ""
+        return self._origins.of(self._pieces[index])
 
 
 class _Origins:

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kadenz.config import inventory
@@ -44,6 +44,8 @@ class Image:
     elf: Elf
     folder: Path  # its build folder
     entry: BuildEntry
+    # Folders outside the checkout with parts of it.
+    trees: tuple[Tree, ...] = field(default=(), kw_only=True)
 
 
 def build_image(
@@ -93,7 +95,7 @@ def build_image(
         entry.parts = parts(read, trees)
         weighed = weights(program, trees, kernel.objects)
         entry.footprint, entry.objects = weighed.footprint, weighed.objects
-        return Image(Elf(program), folder, entry)
+        return Image(Elf(program), folder, entry, trees=tuple(trees))
 
 
 def compile_commands(target: TargetName, tree: Path | None, folder: Path) -> list[dict[str, str]]:

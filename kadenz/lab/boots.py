@@ -18,6 +18,7 @@ from kadenz.lab.guests import BOOT_S, SLOWDOWN
 from kadenz.lab.holding import held
 from kadenz.lab.job import Job
 from kadenz.lab.plan import Point, batches, plan_text
+from kadenz.lab.profile.entering import enter_profiles
 from kadenz.lab.session import Session
 from kadenz.store import RunWriter
 from kadenz.targets.base import Target
@@ -152,6 +153,8 @@ class Boots:
         if isinstance(target, GuestTarget) and not outcome.stopped:
             self._enter_guest_loads(target)
         outcome = self._traced(target, outcome)
+        if job.setup.profiled:
+            enter_profiles(target, job, self._session, writer, self._failures)
         self._enter_texts(assembler, outcome)
         self._report_findings(assembler, outcome)
         return outcome

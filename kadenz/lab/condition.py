@@ -62,6 +62,7 @@ class Setup:
     isa: str = ""  # instruction set of the image, "": the board's first
     guest: Guest | None = None  # the kernel that boots, for tier guest
     allowed: frozenset[Allowance] = frozenset()
+    profiled: bool = False  # what is executed between stamps is recorded
     arguments: list[str] = field(default_factory=list)  # for the program of a host target
 
 

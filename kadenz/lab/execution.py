@@ -67,10 +67,12 @@ def make_target(name: TargetName, instrument: str, image: Image, setup: Setup) -
     tiers = board.tier
     if name.tier == "emulated" and tiers.emulated is not None:
         if instrument in ("scope", "model"):
+            from kadenz.lab.profile.watching import watched
             from kadenz.targets.scoped import ScopedQemuTarget
 
             model = timing_model(name) if instrument == "model" else None
-            return ScopedQemuTarget(tiers.emulated, image.elf, model)
+            found = watched(name, image) if setup.profiled else None
+            return ScopedQemuTarget(tiers.emulated, image.elf, model, found)
         from kadenz.targets.qemu import QemuTarget
 
         return QemuTarget(tiers.emulated, image.elf)

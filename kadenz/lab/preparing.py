@@ -41,6 +41,7 @@ from kadenz.lab.plan import (
     concerns,
     no_benchmark,
 )
+from kadenz.lab.profile.watching import check_profiled
 from kadenz.lab.progress import Progress
 from kadenz.lab.variants import combinations
 from kadenz.targets.base import Target
@@ -62,6 +63,7 @@ class Request:
     port: str = ""  # of a board's serial line
     timeout_s: float = 30.0
     run_name: str = ""  # of all runs of this call
+    profiled: bool = False  # with a profile of each record
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,8 @@ def check(request: Request) -> None:
     for name in request.targets:
         check_instrument(name, request.instrument)
         check_tools(name)
+        if request.profiled:
+            check_profiled(name, request.instrument)
     if all(name.kernel for name in request.targets):  # else an image may have its own benchmarks
         check_declared(request.campaign, request.overrides, request.extra_bench)
     elif request.extra_bench and not any(name.kernel for name in request.targets):
@@ -127,6 +131,7 @@ def _variants(request: Request, progress: Progress) -> list[_Variant]:
     for name, conditions in asked:
         setup = setup_of(name)
         setup.port = request.port or setup.port
+        setup.profiled = request.profiled
         for condition in conditions:
             condition.set_up(setup, name)
         kernel = setup.guest.kernel if setup.guest is not None else None
@@ -216,7 +221,7 @@ def _maker(variant: _Variant, setup: Setup, request: Request) -> Callable[[], Ta
 def _catalog(variant: _Variant, own: Sequence[Condition], request: Request) -> Catalog:
     """What the image can measure; asked anew if a condition says so."""
     image, name = variant.image, str(variant.name)
-    setup = replace(variant.setup, allowed=ASKING)
+    setup = replace(variant.setup, allowed=ASKING, profiled=False)
     known = None if own else catalogs.remembered(image.folder, image.entry.elf_sha256)
     if known is not None:
         return known

@@ -67,6 +67,11 @@ class Session:
         """Numbers of the records that began."""
         return set(self._entries)
 
+    def lanes(self, record: int) -> tuple[str, list[str]]:
+        """The benchmark of a record that began, and its lanes of samples."""
+        entry = self._entries[record]
+        return entry.bench, [lane.name for lane in entry.series]
+
     def opened(self, begin: Begin) -> None:
         """Enters the record. Until it ends it counts as cut off."""
         point = self._points.get(begin.record)

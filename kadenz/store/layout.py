@@ -5,6 +5,8 @@ from __future__ import annotations
 
 MANIFEST = "run.json"
 SAMPLES = "samples"
+PROFILES = "profiles"  # of the records of `kadenz profile`
+PROFILE_SUFFIX = ".profile.json"
 CONSOLE = "console.txt"  # text messages of the target
 RUNNING = ".running"  # locked by the folder's writer; names the storage of a host target
 RESERVE = ".reserve"  # reserved space, so that a full disk still takes the manifest
@@ -21,6 +23,11 @@ def lane_file(record: int, bench: str, lane: str) -> str:
     The same plan gives the same names, so that two runs can be compared file by file.
     """
     return f"{SAMPLES}/{record:05d}-{_plain(bench)}.{_plain(lane)}.npy"
+
+
+def profile_file(record: int, bench: str) -> str:
+    """The file of a record's profile, relative to the run folder."""
+    return f"{PROFILES}/{record:05d}-{_plain(bench)}{PROFILE_SUFFIX}"
 
 
 def _plain(text: str) -> str:

@@ -23,7 +23,14 @@ from numpy.typing import NDArray
 from kadenz.config.manifest import Manifest, RecordEntry
 from kadenz.errors import StoreError
 from kadenz.store.held import held_values, next_values
-from kadenz.store.layout import CONSOLE, PARTIAL_SUFFIX, RESERVE, SAMPLES, lane_file
+from kadenz.store.layout import (
+    CONSOLE,
+    PARTIAL_SUFFIX,
+    RESERVE,
+    SAMPLES,
+    lane_file,
+    profile_file,
+)
 from kadenz.store.manifest_file import write_manifest
 from kadenz.store.npy import GrowingNpy
 from kadenz.store.running import Running
@@ -103,6 +110,10 @@ class RunWriter:
     def say(self, text: str) -> None:
         """Stores a line of text for the user, next to the samples."""
         self._guard(self._say, text)
+
+    def keep_profile(self, record: int, bench: str, content: bytes) -> None:
+        """Stores the profile of a record, whole or not at all."""
+        self._guard(self._keep, profile_file(record, bench), content)
 
     def checkpoint(self, *, force: bool = False) -> None:
         """Updates the folder: at once, or if there is news and CHECKPOINT_S have passed."""
@@ -188,6 +199,13 @@ class RunWriter:
     def _count(self, record: int, lane: int, file: GrowingNpy) -> None:
         entry = self._open[record].lanes[lane]
         entry.account(file.count, entry.missed)
+
+    def _keep(self, name: str, content: bytes) -> None:
+        file = self.folder / name
+        file.parent.mkdir(exist_ok=True)
+        part = file.with_name(f".{file.name}")
+        part.write_bytes(content)
+        part.replace(file)
 
     def _say(self, text: str) -> None:
         with (self.folder / CONSOLE).open("a", encoding="utf-8") as file:

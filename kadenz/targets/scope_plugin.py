@@ -11,6 +11,7 @@ import hashlib
 import secrets
 import subprocess
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -89,6 +90,21 @@ def marker_address(elf: Path) -> int:
         f"{elf}: no symbol {MARKER_SYMBOL}: the image was not built for the scope",
         remedy="Build it with the instrument `scope`",
     )
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What is recorded along a path: addresses of words, registers with a mask each."""
+
+    words: tuple[int, ...] = ()
+    registers: tuple[tuple[str, int], ...] = ()
+
+
+def path_arguments(paths: Path, watched: Watched) -> list[str]:
+    """The parameters that make the plugin record paths too."""
+    words = [f"word={address:#x}" for address in watched.words]
+    words += [f"register={name}:{mask:#x}" for name, mask in watched.registers]
+    return [f"paths={paths}", *words]
 
 
 def arguments(library: Path, elf: Path, trace: Path, parameters: Sequence[str] = ()) -> list[str]:

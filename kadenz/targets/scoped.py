@@ -14,6 +14,7 @@ from kadenz.config.board import EmulatedTier
 from kadenz.config.manifest import EmulatorEntry
 from kadenz.elf import Elf
 from kadenz.targets import scope, scope_plugin, timing_model
+from kadenz.targets.paths import Paths, read_paths
 from kadenz.targets.qemu import QemuTarget
 from kadenz.targets.timing_model import Model
 
@@ -21,8 +22,16 @@ from kadenz.targets.timing_model import Model
 class ScopedQemuTarget(QemuTarget):
     """A QemuTarget with samples from the scope's trace, available once it is closed."""
 
-    def __init__(self, tier: EmulatedTier, elf: Elf, model: Model | None = None) -> None:
+    def __init__(
+        self,
+        tier: EmulatedTier,
+        elf: Elf,
+        model: Model | None = None,
+        watched: scope_plugin.Watched | None = None,
+    ) -> None:
+        """`watched`: record paths too, and this along them."""
         super().__init__(tier, elf)
+        self._watched = watched
         self._model = model
         if model is not None:
             self._library = timing_model.plugin(model.name, tier.qemu)
@@ -31,6 +40,7 @@ class ScopedQemuTarget(QemuTarget):
             source = inventory.root() / "instruments" / "scope"
             self._library = scope_plugin.build(source, build, tools.version(tier.qemu))
         self.records: dict[int, scope.RecordSpans] = {}
+        self.paths: Paths | None = None
 
     def close(self) -> str:
         """Ends QEMU, which completes the trace, and reads it."""
@@ -39,6 +49,8 @@ class ScopedQemuTarget(QemuTarget):
         try:
             if trace.is_file() and trace.stat().st_size:
                 self.records = scope.split_records(scope.read_trace(trace))
+                if self._watched is not None:
+                    self.paths = read_paths(self._folder / "paths")
         finally:
             super().close()
         return said
@@ -56,6 +68,9 @@ class ScopedQemuTarget(QemuTarget):
         command = super()._command(folder)
         if folder is not None:
             parameters = self._model.arguments if self._model is not None else []
+            if self._watched is not None:
+                paths = scope_plugin.path_arguments(folder / "paths", self._watched)
+                parameters = [*parameters, *paths]
             trace = folder / "trace"
             command += scope_plugin.arguments(self._library, self._elf.path, trace, parameters)
         return command

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The end of `kadenz compare --explain`: the functions in which two sides differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kadenz.analysis.profiles import Explained
+    from kadenz.store import Run
+
+_SHOWN = 12  # functions of a point
+
+
+def explained(before: Sequence[Run], after: Sequence[Run]) -> list[Explained]:
+    """The lanes that both sides have profiled. UsageError for a run without profiles."""
+    from kadenz.analysis.profiles import explain
+
+    return explain(before, after)
+
+
+def as_rows(found: Sequence[Explained]) -> list[dict[str, Any]]:
+    """Entries of a JSON document."""
+    return [
+        {
+            "point": one.title,
+            "baseline": one.spans[0],
+            "candidate": one.spans[1],
+            "functions": [
+                {"name": f.name, "part": f.part, "change": f.more, "calls": list(f.calls)}
+                for f in one.differences
+            ],
+        }
+        for one in found
+    ]
+
+
+def print_explained(found: Sequence[Explained]) -> None:
+    """Prints each lane with its difference and the functions behind it."""
+    from rich.markup import escape
+
+    from kadenz.cli.console import console
+
+    screen = console()
+    screen.print("\n[bold]typical samples by function[/]")
+    for one in found:
+        before, after = one.spans
+        change = f"{before:,} → {after:,} ({after - before:+,} instructions)"
+        same = "" if one.differences else ": the same functions"
+        screen.print(f"{escape(one.title)}: {change}{same}")
+        for function in one.differences[:_SHOWN]:
+            screen.print(f"  {escape(function.words)} [dim]{escape(function.part)}[/]")
+        rest = one.differences[_SHOWN:]
+        if rest:
+            screen.print(f"  {sum(f.more for f in rest):+,} in {len(rest)} other functions")

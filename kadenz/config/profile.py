@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The profile of a record: a file of the run folder, written by measuring and read by analysis."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+PROFILE_VERSION = 1
+# All samples of a lane; the sample of the median; the first longest; the first one measured.
+ViewName = Literal["all", "typical", "slowest", "coldest"]
+INTERRUPT = "interrupt"  # the part of everything executed while an interrupt is handled
+
+
+class FunctionEntry(msgspec.Struct):
+    """A function that was executed."""
+
+    name: str
+    part: str  # as in the footprint: "kernel", "port", "benchmarks"
+    file: str
+
+
+class CodeEntry(msgspec.Struct):
+    """An instruction that was executed."""
+
+    address: int
+    function: int
+    kind: str  # "load", "store", "branch", "other"
+    text: str
+    file: str = ""  # "" without debug information
+    line: int = 0
+
+
+class StackEntry(msgspec.Struct):
+    """A function called along one path."""
+
+    path: list[int]  # functions, from the outermost known one
+    interrupt: bool
+    instructions: int  # its own, without those it calls
+    calls: int
+
+
+class MaskedEntry(msgspec.Struct):
+    """A section with interrupts off; its ends are addresses."""
+
+    path: list[int]  # functions that called the one that switched them off, it last
+    instructions: int
+    times: int
+    begin: int
+    end: int
+
+
+class ViewEntry(msgspec.Struct):
+    """Where the instructions of some samples went."""
+
+    name: ViewName
+    sample: int  # its number in the lane; -1 for all
+    samples: int
+    instructions: int  # their sum
+    stacks: list[StackEntry]
+    code: list[tuple[int, int]]  # an instruction's number in `code`, how often it was executed
+    exceptions: dict[str, int]  # entries by handler
+    returns: int  # of exceptions
+    masked: list[MaskedEntry]  # longest first
+
+
+class LaneProfile(msgspec.Struct):
+    """The views of one lane."""
+
+    lane: str
+    paths: int  # different ones
+    views: list[ViewEntry]
+
+
+class Profile(msgspec.Struct):
+    """The profile of one record."""
+
+    version: int
+    record: int
+    bench: str
+    target: str
+    unit: str  # "instruction"
+    functions: list[FunctionEntry]
+    code: list[CodeEntry]
+    lanes: list[LaneProfile]

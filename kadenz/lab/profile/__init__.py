@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From executed paths to profiles: where the instructions of each sample went."""

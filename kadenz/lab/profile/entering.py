@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""After an execution: the profiles of its records go into the run folder."""
+
+from __future__ import annotations
+
+import msgspec
+
+from kadenz.errors import KadenzError
+from kadenz.images.code import Code
+from kadenz.lab.job import Job
+from kadenz.lab.plan import FIRST_POINT
+from kadenz.lab.profile.making import Profiler, regions_of
+from kadenz.lab.session import Session
+from kadenz.store import RunWriter
+from kadenz.targets.base import Target
+from kadenz.targets.scoped import ScopedQemuTarget
+
+
+def enter_profiles(
+    target: Target, job: Job, session: Session, writer: RunWriter, failures: list[KadenzError]
+) -> None:
+    """Makes the profile of each record that the campaign asked for.
+
+    The samples are stored by now: what cannot be profiled costs the profile alone.
+    """
+    if not isinstance(target, ScopedQemuTarget) or target.paths is None:
+        return
+    asked = {point.id for point in job.points if point.id >= FIRST_POINT}
+    try:
+        code = Code(job.image.elf, job.name.board, job.image.trees)
+        profiler = Profiler(code, target.paths, str(job.name))
+        for record, regions in regions_of(target.paths, target.records):
+            if record in asked and record in session.seen and regions:
+                bench, lanes = session.lanes(record)
+                found = profiler.record(record, bench, lanes, regions)
+                writer.keep_profile(record, bench, msgspec.json.encode(found))
+    except KadenzError as failure:
+        failures.append(failure)

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Profiles of records: the regions of each lane, walked and summed up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from kadenz.config.profile import (
+    PROFILE_VERSION,
+    CodeEntry,
+    FunctionEntry,
+    LaneProfile,
+    MaskedEntry,
+    Profile,
+    StackEntry,
+    ViewEntry,
+    ViewName,
+)
+from kadenz.images.code import Code, Function
+from kadenz.lab.profile.cores import core_of
+from kadenz.lab.profile.tree import Node
+from kadenz.lab.profile.walk import Effect, Program, Walker
+from kadenz.targets.paths import RUN, Paths, Region
+from kadenz.targets.scope import RecordSpans, ScopeDamaged
+
+
+class Profiler:
+    """Makes the profiles of one execution."""
+
+    def __init__(self, code: Code, paths: Paths, target: str) -> None:
+        self._code, self._target = code, target
+        self._program = Program(code, paths)
+        self._walker = Walker(self._program, core_of(code.machine))
+        self._walked: dict[tuple[int, ...], Effect] = {}
+
+    def record(
+        self, number: int, bench: str, lanes: Sequence[str], regions: Sequence[Region]
+    ) -> Profile:
+        """The profile of one record; its regions are those of its lanes in turn."""
+        tables = _Tables(self._code)
+        found = []
+        for place, lane in enumerate(lanes):
+            mine = regions[place :: len(lanes)]
+            if mine:
+                views = [self._view(tables, name, at, mine) for name, at in _chosen(mine)]
+                found.append(LaneProfile(lane, len({one.path for one in mine}), views))
+        tables.enter_lines()
+        return Profile(
+            PROFILE_VERSION,
+            number,
+            bench,
+            self._target,
+            "instruction",
+            tables.functions,
+            tables.code,
+            found,
+        )
+
+    def _view(
+        self, tables: _Tables, name: ViewName, sample: int, regions: Sequence[Region]
+    ) -> ViewEntry:
+        chosen = regions if sample < 0 else [regions[sample]]
+        times = Counter(one.path for one in chosen)
+        effect = Effect()
+        tokens: Counter[int] = Counter()
+        for path, count in times.items():
+            if path not in self._walked:
+                self._walked[path] = self._walker.walk(path)
+            effect.add(self._walked[path], count)
+            for token, executed in self._tokens(path).items():
+                tokens[token] += executed * count
+        stacks = tables.stacks(effect)
+        return ViewEntry(
+            name,
+            sample,
+            len(chosen),
+            sum(one.instructions for one in stacks),
+            stacks,
+            tables.executed(self._program, tokens),
+            dict(sorted(effect.entries.items())),
+            effect.returns,
+            [
+                MaskedEntry(tables.path(node), length, count, begin, end)
+                for (node, begin, end, length), count in sorted(
+                    effect.masked.items(), key=lambda item: (-item[0][3], item[0][1:])
+                )
+            ],
+        )
+
+    def _tokens(self, path: tuple[int, ...]) -> Counter[int]:
+        """How often each run is executed along a path."""
+        paths = self._program.paths
+        found: Counter[int] = Counter()
+        for piece, times in Counter(path).items():
+            tokens, counts = np.unique(paths.pieces[piece], return_counts=True)
+            for token, count in zip(tokens.tolist(), counts.tolist(), strict=True):
+                if paths.tokens[token]["kind"] == RUN:
+                    found[token] += count * times
+        return found
+
+
+def regions_of(
+    paths: Paths, records: Mapping[int, RecordSpans]
+) -> Iterator[tuple[int, list[Region]]]:
+    """The regions of each record. Raises ScopeDamaged at the first whose spans they are not."""
+    rest = iter(paths.regions)
+    for number, record in records.items():
+        mine: list[Region] = []
+        for span in record.spans.tolist():
+            region = next(rest, None)
+            if region is None or region.instructions[1] - region.instructions[0] != span:
+                raise ScopeDamaged(
+                    f"record {number}: sample {len(mine)} has {span} instructions in the trace, "
+                    + ("and no path" if region is None else "and another number in its path"),
+                    remedy="Measure again; paths that were cut have ended with the emulator",
+                )
+            mine.append(region)
+        yield number, mine
+
+
+def _chosen(regions: Sequence[Region]) -> Iterator[tuple[ViewName, int]]:
+    spans = [one.instructions[1] - one.instructions[0] for one in regions]
+    middle = sorted(spans)[(len(spans) - 1) // 2]
+    yield "all", -1
+    yield "typical", spans.index(middle)
+    yield "slowest", spans.index(max(spans))
+    yield "coldest", 0
+
+
+class _Tables:
+    """Functions and instructions by number."""
+
+    def __init__(self, code: Code) -> None:
+        self.functions: list[FunctionEntry] = []
+        self.code: list[CodeEntry] = []
+        self._code = code
+        self._function_of: dict[Function, int] = {}
+        self._code_of: dict[int, int] = {}
+
+    def path(self, node: Node) -> list[int]:
+        """The functions that lead to a node, by number."""
+        return [self._number(one) for one in node.path()]
+
+    def stacks(self, effect: Effect) -> list[StackEntry]:
+        """Instructions and calls by path, in the order of the names."""
+        found: dict[tuple[tuple[int, ...], bool], StackEntry] = {}
+        for node in {**effect.instructions, **effect.calls}:
+            path = tuple(self.path(node))
+            key = path, node.slot.interrupt
+            entry = found.setdefault(key, StackEntry(list(path), node.slot.interrupt, 0, 0))
+            entry.instructions += effect.instructions[node]
+            entry.calls += effect.calls[node]
+        named = [([self.functions[n].name for n in one.path], one) for one in found.values()]
+        return [one for _, one in sorted(named, key=lambda item: (item[1].interrupt, item[0]))]
+
+    def executed(self, program: Program, tokens: Mapping[int, int]) -> list[tuple[int, int]]:
+        """Each instruction by its number, and how often it was executed."""
+        counts: Counter[int] = Counter()
+        for token, times in tokens.items():
+            for one in program.instructions(token):
+                if one.address not in self._code_of:
+                    self._code_of[one.address] = len(self.code)
+                    function = self._number(self._code.function_at(one.address))
+                    self.code.append(CodeEntry(one.address, function, one.kind, one.text))
+                counts[self._code_of[one.address]] += times
+        return sorted(counts.items(), key=lambda item: self.code[item[0]].address)
+
+    def enter_lines(self) -> None:
+        """Adds the source lines, as far as there is debug information."""
+        for address, (file, line) in self._code.lines(self._code_of).items():
+            entry = self.code[self._code_of[address]]
+            entry.file, entry.line = file, line
+
+    def _number(self, function: Function) -> int:
+        if function not in self._function_of:
+            self._function_of[function] = len(self.functions)
+            entry = FunctionEntry(function.name, function.part, function.file)
+            self.functions.append(entry)
+        return self._function_of[function]

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A profile for people and for other programs: tables, flame graphs, stacks, disassembly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from kadenz import __version__
+from kadenz.analysis.profiles import (
+    KINDS,
+    by_function,
+    by_kind,
+    by_part,
+    difference,
+    function_at,
+    view,
+)
+from kadenz.config.profile import INTERRUPT, LaneProfile, Profile, ViewEntry, ViewName
+from kadenz.report.render import render_template, write_text
+from kadenz.report.svg.flame import Stack, flame
+from kadenz.report.svg.panel import Plot, standalone
+from kadenz.report.table import Cell, Table, whole, words
+
+COLUMNS: tuple[ViewName, ...] = ("typical", "slowest", "coldest")
+_MASKED_SHOWN = 5
+_CALLERS_SHOWN = 3
+
+
+def title_of(profile: Profile, lane: LaneProfile) -> str:
+    """ "itc/queue on freertos/stm32f4@emulated"."""
+    return f"{profile.bench}{_lane(lane)} on {profile.target}"
+
+
+def _lane(lane: LaneProfile) -> str:
+    return "" if lane.lane == "all" else f", {lane.lane}"
+
+
+def tables(profile: Profile, lane: LaneProfile) -> list[Table]:
+    """Typical, slowest and coldest sample beside each other: parts and kinds, functions, masks."""
+    views = [view(lane, name) for name in COLUMNS]
+    return [_sums(profile, lane, views), _functions(profile, views), _masked(profile, views)]
+
+
+def _row(name: str, *rest: Cell) -> tuple[Cell, ...]:
+    return (words(name), *rest)
+
+
+def _sums(profile: Profile, lane: LaneProfile, views: Sequence[ViewEntry]) -> Table:
+    sums = [by_part(profile, one) for one in views]
+    parts = dict.fromkeys(part for one in sums for part in one)
+    kinds = [by_kind(profile, one) for one in views]
+    rows = [
+        _row("all instructions", *(whole(one.instructions) for one in views)),
+        *(_row(f"  {part}", *(whole(one.get(part, 0)) for one in sums)) for part in parts),
+        *(_row(f"  {kind}", *(whole(one[kind]) for one in kinds)) for kind in KINDS),
+        _row("exceptions entered", *(whole(sum(o.exceptions.values())) for o in views)),
+        _row("exceptions left", *(whole(one.returns) for one in views)),
+    ]
+    columns = [f"{name} (sample {one.sample})" for name, one in zip(COLUMNS, views, strict=True)]
+    return Table(
+        "sums",
+        f"{title_of(profile, lane)}: {profile.unit}s between the stamps",
+        ("", *columns),
+        tuple(rows),
+        frozenset({1, 2, 3}),
+        (f"{lane.views[0].samples:,} samples on {lane.paths:,} different paths",),
+    )
+
+
+def _functions(profile: Profile, views: Sequence[ViewEntry]) -> Table:
+    sums = [{(f.name, f.part): f for f in by_function(profile, one)} for one in views]
+    rows = []
+    for name, part in dict.fromkeys(key for one in sums for key in one):
+        found = [one.get((name, part)) for one in sums]
+        counts = [whole(one.instructions if one else 0) for one in found]
+        calls = found[0].calls if found[0] else 0
+        rows.append((words(name), words(part), whole(calls), *counts))
+    return Table(
+        "functions",
+        "By function",
+        ("function", "part", "calls", *COLUMNS),
+        tuple(rows),
+        frozenset({2, 3, 4, 5}),
+        ("calls: of the typical sample",),
+    )
+
+
+def _masked(profile: Profile, views: Sequence[ViewEntry]) -> Table:
+    rows = []
+    for name, one in zip(COLUMNS, views, strict=True):
+        for entry in one.masked[:_MASKED_SHOWN]:
+            path = " > ".join(profile.functions[at].name for at in entry.path[-_CALLERS_SHOWN:])
+            ends = words(path), words(function_at(profile, entry.end))
+            rows.append((words(name), whole(entry.instructions), whole(entry.times), *ends))
+    return Table(
+        "masked",
+        "Interrupts off, longest first",
+        ("sample", "instructions", "times", "from", "to"),
+        tuple(rows),
+        frozenset({1, 2}),
+    )
+
+
+def remarks(profile: Profile, lane: LaneProfile) -> list[str]:
+    """What the slowest and the coldest sample did that the typical did not."""
+    typical = view(lane, "typical")
+    found = []
+    # If they are the same sample, it is the slowest.
+    names: tuple[ViewName, ...] = ("coldest", "slowest")
+    others = {view(lane, name).sample: name for name in names}
+    for name in others.values():
+        other = view(lane, name)
+        differences = difference((profile, typical), (profile, other))
+        if other.instructions == typical.instructions and not differences:
+            continue
+        what = "; ".join(one.words for one in differences) or "the same functions"
+        found.append(
+            f"{name}, sample {other.sample}: {other.instructions:,} instead of "
+            f"{typical.instructions:,}: {what}"
+        )
+    return found
+
+
+def stacks(profile: Profile, shown: ViewEntry) -> list[Stack]:
+    """The call paths of a view; those of interrupts begin with their name."""
+    found = []
+    for one in shown.stacks:
+        names = tuple(profile.functions[number].name for number in one.path)
+        part = INTERRUPT if one.interrupt else profile.functions[one.path[-1]].part
+        found.append(Stack((INTERRUPT, *names) if one.interrupt else names, part, one.instructions))
+    return found
+
+
+def graph(profile: Profile, lane: LaneProfile, name: ViewName) -> Plot:
+    """The flame graph of a view."""
+    shown = view(lane, name)
+    which = f"sample {shown.sample}" if shown.sample >= 0 else f"{shown.samples:,} samples"
+    return flame(
+        stacks(profile, shown),
+        title_of(profile, lane),
+        f"{name}: {which}, {shown.instructions:,} {profile.unit}s",
+        f"{file_stem(profile, lane)}-{name}",
+    )
+
+
+def file_stem(profile: Profile, lane: LaneProfile) -> str:
+    """The beginning of a lane's file names."""
+    plain = profile.bench.replace("/", "-")
+    return f"{profile.record:05d}-{plain}" + ("" if lane.lane == "all" else f"-{lane.lane}")
+
+
+def folded(profile: Profile, shown: ViewEntry) -> str:
+    """Folded stacks, a line for each: "task_2;queue_send;xQueueGenericSend 28"."""
+    lines = [f"{';'.join(s.path)} {s.instructions}" for s in stacks(profile, shown)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def speedscope(profile: Profile, lane: LaneProfile) -> dict[str, Any]:
+    """The views in the format of speedscope.app (file-format-schema.json)."""
+    frames: dict[str, int] = {}
+    profiles = []
+    for shown in lane.views:
+        samples, weights = [], []
+        for one in stacks(profile, shown):
+            samples.append([frames.setdefault(name, len(frames)) for name in one.path])
+            weights.append(one.instructions)
+        profiles.append(
+            {
+                "type": "sampled",
+                "name": shown.name,
+                "unit": "none",
+                "startValue": 0,
+                "endValue": sum(weights),
+                "samples": samples,
+                "weights": weights,
+            }
+        )
+    return {
+        "$schema": "https://www.speedscope.app/file-format-schema.json",
+        "name": title_of(profile, lane),
+        "exporter": f"kadenz {__version__}",
+        "activeProfileIndex": 1,
+        "shared": {"frames": [{"name": name} for name in frames]},
+        "profiles": profiles,
+    }
+
+
+def disassembly(profile: Profile, lane: LaneProfile) -> str:
+    """Every executed instruction with its source line, and how often each sample executed it."""
+    views = [view(lane, name) for name in COLUMNS]
+    return "".join(f"{line}\n" for line in _disassembly(profile, lane, views))
+
+
+def _disassembly(profile: Profile, lane: LaneProfile, views: Sequence[ViewEntry]) -> Iterator[str]:
+    counts = [dict(one.code) for one in views]
+    yield f"{title_of(profile, lane)}: executions in one sample"
+    yield " ".join(f"{name:>8}" for name in COLUMNS)
+    numbered = sorted(enumerate(profile.code), key=lambda one: one[1].address)
+    for function, group in groupby(numbered, key=lambda one: one[1].function):
+        entry = profile.functions[function]
+        yield f"\n{entry.name} ({entry.part}, {entry.file})"
+        place = ("", 0)
+        for number, code in group:
+            if (code.file, code.line) != place and code.line:
+                place = code.file, code.line
+                yield f"{'':27}{code.file}:{code.line}"
+            executed = " ".join(f"{one.get(number, 0) or '':>8}" for one in counts)
+            yield f"{executed}   {code.address:8x}  {code.text}"
+
+
+def write_files(profiles: Sequence[Profile], folder: Path) -> list[Path]:
+    """Writes everything about some profiles beside them; returns the page first."""
+    import msgspec
+
+    found = []
+    lanes = [(profile, lane) for profile in profiles for lane in profile.lanes]
+    for profile, lane in lanes:
+        stem = folder / file_stem(profile, lane)
+        plot = graph(profile, lane, "typical")
+        speed = msgspec.json.encode(speedscope(profile, lane)).decode()
+        for suffix, content in (
+            (".svg", standalone(plot)),
+            (".folded", folded(profile, view(lane, "typical"))),
+            (".speedscope.json", speed),
+            (".disassembly.txt", disassembly(profile, lane)),
+        ):
+            file = stem.with_name(stem.name + suffix)
+            write_text(file, content)
+            found.append(file)
+    page = folder / "profile.html"
+    write_text(page, _page(lanes))
+    return [page, *found]
+
+
+def _page(lanes: Sequence[tuple[Profile, LaneProfile]]) -> str:
+    sections = []
+    for profile, lane in lanes:
+        sections.append(
+            {
+                "title": title_of(profile, lane),
+                "graphs": [graph(profile, lane, "typical"), graph(profile, lane, "slowest")],
+                "remarks": remarks(profile, lane),
+                "tables": tables(profile, lane),
+            }
+        )
+    return render_template("profile.html.j2", version=__version__, sections=sections)

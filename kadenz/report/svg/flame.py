@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A flame graph: call paths as nested bars, as wide as their instructions (Gregg 2016, CACM 59-6).
+
+Bars are in the order of the names, not of time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from xml.sax.saxutils import escape
+
+from kadenz.report.svg.element import el, text, title
+from kadenz.report.svg.panel import Panel, Plot
+from kadenz.report.svg.style import series
+
+WIDTH = 1020.0
+ROW = 17.0
+_LETTER = 6.2  # pixels of a letter of 11 px
+_LEAST = 0.3  # pixels of a bar that is drawn
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A call path with its own instructions."""
+
+    path: tuple[str, ...]
+    part: str  # of the innermost function
+    instructions: int
+
+
+@dataclass
+class _Bar:
+    name: str
+    part: str = ""
+    own: int = 0
+    total: int = 0
+    above: dict[str, _Bar] = field(default_factory=dict)
+
+
+def flame(stacks: Sequence[Stack], heading: str, subheading: str, name: str) -> Plot:
+    """Draws the stacks; the tooltip of each bar has its figures, a legend the parts."""
+    root = _tree(stacks)
+    parts = list(dict.fromkeys(sorted({stack.part for stack in stacks})))
+    rows = _depth(root)
+    panel = Panel(
+        heading, subheading, height=80.0 + ROW * rows, left=10.0, width=WIDTH, right=WIDTH - 10
+    )
+    scale = (panel.right - panel.left) / max(root.total, 1)
+    _draw(panel, root, (panel.left, panel.top + ROW * rows), scale, parts)
+    x = panel.left
+    for number, part in enumerate(parts):
+        words = f"{part} {sum(s.instructions for s in stacks if s.part == part):,}"
+        y = panel.top + ROW * rows + 12
+        box = el("rect", x=x, y=y, width=10.0, height=10.0, class_=_style(number))
+        panel.add(box + text(x + 14, y + 9, words))
+        x += 34 + _LETTER * len(words)
+    return panel.finish(
+        name, f"{heading}: {root.total:,} instructions in {len(stacks)} call paths."
+    )
+
+
+def _tree(stacks: Sequence[Stack]) -> _Bar:
+    root = _Bar("")
+    for stack in stacks:
+        at = root
+        at.total += stack.instructions
+        for name in stack.path:
+            at = at.above.setdefault(name, _Bar(name))
+            at.total += stack.instructions
+        at.own += stack.instructions
+        at.part = stack.part
+    return root
+
+
+def _depth(bar: _Bar) -> int:
+    return max((1 + _depth(one) for one in bar.above.values()), default=0)
+
+
+def _style(number: int) -> str:
+    """Five colours, then the same paler."""
+    return f"{'d' if number < 5 else 'b'}{series(number)} flame"
+
+
+def _draw(
+    panel: Panel, bar: _Bar, place: tuple[float, float], scale: float, parts: list[str]
+) -> None:
+    """Draws what is above a bar whose lower left corner is at `place`."""
+    x, y = place
+    for one in bar.above.values():
+        width = one.total * scale
+        if width >= _LEAST:
+            number = parts.index(one.part) if one.part in parts else 0
+            words = f"{one.name} ({one.part}): {one.total:,} instructions, {one.own:,} its own"
+            drawn = el(
+                "rect",
+                x=x,
+                y=y - ROW,
+                width=max(width - 0.6, _LEAST),
+                height=ROW - 1,
+                class_=_style(number),
+            )
+            letters = int((width - 6) / _LETTER)
+            if letters >= 3:
+                short = one.name if len(one.name) <= letters else one.name[: letters - 1] + "…"
+                drawn += el("text", escape(short), x=x + 3, y=y - 5, style="fill:var(--paper)")
+            panel.add(el("g", drawn, title(words)))
+            _draw(panel, one, (x, y - ROW), scale, parts)
+        x += width

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A profile is exact: on each benchmark its parts add up to the sample, the sample to the counter.
+
+One profiled run and one run with the counter for each board.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from kadenz.analysis.profiles import by_function, by_kind, by_part, difference
+from kadenz.config.profile import Profile
+from kadenz.store import Run, read_run
+from kadenz.store.profiles import read_profiles
+
+pytestmark = pytest.mark.emulated
+
+BOARDS = ("hifive1-revb", "stm32f4")
+SAMPLES = 12
+ITERATIONS = 100  # of a batch
+# As tests/scope/test_instruments_agree.py.
+MOST_OFFSET = 8
+# Lanes of several ticks: with other code between two samples, a tick falls into another one.
+# Families whose marks come in pairs. The scope refuses those of thread-metric, profiled or not.
+_FAMILIES = ("clock/", "cyclic/", "inversion/", "irq/", "itc/", "micro/", "rhealstone/")
+_TICKS = ("micro/", "inversion/", "rhealstone/", "clock/instructions")
+
+
+def _kadenz(*words: str) -> str:
+    command = [sys.executable, "-c", "from kadenz.cli import main; main()", *words]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    return answer.stdout
+
+
+@pytest.fixture(scope="module", params=BOARDS)
+def runs(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Run, Run, list[Profile]]:
+    """A profiled run of every benchmark of a board, the same with the counter, the profiles."""
+    from kadenz.config.target_name import parse_target
+    from kadenz.lab.catalog import catalog_of
+
+    target = f"freertos/{request.param}@emulated"
+    known = catalog_of(parse_target(target)).benches
+    benches = [b.name for b in known if not b.reason and b.name.startswith(_FAMILIES)]
+    words = [*benches, "--target", target]
+    words += ["--set", f"samples={SAMPLES}", "--set", f"iterations={ITERATIONS}"]
+    folders = []
+    for command in ("profile", "run"):
+        output = tmp_path_factory.mktemp(f"{request.param}-{command}")
+        _kadenz(command, *words, "--output", str(output))
+        (folder,) = [path for path in output.iterdir() if (path / "run.json").is_file()]
+        folders.append(read_run(folder))
+    return folders[0], folders[1], read_profiles(folders[0])
+
+
+def test_every_benchmark_with_samples_has_a_profile(
+    runs: tuple[Run, Run, list[Profile]],
+) -> None:
+    measured = {r.bench for r in runs[0].manifest.records if r.id >= 10 and r.series[0].taken}
+    assert {profile.bench for profile in runs[2]} == measured
+    assert len(measured) > 20
+
+
+def test_parts_kinds_and_functions_add_up_to_the_sample(
+    runs: tuple[Run, Run, list[Profile]],
+) -> None:
+    scoped, _, profiles = runs
+    for profile in profiles:
+        record = scoped.record(profile.record)
+        for number, lane in enumerate(record.series):
+            found = next(one for one in profile.lanes if one.lane == lane.name)
+            samples = scoped.samples(record, number).astype(np.int64)
+            for view in found.views:
+                wanted = int(samples.sum() if view.sample < 0 else samples[view.sample])
+                where = f"{profile.bench} {lane.name} {view.name}"
+                assert view.instructions == wanted, where
+                assert sum(by_part(profile, view).values()) == wanted, where
+                assert sum(by_kind(profile, view).values()) == wanted, where
+                assert sum(f.instructions for f in by_function(profile, view)) == wanted, where
+
+
+def test_samples_differ_from_the_counter_by_a_constant(
+    runs: tuple[Run, Run, list[Profile]],
+) -> None:
+    scoped, counted, profiles = runs
+    compared = 0
+    for profile in profiles:
+        if profile.bench.startswith(_TICKS):
+            continue
+        record, other = scoped.record(profile.record), counted.record(profile.record)
+        for number, lane in enumerate(record.series):
+            offsets = counted.samples(other, number).astype(np.int64) - scoped.samples(
+                record, number
+            ).astype(np.int64)
+            where = f"{profile.bench} {lane.name}: {offsets.tolist()}"
+            assert np.all(np.abs(offsets) <= MOST_OFFSET), where
+            # The first sample may enter a loop elsewhere than the others go round it.
+            assert np.unique(offsets[1:]).size == 1, where
+            compared += 1
+    assert compared > 10
+
+
+def test_the_difference_of_two_samples_is_that_of_their_functions(
+    runs: tuple[Run, Run, list[Profile]],
+) -> None:
+    for profile in runs[2]:
+        for lane in profile.lanes:
+            views = {view.name: view for view in lane.views}
+            typical, slowest = views["typical"], views["slowest"]
+            found = difference((profile, typical), (profile, slowest))
+            more = slowest.instructions - typical.instructions
+            assert sum(one.more for one in found) == more, profile.bench
+
+
+def test_the_switches_of_a_queue_are_found_on_both_boards(
+    runs: tuple[Run, Run, list[Profile]],
+) -> None:
+    profile = next(one for one in runs[2] if one.bench == "itc/queue")
+    typical = next(v for v in profile.lanes[0].views if v.name == "typical")
+    assert sum(typical.exceptions.values()) == typical.returns == 2
+    names = {";".join(profile.functions[n].name for n in stack.path) for stack in typical.stacks}
+    assert any(name.endswith("vTaskSwitchContext") for name in names)
+    assert "task_2;queue_send;xQueueGenericSend;xTaskRemoveFromEventList" in names
+    assert all(name.split(";")[0] != "xQueueReceive" for name in names)  # callers are found
+    assert typical.masked, "FreeRTOS works with interrupts off in every queue call"
+
+
+def test_an_interrupt_is_a_part_of_its_own(runs: tuple[Run, Run, list[Profile]]) -> None:
+    profile = next(one for one in runs[2] if one.bench == "irq/to-task")
+    typical = next(v for v in profile.lanes[0].views if v.name == "typical")
+    assert by_part(profile, typical).get("interrupt", 0) > 0

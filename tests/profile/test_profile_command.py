@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kadenz profile` and `kadenz compare --explain`: the files, the words, bad input."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kadenz.config import inventory
+from kadenz.images.source import kernel_source
+
+pytestmark = pytest.mark.emulated
+
+TARGET = "freertos/stm32f4@emulated"
+PLANTED = 7
+
+
+def kadenz(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from kadenz.cli import main; main()", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+
+
+def profiled(output: Path, *words: str) -> Path:
+    """Profiles itc/queue; the run folder."""
+    settings = ["--target", TARGET, "--set", "samples=5", "--output", str(output)]
+    answer = kadenz("profile", "itc/queue", *settings, *words)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    (folder,) = [path for path in output.iterdir() if (path / "run.json").is_file()]
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pinned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A profile of the kernel as it is."""
+    return profiled(tmp_path_factory.mktemp("pinned"))
+
+
+def planted_tree(folder: Path) -> Path:
+    """A copy of the kernel, with seven more instructions in one function."""
+    source = kernel_source("freertos", inventory.kernel("freertos"), None)
+    assert source is not None
+    tree = folder / "tree"
+    shutil.copytree(source.folder, tree)
+    file = tree / "queue.c"
+    text = file.read_text()
+    begin = text.index("static void prvUnlockQueue( Queue_t * const pxQueue )\n{")
+    at = text.index("{", begin) + 1
+    nops = '__asm__ volatile("' + "nop\\n" * PLANTED + '");'
+    file.write_text(text[:at] + "\n    " + nops + text[at:])
+    return tree
+
+
+def test_seven_planted_instructions_are_named_with_their_function(
+    pinned: Path, tmp_path: Path
+) -> None:
+    changed = profiled(tmp_path / "b", "--kernel-source", str(planted_tree(tmp_path)))
+    answer = kadenz("compare", str(pinned), str(changed), "--explain", "--json")
+    (point,) = json.loads(answer.stdout)["explained"]
+    assert point["candidate"] - point["baseline"] == PLANTED
+    assert [(f["name"], f["change"]) for f in point["functions"]] == [("prvUnlockQueue", PLANTED)]
+    said = kadenz("compare", str(pinned), str(changed), "--explain").stdout
+    assert f"+{PLANTED} prvUnlockQueue" in said
+
+
+def test_files_for_other_programs_have_the_same_sum(pinned: Path) -> None:
+    folder = pinned / "profiles"
+    folded = (folder / "00010-itc-queue.folded").read_text().splitlines()
+    assert sum(int(line.rsplit(" ", 1)[1]) for line in folded) == typical(pinned)
+    scope = json.loads((folder / "00010-itc-queue.speedscope.json").read_text())
+    view = scope["profiles"][1]
+    assert sum(view["weights"]) == view["endValue"] == typical(pinned)
+    frames = len(scope["shared"]["frames"])
+    assert all(0 <= frame < frames for sample in view["samples"] for frame in sample)
+    page = (folder / "profile.html").read_text()
+    assert "<svg" in page
+    assert "xQueueGenericSend" in page
+
+
+def test_the_disassembly_has_source_lines_and_counts(pinned: Path) -> None:
+    lines = (pinned / "profiles" / "00010-itc-queue.disassembly.txt").read_text().splitlines()
+    at = next(n for n, line in enumerate(lines) if line.startswith("xQueueReceive (kernel"))
+    assert any("queue.c:" in line for line in lines[at : at + 5])
+    executed = [line[:8] for line in lines if re.match(r".{26}   +[0-9a-f]+  \S", line)]
+    assert sum(int(count) for count in executed if count.strip()) == typical(pinned)
+
+
+def typical(folder: Path) -> int:
+    """Instructions of the typical sample."""
+    profile = json.loads((folder / "profiles" / "00010-itc-queue.profile.json").read_text())
+    views = profile["lanes"][0]["views"]
+    return int(next(one for one in views if one["name"] == "typical")["instructions"])
+
+
+def test_a_run_without_profile_cannot_be_explained(pinned: Path, tmp_path: Path) -> None:
+    answer = kadenz("run", "itc/queue", "--target", TARGET, "--quick", "--output", str(tmp_path))
+    assert answer.returncode == 0, answer.stderr
+    (other,) = [path for path in tmp_path.iterdir() if (path / "run.json").is_file()]
+    answer = kadenz("compare", str(pinned), str(other), "--explain")
+    assert answer.returncode == 2
+    assert "has no profile" in answer.stderr
+    assert "kadenz profile" in answer.stderr
+
+
+@pytest.mark.parametrize("target", ["posix/linux@host", "freertos/stm32f4@board"])
+def test_a_target_that_cannot_be_watched_is_named(target: str) -> None:
+    answer = kadenz("profile", "itc/queue", "--target", target)
+    assert answer.returncode == 2
+    assert "scope" in answer.stderr or "cannot be watched" in answer.stderr
+
+
+def test_a_damaged_profile_is_named(pinned: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(pinned, copy)
+    file = copy / "profiles" / "00010-itc-queue.profile.json"
+    file.write_bytes(file.read_bytes()[:1000])
+    answer = kadenz("compare", str(pinned), str(copy), "--explain")
+    assert answer.returncode == 1
+    assert "not a profile" in answer.stderr
