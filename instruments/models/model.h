@@ -4,7 +4,7 @@
  * defines `kdz_model`. Nothing here knows QEMU; ../scope/charge.c calls it.
  *
  * Costs known when code is translated are charged there. What depends on the run is charged when it
- * happens: where the core went instead of straight on, which code it fetched, which data it read.
+ * happens: where the core went instead of straight on, and which accesses were not skipped.
  */
 #ifndef KDZ_MODEL_H
 #define KDZ_MODEL_H
@@ -78,10 +78,6 @@ struct kdz_model {
     void (*translate)(struct kdz_stretch *block, struct kdz_code *code, size_t count);
     /* A way that was not straight on, before `to` is executed. */
     struct kdz_cycles (*turn)(const struct kdz_way *way);
-    /* Before each execution of a block; NULL: fetching costs nothing. */
-    struct kdz_cycles (*fetch)(const struct kdz_stretch *block);
-    /* An access to data; NULL: its cost is known at translation. */
-    struct kdz_cycles (*access)(uint64_t address, bool store);
 };
 
 extern const struct kdz_model kdz_model;
@@ -95,8 +91,5 @@ extern struct kdz_traps kdz_traps;
 
 /* A register of the core by gdb's name; callable in `turn`. */
 uint32_t kdz_register(const char *name);
-
-/* The word at an address of the target; 0 if there is none. */
-uint32_t kdz_word(uint64_t address);
 
 #endif

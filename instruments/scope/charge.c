@@ -125,12 +125,6 @@ uint32_t kdz_register(const char *name)
     return word_of(bytes);
 }
 
-uint32_t kdz_word(uint64_t address)
-{
-    g_byte_array_set_size(bytes, 0);
-    return qemu_plugin_read_memory_vaddr(address, bytes, 4) ? word_of(bytes) : 0;
-}
-
 static void charge(struct state *state, struct kdz_cycles cost)
 {
     state->low += cost.low;
@@ -149,18 +143,6 @@ static void on_turn(unsigned int vcpu, void *to)
     if (way.from != NULL) {
         charge(state, kdz_model.turn(&way));
     }
-}
-
-static void on_fetch(unsigned int vcpu, void *block)
-{
-    charge(qemu_plugin_scoreboard_find(board, vcpu), kdz_model.fetch(block));
-}
-
-static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *unused)
-{
-    (void)unused;
-    charge(qemu_plugin_scoreboard_find(board, vcpu),
-           kdz_model.access(address, qemu_plugin_mem_is_store(info)));
 }
 
 /* The block's code as the model takes it, with the costs. */
@@ -214,10 +196,6 @@ static bool charge_pieces(struct qemu_plugin_tb *tb, const struct kdz_code *code
                 qemu_plugin_tb_get_insn(tb, i), QEMU_PLUGIN_MEM_RW, QEMU_PLUGIN_INLINE_ADD_U64, low,
                 code[i].each.low);
         }
-        if (code[i].memory && kdz_model.access != NULL) {
-            qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_access,
-                                             QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
-        }
     }
     return inside;
 }
@@ -234,9 +212,6 @@ void kdz_stopwatch_block(struct qemu_plugin_tb *tb)
 
     qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, on_turn, QEMU_PLUGIN_CB_R_REGS,
                                               QEMU_PLUGIN_COND_NE, expected, block->first, block);
-    if (kdz_model.fetch != NULL) {
-        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_fetch, QEMU_PLUGIN_CB_NO_REGS, block);
-    }
     qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_STORE_U64, current,
                                                       (uintptr_t)block);
     bool inside = charge_pieces(tb, code, count);
