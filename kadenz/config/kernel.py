@@ -29,6 +29,9 @@ class KernelSource(FileModel, kw_only=True, frozen=True):
     version: str = ""  # its exact version; kernels/<name>/source/Cargo.toml pins the same
     path: str = ""  # the kernel's folder inside the crate
     tree: str | None = None  # folder of the sources, which the port compiles
+    # CMake file of the port that has the tree's own rules compile them instead; an exported suite
+    # takes it along, with the files of the port that the rules read.
+    rules: str = ""
     cmake: str | None = None  # folder whose own CMakeLists.txt builds the kernel
     image: str | None = None  # form of `export-suite` that takes the suite into the kernel's build
     target: str = ""  # its library, linked into the image
@@ -70,7 +73,7 @@ class KernelSource(FileModel, kw_only=True, frozen=True):
 # The ways, and the keys that belong to one way only.
 _WAYS: dict[str, tuple[str, ...]] = {
     "crate": ("version", "path"),
-    "tree": (),
+    "tree": ("rules",),
     "cmake": ("target", "include", "cache"),
     "image": (),
 }

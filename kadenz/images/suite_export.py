@@ -75,6 +75,13 @@ def readme(suite: Suite, form: str) -> str:
 def _kernel(suite: Suite) -> str:
     """What the project provides: the kernel, and how it is configured."""
     title = suite.kernel.title
+    if suite.rules:
+        return (
+            f"The kernel is built by its own rules, with files of this folder: `{suite.rules}`. "
+            f"Pass `-DKDZ_KERNEL_SOURCE=` with your tree of {title}. YOUR-KERNEL is "
+            "`kadenz-kernel`, linked to `kadenz` already. Call `kdz_kernel_program(YOUR-APP)` "
+            "after the last `target_link_libraries`."
+        )
     settings = any(name.startswith(f"{KERNEL_SETTINGS}/") for name in suite.contents)
     words = [f"Your project provides {title} and its include folders."]
     if suite.kernel_definitions:

@@ -43,6 +43,7 @@ class Suite:
     linker_script: str  # of the board; part of the start-up
     linker_folders: tuple[str, ...]  # of scripts that it includes
     kernel_definitions: tuple[str, ...]  # "NAME=VALUE", for the kernel's configuration
+    rules: str  # CMake file that has the kernel's own rules build it; "" if the project does
 
     @property
     def version(self) -> str:
@@ -68,12 +69,19 @@ class _Collected:
     def __init__(self, target: TargetName, commands: Sequence[dict[str, str]], made: Path) -> None:
         self._target, self._made = target, made
         self._places = [place.resolve() for place in inventory.places()]
+        self._kernel = inventory.kernel(target.kernel)
+        self._port = inventory.kernel_folder(self._kernel.port or target.kernel)
+        self._rules = self._kernel.source.rules if self._kernel.source else ""
         files = [(Path(one["file"]), shlex.split(one["command"])) for one in commands]
-        self._own = [(file, words) for file, words in files if self._name(file)]
-        of_kernel = [words for file, words in files if not self._name(file)]
+        own = [self._name(file) and not self._built_by_rules(words) for file, words in files]
+        self._own = [one for one, is_own in zip(files, own, strict=True) if is_own]
+        of_kernel = [words for (_, words), is_own in zip(files, own, strict=True) if not is_own]
         # Folders that the kernel's own files see as well hold its configuration. The port's own
-        # folder is none: a kernel that is configured at compile time may look there.
-        self._settings = {*_included(of_kernel)} - {inventory.kernel_folder(target.kernel)}
+        # folder is none: a kernel that is configured at compile time may look there. Rules of the
+        # kernel read the port's folders in the export itself.
+        seen = {*_included(of_kernel)}
+        self._settings = set() if self._rules else seen - {self._port}
+        self._read_by_rules = seen if self._rules else set()
         self._include = [
             folder for folder in _included(words for _, words in self._own) if self._name(folder)
         ]
@@ -87,6 +95,17 @@ class _Collected:
             return ""
         name = str(file.relative_to(home))
         return MAIN if name == "suite/core/main.c" else name
+
+    def _built_by_rules(self, words: Sequence[str]) -> bool:
+        """Whether a project below the image's own compiles the file."""
+        return bool(self._rules) and not words[words.index("-o") + 1].startswith("CMakeFiles/")
+
+    def _for_rules(self) -> list[Path]:
+        """The files of the port in the folders that the kernel's rules read."""
+        ours = {"kernel.toml", "kernel.cmake", f"{inventory.board(self._target.board).arch}.cmake"}
+        folders = [folder for folder in self._read_by_rules if folder.is_relative_to(self._port)]
+        files = [file for folder in folders for file in folder.iterdir() if file.is_file()]
+        return [file for file in files if file.name not in ours]
 
     def suite(self) -> Suite:
         """Everything. Sources are in the order in which kadenz links them."""
@@ -103,7 +122,9 @@ class _Collected:
         more = [
             f for folder in sorted({f.parent for f, _ in self._own}) for f in folder.glob("*.ld")
         ]
-        included = [file for file in more if file != script]
+        for_rules = self._for_rules()
+        contents |= {self._name(file): file.read_bytes() for file in for_rules}
+        included = [file for file in more if file != script and file not in for_rules]
         contents |= {self._name(file): file.read_bytes() for file in (script, *included)}
         definitions = _definitions(words for _, words in self._own)
         own = {name: value for name, value in definitions.items() if _is_own(name)}
@@ -113,7 +134,7 @@ class _Collected:
             contents["LICENSE"] = license_text.read_bytes()
         return Suite(
             target=self._target,
-            kernel=inventory.kernel(self._target.kernel),
+            kernel=self._kernel,
             board=inventory.board(self._target.board),
             contents=dict(sorted(contents.items())),
             sources=tuple(s for s in sources if s != MAIN and not _STARTUP.fullmatch(s)),
@@ -124,8 +145,9 @@ class _Collected:
             kernel_definitions=tuple(
                 f"{name}={value}".removesuffix("=")
                 for name, value in definitions.items()
-                if not _is_own(name)
+                if not _is_own(name) and not self._rules
             ),
+            rules=self._name(self._port / self._rules) if self._rules else "",
         )
 
 

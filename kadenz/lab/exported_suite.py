@@ -13,6 +13,8 @@ from kadenz.images import suite_forms
 from kadenz.images.suite_export import check_folder, write_suite
 from kadenz.images.suite_sources import Suite, suite_sources
 
+FORM_OF_RULES = "cmake"  # the form that takes a kernel with rules of its own
+
 
 def forms() -> list[str]:
     """The forms of an export: "cmake", "zephyr-module"."""
@@ -44,6 +46,12 @@ def export_suite(kernel: str, board: str, tree: Path | None, form: str, folder: 
         raise UsageError(
             f"--kernel {kernel}: its port and its benchmarks are a Rust crate, which no form holds",
             remedy="kadenz builds its image: kadenz run --target " + f"{kernel}/{board}@emulated",
+        )
+    source = inventory.kernel(kernel).source
+    if source is not None and source.rules and form != FORM_OF_RULES:
+        raise UsageError(
+            f"--as {form}: {inventory.kernel(kernel).title} is built by CMake rules of its own",
+            remedy=f"Choose --as {FORM_OF_RULES}",
         )
     suite = suite_sources(TargetName(kernel, board, offered[board]), tree)
     write_suite(suite, form, folder)

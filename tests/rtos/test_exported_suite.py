@@ -248,6 +248,67 @@ def test_kadenz_does_not_build_such_a_kernel(tmp_path: Path, words: tuple[str, .
         assert "--as zephyr-module --kernel zephyr" in error.remedy
 
 
+# ---- a kernel that its own rules build -----------------------------------------------------------
+RULES = """
+project(asp3_core C)
+set(ASP3_ROOT_DIR ${CMAKE_CURRENT_SOURCE_DIR})
+set(PASS3_ARGS true)
+include(${ASP3_TARGET_DIR}/target.cmake)
+set(CFG_GEN_DIR ${CMAKE_BINARY_DIR}/generated)
+add_custom_target(generate_cfg_gen_files DEPENDS ${ASP3_CFG_FILES})
+add_executable(cfg1_out kernel/task.c)
+add_library(asp3 STATIC kernel/task.c ${ASP3_TARGET_C_FILES})
+target_include_directories(asp3 PUBLIC ${ASP3_INCLUDE_DIRS} ${ASP3_APPLDIR})
+"""
+
+
+def tree_with_rules(folder: Path) -> Path:
+    """A tree with the files that kadenz asks of ASP3, and rules that read the port's files."""
+    source = inventory.kernel("itron").source
+    assert source is not None
+    arch = "arch/arm_m_gcc/common"
+    for name in (*source.files, f"{arch}/arch.cmake", f"{arch}/core_timer.c"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("")
+    (folder / "include/kernel.h").write_text("#define TKERNEL_PRVER UINT_C(0x3072)\n")
+    (folder / "CMakeLists.txt").write_text(RULES)
+    return folder
+
+
+def export_itron(tmp_path: Path, form_name: str) -> Result:
+    options = ("--as", form_name, "--kernel", "itron", "--board", "stm32f4")
+    tree = str(tree_with_rules(tmp_path / "tree"))
+    return kadenz("export-suite", str(tmp_path / "suite"), *options, "--kernel-source", tree)
+
+
+def test_what_the_kernels_own_rules_read_is_exported(tmp_path: Path) -> None:
+    answer = export_itron(tmp_path, "cmake")
+    assert answer.exception is None, answer.output
+    folder = tmp_path / "suite"
+    port = folder / "kernels/itron"
+    texts = [file.read_text() for file in port.rglob("*.cmake")]
+    named = {name for text in texts for name in re.findall(r"ASP3_TARGET_DIR\}/([\w./]+)", text)}
+    for name in {*named, "../asp3.cmake", "../objects.cfg", "../itron_objects.h", "target.cmake"}:
+        assert (port / "armv7m" / name).is_file(), name
+    assert {"target_kernel.cfg", "target_kernel.py", "../target/common.cmake"} <= named
+    # They are the files that a build by kadenz reads, and the rules compile theirs themselves.
+    for file in port.rglob("*"):
+        own = inventory.root() / file.relative_to(folder)
+        assert file.is_dir() or file.read_bytes() == own.read_bytes()
+    text = (folder / "CMakeLists.txt").read_text()
+    assert "kernels/itron/threads.c" in text and "target_handlers.c" not in text
+    assert "include(kernels/itron/asp3.cmake)\n" in text
+    assert not (folder / "kernel-settings").exists()
+    assert "kdz_kernel_program(YOUR-APP)" in (folder / "README.md").read_text()
+
+
+def test_a_form_without_such_rules_is_refused(tmp_path: Path) -> None:
+    error = export_itron(tmp_path, "files").exception
+    assert isinstance(error, KadenzError) and error.exit_code == 2
+    assert "CMake rules of its own" in error.message and "--as cmake" in error.remedy
+    assert not (tmp_path / "suite").exists()
+
+
 # ---- bad input -----------------------------------------------------------------------------------
 def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()

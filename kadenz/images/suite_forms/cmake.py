@@ -39,7 +39,20 @@ if(KADENZ_STARTUP)
         {folders}-T${{CMAKE_CURRENT_SOURCE_DIR}}/{suite.linker_script})
 endif()
 """
-    return {"CMakeLists.txt": text}
+    return {"CMakeLists.txt": text + (_kernel(suite) if suite.rules else "")}
+
+
+def _kernel(suite: Suite) -> str:
+    """The kernel by its own rules, which get the board's values from kadenz-board."""
+    return f"""
+set(KDZ_KERNEL_SOURCE "" CACHE PATH "tree of {suite.kernel.title}")
+set(KDZ_BOARD_ARCH {suite.board.arch})
+add_library(kadenz-board INTERFACE)
+target_compile_options(kadenz-board INTERFACE
+    "SHELL:-include ${{CMAKE_CURRENT_SOURCE_DIR}}/{SETTINGS}")
+include({suite.rules})
+target_link_libraries(kadenz PUBLIC kadenz-kernel)
+"""
 
 
 def _lines(names: Iterable[str], indent: int = 4) -> str:

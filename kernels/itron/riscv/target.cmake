@@ -3,7 +3,6 @@
 # software interrupt alone; no interrupt of a peripheral is used.
 list(APPEND ASP3_CFG_FILES ${ASP3_TARGET_DIR}/target_kernel.cfg)
 list(APPEND ASP3_COMPILE_DEFS
-    KDZ_ITRON_CLINT=${KDZ_BOARD_CLINT_ADDRESS}
     TOPPERS_CUSTOM_IDLE # waits for an interrupt
     OMIT_XLOG_SYS)
 list(APPEND ASP3_TARGET_C_FILES
