@@ -57,8 +57,8 @@ object Cluster {
   def core(number: Int, cacheBytes: Int): VexRiscvConfig = {
     val made = VexRiscvSmpClusterGen.vexRiscvConfig(
       hartId = number,
-      ioRange = address => address(31 downto 28) < 8, // devices; memory begins at 0x8000_0000
-      resetVector = 0x80000000L,
+      ioRange = address => address(31 downto 28) < 8, // devices; memory is above
+      resetVector = 0x80000080L, // where boards/softcore/sections.ld puts it
       iBusWidth = 32,
       dBusWidth = 32,
       iCacheSize = cacheBytes,

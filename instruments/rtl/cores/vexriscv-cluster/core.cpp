@@ -20,7 +20,7 @@ namespace
 
 constexpr unsigned CORES = 2;
 constexpr unsigned WFI = 2;                        /* of EnvCtrlEnum in the Verilog */
-constexpr std::uint32_t RESET_VECTOR = 0x80000000; /* as Cluster.scala has it */
+constexpr std::uint32_t RESET_VECTOR = 0x80000080; /* as Cluster.scala has it */
 constexpr unsigned RESET_CYCLES = 8;
 constexpr unsigned HELD_CYCLES = 10'000; /* the cluster holds its own reset for about 4,200 */
 
@@ -76,7 +76,7 @@ class Cluster
     void reset(std::uint32_t entry)
     {
         if (entry != RESET_VECTOR) {
-            throw std::runtime_error("the image does not begin at 0x80000000, as this core does");
+            throw std::runtime_error("the image does not begin at 0x80000080, as this core does");
         }
         core_.body_debugCd_external_reset = 1;
         for (unsigned i = 0; i < RESET_CYCLES; i++) {
