@@ -11,6 +11,9 @@
 #define CLINT_MSIP(core) (((volatile uint32_t *)KDZ_SOFTCORE_CLINT)[core])
 #define LOCK(number) (((volatile uint32_t *)KDZ_SOFTCORE_LOCKS)[number])
 
+/* Memory is ordered with the devices: another core sees what came before. */
+#define ORDER() __asm__ volatile("fence" : : : "memory")
+
 static struct {
     volatile uint32_t called;
     volatile uint32_t raised;
@@ -101,12 +104,12 @@ void kdz_core_lock(uint8_t lock)
 {
     while (LOCK(lock) == 0) { /* a load that reads 1 has taken it */
     }
-    __asm__ volatile("" : : : "memory");
+    ORDER();
 }
 
 void kdz_core_unlock(uint8_t lock)
 {
-    __asm__ volatile("" : : : "memory");
+    ORDER();
     LOCK(lock) = 0;
 }
 
@@ -114,6 +117,7 @@ void kdz_core_unlock(uint8_t lock)
 void kdz_core_call(uint8_t core)
 {
     reasons[core].called = 1;
+    ORDER();
     CLINT_MSIP(core) = 1;
 }
 

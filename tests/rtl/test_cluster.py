@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The coherent VexRiscv cluster, whose Verilog `make rtl-cluster` generates."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kadenz.config import inventory
+from kadenz.config.target_name import parse_target
+from kadenz.errors import ToolMissing
+from kadenz.lab.conformance import conformance
+from kadenz.targets import rtl_core
+from tests.rtos.images import OF_SEVERAL_CORES
+
+CLUSTER = "vexriscv-cluster"
+
+
+def is_there() -> bool:
+    try:
+        rtl_core.require(CLUSTER)
+    except ToolMissing:
+        return False
+    return True
+
+
+@pytest.mark.emulated
+@pytest.mark.skipif(not is_there(), reason="no Verilog of the VexRiscv cluster (make rtl-cluster)")
+def test_freertos_conforms_on_the_coherent_cluster() -> None:
+    answer = conformance(parse_target(f"freertos/{CLUSTER}@rtl"))
+    assert answer.conforms, [case for case in answer.cases if case.result == "fail"]
+    assert answer.count("pass") >= 32 + len(OF_SEVERAL_CORES)
+
+
+def test_without_its_verilog_the_remedy_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(ToolMissing, match="has not been generated") as raised:
+        rtl_core.build(CLUSTER)
+    assert "make rtl-cluster" in raised.value.remedy
+    assert not list(tmp_path.rglob("bench"))
+
+
+def test_the_script_writes_where_the_lab_looks(tmp_path: Path) -> None:
+    """Both compute the folder's digest."""
+    script = inventory.root() / "scripts" / "rtl-cluster.sh"
+    planned = subprocess.run(
+        [script, "--plan"],
+        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    folder = next(word for word in planned.split() if word.startswith(str(tmp_path)))
+    file = rtl_core.core_file(CLUSTER)
+    wanted = rtl_core._verilog(CLUSTER, file)
+    assert Path(folder).name == wanted.name
