@@ -58,16 +58,6 @@
 #else
 #define EVENT_TRACE "off"
 #endif
-#ifdef TX_PORT_USE_BASEPRI
-#define INTERRUPT_LOCK "BASEPRI"
-#else
-#define INTERRUPT_LOCK "PRIMASK"
-#endif
-#ifdef TX_ENABLE_WFI
-#define IDLE "wfi"
-#else
-#define IDLE "spins"
-#endif
 
 const char *kdz_kernel_name(void)
 {
@@ -94,8 +84,8 @@ const struct kdz_setting *kdz_kernel_settings(size_t *count)
         {"inline_resume", INLINE_RESUME},
         {"interruptible_calls", INTERRUPTIBLE_CALLS},
         {"event_trace", EVENT_TRACE},
-        {"interrupt_lock", INTERRUPT_LOCK},
-        {"idle", IDLE},
+        {"interrupt_lock", THREADX_INTERRUPT_LOCK},
+        {"idle", THREADX_IDLE},
         {"allocation", "byte pool"},
         {"c_library", "picolibc " C_LIBRARY_VERSION " (release)"},
         {"compiler", "GCC " __VERSION__},

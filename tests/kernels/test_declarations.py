@@ -75,6 +75,13 @@ PORTS = (
         ("-DKDZ_ITRON_CLINT=0x02000000",),
     ),
     Port("threadx", ARMV7M, (".", "armv7m"), ("threadx/include",)),
+    Port(
+        "threadx",
+        RISCV,
+        (".", "riscv", "../../arch/riscv/include"),
+        ("threadx/include",),
+        ("-DKDZ_THREADX_CLINT=0x02000000",),
+    ),
     Port("zephyr", RISCV, (".", "riscv"), ("zephyr",)),
 )
 
