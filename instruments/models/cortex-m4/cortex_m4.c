@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Cortex-M4 with FPU. Costs from Arm's Cortex-M4 Processor Technical Reference Manual (DDI 0439),
- * table 3-1, “Load/store timings” and “Exceptions”. What it leaves open is a parameter.
+ * Cortex-M4 with FPU. Costs from Arm's Cortex-M4 Processor Technical Reference Manual (DDI 0439D),
+ * table 3-1, sections 3.3.2 “Load/store timings” and 3.9.1 “Exception handling”, and table 7-1 for
+ * the FPU. What it leaves open is a parameter.
  */
 #include "thumb.h"
 
 #define NESTED_MAX 32u
 
 static struct kdz_cycles refill, divide, folded_it, special, barrier, flash_wait, entry, leaving;
-static struct kdz_cycles tail_chain;
+static struct kdz_cycles tail_chain, literal, unpaired;
 
 static const struct kdz_parameter parameters[] = {
     {"refill", &refill},         {"divide", &divide},
     {"it", &folded_it},          {"special", &special},
     {"barrier", &barrier},       {"flash_wait", &flash_wait},
     {"exception_entry", &entry}, {"exception_return", &leaving},
-    {"tail_chain", &tail_chain}, {NULL, NULL},
+    {"tail_chain", &tail_chain}, {"literal", &literal},
+    {"unpaired", &unpaired},     {NULL, NULL},
 };
 
 static struct kdz_cycles plus(uint32_t cycles, struct kdz_cycles more)
@@ -23,32 +25,47 @@ static struct kdz_cycles plus(uint32_t cycles, struct kdz_cycles more)
     return kdz_sum(kdz_exactly(cycles), more);
 }
 
-/* A store whose offset is a constant waits for nobody; the bus takes it beside the next
- * instruction. A load behind a load is pipelined, unless its address comes from that one. */
-static struct kdz_cycles single_access(const struct kdz_thumb_code *code,
-                                       const struct kdz_thumb_code *before)
+static bool odd_and_wide(const struct kdz_code *at)
 {
-    bool behind_load = before->kind == KDZ_THUMB_LOAD && !before->to_pc &&
-                       (code->literal || before->data != code->base);
+    return at->bytes == 4u && (at->address & 2u) != 0;
+}
 
-    if (code->kind == KDZ_THUMB_STORE) {
-        return kdz_exactly(behind_load || !code->by_register ? 1u : 2u);
+static bool behind_load(const struct kdz_thumb_code *code, const struct kdz_thumb_code *before)
+{
+    return before->kind == KDZ_THUMB_LOAD && !before->to_pc && !code->to_pc &&
+           (code->literal || (before->data != code->base && before->data != code->index));
+}
+
+/* A store whose offset is a constant waits for nobody; the bus takes it beside the next
+ * instruction. A load behind a load is pipelined, unless its address comes from that one. One that
+ * jumps always blocks. */
+static struct kdz_cycles single_access(const struct kdz_thumb_code *code,
+                                       const struct kdz_thumb_code *before,
+                                       const struct kdz_code *at)
+{
+    bool paired = behind_load(code, before);
+    struct kdz_cycles cost = kdz_exactly(paired ? 1u : 2u);
+
+    if (code->kind == KDZ_THUMB_STORE && !code->by_register) {
+        return kdz_exactly(1);
     }
-    return plus(behind_load ? 1u : 2u, code->literal ? flash_wait : kdz_exactly(0));
+    if (paired && (odd_and_wide(at) || odd_and_wide(at - 1))) {
+        cost = kdz_sum(cost, unpaired);
+    }
+    return code->literal ? kdz_sum(cost, kdz_sum(literal, flash_wait)) : cost;
 }
 
 static struct kdz_cycles cost_of(const struct kdz_thumb_code *code,
-                                 const struct kdz_thumb_code *before)
+                                 const struct kdz_thumb_code *before, const struct kdz_code *at)
 {
     switch (code->kind) {
     case KDZ_THUMB_LOAD:
     case KDZ_THUMB_STORE:
-        return single_access(code, before);
+        return single_access(code, before, at);
     case KDZ_THUMB_MULTIPLE:
         return kdz_exactly(1u + code->count);
-    case KDZ_THUMB_EXCLUSIVE:
-    case KDZ_THUMB_TABLE:
-        return kdz_exactly(2);
+    case KDZ_THUMB_TABLE: /* table 3-1: 2; section 3.3.2: 2 for the load and 1 for the sum */
+        return (struct kdz_cycles){2, 3};
     case KDZ_THUMB_DIVIDE:
         return divide;
     case KDZ_THUMB_IT:
@@ -57,6 +74,10 @@ static struct kdz_cycles cost_of(const struct kdz_thumb_code *code,
         return special;
     case KDZ_THUMB_BARRIER:
         return plus(1, barrier);
+    case KDZ_THUMB_REFETCH: /* at least a refill */
+        return plus(1,
+                    (struct kdz_cycles){refill.low > barrier.low ? refill.low : barrier.low,
+                                        refill.high > barrier.high ? refill.high : barrier.high});
     case KDZ_THUMB_FPU_LONG:
         return kdz_exactly(14);
     case KDZ_THUMB_FPU_ACCUMULATE:
@@ -69,8 +90,14 @@ static struct kdz_cycles cost_of(const struct kdz_thumb_code *code,
 static bool accesses(const struct kdz_thumb_code *code)
 {
     return code->kind == KDZ_THUMB_LOAD || code->kind == KDZ_THUMB_STORE ||
-           code->kind == KDZ_THUMB_MULTIPLE || code->kind == KDZ_THUMB_EXCLUSIVE ||
-           code->kind == KDZ_THUMB_TABLE;
+           code->kind == KDZ_THUMB_MULTIPLE || code->kind == KDZ_THUMB_TABLE;
+}
+
+/* An address computed by the instruction before is there one cycle later. */
+static bool waits_for_address(const struct kdz_thumb_code *code,
+                              const struct kdz_thumb_code *before)
+{
+    return accesses(code) && (before->writes & (1u << code->base | 1u << code->index)) != 0;
 }
 
 static void set_exit(struct kdz_stretch *stretch, const struct kdz_code *last,
@@ -99,6 +126,19 @@ static void set_exit(struct kdz_stretch *stretch, const struct kdz_code *last,
     }
 }
 
+/* It may be skipped, for one cycle. Each access that happens takes the rest. */
+static void may_be_skipped(struct kdz_code *at, const struct kdz_thumb_code *code)
+{
+    if (!at->memory) {
+        at->cost.low = 1;
+        return;
+    }
+    at->each = code->kind == KDZ_THUMB_MULTIPLE
+                   ? kdz_exactly(1)
+                   : (struct kdz_cycles){at->cost.low - 1u, at->cost.high - 1u};
+    at->cost = kdz_exactly(1);
+}
+
 static void translate(struct kdz_stretch *stretch, struct kdz_code *code, size_t count)
 {
     struct kdz_thumb_code before = {.kind = KDZ_THUMB_ALU};
@@ -107,16 +147,16 @@ static void translate(struct kdz_stretch *stretch, struct kdz_code *code, size_t
     for (size_t i = 0; i < count; i++) {
         struct kdz_thumb_code one = kdz_thumb_decode(code[i].bits, code[i].bytes);
         code[i].memory = accesses(&one);
-        code[i].cost = cost_of(&one, &before);
+        code[i].cost = cost_of(&one, &before, &code[i]);
+        if (waits_for_address(&one, &before)) {
+            code[i].cost = plus(1, code[i].cost);
+        }
+        if (one.kind == KDZ_THUMB_IT && i > 0 && code[i - 1].bytes == 4u) {
+            code[i].cost = kdz_exactly(1); /* folds onto 16 bits only */
+        }
         if (covered > 0) {
             covered--;
-            /* It may be skipped, for one cycle. Each access that happens takes one more. */
-            if (code[i].memory) {
-                code[i].each = kdz_exactly(code[i].cost.low > 1u ? 1u : 0u);
-                code[i].cost = kdz_exactly(1);
-            } else {
-                code[i].cost.low = 1;
-            }
+            may_be_skipped(&code[i], &one);
         }
         if (one.kind == KDZ_THUMB_IT) {
             covered = one.covers;

@@ -157,15 +157,98 @@ _start:
     stmeq r7, {r0-r3}
     str  r6, [r4]
 
-    /* 28 to 29 = svc 1 + entry 12 + str 1 + mov 1 + bx 1 + return 11 or 12, and the store. */
+    /* 26 to 29 = svc 1 + entry 12 + str 1 + mov 1 + bx 1 + return 9 to 12, and the store. */
     str  r5, [r4]
     svc  #0
     str  r6, [r4]
 
-    /* 36 to 37: its handler pends another one: svc 1, entry 12, str 1, mov 1, bx 1, the next handler 6,
-     * nop 1, bx 1, return 11 or 12, and the store. */
+    /* 34 to 37: its handler pends another one: svc 1, entry 12, str 1, mov 1, bx 1, the next handler 6,
+     * nop 1, bx 1, return 9 to 12, and the store. */
     str  r5, [r4]
     svc  #1
+    str  r6, [r4]
+
+    /* 5: the address is computed by the instruction before: add 1 + 1 to wait + load 2. */
+    str  r5, [r4]
+    adds r0, r7, #4
+    ldr  r1, [r0]
+    str  r6, [r4]
+
+    /* 5: a nop hides the wait. */
+    str  r5, [r4]
+    adds r0, r7, #4
+    nop
+    ldr  r1, [r0]
+    str  r6, [r4]
+
+    /* 5: the offset as well: mov 1 + 1 + store 2. */
+    str  r5, [r4]
+    mov  r0, r8
+    str  r1, [r7, r0]
+    str  r6, [r4]
+
+    /* 4: an exclusive pair is pipelined as two loads are, 2 + 1. */
+    .balign 4
+    nop
+    str  r5, [r4]
+    ldrex r0, [r7]
+    strex r1, r0, [r7]
+    str  r6, [r4]
+
+    /* 2: no barrier. */
+    str  r5, [r4]
+    clrex
+    str  r6, [r4]
+
+    /* 2 to 6: 1 + B of 0 to 4, and the store. */
+    str  r5, [r4]
+    dsb
+    str  r6, [r4]
+
+    /* 3 to 6: 1 + at least a refill, and the store. */
+    str  r5, [r4]
+    isb
+    str  r6, [r4]
+
+    /* 3 to 4: a load beside the code, 2 or 3. */
+    str  r5, [r4]
+    ldr  r0, =0x12345678
+    str  r6, [r4]
+
+    /* 4: IT does not fold onto 32 bits: cmp 1 + IT 1 + 1, and the store. */
+    str  r5, [r4]
+    cmp.w r5, #1
+    it   eq
+    moveq r0, #1
+    str  r6, [r4]
+
+    /* 3: a float from a core register, 2; 2: the status, 1. */
+    ldr  r1, =0xe000ed88 /* CPACR: the FPU on */
+    mov  r0, #0x00f00000
+    str  r0, [r1]
+    isb
+    str  r5, [r4]
+    vmov s0, r5
+    str  r6, [r4]
+    str  r5, [r4]
+    vmrs r0, fpscr
+    str  r6, [r4]
+
+    /* 4 to 7 = table 2 or 3 + P of 1 to 3, and the store. */
+    mov  r0, #0
+    nop
+    str  r5, [r4]
+    tbb  [pc, r0]
+    .byte 1, 1
+1:
+    str  r6, [r4]
+
+    /* 4 to 5: of two loads, the second has 32 bits at an odd halfword: 2 + 1 or 2, and the store. */
+    .balign 4
+    nop
+    str  r5, [r4]
+    ldr  r0, [r7]
+    ldr.w r1, [r7]
     str  r6, [r4]
 
     ldr  r0, =0x00020007
