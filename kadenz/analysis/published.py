@@ -3,8 +3,8 @@
 
 A row matches a record if benchmark, kernel family, board family and all parameters of the row
 agree. Matching rows are shown next to ours in their own unit, with their own system and clock
-class. Nothing is converted and no ratio is formed: a microsecond on silicon and an instruction in
-an emulator are different quantities.
+class. Nothing is converted, and a ratio is formed between cycles alone: a microsecond on silicon
+and an instruction in an emulator are different quantities.
 """
 
 from __future__ import annotations

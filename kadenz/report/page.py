@@ -19,6 +19,7 @@ from kadenz.report import (
     events,
     figures,
     footprint,
+    how_true,
     jitter,
     labels,
     loads,
@@ -183,6 +184,7 @@ class Page:
     families: tuple[Family, ...]
     studies: tuple[Table, ...]
     study_plots: tuple[StudyPlots, ...]
+    how_true: Table | None  # one point in several clock classes
     memory: tuple[Plot, ...]  # its cost by wait states
     clocks: Table
     loads: Table | None
@@ -203,7 +205,8 @@ class Page:
             for section in family.sections:
                 found += [section.fit, section.table, section.common, section.maxima]
                 found += [*section.jitter_tables, section.tail_table]
-        found += [*self.studies, self.clocks, self.loads, self.events, *self.footprint]
+        found += [self.how_true, *self.studies, self.clocks, self.loads, self.events]
+        found += self.footprint
         found += [self.differences, self.only_some, self.accounting, *self.manifests]
         return [table for table in found if table is not None]
 
@@ -249,6 +252,7 @@ def build(
         families=tuple(_families(named, published, detail, top)),
         studies=tuple(studies.tables(published, named)),
         study_plots=_study_plots(named) if detail in DETAILS[:2] else (),
+        how_true=how_true.table(published, named),
         memory=tuple(memory.plots(named)),
         clocks=tables.clocks(named),
         loads=loads.table(named),

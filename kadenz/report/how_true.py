@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How true a figure is: one point of one board and kernel in several clock classes, side by side.
+
+A cell belongs to one class, which its column names. A ratio relates a count to the count of the
+most exact class of the same board: instructions to cycles gives instructions per cycle, cycles to
+cycles the error of a model. A figure in units of time has no ratio.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kadenz.analysis.published import PublishedFigure, matches
+from kadenz.analysis.results import RecordResult, RunResult
+from kadenz.config.manifest import ClockClass
+from kadenz.config.params import Params
+from kadenz.report import digits, labels
+from kadenz.report.studies.rows import as_printed
+from kadenz.report.table import Cell, Table, badge, words
+from kadenz.report.tables import Named
+
+# The least exact first. Class hosted makes no claim about a board, so it is not shown.
+CLASSES: tuple[ClockClass, ...] = ("instruction", "cycle-model", "cycle-exact", "hardware")
+STATISTICS = ("mean", "median", "max")
+_OWN = frozenset({"clock"})  # families that measure the clock, not the kernel
+_Machine = tuple[str, str]  # board, kernel with its version
+_Point = tuple[str, tuple[tuple[str, object], ...]]  # benchmark and parameters
+_ByClass = dict[ClockClass, tuple[RunResult, RecordResult]]
+_Points = dict[_Point, _ByClass]
+_Key = tuple[str, str]  # lane, statistic
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A statistic of a record in its class; `interval` is a timing model's, in the same unit."""
+
+    record: RecordResult
+    value: float
+    interval: tuple[float, float] | None = None
+
+
+def table(published: Sequence[PublishedFigure], runs: Named) -> Table | None:
+    """A row for each point and lane statistic that one board has in two classes or more.
+
+    None if there is no such point. Of several runs of one class the first is taken.
+    """
+    machines, repeated = _taken(runs)
+    every = [run for _, run in runs]
+    same = {
+        record.bench: labels.constants(record.bench, every)
+        for run in every
+        for record in run.records
+    }
+    rows = [
+        row
+        for machine, points in machines
+        for by_class in points.values()
+        for row in _rows(machine, by_class, published, same)
+    ]
+    if not rows:
+        return None
+    return Table(
+        name="how-true",
+        title="How true: the same points in several clock classes",
+        columns=(
+            "Board, kernel",
+            "Benchmark",
+            "Point",
+            "Lane",
+            "Statistic",
+            *CLASSES,
+            "Model's interval",
+            *(f"{name} / most exact" for name in CLASSES[:-1]),
+            "Most exact",
+            "Published",
+            "Published class",
+            "Published system",
+            "Most exact / published",
+        ),
+        rows=tuple(rows),
+        numeric=frozenset({5, 6, 7, 8, 9, 10, 11, 12, 14, 17}),
+        notes=(
+            "Each column of figures is one clock class; its unit stands in the cell. Ratios are "
+            "between counts of one board: instruction / cycle is instructions per cycle, no error.",
+            "A published figure has a ratio only in cycles, and only to ours in cycles: a time "
+            "would need the clock of that system, and instructions are never a time.",
+            *(
+                f"Points of {label} are not shown where an earlier run has them in the same class."
+                for label in repeated
+            ),
+        ),
+    )
+
+
+def _taken(runs: Named) -> tuple[list[tuple[str, _Points]], list[str]]:
+    """The points of each board and kernel, and the labels of runs that repeat a point of a class.
+
+    One run of a class may add points to another's, as two campaigns do.
+    """
+    machines: dict[_Machine, _Points] = defaultdict(lambda: defaultdict(dict))
+    names: dict[_Machine, str] = {}
+    repeated = []
+    for label, run in runs:
+        machine = run.manifest.target.board, labels.kernel(run)
+        names.setdefault(machine, ", ".join(machine))
+        kind, points = run.manifest.clock.clock_class, machines[machine]
+        found = _records(run) if kind in CLASSES else {}
+        if any(kind in points[point] for point in found):
+            repeated.append(label)
+        for point, record in found.items():
+            points[point].setdefault(kind, (run, record))
+    return [(names[machine], points) for machine, points in machines.items()], repeated
+
+
+def _records(run: RunResult) -> dict[_Point, RecordResult]:
+    return {
+        (record.bench, tuple(sorted(record.params.items()))): record
+        for record in run.records
+        if record.usable and record.bench.partition("/")[0] not in _OWN
+    }
+
+
+def _figures(record: RecordResult) -> dict[_Key, Figure]:
+    """Of a batch one iteration, else the statistics of each lane; by lane and statistic."""
+    scale = record.unit.figure
+
+    def span(of: tuple[float, float] | None) -> tuple[float, float] | None:
+        return None if of is None else (scale(of[0]), scale(of[1]))
+
+    batch = record.batch
+    if batch is not None:
+        one = Figure(record, scale(batch.per_iteration), span(batch.modelled))
+        return {(digits.ABSENT, "mean"): one}
+    found = {}
+    for lane in record.lanes:
+        if lane.summary is None or lane.entry.companion_of:
+            continue
+        for name in STATISTICS:
+            model = span(lane.modelled) if name == "median" else None
+            found[lane.name, name] = Figure(record, scale(getattr(lane.summary, name)), model)
+    return found
+
+
+def _rows(
+    machine: str, by_class: _ByClass, published: Sequence[PublishedFigure], same: dict[str, Params]
+) -> Iterator[tuple[Cell, ...]]:
+    figures = {kind: _figures(record) for kind, (_, record) in by_class.items()}
+    keys = dict.fromkeys(key for own in figures.values() for key in own)
+    for key in keys:
+        found = {kind: figures[kind][key] for kind in CLASSES if key in figures.get(kind, {})}
+        if len(found) < 2:
+            continue
+        first = next(iter(found.values())).record
+        rows: list[PublishedFigure | None] = [
+            row
+            for row in matches(published, *next(iter(by_class.values())))
+            if row.statistic == key[1]
+        ]
+        for row in rows or [None]:
+            yield (
+                words(machine),
+                words(first.bench),
+                words(labels.point(first, hide=same[first.bench])),
+                words(key[0]),
+                words(key[1]),
+                *_beside(found),
+                *_published(row, found),
+            )
+
+
+def _beside(found: dict[ClockClass, Figure]) -> tuple[Cell, ...]:
+    """A cell for each class with its unit, the interval, and the ratios to the most exact count."""
+    counts = {kind: one for kind, one in found.items() if not one.record.unit.is_time}
+    best = next((kind for kind in reversed(CLASSES) if kind in counts), None)
+    model = found.get("cycle-model")
+    span = model.interval if model is not None else None
+    interval = "" if span is None else " to ".join(digits.number(end) for end in span)
+    return (
+        *(_cell(found.get(kind)) for kind in CLASSES),
+        words(interval),
+        *(
+            words("") if best is None or kind == best else _ratio(counts.get(kind), counts[best])
+            for kind in CLASSES[:-1]
+        ),
+        words("") if best is None else Cell(best, best, f"badge {best}"),
+    )
+
+
+def _published(row: PublishedFigure | None, found: dict[ClockClass, Figure]) -> tuple[Cell, ...]:
+    if row is None:
+        return (words(""),) * 4
+    ours = next((found[kind] for kind in reversed(CLASSES) if kind in found), None)
+    comparable = ours is not None and ours.record.unit.label == row.unit
+    value = as_printed(row)
+    return (
+        Cell(f"{value.text} {row.unit}", row.value),
+        badge(row.system),
+        words(f"{row.system.name}, {row.kernel}, {row.paper} {row.where}"),
+        Cell(f"{ours.value / row.value:.2f}", ours.value / row.value)
+        if comparable and ours is not None and row.value
+        else words(""),
+    )
+
+
+def _cell(of: Figure | None) -> Cell:
+    if of is None:
+        return words("")
+    return Cell(f"{digits.number(of.value)} {of.record.unit.label}", of.value)
+
+
+def _ratio(of: Figure | None, exact: Figure) -> Cell:
+    if of is None or not exact.value:
+        return words("")
+    ratio = of.value / exact.value
+    return Cell(f"{ratio:.3f}", ratio)
