@@ -40,7 +40,9 @@ def export_suite(kernel: str, board: str, tree: Path | None, form: str, folder: 
     if board not in offered:
         raise UsageError(
             f"--board {board}: no image of {kernel} runs there",
-            remedy=did_you_mean(board, list(offered)) if offered else "Choose another --kernel",
+            remedy=did_you_mean(board, list(offered))
+            if offered
+            else f'Choose another --kernel, or write kernels = ["{kernel}"] in your board.toml',
         )
     if (inventory.kernel_folder(kernel) / "Cargo.toml").is_file():
         raise UsageError(

@@ -39,6 +39,7 @@ target_include_directories(freertos SYSTEM PUBLIC ${freertos}/include)
 target_include_directories(freertos PUBLIC ${CMAKE_CURRENT_LIST_DIR}/include)
 
 target_sources(kadenz-suite PRIVATE
+    ${CMAKE_CURRENT_LIST_DIR}/start.c
     ${CMAKE_CURRENT_LIST_DIR}/threads.c
     ${CMAKE_CURRENT_LIST_DIR}/objects.c
     ${CMAKE_CURRENT_LIST_DIR}/channels.c

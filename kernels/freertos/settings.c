@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who this kernel is and how it is configured, as far as that changes figures.
+ * Which version this kernel is and how it is configured, as far as that changes figures.
  */
 #include "freertos_port.h"
 
@@ -23,11 +23,6 @@
 
 #define TEXT(value) TEXT_OF(value)
 #define TEXT_OF(value) #value
-
-const char *kdz_kernel_name(void)
-{
-    return "FreeRTOS";
-}
 
 const char *kdz_kernel_version(void)
 {

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Start, threads and time on FreeRTOS.
+ * Threads and time on FreeRTOS.
  */
 #include "freertos_port.h"
 
 #include "kadenz/board.h"
-#include "kadenz/fault.h"
 #include "kadenz/mechanism.h"
 #include "kadenz/thread_options.h"
 
 #define STACK_BYTES_DEFAULT 640u /* a thread that drains its record uses 380, RV32, GCC 12 */
-#define STACK_BYTES_MAIN 1280u   /* the suite uses about 720 of it, measured on both boards */
 
 KDZ_HAS(suspend, "suspend");
 KDZ_HAS(yield, "yield");
@@ -118,24 +116,4 @@ uint32_t kdz_tick_hz(void)
 uint32_t kdz_tick_now(void)
 {
     return xTaskGetTickCount();
-}
-
-void kdz_kernel_start(void (*entry)(void *), void *arg)
-{
-    const struct kdz_thread_spec main_thread = {
-        .name = "main",
-        .entry = entry,
-        .arg = arg,
-        .stack_bytes = STACK_BYTES_MAIN,
-        .rank = KDZ_RANK_MAIN,
-        /* Threads that it creates there do not run before it waits, as on one core. */
-        .core = 0,
-    };
-    kdz_freertos_arch_start();
-    if (kdz_thread_create(&main_thread) >= 0) {
-        vTaskStartScheduler();
-    }
-    kdz_fault(KDZ_FAULT_OUT_OF_MEMORY,
-              "FreeRTOS cannot create its first threads: raise KDZ_BOARD_HEAP_BYTES in board.cmake",
-              NULL, 0);
 }

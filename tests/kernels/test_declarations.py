@@ -57,6 +57,7 @@ class Port:
     folders: Sequence[str]  # below kernels/<kernel>, with the C files
     declarations: Sequence[str]  # below tests/kernels
     values: Sequence[str] = ()  # definitions that the port's build adds
+    shared: str = ""  # another port, whose files kernel.cmake lists as ${<its name>}/…
 
 
 PORTS = (
@@ -81,6 +82,14 @@ PORTS = (
         (".", "riscv", "../../arch/riscv/include"),
         ("threadx/include",),
         ("-DKDZ_THREADX_CLINT=0x02000000",),
+    ),
+    Port(
+        "freertos-esp-idf",
+        RISCV,
+        (".", "../freertos/esp-idf", "../freertos/esp-idf/include"),
+        ("freertos-esp-idf",),
+        ('-DKDZ_FREERTOS_PORT="esp-idf"', '-DKDZ_FREERTOS_HEAP="heap_caps"'),
+        "freertos",
     ),
     Port("zephyr", RISCV, (".", "riscv"), ("zephyr",)),
 )
@@ -110,10 +119,18 @@ def compiled(port: Port, folder: Path, *more: str) -> list[str]:
     made_by_the_configurator(folder)
     include = [root / "kernels" / port.kernel / sub for sub in port.folders]
     include += [HERE / sub for sub in port.declarations]
+    shared: list[Path] = []
+    if port.shared:
+        include.append(root / "kernels" / port.shared)
+        text = (include[0] / "kernel.cmake").read_text()
+        names = re.findall(rf"\$\{{{port.shared}\}}/(\w+\.c)", text)
+        shared = [include[-1] / name for name in names]
+        assert shared
     include += [root / "suite/include", root / "instruments/scope", folder]
     said = []
     files = [file for sub in port.folders for file in sorted(include[0].joinpath(sub).glob("*.c"))]
     assert files
+    files += shared
     for file in files:
         command = [str(require(port.core.compiler)), *port.core.flags, *FLAGS]
         command += [*board_values(port.core.board), *port.values, *more]

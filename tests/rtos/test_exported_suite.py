@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
@@ -230,6 +231,28 @@ def test_a_zephyr_module_has_the_port_and_what_the_linker_needs(tmp_path: Path) 
     assert "select EVENTS" in (folder / "zephyr" / "Kconfig").read_text()
 
 
+def test_an_esp_idf_component_has_the_port_for_a_board_of_the_lab(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = tmp_path / "boards" / "mine"
+    shutil.copytree(inventory.root() / "boards" / "template", board)
+    text = (board / "board.toml").read_text()
+    (board / "board.toml").write_text(f'kernels = ["freertos-esp-idf"]\n{text}')
+    (tmp_path / "kadenz.toml").write_text("")
+    monkeypatch.setenv("KADENZ_LAB", str(tmp_path))
+    folder = tmp_path / "suite"
+    options = ("--as", "esp-idf-component", "--kernel", "freertos-esp-idf", "--board", "mine")
+    answer = kadenz("export-suite", str(folder), *options)
+    assert answer.exception is None, answer.output
+    sources = sources_of(folder, (folder / "CMakeLists.txt").read_text())
+    port = {name for name in sources if name.startswith("kernels/freertos")}
+    assert {"kernels/freertos/esp-idf/cores.c", "kernels/freertos/threads.c"} <= port
+    # One file each for start and cores: FreeRTOS's own are left out.
+    assert not port & {f"kernels/freertos/{name}_cores.c" for name in ("one", "several")}
+    assert "kernels/freertos/start.c" not in port
+    assert (folder / "kernels/freertos/esp-idf/include/FreeRTOS.h").is_file()
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -332,6 +355,7 @@ def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
         (("--board", "stm32f4", "--kernel-source", "nowhere"), "--kernel-source nowhere"),
         (("--board", "stm32f4", "--kernel", "itron"), "needs a source tree"),
         (("--board", "stm32f4", "--kernel", "embassy"), "are a Rust crate"),
+        (("--board", "stm32f4", "--kernel", "freertos-esp-idf"), "no image of freertos-esp-idf"),
         (("--board", "ibex", "--kernel", "zephyr", "--kernel-source", "."), "a build of its own"),
     ],
 )

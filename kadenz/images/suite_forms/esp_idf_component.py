@@ -9,8 +9,8 @@ from kadenz.images.suite_sources import SETTINGS, Suite
 
 HOW = (
     "Copy this folder to `components/kadenz` of your project. ESP-IDF has its own start-up, "
-    "starts FreeRTOS itself and calls `app_main`: start the board, the clock and "
-    "`kdz_suite_main` there."
+    "starts FreeRTOS itself and calls `app_main`: make the three calls of `main.c` there. The "
+    "port must be `--kernel freertos-esp-idf`, or one of your lab."
 )
 
 

@@ -122,7 +122,7 @@ struct kdz_mechanism {
  *   mutex                 kdz_mutex_…: an owned lock
  *   priority-inheritance  a waiter lends its rank to the owner of that lock
  *   interrupt             kdz_irq_connect and kdz_sem_give_from_isr
- *   affinity              a thread can be bound to one core, and moved to another
+ *   affinity              a thread can be bound to one core, and perhaps moved
  *   process               a thread can have an address space of its own
  *   tick-due              kdz_clock_at_tick
  *   context, trace        observe.h

@@ -41,7 +41,8 @@ struct kdz_thread_options {
 kdz_status kdz_thread_suspend(void);
 kdz_status kdz_thread_resume(kdz_handle thread); /* ignored when the thread is not suspended */
 
-/* "affinity": kdz_thread_spec's core binds, and the thread moves to another core at once. */
+/* "affinity": kdz_thread_spec's core binds, and the thread moves to another core at once; a kernel
+ * that binds for good answers KDZ_UNSUPPORTED. */
 uint8_t kdz_thread_core(void); /* the core the caller runs on, from 0 */
 kdz_status kdz_thread_move(kdz_handle thread, uint8_t core);
 
