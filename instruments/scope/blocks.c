@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define WATCHED_MOST 8u
+#define NAME_WORDS_MOST 4u
 
 struct kdz_block {
     uint32_t count;
@@ -34,6 +35,12 @@ static struct {
     bool known;
 } registers[WATCHED_MOST];
 static unsigned int word_count, register_count;
+/* The name behind the first word's pointer. */
+static struct {
+    uint64_t offset;
+    uint64_t words[NAME_WORDS_MOST];
+    unsigned int count;
+} name;
 static GByteArray *buffer;
 
 static uint64_t run_address;
@@ -49,6 +56,16 @@ bool kdz_blocks_watch_word(uint64_t address)
         return false;
     }
     words[word_count++].address = address;
+    return true;
+}
+
+bool kdz_blocks_watch_name(uint64_t offset, uint64_t bytes)
+{
+    if (bytes == 0 || bytes > NAME_WORDS_MOST * sizeof name.words[0]) {
+        return false;
+    }
+    name.offset = offset;
+    name.count = (unsigned int)((bytes + 7u) / 8u);
     return true;
 }
 
@@ -179,6 +196,27 @@ void *kdz_blocks_place(const struct kdz_block *made, uint32_t i)
     return made == NULL ? NULL : &made->places[i];
 }
 
+/* Reads the name behind a pointer; what follows its end is left out. */
+static void read_name(uint64_t pointer)
+{
+    const size_t bytes = name.count * sizeof name.words[0];
+    GByteArray *memory = g_byte_array_new();
+
+    memset(name.words, 0, sizeof name.words);
+    if (name.count > 0 && pointer != 0 &&
+        qemu_plugin_read_memory_vaddr(pointer + name.offset, memory, bytes)) {
+        memcpy(name.words, memory->data, strnlen((const char *)memory->data, bytes));
+    }
+    g_byte_array_free(memory, TRUE);
+}
+
+static void append_name(void)
+{
+    for (unsigned int i = 0; i < name.count; i++) {
+        kdz_paths_append(KDZ_TOKEN_NAME + i, 0, 0, name.words[i]);
+    }
+}
+
 static void begin(unsigned int vcpu, uint32_t mark, const struct kdz_place *place)
 {
     const struct kdz_moment at = now(vcpu);
@@ -187,6 +225,7 @@ static void begin(unsigned int vcpu, uint32_t mark, const struct kdz_place *plac
     for (unsigned int i = 0; i < word_count; i++) {
         kdz_paths_append(KDZ_TOKEN_STORE + i, 0, 0, words[i].value);
     }
+    append_name();
     for (unsigned int i = 0; i < register_count; i++) {
         registers[i].known = false;
     }
@@ -231,9 +270,15 @@ void kdz_blocks_store(unsigned int vcpu, uint64_t address, uint64_t value,
             continue;
         }
         words[i].value = value;
+        if (i == 0) {
+            read_name(value);
+        }
         if (qemu_plugin_u64_get(recording, vcpu) != 0) {
             end_run_after(now(vcpu), place);
             kdz_paths_append(KDZ_TOKEN_STORE + i, 0, 0, value);
+            if (i == 0) {
+                append_name();
+            }
         }
     }
 }

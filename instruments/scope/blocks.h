@@ -30,6 +30,8 @@ struct kdz_place {
 /* What to record, before anything is translated. False if there is no room for another. */
 bool kdz_blocks_watch_word(uint64_t address);
 bool kdz_blocks_watch_register(const char *name, uint64_t mask);
+/* The first watched word points to an object with `bytes` of a name at `offset`. */
+bool kdz_blocks_watch_name(uint64_t offset, uint64_t bytes);
 void kdz_blocks_enable(struct kdz_moment (*now)(unsigned int vcpu), bool whole_records);
 
 /* Finds the watched registers. Ends the process with a message if the core has none of a name. */

@@ -32,6 +32,7 @@ enum kdz_token {
     KDZ_TOKEN_MARK = 2,     /* a mark inside a region; value: the mark */
     KDZ_TOKEN_STORE = 0x10, /* plus the number of the watched word; value: its new contents */
     KDZ_TOKEN_STATE = 0x20, /* plus the number of the register; value: what it holds from now on */
+    KDZ_TOKEN_NAME = 0x30,  /* plus n; value: bytes 8 n to 8 n + 7 of the current thread's name */
 };
 
 /* Opens the file and writes the header. False with errno set on failure. */

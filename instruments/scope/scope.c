@@ -8,7 +8,7 @@
  *
  * With paths=FILE it also records what the target executes between the stamps (paths.h), with
  * region=record all of a record. word=ADDRESS and register=NAME:MASK, up to eight of each, are
- * watched along the path.
+ * watched along the path; name=OFFSET:BYTES is a text in the object that the first word points to.
  */
 #include "blocks.h"
 #include "paths.h"
@@ -144,6 +144,18 @@ static bool parse_register(const char *text)
     return kdz_blocks_watch_register(name, mask);
 }
 
+/* "OFFSET:BYTES" */
+static bool parse_name(const char *text)
+{
+    char *end;
+    uint64_t bytes;
+
+    errno = 0;
+    const uint64_t offset = strtoull(text, &end, 0);
+    return errno == 0 && end != text && *end == ':' && parse_address(end + 1, &bytes) &&
+           kdz_blocks_watch_name(offset, bytes);
+}
+
 /* NAME=VALUE of the stopwatch */
 static bool take_option(const char *argument)
 {
@@ -189,12 +201,16 @@ static bool take(const char *argument)
     if ((value = value_of(argument, "register")) != NULL && parse_register(value)) {
         return true;
     }
+    if ((value = value_of(argument, "name")) != NULL && parse_name(value)) {
+        return true;
+    }
     if (take_option(argument)) {
         return true;
     }
     fprintf(stderr,
             "kadenz-scope: unknown argument %s. Known: marker, trace, paths, region=stamps, "
-            "region=record, and up to eight each of word=ADDRESS and register=NAME:MASK%s\n",
+            "region=record, name=OFFSET:BYTES, and up to eight each of word=ADDRESS and "
+            "register=NAME:MASK%s\n",
             argument, kdz_stopwatch_options);
     return false;
 }

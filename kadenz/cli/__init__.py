@@ -30,6 +30,7 @@ _COMMANDS = {
         "kadenz.cli.profile:profile",
         "Show where the instructions of a benchmark go.",
     ),
+    "trace": ("kadenz.cli.trace:trace", "Show who ran when in a benchmark."),
     "footprint": (
         "kadenz.cli.footprint:footprint",
         "Show flash and RAM of images by part and kernel object.",

@@ -94,19 +94,26 @@ def profile(
 
 
 def _conclude(results: Sequence[Result | KadenzError], *, as_json: bool, stopped: bool) -> int:
-    from kadenz.cli import show_error
     from kadenz.store import read_run
     from kadenz.store.profiles import read_profiles
 
     runs = [result for result in results if not isinstance(result, KadenzError)]
-    errors = [error for result in runs for error in result.failures]
-    errors += [result for result in results if isinstance(result, KadenzError)]
     found = [(one.folder, read_profiles(read_run(one.folder))) for one in runs]
     if as_json:
-        _print_json([profile for _, profiles in found for profile in profiles])
+        print_json([profile for _, profiles in found for profile in profiles])
     for folder, profiles in found:
         if profiles:
             _write(folder, profiles, shown=not as_json)
+    return exit_code(results, stopped=stopped)
+
+
+def exit_code(results: Sequence[Result | KadenzError], *, stopped: bool) -> int:
+    """Shows what went wrong; the exit code."""
+    from kadenz.cli import show_error
+
+    runs = [result for result in results if not isinstance(result, KadenzError)]
+    errors = [error for result in runs for error in result.failures]
+    errors += [result for result in results if isinstance(result, KadenzError)]
     codes = [show_error(error) for error in errors]
     bad = [r for one in runs for r in one.manifest.records if r.status in ("failed", "invalid")]
     for record in bad:
@@ -116,10 +123,11 @@ def _conclude(results: Sequence[Result | KadenzError], *, as_json: bool, stopped
     return max(codes, default=EXIT_PASS)
 
 
-def _print_json(profiles: Sequence[Any]) -> None:
+def print_json(found: Sequence[Any]) -> None:
+    """One array on standard output."""
     import msgspec
 
-    click.echo(msgspec.json.format(msgspec.json.encode(profiles), indent=1))
+    click.echo(msgspec.json.format(msgspec.json.encode(found), indent=1))
 
 
 def _write(folder: Path, profiles: Sequence[Any], *, shown: bool) -> None:

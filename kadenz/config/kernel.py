@@ -104,6 +104,8 @@ class Kernel(FileModel, kw_only=True, frozen=True):
     boards: list[str]  # folders under boards/
     source: KernelSource | None = None  # None: the kernel is already running (Linux)
     current_thread: str = ""  # symbol of its pointer to the running thread, for profiles
+    # Of the thread's structure: its name, "tskTaskControlBlock.pcTaskName", for timelines.
+    thread_name: str = ""
     objects: dict[str, KernelObject] = msgspec.field(default_factory=dict)  # kind -> its RAM
     lacks: dict[str, str] = msgspec.field(
         default_factory=dict

@@ -92,6 +92,19 @@ class DebugInfo:
                         found[wanted] = size
         return found
 
+    def member(self, structure: str, name: str) -> tuple[int, int] | None:
+        """Offset and bytes of a member that is an array of characters; None if there is none."""
+        for unit in self._units():
+            for known, die in _named(unit.get_top_DIE(), ""):
+                if known != structure or die.tag != "DW_TAG_structure_type":
+                    continue
+                for child in die.iter_children():
+                    found = child.attributes.get("DW_AT_name")
+                    place = child.attributes.get("DW_AT_data_member_location")
+                    if found is not None and place is not None and _decoded(found.value) == name:
+                        return int(place.value), _characters(child)
+        return None
+
     def _units(self) -> Iterator[Any]:
         return iter(self._dwarf.iter_CUs() if self._dwarf is not None else ())
 
@@ -193,6 +206,14 @@ def _named(die: Any, scope: str) -> Iterator[tuple[str, Any]]:
             yield from _named(child, f"{full}::")
         else:
             yield full, child
+
+
+def _characters(die: Any) -> int:
+    """Elements of an array."""
+    for child in die.get_DIE_from_attribute("DW_AT_type").iter_children():
+        if "DW_AT_upper_bound" in child.attributes:
+            return int(child.attributes["DW_AT_upper_bound"].value) + 1
+    return 1
 
 
 def _size(die: Any) -> int | None:

@@ -18,7 +18,7 @@ from kadenz.lab.guests import BOOT_S, SLOWDOWN
 from kadenz.lab.holding import held
 from kadenz.lab.job import Job
 from kadenz.lab.plan import Point, batches, plan_text
-from kadenz.lab.profile.entering import enter_profiles
+from kadenz.lab.profile.entering import enter_profiles, enter_timelines
 from kadenz.lab.session import Session
 from kadenz.store import RunWriter
 from kadenz.targets.base import Target
@@ -155,6 +155,8 @@ class Boots:
         outcome = self._traced(target, outcome)
         if job.setup.profiled:
             enter_profiles(target, job, self._session, writer, self._failures)
+        if job.setup.traced:
+            enter_timelines(target, job, self._session, writer, self._failures)
         self._enter_texts(assembler, outcome)
         self._report_findings(assembler, outcome)
         return outcome

@@ -63,6 +63,7 @@ class Setup:
     guest: Guest | None = None  # the kernel that boots, for tier guest
     allowed: frozenset[Allowance] = frozenset()
     profiled: bool = False  # what is executed between stamps is recorded
+    traced: bool = False  # what is executed in whole records is
     arguments: list[str] = field(default_factory=list)  # for the program of a host target
 
 

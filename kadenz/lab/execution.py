@@ -71,7 +71,8 @@ def make_target(name: TargetName, instrument: str, image: Image, setup: Setup) -
             from kadenz.targets.scoped import ScopedQemuTarget
 
             model = timing_model(name) if instrument == "model" else None
-            found = watched(name, image) if setup.profiled else None
+            recorded = setup.profiled or setup.traced
+            found = watched(name, image, traced=setup.traced) if recorded else None
             return ScopedQemuTarget(tiers.emulated, image.elf, model, found)
         from kadenz.targets.qemu import QemuTarget
 

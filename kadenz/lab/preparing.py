@@ -64,6 +64,7 @@ class Request:
     timeout_s: float = 30.0
     run_name: str = ""  # of all runs of this call
     profiled: bool = False  # with a profile of each record
+    traced: bool = False  # with a timeline of each record
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def check(request: Request) -> None:
     for name in request.targets:
         check_instrument(name, request.instrument)
         check_tools(name)
-        if request.profiled:
+        if request.profiled or request.traced:
             check_profiled(name, request.instrument)
     if all(name.kernel for name in request.targets):  # else an image may have its own benchmarks
         check_declared(request.campaign, request.overrides, request.extra_bench)
@@ -131,7 +132,7 @@ def _variants(request: Request, progress: Progress) -> list[_Variant]:
     for name, conditions in asked:
         setup = setup_of(name)
         setup.port = request.port or setup.port
-        setup.profiled = request.profiled
+        setup.profiled, setup.traced = request.profiled, request.traced
         for condition in conditions:
             condition.set_up(setup, name)
         kernel = setup.guest.kernel if setup.guest is not None else None
@@ -221,7 +222,7 @@ def _maker(variant: _Variant, setup: Setup, request: Request) -> Callable[[], Ta
 def _catalog(variant: _Variant, own: Sequence[Condition], request: Request) -> Catalog:
     """What the image can measure; asked anew if a condition says so."""
     image, name = variant.image, str(variant.name)
-    setup = replace(variant.setup, allowed=ASKING, profiled=False)
+    setup = replace(variant.setup, allowed=ASKING, profiled=False, traced=False)
     known = None if own else catalogs.remembered(image.folder, image.entry.elf_sha256)
     if known is not None:
         return known

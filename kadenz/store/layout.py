@@ -7,6 +7,8 @@ MANIFEST = "run.json"
 SAMPLES = "samples"
 PROFILES = "profiles"  # of the records of `kadenz profile`
 PROFILE_SUFFIX = ".profile.json"
+TIMELINES = "timelines"  # of the records of `kadenz trace`
+TIMELINE_SUFFIX = ".timeline.json"
 CONSOLE = "console.txt"  # text messages of the target
 RUNNING = ".running"  # locked by the folder's writer; names the storage of a host target
 RESERVE = ".reserve"  # reserved space, so that a full disk still takes the manifest
@@ -28,6 +30,11 @@ def lane_file(record: int, bench: str, lane: str) -> str:
 def profile_file(record: int, bench: str) -> str:
     """The file of a record's profile, relative to the run folder."""
     return f"{PROFILES}/{record:05d}-{_plain(bench)}{PROFILE_SUFFIX}"
+
+
+def timeline_file(record: int, bench: str) -> str:
+    """The file of a record's timeline, relative to the run folder."""
+    return f"{TIMELINES}/{record:05d}-{_plain(bench)}{TIMELINE_SUFFIX}"
 
 
 def _plain(text: str) -> str:

@@ -25,8 +25,9 @@ _CHUNK = struct.Struct("<II")
 _ENDPOINT = struct.Struct("<QQQ")
 _TOKEN, _PIECE, _BEGIN, _PATH, _END, _LAST = range(1, 7)
 
-# Kinds of tokens, instruments/scope/paths.h: STORE and STATE plus a number of word or register.
-RUN, MARK, STORE, STATE = 1, 2, 0x10, 0x20
+# Kinds of tokens, instruments/scope/paths.h: STORE and STATE plus a number of word or register,
+# NAME plus a number of eight bytes.
+RUN, MARK, STORE, STATE, NAME = 1, 2, 0x10, 0x20, 0x30
 
 TOKEN = np.dtype([("kind", "<u4"), ("instructions", "<u4"), ("clock", "<u8"), ("value", "<u8")])
 Numbers = NDArray[np.uint32]

@@ -27,7 +27,7 @@ END = 2
 RECORD_OPEN = 0x0001_0000
 RECORD_CLOSE = 0x0002_0000
 _FLAGS = 0xFFFF_0000
-_NUMBER = 0x0000_FFFF
+NUMBER = 0x0000_FFFF
 # instruments/scope/trace.h
 LAST = 0xFFFF_FFFF
 
@@ -157,7 +157,7 @@ def split_records(trace: Trace, *, source: str = "trace") -> dict[int, RecordSpa
         _check_nothing_between(values, end_of_previous, int(first), source)
         closed = index < closes.size
         last = int(closes[index]) if closed else values.size
-        number = int(values[first]) & _NUMBER
+        number = int(values[first]) & NUMBER
         if number in records:
             raise ScopeDamaged(
                 f"{source}: record {number} is opened a second time at event {first}",
@@ -193,23 +193,23 @@ def _check_frames(
         closed = int(closes[index]) if index < closes.size else None
         if closed is not None and (opened is None or closed < opened):
             raise ScopeDamaged(
-                f"{source}: record {int(values[closed]) & _NUMBER} closes at event {closed} but is "
+                f"{source}: record {int(values[closed]) & NUMBER} closes at event {closed} but is "
                 "not open",
                 remedy=_REPORT,
             )
         following = int(opens[index + 1]) if index + 1 < opens.size else None
         if following is not None and (closed is None or following < closed):
             raise ScopeDamaged(
-                f"{source}: record {int(values[following]) & _NUMBER} opens at event {following} "
-                f"inside record {int(values[opened or 0]) & _NUMBER}",
+                f"{source}: record {int(values[following]) & NUMBER} opens at event {following} "
+                f"inside record {int(values[opened or 0]) & NUMBER}",
                 remedy=_REPORT,
             )
         if opened is None or closed is None:
             continue
-        if (values[opened] ^ values[closed]) & _NUMBER:
+        if (values[opened] ^ values[closed]) & NUMBER:
             raise ScopeDamaged(
-                f"{source}: record {int(values[opened]) & _NUMBER} opens at event {opened}, and "
-                f"record {int(values[closed]) & _NUMBER} closes at event {closed}",
+                f"{source}: record {int(values[opened]) & NUMBER} opens at event {opened}, and "
+                f"record {int(values[closed]) & NUMBER} closes at event {closed}",
                 remedy=_REPORT,
             )
 

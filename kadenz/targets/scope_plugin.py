@@ -98,12 +98,18 @@ class Watched:
 
     words: tuple[int, ...] = ()
     registers: tuple[tuple[str, int], ...] = ()
+    name: tuple[int, int] | None = None  # offset and bytes, in the object the first word points to
+    whole_records: bool = False  # regions are records; else from stamp to stamp
 
 
 def path_arguments(paths: Path, watched: Watched) -> list[str]:
     """The parameters that make the plugin record paths too."""
     words = [f"word={address:#x}" for address in watched.words]
     words += [f"register={name}:{mask:#x}" for name, mask in watched.registers]
+    if watched.name is not None and watched.words:
+        words.append(f"name={watched.name[0]:#x}:{watched.name[1]}")
+    if watched.whole_records:
+        words.append("region=record")
     return [f"paths={paths}", *words]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""After an execution: the profiles of its records go into the run folder."""
+"""After an execution: the profiles or timelines of its records go into the run folder."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from kadenz.errors import KadenzError
 from kadenz.images.code import Code
 from kadenz.lab.job import Job
 from kadenz.lab.plan import FIRST_POINT
+from kadenz.lab.profile.following import Follower
 from kadenz.lab.profile.making import Profiler, regions_of
 from kadenz.lab.session import Session
 from kadenz.store import RunWriter
 from kadenz.targets.base import Target
+from kadenz.targets.scope import NUMBER, ScopeDamaged
 from kadenz.targets.scoped import ScopedQemuTarget
 
 
@@ -34,5 +36,33 @@ def enter_profiles(
                 bench, lanes = session.lanes(record)
                 found = profiler.record(record, bench, lanes, regions)
                 writer.keep_profile(record, bench, msgspec.json.encode(found))
+    except KadenzError as failure:
+        failures.append(failure)
+
+
+def enter_timelines(
+    target: Target, job: Job, session: Session, writer: RunWriter, failures: list[KadenzError]
+) -> None:
+    """Makes the timeline of each record that the campaign asked for.
+
+    The samples are stored by now: a record that cannot be followed costs its timeline alone.
+    """
+    if not isinstance(target, ScopedQemuTarget) or target.paths is None:
+        return
+    asked = {point.id for point in job.points if point.id >= FIRST_POINT}
+    try:
+        code = Code(job.image.elf, job.name.board, job.image.trees)
+        follower = Follower(code, target.paths, str(job.name))
+        for region in target.paths.regions:
+            record = region.mark & NUMBER
+            if record in asked and record in session.seen:
+                bench, _ = session.lanes(record)
+                found = follower.record(record, bench, region)
+                writer.keep_timeline(record, bench, msgspec.json.encode(found))
+        if not target.paths.complete:
+            raise ScopeDamaged(
+                f"{job.name}: the emulator was cut off: its last record has no timeline",
+                remedy="Trace again; the samples that arrived are in the run folder",
+            )
     except KadenzError as failure:
         failures.append(failure)

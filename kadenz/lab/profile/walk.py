@@ -9,6 +9,7 @@ thread; each exception begins with none.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from kadenz.images.code import Code, Function
 from kadenz.images.instructions import Instruction
 from kadenz.lab.profile.cores import Core, Step
 from kadenz.lab.profile.tree import Node, Slot, discovered
-from kadenz.targets.paths import MARK, RUN, STATE, STORE, Paths
+from kadenz.targets.paths import MARK, NAME, RUN, STATE, STORE, Paths
 
 
 class Frame(NamedTuple):
@@ -76,6 +77,14 @@ class Run(NamedTuple):
     instructions: int
     functions: tuple[tuple[Function, int], ...]  # in order, with instructions of each
     last: Instruction
+
+
+class Moment(NamedTuple):
+    """Who executes a run."""
+
+    thread: int | None  # by the kernel's pointer; None: not known
+    handler: int  # first address of the innermost exception; 0: the thread itself
+    functions: tuple[Function, ...]  # entered by the thread or handler and not left
 
 
 class Program:
@@ -161,18 +170,33 @@ class Walker:
             total.masked[node, begin, end.last.address, length] += 1
         return total
 
+    def follow(self, path: tuple[int, ...]) -> Iterator[tuple[int, Moment | None]]:
+        """The tokens of a region in order; with a run, who executes it."""
+        start = State((), (), None, None, (), (), None, None)
+        step = _Steps(start, (Slot(), Slot(interrupt=True)), self._core, self._program.code)
+        for piece in path:
+            for token in self._program.paths.pieces[piece].tolist():
+                ran = self._token(step, token)
+                yield token, step.moment() if ran else None
+
     def _piece(self, step: _Steps, piece: int) -> None:
         for token in self._program.paths.pieces[piece].tolist():
-            row = self._tokens[token]
-            kind = int(row["kind"])
-            if kind == RUN:
-                step.run(self._program.run(token))
-            elif kind & 0xF0 == STATE:
-                step.set_register(kind - STATE, int(row["value"]))
-            elif kind == STORE:
-                step.thread = int(row["value"])
-            else:
-                assert kind == MARK or kind & 0xF0 == STORE
+            self._token(step, token)
+
+    def _token(self, step: _Steps, token: int) -> bool:
+        """True for a run."""
+        row = self._tokens[token]
+        kind = int(row["kind"])
+        if kind == RUN:
+            step.run(self._program.run(token))
+            return True
+        if kind & 0xF0 == STATE:
+            step.set_register(kind - STATE, int(row["value"]))
+        elif kind == STORE:
+            step.thread = int(row["value"])
+        else:
+            assert kind == MARK or kind & 0xF0 in (STORE, NAME)
+        return False
 
 
 class _Steps:
@@ -199,6 +223,12 @@ class _Steps:
             self._last,
             self._masked,
         )
+
+    def moment(self) -> Moment:
+        """Who executed the last run."""
+        top = self._contexts[-1]
+        functions = tuple(frame.node.function for frame in top.frames)
+        return Moment(self._running, top.handler, functions)
 
     def set_register(self, index: int, value: int) -> None:
         while len(self._registers) <= index:

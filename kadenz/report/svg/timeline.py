@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A timeline: one row for each thread, handler and kind of mark, time to the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.sax.saxutils import escape
+
+from kadenz.config.timeline import Slice, Timeline, Track
+from kadenz.report.svg.element import el, text, title
+from kadenz.report.svg.panel import Panel, Plot
+from kadenz.report.svg.style import series
+
+WIDTH = 1020.0
+LEFT = 170.0
+ROW = 24.0
+_LETTER = 6.2  # pixels of a letter of 11 px
+_LEAST = 0.6  # pixels of a bar
+_NUMBER = {"sample": 0, "thread": 1, "call": 2, "exception": 3}  # colours
+_STEPS = (1, 2, 5)
+
+
+def timeline_picture(timeline: Timeline, window: tuple[int, int], name: str) -> Plot:
+    """Draws what happens in a window of the timeline; the tooltip of each bar has its figures."""
+    begin, end = window
+    rows = [(track, _inside(track, window)) for track in timeline.tracks]
+    rows = [(track, slices) for track, slices in rows if slices]
+    heading = f"{timeline.bench} on {timeline.target}"
+    panel = Panel(
+        heading,
+        f"instructions since the begin of the first sample shown; {end - begin:,} in all",
+        height=100.0 + ROW * len(rows),
+        left=LEFT,
+        width=WIDTH,
+        right=WIDTH - 10,
+    )
+    zero = next((one.begin for one in rows[0][1] if one.begin >= begin), begin) if rows else begin
+    scale = (panel.right - panel.left) / max(end - begin, 1)
+    bottom = panel.top + ROW * len(rows)
+    for at in _ticks(begin - zero, end - zero):
+        x = panel.left + (at + zero - begin) * scale
+        panel.add(el("line", x1=x, x2=x, y1=panel.top, y2=bottom + 4, class_="grid"))
+        panel.add(text(x, bottom + 18, f"{at:,}", anchor="middle"))
+    for number, (track, slices) in enumerate(rows):
+        y = panel.top + ROW * number
+        panel.add(text(panel.left - 8, y + 15, label(track), anchor="end"))
+        for one in slices:
+            panel.add(_bar(panel, track, one, y, window, scale))
+    return panel.finish(name, f"{heading}: {len(rows)} rows over {end - begin:,} instructions.")
+
+
+def label(track: Track) -> str:
+    """ "task_2", "task_2: calls", "PendSV_Handler", "BEGIN to END"."""
+    if track.kind == "sample":
+        return "BEGIN to END"
+    return f"{track.name}: calls" if track.kind == "call" else track.name
+
+
+def _bar(
+    panel: Panel, track: Track, one: Slice, y: float, window: tuple[int, int], scale: float
+) -> str:
+    first, last = max(one.begin, window[0]), min(one.end, window[1])
+    x = panel.left + (first - window[0]) * scale
+    width = (last - first) * scale
+    drawn = el(
+        "rect",
+        x=x,
+        y=y + 2,
+        width=max(width - 0.4, _LEAST),
+        height=ROW - 5,
+        class_=f"d{series(_NUMBER[track.kind])}",
+    )
+    letters = int((width - 6) / _LETTER)
+    if letters >= 3:
+        short = one.name if len(one.name) <= letters else one.name[: letters - 1] + "…"
+        drawn += el("text", escape(short), x=x + 3, y=y + 15, style="fill:var(--paper)")
+    return el("g", drawn, title(f"{one.name}: {one.end - one.begin:,} instructions"))
+
+
+def _inside(track: Track, window: tuple[int, int]) -> list[Slice]:
+    return [one for one in track.slices if one.begin < window[1] and one.end > window[0]]
+
+
+def _ticks(begin: int, end: int) -> Sequence[int]:
+    step = next(
+        step * 10**power
+        for power in range(20)
+        for step in _STEPS
+        if step * 10**power * 10 >= end - begin
+    )
+    return range(-(-begin // step) * step, end + 1, step)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A timeline for people and for viewers: a picture, Chrome JSON (Perfetto), VCD (GTKWave)."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from vcd import VCDWriter
+
+from kadenz import __version__
+from kadenz.config.timeline import Timeline
+from kadenz.report.render import write_text
+from kadenz.report.svg.panel import standalone
+from kadenz.report.svg.timeline import label, timeline_picture
+from kadenz.report.table import Table, whole, words
+from kadenz.store.layout import TIMELINE_SUFFIX, timeline_file
+
+SAMPLE = "sample"  # the wire that is high from BEGIN to END
+_SHOWN = 2  # samples in the picture
+_MARGIN = 0.06  # of the window, on both sides
+
+
+def write_files(timelines: Sequence[Timeline], folder: Path) -> list[Path]:
+    """Writes the files of each record into the run folder; their paths."""
+    found = []
+    for one in timelines:
+        stem = str(folder / timeline_file(one.record, one.bench).removesuffix(TIMELINE_SUFFIX))
+        for suffix, content in (
+            (".trace.json", chrome(one)),
+            (".vcd", vcd(one)),
+            (".svg", standalone(timeline_picture(one, window_of(one), "timeline"))),
+        ):
+            found.append(Path(stem + suffix))
+            write_text(found[-1], content)
+    return found
+
+
+def shares(timeline: Timeline) -> Table:
+    """How often and how long each thread and handler executed."""
+    whole_record = timeline.end - timeline.begin
+    rows = []
+    for track in timeline.tracks:
+        if track.kind not in ("thread", "exception"):
+            continue
+        spent = sum(one.end - one.begin for one in track.slices)
+        share = f"{100 * spent / max(whole_record, 1):.1f} %"
+        row = words(track.name), words(track.kind), whole(len(track.slices))
+        rows.append((*row, whole(spent), words(share)))
+    title = f"{timeline.bench} on {timeline.target}"
+    columns = ("who", "kind", "times", "instructions", "share")
+    return Table("timeline", title, columns, tuple(rows), frozenset({2, 3, 4}))
+
+
+def window_of(timeline: Timeline) -> tuple[int, int]:
+    """Two samples behind the first, which is cold, with a margin; all of a record without them."""
+    samples = next((one.slices for one in timeline.tracks if one.kind == "sample"), [])
+    shown = (samples[1:] or samples)[:_SHOWN]
+    if not shown:
+        return timeline.begin, timeline.end
+    margin = max(1, int((shown[-1].end - shown[0].begin) * _MARGIN))
+    begin = max(timeline.begin, shown[0].begin - margin)
+    return begin, min(timeline.end, shown[-1].end + margin)
+
+
+def chrome(timeline: Timeline) -> str:
+    """Chrome's trace format, as Perfetto reads it; a microsecond there is an instruction."""
+    events: list[dict[str, Any]] = [
+        {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": timeline.target}}
+    ]
+    for number, track in enumerate(timeline.tracks, start=1):
+        place = {"pid": 1, "tid": number}
+        events.append({"ph": "M", **place, "name": "thread_name", "args": {"name": label(track)}})
+        order = {"sort_index": number}
+        events.append({"ph": "M", **place, "name": "thread_sort_index", "args": order})
+        events += [
+            {
+                "ph": "X",
+                **place,
+                "name": one.name,
+                "cat": track.kind,
+                "ts": one.begin,
+                "dur": one.end - one.begin,
+            }
+            for one in track.slices
+        ]
+    about = {"benchmark": timeline.bench, "unit": "1 us is 1 instruction", "kadenz": __version__}
+    return json.dumps({"traceEvents": events, "otherData": about}, indent=0) + "\n"
+
+
+def vcd(timeline: Timeline) -> str:
+    """A value change dump; a nanosecond there is an instruction.
+
+    `sample` is high from BEGIN to END. Below `threads` and `exceptions` a wire is high while that
+    one executes, below `calls` while a thread is inside that function of the kernel.
+    """
+    changes: list[tuple[int, int, int]] = []
+    file = io.StringIO()
+    about = f"kadenz {__version__}: {timeline.bench} on {timeline.target}; 1 ns is 1 instruction"
+    with VCDWriter(
+        file, timescale="1 ns", date="", comment=about, init_timestamp=timeline.begin
+    ) as writer:
+        wires: list[Any] = []
+        for scope, name, spans in _wires(timeline):
+            for begin, end in spans:
+                changes += [(begin, 1, len(wires)), (end, 0, len(wires))]
+            wires.append(writer.register_var(scope, name, "wire", size=1, init=0))
+        # At one time the falling edges come first: another one executes.
+        for at, value, wire in sorted(changes):
+            writer.change(wires[wire], at, value)
+        writer.close(timeline.end)
+    return file.getvalue()
+
+
+def _wires(timeline: Timeline) -> Iterator[tuple[str, str, list[tuple[int, int]]]]:
+    """Scope, name and spans of each wire."""
+    scopes = {"thread": "threads", "exception": "exceptions"}
+    taken: set[tuple[str, str]] = set()
+    for track in timeline.tracks:
+        spans: dict[tuple[str, str], list[tuple[int, int]]] = {}
+        for one in track.slices:
+            if track.kind == "sample":
+                key = "kadenz", SAMPLE
+            elif track.kind == "call":
+                key = f"calls.{_plain(track.name)}", _plain(one.name)
+            else:
+                key = scopes[track.kind], _plain(track.name)
+            spans.setdefault(key, []).append((one.begin, one.end))
+        for (scope, name), found in spans.items():
+            free = name
+            while (scope, free) in taken:
+                free += "_"
+            taken.add((scope, free))
+            yield scope, free, found
+
+
+def _plain(text: str) -> str:
+    """A name that every viewer reads: no spaces, no dots."""
+    return "".join(c if c.isalnum() or c in "-_" else "_" for c in text)

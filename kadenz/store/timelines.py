@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the timelines of a run folder."""
+
+from __future__ import annotations
+
+import msgspec
+
+from kadenz.config.timeline import TIMELINE_VERSION, Timeline
+from kadenz.errors import StoreError
+from kadenz.store.layout import TIMELINE_SUFFIX, TIMELINES
+from kadenz.store.reader import Run
+
+
+def read_timelines(run: Run) -> list[Timeline]:
+    """The timelines of a run by record; none if it was not traced.
+
+    StoreError for a file that is damaged, or of another version.
+    """
+    found = []
+    for file in sorted((run.path / TIMELINES).glob(f"*{TIMELINE_SUFFIX}")):
+        try:
+            one = msgspec.json.decode(file.read_bytes(), type=Timeline)
+        except (OSError, msgspec.DecodeError) as error:
+            raise StoreError(
+                f"{file}: not a timeline: {error}",
+                remedy="Copy the folder again from its origin, or repeat the measurement",
+            ) from None
+        if one.version != TIMELINE_VERSION:
+            raise StoreError(
+                f"{file}: a timeline of version {one.version}; this kadenz reads version "
+                f"{TIMELINE_VERSION}",
+                remedy="Trace again with this kadenz",
+            )
+        found.append(one)
+    return found

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kadenz trace`: who ran when, on both boards, and the files for viewers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from kadenz.config.timeline import Timeline, Track
+from kadenz.store import Run, read_run
+from kadenz.store.timelines import read_timelines
+
+pytestmark = pytest.mark.emulated
+
+SAMPLES = 5
+
+
+def kadenz(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from kadenz.cli import main; main()", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+
+
+@pytest.fixture(scope="module", params=["stm32f4", "hifive1-revb"])
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A traced run of itc/queue."""
+    output = tmp_path_factory.mktemp(request.param)
+    target = f"freertos/{request.param}@emulated"
+    words = ["--target", target, "--set", f"samples={SAMPLES}", "--output", str(output)]
+    answer = kadenz("trace", "itc/queue", *words)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert "task 1" in answer.stdout
+    (folder,) = [path for path in output.iterdir() if (path / "run.json").is_file()]
+    return read_run(folder)
+
+
+def timeline(run: Run) -> Timeline:
+    (found,) = read_timelines(run)
+    return found
+
+
+def tracks(run: Run, kind: str) -> dict[str, Track]:
+    return {track.name: track for track in timeline(run).tracks if track.kind == kind}
+
+
+def file(run: Run, suffix: str) -> Path:
+    return run.path / "timelines" / f"00010-itc-queue{suffix}"
+
+
+def test_its_samples_are_those_of_the_run(run: Run) -> None:
+    (track,) = tracks(run, "sample").values()
+    spans = [one.end - one.begin for one in track.slices]
+    assert spans == run.samples(run.record(10), 0).tolist()
+
+
+def test_at_each_instruction_one_thread_or_handler_executes(run: Run) -> None:
+    found = timeline(run)
+    slices = [
+        (one.begin, one.end)
+        for track in found.tracks
+        if track.kind in ("thread", "exception")
+        for one in track.slices
+    ]
+    slices.sort()
+    assert slices[0][0] == found.begin
+    assert slices[-1][1] == found.end
+    assert all(one[1] == other[0] for one, other in pairwise(slices))
+
+
+def test_threads_have_the_names_that_the_benchmark_gave_them(run: Run) -> None:
+    assert {"main", "task 1", "task 2", "IDLE"} == set(tracks(run, "thread"))
+
+
+def test_a_sample_goes_from_one_thread_to_the_other_and_back(run: Run) -> None:
+    (track,) = tracks(run, "sample").values()
+    sample = track.slices[-1]
+    inside = sorted(
+        (one.begin, name)
+        for name, one_track in tracks(run, "thread").items()
+        for one in one_track.slices
+        if one.begin < sample.end and one.end > sample.begin
+    )
+    assert [name for _, name in inside] == ["task 1", "task 2", "task 1"]
+
+
+def test_a_call_that_blocks_lasts_until_its_thread_returns(run: Run) -> None:
+    (track,) = tracks(run, "sample").values()
+    sample = track.slices[-1]
+    calls = tracks(run, "call")["task 1"].slices
+    assert any(
+        one.name == "xQueueReceive" and sample.begin <= one.begin < one.end <= sample.end
+        for one in calls
+    )
+
+
+def test_perfetto_gets_every_slice_on_its_track(run: Run) -> None:
+    events = json.loads(file(run, ".trace.json").read_text())["traceEvents"]
+    named = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    drawn = [(named[e["tid"]], e["ts"], e["dur"]) for e in events if e["ph"] == "X"]
+    slices = [one for track in timeline(run).tracks for one in track.slices]
+    assert len(drawn) == len(slices)
+    assert ("task 2", *_first(tracks(run, "thread")["task 2"])) in drawn
+
+
+def _first(track: Track) -> tuple[int, int]:
+    return track.slices[0].begin, track.slices[0].end - track.slices[0].begin
+
+
+def test_the_picture_shows_who_ran(run: Run) -> None:
+    picture = file(run, ".svg").read_text()
+    assert picture.startswith("<?xml")
+    assert all(name in picture for name in ("BEGIN to END", "task 1", "xQueueReceive", "sample 2"))
+
+
+def test_a_target_that_cannot_be_watched_is_named() -> None:
+    answer = kadenz("trace", "itc/queue", "--target", "posix/linux@host")
+    assert answer.returncode == 2
+    assert "scope" in answer.stderr or "cannot be watched" in answer.stderr
