@@ -122,7 +122,6 @@ def test_an_error_in_a_campaign_names_file_line_and_key(tmp_path: Path) -> None:
     assert "Did you mean `samples`?" in answer.stderr
 
 
-@pytest.mark.linux
 def test_an_unknown_parameter_and_one_out_of_range_are_reported() -> None:
     common = ("run", "itc/pipe", "--target", "posix/linux@host", "--allow-no-realtime")
     unknown = kadenz(*common, "--set", "size_byte=4")
@@ -156,7 +155,6 @@ def test_list_is_one_json_object_on_request() -> None:
 
 
 @pytest.mark.emulated
-@pytest.mark.linux
 def test_list_shows_end_points_and_missing_features() -> None:
     answer = kadenz("list", "--build", "--json")
     assert answer.returncode == 0, answer.stderr

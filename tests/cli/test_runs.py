@@ -90,7 +90,6 @@ def test_a_dry_run_measures_nothing_and_learns_from_earlier_runs(here: Path) -> 
     assert len(list((here / "runs").iterdir())) == 1
 
 
-@pytest.mark.linux
 def test_a_period_of_this_linux_needs_no_earlier_run(here: Path) -> None:
     words = ["run", "cyclic/wakeup-latency", "--target", "posix/linux@host", "--dry-run", "--json"]
     answer = kadenz(*words, "--set", "samples=2000", "--set", "period_us=1000")
