@@ -85,7 +85,8 @@ def table(published: Sequence[PublishedFigure], runs: Named) -> Table | None:
             "Each column of figures is one clock class; its unit stands in the cell. Ratios are "
             "between counts of one board: instruction / cycle is instructions per cycle, no error.",
             "A published figure has a ratio only in cycles, and only to ours in cycles: a time "
-            "would need the clock of that system, and instructions are never a time.",
+            "would need the clock of that system, and instructions are never a time. The ratio "
+            "does not correct for definitions: the study may time another span under that name.",
             *(
                 f"Points of {label} are not shown where an earlier run has them in the same class."
                 for label in repeated
