@@ -41,6 +41,7 @@ class Boots:
         """`failures` receives what went wrong without ending the run."""
         self._job, self._run, self._writer, self._failures = job, run, writer, failures
         self._session = Session(writer, run.label, job.points, job.catalog.benches, run.progress)
+        self._records: int | None = None  # that the target counted in its last execution
         self._session.scoped = job.instrument in ("scope", "model")
         model = timing_model(job.name) if job.instrument == "model" else None
         self._session.with_interval = model is not None and model.has_interval
@@ -90,6 +91,8 @@ class Boots:
                 if len(left) == len(before):  # it died before it measured anything
                     session.lost(left[0], outcome.failure.message)
                     return outcome.failure.message
+            elif left and self._records is not None and self._records < len(before):
+                return f"the target ended the run: {session.last_reason}"
             else:
                 for point in left:
                     session.lost(point, "every frame of this record was lost")
@@ -145,6 +148,7 @@ class Boots:
                 keep_up,
             )
             outcome = run_plan(execution, assembler, self._run.stop)
+            self._records = assembler.done.records if assembler.done else None
             if trace is not None:
                 trace.keep(writer.folder / f"trace-{points[0].id:05d}.txt")
         if assembler.hello is not None:

@@ -67,6 +67,14 @@ class Session:
         """Numbers of the records that began."""
         return set(self._entries)
 
+    @property
+    def last_reason(self) -> str:
+        """The benchmark of the record that began last, and its reason where it has one."""
+        if not self._entries:
+            return "before its first record"
+        entry = list(self._entries.values())[-1]
+        return f"{entry.bench}: {entry.reason}" if entry.reason else f"after {entry.bench}"
+
     def lanes(self, record: int) -> tuple[str, list[str]]:
         """The benchmark of a record that began, and its lanes of samples."""
         entry = self._entries[record]

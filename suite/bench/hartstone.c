@@ -259,6 +259,12 @@ static kdz_status set_up(struct kdz_point *point, struct series series)
     if (status != KDZ_OK) {
         return status;
     }
+    baseline(point);
+    if (!kdz_hartstone_fits(&hartstone.set)) {
+        point->record.proof.reason = "the kernel's pool or memory has no room for this series: its "
+                                     "baseline has five tasks, and seven with aperiodic ones";
+        return KDZ_UNSUPPORTED;
+    }
     hartstone.highest = far_end(point);
     hartstone.missed = hartstone.highest + 1u;
     if (hartstone.highest == 0) {

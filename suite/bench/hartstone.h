@@ -44,6 +44,9 @@ uint64_t kdz_hartstone_turns(uint32_t ticks);
 uint64_t kdz_hartstone_turns_time(uint64_t turns);
 uint64_t kdz_hartstone_ticks_time(uint32_t ticks);
 
+/* Whether the kernel has room for all tasks of a set at once. */
+bool kdz_hartstone_fits(const struct kdz_hartstone_set *set);
+
 /* Runs a set and proves that it did its work. Returns how many tasks missed a deadline; a miss ends
  * the probe. */
 uint32_t kdz_hartstone_run(struct kdz_record *record, const struct kdz_hartstone_set *set);

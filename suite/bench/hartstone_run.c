@@ -191,6 +191,38 @@ static kdz_handle create(struct kdz_record *record, uint32_t place)
     return bound != KDZ_OK ? (kdz_handle)bound : kdz_thread_create(&spec);
 }
 
+static void leave(void *unused)
+{
+    (void)unused;
+}
+
+bool kdz_hartstone_fits(const struct kdz_hartstone_set *set)
+{
+    kdz_handle threads[KDZ_HARTSTONE_TASKS_MAX];
+    uint32_t created = 0;
+    kdz_handle last = 0;
+
+    while (created < set->count) {
+        const struct kdz_thread_spec spec = {
+            .name = "hartstone",
+            .entry = leave,
+            .stack_bytes = STACK_BYTES,
+            .rank = set->task[created].rank,
+            .core = KDZ_ANY_CORE,
+        };
+
+        last = kdz_thread_create(&spec);
+        if (last < 0) {
+            break;
+        }
+        threads[created++] = last;
+    }
+    for (uint32_t i = 0; i < created; i++) {
+        (void)kdz_thread_join(threads[i], KDZ_FOREVER);
+    }
+    return last != KDZ_NO_MEMORY;
+}
+
 static bool did_its_work(const struct kdz_hartstone_set *set)
 {
     for (uint32_t i = 0; i < set->count; i++) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perf.h"
 
+#include "kadenz/suite.h"
+
 #include "sound_clock.h"
 
 #define TICK_HZ_MAX 20000u
@@ -32,6 +34,7 @@ kdz_status kdz_perf_check(struct kdz_record *record)
 
     if (wrong != NULL) {
         record->proof.reason = wrong;
+        kdz_stop_requested = true; /* nothing after it could be trusted either */
         return KDZ_FAILED;
     }
     return KDZ_OK;
@@ -42,9 +45,7 @@ void kdz_perf_keep(struct kdz_record *record, uint32_t span, uint32_t since)
     const uint32_t ticks = kdz_tick_now() - since;
 
     kdz_record_add(record, 0, span);
-    if (record->companion_count != 0) {
-        kdz_record_accompany(record, 0, 0, ticks);
-    }
+    kdz_record_accompany(record, 0, 0, ticks);
     if (kdz_record_full(record, 0)) {
         kdz_record_drain(record);
     }

@@ -14,7 +14,7 @@
 /* Companions: none where a tick of the kernel is shorter than a sample. */
 void kdz_perf_shape(const struct kdz_point *point, struct kdz_shape *shape);
 
-/* KDZ_OK, or KDZ_FAILED with the fault of the clock as the record's reason. */
+/* KDZ_OK, or KDZ_FAILED with the fault of the clock as the record's reason; the run then ends. */
 kdz_status kdz_perf_check(struct kdz_record *record);
 
 /* Adds a sample and what goes with it; drains when the lane is full. `since`: the kernel's tick

@@ -13,8 +13,10 @@ static const struct kdz_param params[PARAMS] = {[KDZ_TM_WINDOW_US] = KDZ_TM_PARA
 #define RANK 7u
 
 static struct {
-    kdz_time begin; /* of the yield before the one that returned */
-    bool begun;
+    kdz_time begin;   /* of the yield before the one that returned */
+    uint32_t arrived; /* threads in their loops */
+    uint32_t begun;   /* timed turns */
+    uint32_t goal;    /* how many to begin */
 } turns;
 
 /* ---- by the rule ------------------------------------------------------------------------------
@@ -28,23 +30,46 @@ static void take_turns(uint32_t own)
 }
 
 /* ---- turn by turn: each thread ends what the one before began ---------------------------------
+ * The last turns are begun by threads that end none: every mark has its partner.
  */
+#define OTHERS (KDZ_TM_THREADS_MAX - 1u)
+
 static void note_turn(struct kdz_point *point, uint32_t own, kdz_time end)
 {
-    if (turns.begun && point->record.lane[0].taken < point->samples) {
-        kdz_tm.count[own]++;
-        kdz_tm_keep(point, kdz_span(turns.begin, end), true);
+    kdz_tm.count[own]++;
+    kdz_tm_keep(point, kdz_span(turns.begin, end), true);
+    if (kdz_stop_requested && turns.goal > turns.begun + OTHERS) {
+        turns.goal = turns.begun + OTHERS; /* the others end one each */
     }
-    turns.begun = true;
-    kdz_tm.stop = point->record.lane[0].taken == point->samples || kdz_stop_requested;
+}
+
+static void begin_turn(void)
+{
+    turns.begun++;
+    turns.begin = kdz_stamp(KDZ_BEGIN);
+    kdz_thread_yield();
+}
+
+/* One round without marks: then all are in their loops, and the first to come begins. */
+static void come_round(struct kdz_point *point, uint32_t own)
+{
+    const uint32_t place = turns.arrived++;
+
+    kdz_thread_yield();
+    if (place != 0 && place <= turns.begun) {
+        note_turn(point, own, kdz_stamp(KDZ_END));
+    }
 }
 
 static void time_turns(struct kdz_point *point, uint32_t own)
 {
-    while (!kdz_tm.stop) {
-        turns.begin = kdz_stamp(KDZ_BEGIN);
-        kdz_thread_yield();
+    come_round(point, own);
+    while (turns.begun + OTHERS < turns.goal) {
+        begin_turn();
         note_turn(point, own, kdz_stamp(KDZ_END));
+    }
+    if (turns.begun < turns.goal) {
+        begin_turn();
     }
 }
 
@@ -87,9 +112,9 @@ static void samples(struct kdz_point *point)
 
 static kdz_status setup(struct kdz_point *point)
 {
-    (void)point;
     kdz_tm_clear(KDZ_TM_THREADS_MAX);
-    turns.begun = false;
+    turns.arrived = turns.begun = 0;
+    turns.goal = point->samples;
     return KDZ_OK;
 }
 

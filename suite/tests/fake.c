@@ -91,6 +91,10 @@ size_t kdz_board_cores(void)
     return 2;
 }
 
+void kdz_board_last_words(void)
+{
+}
+
 _Noreturn void kdz_board_halt(int code)
 {
     halt_code = code;

@@ -35,6 +35,10 @@ static kdz_status setup(struct kdz_point *point)
     if (kdz_need(&point->record, set_up_needs) != KDZ_OK) {
         return KDZ_UNSUPPORTED;
     }
+    if (setup_status == KDZ_FAILED) {
+        point->record.proof.reason = "the clock ran backwards";
+        kdz_stop_requested = true;
+    }
     if (setup_status == KDZ_DENIED) {
         kdz_explain("denied: ask the administrator");
     }
@@ -324,6 +328,17 @@ static void test_a_stop_keeps_what_was_measured(void **state)
     assert_int_equal(measured, 1);
 }
 
+static void test_a_setup_that_ends_the_run_gives_the_reason(void **state)
+{
+    (void)state;
+    setup_status = KDZ_FAILED;
+    run("fake/count id=1 samples=3\nfake/count id=2 samples=3\nend\n");
+    expect_end("failed", "the clock ran backwards");
+    next(KDZ_FRAME_DONE);
+    assert_int_equal(measured, 0);
+    assert_int_equal(torn_down, 1);
+}
+
 static void test_a_sample_above_the_limit_ends_a_record_that_stays_good(void **state)
 {
     (void)state;
@@ -401,6 +416,7 @@ int main(void)
         cmocka_unit_test_setup(test_accounting_that_does_not_add_up_is_invalid, start),
         cmocka_unit_test_setup(test_an_end_before_its_begin_makes_the_record_invalid, start),
         cmocka_unit_test_setup(test_a_stop_keeps_what_was_measured, start),
+        cmocka_unit_test_setup(test_a_setup_that_ends_the_run_gives_the_reason, start),
         cmocka_unit_test_setup(test_a_sample_above_the_limit_ends_a_record_that_stays_good, start),
         cmocka_unit_test_setup(test_no_room_for_a_lane_fails, start),
         cmocka_unit_test_setup(test_list_names_every_benchmark_and_why_not, start),

@@ -220,6 +220,50 @@ def test_lost_frames_on_a_real_line_are_named_and_their_record_is_invalid(
     assert [w.code for w in run.manifest.warnings] == ["line-damaged"]
 
 
+@pytest.mark.emulated
+def test_a_target_that_ends_the_run_makes_it_partial_with_the_reason(
+    built: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a benchmark does whose clock is unsound: here the target reads `end` one point early."""
+    import threading
+
+    from kadenz.config.campaign import Benchmark, Campaign
+    from kadenz.config.manifest import CampaignEntry
+    from kadenz.config.target_name import parse_target
+    from kadenz.lab.job import Result
+    from kadenz.lab.preparing import Request, prepare
+    from kadenz.lab.progress import Progress
+    from kadenz.lab.schedule import run as measure_all
+    from kadenz.targets.qemu import QemuTarget
+
+    class Short(QemuTarget):
+        def open(self, plan: str) -> None:
+            super().open("".join(f"{line}\n" for line in plan.splitlines() if "-switch" not in line))
+
+    monkeypatch.setattr("kadenz.targets.qemu.QemuTarget", Short)
+    request = Request(
+        campaign=Campaign(
+            name="t",
+            title="t",
+            targets=[],
+            benchmark=[
+                Benchmark(name="micro/preemption-sampled", samples=100),
+                Benchmark(name="micro/task-switch-sampled", samples=100),
+            ],
+        ),
+        entry=CampaignEntry(name="t", file="", sha256="", quick=False),
+        targets=[parse_target(BOARDS[1])],
+    )
+    jobs = prepare(request, Progress())
+    (result,) = measure_all(jobs, tmp_path, Progress(), threading.Event())
+    assert isinstance(result, Result)
+    run = runs_in(tmp_path)[BOARDS[1]]
+    assert run.manifest.partial
+    reason = "the target ended the run: after micro/preemption-sampled"
+    assert run.manifest.partial_reason == reason
+    assert run.samples(run.record(10)).size == 100
+
+
 @pytest.mark.linux
 def test_no_right_to_real_time_is_reported_with_both_remedies(built: None, tmp_path: Path) -> None:
     setpriv = shutil.which("setpriv")

@@ -20,6 +20,7 @@ itc/thread-flags-one-way id=1 samples=50
 itc/thread-flags-round-trip id=2 samples=50 rank_a=7 rank_b=8
 irq/to-task id=3 samples=20
 cyclic/wakeup-latency id=4 samples=20
+hartstone/ah id=5 samples=3 period_us=4000 cycles=1
 conformance
 end
 """
@@ -52,6 +53,12 @@ def test_interrupts_and_the_tick_reach_the_port(said: Said) -> None:
         "ok",
         "ok",
     ]
+
+
+def test_a_series_with_more_tasks_than_the_pool_is_n_a(said: Said) -> None:
+    end = said.record("hartstone/ah")[1]
+    assert end.status == "n/a"
+    assert "no room for this series" in end.reason
 
 
 def test_the_kernel_says_who_it_is(said: Said) -> None:

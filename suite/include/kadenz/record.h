@@ -117,12 +117,15 @@ static inline void kdz_record_add(struct kdz_record *record, uint8_t lane, uint3
 }
 
 /* Puts down what goes with the sample that kdz_record_add entered last: once for each companion of
- * the lane, in the order of kdz_shape. */
+ * the lane, in the order of kdz_shape. Under the scope a record has no companions. */
 static inline void kdz_record_accompany(struct kdz_record *record, uint8_t lane, uint8_t companion,
                                         uint32_t value)
 {
-    kdz_record_add(
-        record, (uint8_t)(record->lane_count + lane * record->companion_count + companion), value);
+    if (record->companion_count != 0) {
+        kdz_record_add(record,
+                       (uint8_t)(record->lane_count + lane * record->companion_count + companion),
+                       value);
+    }
 }
 
 /* A lane's storage is full: the benchmark calls kdz_record_drain before its next sample. */
