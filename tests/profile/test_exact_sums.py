@@ -25,7 +25,8 @@ ITERATIONS = 100  # of a batch
 # As tests/scope/test_instruments_agree.py.
 MOST_OFFSET = 8
 # Lanes of several ticks: with other code between two samples, a tick falls into another one.
-_TICKS = ("micro/", "inversion/", "rhealstone/", "clock/instructions")
+# Thread-Metric's operations are long as well, and five threads enter their loops one by one.
+_TICKS = ("micro/", "inversion/", "rhealstone/", "thread-metric/", "clock/instructions")
 
 
 def _kadenz(*words: str) -> str:
