@@ -238,7 +238,8 @@ def test_a_target_that_ends_the_run_makes_it_partial_with_the_reason(
 
     class Short(QemuTarget):
         def open(self, plan: str) -> None:
-            super().open("".join(f"{line}\n" for line in plan.splitlines() if "-switch" not in line))
+            kept = [line for line in plan.splitlines() if "-switch" not in line]
+            super().open("\n".join([*kept, ""]))
 
     monkeypatch.setattr("kadenz.targets.qemu.QemuTarget", Short)
     request = Request(
