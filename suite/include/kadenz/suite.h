@@ -21,9 +21,9 @@ void kdz_note(const char *text);
  * whose set-up fails with it. `sentence` has to stay valid until the next set-up. */
 void kdz_explain(const char *sentence);
 
-/* Set by a board when somebody asks the run to end (SIGINT, SIGTERM), or by a benchmark whose set-up
- * finds that nothing can be measured here. Benchmarks look at it between two samples; what was
- * planned and not yet asked for is then neither taken nor missed. */
+/* Set by a board when somebody asks the run to end (SIGINT, SIGTERM), or by a benchmark whose
+ * set-up finds that nothing can be measured here. Benchmarks look at it between two samples; what
+ * was planned and not yet asked for is then neither taken nor missed. */
 extern volatile bool kdz_stop_requested;
 
 #endif
