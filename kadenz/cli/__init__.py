@@ -31,6 +31,7 @@ _COMMANDS = {
         "Show where the instructions of a benchmark go.",
     ),
     "trace": ("kadenz.cli.trace:trace", "Show who ran when in a benchmark."),
+    "import": ("kadenz.cli.import_:import_", "Make a run from a logic analyser's capture."),
     "footprint": (
         "kadenz.cli.footprint:footprint",
         "Show flash and RAM of images by part and kernel object.",

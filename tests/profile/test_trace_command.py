@@ -120,3 +120,14 @@ def test_a_target_that_cannot_be_watched_is_named() -> None:
     answer = kadenz("trace", "itc/queue", "--target", "posix/linux@host")
     assert answer.returncode == 2
     assert "scope" in answer.stderr or "cannot be watched" in answer.stderr
+
+
+def test_the_vcd_imported_again_has_the_samples_of_the_run(run: Run, tmp_path: Path) -> None:
+    words = ["--begin", "sample:rise", "--end", "sample:fall", "--bench", "itc/queue"]
+    target = ["--target", run.manifest.target.name, "--output", str(tmp_path)]
+    answer = kadenz("import", str(file(run, ".vcd")), *words, *target)
+    assert answer.returncode == 0, answer.stderr
+    (folder,) = [path for path in tmp_path.iterdir() if (path / "run.json").is_file()]
+    again = read_run(folder)
+    assert again.samples(again.record(10), 0).tolist() == run.samples(run.record(10), 0).tolist()
+    assert again.manifest.clock.unit == "instruction"

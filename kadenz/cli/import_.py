@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kadenz import: a run from the capture of a logic analyser."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kadenz.cli.names import complete_target
+from kadenz.errors import EXIT_PASS, UsageError
+
+
+@click.command("import")
+@click.argument("capture", type=click.Path(path_type=Path))
+@click.option("--begin", required=True, metavar="CHANNEL[:rise|:fall]", help="The edge of BEGIN.")
+@click.option("--end", required=True, metavar="CHANNEL[:rise|:fall]", help="The edge of END.")
+@click.option("--bench", required=True, help="The benchmark that was measured: itc/queue.")
+@click.option("--target", required=True, shell_complete=complete_target, help="Where it ran.")
+@click.option(
+    "--glitch",
+    "glitch_ns",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    help="Leave out pulses shorter than this, in ns. Default: none.",
+)
+@click.option(
+    "--cold", type=click.IntRange(min=0), default=1, help="First samples to exclude. Default: 1."
+)
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where the run folder goes. Default: the lab's, else runs.",
+)
+@click.option("--name", default="", help="Name of the run. Default: date and time.")
+def import_(
+    capture: Path,
+    begin: str,
+    end: str,
+    bench: str,
+    target: str,
+    glitch_ns: float,
+    cold: int,
+    output: Path | None,
+    name: str,
+) -> int:
+    """Make a run folder from CAPTURE, a VCD file with marks of a benchmark on pins.
+
+    One channel for both marks is high from BEGIN to END.
+
+    \b
+    kadenz import capture.vcd --begin D0 --end D1 --bench itc/queue --target freertos/stm32f4@board
+    kadenz import capture.vcd --begin D0:rise --end D0:fall --bench itc/queue --target …
+    """
+    from kadenz.cli.run_request import lab_defaults, run_name
+    from kadenz.config.target_name import parse_target
+    from kadenz.lab.capture.importing import Capture, import_capture
+
+    output, _ = lab_defaults(output, None)
+    asked = Capture(
+        capture, begin, end, bench, parse_target(target), glitch_ns, cold, run_name(name, output)
+    )
+    size = capture.stat().st_size if capture.is_file() else 0
+    progress: Any = click.progressbar(length=size, label=str(capture), file=sys.stderr)
+    with progress as bar:
+        found = import_capture(asked, output, lambda at: bar.update(at - bar.pos))
+    click.echo(f"{found.folder}: {found.samples} samples")
+    if found.problem:
+        raise UsageError(
+            f"{capture}: {found.problem}",
+            remedy=f"The {found.samples} samples that are paired are in {found.folder}",
+        )
+    return EXIT_PASS
