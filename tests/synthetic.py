@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -113,7 +114,8 @@ def manifest(
             tick_hz=1000,
             title=target["title"],
         ),
-        clock=clock or (LINUX_CLOCK if linux else EMULATED_CLOCK),
+        # A copy: a test may change its own.
+        clock=copy(clock or (LINUX_CLOCK if linux else EMULATED_CLOCK)),
         build=BuildEntry(
             compiler="gcc",
             compiler_version="12.2.0",
