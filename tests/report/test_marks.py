@@ -111,23 +111,3 @@ def test_comparisons_with_the_study_name_simulated_drives(
     for family in page.families:
         for section in family.sections:
             assert all(words in row[0].text for row in section.table.rows)
-
-
-def test_the_cost_of_a_time_stamp_is_shown_next_to_the_published_one(tmp_path: Path) -> None:
-    stamps = Point("clock/read-cost", {"all": np.full(200, 3, np.uint32)})
-    page = page_of(analyse(read_run(write_run(tmp_path, manifest(HIFIVE1), [stamps]))))
-    (table,) = [t for t in page.studies if t.name == "published-points"]
-    (row,) = table.rows
-    assert [cell.text for cell in row[:6]] == [
-        "clock/read-cost",
-        "–",
-        "mean",
-        "4.5",
-        "µs",
-        "hardware",
-    ]
-    assert "ESP32" in row[6].text and [cell.text for cell in row[7:10]] == [
-        "3",
-        "instructions",
-        "instruction",
-    ]
