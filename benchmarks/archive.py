@@ -20,6 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from kadenz.archive.adding import add
 from kadenz.archive.place import open_archive
 from kadenz.store import read_run

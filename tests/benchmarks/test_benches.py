@@ -21,6 +21,7 @@ BENCHES = sorted(file.name for file in (ROOT / "benchmarks").glob("*.py"))
 # What makes each as short as it can be.
 SHORT: dict[str, list[str]] = {
     "analysis_28m.py": ["--samples", "20000"],
+    "archive.py": ["--runs", "3", "--samples", "400"],
     "compare_power.py": ["--pairs", "2", "--samples", "500", "--calls", "1"],
     "cycle_models.py": ["--samples", "3", "--rounds", "1", "--iterations", "2000"],
     "gpd_table.py": ["--simulations", "20", "--excesses", "50"],
@@ -30,6 +31,7 @@ SHORT: dict[str, list[str]] = {
     "motion.py": ["--seconds", "1", "--rounds", "1"],
     "outlier_causes.py": ["2"],
     "perturbation.py": ["--seconds", "3", "--rounds", "1", "--pairs", "1"],
+    "profile_cost.py": ["--rounds", "1", "--most", "10"],
     "segment.py": ["--seconds", "1"],
     "start_time.py": ["--rounds", "2"],
     "stats_coverage.py": ["--simulations", "8"],

@@ -31,7 +31,30 @@ SHORTER = (
     (r"/riscv64@guest", "/x86_64@guest"),  # the kernels that are a download
     (r"samples=5000\b", "samples=200"),
     (r"--cpus 2-3\b", "--cpus 1"),
+    (r"--kernel-source my-tree\b", "--kernel-source pinned"),
 )
+# What a logic analyser saw: two samples of 300 ns.
+CAPTURE = """$timescale 1 ns $end
+$var wire 1 a D0 $end
+$var wire 1 b D1 $end
+$enddefinitions $end
+#0
+0a
+0b
+#1000
+1a
+#1300
+1b
+#2000
+0a
+0b
+#3000
+1a
+#3300
+1b
+#4000
+0a
+"""
 # Commands that need another machine or real time, or would damage this one.
 ELSEWHERE = ("git clone", "rm -rf", "FreeRTOS-patched", "make clean", "run motion", "--bus-inter")
 # Exit codes that are an answer: 3 a regression, 4 inconclusive; 1 for a tuning that this machine
@@ -51,6 +74,8 @@ def reader(folder: Path, page: str) -> dict[str, str]:
     np.save(folder / "edges.npy", 1_000_000 * cycle + (900 * np.sin(cycle**2.0)).astype(np.int64))
     if "```c\n" in text:
         (folder / "mine_give.c").write_text(text.split("```c\n")[1].split("```")[0])
+    if "capture.vcd" in text:
+        (folder / "capture.vcd").write_text(CAPTURE)
     if "build/app.elf" in text:  # an image that the reader's build made
         (folder / "build").mkdir()
         image = build_image(TargetName("freertos", "stm32f4", "emulated"), "counter")
