@@ -156,8 +156,8 @@ def without_a_peer(program: Path, seconds: int, cpu: int) -> list[tuple[str, flo
     lines = (
         ("itc/message-queue-one-way", PERIOD_US, f"size_bytes=8 {equals}"),
         ("itc/mutex-plain-one-way", PERIOD_US, equals),
-        ("itc/semaphore-counting-to-higher", PERIOD_US, f"core={cpu}"),
-        ("itc/semaphore-counting-to-higher", 50, f"core={cpu}"),
+        ("itc/semaphore-counting-to-higher", PERIOD_US, f"core_a={cpu} core_b={cpu}"),
+        ("itc/semaphore-counting-to-higher", 50, f"core_a={cpu} core_b={cpu}"),
     )
     found = [
         (
