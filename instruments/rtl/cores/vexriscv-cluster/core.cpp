@@ -256,17 +256,17 @@ class Part final : public Core
 
 } // namespace
 
-/* The bench makes its cores in the order of their numbers. */
+/* The bench makes its cores in the order of their numbers. They own the cluster together: it must
+ * not outlive main, when Verilator's own objects are gone. */
 std::unique_ptr<Core> make_core()
 {
-    static std::shared_ptr<Cluster> cluster;
+    static std::weak_ptr<Cluster> known;
     static unsigned made = 0;
     if (made == CORES) {
         throw std::runtime_error("the cluster has two cores");
     }
-    if (made == 0) {
-        cluster = std::make_shared<Cluster>();
-    }
+    const std::shared_ptr<Cluster> cluster = made == 0 ? std::make_shared<Cluster>() : known.lock();
+    known = cluster;
     return std::make_unique<Part>(cluster, made++);
 }
 
