@@ -22,6 +22,9 @@ _TYPES: dict[str, Any] = {
 }
 
 
+WORDS = "kadenz.words"  # in the context of a command: the words that it was called with
+
+
 class GroupedOption(click.Option):
     """An option listed under the heading `group`."""
 
@@ -32,6 +35,11 @@ class GroupedOption(click.Option):
 
 class GroupedCommand(click.Command):
     """Lists its grouped options under their headings, the rest under Options at the end."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keeps the words of the command line."""
+        ctx.meta[WORDS] = list(args)
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the sections in the order in which their first options were declared."""

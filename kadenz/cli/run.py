@@ -6,8 +6,9 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,22 +17,22 @@ import click
 
 from kadenz.cli.deadline import DEADLINE, planned_deadlines, stamp_deadlines
 from kadenz.cli.names import complete_target, complete_work
-from kadenz.cli.option_groups import GroupedCommand, condition_options, option
-from kadenz.errors import EXIT_PASS
+from kadenz.cli.option_groups import WORDS, GroupedCommand, condition_options, option
+from kadenz.errors import EXIT_PASS, UsageError
 
 if TYPE_CHECKING:
     from kadenz.analysis.deadlines import Asked
+    from kadenz.config.manifest import CallEntry
     from kadenz.errors import KadenzError
     from kadenz.lab.job import Job, Result
     from kadenz.lab.preparing import Request
+    from kadenz.store import Run
 
 _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
 
 
 @click.command(cls=GroupedCommand)
-@click.argument(
-    "work", metavar="CAMPAIGN|BENCHMARK...", nargs=-1, required=True, shell_complete=complete_work
-)
+@click.argument("work", metavar="[CAMPAIGN|BENCHMARK...]", nargs=-1, shell_complete=complete_work)
 @option(
     _WHAT,
     "--target",
@@ -94,6 +95,14 @@ _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
 )
 @option(
     _HOW,
+    "--resume",
+    default="",
+    metavar="RUN",
+    help="Measure what a stopped call left. RUN is one of its runs: a folder, a name, an id or "
+    "`latest`.",
+)
+@option(
+    _HOW,
     "--dry-run",
     is_flag=True,
     help="Build the images and show what would be measured, and how long; measure nothing.",
@@ -120,25 +129,7 @@ _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
     _RESULTS, "--json", "as_json", is_flag=True, help="Print one JSON object on standard output."
 )
 @condition_options
-def run(
-    work: tuple[str, ...],
-    targets: tuple[str, ...],
-    instrument: str,
-    quick: bool,
-    settings: tuple[str, ...],
-    deadlines: tuple[str, ...],
-    output: Path | None,
-    name: str,
-    report: Path | None,
-    rounds: int | None,
-    extra_bench: tuple[Path, ...],
-    port: str,
-    timeout_s: float,
-    wait: bool,
-    dry_run: bool,
-    as_json: bool,
-    **conditions: Any,
-) -> int:
+def run(**options: Any) -> int:
     """Measure campaigns (by name or file) or single benchmarks.
 
     A condition with several values gives one run for each, and several conditions one run for each
@@ -146,6 +137,7 @@ def run(
 
     \b
     kadenz run demo
+    kadenz run --resume latest
     kadenz run yoo2024 --target freertos/stm32f4@emulated --quick
     kadenz run itc/queue --target posix/linux@host --set size_bytes=4,64,1024
     kadenz run cyclic/wakeup-latency --target posix/linux@host --deadline 100us
@@ -153,52 +145,90 @@ def run(
     kadenz run motion --bus-interface eth1 --bus-layout my-robot.toml
     kadenz run linux-ipc --tuning none --tuning latency --rounds 5
     """
-    from kadenz.cli.run_end import conclude
-    from kadenz.cli.run_request import (
-        lab_defaults,
-        overrides_of,
-        requests_of,
-        rounds_folder,
-        run_name,
-    )
-    from kadenz.lab.preparing import Request
+    from kadenz.cli.run_resume import call_of, repeated
 
-    output, rounds = lab_defaults(output, rounds)
-    wanted = partial(
-        Request,
-        instrument=instrument,  # type: ignore[arg-type]  # checked by click
-        extra_bench=extra_bench,
-        overrides=overrides_of(settings),
-        port=port,
-        timeout_s=timeout_s,
-        run_name=run_name(name, output),
-    )
-    requests = requests_of(wanted, work, targets, conditions, quick=quick)
-    asked = planned_deadlines(deadlines, [request.campaign for request in requests])
-    if dry_run:
+    words = click.get_current_context().meta[WORDS]
+    if options["resume"]:
+        return repeated(run, options["resume"], options)
+    if not options["work"]:
+        raise UsageError("nothing to measure", remedy="Name a campaign or a benchmark")
+    return measure_call(Call(options, call_of(words)))
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of `kadenz run`."""
+
+    options: Mapping[str, Any]  # and arguments, by the names of click
+    entry: CallEntry
+    earlier: Sequence[Run] = ()  # runs of this call that was stopped; none: it is new
+
+
+def measure_call(call: Call) -> int:
+    """Measures what a call asks for, or what its earlier runs left. Returns the exit code."""
+    from kadenz.cli.run_end import conclude
+    from kadenz.cli.run_request import lab_defaults, rounds_folder
+
+    options = call.options
+    output, rounds = lab_defaults(options["output"], options["rounds"])
+    requests = _requests(call, output)
+    asked = planned_deadlines(options["deadlines"], [request.campaign for request in requests])
+    as_json = options["as_json"]
+    groups = partial(_jobs, requests, asked, rounds, call.earlier)
+    if options["dry_run"]:
         from kadenz.cli.dry_run import write_dry_run
 
         with display_of(as_json) as display:
-            jobs = [job for one in _jobs(requests, asked, rounds, display) for job in one]
+            jobs = [job for one in groups(display) for job in one]
         write_dry_run(jobs, output, as_json=as_json)
         return EXIT_PASS
     folder = rounds_folder(output) if rounds else output
+    if call.earlier:
+        folder = call.earlier[0].path.parent
     with (
         stoppable() as stop,
-        _alone(requests, stop, wait=wait),
+        _alone(requests, stop, wait=options["wait"]),
         display_of(as_json) as display,
     ):
-        results = _measured(_jobs(requests, asked, rounds, display), folder, display, stop)
-    code = conclude(results, report, as_json=as_json, stopped=stop.is_set())
+        results = _measured(groups(display), folder, display, stop)
+    if call.earlier and not results:
+        click.echo("nothing is left to measure: every run of this call is complete", err=True)
+        return EXIT_PASS
+    code = conclude(results, options["report"], as_json=as_json, stopped=stop.is_set())
     if rounds and results:
         click.echo(f"the rounds are in {folder}: kadenz compare {folder}", err=True)
     return code
 
 
+def _requests(call: Call, output: Path) -> list[Request]:
+    from kadenz.cli.run_request import overrides_of, requests_of, run_name
+    from kadenz.lab.preparing import Request
+
+    options = call.options
+    earlier = call.earlier[0].manifest.name if call.earlier else ""
+    wanted = partial(
+        Request,
+        instrument=options["instrument"],
+        extra_bench=options["extra_bench"],
+        overrides=overrides_of(options["settings"]),
+        port=options["port"],
+        timeout_s=options["timeout_s"],
+        run_name=earlier or run_name(options["name"], output),
+        call=call.entry,
+    )
+    work, targets = options["work"], options["targets"]
+    return requests_of(wanted, work, targets, options, quick=options["quick"])
+
+
 def _jobs(
-    requests: Sequence[Request], asked: Sequence[Asked], rounds: int | None, display: Any
+    requests: Sequence[Request],
+    asked: Sequence[Asked],
+    rounds: int | None,
+    earlier: Sequence[Run],
+    display: Any,
 ) -> Iterator[list[Job]]:
     """The jobs of each request; all requests are checked before the first is prepared."""
+    from kadenz.cli.run_resume import left_of
     from kadenz.lab.preparing import check, prepare
     from kadenz.lab.variants import interleaved
 
@@ -207,7 +237,8 @@ def _jobs(
     for request in requests:
         jobs = prepare(request, display)
         stamp_deadlines(jobs, asked)
-        yield interleaved(jobs, rounds) if rounds else jobs
+        jobs = interleaved(jobs, rounds) if rounds else jobs
+        yield left_of(jobs, earlier) if earlier else jobs
 
 
 def _measured(
@@ -263,7 +294,7 @@ def measured(
     requests: Sequence[Request], folder: Path, display: Any, stop: threading.Event
 ) -> list[Result | KadenzError]:
     """Measures the jobs of each request once."""
-    return _measured(_jobs(requests, (), None, display), folder, display, stop)
+    return _measured(_jobs(requests, (), None, (), display), folder, display, stop)
 
 
 def display_of(as_json: bool) -> Any:

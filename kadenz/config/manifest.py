@@ -226,6 +226,8 @@ class DeadlineEntry(Model):
 
 # The reason of a record in progress; it remains if the record is never completed.
 CUT_OFF = "the run stopped before this record ended"
+# Why a run is partial whose lab could not enter a reason.
+KILLED = "the lab was killed while measuring"
 
 
 class RecordEntry(Model):
@@ -360,6 +362,24 @@ class CampaignEntry(Model):
     quick: bool
 
 
+class CallEntry(Model):
+    """The call of `kadenz run` that measures; `run --resume` repeats it."""
+
+    words: list[str]  # of the command line, after `kadenz run`
+    folder: str  # in which it was called
+
+
+class ResumeEntry(Model):
+    """A continuation of the run. Records that it replaces are below `interrupted/` in the folder.
+
+    The first entry's are in `interrupted/1`.
+    """
+
+    at: str  # ISO 8601, UTC
+    reason: str  # why the run had stopped
+    kept: list[int]  # records that stay as they were measured before
+
+
 class Manifest(Model):
     """run.json of a run folder."""
 
@@ -388,4 +408,6 @@ class Manifest(Model):
     place: int = 0  # within its round, from 1
     benchmark_notes: dict[str, str] = {}  # board.toml: notes on single benchmarks' figures
     events: list[EventEntry] = []  # in order of first appearance
+    call: CallEntry | None = None  # None: before runs could be resumed, or not made by `run`
+    resumed: list[ResumeEntry] = []
     kadenz_describe: str = ""  # git describe --always --dirty of its checkout; "" outside git

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
-from kadenz.config import inventory, manifest
+from kadenz.config import manifest
 from kadenz.config.params import number
 from kadenz.errors import KadenzError, WireDamaged
 from kadenz.host.tracefs import traced
@@ -14,10 +14,11 @@ from kadenz.lab.boot import Execution, Outcome, run_plan
 from kadenz.lab.condition import Running
 from kadenz.lab.events import by_kind, enter_events
 from kadenz.lab.execution import timing_model
+from kadenz.lab.graph import boots_of, is_split, may_stop
 from kadenz.lab.guests import BOOT_S, SLOWDOWN
 from kadenz.lab.holding import held
 from kadenz.lab.job import Job
-from kadenz.lab.plan import Point, batches, plan_text
+from kadenz.lab.plan import Point, plan_text
 from kadenz.lab.profile.entering import enter_profiles, enter_timelines
 from kadenz.lab.session import Session
 from kadenz.store import RunWriter
@@ -53,28 +54,18 @@ class Boots:
         benchmark does not cost the rest.
         """
         job = self._job
-        tiers = inventory.board(job.name.board).tier
-        tier = {"emulated": tiers.emulated, "rtl": tiers.rtl}.get(job.name.tier)
-        room = tier.plan_bytes if tier is not None else None
-        apart = [points for batch in batches(job.points, room) for points in self._apart(batch)]
+        boots = boots_of(job) if job.rest is None else job.rest.boots
         self._ahead = Ahead(
-            job.make, [plan_text(points) for points in apart] if self._alone else []
+            job.make, [plan_text(points) for points in boots] if is_split(job) else []
         )
         try:
-            for points in apart:
+            for points in boots:
                 why = self._until_measured(points)
                 if why:
                     return why
         finally:
             self._ahead.close()
         return ""
-
-    @property
-    def _alone(self) -> bool:
-        """Whether each point has a boot of its own: its figures then depend on no other point, and
-        points can be simulated beside each other.
-        """
-        return self._job.name.tier == "rtl"
 
     def _until_measured(self, points: Sequence[Point]) -> str:
         session, left = self._session, list(points)
@@ -99,29 +90,6 @@ class Boots:
                 left = []
         return ""
 
-    def _may_stop(self, points: Sequence[Point]) -> bool:
-        """Whether a sample above a limit ends one of the points and with it the kernel's trace."""
-        return self._job.name.tier == "host" and any(
-            point.params.get("stop_above_us") and point.params.get("trace", 1) for point in points
-        )
-
-    def _apart(self, points: Sequence[Point]) -> Iterator[list[Point]]:
-        """A point that may end with a trace has an execution, and so a trace, of its own."""
-        if self._alone:
-            yield from ([point] for point in points)
-            return
-        together: list[Point] = []
-        for point in points:
-            if not self._may_stop([point]):
-                together.append(point)
-                continue
-            if together:
-                yield together
-            yield [point]
-            together = []
-        if together:
-            yield together
-
     def _boot(self, points: Sequence[Point]) -> Outcome:
         """One execution of the image with these points."""
         job, writer, session = self._job, self._writer, self._session
@@ -135,7 +103,7 @@ class Boots:
 
         settings = job.settings()  # as they are when the target reads them
         with (
-            traced(self._may_stop(points)) as trace,
+            traced(may_stop(job, points)) as trace,
             held(target, points, job.catalog.hello.cores, writer) as paced,
         ):
             session.stored = paced.go_on if paced is not None else lambda: None

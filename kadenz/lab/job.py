@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kadenz.config import inventory
-from kadenz.config.manifest import CampaignEntry, ClockEntry, Instrument, Manifest, Tier
+from kadenz.config.manifest import (
+    CallEntry,
+    CampaignEntry,
+    ClockEntry,
+    Instrument,
+    Manifest,
+    RecordEntry,
+    Tier,
+)
 from kadenz.config.target_name import TargetName
 from kadenz.errors import KadenzError
 from kadenz.host.facts import Host
@@ -31,6 +39,16 @@ class Turn:
     place: int
 
 
+@dataclass(frozen=True)
+class Rest:
+    """What an earlier, partial run of a job left to measure."""
+
+    folder: Path
+    manifest: Manifest  # of the earlier run
+    kept: list[RecordEntry]
+    boots: list[list[Point]]  # executions that are left, with their points
+
+
 @dataclass
 class Job:
     """What is to be measured on one target."""
@@ -50,6 +68,8 @@ class Job:
     counter: Counter | None = None  # of an emulated target: checked before anything is measured
     turn: Turn | None = None
     run_name: str = ""
+    call: CallEntry | None = None
+    rest: Rest | None = None  # None: everything is measured, into a new folder
 
     @property
     def suffix(self) -> str:
@@ -68,6 +88,13 @@ class Job:
     def labels(self) -> list[str]:
         """The target, and the labels of its conditions."""
         return [str(self.name), *(word for one in self.conditions for word in one.labels)]
+
+    def in_words(self) -> dict[str, str]:
+        """The conditions in words: the campaign's own, then those of the run."""
+        words = dict(self.words)
+        for condition in self.conditions:
+            words |= condition.words
+        return words
 
     def settings(self) -> dict[str, str]:
         """Settings that the conditions add to those the target reports."""

@@ -24,6 +24,7 @@ from kadenz.lab.condition import Active, Running
 from kadenz.lab.given import stamps
 from kadenz.lab.job import Job, Result, Turn
 from kadenz.lab.progress import Progress
+from kadenz.lab.resuming import at_work, keep_rates, take_up
 from kadenz.store import Run, RunWriter
 
 
@@ -34,7 +35,8 @@ def measure(job: Job, output: Path, progress: Progress, stop: threading.Event) -
     LoadFailed for a load that is not effective, TargetFailed for a tuning that cannot be set.
     Other failures are in the result.
     """
-    progress.started(job.label, job.points, job.clock())
+    left = job.points if job.rest is None else [p for boot in job.rest.boots for p in boot]
+    progress.started(job.label, left, job.clock())
     run = Running(job.label, output, progress, stop, job.host)
     with ExitStack() as conditions:
         active = [conditions.enter_context(one.active(run)) for one in job.conditions]
@@ -52,9 +54,11 @@ def _measure(job: Job, run: Running, active: Sequence[Active]) -> Result:
     for one in active:
         one.begin(document)
     tuning_in_force.begin(document)
+    if job.rest is not None:
+        take_up(document, job.rest)
     rate = RateOverRun() if checks_rate(document.clock, job.name.tier) else None
     result = Result(str(job.name), run.output, document)
-    with RunWriter(run.output, document, quiet=job.name.tier == "host") as writer:
+    with _writer(job, run.output, document) as writer:
         boots = Boots(job, run, writer, result.failures)
         _stamp_benchmark_notes(job, writer)
         why = boots.measure()
@@ -65,10 +69,20 @@ def _measure(job: Job, run: Running, active: Sequence[Active]) -> Result:
             enter_rate(document.clock, rate)
         tuning_in_force.end(document)
         document.records.sort(key=lambda record: record.id)
-        document.duration_s = round(time.monotonic() - begun, 3)
+        document.duration_s = round(document.duration_s + time.monotonic() - begun, 3)
+        if job.rest is not None:
+            keep_rates(document, job.rest)
         result.folder = writer.finish(why)
     run.progress.finished(run.label, result.folder)
     return result
+
+
+def _writer(job: Job, output: Path, document: Manifest) -> RunWriter:
+    earlier = job.rest.folder if job.rest is not None else None
+    try:
+        return RunWriter(output, document, quiet=job.name.tier == "host", earlier=earlier)
+    except BlockingIOError:
+        raise at_work(earlier or output) from None
 
 
 def _stamp_benchmark_notes(job: Job, writer: RunWriter) -> None:
@@ -103,7 +117,7 @@ def _manifest(job: Job, host: Host) -> Manifest:
         build=job.image.entry,
         host=host.entry,
         emulator=job.make().emulator(),
-        conditions=_words(job),
+        conditions=job.in_words(),
         warnings=[
             *(host.warnings if on_host else []),
             *stamps(job.image, job.catalog.hello),
@@ -115,15 +129,8 @@ def _manifest(job: Job, host: Host) -> Manifest:
         variant=turn.variant,
         round=turn.round,
         place=turn.place,
+        call=job.call,
     )
-
-
-def _words(job: Job) -> dict[str, str]:
-    """The conditions in words: the campaign's own, then those of the run."""
-    words = dict(job.words)
-    for condition in job.conditions:
-        words |= condition.words
-    return words
 
 
 def _target_entry(job: Job) -> TargetEntry:

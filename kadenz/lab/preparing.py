@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from kadenz.config.campaign import Campaign
-from kadenz.config.manifest import CampaignEntry, Instrument
+from kadenz.config.manifest import CallEntry, CampaignEntry, Instrument
 from kadenz.config.params import Value
 from kadenz.config.target_name import TargetName
 from kadenz.errors import TargetFailed, UsageError
@@ -63,6 +63,7 @@ class Request:
     port: str = ""  # of a board's serial line
     timeout_s: float = 30.0
     run_name: str = ""  # of all runs of this call
+    call: CallEntry | None = None  # that a later call can resume
     profiled: bool = False  # with a profile of each record
     traced: bool = False  # with a timeline of each record
 
@@ -209,6 +210,7 @@ def _jobs(variants: Sequence[_Variant], request: Request, host: Host) -> list[Jo
                 conditions=one.conditions,
                 counter=counter_of[image],
                 run_name=request.run_name,
+                call=request.call,
             )
         )
     return jobs

@@ -9,6 +9,7 @@ PROFILES = "profiles"  # of the records of `kadenz profile`
 PROFILE_SUFFIX = ".profile.json"
 TIMELINES = "timelines"  # of the records of `kadenz trace`
 TIMELINE_SUFFIX = ".timeline.json"
+INTERRUPTED = "interrupted"  # records that a resumed run measured again, in a folder for each time
 CONSOLE = "console.txt"  # text messages of the target
 RUNNING = ".running"  # locked by the folder's writer; names the storage of a host target
 RESERVE = ".reserve"  # reserved space, so that a full disk still takes the manifest

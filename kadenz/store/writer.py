@@ -20,7 +20,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kadenz.config.manifest import Manifest, RecordEntry
+from kadenz.config.manifest import KILLED, Manifest, RecordEntry
 from kadenz.errors import StoreError
 from kadenz.store.held import held_values, next_values
 from kadenz.store.layout import (
@@ -34,6 +34,7 @@ from kadenz.store.layout import (
 )
 from kadenz.store.manifest_file import write_manifest
 from kadenz.store.npy import GrowingNpy
+from kadenz.store.resuming import go_on
 from kadenz.store.running import Running
 
 CHECKPOINT_S = 0.25  # a killed lab loses at most the samples of this time
@@ -48,7 +49,19 @@ class RunWriter:
     still kept.
     """
 
-    def __init__(self, parent: Path, manifest: Manifest, *, quiet: bool = False) -> None:
+    def __init__(
+        self,
+        parent: Path,
+        manifest: Manifest,
+        *,
+        quiet: bool = False,
+        earlier: Path | None = None,
+    ) -> None:
+        """A new folder below `parent`, or the folder `earlier` of a partial run, which goes on.
+
+        Its records that `manifest` has stay; the others are set aside. BlockingIOError if another
+        process completes or measures it.
+        """
         self.manifest = manifest
         self._quiet = quiet
         self._news = True  # since the last checkpoint
@@ -57,13 +70,18 @@ class RunWriter:
         self._checkpoint_at = 0.0
         self._finished: Path | None = None
         try:
-            parent.mkdir(parents=True, exist_ok=True)
-            self.folder = _new_folder(parent, manifest)
-            self._running = Running(self.folder)
-            (self.folder / SAMPLES).mkdir()
+            if earlier is not None:
+                self.folder, self._running = go_on(earlier, manifest)
+            else:
+                parent.mkdir(parents=True, exist_ok=True)
+                self.folder = _new_folder(parent, manifest)
+                self._running = Running(self.folder)
+                (self.folder / SAMPLES).mkdir()
             with (self.folder / RESERVE).open("wb") as reserve:
                 os.posix_fallocate(reserve.fileno(), 0, _RESERVE_BYTES)
             self.checkpoint(force=True)
+        except BlockingIOError:
+            raise
         except OSError as error:
             raise _store_error(error, parent, "nothing was measured yet") from None
 
@@ -130,7 +148,7 @@ class RunWriter:
             self._count(record, lane, file)
         partial = self.manifest.partial, self.manifest.partial_reason
         self.manifest.partial = True
-        self.manifest.partial_reason = partial[1] or "the lab was killed while measuring"
+        self.manifest.partial_reason = partial[1] or KILLED
         # A power cut loses the samples since the last checkpoint that was forced to the disk.
         due = now - self._checkpoint_at >= CHECKPOINT_S
         try:

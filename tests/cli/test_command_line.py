@@ -53,7 +53,7 @@ def test_every_command_explains_itself(command: str) -> None:
     ("arguments", "words"),
     [
         (["rnu", "demo"], ["No such command `rnu`", "Did you mean `run`?"]),
-        (["run"], ["Missing argument"]),
+        (["run"], ["nothing to measure"]),
         (["run", "demoo"], ["no campaign `demoo`", "Did you mean `demo`?"]),
         (["run", "none.toml"], ["none.toml: cannot be read"]),
         (["run", "itc/queue"], ["a benchmark alone has no target", "--target"]),

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kadenz run --resume: the call of earlier runs again, for what they left."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from kadenz.errors import UsageError
+
+if TYPE_CHECKING:
+    from kadenz.config.manifest import CallEntry
+    from kadenz.lab.job import Job
+    from kadenz.store import Run
+
+# What a later call may choose anew: it changes no sample.
+_FREE = ("resume", "report", "as_json", "wait", "output", "dry_run")
+
+
+def call_of(words: Sequence[str]) -> CallEntry:
+    """The entry of this call for the manifest of its runs."""
+    from kadenz.config.manifest import CallEntry
+
+    return CallEntry(words=list(words), folder=str(Path.cwd()))
+
+
+def repeated(command: click.Command, named: str, options: Mapping[str, Any]) -> int:
+    """Measures what the call of the run `named` left. Returns the exit code.
+
+    UsageError for a run that cannot be resumed, and for an option that would change the call.
+    """
+    from kadenz.cli.run import Call, measure_call
+
+    _check_options(command)
+    runs = _runs(named, options["output"])
+    entry = runs[0].manifest.call
+    if entry is None:
+        raise UsageError(
+            f"{runs[0].path} does not say how it was called",
+            remedy="It was measured by an older kadenz, or imported: measure it anew",
+        )
+    if Path(entry.folder) != Path.cwd():
+        raise UsageError(
+            f"{runs[0].path} was called in {entry.folder}",
+            remedy=f"Names in its call are relative to that folder: cd {entry.folder}",
+        )
+    before = command.make_context("run", list(entry.words)).params
+    chosen = {name: options[name] for name in _FREE if name != "output"}
+    return measure_call(Call(before | chosen, entry, runs))
+
+
+def left_of(jobs: Sequence[Job], earlier: Sequence[Run]) -> list[Job]:
+    """The jobs that are not complete, each with its earlier run if it began."""
+    from kadenz.lab.resuming import is_earlier, rest_of
+
+    found = []
+    for job in jobs:
+        run = next((run for run in earlier if is_earlier(job, run.manifest)), None)
+        if run is None:
+            found.append(job)
+        elif (rest := rest_of(job, run)) is not None:
+            found.append(dataclasses.replace(job, rest=rest))
+    return found
+
+
+def _check_options(command: click.Command) -> None:
+    context = click.get_current_context()
+    for param in command.params:
+        given = context.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
+        value = context.params[param.name or ""]
+        if given and value != () and param.name not in _FREE:
+            name = param.opts[-1] if isinstance(param, click.Option) else value[0]
+            raise UsageError(
+                f"--resume measures what an earlier call left: `{name}` would change it",
+                remedy="Leave it out, or measure anew without --resume",
+            )
+
+
+def _runs(named: str, output: Path | None) -> list[Run]:
+    """The runs of the call that `named` belongs to, those of an interrupted lab completed."""
+    from kadenz.config.lab_file import output_folder
+    from kadenz.lab.resuming import at_work
+    from kadenz.store import read_run
+    from kadenz.store.names import named as runs_named
+    from kadenz.store.names import runs_below
+    from kadenz.store.running import is_held
+
+    folder = Path(named)
+    paths = [folder] if folder.is_dir() else runs_named(output or output_folder(), named)
+    if not paths:
+        raise UsageError(f"--resume {named}: no such run", remedy="`kadenz runs` lists them")
+    for path in paths:
+        if is_held(path):
+            raise at_work(path)
+    first = read_run(paths[0])
+    siblings = [one for one in runs_below(first.path.parent) if one.name == first.manifest.name]
+    for one in siblings:
+        if one.running:
+            raise at_work(one.path)
+    return [first, *(read_run(one.path) for one in siblings if one.path != first.path)]

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The executions that a job consists of: the smallest pieces that can be measured apart.
+
+An execution is one boot of an image with one plan. It is never split, and its plan depends on the
+job alone. Samples in virtual time are therefore the same, whoever executes it, when, and beside
+what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kadenz.config import inventory
+from kadenz.lab.job import Job
+from kadenz.lab.plan import Point, batches
+
+
+def boots_of(job: Job) -> list[list[Point]]:
+    """The points of each execution, in order."""
+    tiers = inventory.board(job.name.board).tier
+    tier = {"emulated": tiers.emulated, "rtl": tiers.rtl}.get(job.name.tier)
+    room = tier.plan_bytes if tier is not None else None
+    return [points for batch in batches(job.points, room) for points in _apart(job, batch)]
+
+
+def is_split(job: Job) -> bool:
+    """Whether each point has an execution of its own: its figures then depend on no other point,
+    and points can be simulated beside each other.
+    """
+    return job.name.tier == "rtl"
+
+
+def may_stop(job: Job, points: Sequence[Point]) -> bool:
+    """Whether a sample above a limit ends one of the points and with it the kernel's trace."""
+    return job.name.tier == "host" and any(
+        point.params.get("stop_above_us") and point.params.get("trace", 1) for point in points
+    )
+
+
+def _apart(job: Job, points: Sequence[Point]) -> Iterator[list[Point]]:
+    """A point that may end with a trace has an execution, and so a trace, of its own."""
+    if is_split(job):
+        yield from ([point] for point in points)
+        return
+    together: list[Point] = []
+    for point in points:
+        if not may_stop(job, [point]):
+            together.append(point)
+            continue
+        if together:
+            yield together
+        yield [point]
+        together = []
+    if together:
+        yield together

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SIGKILL of a measuring lab, then `run --resume`: the bytes of a run that was never stopped."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from kadenz.store import Run, read_run
+from tests.e2e.conftest import BOARDS, LINUX, kadenz
+from tests.e2e.test_interruptions import start, wait_for
+
+CALL = ("run", "micro/task-switch-sampled", "micro/preemption-sampled", "--name", "kept")
+
+
+def files(run: Run) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in sorted((run.path / "samples").iterdir())}
+
+
+def the_run(folder: Path) -> Run:
+    (path,) = folder.iterdir()
+    return read_run(path)
+
+
+def killed_when(output: Path, name: str, size: int, *call: str) -> None:
+    """The lab is killed when a file of samples has this size."""
+    process = start(*call, "--output", output)
+    wait_for(
+        lambda: (
+            process.poll() is not None
+            or any(f.stat().st_size > size for f in output.glob(f"*.partial/samples/*{name}*"))
+        )
+    )
+    time.sleep(0.5)  # into the next record, where samples arrive at the end of one
+    assert process.poll() is None, process.communicate()
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+
+
+def resume(output: Path, *words: str) -> Run:
+    answer = kadenz("run", "--resume", "kept", "--output", output, *words)
+    assert answer.returncode == 0, answer.stderr
+    return the_run(output)
+
+
+@pytest.mark.emulated
+def test_a_resumed_run_of_an_emulated_target_has_the_bytes_of_an_uninterrupted_one(
+    built: None, tmp_path: Path
+) -> None:
+    call = (*CALL, "--target", BOARDS[1], "--set", "samples=40000")
+    answer = kadenz(*call, "--output", tmp_path / "whole")
+    assert answer.returncode == 0, answer.stderr
+    whole = files(the_run(tmp_path / "whole"))
+    output = tmp_path / "runs"
+    killed_when(output, "task-switch", 20_000, *call)
+    stopped = the_run(output)
+    assert stopped.manifest.partial and "killed" in stopped.manifest.partial_reason
+    refused = kadenz("run", "--resume", "kept", "--output", output, "--quick")
+    assert refused.returncode == 2 and "`--quick` would change it" in refused.stderr
+    killed_when(output, "preemption", 20_000, "run", "--resume", "kept")
+    made = resume(output)
+    assert not made.manifest.partial and len(made.manifest.resumed) == 2
+    assert files(made) == whole
+    again = kadenz("run", "--resume", "kept", "--output", output)
+    assert again.returncode == 0 and "nothing is left to measure" in again.stderr
+
+
+@pytest.mark.linux
+def test_a_resumed_run_of_this_linux_keeps_the_records_measured_before(
+    built: None, tmp_path: Path
+) -> None:
+    call = (*CALL[:2], "itc/pipe", *CALL[-2:], "--target", LINUX, "--set", "samples=400")
+    output = tmp_path / "runs"
+    killed_when(output, "task-switch", 0, *call)
+    before = the_run(output)
+    kept = next(one for one in before.manifest.records if one.bench == CALL[1])
+    assert before.manifest.records[-1].bench == "itc/pipe", "cut off"
+    made = resume(output)
+    assert {entry.status for entry in made.manifest.records} <= {"ok", "n/a"}
+    same = made.record(kept.id)
+    assert same.lanes[0].sha256 == kept.lanes[0].sha256
+    assert "resumed" in [warning.code for warning in made.manifest.warnings]
+    (resumed,) = made.manifest.resumed
+    assert same.id in resumed.kept
