@@ -61,8 +61,9 @@ def main() -> None:
         size = sum(file.stat().st_size for file in folder.rglob("*.parquet"))
         for sql in (SQL, "SELECT count(*) AS runs, sum(samples) AS samples FROM runs"):
             started = time.monotonic()
-            command = [Path(sys.executable).with_name("kadenz"), "archive", "query", sql]
-            subprocess.run([*command, "--archive", folder], check=True)
+            program = str(Path(sys.executable).with_name("kadenz"))
+            command = [program, "archive", "query", sql, "--archive", str(folder)]
+            subprocess.run(command, check=True)
             print(f"{time.monotonic() - started:.2f} s")
         memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e6
         print(f"archive {size / 1e9:.2f} GB, largest memory of a query {memory:.2f} GB")

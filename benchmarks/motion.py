@@ -40,6 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 from segment import FIELDBUS, WORKING_COUNTER, cargo, veth_pair
 
+from kadenz.config.params import number
 from kadenz.wire.kept import keep
 
 Floats = NDArray[np.float64]
@@ -109,9 +110,9 @@ def read_motion(path: Path, loop: Loop, errors: Errors) -> None:
             loop.trip_ns.append(values)
             missed.append(record.count("missed"))
         elif begin.bench == "motion/position-error":
-            errors.position_deg[begin.params["joint"]].append(values)
+            errors.position_deg[number(begin.params, "joint")].append(values)
         elif begin.bench == "motion/velocity-error":
-            errors.velocity_deg_s[begin.params["joint"]].append(values)
+            errors.velocity_deg_s[number(begin.params, "joint")].append(values)
     loop.planned += planned
     # A cycle without an answer has no frame time; a skipped cycle has no values at all.
     loop.missed += max(missed)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is left of a run that was stopped, and how its earlier records and the new ones join.
+"""The rest of a run that was stopped, and how its earlier records and the new ones join.
 
 Records that failed or were cut off, and points that were not reached, are measured. In virtual time
 an execution is repeated as a whole, so that a resumed run has the bytes of one that was never
@@ -19,7 +19,7 @@ from kadenz.lab.job import Job, Rest
 from kadenz.lab.plan import FIRST_POINT, Point
 from kadenz.store import Run
 
-_ANEW = "target-failed"  # a warning of records that are measured again
+_ANEW = "target-failed"  # a warning of records that are repeated
 
 
 def rest_of(job: Job, run: Run) -> Rest | None:
@@ -115,7 +115,7 @@ def _in_real_time(
 
 
 def _check_same(job: Job, before: Manifest) -> None:
-    """UsageError if records of this job cannot stand beside those of the earlier run."""
+    """UsageError if records of this job do not belong to the earlier run."""
     points = {point.id: point for point in job.points}
     strange = [
         record

@@ -152,7 +152,7 @@ def test_real_time_measures_the_clock_again_and_keeps_the_other_records(tmp_path
     assert made.manifest.resumed[0].kept == [10]
 
 
-def test_a_point_whose_target_died_is_measured_again(tmp_path: Path) -> None:
+def test_a_point_whose_target_died_is_repeated(tmp_path: Path) -> None:
     dies = Scripted([said(record(0), record(10), done=False)])
     broken = dataclasses.replace(
         obedient(tmp_path, SILICON), make=iter([Scripted([]), dies, Scripted([])]).__next__
