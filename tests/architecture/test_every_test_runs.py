@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -25,7 +26,12 @@ def test_pytest_collects_every_file_of_tests() -> None:
     """Without options it passes over folders called `build` and `dist`, and over other names."""
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
     answer = subprocess.run(
-        [*command, "-o", "addopts="], cwd=ROOT, capture_output=True, text=True, check=False
+        [*command, "-o", "addopts="],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"},
     )
     assert answer.returncode == 0, answer.stdout + answer.stderr
     collected = {line.split("::")[0] for line in answer.stdout.splitlines() if "::" in line}
