@@ -51,6 +51,8 @@ _FAMILIES = (
     ("hartstone", "Hartstone's series"),
     ("perf", "Wake, sleep, activate"),
     ("alloc", "Memory"),
+    ("timer", "Timers that call back"),
+    ("sync", "Several threads at once"),
     ("cyclic", "Periodic work"),
     ("clock", "Clock benchmarks"),
 )

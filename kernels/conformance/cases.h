@@ -66,6 +66,8 @@ struct kdz_promises kdz_promises_locks(void);
 struct kdz_promises kdz_promises_timers(void);
 struct kdz_promises kdz_promises_waiters(void);
 struct kdz_promises kdz_promises_memory(void);
+struct kdz_promises kdz_promises_callback_timers(void);
+struct kdz_promises kdz_promises_barriers(void);
 
 /* What a case returns when the kernel refuses it on this system: n/a, with `sentence`. */
 const char *kdz_case_not_applicable(const char *sentence);

@@ -181,4 +181,6 @@ void kdz_conformance(kdz_conform_report report)
     hold(kdz_promises_locks(), report);
     hold(kdz_promises_waiters(), report);
     hold(kdz_promises_memory(), report);
+    hold(kdz_promises_callback_timers(), report);
+    hold(kdz_promises_barriers(), report);
 }

@@ -9,6 +9,8 @@ target_sources(kadenz-suite PRIVATE
     ${freertos}/objects.c
     ${freertos}/channels.c
     ${freertos}/event_flags.c
+    ${freertos}/barrier.c
+    ${freertos}/callback_timers.c
     ${freertos}/heap.c
     ${freertos}/settings.c
     ${freertos}/watch.c

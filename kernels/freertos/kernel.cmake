@@ -15,7 +15,7 @@ if(NOT KDZ_KERNEL_SOURCE OR NOT freertos)
     message(FATAL_ERROR "no FreeRTOS kernel in '${KDZ_KERNEL_SOURCE}': tasks.c is neither there nor in "
         "FreeRTOS/Source or FreeRTOS-Kernel below it. Pass -DKDZ_KERNEL_SOURCE=<folder of the kernel>.")
 endif()
-foreach(needed tasks.c list.c queue.c stream_buffer.c include/FreeRTOS.h portable/MemMang/heap_4.c)
+foreach(needed tasks.c list.c queue.c stream_buffer.c timers.c include/FreeRTOS.h portable/MemMang/heap_4.c)
     if(NOT EXISTS "${freertos}/${needed}")
         message(FATAL_ERROR "the FreeRTOS kernel in '${freertos}' is incomplete: ${needed} is missing. "
             "Take a complete release, V10.2.0 or later.")
@@ -29,6 +29,7 @@ add_library(freertos OBJECT
     ${freertos}/event_groups.c
     ${freertos}/queue.c
     ${freertos}/stream_buffer.c
+    ${freertos}/timers.c
     ${freertos}/portable/MemMang/heap_4.c)
 set_target_properties(freertos PROPERTIES C_STANDARD 11)
 target_compile_options(freertos PRIVATE -g -O2 -ffunction-sections -fdata-sections -w)
@@ -44,6 +45,8 @@ target_sources(kadenz-suite PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/objects.c
     ${CMAKE_CURRENT_LIST_DIR}/channels.c
     ${CMAKE_CURRENT_LIST_DIR}/event_flags.c
+    ${CMAKE_CURRENT_LIST_DIR}/barrier.c
+    ${CMAKE_CURRENT_LIST_DIR}/callback_timers.c
     ${CMAKE_CURRENT_LIST_DIR}/heap.c
     ${CMAKE_CURRENT_LIST_DIR}/settings.c
     ${CMAKE_CURRENT_LIST_DIR}/watch.c)

@@ -41,6 +41,7 @@ const struct kdz_setting *kdz_kernel_settings(size_t *count)
         {"stack_check", configCHECK_FOR_STACK_OVERFLOW ? "every switch" : "at join"},
         {"tickless_idle", configUSE_TICKLESS_IDLE ? "on" : "off"},
         {"queue_sets", configUSE_QUEUE_SETS ? "on" : "off"},
+        {"timers", configUSE_TIMERS ? "in a task" : "off"},
         {"allocation", KDZ_FREERTOS_HEAP},
         {"c_library", C_LIBRARY},
         {"compiler", "GCC " __VERSION__},

@@ -30,12 +30,22 @@
 #define KDZ_ITRON_SHALLOW 1 /* the first two */
 #define KDZ_ITRON_DEEP 3
 
+/* Time event handlers. A cyclic one has its period from here, the first included. */
+#if KDZ_BOARD_HEAP_BYTES < 16384u /* a board with 16 KiB of RAM */
+#define KDZ_ITRON_ALARMS 8
+#else
+#define KDZ_ITRON_ALARMS 32
+#endif
+#define KDZ_ITRON_CYCLICS 2
+#define KDZ_ITRON_CYCLE_US 10000
+
 #ifndef TOPPERS_MACRO_ONLY
 
 extern STK_T kdz_itron_main_stack[COUNT_STK_T(KDZ_ITRON_MAIN_STACK_BYTES)];
 extern STK_T kdz_itron_stack[KDZ_ITRON_TASKS - 1][COUNT_STK_T(KDZ_ITRON_STACK_BYTES)];
 
 void kdz_itron_run(EXINF place);
+void kdz_itron_expired(EXINF handle);
 
 #endif
 

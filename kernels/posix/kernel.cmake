@@ -4,6 +4,8 @@ set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 set(KDZ_KERNEL_OWNS_MAIN ON) # the program's arguments say what may be missing
 target_sources(kadenz-suite PRIVATE
+    ${CMAKE_CURRENT_LIST_DIR}/barrier.c
+    ${CMAKE_CURRENT_LIST_DIR}/callback_timers.c
     ${CMAKE_CURRENT_LIST_DIR}/context.c
     ${CMAKE_CURRENT_LIST_DIR}/context_proc.c
     ${CMAKE_CURRENT_LIST_DIR}/heap.c
@@ -17,6 +19,7 @@ target_sources(kadenz-suite PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/policy.c
     ${CMAKE_CURRENT_LIST_DIR}/processes.c
     ${CMAKE_CURRENT_LIST_DIR}/rights.c
+    ${CMAKE_CURRENT_LIST_DIR}/rwlock.c
     ${CMAKE_CURRENT_LIST_DIR}/self.c
     ${CMAKE_CURRENT_LIST_DIR}/settings.c
     ${CMAKE_CURRENT_LIST_DIR}/sync.c

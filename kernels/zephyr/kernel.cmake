@@ -7,6 +7,7 @@ target_sources(kadenz-suite PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/mutexes.c
     ${CMAKE_CURRENT_LIST_DIR}/message_queue.c
     ${CMAKE_CURRENT_LIST_DIR}/event_flags.c
+    ${CMAKE_CURRENT_LIST_DIR}/callback_timers.c
     ${CMAKE_CURRENT_LIST_DIR}/condition.c
     ${CMAKE_CURRENT_LIST_DIR}/fault.c
     ${CMAKE_CURRENT_LIST_DIR}/settings.c

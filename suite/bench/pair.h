@@ -25,7 +25,7 @@ void kdz_pair_run_apart(struct kdz_point *point, const struct kdz_party *first, 
 
 /* Runs any number of them, up to KDZ_PARTIES_MAX. The last one leads: where one before it cannot be
  * created, it never runs, and where it cannot be, the others stay. */
-#define KDZ_PARTIES_MAX 4u
+#define KDZ_PARTIES_MAX 5u
 void kdz_parties_run(struct kdz_point *point, const struct kdz_party *parties, size_t count);
 
 /* Runs one thread alone, as above. */

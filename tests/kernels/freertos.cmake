@@ -9,6 +9,7 @@ add_library(freertos STATIC
     ${KDZ_TEST_FREERTOS}/tasks.c
     ${KDZ_TEST_FREERTOS}/list.c
     ${KDZ_TEST_FREERTOS}/queue.c
+    ${KDZ_TEST_FREERTOS}/timers.c
     ${KDZ_TEST_FREERTOS}/portable/MemMang/heap_4.c
     ${port}/port.c)
 target_compile_options(freertos PRIVATE -w)

@@ -77,8 +77,24 @@ alloc/allocate id=76 samples=60
 alloc/release id=77 samples=60
 alloc/allocate id=78 samples=60 holes=16
 alloc/release id=79 samples=60 holes=16
-end
+sync/event-flags id=80 samples=20 waiters=4
+sync/event-flags id=81 samples=20 waiters=4 until=first
+sync/barrier id=82 samples=20 waiters=4
 """
+# And with its timers, which the board with 16 KiB has no room for.
+TIMERS = """\
+timer/one-shot id=90 samples=20 armed=8
+timer/one-shot id=91 samples=20 armed=32 others=together
+timer/periodic id=92 samples=20 armed=32 others=together
+timer/start id=93 samples=20 armed=32 others=together
+timer/stop id=94 samples=20 armed=32 others=together
+perf/activate-from-timer id=95 samples=20
+"""
+
+
+def everything(board: str) -> str:
+    """A plan of every benchmark that FreeRTOS can run on the board."""
+    return EVERYTHING + (TIMERS if board == "stm32f4" else "") + "end\n"
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -110,6 +126,7 @@ def test_freertos_keeps_every_promise_of_the_contract(board: str) -> None:
         "queue carries items in their order",
         "queue is sent from an interrupt",
         "queue wakes its waiters in the declared order",
+        "barrier lets nobody through before the last",
         "stream-buffer carries items in their order",
         "stream-buffer is sent from an interrupt",
     }
@@ -168,8 +185,8 @@ def test_an_inheriting_mutex_bounds_the_wait_by_the_section(board: str) -> None:
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_every_benchmark_measures_and_proves(board: str) -> None:
-    said = boot(build(board), board, EVERYTHING)
-    planned = len(EVERYTHING.splitlines()) - 1
+    said = boot(build(board), board, everything(board))
+    planned = len(everything(board).splitlines()) - 1
     ends = said.all(End)
     assert [(e.record, e.status, e.reason) for e in ends if e.status != "ok"] == []
     assert len(ends) == planned
@@ -182,10 +199,46 @@ def test_every_benchmark_measures_and_proves(board: str) -> None:
             assert said.samples[end.record, index].size == lane.taken
 
 
+def test_timers_that_are_due_together_are_each_passed() -> None:
+    """In instructions: a kernel that keeps its timers in order goes past those of the same tick."""
+    said = boot(
+        build("stm32f4"),
+        "stm32f4",
+        "timer/start id=1 samples=20 armed=8 others=later\n"
+        "timer/start id=2 samples=20 armed=8 others=together\n"
+        "timer/start id=3 samples=20 armed=32 others=together\n"
+        "timer/one-shot id=4 samples=20 armed=8\n"
+        "timer/one-shot id=5 samples=20 armed=8 others=together\n"
+        "timer/one-shot id=6 samples=20 armed=32 others=together\nend\n",
+    )
+    later, some, many, alone, eighth, last = (np.median(said.samples[n, 0]) for n in range(1, 7))
+    assert later < some < many
+    assert many - some == pytest.approx(24 / 7 * (some - later), rel=0.05)  # linear: a list
+    assert alone < eighth < last
+    assert last - eighth == pytest.approx(24 / 7 * (eighth - alone), rel=0.05)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_more_waiters_take_longer_and_the_first_does_not(board: str) -> None:
+    plan = "".join(
+        f"sync/event-flags id={n * 10 + until} samples=20 waiters={n} until={word}\n"
+        for n in (1, 2, 4)
+        for until, word in enumerate(("last", "first"))
+    )
+    said = boot(build(board), board, plan + "end\n")
+    last = [np.median(said.samples[n * 10, 0]) for n in (1, 2, 4)]
+    first = [np.median(said.samples[n * 10 + 1, 0]) for n in (1, 2, 4)]
+    assert last[0] == first[0]
+    assert all(last[i] > first[i] for i in (1, 2))
+    assert last[0] < last[1] < last[2]
+    # The first of them waits only until the set has made the others ready.
+    assert last[2] - last[1] > 2 * (first[2] - first[1])
+
+
 @pytest.mark.parametrize("board", BOARDS)
 def test_two_boots_give_the_same_bytes(board: str) -> None:
-    first = boot(build(board), board, EVERYTHING)
-    second = boot(build(board), board, EVERYTHING)
+    first = boot(build(board), board, everything(board))
+    second = boot(build(board), board, everything(board))
     assert first.raw == second.raw
 
 

@@ -38,8 +38,11 @@ target_compile_definitions(rtx5 PUBLIC
     OS_STACK_CHECK=0
     OS_PRIVILEGE_MODE=1 # 5.9.0 has 0; a benchmark raises its interrupt from a thread
     OS_IDLE_THREAD_STACK_SIZE=512
-    OS_TIMER_THREAD_STACK_SIZE=0
-    OS_TIMER_CB_QUEUE=0
+    OS_TIMER_THREAD_STACK_SIZE=640
+    # As many as timer/ has due at one moment, and each is a call from an interrupt: RTX5's own 4
+    # and 16 would stop the system there.
+    OS_TIMER_CB_QUEUE=32
+    OS_ISR_FIFO_QUEUE=64
     EVR_RTX_DISABLE)
 
 target_sources(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/hooks.c)

@@ -31,7 +31,12 @@
 #define configUSE_RECURSIVE_MUTEXES 0
 #define configUSE_COUNTING_SEMAPHORES 1
 #define configUSE_QUEUE_SETS 0
-#define configUSE_TIMERS 0
+/* The timers' task and queue take 800 bytes, each timer 56: no room for them in 16 KiB of RAM. */
+#define configUSE_TIMERS (KDZ_BOARD_HEAP_BYTES >= 16384u)
+#define configTIMER_TASK_PRIORITY (configMAX_PRIORITIES - 1) /* acts before a start returns */
+#define configTIMER_TASK_STACK_DEPTH 160                     /* words, as the suite's threads */
+#define configTIMER_QUEUE_LENGTH 4
+#define configTIMER_SERVICE_TASK_CORE_AFFINITY 1 /* core 0, on a board with several */
 #define configUSE_CO_ROUTINES 0
 #define configUSE_TRACE_FACILITY 0
 #define configGENERATE_RUN_TIME_STATS 0

@@ -97,6 +97,9 @@ struct kdz_mechanism {
     const struct kdz_lock_ops *lock;
     const struct kdz_timer_ops *timer;
     const struct kdz_memory_ops *memory;
+    const struct kdz_callback_timer_ops *callback_timer;
+    const struct kdz_barrier_ops *barrier;
+    const struct kdz_rwlock_ops *rwlock;
     struct kdz_limits limits;
     /* NULL, or why it cannot be had on this system now: a sentence; NULL when it can. */
     const char *(*missing)(void);

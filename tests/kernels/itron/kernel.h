@@ -62,6 +62,11 @@ ER set_flg(ID flgid, FLGPTN setptn);
 ER twai_flg(ID flgid, FLGPTN waiptn, MODE wfmode, FLGPTN *p_flgptn, TMO tmout);
 ER ini_flg(ID flgid);
 
+ER sta_alm(ID almid, RELTIM almtim);
+ER stp_alm(ID almid);
+ER sta_cyc(ID cycid);
+ER stp_cyc(ID cycid);
+
 ER tsnd_dtq(ID dtqid, intptr_t data, TMO tmout);
 ER psnd_dtq(ID dtqid, intptr_t data);
 ER trcv_dtq(ID dtqid, intptr_t *p_data, TMO tmout);

@@ -25,7 +25,10 @@
 #define configUSE_TICK_HOOK 0
 #define configUSE_MUTEXES 1
 #define configUSE_COUNTING_SEMAPHORES 1
-#define configUSE_TIMERS 0
+#define configUSE_TIMERS 1
+#define configTIMER_TASK_PRIORITY 12
+#define configTIMER_TASK_STACK_DEPTH 160
+#define configTIMER_QUEUE_LENGTH 4
 #define configENABLE_BACKWARD_COMPATIBILITY 0
 #define configSUPPORT_DYNAMIC_ALLOCATION 1
 #define configSUPPORT_STATIC_ALLOCATION 0

@@ -28,12 +28,16 @@ typedef enum {
 
 typedef enum { osPriorityNormal = 24, osPriorityReserved = 0x7fffffff } osPriority_t;
 
+typedef enum { osTimerOnce = 0, osTimerPeriodic = 1 } osTimerType_t;
+
 typedef void (*osThreadFunc_t)(void *argument);
+typedef void (*osTimerFunc_t)(void *argument);
 typedef void *osThreadId_t;
 typedef void *osSemaphoreId_t;
 typedef void *osMutexId_t;
 typedef void *osMessageQueueId_t;
 typedef void *osEventFlagsId_t;
+typedef void *osTimerId_t;
 
 typedef struct {
     uint32_t api;
@@ -61,6 +65,7 @@ typedef struct {
 
 typedef osMutexAttr_t osSemaphoreAttr_t;
 typedef osMutexAttr_t osEventFlagsAttr_t;
+typedef osMutexAttr_t osTimerAttr_t;
 typedef struct osMessageQueueAttr osMessageQueueAttr_t;
 
 osStatus_t osKernelInitialize(void);
@@ -93,6 +98,12 @@ osSemaphoreId_t osSemaphoreNew(uint32_t max_count, uint32_t initial_count,
 osStatus_t osSemaphoreAcquire(osSemaphoreId_t semaphore_id, uint32_t timeout);
 osStatus_t osSemaphoreRelease(osSemaphoreId_t semaphore_id);
 osStatus_t osSemaphoreDelete(osSemaphoreId_t semaphore_id);
+
+osTimerId_t osTimerNew(osTimerFunc_t func, osTimerType_t type, void *argument,
+                       const osTimerAttr_t *attr);
+osStatus_t osTimerStart(osTimerId_t timer_id, uint32_t ticks);
+osStatus_t osTimerStop(osTimerId_t timer_id);
+osStatus_t osTimerDelete(osTimerId_t timer_id);
 
 osMutexId_t osMutexNew(const osMutexAttr_t *attr);
 osStatus_t osMutexAcquire(osMutexId_t mutex_id, uint32_t timeout);

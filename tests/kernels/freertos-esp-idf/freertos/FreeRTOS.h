@@ -30,6 +30,8 @@ typedef void (*TaskFunction_t)(void *);
 #define configCHECK_FOR_STACK_OVERFLOW 2
 #define configUSE_TICKLESS_IDLE 0
 #define configUSE_QUEUE_SETS 1
+#define configUSE_TIMERS 1
+#define portMAX_DELAY UINT32_MAX
 #define configMESSAGE_BUFFER_LENGTH_TYPE size_t
 
 /* A critical section names its lock: two cores may want it. */

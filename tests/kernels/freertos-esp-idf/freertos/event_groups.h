@@ -13,6 +13,8 @@ EventGroupHandle_t xEventGroupCreate(void);
 void vEventGroupDelete(EventGroupHandle_t group);
 EventBits_t xEventGroupWaitBits(EventGroupHandle_t group, const EventBits_t bits,
                                 const BaseType_t clear, const BaseType_t all, TickType_t wait);
+EventBits_t xEventGroupSync(EventGroupHandle_t group, const EventBits_t set,
+                            const EventBits_t wanted, TickType_t wait);
 EventBits_t xEventGroupSetBits(EventGroupHandle_t group, const EventBits_t bits);
 
 #endif

@@ -26,6 +26,7 @@ typedef unsigned long ULONG;
 #define TX_INHERIT 1U
 #define TX_NO_TIME_SLICE 0UL
 #define TX_AUTO_START 1U
+#define TX_NO_ACTIVATE 0U
 
 #define TX_SUCCESS 0x00U
 #define TX_NO_EVENTS 0x07U
@@ -75,6 +76,13 @@ typedef struct TX_EVENT_FLAGS_GROUP_STRUCT {
     struct tx_waiter *waiters;
 } TX_EVENT_FLAGS_GROUP;
 
+typedef struct TX_TIMER_STRUCT {
+    VOID *timer;
+    VOID (*expired)(ULONG);
+    ULONG input;
+    ULONG ticks;
+} TX_TIMER;
+
 typedef struct TX_BYTE_POOL_STRUCT {
     VOID *start;
 } TX_BYTE_POOL;
@@ -117,6 +125,13 @@ UINT tx_event_flags_delete(TX_EVENT_FLAGS_GROUP *group);
 UINT tx_event_flags_set(TX_EVENT_FLAGS_GROUP *group, ULONG flags, UINT option);
 UINT tx_event_flags_get(TX_EVENT_FLAGS_GROUP *group, ULONG wanted, UINT option, ULONG *actual,
                         ULONG wait);
+
+UINT tx_timer_create(TX_TIMER *timer, CHAR *name, VOID (*expired)(ULONG), ULONG input,
+                     ULONG initial_ticks, ULONG reschedule_ticks, UINT auto_activate);
+UINT tx_timer_change(TX_TIMER *timer, ULONG initial_ticks, ULONG reschedule_ticks);
+UINT tx_timer_activate(TX_TIMER *timer);
+UINT tx_timer_deactivate(TX_TIMER *timer);
+UINT tx_timer_delete(TX_TIMER *timer);
 
 UINT tx_byte_pool_create(TX_BYTE_POOL *pool, CHAR *name, VOID *start, ULONG bytes);
 UINT tx_byte_allocate(TX_BYTE_POOL *pool, VOID **memory, ULONG bytes, ULONG wait);

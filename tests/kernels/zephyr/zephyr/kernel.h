@@ -83,6 +83,18 @@ uint32_t k_event_post(struct k_event *event, uint32_t events);
 uint32_t k_event_set_masked(struct k_event *event, uint32_t events, uint32_t events_mask);
 uint32_t k_event_wait(struct k_event *event, uint32_t events, bool reset, k_timeout_t timeout);
 
+/* ---- timers ---------------------------------------------------------------------------------- */
+struct k_timer {
+    void *user_data;
+};
+typedef void (*k_timer_expiry_t)(struct k_timer *timer);
+typedef void (*k_timer_stop_t)(struct k_timer *timer);
+void k_timer_init(struct k_timer *timer, k_timer_expiry_t expiry_fn, k_timer_stop_t stop_fn);
+void k_timer_start(struct k_timer *timer, k_timeout_t duration, k_timeout_t period);
+void k_timer_stop(struct k_timer *timer);
+void k_timer_user_data_set(struct k_timer *timer, void *user_data);
+void *k_timer_user_data_get(const struct k_timer *timer);
+
 /* ---- message queues and memory --------------------------------------------------------------- */
 struct k_msgq {
     uint32_t placeholder;
