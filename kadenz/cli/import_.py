@@ -17,6 +17,12 @@ from kadenz.errors import EXIT_PASS, UsageError
 @click.argument("capture", type=click.Path(path_type=Path))
 @click.option("--begin", required=True, metavar="CHANNEL[:rise|:fall]", help="The edge of BEGIN.")
 @click.option("--end", required=True, metavar="CHANNEL[:rise|:fall]", help="The edge of END.")
+@click.option(
+    "--sample-rate",
+    metavar="RATE",
+    default="",
+    help="Of a CSV that has no times: 24MHz, 500k, 1000000.",
+)
 @click.option("--bench", required=True, help="The benchmark that was measured: itc/queue.")
 @click.option("--target", required=True, shell_complete=complete_target, help="Where it ran.")
 @click.option(
@@ -39,6 +45,7 @@ def import_(
     capture: Path,
     begin: str,
     end: str,
+    sample_rate: str,
     bench: str,
     target: str,
     glitch_ns: float,
@@ -46,21 +53,34 @@ def import_(
     output: Path | None,
     name: str,
 ) -> int:
-    """Make a run folder from CAPTURE, a VCD file with marks of a benchmark on pins.
+    """Make a run folder from CAPTURE, marks of a benchmark on pins.
 
+    CAPTURE is a VCD, a session of sigrok (.sr), or a CSV of Saleae's Logic or of sigrok.
     One channel for both marks is high from BEGIN to END.
 
     \b
     kadenz import capture.vcd --begin D0 --end D1 --bench itc/queue --target freertos/stm32f4@board
-    kadenz import capture.vcd --begin D0:rise --end D0:fall --bench itc/queue --target …
+    kadenz import capture.sr --begin D0:rise --end D0:fall --bench itc/queue --target …
     """
     from kadenz.cli.run_request import lab_defaults, run_name
     from kadenz.config.target_name import parse_target
     from kadenz.lab.capture.importing import Capture, import_capture
+    from kadenz.lab.capture.sample_rate import parse_rate
 
+    rate_hz = parse_rate(sample_rate)
+    if sample_rate and not rate_hz:
+        raise UsageError(f"{sample_rate}: no sample rate", remedy="For example 24MHz")
     output, _ = lab_defaults(output, None)
     asked = Capture(
-        capture, begin, end, bench, parse_target(target), glitch_ns, cold, run_name(name, output)
+        capture,
+        begin,
+        end,
+        bench,
+        parse_target(target),
+        glitch_ns,
+        cold,
+        run_name(name, output),
+        rate_hz,
     )
     size = capture.stat().st_size if capture.is_file() else 0
     progress: Any = click.progressbar(length=size, label=str(capture), file=sys.stderr)

@@ -22,6 +22,7 @@ BENCHES = sorted(file.name for file in (ROOT / "benchmarks").glob("*.py"))
 SHORT: dict[str, list[str]] = {
     "analysis_28m.py": ["--samples", "20000"],
     "archive.py": ["--runs", "3", "--samples", "400"],
+    "captures.py": ["--changes", "40000"],
     "compare_power.py": ["--pairs", "2", "--samples", "500", "--calls", "1"],
     "cycle_models.py": ["--samples", "3", "--rounds", "1", "--iterations", "2000"],
     "gpd_table.py": ["--simulations", "20", "--excesses", "50"],

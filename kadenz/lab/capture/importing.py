@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from kadenz import __version__
 from kadenz.config import inventory, manifest
@@ -28,12 +28,12 @@ from kadenz.config.target_name import TargetName
 from kadenz.errors import UsageError
 from kadenz.host.facts import read_host
 from kadenz.images.provenance import describe
+from kadenz.lab.capture.opening import open_waveform
 from kadenz.lab.capture.pairing import Mark, Pairing
-from kadenz.lab.capture.vcd import Vcd, edges, read_header
+from kadenz.lab.capture.waveform import Progress, Waveform, channel_of
 from kadenz.store import RunWriter
 
 _RECORD = 10  # the first point of a plan
-_BLOCK = 1 << 14  # samples
 _EDGES = {"": None, "rise": True, "fall": False}
 
 
@@ -58,97 +58,105 @@ class Capture:
     glitch_ns: float = 0.0
     cold: int = 1
     run_name: str = ""
+    rate_hz: float = 0.0  # of a CSV without times
 
 
-def import_capture(
-    asked: Capture, output: Path, progress: Callable[[int], None] = lambda _: None
-) -> Imported:
+def import_capture(asked: Capture, output: Path, progress: Progress = lambda _: None) -> Imported:
     """Writes the run folder. UsageError before that for what cannot be read at all.
 
     Unpaired marks make the record invalid, a capture that ends inside a sample makes the run
     partial: the samples that are paired are kept.
     """
-    vcd = read_header(asked.file)
+    waveform = open_waveform(asked.file, asked.rate_hz)
     counted = asked.target.tier in ("emulated", "guest")
-    unit_ns = 1.0 if counted else vcd.tick_ns
-    pairing = Pairing(*_marks(vcd, asked), shortest=asked.glitch_ns / vcd.tick_ns)
+    unit = _Unit(1.0, "instructions") if counted else _Unit(waveform.tick_ns, "ns")
+    channels, marks = _marks(waveform, asked)
+    pairing = Pairing(*marks, shortest=asked.glitch_ns / waveform.tick_ns)
     record = _record(asked)
     begun = time.monotonic()
     problem = ""
+    taken = 0
     with RunWriter(output, _manifest(asked, counted=counted)) as writer:
         writer.open_record(record)
-        channels = tuple(dict.fromkeys((pairing.begin.channel, pairing.end.channel)))
-        block: list[int] = []
-        taken = 0
 
-        def keep() -> int:
-            writer.append(_RECORD, 0, np.array(block, dtype="<f8") * unit_ns)
-            count = len(block)
-            block.clear()
-            return count
+        def keep(spans: npt.NDArray[np.int64]) -> int:
+            if spans.size:
+                writer.append(_RECORD, 0, spans * np.float64(unit.size))
+            return int(spans.size)
 
         try:
-            for span in pairing.pair(edges(vcd, channels, progress)):
-                block.append(span)
-                if len(block) == _BLOCK:
-                    taken += keep()
+            for edges in waveform.edges(channels, progress):
+                taken += keep(pairing.pair(edges))
         except UsageError as damage:
             problem = damage.message.removeprefix(f"{asked.file}: ")
             record.reason = problem
-        if block:
-            taken += keep()
+        taken += keep(pairing.finish())
         lane = record.lanes[0]
         lane.planned = taken + (pairing.open_at is not None)
         lane.not_measured = lane.planned - taken
         writer.close_record(_RECORD)
-        problem = problem or _judge(record, pairing, taken)
-        _remark(writer.manifest, pairing, unit_ns)
+        problem = problem or _judge(record, pairing, taken, unit)
+        _remark(writer.manifest, pairing, (waveform.step or pairing.step) * unit.size)
         writer.manifest.duration_s = round(time.monotonic() - begun, 3)
         return Imported(writer.finish(problem), taken, problem)
 
 
-def _marks(vcd: Vcd, asked: Capture) -> tuple[Mark, Mark]:
-    (begin, rising), (end, falling) = _mark(vcd, asked.begin), _mark(vcd, asked.end)
+@dataclass(frozen=True)
+class _Unit:
+    """What a tick is."""
+
+    size: float
+    name: str
+
+    def at(self, ticks: int) -> str:
+        """ "4000 ns"."""
+        return f"{ticks * self.size:.15g} {self.name}"
+
+
+def _marks(waveform: Waveform, asked: Capture) -> tuple[tuple[str, ...], tuple[Mark, Mark]]:
+    """The channels to read, and the edges that mark BEGIN and END."""
+    (begin, rising), (end, falling) = _mark(waveform, asked.begin), _mark(waveform, asked.end)
+    channels = tuple(dict.fromkeys((begin, end)))
     both = begin == end  # high from BEGIN to END
     found = (
-        Mark(begin, True if rising is None else rising),
-        Mark(end, not both if falling is None else falling),
+        Mark(0, True if rising is None else rising),
+        Mark(len(channels) - 1, not both if falling is None else falling),
     )
     if found[0] == found[1]:
         raise UsageError(
             f"--begin {asked.begin} and --end {asked.end} are the same edge",
             remedy=f"For example --begin {begin}:rise --end {begin}:fall",
         )
-    return found
+    return channels, found
 
 
-def _mark(vcd: Vcd, text: str) -> tuple[str, bool | None]:
-    name, _, edge = text.partition(":")
+def _mark(waveform: Waveform, text: str) -> tuple[str, bool | None]:
+    name, _, edge = text.rpartition(":") if ":" in text else (text, "", "")
     if edge not in _EDGES:
         raise UsageError(f"{text}: no edge `{edge}`", remedy=f"{name}:rise or {name}:fall")
-    return vcd.channel(name), _EDGES[edge]
+    return channel_of(waveform, name), _EDGES[edge]
 
 
-def _judge(record: RecordEntry, pairing: Pairing, taken: int) -> str:
+def _judge(record: RecordEntry, pairing: Pairing, taken: int, unit: _Unit) -> str:
     record.status, record.reason = "ok", ""
     record.proof = ProofEntry(checked=taken + pairing.unpaired, failed=pairing.unpaired)
-    if pairing.unpaired:
+    if pairing.first_unpaired is not None:
+        what, when = pairing.first_unpaired
         record.status = "invalid"
-        record.reason = f"{pairing.unpaired} unpaired marks: {pairing.first_unpaired}"
+        record.reason = f"{pairing.unpaired} unpaired marks: {what} at {unit.at(when)}"
         record.proof.reason = record.reason
         return record.reason
     if not taken:
         record.status, record.reason = "failed", "no pair of marks in the capture"
         return record.reason
     if pairing.open_at is not None:
-        return f"the capture ends inside a sample, whose BEGIN is at {pairing.open_at}"
+        return f"the capture ends inside a sample, whose BEGIN is at {unit.at(pairing.open_at)}"
     return ""
 
 
-def _remark(document: Manifest, pairing: Pairing, unit_ns: float) -> None:
+def _remark(document: Manifest, pairing: Pairing, step: float) -> None:
     """The analyser's step, and glitches."""
-    if pairing.step:
-        step = pairing.step * unit_ns
+    if step:
         document.clock.resolution = Distribution(n=1, min=step, median=step, max=step)
     if pairing.glitches:
         text = f"{pairing.glitches} pulses shorter than the limit were left out as glitches"

@@ -63,10 +63,10 @@ def test_a_glitch_is_left_out_and_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "named", "kept"),
     [
-        (HEADER + PULSES + "#400 1!\n#4", "the time #4 follows 400", 2),
-        (HEADER + PULSES + "#400 1!\n", "ends inside a sample, whose BEGIN is at 400", 2),
-        (HEADER + PULSES + '#400 1"\n', "1 unpaired marks: END without BEGIN at 400", 2),
-        (HEADER + "#50 1!\n#60 0!\n" + PULSES, "BEGIN without END at 50", 2),
+        (HEADER + PULSES + "#400 1!\n#4", "`#4` is no time after 400", 2),
+        (HEADER + PULSES + "#400 1!\n", "ends inside a sample, whose BEGIN is at 4000 ns", 2),
+        (HEADER + PULSES + '#400 1"\n', "1 unpaired marks: END without BEGIN at 4000 ns", 2),
+        (HEADER + "#50 1!\n#60 0!\n" + PULSES, "BEGIN without END at 500 ns", 2),
     ],
 )
 def test_a_bad_capture_is_named_and_its_samples_are_kept(
@@ -85,7 +85,7 @@ def test_a_bad_capture_is_named_and_its_samples_are_kept(
     [
         (HEADER.replace("$timescale 10 ns $end\n", "") + PULSES, (), "has no $timescale"),
         (HEADER[:60], (), "cut off in its header"),
-        (HEADER + PULSES, ("--begin", "D7", "--end", "D1"), "D7 is no wire of one bit"),
+        (HEADER + PULSES, ("--begin", "D7", "--end", "D1"), "D7 is no channel of one bit"),
         (HEADER + PULSES, ("--begin", "D0:up", "--end", "D1"), "no edge `up`"),
         (HEADER + PULSES, ("--begin", "D0:rise", "--end", "D0:rise"), "the same edge"),
     ],

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which format a capture has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kadenz.errors import UsageError
+from kadenz.lab.capture.separated import open_separated
+from kadenz.lab.capture.sigrok import open_sigrok
+from kadenz.lab.capture.vcd import open_vcd
+from kadenz.lab.capture.waveform import Waveform
+
+_LOOK = 4096  # bytes
+
+
+def open_waveform(file: Path, rate_hz: float = 0.0) -> Waveform:
+    """Reads the header of a capture: VCD, sigrok's session or CSV, told apart by their beginnings.
+
+    `rate_hz` is the sample rate of a CSV without times. UsageError for other files.
+    """
+    if not file.is_file():
+        raise UsageError(f"{file}: no such file", remedy="Name a VCD, a .sr or a CSV")
+    with file.open("rb") as stream:
+        begin = stream.read(_LOOK).lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not begin:
+        raise UsageError(f"{file}: is empty", remedy="Export the capture again")
+    if not begin.startswith((b"PK", b"$")):
+        return open_separated(file, rate_hz)
+    if rate_hz:
+        raise UsageError(f"{file}: states its times itself", remedy="Leave out --sample-rate")
+    return open_sigrok(file) if begin.startswith(b"PK") else open_vcd(file)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads sigrok's session file (.sr): a zip of metadata and of samples in pieces.
+
+The format: https://sigrok.org/wiki/File_format:Sigrok/v2.
+"""
+
+from __future__ import annotations
+
+import configparser
+import lzma
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import numpy.typing as npt
+
+from kadenz.errors import UsageError
+from kadenz.lab.capture.sample_rate import parse_rate
+from kadenz.lab.capture.waveform import Edges, Levels, Progress, damaged
+
+_SAMPLES = 1 << 18  # read at a time
+_METADATA_BYTES = 1 << 20
+_DAMAGE = (  # what zipfile raises
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    KeyError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
+
+
+@dataclass(frozen=True)
+class SigrokSession:
+    """The metadata of a file with the logic channels of one device."""
+
+    file: Path
+    tick_ns: float  # between two samples
+    bits: Mapping[str, int]  # channel -> bit of a sample
+    unit_bytes: int  # of a sample
+    pieces: Sequence[str]  # members of the zip, in order
+    step: int = 1
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The names of its logic channels."""
+        return tuple(self.bits)
+
+    def edges(self, channels: tuple[str, ...], progress: Progress) -> Iterator[Edges]:
+        """The edges of some channels, as `Waveform` says."""
+        bits = np.array([self.bits[name] for name in channels])
+        levels, first, done = Levels(len(channels)), 0, 0
+        with zipfile.ZipFile(self.file) as archive:
+            for piece in self.pieces:
+                for data in self._samples(archive, piece):
+                    samples = data.reshape(-1, self.unit_bytes)
+                    times = np.arange(first, first + len(samples), dtype=np.int64)
+                    yield levels.edges(times, samples[:, bits // 8] >> (bits % 8) & 1)
+                    first += len(samples)
+                done += archive.getinfo(piece).compress_size
+                progress(done)
+
+    def _samples(self, archive: zipfile.ZipFile, piece: str) -> Iterator[npt.NDArray[np.uint8]]:
+        size = _SAMPLES * self.unit_bytes
+        try:
+            with archive.open(piece) as stream:
+                while data := _read(stream, size):
+                    if len(data) % self.unit_bytes:
+                        raise damaged(self.file, f"in {piece}", "it ends inside a sample")
+                    yield np.frombuffer(data, np.uint8)
+        except _DAMAGE as error:
+            raise damaged(self.file, f"in {piece}", str(error) or "it is cut off") from error
+
+
+def _read(stream: IO[bytes], size: int) -> bytes:
+    parts = []
+    while size and (part := stream.read(size)):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def open_sigrok(file: Path) -> SigrokSession:
+    """Reads the metadata. UsageError for a file that is none, or has no logic channels."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            names = archive.namelist()
+            with archive.open("metadata") as stream:
+                text = stream.read(_METADATA_BYTES).decode(errors="replace")
+    except _DAMAGE as error:
+        raise UsageError(
+            f"{file}: not a session of sigrok, or cut off: {error}",
+            remedy="Export the capture again",
+        ) from error
+    return _session(file, text, names)
+
+
+def _session(file: Path, text: str, names: Sequence[str]) -> SigrokSession:
+    parser = configparser.ConfigParser(interpolation=None, strict=False)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # keep upper case
+    try:
+        parser.read_string(text)
+        device = parser["device 1"]
+        stem = device.get("capturefile", "")
+        unit = int(device.get("unitsize", "0"))
+    except (configparser.Error, KeyError, ValueError) as error:
+        raise damaged(file, "in metadata", str(error)) from error
+    bits = {
+        name: int(found[1]) - 1
+        for key, name in device.items()
+        if (found := re.fullmatch(r"probe([1-9]\d{0,4})", key)) and int(found[1]) <= 8 * unit
+    }
+    if not bits or not stem:
+        raise UsageError(f"{file}: has no logic channels", remedy="Capture with logic channels")
+    rate = parse_rate(device.get("samplerate", ""))
+    if not rate:
+        raise UsageError(f"{file}: has no sample rate", remedy="Capture with a sample rate")
+    return SigrokSession(file, 1e9 / rate, bits, unit, _pieces(file, stem, names))
+
+
+def _pieces(file: Path, stem: str, names: Sequence[str]) -> tuple[str, ...]:
+    if stem in names:  # version 1 of the format
+        return (stem,)
+    pattern = re.compile(re.escape(stem) + r"-([1-9]\d*)")
+    numbers = {int(found[1]): found[0] for name in names if (found := pattern.fullmatch(name))}
+    for number in range(1, len(numbers) + 1):
+        if number not in numbers:
+            raise damaged(file, f"in {stem}", f"piece {number} of {max(numbers)} is missing")
+    if not numbers:
+        raise damaged(file, f"in {stem}", "it has no samples")
+    return tuple(numbers[number] for number in sorted(numbers))

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every format of a capture gives: channels, and their edges in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from kadenz.config.toml import did_you_mean
+from kadenz.errors import UsageError
+
+Progress = Callable[[int], None]  # gets the bytes read so far
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Some edges in order: three arrays of one length."""
+
+    times: npt.NDArray[np.int64]  # in ticks, never decreasing
+    channels: npt.NDArray[np.uint8]  # place in the names that were asked for
+    high: npt.NDArray[np.bool_]  # rising
+
+    def __len__(self) -> int:
+        return int(self.times.size)
+
+    def where(self, chosen: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Edges:
+        """Those that a mask or an order chooses."""
+        return Edges(self.times[chosen], self.channels[chosen], self.high[chosen])
+
+    def then(self, later: Edges) -> Edges:
+        """These, and others behind them."""
+        return Edges(
+            np.concatenate((self.times, later.times)),
+            np.concatenate((self.channels, later.channels)),
+            np.concatenate((self.high, later.high)),
+        )
+
+
+NO_EDGES = Edges(np.empty(0, np.int64), np.empty(0, np.uint8), np.empty(0, np.bool_))
+
+
+class Waveform(Protocol):
+    """An open capture, whose header has been read."""
+
+    @property
+    def file(self) -> Path:
+        """Where it is."""
+
+    @property
+    def tick_ns(self) -> float:
+        """The unit of its times."""
+
+    @property
+    def step(self) -> int:
+        """Ticks between two samples of the analyser; 0 if the file does not say."""
+
+    @property
+    def channels(self) -> Sequence[str]:
+        """The names of its wires of one bit."""
+
+    def edges(self, channels: tuple[str, ...], progress: Progress) -> Iterator[Edges]:
+        """The edges of some channels, block by block: memory does not grow with the file.
+
+        A first value is no edge, nor is one from or to an undefined level. UsageError at the first
+        damage, after the edges before it.
+        """
+
+
+def channel_of(waveform: Waveform, name: str) -> str:
+    """The full name of a channel, which may be given without its scopes. UsageError for none."""
+    all_names = waveform.channels
+    found = [full for full in all_names if full == name or full.endswith(f".{name}")]
+    if name in found:
+        return name
+    if len(found) != 1:
+        near = did_you_mean(name, [full.rpartition(".")[2] for full in all_names])
+        many = (
+            f"is any of {', '.join(found)}"
+            if found
+            else f"is no channel of one bit. {near}".rstrip()
+        )
+        raise UsageError(
+            f"{waveform.file}: {name} {many}",
+            remedy=f"It has {', '.join(all_names) or 'none'}",
+        )
+    return found[0]
+
+
+def damaged(file: Path, where: str, what: str) -> UsageError:
+    """A capture whose rest cannot be read."""
+    return UsageError(f"{file}: damaged {where}: {what}", remedy="Export the capture again")
+
+
+class Levels:
+    """Edges from the levels of sampled channels."""
+
+    def __init__(self, channels: int) -> None:
+        self._before: npt.NDArray[np.uint8] | None = None
+        self._channels = channels
+
+    def edges(self, times: npt.NDArray[np.int64], levels: npt.NDArray[np.uint8]) -> Edges:
+        """Those of the next samples; `levels` is 0 or 1, with a row for each time."""
+        if not times.size:
+            return NO_EDGES
+        first = levels[:1] if self._before is None else self._before[None]
+        self._before = levels[-1].copy()
+        changed = levels != np.concatenate((first, levels[:-1]))
+        row, channel = np.nonzero(changed)
+        return Edges(times[row], channel.astype(np.uint8), levels[row, channel] == 1)
