@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A RISC-V core in the SoC of instruments/rtl. A board sets KDZ_BOARD_CLINT_ADDRESS and calls
-# kdz_softcore(NAME UART FINISHER [CORES N LOCKS ADDRESS]).
+# kdz_softcore(NAME UART FINISHER [CORES N LOCKS ADDRESS]). KDZ_BOARD_MAP names another map: link-<map>.ld.
 set(KDZ_BOARD_ARCH riscv)
 set(softcore ${CMAKE_CURRENT_LIST_DIR})
 
@@ -20,9 +20,9 @@ function(kdz_softcore name uart finisher)
         target_sources(kadenz-suite PRIVATE ${softcore}/one_core.c)
     endif()
     target_include_directories(kadenz-suite PRIVATE ${softcore}/include)
-    target_link_options(kadenz-suite PRIVATE -nostartfiles -T${KDZ_BOARD_DIR}/link.ld -L${softcore})
-    set_property(TARGET kadenz-suite APPEND PROPERTY LINK_DEPENDS
-        ${KDZ_BOARD_DIR}/link.ld ${softcore}/sections.ld)
+    set(script ${KDZ_BOARD_DIR}/link$<$<BOOL:${KDZ_BOARD_MAP}>:-${KDZ_BOARD_MAP}>.ld)
+    target_link_options(kadenz-suite PRIVATE -nostartfiles -T${script} -L${softcore})
+    set_property(TARGET kadenz-suite APPEND PROPERTY LINK_DEPENDS ${script} ${softcore}/sections.ld)
     target_compile_definitions(kadenz-suite PRIVATE
         KDZ_SOFTCORE_NAME="${name}"
         KDZ_SOFTCORE_CLINT=${KDZ_BOARD_CLINT_ADDRESS}u

@@ -4,7 +4,8 @@
  * defines `kdz_model`. Nothing here knows QEMU; ../scope/charge.c calls it.
  *
  * Costs known when code is translated are charged there. What depends on the run is charged when it
- * happens: where the core went instead of straight on, and which accesses were not skipped.
+ * happens: where the core went instead of straight on, which accesses were not skipped, and what
+ * was not in a cache.
  */
 #ifndef KDZ_MODEL_H
 #define KDZ_MODEL_H
@@ -44,6 +45,12 @@ struct kdz_code {
     struct kdz_cycles cost;
     struct kdz_cycles each; /* more, for each access to memory that happens: it may be skipped */
     bool memory; /* may access memory, and so fault: a charge for code behind it must wait */
+    /* Bytes of a load whose time `load` tells, and what it costs to execute it again; 0 bytes: it
+     * costs nothing more. */
+    uint8_t loads, again;
+    /* Of a line that is fetched for it: cycles that the core waited anyway, and the number of
+     * instructions behind a load that may wait as well; 0: none is near. */
+    uint8_t hidden, behind;
 };
 
 /* How a block ends. */
@@ -62,7 +69,8 @@ struct kdz_stretch {
     enum kdz_exit exit;
     uint64_t target; /* of a branch */
     bool moves_vectors;
-    uint32_t note; /* the model's own */
+    bool watched_begin, watched_end; /* `turn` is called for straight ways to it, or from it, too */
+    uint64_t note;                   /* the model's own */
 };
 
 /* The way from one block to the next. */
@@ -70,6 +78,19 @@ struct kdz_way {
     const struct kdz_stretch *from; /* NULL: the first block */
     const struct kdz_stretch *to;
     bool cut; /* `from` ended inside: a fault, or a device, after which QEMU begins a new block */
+    bool straight; /* asked for by watched_begin or watched_end */
+};
+
+/* Code that is fetched from a line of the instruction cache. */
+struct kdz_fetch {
+    uint64_t line;          /* address */
+    uint8_t hidden, behind; /* of struct kdz_code */
+};
+
+struct kdz_access {
+    uint64_t address;
+    uint32_t bytes, again;
+    uint64_t since; /* cycles since the last store */
 };
 
 struct kdz_model {
@@ -78,7 +99,16 @@ struct kdz_model {
     void (*translate)(struct kdz_stretch *block, struct kdz_code *code, size_t count);
     /* A way that was not straight on, before `to` is executed. */
     struct kdz_cycles (*turn)(const struct kdz_way *way);
+    /* With an instruction cache: the size of a line, and the number of sets, a power of two.
+     * `fetch` is called for a line other than the last that was fetched into its set. 0: no cache.
+     */
+    uint32_t line_bytes, sets;
+    struct kdz_cycles (*fetch)(const struct kdz_fetch *fetch);
+    /* A load that happens: with a data cache. NULL: its time does not depend on its address. */
+    struct kdz_cycles (*load)(const struct kdz_access *load);
 };
+
+#define KDZ_SETS_MAX 256u
 
 extern const struct kdz_model kdz_model;
 
@@ -91,5 +121,15 @@ extern struct kdz_traps kdz_traps;
 
 /* A register of the core by gdb's name; callable in `turn`. */
 uint32_t kdz_register(const char *name);
+
+/* The halfword of memory at an address, 0 where there is none; callable in `translate`. */
+uint16_t kdz_halfword(uint64_t address);
+
+/* Whether one of the last two stores, at most `cycles` ago, wrote what is loaded; callable in
+ * `load`. */
+bool kdz_stored(const struct kdz_access *load, uint64_t cycles);
+
+/* A line was fetched into the instruction cache although it was not executed. */
+void kdz_fetched(uint64_t line);
 
 #endif

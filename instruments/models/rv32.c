@@ -63,6 +63,11 @@ static enum kdz_riscv multiply_or_divide(uint32_t function)
     return function < 4u ? KDZ_RISCV_MULH : KDZ_RISCV_DIV;
 }
 
+static enum kdz_riscv computes(uint32_t function)
+{
+    return function == 1u || function == 5u ? KDZ_RISCV_SHIFT : KDZ_RISCV_ALU;
+}
+
 static struct kdz_riscv_code decode_wide(uint32_t bits)
 {
     struct kdz_riscv_code code = {
@@ -83,8 +88,8 @@ static struct kdz_riscv_code decode_wide(uint32_t bits)
         code.kind = KDZ_RISCV_ATOMIC;
         break;
     case 0x33:
-        code.kind =
-            field(bits, 25, 7) == 1u ? multiply_or_divide(field(bits, 12, 3)) : KDZ_RISCV_ALU;
+        code.kind = field(bits, 25, 7) == 1u ? multiply_or_divide(field(bits, 12, 3))
+                                             : computes(field(bits, 12, 3));
         break;
     case 0x63:
         code.kind = KDZ_RISCV_BRANCH;
@@ -110,6 +115,7 @@ static struct kdz_riscv_code decode_wide(uint32_t bits)
         code.reads[0] = code.reads[1] = 0;
         break;
     default: /* arithmetic with an immediate value */
+        code.kind = computes(field(bits, 12, 3));
         code.reads[1] = 0;
         break;
     }
@@ -130,7 +136,11 @@ static struct kdz_riscv_code decode_quadrant1(uint32_t bits)
     case 2: /* c.li */
         code.reads[0] = 0;
         break;
+    case 3: /* c.lui, c.addi16sp */
+        code.reads[0] = full == 2u ? full : 0;
+        break;
     case 4:
+        code.kind = field(bits, 10, 2) < 2u ? KDZ_RISCV_SHIFT : KDZ_RISCV_ALU;
         code.writes = code.reads[0] = small;
         code.reads[1] = field(bits, 10, 2) == 3u ? (uint8_t)(8u + field(bits, 2, 3)) : 0;
         break;
@@ -168,8 +178,9 @@ static struct kdz_riscv_code decode_quadrant2(uint32_t bits)
             .kind = KDZ_RISCV_ALU,
             .writes = first,
             .reads = {field(bits, 12, 1) != 0 ? first : (uint8_t)0, second}};
-    default:
-        return (struct kdz_riscv_code){.kind = KDZ_RISCV_ALU, .writes = first, .reads = {first, 0}};
+    default: /* c.slli */
+        return (struct kdz_riscv_code){
+            .kind = KDZ_RISCV_SHIFT, .writes = first, .reads = {first, 0}};
     }
 }
 

@@ -9,6 +9,7 @@
 
 enum kdz_riscv {
     KDZ_RISCV_ALU, /* and everything else that only computes */
+    KDZ_RISCV_SHIFT,
     KDZ_RISCV_LOAD,
     KDZ_RISCV_STORE,
     KDZ_RISCV_ATOMIC,

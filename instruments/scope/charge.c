@@ -21,12 +21,15 @@
 /* No block begins at an odd address, so these are never equal to one. */
 #define ELSEWHERE 1u /* the block has ended with a jump */
 #define INSIDE 3u    /* the block has not ended */
+#define NOWHERE 5u   /* never expected: the way to this block is always watched */
+#define WATCHED 1u   /* added to where the core goes on, straight: the way there is watched */
 
 struct state {
     uint64_t low;
-    uint64_t more;     /* high - low */
-    uint64_t expected; /* where the core goes on, if straight */
-    uint64_t block;    /* the struct kdz_stretch in execution */
+    uint64_t more;                 /* high - low */
+    uint64_t expected;             /* where the core goes on, if straight */
+    uint64_t block;                /* the struct kdz_stretch in execution */
+    uint64_t recent[KDZ_SETS_MAX]; /* the last line fetched into each set of the cache */
 };
 
 const char kdz_stopwatch_options[] = ", and the parameters of the model";
@@ -34,10 +37,15 @@ const bool kdz_stopwatch_counts_instructions = false;
 struct kdz_traps kdz_traps;
 
 static struct qemu_plugin_scoreboard *board;
+static struct state *only; /* of the one core */
 static qemu_plugin_u64 low, more, expected, current;
+static struct store { /* as it happens; few are ever asked for */
+    uint64_t address, at;
+    qemu_plugin_meminfo_t info;
+} stores[2];
 static bool given[PARAMETERS_MAX];
 static GHashTable *registers; /* handles by name */
-static GByteArray *bytes;
+static GByteArray *bytes, *halfword;
 
 static size_t parameters(void)
 {
@@ -85,6 +93,7 @@ void kdz_stopwatch_vcpu_init(void)
         g_hash_table_insert(registers, g_strdup(one->name), one->handle);
     }
     g_array_free(all, TRUE);
+    only = qemu_plugin_scoreboard_find(board, 0);
 }
 
 bool kdz_stopwatch_start(void)
@@ -103,6 +112,7 @@ bool kdz_stopwatch_start(void)
     current = qemu_plugin_scoreboard_u64_in_struct(board, struct state, block);
     registers = g_hash_table_new(g_str_hash, g_str_equal);
     bytes = g_byte_array_new();
+    halfword = g_byte_array_new();
     return true;
 }
 
@@ -125,24 +135,85 @@ uint32_t kdz_register(const char *name)
     return word_of(bytes);
 }
 
-static void charge(struct state *state, struct kdz_cycles cost)
+uint16_t kdz_halfword(uint64_t address)
 {
-    state->low += cost.low;
-    state->more += cost.high - cost.low;
+    if (!qemu_plugin_read_memory_vaddr(address, halfword, sizeof(uint16_t))) {
+        return 0;
+    }
+    return (uint16_t)(halfword->data[0] | halfword->data[1] << 8u);
+}
+
+static size_t set_of(uint64_t line)
+{
+    return (size_t)(line / kdz_model.line_bytes) & (kdz_model.sets - 1u);
+}
+
+void kdz_fetched(uint64_t line)
+{
+    only->recent[set_of(line)] = line;
+}
+
+static void charge(struct kdz_cycles cost)
+{
+    only->low += cost.low;
+    only->more += cost.high - cost.low;
 }
 
 /* The core did not go straight on. */
 static void on_turn(unsigned int vcpu, void *to)
 {
-    struct state *state = qemu_plugin_scoreboard_find(board, vcpu);
     const struct kdz_way way = {
-        .from = (const struct kdz_stretch *)(uintptr_t)state->block,
+        .from = (const struct kdz_stretch *)(uintptr_t)only->block,
         .to = to,
-        .cut = state->expected == INSIDE,
+        .cut = only->expected == INSIDE,
+        .straight =
+            (only->expected & ~(uint64_t)WATCHED) == ((const struct kdz_stretch *)to)->first,
     };
+    (void)vcpu;
     if (way.from != NULL) {
-        charge(state, kdz_model.turn(&way));
+        charge(kdz_model.turn(&way));
     }
+}
+
+/* The core fetches another line than the last one of its set. */
+static void on_fetch(unsigned int vcpu, void *of)
+{
+    const struct kdz_fetch *fetch = of;
+
+    (void)vcpu;
+    kdz_fetched(fetch->line);
+    charge(kdz_model.fetch(fetch));
+}
+
+static void on_load(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *words)
+{
+    const struct kdz_access access = {
+        .address = address,
+        .bytes = (uint32_t)((uintptr_t)words & 0xffu),
+        .again = (uint32_t)((uintptr_t)words >> 8u),
+        .since = only->low - stores[1].at,
+    };
+    (void)vcpu;
+    (void)info;
+    charge(kdz_model.load(&access));
+}
+
+void kdz_stopwatch_store(qemu_plugin_meminfo_t info, uint64_t address)
+{
+    stores[0] = stores[1];
+    stores[1] = (struct store){address, only->low, info};
+}
+
+bool kdz_stored(const struct kdz_access *load, uint64_t cycles)
+{
+    for (size_t i = 0; i < 2; i++) {
+        const struct store *one = &stores[i];
+        if (only->low - one->at <= cycles && one->address < load->address + load->bytes &&
+            load->address < one->address + (1u << qemu_plugin_mem_size_shift(one->info))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The block's code as the model takes it, with the costs. */
@@ -176,6 +247,36 @@ static void add(struct qemu_plugin_insn *at, struct kdz_cycles cost)
     }
 }
 
+static void watch_line(struct qemu_plugin_insn *at, uint64_t line, const struct kdz_code *code)
+{
+    struct kdz_fetch *fetch = g_new(struct kdz_fetch, 1); /* never freed, as blocks */
+    const qemu_plugin_u64 recent = {
+        .score = board,
+        .offset = offsetof(struct state, recent) + set_of(line) * sizeof(uint64_t),
+    };
+    *fetch = (struct kdz_fetch){line, code->hidden, code->behind};
+    qemu_plugin_register_vcpu_insn_exec_cond_cb(at, on_fetch, QEMU_PLUGIN_CB_NO_REGS,
+                                                QEMU_PLUGIN_COND_NE, recent, line, fetch);
+}
+
+/* Looks up each line of the block where its first instruction begins. */
+static void watch_lines(struct qemu_plugin_tb *tb, const struct kdz_code *code, size_t count)
+{
+    const uint64_t mask = ~(uint64_t)(kdz_model.line_bytes - 1u);
+    uint64_t looked_up = UINT64_MAX;
+
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t first = code[i].address & mask;
+        const uint64_t last = (code[i].address + code[i].bytes - 1u) & mask;
+        for (uint64_t line = first; line <= last; line += kdz_model.line_bytes) {
+            if (line != looked_up) {
+                watch_line(qemu_plugin_tb_get_insn(tb, i), line, &code[i]);
+                looked_up = line;
+            }
+        }
+    }
+}
+
 /* Charges pieces of the block; true if it may be left before its last instruction. */
 static bool charge_pieces(struct qemu_plugin_tb *tb, const struct kdz_code *code, size_t count)
 {
@@ -196,6 +297,11 @@ static bool charge_pieces(struct qemu_plugin_tb *tb, const struct kdz_code *code
                 qemu_plugin_tb_get_insn(tb, i), QEMU_PLUGIN_MEM_RW, QEMU_PLUGIN_INLINE_ADD_U64, low,
                 code[i].each.low);
         }
+        if (code[i].loads != 0 && kdz_model.load != NULL) {
+            qemu_plugin_register_vcpu_mem_cb(
+                qemu_plugin_tb_get_insn(tb, i), on_load, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R,
+                (void *)(uintptr_t)(code[i].loads | (uint32_t)code[i].again << 8u));
+        }
     }
     return inside;
 }
@@ -208,12 +314,16 @@ void kdz_stopwatch_block(struct qemu_plugin_tb *tb)
     size_t count = translate(tb, block, code);
     bool straight = (block->exit == KDZ_EXIT_STRAIGHT || block->exit == KDZ_EXIT_BRANCH) &&
                     !block->moves_vectors;
-    uint64_t goes_on = straight ? block->end : ELSEWHERE;
+    uint64_t goes_on = straight ? block->end + (block->watched_end ? WATCHED : 0u) : ELSEWHERE;
+    uint64_t from = block->watched_begin ? NOWHERE : block->first;
 
     qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, on_turn, QEMU_PLUGIN_CB_R_REGS,
-                                              QEMU_PLUGIN_COND_NE, expected, block->first, block);
+                                              QEMU_PLUGIN_COND_NE, expected, from, block);
     qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_STORE_U64, current,
                                                       (uintptr_t)block);
+    if (kdz_model.line_bytes != 0) {
+        watch_lines(tb, code, count);
+    }
     bool inside = charge_pieces(tb, code, count);
     qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_STORE_U64, expected,
                                                       inside ? INSIDE : goes_on);
@@ -226,8 +336,8 @@ void kdz_stopwatch_block(struct qemu_plugin_tb *tb)
 
 struct kdz_reading kdz_stopwatch_read(unsigned int vcpu)
 {
-    const struct state *state = qemu_plugin_scoreboard_find(board, vcpu);
-    return (struct kdz_reading){state->low, state->low + state->more};
+    (void)vcpu;
+    return (struct kdz_reading){only->low, only->low + only->more};
 }
 
 bool kdz_stopwatch_has_interval(void)

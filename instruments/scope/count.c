@@ -40,6 +40,12 @@ void kdz_stopwatch_block(struct qemu_plugin_tb *block)
     }
 }
 
+void kdz_stopwatch_store(qemu_plugin_meminfo_t info, uint64_t address)
+{
+    (void)info;
+    (void)address;
+}
+
 struct kdz_reading kdz_stopwatch_read(unsigned int vcpu)
 {
     uint64_t count = qemu_plugin_u64_get(instructions, vcpu);

@@ -71,6 +71,7 @@ static void on_mark(unsigned int vcpu, qemu_plugin_mem_value stored, void *place
 
 static void on_store(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *place)
 {
+    kdz_stopwatch_store(info, address);
     if (address == marker_address) {
         on_mark(vcpu, qemu_plugin_mem_get_value(info), place);
     } else if (words > 0) {

@@ -27,6 +27,9 @@ void kdz_stopwatch_vcpu_init(void);
 /* Counts this block whenever it is executed. */
 void kdz_stopwatch_block(struct qemu_plugin_tb *block);
 
+/* A store happens. */
+void kdz_stopwatch_store(qemu_plugin_meminfo_t info, uint64_t address);
+
 /* The count so far. In the callback of a store, that store is part of it. */
 struct kdz_reading kdz_stopwatch_read(unsigned int vcpu);
 

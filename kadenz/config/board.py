@@ -52,6 +52,8 @@ class EmulatedTier(FileModel, kw_only=True, frozen=True):
 
     qemu: str  # "qemu-system-riscv32"
     machine: str  # "sifive_e,revb=on"
+    # The image is linked for another map than on the other tiers: KDZ_BOARD_MAP of board.cmake.
+    map: str = ""
     # One instruction advances virtual time by 2**icount_shift ns (QEMU, -icount shift=N).
     icount_shift: Annotated[int, msgspec.Meta(ge=0, le=10)]
     plan_address: int  # where the plan text is placed before reset (-device loader)

@@ -133,6 +133,8 @@ def image_folder(
 ) -> Path:
     """The build folder of an image; may not exist yet. For the arguments see `build_image`."""
     name = f"{_port(target)}-{target.board}-{instrument}"
+    if _map(target):
+        name += f"-{_map(target)}"
     other = [str(tree.resolve())] if tree else []
     other += [str(file.resolve()) for file in extra]
     if isa:
@@ -159,6 +161,8 @@ def _options(
     }
     toolchain = inventory.toolchain(target.board, board.arch)
     require_compiler(target.board)
+    if _map(target):
+        options["KDZ_BOARD_MAP"] = _map(target)
     if toolchain is not None:  # none: the compiler of this machine
         options["CMAKE_TOOLCHAIN_FILE"] = str(toolchain)
     if inventory.in_rust(_port(target)):
@@ -192,6 +196,12 @@ def _require(name: str) -> Path:
     from kadenz.tools import require
 
     return require(name)
+
+
+def _map(target: TargetName) -> str:
+    """The map that the target's image is linked for; empty: the board's own."""
+    emulated = inventory.board(target.board).tier.emulated
+    return emulated.map if target.tier == "emulated" and emulated is not None else ""
 
 
 def _port(target: TargetName) -> str:

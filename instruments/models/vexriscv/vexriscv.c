@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * VexRiscv IMAC: five stages, decode predicts jumps, the memory stage corrects it. The rules are
+ * those of its plugins (HazardSimplePlugin, BranchPlugin, Fetcher, CsrPlugin in Scala); cycles that
+ * follow from several of them were read from the Verilog with hand-made code, one rule at a time.
+ */
+#include "caches.h"
+#include "rv32.h"
+
+#include <string.h>
+
+static const struct kdz_parameter none[] = {{NULL, NULL}};
+
+/* Cycles until a result can be used, beyond the next cycle. */
+#define FROM_MEMORY 1u    /* of a shift, a division, a CSR */
+#define FROM_WRITEBACK 2u /* of a load, a multiplication */
+
+#define DIVISION 33u    /* cycles in the memory stage beyond the first */
+#define CSR_GAP 3u      /* a CSR is accessed when the instruction before has left the pipeline */
+#define PREDICTED 1u    /* cycles lost to a jump from decode */
+#define CORRECTED 3u    /* and from the memory stage */
+#define CALL 6u         /* of the kernel: flushes the pipeline */
+#define INTERRUPT 6u    /* the same, of an instruction that is executed later */
+#define RETURN 5u       /* mret */
+#define AGAIN 5u        /* a load that is executed again */
+#define FLUSH 72u       /* fence.i: each line of the instruction cache is invalidated */
+#define LINE_FETCH 11u  /* cycles of a line: 8 words, and the way to memory and back */
+#define AHEAD_FETCH 10u /* the same, of a line that a jump leaves behind */
+#define LOOKED_AT 3u    /* instructions behind a jump that the core begins to fetch */
+#define DEPTH 4u        /* instructions from decode to the end of the pipeline */
+
+/* The note of a block. */
+#define CROSSES 1u      /* its first instruction crosses a border of words */
+#define PREDICTS 2u     /* decode jumps at its end */
+#define FLUSHES 4u      /* fence.i */
+#define READS_CSR 8u    /* its first instruction accesses a CSR */
+#define WAITS_ONE 16u   /* fetch is stuck when decode jumps at its end, */
+#define WAITS_THREE 32u /* or the memory stage */
+#define NEXT_LINE 6u    /* bits: which instruction behind it is in the next line, 0: none near */
+#define READS 8u        /* bits: registers that the first two instructions read */
+#define RESULT 28u      /* bits: a register whose result is not there at the end */
+#define LATE 33u        /* bits: for how long */
+#define REGISTER 31u
+
+/* The pipeline while a block is translated: time in cycles, by straight execution. */
+struct schedule {
+    uint32_t now;       /* the next instruction leaves decode */
+    uint32_t ready[32]; /* first cycle in which a register's value can be taken */
+};
+
+static uint32_t waits(const struct schedule *schedule, const struct kdz_riscv_code *code)
+{
+    uint32_t until = schedule->now;
+
+    for (size_t i = 0; i < 2; i++) {
+        if (code->reads[i] != 0 && schedule->ready[code->reads[i]] > until) {
+            until = schedule->ready[code->reads[i]];
+        }
+    }
+    return until - schedule->now;
+}
+
+static bool accesses_csr(const struct kdz_riscv_code *code)
+{
+    return code->kind == KDZ_RISCV_CSR_READ || code->kind == KDZ_RISCV_CSR_WRITE;
+}
+
+static uint32_t latency(enum kdz_riscv kind)
+{
+    switch (kind) {
+    case KDZ_RISCV_LOAD:
+    case KDZ_RISCV_ATOMIC:
+    case KDZ_RISCV_MUL:
+    case KDZ_RISCV_MULH:
+        return FROM_WRITEBACK;
+    case KDZ_RISCV_SHIFT:
+    case KDZ_RISCV_DIV:
+    case KDZ_RISCV_CSR_READ:
+    case KDZ_RISCV_CSR_WRITE:
+        return FROM_MEMORY;
+    default:
+        return 0;
+    }
+}
+
+/* The cycles of an instruction. The wait of a CSR at the begin of a block depends on the way there.
+ */
+static uint32_t pass(struct schedule *schedule, const struct kdz_riscv_code *code, bool first)
+{
+    uint32_t waited = waits(schedule, code), extra = 0;
+
+    if (code->kind == KDZ_RISCV_DIV) {
+        extra = DIVISION;
+    } else if (accesses_csr(code) && !first && waited + 1u < CSR_GAP) {
+        extra = CSR_GAP - 1u - waited;
+    }
+    schedule->now += waited + extra + 1u;
+    if (code->writes != 0) {
+        schedule->ready[code->writes] = schedule->now + latency(code->kind);
+    }
+    return waited + extra + 1u;
+}
+
+static uint32_t length(uint64_t address)
+{
+    return (kdz_halfword(address) & 3u) == 3u ? 4u : 2u;
+}
+
+/* Whether fetch is stuck at the word with the instruction that ends at `end`: the word holds
+ * another one. A jump at that moment loses a cycle. */
+static bool stuck(uint64_t end)
+{
+    return (end & 3u) == 2u && length(end) == 2u;
+}
+
+/* What fetch does when the core jumps at the end of a block. */
+static uint64_t fetched_ahead(uint64_t end)
+{
+    uint64_t note = 0, at = end;
+
+    for (uint64_t number = 1; number <= LOOKED_AT; number++) {
+        at += length(at);
+        if (stuck(at) && (number == 1u || number == LOOKED_AT)) {
+            note |= number == 1u ? WAITS_ONE : WAITS_THREE;
+        }
+        if ((note >> NEXT_LINE & 3u) == 0 && (at - 1u) / LINE != (end - 1u) / LINE) {
+            note |= number << NEXT_LINE;
+        }
+    }
+    return note;
+}
+
+/* What it costs to execute a load again: it jumps to itself from the last stage. */
+static uint8_t again(const struct kdz_code *load)
+{
+    uint64_t at = load->address + load->bytes;
+
+    for (uint32_t number = 0; number < DEPTH; number++) {
+        at += length(at);
+    }
+    return (uint8_t)(AGAIN + (kdz_riscv_crosses(load->address, load->bytes) ? 1u : 0u) +
+                     (stuck(at) ? 1u : 0u));
+}
+
+static uint64_t late(const struct schedule *schedule)
+{
+    uint64_t found = 0;
+    uint32_t most = 0;
+
+    for (uint64_t i = 1; i < 32u; i++) {
+        if (schedule->ready[i] > schedule->now + most) {
+            most = schedule->ready[i] - schedule->now;
+            found = i << RESULT | (uint64_t)most << LATE;
+        }
+    }
+    return found;
+}
+
+static uint64_t reads(const struct kdz_riscv_code *code, unsigned place)
+{
+    return (uint64_t)(code->reads[0] | (uint32_t)code->reads[1] << 5u) << (READS + 10u * place);
+}
+
+static void set_end(struct kdz_stretch *block, const struct kdz_code *last,
+                    const struct kdz_riscv_code *code, const struct schedule *schedule)
+{
+    kdz_riscv_exit(block, last);
+    if (block->exit == KDZ_EXIT_STRAIGHT || block->exit == KDZ_EXIT_BRANCH) {
+        block->note |= late(schedule);
+    }
+    if (block->exit == KDZ_EXIT_BRANCH || block->exit == KDZ_EXIT_JUMP) {
+        block->note |= fetched_ahead(block->end);
+    }
+    if (code->kind == KDZ_RISCV_JAL || (code->kind == KDZ_RISCV_BRANCH && code->offset < 0)) {
+        block->note |= PREDICTS;
+    }
+    if (code->kind == KDZ_RISCV_FENCE_I) {
+        block->note |= FLUSHES;
+    }
+    block->watched_end = (block->note >> RESULT) != 0 ||
+                         (block->exit == KDZ_EXIT_BRANCH && (block->note & PREDICTS) != 0);
+}
+
+/* A stall of the pipeline: for how long, and in which stage (0: decode). */
+struct stall {
+    uint32_t cycles, stage;
+};
+
+static struct stall stall_of(const struct kdz_riscv_code *code, uint32_t waited, uint32_t cycles)
+{
+    if (accesses_csr(code)) {
+        return (struct stall){cycles - 1u, 1};
+    }
+    return code->kind == KDZ_RISCV_DIV ? (struct stall){DIVISION, 2} : (struct stall){waited, 0};
+}
+
+/* The fetch of a line runs while the instructions before it stall the pipeline. It begins when the
+ * last of them enters decode. `before` has the nearest first. */
+static uint8_t hidden(const struct stall *before, uint32_t waited)
+{
+    uint32_t most = waited;
+
+    for (uint32_t i = 0; i < DEPTH; i++) {
+        if (i <= before[i].stage) {
+            const uint32_t left = AHEAD_FETCH - (before[i].stage - i);
+            const uint32_t covered = before[i].cycles < left ? before[i].cycles : left;
+            most = covered > most ? covered : most;
+        }
+    }
+    return (uint8_t)most;
+}
+
+/* Bytes of a load. */
+static uint8_t width(const struct kdz_code *load)
+{
+    const uint32_t function = load->bits >> 12u & 3u; /* lb, lh, lw */
+    return load->bytes == 2u ? 4u : (uint8_t)(1u << function);
+}
+
+static void begin(struct kdz_stretch *block, const struct kdz_code *first)
+{
+    const struct kdz_riscv_code one = kdz_riscv_decode(first[0].bits, first[0].bytes);
+
+    block->note = kdz_riscv_crosses(block->first, first[0].bytes) ? CROSSES : 0u;
+    block->note |= reads(&one, 0);
+    if (accesses_csr(&one)) {
+        block->note |= READS_CSR;
+        block->watched_begin = true;
+    }
+}
+
+static void translate(struct kdz_stretch *block, struct kdz_code *code, size_t count)
+{
+    struct schedule schedule = {.now = 0};
+    struct stall before[DEPTH] = {{0, 0}};
+    struct kdz_riscv_code one = {.kind = KDZ_RISCV_ALU};
+    uint8_t behind = 0;
+
+    begin(block, code);
+    for (size_t i = 0; i < count; i++) {
+        one = kdz_riscv_decode(code[i].bits, code[i].bytes);
+        const uint32_t waited = waits(&schedule, &one), cycles = pass(&schedule, &one, i == 0);
+        const bool loads = one.kind == KDZ_RISCV_LOAD || one.kind == KDZ_RISCV_ATOMIC;
+        code[i].cost = kdz_exactly(cycles);
+        code[i].memory = loads || one.kind == KDZ_RISCV_STORE;
+        code[i].loads = loads ? width(&code[i]) : 0;
+        code[i].again = loads ? again(&code[i]) : 0;
+        code[i].hidden = hidden(before, waited);
+        code[i].behind = behind;
+        behind = loads ? 1 : (uint8_t)(behind != 0 && behind < DEPTH ? behind + 1u : 0u);
+        memmove(before + 1, before, sizeof before - sizeof before[0]);
+        before[0] = stall_of(&one, waited, cycles);
+        if (i == 1) {
+            block->note |= reads(&one, 1);
+        }
+    }
+    set_end(block, &code[count - 1], &one, &schedule);
+}
+
+/* A jump leaves a line behind that the core has begun to fetch. */
+static uint32_t left_behind(const struct kdz_way *way, uint32_t depth)
+{
+    const uint32_t number = (uint32_t)(way->from->note >> NEXT_LINE & 3u);
+    const uint64_t line = ((way->from->end - 1u) / LINE + 1u) * LINE;
+
+    if (number == 0 || number > depth || kdz_vexriscv_fetch(line)) {
+        return 0;
+    }
+    kdz_fetched(line);
+    return AHEAD_FETCH - (depth - number);
+}
+
+static uint32_t jump(const struct kdz_way *way, bool predicted)
+{
+    const uint64_t waits = predicted ? WAITS_ONE : WAITS_THREE;
+    const uint32_t lost = predicted ? PREDICTED : CORRECTED;
+
+    return lost + ((way->from->note & waits) != 0 ? 1u : 0u) +
+           left_behind(way, predicted ? 1u : LOOKED_AT);
+}
+
+/* Straight on: waits for a result of the block before, and for the pipeline to become empty. */
+static uint32_t straight(const struct kdz_way *way)
+{
+    const uint32_t result = (uint32_t)(way->from->note >> RESULT & REGISTER);
+    const uint32_t most = (uint32_t)(way->from->note >> LATE & 3u);
+    uint32_t waited = 0;
+
+    for (uint32_t i = 0; i < 4u && result != 0; i++) {
+        const uint32_t taken = (uint32_t)(way->to->note >> (READS + 5u * i) & REGISTER);
+        if (taken == result && most > i / 2u && most - i / 2u > waited) {
+            waited = most - i / 2u;
+        }
+    }
+    if ((way->to->note & READS_CSR) != 0 && waited + 1u < CSR_GAP) {
+        waited = CSR_GAP - 1u;
+    }
+    return waited;
+}
+
+static struct kdz_cycles turn(const struct kdz_way *way)
+{
+    const uint32_t crossing = (way->to->note & CROSSES) != 0 ? 1u : 0u; /* another fetch */
+    const bool predicts = (way->from->note & PREDICTS) != 0;
+
+    if (way->straight) {
+        const bool corrected = way->from->exit == KDZ_EXIT_BRANCH && predicts;
+        return kdz_exactly(corrected ? CORRECTED + crossing : straight(way));
+    }
+    switch (kdz_riscv_turn(way)) {
+    case KDZ_TURN_BRANCH:
+        return kdz_exactly(jump(way, predicts) + crossing);
+    case KDZ_TURN_JUMP:
+        if ((way->from->note & FLUSHES) != 0) {
+            return kdz_exactly(FLUSH);
+        }
+        return kdz_exactly(jump(way, predicts) + crossing);
+    case KDZ_TURN_TRAP:
+        return kdz_exactly((way->from->exit == KDZ_EXIT_TRAP ? CALL : INTERRUPT) + crossing);
+    case KDZ_TURN_RETURN:
+        return kdz_exactly(RETURN + crossing);
+    default:
+        return kdz_exactly(0);
+    }
+}
+
+/* Both caches may be filled at once. */
+static struct kdz_cycles fetch(const struct kdz_fetch *fetch)
+{
+    uint32_t hidden = fetch->hidden;
+
+    if (kdz_vexriscv_fetch(fetch->line)) {
+        return kdz_exactly(0);
+    }
+    if (fetch->behind != 0 && kdz_vexriscv_load_missed()) {
+        hidden = AHEAD_FETCH - (DEPTH - fetch->behind);
+    }
+    return kdz_exactly(LINE_FETCH - hidden);
+}
+
+const struct kdz_model kdz_model = {
+    .parameters = none,
+    .translate = translate,
+    .turn = turn,
+    .line_bytes = LINE,
+    .sets = SETS,
+    .fetch = fetch,
+    .load = kdz_vexriscv_load,
+};
