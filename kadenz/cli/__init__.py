@@ -41,6 +41,7 @@ _COMMANDS = {
     "report": ("kadenz.cli.report:report", "Write one HTML page about runs."),
     "compare": ("kadenz.cli.compare:compare", "Compare two runs, or two sets of runs."),
     "gate": ("kadenz.cli.gate:gate", "Pass or fail a run against a baseline or limits."),
+    "budget": ("kadenz.cli.budget:budget", "Check that a task set meets its deadlines."),
     "archive": ("kadenz.cli.archive:archive", "Keep runs for years, and query them with SQL."),
     "history": ("kadenz.cli.history:history", "Show how figures moved over runs, and where."),
     "site": ("kadenz.cli.site:site", "Write a static site of an archive."),

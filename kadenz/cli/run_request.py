@@ -59,20 +59,30 @@ def requests_of(
     quick: bool,
 ) -> list[Request]:
     """One request for each campaign; `wanted` makes it from what differs between campaigns."""
+    return [
+        request_of(wanted, campaign, entry, targets, conditions)
+        for campaign, entry in _campaigns(work, quick=quick)
+    ]
+
+
+def request_of(
+    wanted: Callable[..., Request],
+    campaign: Campaign,
+    entry: CampaignEntry,
+    targets: Sequence[str],
+    conditions: Mapping[str, Any],
+) -> Request:
+    """The request for one campaign."""
     from kadenz.lab.conditions import choices, own_choices
 
-    found = []
-    for campaign, entry in _campaigns(work, quick=quick):
-        names = _targets(campaign, targets)
-        request = wanted(
-            campaign=campaign,
-            entry=entry,
-            targets=names,
-            choices=choices(campaign, conditions),
-            own_choices=own_choices(names, campaign, conditions),
-        )
-        found.append(request)
-    return found
+    names = _targets(campaign, targets)
+    return wanted(
+        campaign=campaign,
+        entry=entry,
+        targets=names,
+        choices=choices(campaign, conditions),
+        own_choices=own_choices(names, campaign, conditions),
+    )
 
 
 def _campaigns(work: Sequence[str], *, quick: bool) -> Iterator[tuple[Campaign, CampaignEntry]]:

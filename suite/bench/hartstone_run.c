@@ -7,12 +7,12 @@
 #include "kadenz/suite.h"
 
 #include "cores.h"
+#include "loop_speed.h"
 
 #define STACK_BYTES 512u
 #define LEAD_TICKS 3u /* all threads sleep by then */
 #define CALIBRATION_TURNS 50000u
 #define CALIBRATION_HZ 50u /* 20 ms */
-#define TRIES 5
 
 static struct {
     const struct kdz_hartstone_set *set;
@@ -31,21 +31,6 @@ static volatile uint32_t finished[KDZ_HARTSTONE_TASKS_MAX];
 
 /* ---- speed ------------------------------------------------------------------------------------
  */
-static uint64_t least_loop_time(void)
-{
-    uint64_t best = UINT64_MAX;
-
-    for (int i = 0; i < TRIES; i++) {
-        const kdz_time begin = kdz_stamp(KDZ_BEGIN);
-        kdz_arch_loop(CALIBRATION_TURNS);
-        const kdz_time end = kdz_stamp(KDZ_END);
-        const uint64_t span = (kdz_time)(end - begin);
-
-        best = span < best ? span : best;
-    }
-    return best;
-}
-
 /* Between two ticks as they were due where the kernel says when; else between two wake-ups. */
 static uint64_t tick_time(uint32_t ticks)
 {
@@ -85,7 +70,7 @@ uint64_t kdz_hartstone_turns(uint32_t ticks)
 kdz_status kdz_hartstone_open(struct kdz_record *record, bool synchronised)
 {
     h.mutex = KDZ_FAILED;
-    h.turns_time = least_loop_time();
+    h.turns_time = kdz_loop_time(CALIBRATION_TURNS);
     h.ticks = kdz_tick_hz() / CALIBRATION_HZ;
     h.ticks_time = tick_time(h.ticks);
     if (h.turns_time == 0 || h.ticks_time == 0) {

@@ -3,21 +3,15 @@
 
 #include "kadenz/suite.h"
 
+#include "period.h"
 #include "sound_clock.h"
 
-#define TICK_HZ_MAX 20000u
-
 static const char *const companions[] = {"ticks"};
-
-static bool ticks_tell(void)
-{
-    return kdz_tick_hz() <= TICK_HZ_MAX;
-}
 
 void kdz_perf_shape(const struct kdz_point *point, struct kdz_shape *shape)
 {
     (void)point;
-    if (ticks_tell()) {
+    if (kdz_ticks_tell()) {
         shape->companions = companions;
         shape->companion_count = 1;
     }

@@ -13,4 +13,13 @@ static inline uint32_t kdz_period_ticks(uint32_t period_us)
     return period_us != 0 && ticks == 0 ? 1u : (uint32_t)ticks;
 }
 
+/* Whether a thread can see the kernel's ticks pass: where they are finer than this, they are units
+ * of a clock and no interrupts. */
+#define KDZ_TICK_HZ_MAX 20000u
+
+static inline bool kdz_ticks_tell(void)
+{
+    return kdz_tick_hz() <= KDZ_TICK_HZ_MAX;
+}
+
 #endif

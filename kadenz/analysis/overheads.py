@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a kernel takes, for response-time analysis: from the records of `interference/*`.
+
+Each figure is the difference of a maximum and a minimum, so that it errs on the safe side. The
+terms are those of `stats.response_time.Kernel`; docs/explanation/schedulability.md derives them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kadenz.analysis.runs import refusal
+from kadenz.config.manifest import RecordEntry
+from kadenz.config.params import number
+from kadenz.errors import UsageError
+from kadenz.store import Run
+
+FAMILY = "interference/"
+WAKE = "cyclic/wakeup-latency"
+Ticks = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """One term in ticks of the run's clock, and where it comes from."""
+
+    ticks: float
+    source: str  # "interference/job tasks=6", "by hand"
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The samples of one record, by lane and companion."""
+
+    name: str
+    values: Mapping[str, Ticks]
+
+    def least(self, lane: str) -> int:
+        return int(self.values[lane].min())
+
+    def most(self, lane: str) -> int:
+        return int(self.values[lane].max())
+
+    @property
+    def samples(self) -> Ticks:
+        """Of its only lane."""
+        return next(iter(self.values.values()))
+
+
+class Measurements:
+    """The records of `runs` of one target. UsageError names the command for one that is missing."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self.runs = runs
+
+    @property
+    def target(self) -> str:
+        """The target's name."""
+        return self.runs[0].manifest.target.name
+
+    def record(self, bench: str, tasks: int = 0) -> _Found:
+        """A record of `bench`; of several, that with the fewest tasks, but at least `tasks`."""
+        return self.all(bench, tasks)[0]
+
+    def all(self, bench: str, tasks: int = 0) -> list[_Found]:
+        """All records of `bench` with at least `tasks` tasks, the fewest first."""
+        entries = [
+            (run, entry)
+            for run in self.runs
+            for entry in run.manifest.records
+            if entry.bench == bench
+        ]
+        usable = [
+            (number(entry.params, "tasks"), place, run, entry)
+            for place, (run, entry) in enumerate(entries)
+            if not refusal(entry) and number(entry.params, "tasks") >= tasks
+        ]
+        if not usable:
+            raise self._missing(bench, tasks, [refusal(entry) for _, entry in entries])
+        return [_found(run, entry) for _, _, run, entry in sorted(usable, key=lambda one: one[:2])]
+
+    def _missing(self, bench: str, tasks: int, reasons: Sequence[str]) -> UsageError:
+        where = ", ".join(str(run.path) for run in self.runs)
+        why = next((reason for reason in reasons if reason), "")
+        what = f"no record of {bench}" + (f" with tasks={tasks} or more" if tasks else "")
+        command = f"kadenz run interference --target {self.target}"
+        return UsageError(
+            f"{where}: {what}" + (f" that can be used: {why}" if why else ""),
+            remedy=command + (f" --set tasks={tasks}" if tasks and not why else ""),
+        )
+
+
+def _found(run: Run, entry: RecordEntry) -> _Found:
+    params = [f"tasks={entry.params['tasks']}"] if "tasks" in entry.params else []
+    values = {
+        lane.name.rpartition(":")[2]: np.asarray(run.samples(entry, lane), dtype=np.int64)
+        for lane in entry.lanes
+    }
+    return _Found(" ".join([entry.bench, *params]), values)
+
+
+def tick_period(measured: Measurements) -> float:
+    """Mean time from tick to tick, in ticks of the clock."""
+    return float(measured.record(FAMILY + "tick").values["period"].mean())
+
+
+def overheads_of(
+    measured: Measurements, tasks: int, by_hand: Mapping[str, float]
+) -> dict[str, Overhead]:
+    """Every term but the tick's period, by its name in `Kernel`; `by_hand` overrides.
+
+    `tasks` is the size of the set: what depends on the number of sleeping threads comes from a
+    record with at least as many.
+    """
+    make: dict[str, Callable[[], Overhead]] = {
+        "tick": lambda: _tick(measured),
+        "release": lambda: _release(measured),
+        "start": lambda: _start(measured),
+        "job": lambda: _job(measured, tasks),
+        "blocking": lambda: _blocking(measured, tasks),
+        "jitter": lambda: _jitter(measured),
+    }
+    return {
+        name: Overhead(by_hand[name], "by hand") if name in by_hand else found()
+        for name, found in make.items()
+    }
+
+
+def _tick(measured: Measurements) -> Overhead:
+    found = measured.record(FAMILY + "tick")
+    return Overhead(found.most("tick") - found.least("loop"), found.name)
+
+
+def _least_tick(measured: Measurements) -> int:
+    """A tick never takes less than this: what may be subtracted from a longer span."""
+    found = measured.record(FAMILY + "tick")
+    return max(0, found.least("tick") - found.most("loop"))
+
+
+def _release(measured: Measurements) -> Overhead:
+    """The first release of a tick may cost more than further ones: the dearest one counts."""
+    least = _least_tick(measured)
+    shares = []
+    for found in measured.all(FAMILY + "release"):
+        tasks = int(found.name.rpartition("=")[2])
+        shares.append(((found.most("release") - found.least("loop") - least) / tasks, found.name))
+    return Overhead(*max(shares))
+
+
+def _start(measured: Measurements) -> Overhead:
+    """Of a wake-up that nothing delays: what follows the tick's own work."""
+    found = measured.record(WAKE)
+    least = int(found.samples.min())
+    return Overhead(max(0.0, least - _tick(measured).ticks), found.name)
+
+
+def _job(measured: Measurements, tasks: int) -> Overhead:
+    """A job without work, and what its sleep takes more if a tick comes during the call."""
+    job = measured.record(FAMILY + "job", tasks)
+    sleep = measured.record(FAMILY + "sleep", tasks)
+    hit = sleep.values["ticks"] > 0
+    if not hit.any() or hit.all():
+        raise UsageError(
+            f"{sleep.name}: its calls {'all met' if hit.any() else 'never met'} a tick, so the "
+            "sweep did not cross it",
+            remedy=f"kadenz run interference --target {measured.target} --set samples="
+            f"{2 * hit.size}",
+        )
+    least = _least_tick(measured)
+    alone = job.most("job") - job.least("loop") - least
+    late_tick = int(sleep.samples[hit].max()) - int(sleep.samples[~hit].min()) - least
+    return Overhead(alone + max(0, late_tick), f"{job.name}, {sleep.name}")
+
+
+def _blocking(measured: Measurements, tasks: int) -> Overhead:
+    """How much later a thread wakes while a less urgent one calls the sleep."""
+    blocked = measured.record(FAMILY + "blocking", tasks)
+    free = measured.record(WAKE)
+    least = int(free.samples.min())
+    return Overhead(max(0, int(blocked.samples.max()) - least), blocked.name)
+
+
+def _jitter(measured: Measurements) -> Overhead:
+    """The spread of undisturbed wake-ups, and of the moments at which ticks are due."""
+    wake = measured.record(WAKE)
+    ticks = measured.record(FAMILY + "tick")
+    spread = int(wake.samples.max()) - int(wake.samples.min())
+    uneven = ticks.most("period") - ticks.least("period")
+    return Overhead(spread + uneven, f"{wake.name}, {ticks.name}")

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * interference/sleep, interference/blocking: what a call of the sleep takes when a tick comes
+ * during it. A kernel cannot be preempted for part of that call, and then does the tick's work
+ * late and in another way. Both sweep the call across a tick: before it is a loop that gets one
+ * turn longer with each sample. The first calls end before the tick, the last begin after it.
+ *
+ * Times are multiples of three ticks: work begins at the first, the call meets the second, all
+ * others wake at the third.
+ */
+#include "interference.h"
+
+#include "kadenz/suite.h"
+
+#include "loop_speed.h"
+
+enum { TASKS };
+static const struct kdz_param params[] = {
+    [TASKS] = {"tasks", 6, 2, KDZ_INTERFERENCE_TASKS_MAX - 1u},
+};
+
+static const char *const companions[] = {"ticks"};
+
+#define LEAD_TICKS 3u
+#define PERIOD_TICKS 3u
+#define CALIBRATION_TURNS 20000u
+
+static struct {
+    struct kdz_record *record;
+    uint32_t samples;
+    uint32_t start;
+    uint64_t turns_time; /* of CALIBRATION_TURNS, without what is around any number of them */
+    uint32_t turns;      /* before the first sample's call */
+    uint32_t tick;       /* counted just before the call */
+    kdz_time begin;      /* of the call */
+    volatile uint32_t calls;
+    volatile bool over;
+} swept;
+
+static void shape(const struct kdz_point *point, struct kdz_shape *shape)
+{
+    (void)point;
+    shape->companions = companions;
+    shape->companion_count = 1;
+}
+
+/* Turns of the loop from now to the next tick, less 7/8 of the sweep. */
+static uint32_t first_turns(void)
+{
+    const uint32_t tick = kdz_tick_now();
+    const kdz_time begin = kdz_stamp(KDZ_BEGIN);
+    kdz_time end;
+    uint64_t turns;
+
+    do {
+        end = kdz_stamp(KDZ_END);
+    } while (kdz_tick_now() == tick);
+    turns = (uint64_t)(kdz_time)(end - begin) * CALIBRATION_TURNS / swept.turns_time;
+    return turns > swept.samples ? (uint32_t)turns - swept.samples / 8u * 7u : 1u;
+}
+
+/* Works for almost a tick, then sleeps: once to learn how long a tick is, then once a sample. */
+static void caller(void *unused)
+{
+    uint32_t wake = swept.start;
+
+    (void)unused;
+    (void)kdz_delay_until(&wake, LEAD_TICKS);
+    swept.turns = first_turns();
+    (void)kdz_delay_until(&wake, PERIOD_TICKS);
+    for (uint32_t i = 0; i < swept.samples && !swept.over; i++) {
+        kdz_arch_loop(swept.turns + i);
+        swept.tick = kdz_tick_now();
+        swept.calls++;
+        swept.begin = kdz_stamp(KDZ_BEGIN);
+        (void)kdz_delay_until(&wake, PERIOD_TICKS);
+    }
+}
+
+static void keep(uint32_t span, uint32_t ticks, bool holds)
+{
+    kdz_prove(swept.record, holds,
+              "a thread was late, or another one ran: the call was not the "
+              "one that had to meet the tick");
+    kdz_record_add(swept.record, 0, span);
+    kdz_record_accompany(swept.record, 0, 0, ticks);
+}
+
+/* ---- interference/sleep: until a less urgent thread goes on -----------------------------------
+ */
+static void observe(void *unused)
+{
+    uint32_t wake = swept.start;
+
+    (void)unused;
+    (void)kdz_delay_until(&wake, LEAD_TICKS + PERIOD_TICKS - 1u);
+    for (uint32_t i = 0; i < swept.samples && !kdz_stop_requested; i++) {
+        kdz_time end;
+
+        while (swept.calls == i && kdz_tick_now() - wake < PERIOD_TICKS) {
+        }
+        end = kdz_stamp(KDZ_END);
+        keep(kdz_span(swept.begin, end), kdz_tick_now() - swept.tick, swept.calls == i + 1u);
+        (void)kdz_delay_until(&wake, PERIOD_TICKS);
+    }
+    swept.over = true;
+}
+
+/* ---- interference/blocking: until a more urgent thread wakes ----------------------------------
+ */
+static void wake_above(void *unused)
+{
+    uint32_t wake = swept.start;
+
+    (void)unused;
+    (void)kdz_delay_until(&wake, LEAD_TICKS + 1u);
+    for (uint32_t i = 0; i < swept.samples && !kdz_stop_requested; i++) {
+        const kdz_status slept = kdz_delay_until(&wake, PERIOD_TICKS);
+        const kdz_time woke = kdz_stamp(KDZ_END);
+        kdz_time due = woke;
+        const bool told = kdz_clock_at_tick(wake, &due);
+
+        keep(kdz_span(due, woke), kdz_tick_now() - wake, slept == KDZ_OK && told);
+    }
+    swept.over = true;
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+static void run(struct kdz_point *point, void (*watcher)(void *), uint8_t watchers_rank,
+                uint8_t callers_rank)
+{
+    const bool above = watchers_rank > callers_rank;
+    const struct kdz_sleepers others = {
+        .count = KDZ_PARAM(point, TASKS) - (above ? 2u : 1u),
+        .start = kdz_interference_start(),
+        .lead = LEAD_TICKS + PERIOD_TICKS - 1u,
+        .period = PERIOD_TICKS,
+        .rank = KDZ_INTERFERENCE_RANK_HIGH - 1u,
+    };
+    kdz_handle thread;
+    kdz_handle watches;
+
+    swept.start = others.start;
+    swept.calls = 0;
+    swept.over = false;
+    if (!kdz_sleepers_create(&point->record, &others)) {
+        return;
+    }
+    thread = kdz_interference_thread(&point->record, caller, NULL, callers_rank);
+    watches =
+        thread < 0 ? thread : kdz_interference_thread(&point->record, watcher, NULL, watchers_rank);
+    if (watches >= 0) {
+        (void)kdz_thread_join(watches, KDZ_FOREVER);
+    }
+    swept.over = true;
+    if (thread >= 0) {
+        (void)kdz_thread_join(thread, KDZ_FOREVER);
+    }
+    kdz_sleepers_join();
+}
+
+static kdz_status setup(struct kdz_point *point)
+{
+    if (point->record.lane[0].capacity < point->samples) {
+        point->record.proof.reason = "the storage holds fewer samples than planned, and these "
+                                     "threads cannot be stopped to empty it: plan fewer";
+        return KDZ_NO_MEMORY;
+    }
+    swept.record = &point->record;
+    swept.samples = point->samples;
+    swept.turns_time = kdz_loop_time(2u * CALIBRATION_TURNS) - kdz_loop_time(CALIBRATION_TURNS);
+    if (swept.turns_time == 0) {
+        point->record.proof.reason = "the clock stands still: no call can be brought to a tick";
+        return KDZ_FAILED;
+    }
+    return kdz_interference_check(&point->record);
+}
+
+static void measure_sleep(struct kdz_point *point)
+{
+    run(point, observe, KDZ_INTERFERENCE_RANK_LOW, KDZ_INTERFERENCE_RANK_HIGH);
+}
+
+static void measure_blocking(struct kdz_point *point)
+{
+    run(point, wake_above, KDZ_INTERFERENCE_RANK_HIGH, KDZ_INTERFERENCE_RANK_LOW);
+}
+
+#define BENCH(ident, word, from, to, why, needed)                                                  \
+    static const struct kdz_bench interference_##ident = {                                         \
+        .name = "interference/" word,                                                              \
+        .begins = from,                                                                            \
+        .ends = to,                                                                                \
+        .source = why,                                                                             \
+        .needs = needed,                                                                           \
+        .params = params,                                                                          \
+        .param_count = sizeof params / sizeof params[0],                                           \
+        .lane_count = 1,                                                                           \
+        .shape = shape,                                                                            \
+        .self_timed = true,                                                                        \
+        .setup = setup,                                                                            \
+        .measure = measure_##ident,                                                                \
+    };                                                                                             \
+    KDZ_BENCH(interference_##ident)
+
+BENCH(sleep, "sleep", "before a thread's call of the sleep, which a tick may meet",
+      "a less urgent thread goes on; `ticks`: that came meanwhile",
+      "Burns, Tindell and Wellings 1995: context switch from a task", "threads");
+BENCH(blocking, "blocking",
+      "moment for which a thread's sleep was set, while a less urgent one "
+      "calls the sleep",
+      "return of its sleep; `ticks`: that came since", "Audsley et al. 1993: the blocking term",
+      "tick-due threads");

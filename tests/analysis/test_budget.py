@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A task set held against runs: overheads by hand, units, refusals, and observed responses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kadenz.analysis.budget import Budget, budget_of, workload_points
+from kadenz.analysis.resources import Use, blocking_times
+from kadenz.analysis.sensitivity import breaks_first, changes_of
+from kadenz.config.task_set import TaskSet
+from kadenz.config.toml import parse_toml
+from kadenz.errors import ConfigError, UsageError
+from kadenz.stats.response_time import schedulable
+from kadenz.store import Run, read_run
+from tests.synthetic import LINUX, STM32F4, Point, Samples, manifest, write_run
+
+TICK = 1_000_000
+SET = """
+name = "two"
+[[task]]
+name = "fast"
+period = "4 ms"
+execution = "1000000 instructions"
+[[task]]
+name = "slow"
+period = "10 kernel ticks"
+deadline = "9 ms"
+execution = "0.5 kernel ticks"
+"""
+
+
+def counts(*values: int) -> Samples:
+    """Samples."""
+    return np.array(values, dtype=np.uint32)
+
+
+def overhead_points(tasks: int = 6) -> list[Point]:
+    """Records as the campaign `interference` makes them."""
+    return [
+        Point(
+            "interference/tick",
+            {"tick": counts(55, 57), "loop": counts(15, 16), "period": counts(TICK - 2, TICK + 2)},
+        ),
+        Point("interference/release", {"release": counts(120), "loop": counts(16)}, {"tasks": 1}),
+        Point("interference/release", {"release": counts(360), "loop": counts(16)}, {"tasks": 6}),
+        Point("interference/job", {"job": counts(480), "loop": counts(16)}, {"tasks": tasks}),
+        Point(
+            "interference/sleep",
+            {"all": counts(281, 286, 336, 286), "all:ticks": counts(0, 0, 1, 0)},
+            {"tasks": tasks},
+        ),
+        Point(
+            "interference/blocking",
+            {"all": counts(170, 354), "all:ticks": counts(0, 0)},
+            {"tasks": tasks},
+        ),
+        Point("cyclic/wakeup-latency", {"core0": counts(168, 173)}, {"period_us": 1000}),
+    ]
+
+
+def run_of(folder: Path, points: Sequence[Point], target: dict[str, str] = STM32F4) -> Run:
+    """A run folder with these records."""
+    return read_run(write_run(folder, manifest(target), points))
+
+
+@pytest.fixture
+def overheads(tmp_path: Path) -> Run:
+    """A run of the campaign."""
+    return run_of(tmp_path / "overheads", overhead_points())
+
+
+def task_set(text: str = SET) -> TaskSet:
+    """A file with this text."""
+    return parse_toml(text, TaskSet, "set.toml")
+
+
+def refused(text: str, *runs: Run) -> UsageError:
+    """The error."""
+    with pytest.raises(UsageError) as caught:
+        budget_of(task_set(text), runs)
+    return caught.value
+
+
+def test_overheads_are_differences_of_maxima_and_minima(overheads: Run) -> None:
+    found = budget_of(task_set(), [overheads]).overheads
+    assert {name: one.ticks for name, one in found.items()} == {
+        "tick": 57 - 15,
+        "release": 120 - 16 - (55 - 16),  # one release in a tick; of six each costs less
+        "start": 168 - 42,
+        "job": (480 - 16 - 39) + (336 - 281 - 39),  # and a tick during the sleep
+        "blocking": 354 - 168,
+        "jitter": (173 - 168) + 4,
+    }
+    assert found["job"].source == "interference/job tasks=6, interference/sleep tasks=6"
+
+
+def test_bounds_by_hand(overheads: Run) -> None:
+    found = budget_of(task_set(), [overheads])
+    fast, slow = found.tasks
+    assert (fast.period_ticks, slow.period_ticks) == (4, 10)
+    assert (fast.deadline, slow.deadline) == (4 * TICK, 9 * TICK)
+    # J + B + S + C, two ticks, one release of the other.
+    assert fast.bound == 9 + 186 + 126 + TICK + 2 * 42 + 65
+    assert slow.bound == 9 + 126 + TICK // 2 + (TICK + 441) + 2 * 42
+    assert found.schedulable
+    assert found.work == pytest.approx(0.3)
+
+
+def test_an_overhead_by_hand_needs_no_record(tmp_path: Path) -> None:
+    points = [one for one in overhead_points() if one.bench != "interference/blocking"]
+    run = run_of(tmp_path, points)
+    by_hand = '[overheads]\nblocking = "1000 instructions"\njitter = "0"\n'
+    text = SET.replace("[[task]]", by_hand + "[[task]]", 1)
+    found = budget_of(task_set(text), [run]).overheads
+    assert (found["blocking"].ticks, found["blocking"].source) == (1000, "by hand")
+    assert found["jitter"].ticks == 0
+
+
+def test_execution_times_come_from_the_records_of_a_run(overheads: Run, tmp_path: Path) -> None:
+    other = run_of(
+        tmp_path / "more", [Point("itc/queue", {"all": counts(800, 856)}, {"size_bytes": 60})]
+    )
+    text = SET.replace(
+        'execution = "1000000 instructions"',
+        'execution = "100 instructions"\n'
+        'measured = { bench = "itc/queue size_bytes=60", times = 3 }',
+    )
+    assert budget_of(task_set(text), [overheads, other]).tasks[0].execution == 100 + 3 * 856
+    error = refused(text, overheads)
+    assert "no run here has samples of itc/queue size_bytes=60" in error.message
+    assert error.remedy.startswith("kadenz run itc/queue --target freertos/stm32f4@emulated")
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "remedy"),
+    [
+        (
+            SET.replace("1000000 instructions", "9 kernel ticks"),
+            "ask for 230.0 % of one",
+            "Lengthen",
+        ),
+        (SET.replace("1000000 instructions", "900 us"), "class instruction", "1e+06 instructions"),
+        (SET.replace("4 ms", "4500 us"), "4.5 ticks of this kernel", '"4 kernel ticks"'),
+    ],
+)
+def test_what_cannot_be_held_against_a_run_is_refused(
+    text: str, said: str, remedy: str, overheads: Run
+) -> None:
+    error = refused(text, overheads)
+    assert said in error.message
+    assert remedy in error.remedy
+    assert error.exit_code == 2
+
+
+@pytest.mark.parametrize("bench", sorted({one.bench for one in overhead_points()}))
+def test_a_missing_measurement_names_its_command(bench: str, tmp_path: Path) -> None:
+    run = run_of(tmp_path, [one for one in overhead_points() if one.bench != bench])
+    error = refused(SET, run)
+    assert f"no record of {bench}" in error.message
+    assert error.remedy.startswith("kadenz run interference --target freertos/stm32f4@emulated")
+
+
+def test_overheads_of_fewer_tasks_do_not_bound_a_larger_set(tmp_path: Path) -> None:
+    error = refused(SET, run_of(tmp_path, overhead_points(tasks=1)))
+    assert "no record of interference/job with tasks=2 or more" in error.message
+    assert error.remedy.endswith("--set tasks=2")
+
+
+def test_a_sweep_that_never_met_a_tick_is_refused(tmp_path: Path) -> None:
+    points = overhead_points()
+    sleep = next(one for one in points if one.bench == "interference/sleep")
+    sleep.lanes = {"all": counts(281, 286), "all:ticks": counts(0, 0)}
+    assert "never met a tick" in refused(SET, run_of(tmp_path, points)).message
+
+
+def test_runs_of_two_targets_are_refused(overheads: Run, tmp_path: Path) -> None:
+    other = run_of(tmp_path / "linux", [Point("itc/pipe", {"all": counts(1)})], LINUX)
+    assert "posix/linux@host" in refused(SET, overheads, other).message
+    assert "no run to take" in refused(SET).message
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("period", "rate"), "unknown key `task[0].rate`"),
+        (('"4 ms"', '"4"'), "`4` is not a quantity"),
+        (('name = "slow"', 'name = "fast"'), "two tasks are named `fast`"),
+        (('name = "two"', 'name = "two"\npriorities = "given"'), "set `priority`"),
+        (('name = "slow"', 'name = "slow"\npriority = 3'), "counts with"),
+        (('execution = "1000000 instructions"', ""), "no execution time"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_place(change: tuple[str, str], said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        task_set(SET.replace(*change, 1))
+    assert said in caught.value.message
+    assert "set.toml" in caught.value.message
+
+
+def test_priorities_order_the_tasks(overheads: Run) -> None:
+    short = SET.replace('deadline = "9 ms"', 'deadline = "3 ms"')
+
+    def names(head: str, text: str = short) -> list[str]:
+        found = budget_of(
+            task_set(text.replace('name = "two"', f'name = "two"\n{head}')), [overheads]
+        )
+        return [task.name for task in found.tasks]
+
+    assert names("") == names('priorities = "deadline-monotonic"') == ["slow", "fast"]
+    assert names('priorities = "rate-monotonic"') == ["fast", "slow"]
+    given = short.replace('name = "slow"', 'name = "slow"\npriority = 7')
+    given = given.replace('name = "fast"', 'name = "fast"\npriority = 8')
+    assert names('priorities = "given"', given) == ["fast", "slow"]
+
+
+# ---- observed ------------------------------------------------------------------------------------
+def observed(found: Budget, folder: Path, responses: Sequence[tuple[int, int, int]]) -> Run:
+    """A run of the workload with (response, task, job)."""
+    params, _ = workload_points(found)
+    spans, tasks, jobs = (counts(*column) for column in zip(*responses, strict=True))
+    lanes = {"all": spans, "all:task": tasks, "all:job": jobs}
+    return run_of(folder, [Point("workload/taskset", lanes, params)])
+
+
+def test_observed_responses_stand_beside_their_bounds(overheads: Run, tmp_path: Path) -> None:
+    found = budget_of(task_set(), [overheads])
+    params, samples = workload_points(found)
+    assert (params["period1_ticks"], params["work2"]) == (4, 500_000)
+    assert samples == 5 + 2  # 20 ticks
+    run = observed(found, tmp_path / "run", [(1_000_400, 1, 0), (1_000_100, 1, 1), (900, 2, 0)])
+    fast, slow = budget_of(task_set(), [overheads, run]).tasks
+    assert fast.observed is not None
+    assert slow.observed is not None
+    assert (fast.observed.most, fast.observed.jobs, fast.observed.job) == (1_000_400, 2, 0)
+    assert (slow.observed.most, slow.observed.jobs) == (900, 1)
+    assert not fast.exceeds
+
+
+def test_a_job_above_its_bound_is_found(overheads: Run, tmp_path: Path) -> None:
+    found = budget_of(task_set(), [overheads])
+    bound = int(found.tasks[0].bound)
+    run = observed(found, tmp_path / "run", [(bound, 1, 0), (bound + 1, 1, 7)])
+    fast, slow = budget_of(task_set(), [overheads, run]).tasks
+    assert fast.exceeds
+    assert fast.observed is not None
+    assert fast.observed.job == 7
+    assert slow.observed is None
+
+
+def test_the_workload_of_another_set_is_not_taken(overheads: Run, tmp_path: Path) -> None:
+    found = budget_of(task_set(), [overheads])
+    run = observed(found, tmp_path / "run", [(1, 1, 0)])
+    other = task_set(SET.replace("1000000 instructions", "1000001 instructions"))
+    assert [task.observed for task in budget_of(other, [overheads, run]).tasks] == [None, None]
+
+
+# ---- sensitivity ---------------------------------------------------------------------------------
+def test_each_limit_is_the_last_value_that_meets_every_deadline(overheads: Run) -> None:
+    found = budget_of(task_set(), [overheads])
+    changes = {one.what: one for one in changes_of(found)}
+    for place, task in enumerate(found.tasks):
+        limit = changes[f"execution of {task.name}"].limit
+        assert limit is not None
+        for execution, met in ((limit, True), (limit + 0.01, False)):
+            model = [*found.model]
+            model[place] = type(model[place])(
+                execution, task.period, task.deadline, task.urgency, 0.0
+            )
+            assert schedulable(model, found.kernel) == met
+    # The slow task meets two jobs of the fast one from a period of 1.5 ticks and more on.
+    assert changes["period of fast"].limit == 2 * TICK
+    first = breaks_first(found, list(changes.values()))
+    assert first is changes["period of fast"]
+    assert first.share == -0.5
+
+
+def test_an_unschedulable_set_says_what_would_help(overheads: Run) -> None:
+    text = SET.replace('deadline = "9 ms"', 'deadline = "1 ms"').replace('"4 ms"', '"2 ms"')
+    found = budget_of(task_set(text), [overheads])
+    assert [task.margin >= 0 for task in found.tasks] == [True, True]
+    tight = text.replace('execution = "0.5 kernel ticks"', 'execution = "0.9999 kernel ticks"')
+    found = budget_of(task_set(tight), [overheads])
+    assert not found.schedulable
+    changes = {one.what: one for one in changes_of(found)}
+    assert breaks_first(found, list(changes.values())) is None
+    slow = changes["execution of slow"]
+    assert slow.limit is not None
+    assert slow.limit < 999_900
+    assert changes["period of slow"].limit is None  # no period makes its own work shorter
+
+
+# ---- resources -----------------------------------------------------------------------------------
+def test_blocking_by_resources() -> None:
+    """Three tasks; the two less urgent ones hold a for 5 and 7, the last holds b for 4."""
+    uses = [
+        Use("high", 3, "a", 1),
+        Use("high", 3, "b", 1),
+        Use("middle", 2, "a", 5),
+        Use("low", 1, "a", 7),
+        Use("low", 1, "b", 4),
+    ]
+    assert blocking_times(uses, 3, "ceiling", 100) == 7
+    assert blocking_times(uses, 3, "inherit", 10) == min(7 + 4 + 20, 5 + 7 + 20)
+    assert blocking_times(uses, 2, "ceiling", 100) == 7  # low holds b at the rank of high
+    assert blocking_times(uses, 1, "inherit", 10) == 0
+    own = [Use("middle", 2, "c", 9), Use("low", 1, "d", 9)]
+    assert blocking_times(own, 3, "inherit", 10) == 0  # nobody above uses them
