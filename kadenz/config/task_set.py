@@ -25,7 +25,7 @@ class Section(FileModel, kw_only=True, frozen=True):
     length: Text  # "20 us": the longest time, without preemption
 
     def __post_init__(self) -> None:
-        """Raises ValueError for what is no quantity."""
+        """Raises ValueError for a text without number and unit."""
         _check(self.length, "length")
 
 
@@ -48,7 +48,7 @@ class TaskEntry(FileModel, kw_only=True, frozen=True):
     section: tuple[Section, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raises ValueError for what is no quantity, and for a task without work."""
+        """Raises ValueError for a text without number and unit, and for a task without work."""
         _check(self.period, "period")
         for key, text in (("deadline", self.deadline), ("execution", self.execution)):
             if text:
@@ -68,7 +68,7 @@ class OverheadsEntry(FileModel, kw_only=True, frozen=True):
     jitter: str = ""
 
     def __post_init__(self) -> None:
-        """Raises ValueError for what is no quantity."""
+        """Raises ValueError for a text without number and unit."""
         for key, text in self.given.items():
             _check(text, key, zero=True)
 

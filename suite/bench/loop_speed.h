@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Time of so many turns of kdz_arch_loop on an undisturbed processor, in ticks of the clock: the
+/* Time of `turns` turns of kdz_arch_loop on an undisturbed processor, in ticks of the clock: the
  * least of several tries. 0: the clock stands still. */
 uint64_t kdz_loop_time(uint32_t turns);
 

@@ -92,7 +92,7 @@ static void run(void *number)
 }
 
 /* ---- set-up ---------------------------------------------------------------------------------- */
-/* Time of a job with so many turns, in ticks of the clock: the least of several tries. */
+/* Time of a job with `turns` turns, in ticks of the clock: the least of several tries. */
 static uint64_t job_time(uint32_t turns)
 {
     uint64_t best = UINT64_MAX;
@@ -138,7 +138,7 @@ static kdz_status set_turns(struct kdz_point *point)
     return KDZ_OK;
 }
 
-/* Whether a stamp tells all moments of a window apart that has so many jobs. */
+/* Whether a stamp tells all moments of a window with `samples` jobs apart. */
 static bool window_fits(uint32_t samples)
 {
     uint32_t ticks = 1;

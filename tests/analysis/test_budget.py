@@ -227,7 +227,7 @@ def observed(found: Budget, folder: Path, responses: Sequence[tuple[int, int, in
     return run_of(folder, [Point("workload/taskset", lanes, params)])
 
 
-def test_observed_responses_stand_beside_their_bounds(overheads: Run, tmp_path: Path) -> None:
+def test_observed_responses_are_shown_next_to_their_bounds(overheads: Run, tmp_path: Path) -> None:
     found = budget_of(task_set(), [overheads])
     params, samples = workload_points(found)
     assert (params["period1_ticks"], params["work2"]) == (4, 500_000)

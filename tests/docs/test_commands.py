@@ -76,6 +76,8 @@ def reader(folder: Path, page: str) -> dict[str, str]:
         (folder / "mine_give.c").write_text(text.split("```c\n")[1].split("```")[0])
     if "capture.vcd" in text:
         (folder / "capture.vcd").write_text(CAPTURE)
+    if "task-set.toml" in text:
+        shutil.copy(ROOT / "docs" / "how-to" / "task-set.toml", folder)
     if "build/app.elf" in text:  # an image that the reader's build made
         (folder / "build").mkdir()
         image = build_image(TargetName("freertos", "stm32f4", "emulated"), "counter")
