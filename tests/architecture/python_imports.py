@@ -11,8 +11,8 @@ from pathlib import Path
 # Measuring: cli -> lab -> {images, targets, store, load, tuning, host} -> {wire, config} -> errors.
 # Reading:   cli -> report -> archive -> analysis -> {store, stats}.
 # Both share the manifest, config.manifest, which describes a run folder, config.params: parameters
-# of a point, and config.quantity: how a person writes a deadline or a limit. No arrow goes
-# sideways: what two neighbours need lies below them (tools: where compilers and emulators are; elf:
+# of a point, config.quantity: how a person writes a deadline or a limit, and config.task_set: tasks
+# with deadlines, which are measured and analysed. No arrow goes sideways: what two neighbours need lies below them (tools: where compilers and emulators are; elf:
 # the symbols of an image; machine_files: /proc and /sys below a root).
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
@@ -49,6 +49,7 @@ ARROWS: dict[str, set[str]] = {
         "config.profile",
         "config.quantity",
         "config.params",
+        "config.task_set",
         "config.inventory",
         "errors",
     },
