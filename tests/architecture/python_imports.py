@@ -12,8 +12,9 @@ from pathlib import Path
 # Reading:   cli -> report -> archive -> analysis -> {store, stats}.
 # Both share the manifest, config.manifest, which describes a run folder, config.params: parameters
 # of a point, config.quantity: how a person writes a deadline or a limit, and config.task_set: tasks
-# with deadlines, which are measured and analysed. No arrow goes sideways: what two neighbours need lies below them (tools: where compilers and emulators are; elf:
-# the symbols of an image; machine_files: /proc and /sys below a root).
+# with deadlines, which are measured and analysed. No arrow goes sideways: what two neighbours need
+# lies below them (tools: where compilers and emulators are; elf: the symbols of an image;
+# machine_files: /proc and /sys below a root).
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "tools": {"errors"},
