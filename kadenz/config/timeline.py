@@ -36,7 +36,12 @@ class Timeline(msgspec.Struct):
     record: int
     bench: str
     target: str
-    unit: str  # "instruction": begin and end count those executed since reset
+    unit: str  # "instruction": begin and end count those executed since reset. "ns": of a clock
     begin: int
     end: int
     tracks: list[Track]
+
+    @property
+    def units(self) -> str:
+        """The unit behind a number: "instructions", "ns"."""
+        return "instructions" if self.unit == "instruction" else self.unit

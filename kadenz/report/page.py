@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from kadenz.analysis.published import PublishedFigure
@@ -17,6 +17,7 @@ from kadenz.config.manifest import ClockClass
 from kadenz.report import (
     digits,
     events,
+    executed,
     figures,
     footprint,
     how_true,
@@ -144,6 +145,7 @@ class Section:
     jitter_tables: tuple[Table, ...] = ()
     tails: tuple[Plot, ...] = ()
     tail_table: Table | None = None
+    pictures: executed.Executed = field(default_factory=executed.Executed)
 
     @property
     def plots(self) -> tuple[Plot, ...]:
@@ -156,6 +158,7 @@ class Section:
             + self.series
             + self.jitter
             + self.tails
+            + self.pictures.plots
         )
 
 
@@ -389,6 +392,7 @@ def _families(
     detail: Detail,
     top: Sequence[SharedPoint],
 ) -> list[Family]:
+    paths = executed.by_benchmark(runs) if detail == "full" else {}
     benches = list(dict.fromkeys(record.bench for _, run in runs for record in run.records))
     known = dict(_FAMILIES)
     names = [name for name, _ in _FAMILIES]
@@ -402,7 +406,13 @@ def _families(
                     anchor=labels.slug(name),
                     title=known.get(name, name),
                     overview=tuple(_overview(name, own, runs)),
-                    sections=tuple(_section(bench, runs, published, detail, top) for bench in own),
+                    sections=tuple(
+                        replace(
+                            _section(bench, runs, published, detail, top),
+                            pictures=paths.get(bench, executed.Executed()),
+                        )
+                        for bench in own
+                    ),
                     summary=suites.TABLES[name](runs) if name in suites.TABLES else None,
                 )
             )

@@ -18,24 +18,15 @@ from kadenz.analysis.profiles import (
     function_at,
     view,
 )
-from kadenz.config.profile import INTERRUPT, LaneProfile, Profile, ViewEntry, ViewName
+from kadenz.config.profile import LaneProfile, Profile, ViewEntry, ViewName
+from kadenz.report.flames import file_stem, graph, stacks, title_of
 from kadenz.report.render import render_template, write_text
-from kadenz.report.svg.flame import Stack, flame
-from kadenz.report.svg.panel import Plot, standalone
+from kadenz.report.svg.panel import standalone
 from kadenz.report.table import Cell, Table, whole, words
 
 COLUMNS: tuple[ViewName, ...] = ("typical", "slowest", "coldest")
 _MASKED_SHOWN = 5
 _CALLERS_SHOWN = 3
-
-
-def title_of(profile: Profile, lane: LaneProfile) -> str:
-    """ "itc/queue on freertos/stm32f4@emulated"."""
-    return f"{profile.bench}{_lane(lane)} on {profile.target}"
-
-
-def _lane(lane: LaneProfile) -> str:
-    return "" if lane.lane == "all" else f", {lane.lane}"
 
 
 def tables(profile: Profile, lane: LaneProfile) -> list[Table]:
@@ -122,34 +113,6 @@ def remarks(profile: Profile, lane: LaneProfile) -> list[str]:
             f"{typical.instructions:,}: {what}"
         )
     return found
-
-
-def stacks(profile: Profile, shown: ViewEntry) -> list[Stack]:
-    """The call paths of a view; those of interrupts begin with their name."""
-    found = []
-    for one in shown.stacks:
-        names = tuple(profile.functions[number].name for number in one.path)
-        part = INTERRUPT if one.interrupt else profile.functions[one.path[-1]].part
-        found.append(Stack((INTERRUPT, *names) if one.interrupt else names, part, one.instructions))
-    return found
-
-
-def graph(profile: Profile, lane: LaneProfile, name: ViewName) -> Plot:
-    """The flame graph of a view."""
-    shown = view(lane, name)
-    which = f"sample {shown.sample}" if shown.sample >= 0 else f"{shown.samples:,} samples"
-    return flame(
-        stacks(profile, shown),
-        title_of(profile, lane),
-        f"{name}: {which}, {shown.instructions:,} {profile.unit}s",
-        f"{file_stem(profile, lane)}-{name}",
-    )
-
-
-def file_stem(profile: Profile, lane: LaneProfile) -> str:
-    """The beginning of a lane's file names."""
-    plain = profile.bench.replace("/", "-")
-    return f"{profile.record:05d}-{plain}" + ("" if lane.lane == "all" else f"-{lane.lane}")
 
 
 def folded(profile: Profile, shown: ViewEntry) -> str:

@@ -15,13 +15,11 @@ from kadenz import __version__
 from kadenz.config.timeline import Timeline
 from kadenz.report.render import write_text
 from kadenz.report.svg.panel import standalone
-from kadenz.report.svg.timeline import label, timeline_picture
+from kadenz.report.svg.timeline import label, timeline_picture, window_of
 from kadenz.report.table import Table, whole, words
 from kadenz.store.layout import TIMELINE_SUFFIX, timeline_file
 
 SAMPLE = "sample"  # the wire that is high from BEGIN to END
-_SHOWN = 2  # samples in the picture
-_MARGIN = 0.06  # of the window, on both sides
 
 
 def write_files(timelines: Sequence[Timeline], folder: Path) -> list[Path]:
@@ -53,17 +51,6 @@ def shares(timeline: Timeline) -> Table:
     title = f"{timeline.bench} on {timeline.target}"
     columns = ("who", "kind", "times", "instructions", "share")
     return Table("timeline", title, columns, tuple(rows), frozenset({2, 3, 4}))
-
-
-def window_of(timeline: Timeline) -> tuple[int, int]:
-    """Two samples behind the first, which is cold, with a margin; all of a record without them."""
-    samples = next((one.slices for one in timeline.tracks if one.kind == "sample"), [])
-    shown = (samples[1:] or samples)[:_SHOWN]
-    if not shown:
-        return timeline.begin, timeline.end
-    margin = max(1, int((shown[-1].end - shown[0].begin) * _MARGIN))
-    begin = max(timeline.begin, shown[0].begin - margin)
-    return begin, min(timeline.end, shown[-1].end + margin)
 
 
 def chrome(timeline: Timeline) -> str:

@@ -82,6 +82,17 @@ def test_files_for_other_programs_have_the_same_sum(pinned: Path) -> None:
     assert "xQueueGenericSend" in page
 
 
+def test_the_report_has_the_flame_graph_of_the_typical_sample(pinned: Path, tmp_path: Path) -> None:
+    figures = tmp_path / "figures"
+    words = ["--output", str(tmp_path / "report.html"), "--figures", str(figures)]
+    answer = kadenz("report", str(pinned), *words)
+    assert answer.returncode == 0, answer.stderr
+    page = (tmp_path / "report.html").read_text()
+    assert "Where the instructions go" in page and "Who ran when" not in page
+    assert page.count("xQueueReceive (kernel): ") >= 2  # drawn for a desktop and for a phone
+    assert len(list(figures.glob("*-itc-queue-typical.svg"))) == 1
+
+
 def test_the_disassembly_has_source_lines_and_counts(pinned: Path) -> None:
     lines = (pinned / "profiles" / "00010-itc-queue.disassembly.txt").read_text().splitlines()
     at = next(n for n, line in enumerate(lines) if line.startswith("xQueueReceive (kernel"))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from itertools import pairwise
@@ -131,3 +132,17 @@ def test_the_vcd_imported_again_has_the_samples_of_the_run(run: Run, tmp_path: P
     again = read_run(folder)
     assert again.samples(again.record(10), 0).tolist() == run.samples(run.record(10), 0).tolist()
     assert again.manifest.clock.unit == "instruction"
+
+
+def test_the_report_has_the_strip_for_desktop_and_phone(run: Run, tmp_path: Path) -> None:
+    answer = kadenz("report", str(run.path), "--output", str(tmp_path / "report.html"))
+    assert answer.returncode == 0, answer.stderr
+    page = (tmp_path / "report.html").read_text()
+    assert "Who ran when" in page and "Where the instructions go" not in page
+    drawn = page[page.index("Who ran when") :]
+    for kind, width in (("wide", 1020), ("narrow", 340)):
+        svg = drawn[drawn.index(f'<div class="{kind}">') :].split("</svg>")[0]
+        assert f'viewBox="0 0 {width} ' in svg
+        bars = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', svg)
+        assert len(bars) > 20
+        assert all(float(x) + float(wide) <= width for x, wide in bars)

@@ -17,6 +17,8 @@ from kadenz.report.svg.style import series
 WIDTH = 1020.0
 ROW = 17.0
 _LETTER = 6.2  # pixels of a letter of 11 px
+_EDGE = 10.0  # left and right of the bars
+_LEGEND = 15.0  # a row
 _LEAST = 0.3  # pixels of a bar that is drawn
 
 
@@ -38,26 +40,55 @@ class _Bar:
     above: dict[str, _Bar] = field(default_factory=dict)
 
 
-def flame(stacks: Sequence[Stack], heading: str, subheading: str, name: str) -> Plot:
+def flame(
+    stacks: Sequence[Stack], heading: str, subheading: str, name: str, width: float = WIDTH
+) -> Plot:
     """Draws the stacks; the tooltip of each bar has its figures, a legend the parts."""
     root = _tree(stacks)
     parts = list(dict.fromkeys(sorted({stack.part for stack in stacks})))
     rows = _depth(root)
+    legend = _legend(stacks, parts, width)
     panel = Panel(
-        heading, subheading, height=80.0 + ROW * rows, left=10.0, width=WIDTH, right=WIDTH - 10
+        heading,
+        subheading,
+        height=65.0 + ROW * rows + _LEGEND * (1 + legend[-1].row),
+        left=_EDGE,
+        width=width,
+        right=width - _EDGE,
     )
     scale = (panel.right - panel.left) / max(root.total, 1)
-    _draw(panel, root, (panel.left, panel.top + ROW * rows), scale, parts)
-    x = panel.left
-    for number, part in enumerate(parts):
-        words = f"{part} {sum(s.instructions for s in stacks if s.part == part):,}"
-        y = panel.top + ROW * rows + 12
-        box = el("rect", x=x, y=y, width=10.0, height=10.0, class_=_style(number))
-        panel.add(box + text(x + 14, y + 9, words))
-        x += 34 + _LETTER * len(words)
+    bottom = panel.top + ROW * rows
+    _draw(panel, root, (panel.left, bottom), scale, parts)
+    for number, key in enumerate(legend):
+        y = bottom + 12 + _LEGEND * key.row
+        box = el("rect", x=key.x, y=y, width=10.0, height=10.0, class_=_style(number))
+        panel.add(box + text(key.x + 14, y + 9, key.words))
     return panel.finish(
         name, f"{heading}: {root.total:,} instructions in {len(stacks)} call paths."
     )
+
+
+@dataclass(frozen=True)
+class _Key:
+    """A part in the legend."""
+
+    words: str
+    x: float
+    row: int
+
+
+def _legend(stacks: Sequence[Stack], parts: Sequence[str], width: float) -> list[_Key]:
+    """The parts with their instructions, in as many rows as they need."""
+    found: list[_Key] = []
+    x, row = _EDGE, 0
+    for part in parts:
+        words = f"{part} {sum(s.instructions for s in stacks if s.part == part):,}"
+        wide = 34 + _LETTER * len(words)
+        if found and x + wide > width:
+            x, row = _EDGE, row + 1
+        found.append(_Key(words, x, row))
+        x += wide
+    return found or [_Key("nothing executed", _EDGE, 0)]
 
 
 def _tree(stacks: Sequence[Stack]) -> _Bar:

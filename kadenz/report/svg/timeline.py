@@ -12,15 +12,21 @@ from kadenz.report.svg.panel import Panel, Plot
 from kadenz.report.svg.style import series
 
 WIDTH = 1020.0
-LEFT = 170.0
+_LEFT = 170.0
+_LEFT_NARROW = 100.0  # on a phone
 ROW = 24.0
+_LABELS = 0.88  # of the space left of the rows
 _LETTER = 6.2  # pixels of a letter of 11 px
 _LEAST = 0.6  # pixels of a bar
 _NUMBER = {"sample": 0, "thread": 1, "call": 2, "exception": 3}  # colours
+_SHOWN = 2  # samples in the picture
+_MARGIN = 0.06  # of the window, on both sides
 _STEPS = (1, 2, 5)
 
 
-def timeline_picture(timeline: Timeline, window: tuple[int, int], name: str) -> Plot:
+def timeline_picture(
+    timeline: Timeline, window: tuple[int, int], name: str, width: float = WIDTH
+) -> Plot:
     """Draws what happens in a window of the timeline; the tooltip of each bar has its figures."""
     begin, end = window
     rows = [(track, _inside(track, window)) for track in timeline.tracks]
@@ -28,25 +34,40 @@ def timeline_picture(timeline: Timeline, window: tuple[int, int], name: str) -> 
     heading = f"{timeline.bench} on {timeline.target}"
     panel = Panel(
         heading,
-        f"instructions since the begin of the first sample shown; {end - begin:,} in all",
-        height=100.0 + ROW * len(rows),
-        left=LEFT,
-        width=WIDTH,
-        right=WIDTH - 10,
+        f"{timeline.units} since the first BEGIN shown; {end - begin:,} in all",
+        height=76.0 + ROW * len(rows),
+        left=_LEFT if width >= WIDTH else _LEFT_NARROW,
+        width=width,
+        right=width - 10,
     )
     zero = next((one.begin for one in rows[0][1] if one.begin >= begin), begin) if rows else begin
     scale = (panel.right - panel.left) / max(end - begin, 1)
     bottom = panel.top + ROW * len(rows)
-    for at in _ticks(begin - zero, end - zero):
+    for at in _ticks(begin - zero, end - zero, 10 if width >= WIDTH else 4):
         x = panel.left + (at + zero - begin) * scale
         panel.add(el("line", x1=x, x2=x, y1=panel.top, y2=bottom + 4, class_="grid"))
-        panel.add(text(x, bottom + 18, f"{at:,}", anchor="middle"))
+        words = f"{at:,}"
+        if x + _LETTER * len(words) / 2 < width:
+            panel.add(text(x, bottom + 18, words, anchor="middle"))
     for number, (track, slices) in enumerate(rows):
         y = panel.top + ROW * number
-        panel.add(text(panel.left - 8, y + 15, label(track), anchor="end"))
+        words = _fitting(label(track), _LABELS * panel.left)
+        panel.add(text(panel.left - 8, y + 15, words, anchor="end"))
         for one in slices:
-            panel.add(_bar(panel, track, one, y, window, scale))
-    return panel.finish(name, f"{heading}: {len(rows)} rows over {end - begin:,} instructions.")
+            figures = f"{one.name}: {one.end - one.begin:,} {timeline.units}"
+            panel.add(el("g", _bar(panel, track, one, y, window, scale), title(figures)))
+    return panel.finish(name, f"{heading}: {len(rows)} rows over {end - begin:,} {timeline.units}.")
+
+
+def window_of(timeline: Timeline) -> tuple[int, int]:
+    """Two samples behind the first, which is cold, with a margin; all of a record without them."""
+    samples = next((one.slices for one in timeline.tracks if one.kind == "sample"), [])
+    shown = (samples[1:] or samples)[:_SHOWN]
+    if not shown:
+        return timeline.begin, timeline.end
+    margin = max(1, int((shown[-1].end - shown[0].begin) * _MARGIN))
+    begin = max(timeline.begin, shown[0].begin - margin)
+    return begin, min(timeline.end, shown[-1].end + margin)
 
 
 def label(track: Track) -> str:
@@ -70,22 +91,29 @@ def _bar(
         height=ROW - 5,
         class_=f"d{series(_NUMBER[track.kind])}",
     )
-    letters = int((width - 6) / _LETTER)
-    if letters >= 3:
-        short = one.name if len(one.name) <= letters else one.name[: letters - 1] + "…"
+    if short := _fitting(one.name, width - 6):
         drawn += el("text", escape(short), x=x + 3, y=y + 15, style="fill:var(--paper)")
-    return el("g", drawn, title(f"{one.name}: {one.end - one.begin:,} instructions"))
+    return drawn
+
+
+def _fitting(words: str, pixels: float) -> str:
+    """As much of the words as fits; "" for less than three letters."""
+    letters = int(pixels / _LETTER)
+    if letters < 3:
+        return ""
+    return words if len(words) <= letters else words[: letters - 1] + "…"
 
 
 def _inside(track: Track, window: tuple[int, int]) -> list[Slice]:
     return [one for one in track.slices if one.begin < window[1] and one.end > window[0]]
 
 
-def _ticks(begin: int, end: int) -> Sequence[int]:
+def _ticks(begin: int, end: int, most: int) -> Sequence[int]:
+    """At round numbers."""
     step = next(
         step * 10**power
         for power in range(20)
         for step in _STEPS
-        if step * 10**power * 10 >= end - begin
+        if step * 10**power * most >= end - begin
     )
     return range(-(-begin // step) * step, end + 1, step)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of what a target executed: flame graphs of profiles, strips of timelines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from kadenz.analysis.results import RunResult
+from kadenz.report import labels
+from kadenz.report.flames import graph
+from kadenz.report.svg.panel import WIDTH as NARROW
+from kadenz.report.svg.panel import Plot
+from kadenz.report.svg.timeline import WIDTH as WIDE
+from kadenz.report.svg.timeline import timeline_picture, window_of
+from kadenz.report.tables import Named
+from kadenz.store import read_run
+from kadenz.store.layout import PROFILES, TIMELINES
+from kadenz.store.profiles import read_profiles
+from kadenz.store.timelines import read_timelines
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One drawing for a desktop and one for a phone."""
+
+    wide: Plot
+    narrow: Plot
+
+
+@dataclass(frozen=True)
+class Executed:
+    """What the runs executed in one benchmark, as far as they have profiles and timelines."""
+
+    flames: tuple[Picture, ...] = ()
+    strips: tuple[Picture, ...] = ()
+
+    @property
+    def plots(self) -> tuple[Plot, ...]:
+        """For export."""
+        return tuple(one.wide for one in self.flames + self.strips)
+
+
+def by_benchmark(runs: Named) -> dict[str, Executed]:
+    """The pictures of each benchmark: of each run the first point that was profiled or traced."""
+    flames: dict[str, list[Picture]] = {}
+    strips: dict[str, list[Picture]] = {}
+    for label, run in runs:
+        for bench, wide, narrow in _flames(run):
+            flames.setdefault(bench, []).append(_named(label, wide, narrow))
+        for bench, wide, narrow in _strips(run):
+            strips.setdefault(bench, []).append(_named(label, wide, narrow))
+    return {
+        bench: Executed(tuple(flames.get(bench, ())), tuple(strips.get(bench, ())))
+        for bench in flames | strips
+    }
+
+
+def _flames(run: RunResult) -> Iterator[tuple[str, Plot, Plot]]:
+    if not (run.path / PROFILES).is_dir():
+        return
+    seen: set[str] = set()
+    for profile in read_profiles(read_run(run.path)):
+        if profile.bench not in seen:
+            seen.add(profile.bench)
+            for lane in profile.lanes:
+                wide, narrow = (graph(profile, lane, "typical", width) for width in (WIDE, NARROW))
+                yield profile.bench, wide, narrow
+
+
+def _strips(run: RunResult) -> Iterator[tuple[str, Plot, Plot]]:
+    if not (run.path / TIMELINES).is_dir():
+        return
+    seen: set[str] = set()
+    for timeline in read_timelines(read_run(run.path)):
+        if timeline.bench not in seen:
+            seen.add(timeline.bench)
+            name, window = f"timeline-{timeline.record:05d}", window_of(timeline)
+            wide, narrow = (
+                timeline_picture(timeline, window, name, width) for width in (WIDE, NARROW)
+            )
+            yield timeline.bench, wide, narrow
+
+
+def _named(label: str, wide: Plot, narrow: Plot) -> Picture:
+    """File names with the run's label, which differs from run to run."""
+    return Picture(replace(wide, name=f"{labels.slug(label)}-{wide.name}"), narrow)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flame graphs of profiles."""
+
+from __future__ import annotations
+
+from kadenz.analysis.profiles import view
+from kadenz.config.profile import INTERRUPT, LaneProfile, Profile, ViewEntry, ViewName
+from kadenz.report.svg.flame import WIDTH, Stack, flame
+from kadenz.report.svg.panel import Plot
+
+
+def title_of(profile: Profile, lane: LaneProfile) -> str:
+    """ "itc/queue on freertos/stm32f4@emulated"."""
+    return f"{profile.bench}{_lane(lane)} on {profile.target}"
+
+
+def _lane(lane: LaneProfile) -> str:
+    return "" if lane.lane == "all" else f", {lane.lane}"
+
+
+def stacks(profile: Profile, shown: ViewEntry) -> list[Stack]:
+    """The call paths of a view; those of interrupts begin with their name."""
+    found = []
+    for one in shown.stacks:
+        names = tuple(profile.functions[number].name for number in one.path)
+        part = INTERRUPT if one.interrupt else profile.functions[one.path[-1]].part
+        found.append(Stack((INTERRUPT, *names) if one.interrupt else names, part, one.instructions))
+    return found
+
+
+def graph(profile: Profile, lane: LaneProfile, name: ViewName, width: float = WIDTH) -> Plot:
+    """The flame graph of a view; `width` in pixels."""
+    shown = view(lane, name)
+    which = f"sample {shown.sample}" if shown.sample >= 0 else f"{shown.samples:,} samples"
+    return flame(
+        stacks(profile, shown),
+        title_of(profile, lane),
+        f"{name}: {which}, {shown.instructions:,} {profile.unit}s",
+        f"{file_stem(profile, lane)}-{name}",
+        width,
+    )
+
+
+def file_stem(profile: Profile, lane: LaneProfile) -> str:
+    """The beginning of a lane's file names."""
+    plain = profile.bench.replace("/", "-")
+    return f"{profile.record:05d}-{plain}" + ("" if lane.lane == "all" else f"-{lane.lane}")
