@@ -25,6 +25,7 @@ PARTS = (
     "instruments",
     "kernels",
     "published",
+    "servers",
     "suite",
     "tunings",
     # What `kadenz setup` runs.

@@ -102,6 +102,12 @@ NEEDS: tuple[Need, ...] = (
     Need("qemu-system-riscv64", "runs riscv64 guests", _GUEST_REMEDY, (10,)),
     Need("qemu-system-riscv32", "emulates RISC-V boards", _QEMU_REMEDY, (10,)),
     Need("qemu-system-arm", "emulates Arm boards", _QEMU_REMEDY, (10,)),
+    Need(
+        "gdb-multiarch",
+        "loads, starts and reads boards",
+        _apt("gdb-multiarch"),
+        (13,),
+    ),
     Need("stress-ng", "loads this Linux during a measurement", _apt("stress-ng")),
 )
 

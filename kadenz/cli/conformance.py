@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kadenz.cli.board_options import board_options
 from kadenz.cli.names import complete_target
+from kadenz.cli.option_groups import GroupedCommand
 from kadenz.errors import EXIT_FAILED, EXIT_PASS
 
 if TYPE_CHECKING:
+    from kadenz.config.board_link import BoardLink
     from kadenz.lab.conformance import Conformance
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument(
     "targets", metavar="TARGET...", nargs=-1, required=True, shell_complete=complete_target
 )
@@ -36,7 +39,6 @@ if TYPE_CHECKING:
     help="ELF file of an image that your own build made, for targets BOARD@TIER. May be repeated, "
     "one test for each.",
 )
-@click.option("--port", default="", help="Serial port of a board, e.g. /dev/ttyUSB0.")
 @click.option(
     "--timeout",
     "timeout_s",
@@ -46,11 +48,12 @@ if TYPE_CHECKING:
     help="Seconds of silence after which a target counts as hung.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON array to standard output.")
+@board_options
 def conformance(
     targets: tuple[str, ...],
     kernel_sources: tuple[str, ...],
     images: tuple[Path, ...],
-    port: str,
+    link: BoardLink,
     timeout_s: float,
     as_json: bool,
 ) -> int:
@@ -82,7 +85,7 @@ def conformance(
         for file in given.of(name) or (None,)
     ]
     for name, tree, file in asked:
-        answers.append(ask(name, tree=tree, given=file, port=port, silence_s=timeout_s))
+        answers.append(ask(name, tree=tree, given=file, link=link, silence_s=timeout_s))
         if not as_json:
             _write(answers[-1])
     if as_json:

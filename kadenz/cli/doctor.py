@@ -92,6 +92,7 @@ def _write_json(
     import msgspec
 
     from kadenz import __version__
+    from kadenz.targets.board import found as board
 
     pictures = _zoom()
     answer = {
@@ -112,6 +113,11 @@ def _write_json(
             }
             for tool in found
         ],
+        "debug_servers": [
+            {"name": name, "version": tool.version, "problem": tool.problem}
+            for name, tool in board.servers().items()
+        ],
+        "probes": [str(probe) for probe in board.probes()],
         "pictures": {"name": pictures.need.name, "version": pictures.version}
         | {"problem": pictures.problem, "remedy": pictures.need.remedy if pictures.problem else ""},
         "targets": [
@@ -140,7 +146,21 @@ def _write_tables(
     _preflight(console, host.preflight)
     _clock(console, clock)
     _tools(console, [*found, _zoom()])
+    _debug_servers(console)
     show_targets(console, targets)
+
+
+def _debug_servers(console: Console) -> None:
+    from kadenz.targets.board import found as board
+
+    console.print("\n[bold]Debug servers[/] of boards")
+    table = _table()
+    for name, tool in board.servers().items():
+        state = tool.problem or tool.version or "present"
+        table.add_row(_mark(not tool.problem), name, state)
+    console.print(table)
+    listed = ", ".join(map(str, board.probes())) or "none"
+    _say(console, f"probes on USB: {escape(listed)}")
 
 
 def _machine(console: Console, host: Host) -> None:

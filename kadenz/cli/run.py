@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kadenz.cli.board_options import board_options
 from kadenz.cli.deadline import DEADLINE, planned_deadlines, stamp_deadlines
 from kadenz.cli.names import complete_target, complete_work
 from kadenz.cli.option_groups import WORDS, GroupedCommand, condition_options, option
@@ -76,7 +77,6 @@ _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
     "`compare`. Default: the lab's, else once.",
     metavar="N",
 )
-@option(_HOW, "--port", default="", help="Serial port of a board, e.g. /dev/ttyUSB0.")
 @option(
     _HOW,
     "--timeout",
@@ -128,6 +128,7 @@ _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
 @option(
     _RESULTS, "--json", "as_json", is_flag=True, help="Print one JSON object on standard output."
 )
+@board_options
 @condition_options
 def run(**options: Any) -> int:
     """Measure campaigns (by name or file) or single benchmarks.
@@ -211,7 +212,7 @@ def _requests(call: Call, output: Path) -> list[Request]:
         instrument=options["instrument"],
         extra_bench=options["extra_bench"],
         overrides=overrides_of(options["settings"]),
-        port=options["port"],
+        link=options["link"],
         timeout_s=options["timeout_s"],
         run_name=earlier or run_name(options["name"], output),
         call=call.entry,

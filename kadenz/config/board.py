@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from kadenz.config.board_link import Way
 from kadenz.config.model import FileModel
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -113,13 +114,17 @@ class RtlTier(FileModel, kw_only=True, frozen=True):
 
 
 class BoardTier(FileModel, kw_only=True, frozen=True):
-    """The image runs on silicon; frames come over a serial line."""
+    """The image runs on silicon, which a debug server reaches; frames come by one of the WAYS."""
 
     verified: bool  # true once the whole suite has run on the real board
     baud: Positive = 115200
     clock_unit: str = "cycle"
-    # Command that flashes the image; {elf} is replaced by its path. Empty: flash by hand.
-    flash: tuple[str, ...] = ()
+    server: str = ""  # file of servers/: the board's own probe. Empty: loaded by hand
+    results: Way = "uart"
+    # The chip's name in each server: `openocd = "target/stm32f4x.cfg"`.
+    chip: dict[str, str] = msgspec.field(default_factory=dict)
+    # Seconds without a byte after a start: then the board is reset and started once more.
+    answer_s: Annotated[float, msgspec.Meta(gt=0)] = 5.0
 
 
 class Tiers(FileModel, kw_only=True, frozen=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds kernels, boards, campaigns and tunings: kadenz's own, and those of the lab.
+"""Finds kernels, boards, campaigns, tunings and debug servers: kadenz's own, and those of the lab.
 
 A name found twice is refused when it is used. An invalid file concerns only what needs it.
 """
@@ -17,6 +17,7 @@ import msgspec
 from kadenz import __version__
 from kadenz.config.board import Board
 from kadenz.config.campaign import Campaign
+from kadenz.config.debug_server import DebugServer
 from kadenz.config.kernel import Kernel
 from kadenz.config.lab_file import find_lab
 from kadenz.config.toml import did_you_mean, read_toml
@@ -44,6 +45,7 @@ _KERNEL = _Kind("kernel", "kernels/*/kernel.toml")
 _BOARD = _Kind("board", "boards/*/board.toml")
 _CAMPAIGN = _Kind("campaign", "campaigns/*.toml")
 _TUNING = _Kind("tuning profile", "tunings/*.toml")
+_SERVER = _Kind("debug server", "servers/*.toml")
 
 
 # ---- places --------------------------------------------------------------------------------------
@@ -252,16 +254,32 @@ def _tuning(file: Path) -> Tuning:
     return tuning
 
 
+# ---- debug servers -------------------------------------------------------------------------------
+def debug_servers() -> dict[str, DebugServer]:
+    """Every valid debug server by its file's name."""
+    return _valid(_SERVER, debug_server)
+
+
+def debug_server(name: str) -> DebugServer:
+    """One debug server. UsageError with the nearest name if there is none."""
+    return read_toml(_file(_SERVER, name), DebugServer)
+
+
+def probe_names() -> set[str]:
+    """USB names "vid:pid" of the debug probes that any server knows."""
+    every = (one.interfaces for one in debug_servers().values())
+    return {name for names in every for name in names if name}
+
+
 # ---- finding -------------------------------------------------------------------------------------
 def problems() -> list[KadenzError]:
-    """An error for every invalid kernel, board, campaign and tuning profile, and every name found
-    twice.
-    """
+    """An error for every invalid part of all kinds, and every name found twice."""
     readers: list[tuple[_Kind, Callable[[str], object]]] = [
         (_KERNEL, kernel),
         (_BOARD, board),
         (_CAMPAIGN, lambda name: read_campaign(campaign_file(name))),
         (_TUNING, read_tuning),
+        (_SERVER, debug_server),
     ]
     errors: list[KadenzError] = []
     for kind, read in readers:

@@ -6,10 +6,11 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
+from kadenz.config.board_link import BoardLink, Way
 from kadenz.config.model import FileModel
 from kadenz.config.quantity import parse_quantity
 from kadenz.config.toml import read_toml
@@ -28,7 +29,12 @@ class LabTarget(FileModel, kw_only=True, frozen=True):
     tier: str
     kernel: str = ""  # that kadenz builds
     image: str = ""  # ELF file that another build made, with its kernel; relative to the lab
-    port: str = ""  # serial line of a board: "/dev/serial/by-id/…"
+    # How a board is reached, as in BoardLink. Empty: as its board.toml says.
+    port: str = ""  # serial line: "/dev/serial/by-id/…"
+    probe: str = ""  # "vid:pid:serial", or the serial number alone
+    server: str = ""  # file of servers/, "NAME@HOST:PORT" of one that runs, or "none"
+    server_command: tuple[str, ...] = ()  # instead of the server's own
+    results: Way | Literal[""] = ""
     source: str = ""  # source tree of the kernel, relative to the lab; empty: the pinned one
     deadline: str = ""  # "100us": of benchmarks for which the campaign names none
     # Values of the conditions' options, as on the command line: `load = "disk"`.
@@ -45,6 +51,11 @@ class LabTarget(FileModel, kw_only=True, frozen=True):
                 parse_quantity(self.deadline, "deadline")
             except UsageError as error:
                 raise ValueError(str(error)) from None
+
+    @property
+    def link(self) -> BoardLink:
+        """How its board is reached."""
+        return BoardLink(self.port, self.probe, self.server, self.server_command, self.results)
 
 
 class Defaults(FileModel, kw_only=True, frozen=True):

@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple
 
 from kadenz.config import inventory
+from kadenz.config.board_link import BoardLink
 from kadenz.config.lab_file import Lab, LabTarget, find_lab
 from kadenz.config.toml import did_you_mean
 from kadenz.errors import ConfigError, KadenzError, UsageError
@@ -97,6 +99,11 @@ def own_image(name: TargetName) -> Path | None:
     return lab.folder / image if lab is not None and image else None
 
 
+def own_link(name: TargetName) -> BoardLink:
+    """How the lab's file says that the target's board is reached; empty if it does not."""
+    return lab_target(name).link
+
+
 def problems() -> list[KadenzError]:
     """An error for every invalid [target] table of the lab."""
     lab = find_lab()
@@ -143,9 +150,10 @@ def _of_lab(lab: Lab, text: str) -> TargetName:
         name = parse_target(TargetName(table.kernel, table.board, table.tier).parts)
     except UsageError as error:
         raise ConfigError(f"{where}: {error.message}", remedy=error.remedy) from None
-    if table.port and table.tier != "board":
+    misplaced = [one.name for one in fields(table.link) if getattr(table.link, one.name)]
+    if misplaced and table.tier != "board":
         raise ConfigError(
-            f"{where}: `port` is for the tier board, this is {table.tier}",
+            f"{where}: `{misplaced[0]}` is for the tier board, this is {table.tier}",
             remedy='Remove it, or write tier = "board"',
         )
     if table.source and not (lab.folder / table.source).is_dir():

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from kadenz.errors import TargetFailed
 from kadenz.targets.base import KnowsItsEnd, RunsAhead, Target
 from kadenz.wire.decoder import Decoder
+from kadenz.wire.frame import ENCODED_MAX
 from kadenz.wire.messages import Fault
 from kadenz.wire.records import Assembler
 
@@ -22,6 +23,11 @@ _UNFRAMED_BYTES = 1000  # kept of a target that sends no frame
 _NOT_STARTED = (
     "The suite did not start. The start-up has to reach kdz_kernel_start, the kernel has to call "
     "kdz_suite_main, and the console has to be the board's"
+)
+
+_GARBLED = (
+    "Check the baud rate in [tier.board], that the line is this board's, and its power: a supply "
+    "that breaks down resets it again and again"
 )
 
 
@@ -91,9 +97,11 @@ class _Listener:
         self._heard_at = time.monotonic()
         self._stop_until: float | None = None  # set once the target was asked to stop
         self._unframed = b""  # before the first frame
+        self._noise = 0  # bytes since the last frame that are none
 
     def listen(self) -> _End:
         """Reads until the target is done, dead or silent, or the user stops the run."""
+        self._heard_at = time.monotonic()  # loading a board's flash is no silence
         while True:
             data = self._target.read(_POLL_S)
             if data is None:
@@ -112,10 +120,13 @@ class _Listener:
         return self._silent(_died(self._name, self._target, self._assembler))
 
     def _heard(self, data: bytes) -> _End | None:
-        self._heard_at = time.monotonic()
+        before, self._noise = self.decoder.frames, self._noise + len(data)
         self._feed(data)
-        # Storing data may wait for a busy disk: that is not silence of the target.
-        self._heard_at = time.monotonic()
+        if self.decoder.frames > before or self._within_a_frame():
+            # Storing data may wait for a busy disk: that is not silence of the target.
+            self._heard_at = time.monotonic()
+        if self.decoder.frames > before:
+            self._noise = 0
         if self._assembler.fault:
             self._hear_out()
             return _End(_fault(self._name, self._assembler, self._execution.symbol_at))
@@ -138,13 +149,22 @@ class _Listener:
         silent_s = now - self._heard_at
         bounded = isinstance(self._target, RunsAhead)
         if not bounded and silent_s > self._execution.silence_s():
-            return self._silent(_hung(self._name, self._target, self._assembler, silent_s))
+            hung = _hung(self._name, self._target, self._assembler, silent_s)
+            if not self._within_a_frame():
+                hung = _noisy(self._name, self._assembler, self._noise, silent_s)
+            return self._silent(hung)
         return None
+
+    def _within_a_frame(self) -> bool:
+        """Whether all bytes since the last frame may be the beginning of one."""
+        return self._noise <= ENCODED_MAX
 
     def _silent(self, failure: TargetFailed) -> _End:
         """A target that never sent a frame: what it sent instead, and why that may be."""
         if self._assembler.hello is None and not self._assembler.foreign:
-            failure.remedy = _NOT_STARTED
+            unreadable = sum(byte > 126 or byte < 9 for byte in self._unframed)
+            garbled = unreadable * 4 > len(self._unframed)
+            failure.remedy = _GARBLED if self._unframed and garbled else _NOT_STARTED
             text = self._unframed.decode("ascii", errors="backslashreplace").strip()
             shown = "".join(c if c.isprintable() or c == "\n" else "." for c in text)
             said = f"Its last output, without any frame:\n{shown}" if shown else "It sent nothing"
@@ -179,7 +199,7 @@ def _died(name: str, target: Target, assembler: Assembler) -> TargetFailed:
     if why:
         return TargetFailed(
             f"{name} ended {_where(assembler)}: {why}",
-            remedy="Its last messages are above; the same run ends in the same way again",
+            remedy="Its last messages are above",
             detail=_last_texts(assembler),
         )
     return TargetFailed(
@@ -210,6 +230,15 @@ def _hung(name: str, target: Target, assembler: Assembler, silent_s: float) -> T
         f"{name} hangs {_where(assembler)}: silent for {silent_s:.0f} s",
         remedy="The place is above. If the work takes long, pass a larger --timeout",
         detail="\n".join(word for word in words if word),
+    )
+
+
+def _noisy(name: str, assembler: Assembler, noise: int, silent_s: float) -> TargetFailed:
+    """A line that is never silent and never has a frame: noise, or a board in a loop of resets."""
+    return TargetFailed(
+        f"{name} sent no frame {_where(assembler)} for {silent_s:.0f} s, but {noise} bytes",
+        remedy=_GARBLED,
+        detail=_last_texts(assembler),
     )
 
 

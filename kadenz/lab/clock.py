@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kadenz.config.debug_server import ServerClock
 from kadenz.config.manifest import (
     ClockClass,
     ClockEntry,
@@ -21,8 +22,13 @@ from kadenz.wire.messages import Hello
 INSTRUCTION = "instruction"
 
 
-def clock_class(tier: Tier, virtual: str) -> ClockClass:
-    """The meaning of a time stamp. A virtual or shared machine is never `hardware`."""
+def clock_class(tier: Tier, virtual: str, server: ServerClock = "hardware") -> ClockClass:
+    """The meaning of a time stamp. A virtual or shared machine is never `hardware`.
+
+    `server` is what a debug server runs the board on; this machine does not count then.
+    """
+    if tier == "board":
+        return server
     if tier in ("emulated", "guest"):
         return "instruction"
     if tier == "rtl":
@@ -31,7 +37,7 @@ def clock_class(tier: Tier, virtual: str) -> ClockClass:
 
 
 def clock_entry(
-    hello: Hello, tier: Tier, unit: str, virtual: str, model: ModelEntry | None = None
+    hello: Hello, kind: ClockClass, unit: str, model: ModelEntry | None = None
 ) -> ClockEntry:
     """The clock that the target declares. Counted instructions have no rate: their hz is 0.
 
@@ -48,7 +54,6 @@ def clock_entry(
             checked_against=model.checked,
             model=model,
         )
-    kind = clock_class(tier, virtual)
     return ClockEntry(
         clock_class=kind,
         name=hello.clock.name,

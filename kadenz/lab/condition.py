@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+from kadenz.config.board_link import DEFAULT, BoardLink
+
 if TYPE_CHECKING:
     from kadenz.config.campaign import Campaign
     from kadenz.config.manifest import Manifest
@@ -56,7 +58,7 @@ class Setup:
 
     kernel_source: Path | None = None  # a tree of the kernel, None: the pinned one
     image: Path | None = None  # that another build made, None: kadenz builds it
-    port: str = ""  # a board's serial line
+    link: BoardLink = DEFAULT  # how a board is reached
     # Of memories of a simulated SoC, by name; those that are not named keep the board's.
     wait_states: Mapping[str, int] = field(default_factory=dict)
     isa: str = ""  # instruction set of the image, "": the board's first

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kadenz.config import inventory
+from kadenz.config.board_link import DEFAULT, BoardLink
 from kadenz.config.target_name import TargetName
 from kadenz.errors import KadenzError, TargetFailed, UsageError, WireDamaged
 from kadenz.images.image import Image
@@ -61,7 +62,7 @@ def conformance(
     tree: Path | None = None,
     given: Path | None = None,
     extra: Sequence[Path] = (),
-    port: str = "",
+    link: BoardLink = DEFAULT,
     silence_s: float = 30.0,
     stop: threading.Event | None = None,
 ) -> Conformance:
@@ -78,7 +79,7 @@ def conformance(
         setup,
         kernel_source=tree or setup.kernel_source,
         image=given or setup.image,
-        port=port or setup.port,
+        link=link.over(setup.link),
     )
     image = image_of(name, "counter", setup, extra)
     answer = ask(

@@ -10,7 +10,9 @@ from pathlib import Path
 from kadenz import tools
 from kadenz.config import inventory
 from kadenz.config.board import Board, HostTier
-from kadenz.config.target_name import TargetName, lab_target, own_image, own_source
+from kadenz.config.board_link import BoardLink
+from kadenz.config.debug_server import DebugServer
+from kadenz.config.target_name import TargetName, own_image, own_link, own_source
 from kadenz.errors import UsageError
 from kadenz.images.given import GivenImage, given_image
 from kadenz.images.guest import GuestImage
@@ -46,7 +48,7 @@ def image_of(
 
 def setup_of(name: TargetName) -> Setup:
     """A target without conditions, as the lab's file describes it."""
-    return Setup(kernel_source=own_source(name), image=own_image(name), port=lab_target(name).port)
+    return Setup(kernel_source=own_source(name), image=own_image(name), link=own_link(name))
 
 
 def default_setup(name: TargetName) -> Setup:
@@ -83,9 +85,11 @@ def make_target(name: TargetName, instrument: str, image: Image, setup: Setup) -
         scoped = instrument == "scope"
         return RtlTarget(tiers.rtl, board.cores, image.elf, setup.wait_states, scoped=scoped)
     if name.tier == "board" and tiers.board is not None:
-        from kadenz.targets.serial_board import BoardTarget
+        from kadenz.targets.board.reach import reach
+        from kadenz.targets.board.target import BoardTarget
 
-        return BoardTarget(tiers.board, image.elf.path, setup.port)
+        link = reach(name.board, tiers.board, setup.link)
+        return BoardTarget(link, tiers.board, image.elf)
     host = tiers.host or HostTier()
     words = {"no-realtime": host.no_realtime_argument, "idle-states": host.idle_states_argument}
     options = [words[allowance] for allowance in sorted(setup.allowed) if words[allowance]]
@@ -121,6 +125,14 @@ def timing_model(name: TargetName) -> Model | None:
 def marks_of(instrument: str) -> str:
     """The instrument that an image is built for: a model watches the marks of the scope."""
     return "scope" if instrument == "model" else instrument
+
+
+def board_server(name: TargetName, link: BoardLink) -> DebugServer | None:
+    """The debug server of a board; None on another tier, and for a board loaded by hand."""
+    from kadenz.targets.board.reach import data_of
+
+    tier = inventory.board(name.board).tier.board
+    return data_of(tier, link) if name.tier == "board" and tier is not None else None
 
 
 def check_tools(name: TargetName) -> None:

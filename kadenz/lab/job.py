@@ -22,10 +22,10 @@ from kadenz.errors import KadenzError
 from kadenz.host.facts import Host
 from kadenz.images.image import Image
 from kadenz.lab.catalog import Catalog
-from kadenz.lab.clock import clock_entry
+from kadenz.lab.clock import INSTRUCTION, clock_class, clock_entry
 from kadenz.lab.condition import Condition, Setup
 from kadenz.lab.counter import Counter
-from kadenz.lab.execution import clock_unit, timing_model
+from kadenz.lab.execution import board_server, clock_unit, timing_model
 from kadenz.lab.plan import Point
 from kadenz.targets.base import Target
 
@@ -109,7 +109,11 @@ class Job:
         unit = clock_unit(self.name, inventory.board(self.name.board))
         model = timing_model(self.name) if self.instrument == "model" else None
         entry = model.entry if model is not None else None
-        return clock_entry(self.catalog.hello, tier, unit, self.host.entry.virtual, entry)
+        server = board_server(self.name, self.setup.link)
+        on = server.clock if server is not None else "hardware"
+        kind = clock_class(tier, self.host.entry.virtual, on)
+        unit = kind if kind == INSTRUCTION else unit
+        return clock_entry(self.catalog.hello, kind, unit, entry)
 
 
 @dataclass

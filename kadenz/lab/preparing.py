@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from kadenz.config.board_link import DEFAULT, BoardLink
 from kadenz.config.campaign import Campaign
 from kadenz.config.manifest import CallEntry, CampaignEntry, Instrument
 from kadenz.config.params import Value
@@ -60,7 +61,7 @@ class Request:
     instrument: Instrument = "counter"
     extra_bench: Sequence[Path] = ()  # C files of benchmarks outside the suite
     overrides: Mapping[str, Sequence[Value]] = field(default_factory=dict)  # --set
-    port: str = ""  # of a board's serial line
+    link: BoardLink = DEFAULT  # how boards are reached
     timeout_s: float = 30.0
     run_name: str = ""  # of all runs of this call
     call: CallEntry | None = None  # that a later call can resume
@@ -132,7 +133,7 @@ def _variants(request: Request, progress: Progress) -> list[_Variant]:
     found: list[_Variant] = []
     for name, conditions in asked:
         setup = setup_of(name)
-        setup.port = request.port or setup.port
+        setup.link = request.link.over(setup.link)
         setup.profiled, setup.traced = request.profiled, request.traced
         for condition in conditions:
             condition.set_up(setup, name)

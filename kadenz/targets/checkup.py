@@ -12,9 +12,10 @@ from kadenz import tools
 from kadenz.config import inventory
 from kadenz.config.board import Board
 from kadenz.config.kernel import GuestKernels, Kernel
-from kadenz.config.target_name import TargetName, known_targets, own_source, parse_target
+from kadenz.config.target_name import TargetName, known_targets, own_link, own_source, parse_target
 from kadenz.errors import KadenzError, ToolMissing
 from kadenz.targets import guest_kernel, rtl_core
+from kadenz.targets.board.found import of_board
 from kadenz.tools import Need, Tool
 
 LookUp = Callable[[Need], Tool]
@@ -102,6 +103,7 @@ def _check(
         missing += [_lacking(emulator), _machine(emulator, guest.machine)]
         note = _guest_kernels(name.board, kernel.guest, missing)
     if name.tier == "board" and board.tier.board is not None:
+        missing += [_lacking(tool) for tool in of_board(board.tier.board, own_link(name), look_up)]
         note = "" if board.tier.board.verified else "the suite has never run on the real board"
     return TargetCheck(
         str(name),

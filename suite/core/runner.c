@@ -227,6 +227,11 @@ static bool next_line(bool *too_long)
     char c;
 
     *too_long = false;
+    if (session.page == NULL) {
+        /* An empty frame asks for the line: a UART holds few bytes, and nobody reads them during a
+         * measurement. */
+        kdz_wire_break();
+    }
     for (c = next_character(); c != '\n' && c != '\0'; c = next_character()) {
         if (length + 1 < sizeof plan_line) {
             plan_line[length++] = c;

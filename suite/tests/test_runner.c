@@ -229,6 +229,28 @@ static void test_a_plan_may_be_typed(void **state)
     next(KDZ_FRAME_DONE);
 }
 
+static size_t empty_frames(void)
+{
+    size_t count = 0;
+
+    for (size_t i = 1; i < fake_console.count; i++) {
+        count += fake_console.bytes[i - 1] == 0 && fake_console.bytes[i] == 0;
+    }
+    return count;
+}
+
+/* A UART holds few bytes: whoever sends the plan waits until a line is asked for. */
+static void test_each_typed_line_is_asked_for_by_an_empty_frame(void **state)
+{
+    (void)state;
+    fake_typed = "fake/count id=9 samples=1\nfake/count id=10 samples=1\nend\n";
+    run(NULL);
+    assert_int_equal(empty_frames(), 3);
+    fake_console.count = 0;
+    run("fake/count id=9 samples=1\n");
+    assert_int_equal(empty_frames(), 0); /* a page is there already */
+}
+
 static void expect_not_applicable(const char *plan, const char *reason)
 {
     run(plan);
@@ -406,6 +428,7 @@ int main(void)
         cmocka_unit_test_setup(test_a_wrong_line_fails_and_the_next_one_runs, start),
         cmocka_unit_test_setup(test_a_line_too_long_fails, start),
         cmocka_unit_test_setup(test_a_plan_may_be_typed, start),
+        cmocka_unit_test_setup(test_each_typed_line_is_asked_for_by_an_empty_frame, start),
         cmocka_unit_test_setup(test_a_missing_ability_is_reported_in_the_kernels_own_sentence,
                                start),
         cmocka_unit_test_setup(test_set_up_may_need_more_and_says_what, start),

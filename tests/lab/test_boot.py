@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import tty
 from pathlib import Path
 
@@ -12,9 +13,12 @@ import msgspec
 import pytest
 
 from kadenz.config.board import BoardTier
+from kadenz.config.board_link import BoardLink
+from kadenz.elf import Elf
 from kadenz.errors import TargetFailed
 from kadenz.lab.boot import Execution, Outcome, run_plan
-from kadenz.targets.serial_board import BoardTarget
+from kadenz.targets.board.reach import reach
+from kadenz.targets.board.target import BoardTarget
 from kadenz.wire.codec import encode_message
 from kadenz.wire.messages import AnyMessage, Done, Fault, Text
 from kadenz.wire.records import Assembler
@@ -72,15 +76,17 @@ def test_a_board_with_another_wire_version_is_refused_on_its_serial_line(tmp_pat
     tty.setraw(line)
 
     def answer() -> None:
-        while not os.read(line, 100).endswith(b"end\n"):
-            pass
+        time.sleep(0.2)  # until somebody resets it by hand
         os.write(line, on_the_line([msgspec.structs.replace(hello(), wire=3), *WHOLE[1:]]))
 
     board = threading.Thread(target=answer)
     board.start()
+    tier = BoardTier(verified=False)
     try:
         execution = Execution(
-            BoardTarget(BoardTier(verified=False), tmp_path / "any.elf", os.ttyname(end)),
+            BoardTarget(
+                reach("board", tier, BoardLink(port=os.ttyname(end))), tier, Elf(tmp_path / "x.elf")
+            ),
             "kernel/board@board",
             "end\n",
             lambda: 10.0,

@@ -21,7 +21,7 @@ from kadenz.report import zoom
 from tests.setup.wheel import ROOT, Installed, install
 
 pytestmark = pytest.mark.emulated
-_DATA = ("boards", "campaigns", "published", "tunings")
+_DATA = ("boards", "campaigns", "published", "servers", "tunings")
 PARTS = ("LICENSE", "arch", "fieldbus", "instruments", "kernels", "suite", *_DATA)
 
 

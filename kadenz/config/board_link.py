@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a board on the desk is reached: its debug server, its probe, and the way of its results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Literal
+
+# The ways by which frames leave a board: kadenz/targets/board has one file for each.
+Way = Literal["uart", "rtt", "semihosting"]
+WAYS: tuple[Way, ...] = ("uart", "rtt", "semihosting")
+BY_HAND = "none"  # as a server: the image was loaded by hand, frames come over the serial line
+
+
+@dataclass(frozen=True)
+class BoardLink:
+    """Every field may be empty: then it is the board's default."""
+
+    port: str = ""  # serial line: "/dev/serial/by-id/…"
+    probe: str = ""  # "vid:pid:serial", or the serial number alone
+    server: str = ""  # file of servers/, "NAME@HOST:PORT" of one that runs, or "none"
+    command: tuple[str, ...] = ()  # the user's own command instead of the server's
+    results: str = ""  # one of WAYS
+
+    def over(self, other: BoardLink) -> BoardLink:
+        """This link, with `other` where it says nothing."""
+        names = [one.name for one in fields(self)]
+        return BoardLink(**{name: getattr(self, name) or getattr(other, name) for name in names})
+
+
+DEFAULT = BoardLink()  # everything as the board says

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""servers/NAME.toml: a program that speaks the GDB remote protocol with a board.
+
+Texts may hold placeholders: `{port}` of the protocol, `{chip}` (the board's name for its chip in
+this server), `{interface}`, `{usb}` and `{serial}` of the probe, `{folder}` of this execution, and
+`{elf}`. `{probe}` stands for several arguments, those that choose the probe.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from kadenz.config.model import FileModel
+
+# What a time stamp means on what the server runs: silicon, or counted instructions.
+ServerClock = Literal["hardware", "instruction", "cycle-exact"]
+_WORDS = {"probe", "port", "chip", "interface", "usb", "serial", "folder", "elf"}
+
+
+class DebugServer(FileModel, kw_only=True, frozen=True):
+    """One debug server: how it is started, how it finds a probe, how it resets a chip."""
+
+    title: str  # "OpenOCD"
+    program: str
+    remedy: str  # how to install it
+    command: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]  # arguments of the program
+    probe: tuple[str, ...] = ()  # `{probe}` in the command; left out if the probe is not known
+    # `{interface}` by the probe's USB name "vid:pid"; "" is for a probe that is not listed.
+    interfaces: dict[str, str] = msgspec.field(default_factory=dict)
+    # The server's own commands after which the chip is reset and halted, sent by `monitor`.
+    reset: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    semihosting: tuple[str, ...] = ()  # commands that let the server serve semihosting calls
+    line: str = ""  # a serial line that the server itself provides: "{folder}/line"
+    line_opens_s: float = 0.0  # until it notices that somebody has opened this line
+    clock: ServerClock = "hardware"
+    usb: bool = True  # reaches boards by a probe on USB; False: no probe is looked for
+    # Output that says why the server cannot work, although its process lives.
+    fatal: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a placeholder that kadenz does not fill."""
+        for text in (*self.command, *self.probe, *self.reset, self.line):
+            for part in text.split("{")[1:]:
+                word, closed, _ = part.partition("}")
+                if closed and word.isidentifier() and word not in _WORDS:
+                    raise ValueError(
+                        f"`{{{word}}}` in `{text}`: a placeholder is one of "
+                        + ", ".join(sorted(_WORDS))
+                    )
+
+
+def filled(text: str, words: dict[str, str]) -> str:
+    """`text` with its placeholders replaced; other braces stay, they are the server's own."""
+    for word, value in words.items():
+        text = text.replace(f"{{{word}}}", value)
+    return text

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which debug servers and probes this machine has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from kadenz import tools
+from kadenz.config import inventory
+from kadenz.config.board import BoardTier
+from kadenz.config.board_link import DEFAULT, BoardLink
+from kadenz.config.debug_server import DebugServer
+from kadenz.targets.board import usb
+from kadenz.targets.board.gdb import PROGRAM
+from kadenz.targets.board.reach import data_of
+from kadenz.tools import Need, Tool
+
+LookUp = Callable[[Need], Tool]
+
+
+def need_of(server: DebugServer) -> Need:
+    """What a server needs: its program."""
+    known = {need.name: need for need in tools.NEEDS}
+    return known.get(server.program) or Need(server.program, server.title, server.remedy)
+
+
+def servers(look_up: LookUp = tools.look_up) -> dict[str, Tool]:
+    """Every debug server by its name, and whether its program is on this machine."""
+    return {name: look_up(need_of(one)) for name, one in inventory.debug_servers().items()}
+
+
+def probes(sysfs: Path = usb.SYSFS) -> list[usb.Probe]:
+    """The debug probes on USB that any server knows."""
+    return usb.connected(inventory.probe_names(), sysfs)
+
+
+def of_board(
+    tier: BoardTier, link: BoardLink = DEFAULT, look_up: LookUp = tools.look_up
+) -> list[Tool]:
+    """The programs that reach a board: GDB and its server; none for one loaded by hand."""
+    server = data_of(tier, link)
+    if server is None:
+        return []
+    return [look_up(tools.need(PROGRAM)), look_up(need_of(server))]

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a board's table and the user's words to how one board is reached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadenz.config import inventory
+from kadenz.config.board import BoardTier
+from kadenz.config.board_link import BY_HAND, WAYS, BoardLink, Way
+from kadenz.config.debug_server import DebugServer, filled
+from kadenz.config.toml import did_you_mean
+from kadenz.errors import UsageError
+from kadenz.targets.board import usb
+from kadenz.targets.board.server import RunningServer, ServerProcess, program_of
+
+Server = ServerProcess | RunningServer
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How one board is reached."""
+
+    name: str  # of the server: "openocd", "none"
+    server: DebugServer | None  # None: loaded by hand
+    address: str  # of a server that runs already; "" if kadenz starts it
+    command: tuple[str, ...]  # with `{port}`, `{folder}` and `{elf}` left
+    way: Way
+    port: str  # serial line; may have `{folder}`
+
+    def make_server(self, folder: Path, elf: Path) -> Server:
+        """The server of one execution, not yet started."""
+        if self.address or self.server is None:
+            return RunningServer(self.address)
+        words = {"folder": str(folder), "elf": str(elf)}
+        return ServerProcess(self.server, [filled(word, words) for word in self.command], folder)
+
+
+def data_of(tier: BoardTier, link: BoardLink) -> DebugServer | None:
+    """The data of the server that a link means: its own, or that of board.toml; None: by hand.
+
+    Raises UsageError for an unknown one.
+    """
+    name, _ = _name(tier, link)
+    return None if name == BY_HAND else inventory.debug_server(name)
+
+
+def _name(tier: BoardTier, link: BoardLink) -> tuple[str, str]:
+    """The server's name, and the address of one that runs already: "openocd@desk:3333"."""
+    name, _, address = (link.server or tier.server or BY_HAND).partition("@")
+    if address and not address.rpartition(":")[2].isdigit():
+        raise UsageError(
+            f"server `{link.server}`: `{address}` is no HOST:PORT",
+            remedy=f"Write {name}@localhost:3333",
+        )
+    return name, address
+
+
+def reach(board: str, tier: BoardTier, link: BoardLink, sysfs: Path = usb.SYSFS) -> Reach:
+    """Resolves a link. Raises UsageError for what cannot work, TargetFailed for a missing probe,
+    ToolMissing for a server that is not installed.
+    """
+    (name, address), server = _name(tier, link), data_of(tier, link)
+    way = _way(link.results or tier.results)
+    if server is None:
+        return _by_hand(way, link)
+    port = link.port or server.line
+    if way == "uart" and not port:
+        raise UsageError(
+            f"{board}: results come over a serial line, and none is named",
+            remedy="Pass --port /dev/serial/by-id/…, or --results rtt: no line is needed then",
+        )
+    if way == "semihosting" and address:
+        raise UsageError(
+            f"{address}: with semihosting, kadenz has to start the server: files are exchanged in "
+            "its working folder",
+            remedy="Pass --results rtt or uart, or let kadenz start the server",
+        )
+    if address:
+        return Reach(name, server, address, (), way, port)
+    return Reach(name, server, "", _command(board, name, server, tier, link, sysfs), way, port)
+
+
+def _command(
+    board: str,
+    name: str,
+    server: DebugServer,
+    tier: BoardTier,
+    link: BoardLink,
+    sysfs: Path,
+) -> tuple[str, ...]:
+    """The server's command with everything filled in that does not change between executions."""
+    probe = usb.choose(link.probe, inventory.probe_names(), sysfs) if server.usb else None
+    words = {
+        "serial": probe.serial if probe else "",
+        "usb": probe.usb if probe else "",
+        "interface": server.interfaces.get(probe.usb if probe else "", "")
+        or server.interfaces.get("", ""),
+        "chip": tier.chip.get(name, ""),
+    }
+    chosen = server.probe if probe and probe.serial else ()
+    whole = link.command or (str(program_of(server)), *server.command)
+    command = [part for word in whole for part in (chosen if word == "{probe}" else (word,))]
+    if not words["chip"] and any("{chip}" in word for word in command):
+        raise UsageError(
+            f"{board} has no name for its chip in {server.title}",
+            remedy=f"Add `{name} = …` to [tier.board.chip] in its board.toml, or use --server "
+            + (" or ".join(tier.chip) or BY_HAND),
+        )
+    return tuple(filled(word, words) for word in command)
+
+
+def _way(text: str) -> Way:
+    for way in WAYS:
+        if text == way:
+            return way
+    raise UsageError(f"results `{text}`", remedy=did_you_mean(text, list(WAYS)))
+
+
+def _by_hand(way: Way, link: BoardLink) -> Reach:
+    if way != "uart":
+        raise UsageError(
+            f"without a debug server, results cannot come by {way}",
+            remedy="Name one with --server, or pass --results uart",
+        )
+    if not link.port:
+        raise UsageError(
+            "a board without a debug server requires a serial port",
+            remedy="Pass --server openocd, or --port /dev/serial/by-id/…",
+        )
+    if link.probe or link.command:
+        raise UsageError(
+            "a probe is named, and no debug server that uses it",
+            remedy="Name the server with --server",
+        )
+    return Reach(BY_HAND, None, "", (), way, link.port)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A debug server as a process: started for one execution, or one that runs already."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from kadenz import tools
+from kadenz.config.debug_server import DebugServer, filled
+from kadenz.errors import TargetFailed, ToolMissing
+from kadenz.targets.base import die_with_parent
+
+_READY_S = 10.0  # OpenOCD examines the chip before it listens
+_POLL_S = 0.02
+_GRACE_S = 2.0
+_WORDS = 40  # last lines of a server that an error shows
+
+
+def program_of(server: DebugServer) -> Path:
+    """The server's program. ToolMissing if it is not installed."""
+    if server.program in {need.name for need in tools.NEEDS}:
+        return tools.require(server.program)
+    found = shutil.which(server.program)
+    if found is None:
+        raise ToolMissing(
+            f"{server.program} is not installed (debug server of a board)",
+            remedy=f"{server.remedy}. Or name another server: --server",
+        )
+    return Path(found)
+
+
+class ServerProcess:
+    """A server that was started for one execution."""
+
+    def __init__(self, server: DebugServer, command: Sequence[str], folder: Path) -> None:
+        """`command` has `{port}` where the protocol's port goes; `folder` is the working folder."""
+        self._server, self._folder = server, folder
+        self._port = _free_port()
+        self._command = [filled(word, {"port": str(self._port)}) for word in command]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        """Where it listens."""
+        return f"127.0.0.1:{self._port}"
+
+    def start(self) -> None:
+        """Starts it and waits until it listens. TargetFailed with its own words."""
+        with (self._folder / "server").open("wb") as words:
+            try:
+                self._process = subprocess.Popen(
+                    self._command,
+                    cwd=self._folder,
+                    stdin=subprocess.DEVNULL,
+                    stdout=words,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,  # the lab handles Ctrl-C and ends the server
+                    preexec_fn=die_with_parent(),  # noqa: PLW1509 (one system call, loaded before)
+                )
+            except OSError as error:
+                raise ToolMissing(
+                    f"{self._command[0]} does not start: {error.strerror}",
+                    remedy=self._server.remedy,
+                ) from None
+        end = time.monotonic() + _READY_S
+        while not self._listens():
+            fatal = [line for line in self._server.fatal if line in self.words()]
+            if self.ended() or fatal or time.monotonic() > end:
+                raise self._failed()
+            time.sleep(_POLL_S)
+
+    def ended(self) -> bool:
+        """Whether it has ended by itself."""
+        return self._process is not None and self._process.poll() is not None
+
+    def words(self) -> str:
+        """The last lines it printed, and how it ended."""
+        try:
+            text = (self._folder / "server").read_text(errors="replace")
+        except OSError:
+            return ""
+        return "\n".join(text.strip().splitlines()[-_WORDS:])
+
+    def end(self) -> str:
+        """Ends it. Returns how it died if it had died before, else ""."""
+        process, self._process = self._process, None
+        if process is None:
+            return ""
+        code = process.poll()
+        if code is not None:
+            return self._how(code)
+        process.terminate()
+        try:
+            process.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        return ""
+
+    def how_it_ended(self) -> str:
+        """In words; "" while it runs."""
+        code = self._process.poll() if self._process is not None else None
+        return "" if code is None else self._how(code)
+
+    def _how(self, code: int) -> str:
+        how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
+        return f"{self._server.title} {how}"
+
+    def _failed(self) -> TargetFailed:
+        return TargetFailed(
+            self.how_it_ended() or f"{self._server.title} is not ready",
+            remedy="Its words are below. Check the probe's cable, the board's power, and what the "
+            "chip is called in this server: [tier.board.chip]",
+            detail=self.words(),
+        )
+
+    def _listens(self) -> bool:
+        """Whether the port is open, seen in /proc: a connection would be taken for a debugger."""
+        pattern = re.compile(rf"^\s*\d+: [0-9A-F]+:{self._port:04X} [0-9A-F]+:0000 0A ", re.M)
+        for table in ("tcp", "tcp6"):
+            try:
+                if pattern.search(Path("/proc/net", table).read_text()):
+                    return True
+            except OSError:
+                continue
+        return False
+
+
+class RunningServer:
+    """A server that somebody else started, at an address."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    def start(self) -> None:
+        """Nothing: it runs already."""
+
+    def ended(self) -> bool:
+        """Unknown, so False: GDB notices."""
+        return False
+
+    def words(self) -> str:
+        """They are on its own terminal."""
+        return ""
+
+    def how_it_ended(self) -> str:
+        """Unknown."""
+        return ""
+
+    def end(self) -> str:
+        """Leaves it running."""
+        return ""
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results by a serial line. The plan goes out line by line, as the target asks for it.
+
+A UART holds a byte or eight, and nobody reads it during a measurement. A target that waits for a
+line of the plan therefore sends an empty frame; docs/reference/wire-format.md.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import Any
+
+from kadenz.errors import TargetFailed
+from kadenz.wire.frame import BadFrame, Type, decode_frame
+
+_SETTLE_S = 0.1  # for bytes on their way through a USB adapter when the board was halted
+_FOREIGN_S = 0.3  # for an answer of a board that should not be there
+
+
+class LineGone(Exception):
+    """The port no longer exists."""
+
+
+class Requests:
+    """Counts the empty frames after HELLO: each asks for a line of the plan."""
+
+    def __init__(self) -> None:
+        self.greeted = False
+        self._piece = bytearray()
+
+    def take(self, data: bytes) -> int:
+        """Requests in the next bytes of the stream."""
+        count = 0
+        *ended, rest = data.split(b"\0")
+        for piece in ended:
+            whole = bytes(self._piece) + piece
+            self._piece.clear()
+            if not whole:
+                count += self.greeted
+            elif not self.greeted:
+                self.greeted = _is_hello(whole)
+        self._piece += rest
+        return count
+
+
+def _is_hello(encoded: bytes) -> bool:
+    try:
+        return decode_frame(encoded).type == Type.HELLO
+    except BadFrame:
+        return False
+
+
+class Uart:
+    """A serial line with a board at its other end."""
+
+    def __init__(self, port: str, baud: int) -> None:
+        self._port, self._baud = port, baud
+        self._line: Any = None
+        self._plan: list[bytes] = []
+        self._requests = Requests()
+
+    def open(self) -> None:
+        """Opens the port for this kadenz alone. TargetFailed if that is impossible."""
+        import serial
+
+        try:
+            self._line = serial.Serial(self._port, self._baud, timeout=0, exclusive=True)
+        except (serial.SerialException, OSError) as error:
+            busy = "lock" in str(error).lower() or "busy" in str(error).lower()
+            raise TargetFailed(
+                f"{self._port}: " + ("another program uses it" if busy else str(error)),
+                remedy="End the terminal program or the other kadenz that has it open"
+                if busy
+                else "Check the cable, the port's name, and that you are in group dialout",
+            ) from None
+
+    def require_silence(self) -> None:
+        """While the board on the probe is halted: TargetFailed if somebody speaks on the line.
+
+        An empty line is sent first. A board that waits for its plan answers it.
+        """
+        time.sleep(_SETTLE_S)
+        self._line.reset_input_buffer()
+        try:
+            self._line.write(b"\n")
+            answer = self.read(_FOREIGN_S)
+        except LineGone as gone:
+            raise TargetFailed(str(gone), remedy="Check the cable") from None
+        finally:
+            with contextlib.suppress(Exception):
+                self._line.reset_output_buffer()
+        if answer:
+            raise TargetFailed(
+                f"{self._port} is another board's line: it speaks while the board on the probe is "
+                "halted",
+                remedy="Compare port and probe: /dev/serial/by-id and `kadenz doctor` have serial "
+                "numbers",
+            )
+
+    @property
+    def answered(self) -> bool:
+        """Whether the suite's first frame arrived since `begin`."""
+        return self._requests.greeted
+
+    def begin(self, plan: str) -> None:
+        """Forgets what was received; `plan` goes out line by line from now on."""
+        self._line.reset_input_buffer()
+        self._plan = plan.encode().splitlines(keepends=True)
+        self._requests = Requests()
+
+    def read(self, timeout_s: float) -> bytes:
+        """The next bytes; b"" if none came in time. LineGone if the port no longer exists."""
+        import serial
+
+        try:
+            self._line.timeout = timeout_s
+            first: bytes = self._line.read(1)
+            data = first + self._line.read(self._line.in_waiting) if first else b""
+            for _ in range(self._requests.take(data)):
+                if self._plan:
+                    self._line.write(self._plan.pop(0))
+            return data
+        except (serial.SerialException, OSError) as error:
+            raise LineGone(f"{self._port} is gone ({error})") from None
+
+    def close(self) -> None:
+        """Closes the port."""
+        if self._line is not None:
+            with contextlib.suppress(Exception):
+                self._line.close()
+            self._line = None

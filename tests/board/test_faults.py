@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Twelve faults of a bench: each ends with its name, and keeps what was received.
+
+The table in docs/how-to/measure-on-a-board.md has a row for each.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import serial
+
+from kadenz.errors import TargetFailed, ToolMissing, UsageError
+from kadenz.targets.board import usb
+from tests.board.bench import (
+    ONE,
+    PLAN,
+    Line,
+    on_bench,
+    reached,
+    sent_and_received,
+    session,
+    whole,
+)
+
+Harm = Callable[[bytes, int], bytes | None]
+_ENOUGH = 3000  # bytes: the first record has arrived by then, and the second is on its way
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> Iterator[Callable[[Harm], Line]]:
+    """Makes the lines of a test, and ends them."""
+    made: list[Line] = []
+
+    def make(harm: Harm) -> Line:
+        made.append(Line(tmp_path, harm))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def test_a_line_that_is_not_harmed_gives_a_whole_session(line: Callable[[Harm], Line]) -> None:
+    made = session(on_bench(line(whole).reach()), PLAN)
+    assert made.outcome.failure is None and made.statuses == ["ok", "ok"]
+
+
+def test_unplugged_in_the_middle(line: Callable[[Harm], Line]) -> None:
+    bench = line(lambda data, count: data if count < _ENOUGH else None)
+    made = session(on_bench(bench.reach()), PLAN)
+    assert f"{bench.port} is gone" in made.told
+    assert made.statuses[0] == "ok" and made.taken() >= 200
+
+
+def test_garbage_on_the_line(line: Callable[[Harm], Line]) -> None:
+    """A disturbed byte costs its frame, which is named; the rest is measured."""
+
+    def disturbed(data: bytes, count: int) -> bytes:
+        place = _ENOUGH - count
+        if not 0 <= place < len(data):
+            return data
+        return data[:place] + bytes([data[place] ^ 0x55, 0x81, 0xFE]) + data[place + 1 :]
+
+    made = session(on_bench(line(disturbed).reach()), PLAN, silence_s=5.0)
+    assert made.assembler.findings
+    assert made.statuses[0] == "ok" and "ok" not in made.statuses[1:]
+
+
+def test_a_wrong_baud_rate(line: Callable[[Harm], Line]) -> None:
+    def slow(data: bytes, count: int) -> bytes:
+        return sent_and_received(data, sent_baud=115200, received_baud=9600)
+
+    made = session(on_bench(line(slow).reach(), answer_s=60), silence_s=1.0)
+    assert "baud rate" in made.told and made.taken() == 0
+
+
+def test_another_board_behind_the_port(tmp_path: Path) -> None:
+    """A board that runs the same image, and waits for a plan: it would answer everything."""
+    other = on_bench(reached())
+    other.open("")
+    try:
+        port = str(other._folder / "line")
+        waiting = serial.Serial(port, timeout=1.0)  # QEMU takes a line without a reader for closed
+        while not waiting.read(1):
+            waiting.write(b"\n")
+        assert other._line is not None
+        other._line.close()
+        with pytest.raises(TargetFailed, match="is another board's line") as caught:
+            session(on_bench(replace(reached(), port=port)))
+        assert "Compare port and probe" in caught.value.remedy
+        waiting.close()
+    finally:
+        other.close()
+
+
+def test_a_board_that_resets_itself(line: Callable[[Harm], Line]) -> None:
+    resets = iter([True])
+
+    def reset_once(data: bytes, count: int) -> bytes:
+        if count > _ENOUGH and next(resets, False):
+            bench.reset_board()
+        return data
+
+    bench = line(reset_once)
+    made = session(on_bench(bench.reach()), PLAN)
+    assert "restarted in record 11, itc/queue" in made.told and "power supply" in made.told
+    assert made.statuses[0] == "ok" and made.taken() >= 200
+
+
+def test_a_brown_out_loop(line: Callable[[Harm], Line]) -> None:
+    """The supply breaks down as soon as the board speaks, for ever."""
+
+    def again(data: bytes, count: int) -> bytes:
+        bench.reset_board()
+        return data
+
+    bench = line(again)
+    made = session(on_bench(bench.reach()), silence_s=2.0)
+    assert "resets it again and again" in made.told and made.statuses == []
+
+
+def test_a_server_that_dies(line: Callable[[Harm], Line]) -> None:
+    def kill(data: bytes, count: int) -> bytes:
+        if count < _ENOUGH <= count + len(data):
+            os.kill(int(bench.pidfile.read_text()), signal.SIGKILL)
+        return data
+
+    bench = line(kill)
+    made = session(on_bench(bench.reach()), PLAN)
+    assert "GDB stub of QEMU for Arm was ended by signal 9" in made.told
+    assert made.statuses[0] == "ok" and made.taken() >= 200
+
+
+def test_a_server_that_is_not_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolMissing, match="openocd is not installed") as caught:
+        reached(server="openocd", port="/dev/null")
+    assert "apt-get install openocd" in caught.value.remedy
+
+
+def test_a_port_that_is_taken(line: Callable[[Harm], Line]) -> None:
+    bench = line(whole)
+    with (
+        serial.Serial(bench.port, exclusive=True),
+        pytest.raises(TargetFailed, match="another program uses it"),
+    ):
+        session(on_bench(bench.reach()))
+
+
+def test_no_probe_and_two_equal_probes(tmp_path: Path) -> None:
+    """Two equal boards never swap: without a serial number neither is taken."""
+    for name, number in (("1-1", "066EFF01"), ("1-2", "066EFF02")):
+        folder = tmp_path / name
+        folder.mkdir()
+        for file, text in (("idVendor", "0483"), ("idProduct", "374b"), ("serial", number)):
+            (folder / file).write_text(f"{text}\n")
+    known = ["0483:374b"]
+    with pytest.raises(UsageError, match="2 probes are connected and none is named") as caught:
+        usb.choose("", known, tmp_path)
+    assert "0483:374b:066EFF01, 0483:374b:066EFF02" in caught.value.message
+    for asked in ("066EFF02", "0483:374b:066EFF02"):
+        assert str(usb.choose(asked, known, tmp_path)) == "0483:374b:066EFF02"
+    with pytest.raises(TargetFailed, match="no probe 066EFF03 is connected; on USB: 0483"):
+        usb.choose("066EFF03", known, tmp_path)
+    with pytest.raises(TargetFailed, match="no probe 0483:3748:066EFF01"):
+        usb.choose("0483:3748:066EFF01", known, tmp_path)
+    assert usb.choose("", known, tmp_path / "none") is None
+
+
+def test_the_image_cannot_be_loaded(line: Callable[[Harm], Line]) -> None:
+    """A chip without memory where the image belongs."""
+    own = line(whole).reach()
+    command = tuple("microbit" if word == "olimex-stm32-h405" else word for word in own.command)
+    with pytest.raises(TargetFailed, match="load|download|memory") as caught:
+        session(on_bench(replace(own, command=command)))
+    assert caught.value.message
+
+
+def test_a_silent_board_is_started_once_more(line: Callable[[Harm], Line]) -> None:
+    """Its first words get lost; after a reset it answers."""
+    heard: list[float] = []
+
+    def deaf(data: bytes, count: int) -> bytes:
+        heard.append(time.monotonic())
+        pauses = [b - a for a, b in itertools.pairwise(heard)]
+        return data if max(pauses, default=0.0) > 0.5 else b""
+
+    made = session(on_bench(line(deaf).reach(), answer_s=1.0))
+    assert made.outcome.failure is None and made.statuses == ["ok"]
+
+
+def test_a_board_that_never_answers(line: Callable[[Harm], Line]) -> None:
+    made = session(on_bench(line(lambda data, count: b"").reach(), answer_s=0.5), ONE)
+    assert "no answer in 0.5 s, and none after a reset" in made.told
+    assert "kdz_console_read at 0x" in made.told and "It sent nothing" in made.told

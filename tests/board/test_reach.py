@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a board's table and the user's words to one server's command; mistakes are refused."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kadenz.config import inventory
+from kadenz.config.board_link import BoardLink
+from kadenz.config.debug_server import DebugServer
+from kadenz.config.toml import parse_toml
+from kadenz.errors import ConfigError, TargetFailed, UsageError
+from kadenz.targets.board.reach import reach
+from kadenz.targets.board.server import program_of
+from tests.board.bench import on_bench, reached, session
+
+
+@pytest.fixture
+def usb(tmp_path: Path) -> Path:
+    """A machine with one ST-LINK."""
+    folder = tmp_path / "usb" / "1-1"
+    folder.mkdir(parents=True)
+    for name, text in (("idVendor", "0483"), ("idProduct", "374b"), ("serial", "066EFF01")):
+        (folder / name).write_text(f"{text}\n")
+    return folder.parent
+
+
+def command(board: str, link: BoardLink, sysfs: Path) -> tuple[str, ...]:
+    tier = inventory.board(board).tier.board
+    assert tier is not None
+    return reach(board, tier, link, sysfs).command
+
+
+def test_the_probe_is_chosen_by_its_serial_number(usb: Path) -> None:
+    """Also where it is the only one: a board that is plugged in later must not be taken."""
+    words = command("stm32f4", BoardLink(port="/dev/x"), usb)
+    assert "adapter serial 066EFF01" in words
+    assert "interface/stlink.cfg" in words and "target/stm32f4x.cfg" in words
+    assert not any(word.startswith("{") for word in words if word != "{folder}")
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        (("mine", "-p", "{port}", "{probe}", "{chip}"), "adapter serial 066EFF01"),
+        (("mine", "-p", "{port}", "--serial={serial}"), "--serial=066EFF01"),
+    ],
+)
+def test_the_users_own_command_replaces_that_of_the_server(
+    own: tuple[str, ...], expected: str, usb: Path
+) -> None:
+    words = command("stm32f4", BoardLink(port="/dev/x", command=own), usb)
+    assert words[:3] == ("mine", "-p", "{port}") and expected in words
+
+
+@pytest.mark.parametrize(
+    ("link", "words", "remedy"),
+    [
+        ({"port": ""}, "results come over a serial line, and none is named", "--results rtt"),
+        ({"server": "none", "port": ""}, "requires a serial port", "--server openocd"),
+        ({"server": "none", "results": "rtt"}, "cannot come by rtt", "--results uart"),
+        ({"server": "none", "probe": "0"}, "no debug server that uses it", "--server"),
+        ({"server": "opencd"}, "no debug server `opencd`", "openocd"),
+        ({"server": "openocd@desk"}, "`desk` is no HOST:PORT", "openocd@localhost:3333"),
+        ({"probe": "12:34"}, "`12:34` is not a probe", "vid:pid:serial"),
+        ({"results": "usb"}, "results `usb`", "uart"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_anything_is_built(
+    link: dict[str, str], words: str, remedy: str, usb: Path
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        command("stm32f4", BoardLink(**{"port": "/dev/x", **link}), usb)
+    assert words in caught.value.message and remedy in caught.value.remedy
+
+
+def test_a_placeholder_that_does_not_exist_is_named() -> None:
+    with pytest.raises(ConfigError, match="`{serail}` in `--uid={serail}`"):
+        parse_toml(
+            'title = "x"\nprogram = "x"\nremedy = "x"\nreset = ["r"]\ncommand = ["--uid={serail}"]',
+            DebugServer,
+            "x.toml",
+        )
+
+
+def test_openocd_without_a_probe_is_refused_with_its_own_words() -> None:
+    """The real OpenOCD, with no probe at this machine."""
+    with pytest.raises(TargetFailed, match="OpenOCD ended with code 1") as caught:
+        session(on_bench(reached(server="openocd", port="/dev/null", probe="")))
+    assert "Error: " in caught.value.detail and "probe's cable" in caught.value.remedy
+
+
+@pytest.mark.parametrize("name", ["openocd", "st-util", "qemu-arm", "qemu-riscv32"])
+def test_a_server_knows_the_options_that_its_data_names(name: str) -> None:
+    """Against the help of the program that is installed."""
+    server = inventory.debug_server(name)
+    answer = subprocess.run(
+        [program_of(server), "-help" if "qemu" in name else "--help"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    known = answer.stdout + answer.stderr
+    for option in (word for word in (*server.command, *server.probe) if word.startswith("-")):
+        assert option in known, f"{name}: {option}"
