@@ -56,7 +56,10 @@ $enddefinitions $end
 0a
 """
 # Commands that need another machine or real time, or would damage this one.
-ELSEWHERE = ("git clone", "rm -rf", "FreeRTOS-patched", "make clean", "run motion", "--bus-inter")
+ELSEWHERE = (
+    *("git clone", "rm -rf", "FreeRTOS-patched", "make clean", "run motion", "--bus-inter"),
+    "/dev/serial",  # a board on the desk
+)
 # Exit codes that are an answer: 3 a regression, 4 inconclusive; 1 for a tuning that this machine
 # refuses in part, as virtual machines do.
 ANSWERS = {"compare": {3, 4}, "gate": {3, 4}, "tune apply": {1}, "tune verify": {1}}
