@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kadenz.cli.board_options import board_options
+from kadenz.cli.board_options import board_options, link_of
 from kadenz.cli.names import complete_target
 from kadenz.cli.option_groups import GroupedCommand
 from kadenz.errors import EXIT_FAILED, EXIT_PASS
 
 if TYPE_CHECKING:
-    from kadenz.config.board_link import BoardLink
     from kadenz.lab.conformance import Conformance
 
 
@@ -53,9 +52,9 @@ def conformance(
     targets: tuple[str, ...],
     kernel_sources: tuple[str, ...],
     images: tuple[Path, ...],
-    link: BoardLink,
     timeout_s: float,
     as_json: bool,
+    **link: Any,
 ) -> int:
     """Run the conformance test on TARGETs: check that the kernel port does what benchmarks rely on.
 
@@ -85,7 +84,7 @@ def conformance(
         for file in given.of(name) or (None,)
     ]
     for name, tree, file in asked:
-        answers.append(ask(name, tree=tree, given=file, link=link, silence_s=timeout_s))
+        answers.append(ask(name, tree=tree, given=file, link=link_of(link), silence_s=timeout_s))
         if not as_json:
             _write(answers[-1])
     if as_json:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kadenz.cli.board_options import board_options
+from kadenz.cli.board_options import board_options, link_of
 from kadenz.cli.deadline import DEADLINE, planned_deadlines, stamp_deadlines
 from kadenz.cli.names import complete_target, complete_work
 from kadenz.cli.option_groups import WORDS, GroupedCommand, condition_options, option
@@ -212,7 +212,7 @@ def _requests(call: Call, output: Path) -> list[Request]:
         instrument=options["instrument"],
         extra_bench=options["extra_bench"],
         overrides=overrides_of(options["settings"]),
-        link=options["link"],
+        link=link_of(options),
         timeout_s=options["timeout_s"],
         run_name=earlier or run_name(options["name"], output),
         call=call.entry,
