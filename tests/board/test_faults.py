@@ -116,7 +116,7 @@ def test_a_board_that_resets_itself(line: Callable[[Harm], Line]) -> None:
 
 
 def test_a_brown_out_loop(line: Callable[[Harm], Line]) -> None:
-    """The supply breaks down as soon as the board speaks, for ever."""
+    """The supply breaks down as soon as the board speaks, every time."""
 
     def again(data: bytes, count: int) -> bytes:
         bench.reset_board()

@@ -73,7 +73,7 @@ def test_what_cannot_work_is_refused_before_anything_is_built(
     link: dict[str, str], words: str, remedy: str, usb: Path
 ) -> None:
     with pytest.raises(UsageError) as caught:
-        command("stm32f4", BoardLink(**{"port": "/dev/x", **link}), usb)
+        command("stm32f4", BoardLink(**{"port": "/dev/x", **link}), usb)  # type: ignore[arg-type]
     assert words in caught.value.message and remedy in caught.value.remedy
 
 
