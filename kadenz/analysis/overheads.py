@@ -173,7 +173,7 @@ def _job(measured: Measurements, tasks: int) -> Overhead:
     least = _least_tick(measured)
     alone = job.most("job") - job.least("loop") - least
     late_tick = int(sleep.samples[hit].max()) - int(sleep.samples[~hit].min()) - least
-    return Overhead(alone + max(0, late_tick), f"{job.name}, {sleep.name}")
+    return Overhead(alone + max(0, late_tick + _step(sleep)), f"{job.name}, {sleep.name}")
 
 
 def _blocking(measured: Measurements, tasks: int) -> Overhead:
@@ -181,7 +181,13 @@ def _blocking(measured: Measurements, tasks: int) -> Overhead:
     blocked = measured.record(FAMILY + "blocking", tasks)
     free = measured.record(WAKE)
     least = int(free.samples.min())
-    return Overhead(max(0, int(blocked.samples.max()) - least), blocked.name)
+    late = int(blocked.samples.max()) - least + _step(blocked)
+    return Overhead(max(0, late), blocked.name)
+
+
+def _step(swept: _Found) -> int:
+    """The longest may lie between two calls of a sweep, and be longer by their distance."""
+    return int(np.diff(swept.values["phase"]).max(initial=0))
 
 
 def _jitter(measured: Measurements) -> Overhead:

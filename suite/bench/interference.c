@@ -10,6 +10,7 @@
 #include "kadenz/suite.h"
 
 #include "cores.h"
+#include "deadline_state.h"
 #include "pair.h"
 #include "period.h"
 
@@ -27,12 +28,8 @@ static const char *const job_lanes[] = {"job", "loop"};
 
 /* ---- shared with interference_sleep.c ---------------------------------------------------------
  */
-static struct {
-    struct kdz_sleepers group;
-    kdz_handle thread[KDZ_INTERFERENCE_TASKS_MAX];
-    volatile uint32_t woken[KDZ_INTERFERENCE_TASKS_MAX];
-    volatile bool over;
-} sleepers;
+union kdz_deadline_state kdz_deadline_state;
+#define sleepers kdz_deadline_state.sleepers
 
 kdz_status kdz_interference_check(struct kdz_record *record)
 {
@@ -224,13 +221,7 @@ static void measure_release(struct kdz_point *point)
 /* ---- interference/job -------------------------------------------------------------------------
  * The job wakes every fourth tick and sleeps again; all other tasks wake one tick before it, so
  * that a kernel which keeps sleepers in order passes them all as it puts the job among them. */
-static struct {
-    struct kdz_record *record;
-    uint32_t samples;
-    uint32_t start;
-    volatile uint32_t jobs;
-    volatile bool over;
-} own;
+#define own kdz_deadline_state.own
 
 #define JOB_PERIOD 4u
 

@@ -2,8 +2,9 @@
  *
  * interference/sleep, interference/blocking: what a call of the sleep takes when a tick comes
  * during it. A kernel cannot be preempted for part of that call, and then does the tick's work
- * late and in another way. Both sweep the call across a tick: before it is a loop that gets one
- * turn longer with each sample. The first calls end before the tick, the last begin after it.
+ * late and in another way. Both sweep the call across a tick: before it is a loop that gets
+ * `step_turns` turns longer with each sample. The first calls end before the tick, the last begin
+ * after it. What lies between two neighbours is passed over: `phase` tells how far they are apart.
  *
  * Times are multiples of three ticks: work begins at the first, the call meets the second, all
  * others wake at the third.
@@ -12,41 +13,42 @@
 
 #include "kadenz/suite.h"
 
+#include "deadline_state.h"
 #include "loop_speed.h"
 
-enum { TASKS };
+enum { TASKS, STEP_TURNS };
 static const struct kdz_param params[] = {
     [TASKS] = {"tasks", 6, 2, KDZ_INTERFERENCE_TASKS_MAX - 1u},
+    [STEP_TURNS] = {"step_turns", 3, 1, 1000},
 };
 
-static const char *const companions[] = {"ticks"};
+enum { PHASE, TICKS };
+static const char *const companions[] = {[PHASE] = "phase", [TICKS] = "ticks"};
 
 #define LEAD_TICKS 3u
 #define PERIOD_TICKS 3u
 #define CALIBRATION_TURNS 20000u
 
-static struct {
-    struct kdz_record *record;
-    uint32_t samples;
-    uint32_t start;
-    uint64_t turns_time; /* of CALIBRATION_TURNS, without what is around any number of them */
-    uint32_t turns;      /* before the first sample's call */
-    uint32_t tick;       /* counted just before the call */
-    kdz_time begin;      /* of the call */
-    volatile uint32_t calls;
-    volatile bool over;
-} swept;
+#define swept kdz_deadline_state.swept
 
-static void shape(const struct kdz_point *point, struct kdz_shape *shape)
+static void shape_sleep(const struct kdz_point *point, struct kdz_shape *shape)
 {
     (void)point;
     shape->companions = companions;
-    shape->companion_count = 1;
+    shape->companion_count = TICKS + 1u;
+}
+
+static void shape_blocking(const struct kdz_point *point, struct kdz_shape *shape)
+{
+    (void)point;
+    shape->companions = companions;
+    shape->companion_count = PHASE + 1u;
 }
 
 /* Turns of the loop from now to the next tick, less 7/8 of the sweep. */
 static uint32_t first_turns(void)
 {
+    const uint32_t before = swept.samples * swept.step / 8u * 7u;
     const uint32_t tick = kdz_tick_now();
     const kdz_time begin = kdz_stamp(KDZ_BEGIN);
     kdz_time end;
@@ -56,7 +58,7 @@ static uint32_t first_turns(void)
         end = kdz_stamp(KDZ_END);
     } while (kdz_tick_now() == tick);
     turns = (uint64_t)(kdz_time)(end - begin) * CALIBRATION_TURNS / swept.turns_time;
-    return turns > swept.samples ? (uint32_t)turns - swept.samples / 8u * 7u : 1u;
+    return turns > before ? (uint32_t)turns - before : 1u;
 }
 
 /* Works for almost a tick, then sleeps: once to learn how long a tick is, then once a sample. */
@@ -69,7 +71,7 @@ static void caller(void *unused)
     swept.turns = first_turns();
     (void)kdz_delay_until(&wake, PERIOD_TICKS);
     for (uint32_t i = 0; i < swept.samples && !swept.over; i++) {
-        kdz_arch_loop(swept.turns + i);
+        kdz_arch_loop(swept.turns + i * swept.step);
         swept.tick = kdz_tick_now();
         swept.calls++;
         swept.begin = kdz_stamp(KDZ_BEGIN);
@@ -77,13 +79,15 @@ static void caller(void *unused)
     }
 }
 
-static void keep(uint32_t span, uint32_t ticks, bool holds)
+static void keep(uint32_t i, uint32_t span, bool holds)
 {
+    const uint64_t phase = (uint64_t)i * swept.step * swept.turns_time / CALIBRATION_TURNS;
+
     kdz_prove(swept.record, holds,
               "a thread was late, or another one ran: the call was not the "
               "one that had to meet the tick");
     kdz_record_add(swept.record, 0, span);
-    kdz_record_accompany(swept.record, 0, 0, ticks);
+    kdz_record_accompany(swept.record, 0, PHASE, (uint32_t)phase);
 }
 
 /* ---- interference/sleep: until a less urgent thread goes on -----------------------------------
@@ -100,7 +104,8 @@ static void observe(void *unused)
         while (swept.calls == i && kdz_tick_now() - wake < PERIOD_TICKS) {
         }
         end = kdz_stamp(KDZ_END);
-        keep(kdz_span(swept.begin, end), kdz_tick_now() - swept.tick, swept.calls == i + 1u);
+        keep(i, kdz_span(swept.begin, end), swept.calls == i + 1u);
+        kdz_record_accompany(swept.record, 0, TICKS, kdz_tick_now() - swept.tick);
         (void)kdz_delay_until(&wake, PERIOD_TICKS);
     }
     swept.over = true;
@@ -120,7 +125,7 @@ static void wake_above(void *unused)
         kdz_time due = woke;
         const bool told = kdz_clock_at_tick(wake, &due);
 
-        keep(kdz_span(due, woke), kdz_tick_now() - wake, slept == KDZ_OK && told);
+        keep(i, kdz_span(due, woke), slept == KDZ_OK && told);
         period = PERIOD_TICKS;
     }
     swept.over = true;
@@ -169,6 +174,7 @@ static kdz_status setup(struct kdz_point *point)
     }
     swept.record = &point->record;
     swept.samples = point->samples;
+    swept.step = KDZ_PARAM(point, STEP_TURNS);
     swept.turns_time = kdz_loop_time(2u * CALIBRATION_TURNS) - kdz_loop_time(CALIBRATION_TURNS);
     if (swept.turns_time == 0) {
         point->record.proof.reason = "the clock stands still: no call can be brought to a tick";
@@ -197,7 +203,7 @@ static void measure_blocking(struct kdz_point *point)
         .params = params,                                                                          \
         .param_count = sizeof params / sizeof params[0],                                           \
         .lane_count = 1,                                                                           \
-        .shape = shape,                                                                            \
+        .shape = shape_##ident,                                                                    \
         .self_timed = true,                                                                        \
         .setup = setup,                                                                            \
         .measure = measure_##ident,                                                                \
@@ -205,10 +211,10 @@ static void measure_blocking(struct kdz_point *point)
     KDZ_BENCH(interference_##ident)
 
 BENCH(sleep, "sleep", "before a thread's call of the sleep, which a tick may meet",
-      "a less urgent thread goes on; `ticks`: that came meanwhile",
+      "a less urgent thread goes on; `phase`: of the call; `ticks`: that came meanwhile",
       "Burns, Tindell and Wellings 1995: context switch from a task", "threads");
 BENCH(blocking, "blocking",
       "moment for which a thread's sleep was set, while a less urgent one "
       "calls the sleep",
-      "return of its sleep; `ticks`: that came since", "Audsley et al. 1993: the blocking term",
+      "return of its sleep; `phase`: of the call", "Audsley et al. 1993: the blocking term",
       "tick-due threads");

@@ -13,10 +13,10 @@
 #include "kadenz/suite.h"
 
 #include "cores.h"
-#include "loop_speed.h"
+#include "deadline_state.h"
 #include "period.h"
 
-#define TASKS_MAX 6u
+#define TASKS_MAX KDZ_TASKSET_MAX
 #define STACK_BYTES 512u
 #define LEAD_TICKS 3u /* from the start to the first release: all tasks sleep by then */
 #define CALIBRATION_TURNS 20000u
@@ -39,21 +39,7 @@ static const struct kdz_param params[] = {
 enum { TASK_NUMBER, JOB, COMPANIONS };
 static const char *const companions[COMPANIONS] = {[TASK_NUMBER] = "task", [JOB] = "job"};
 
-struct task {
-    uint32_t period;
-    uint32_t turns;
-    uint32_t job; /* the next one, from 0 */
-};
-
-static struct {
-    struct kdz_record *record;
-    uint32_t samples;
-    uint32_t start;  /* a tick that has passed */
-    kdz_time origin; /* when it was due */
-    uint32_t count;
-    volatile uint32_t ended; /* jobs of all tasks */
-    struct task task[TASKS_MAX];
-} set;
+#define set kdz_deadline_state.set
 
 static void shape(const struct kdz_point *point, struct kdz_shape *shape)
 {
@@ -63,7 +49,7 @@ static void shape(const struct kdz_point *point, struct kdz_shape *shape)
 }
 
 /* One job; false when no further one is planned. All of it is execution time. */
-static __attribute__((noinline)) bool work(struct task *own)
+static __attribute__((noinline)) bool work(struct kdz_taskset_task *own)
 {
     kdz_time end;
     uint32_t place;
@@ -82,7 +68,7 @@ static __attribute__((noinline)) bool work(struct task *own)
 
 static void run(void *number)
 {
-    struct task *const own = &set.task[(uintptr_t)number];
+    struct kdz_taskset_task *const own = &set.task[(uintptr_t)number];
     uint32_t wake = set.start;
 
     (void)kdz_delay_until(&wake, LEAD_TICKS);
@@ -98,9 +84,9 @@ static uint64_t job_time(uint32_t turns)
     uint64_t best = UINT64_MAX;
 
     for (int i = 0; i < TRIES; i++) {
-        struct task *const own = &set.task[0];
+        struct kdz_taskset_task *const own = &set.task[0];
 
-        *own = (struct task){.turns = turns};
+        *own = (struct kdz_taskset_task){.turns = turns};
         set.ended = 0;
         const kdz_time begin = kdz_stamp(KDZ_BEGIN);
         (void)work(own);
@@ -130,7 +116,7 @@ static kdz_status set_turns(struct kdz_point *point)
             point->record.proof.reason = "a task's work is shorter than a job without a loop";
             return KDZ_INVALID;
         }
-        set.task[set.count++] = (struct task){
+        set.task[set.count++] = (struct kdz_taskset_task){
             .period = KDZ_PARAM(point, PERIOD(i)),
             .turns = 1u + (uint32_t)((asked - least) * CALIBRATION_TURNS / turns_time),
         };

@@ -51,12 +51,16 @@ def overhead_points(tasks: int = 6) -> list[Point]:
         Point("interference/job", {"job": counts(480), "loop": counts(16)}, {"tasks": tasks}),
         Point(
             "interference/sleep",
-            {"all": counts(281, 286, 336, 286), "all:ticks": counts(0, 0, 1, 0)},
+            {
+                "all": counts(281, 286, 336, 286),
+                "all:phase": counts(0, 6, 12, 18),
+                "all:ticks": counts(0, 0, 1, 0),
+            },
             {"tasks": tasks},
         ),
         Point(
             "interference/blocking",
-            {"all": counts(170, 354), "all:ticks": counts(0, 0)},
+            {"all": counts(170, 354), "all:phase": counts(0, 6)},
             {"tasks": tasks},
         ),
         Point("cyclic/wakeup-latency", {"core0": counts(168, 173)}, {"period_us": 1000}),
@@ -92,8 +96,8 @@ def test_overheads_are_differences_of_maxima_and_minima(overheads: Run) -> None:
         "tick": 57 - 15,
         "release": 120 - 16 - (55 - 16),  # one release in a tick; of six each costs less
         "start": 168 - 42,
-        "job": (480 - 16 - 39) + (336 - 281 - 39),  # and a tick during the sleep
-        "blocking": 354 - 168,
+        "job": (480 - 16 - 39) + (336 - 281 - 39 + 6),  # and a tick during the sleep
+        "blocking": 354 - 168 + 6,
         "jitter": (173 - 168) + 4,
     }
     assert found["job"].source == "interference/job tasks=6, interference/sleep tasks=6"
@@ -105,8 +109,8 @@ def test_bounds_by_hand(overheads: Run) -> None:
     assert (fast.period_ticks, slow.period_ticks) == (4, 10)
     assert (fast.deadline, slow.deadline) == (4 * TICK, 9 * TICK)
     # J + B + S + C, two ticks, one release of the other.
-    assert fast.bound == 9 + 186 + 126 + TICK + 2 * 42 + 65
-    assert slow.bound == 9 + 126 + TICK // 2 + (TICK + 441) + 2 * 42
+    assert fast.bound == 9 + 192 + 126 + TICK + 2 * 42 + 65
+    assert slow.bound == 9 + 126 + TICK // 2 + (TICK + 447) + 2 * 42
     assert found.schedulable
     assert found.work == pytest.approx(0.3)
 
@@ -174,7 +178,8 @@ def test_overheads_of_fewer_tasks_do_not_bound_a_larger_set(tmp_path: Path) -> N
 def test_a_sweep_that_never_met_a_tick_is_refused(tmp_path: Path) -> None:
     points = overhead_points()
     sleep = next(one for one in points if one.bench == "interference/sleep")
-    sleep.lanes = {"all": counts(281, 286), "all:ticks": counts(0, 0)}
+    zeros = counts(0, 0)
+    sleep.lanes = {"all": counts(281, 286), "all:phase": zeros, "all:ticks": zeros}
     assert "never met a tick" in refused(SET, run_of(tmp_path, points)).message
 
 

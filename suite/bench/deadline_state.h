@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What interference/ and workload/taskset keep while they run: one memory, because one benchmark
+ * runs at a time and a board may have 16 KiB. Undefined when a set-up begins.
+ */
+#ifndef KDZ_BENCH_DEADLINE_STATE_H
+#define KDZ_BENCH_DEADLINE_STATE_H
+
+#include "interference.h"
+
+#define KDZ_TASKSET_MAX 6u
+
+struct kdz_taskset_task {
+    uint32_t period;
+    uint32_t turns;
+    uint32_t job; /* the next one, from 0 */
+};
+
+union kdz_deadline_state {
+    struct {
+        struct {
+            struct kdz_sleepers group;
+            kdz_handle thread[KDZ_INTERFERENCE_TASKS_MAX];
+            volatile uint32_t woken[KDZ_INTERFERENCE_TASKS_MAX];
+            volatile bool over;
+        } sleepers;
+        union {
+            struct { /* interference/job */
+                struct kdz_record *record;
+                uint32_t samples;
+                uint32_t start;
+                volatile uint32_t jobs;
+                volatile bool over;
+            } own;
+            struct { /* interference/sleep, interference/blocking */
+                struct kdz_record *record;
+                uint32_t samples;
+                uint32_t start;
+                uint64_t turns_time; /* of a number of turns, without what is around any number */
+                uint32_t step;       /* turns from sample to sample */
+                uint32_t turns;      /* before the first sample's call */
+                uint32_t tick;       /* counted just before the call */
+                kdz_time begin;      /* of the call */
+                volatile uint32_t calls;
+                volatile bool over;
+            } swept;
+        };
+    };
+    struct { /* workload/taskset */
+        struct kdz_record *record;
+        uint32_t samples;
+        uint32_t start;  /* a tick that has passed */
+        kdz_time origin; /* when it was due */
+        uint32_t count;
+        volatile uint32_t ended; /* jobs of all tasks */
+        struct kdz_taskset_task task[KDZ_TASKSET_MAX];
+    } set;
+};
+
+extern union kdz_deadline_state kdz_deadline_state;
+
+#endif
