@@ -26,6 +26,7 @@ _COMMANDS = {
         "Test that a kernel's port does what benchmarks need.",
     ),
     "run": ("kadenz.cli.run:run", "Measure a campaign or benchmarks on targets."),
+    "farm": ("kadenz.cli.farm:farm", "Measure on several machines and on places of a rack."),
     "profile": (
         "kadenz.cli.profile:profile",
         "Show where the instructions of a benchmark go.",

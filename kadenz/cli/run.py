@@ -79,6 +79,13 @@ _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
 )
 @option(
     _HOW,
+    "--farm",
+    metavar="CONFIG",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Execute emulated targets and simulated cores on the workers of a farm.",
+)
+@option(
+    _HOW,
     "--timeout",
     "timeout_s",
     type=click.FloatRange(min=0.1),
@@ -168,6 +175,7 @@ class Call:
 def measure_call(call: Call) -> int:
     """Measures what a call asks for, or what its earlier runs left. Returns the exit code."""
     from kadenz.cli.run_end import conclude
+    from kadenz.cli.run_farm import on_farm
     from kadenz.cli.run_request import lab_defaults, rounds_folder
 
     options = call.options
@@ -187,11 +195,12 @@ def measure_call(call: Call) -> int:
     if call.earlier:
         folder = call.earlier[0].path.parent
     with (
+        on_farm(options["farm"]) as farm,
         stoppable() as stop,
         _alone(requests, stop, wait=options["wait"]),
         display_of(as_json) as display,
     ):
-        results = _measured(groups(display), folder, display, stop)
+        results = _measured(map(farm, groups(display)), folder, display, stop)
     if call.earlier and not results:
         click.echo("nothing is left to measure: every run of this call is complete", err=True)
         return EXIT_PASS

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kadenz.store import Run
 
 # What a later call may choose anew: it changes no sample.
-_FREE = ("resume", "report", "as_json", "wait", "output", "dry_run")
+_FREE = ("resume", "report", "as_json", "wait", "output", "dry_run", "farm")
 
 
 def call_of(words: Sequence[str]) -> CallEntry:
@@ -50,7 +50,12 @@ def repeated(command: click.Command, named: str, options: Mapping[str, Any]) -> 
             remedy=f"Names in its call are relative to that folder: cd {entry.folder}",
         )
     before = command.make_context("run", list(entry.words)).params
-    chosen = {name: options[name] for name in _FREE if name != "output"}
+    given = click.get_current_context().get_parameter_source
+    chosen = {
+        name: options[name]
+        for name in _FREE
+        if name != "output" and (name != "farm" or given(name) is ParameterSource.COMMANDLINE)
+    }
     return measure_call(Call(before | chosen, entry, runs))
 
 

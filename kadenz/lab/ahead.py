@@ -8,22 +8,49 @@ each other. Each writes its frames to a file, so reading them in order loses no 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
 
+from kadenz.lab.plan import Point, plan_text
 from kadenz.targets.base import RunsAhead, Target
 
 
-class Ahead:
-    """Targets of the plans, started in order and taken in order."""
+class Executions(Protocol):
+    """The executions of one job, wherever they run. Each is taken and read once."""
 
-    def __init__(self, make: Callable[[], Target], plans: Sequence[str]) -> None:
-        """`plans` in the order in which they will be taken; none: nothing runs ahead."""
-        self._make, self._waiting = make, list(plans)
+    def order(
+        self, boots: Sequence[list[Point]], stopped: Callable[[], bool]
+    ) -> Iterator[list[Point]]:
+        """The order in which to take them. `stopped`: the user has stopped the run."""
+
+    def take(self, points: Sequence[Point]) -> Target:
+        """The execution of these points; a new one if none was started."""
+
+    def keep_up(self) -> None:
+        """Starts those that have room; call it at least twice a second."""
+
+    def close(self) -> None:
+        """Ends all that were not taken."""
+
+
+class Ahead:
+    """Targets of the plans on this machine, started in order and taken in order."""
+
+    def __init__(self, make: Callable[[], Target], boots: Sequence[list[Point]]) -> None:
+        """`boots` in the order in which they will be taken; none: nothing runs ahead."""
+        self._make, self._waiting = make, [plan_text(points) for points in boots]
         self._started: list[tuple[str, RunsAhead]] = []
         self._workers = os.cpu_count() or 1
 
-    def take(self, plan: str) -> Target:
-        """The target of this plan; a new one if it was not started."""
+    def order(
+        self, boots: Sequence[list[Point]], stopped: Callable[[], bool]
+    ) -> Iterator[list[Point]]:
+        """As they were started."""
+        yield from boots
+
+    def take(self, points: Sequence[Point]) -> Target:
+        """The target of these points; a new one if it was not started."""
+        plan = plan_text(points)
         self.keep_up()
         for place, (of, target) in enumerate(self._started):
             if of == plan:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kadenz.errors import TargetFailed
-from kadenz.targets.base import KnowsItsEnd, RunsAhead, Target
+from kadenz.targets.base import KnowsItsEnd, KnowsItsFailure, RunsAhead, Target
 from kadenz.wire.decoder import Decoder
 from kadenz.wire.frame import ENCODED_MAX
 from kadenz.wire.messages import Fault
@@ -117,6 +117,9 @@ class _Listener:
             return _End(_fault(self._name, self._assembler, self._execution.symbol_at))
         if self._stop_until is not None:
             return _End(stopped=True)
+        failure = self._target.failure() if isinstance(self._target, KnowsItsFailure) else None
+        if failure is not None:
+            return _End(failure)
         return self._silent(_died(self._name, self._target, self._assembler))
 
     def _heard(self, data: bytes) -> _End | None:

@@ -6,16 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from kadenz.config import manifest
-from kadenz.config.params import number
 from kadenz.errors import KadenzError, WireDamaged
 from kadenz.host.tracefs import traced
-from kadenz.lab.ahead import Ahead
+from kadenz.lab.ahead import Ahead, Executions
 from kadenz.lab.boot import Execution, Outcome, run_plan
 from kadenz.lab.condition import Running
 from kadenz.lab.events import by_kind, enter_events
 from kadenz.lab.execution import timing_model
-from kadenz.lab.graph import boots_of, is_split, may_stop
-from kadenz.lab.guests import BOOT_S, SLOWDOWN
+from kadenz.lab.graph import boots_of, is_split, may_stop, silence_s
+from kadenz.lab.guests import BOOT_S
 from kadenz.lab.holding import held
 from kadenz.lab.job import Job
 from kadenz.lab.plan import Point, plan_text
@@ -30,7 +29,6 @@ from kadenz.wire.records import Assembler
 INTERRUPTED = "interrupted (Ctrl-C)"
 # Kinds of notes of a target that become warnings of the run; a chatty one would hide the others.
 _NOTES_MAX = 20
-_LANES_MAX = 64  # threads of cyclic/wakeup-latency
 
 
 class Boots:
@@ -55,11 +53,13 @@ class Boots:
         """
         job = self._job
         boots = boots_of(job) if job.rest is None else job.rest.boots
-        self._ahead = Ahead(
-            job.make, [plan_text(points) for points in boots] if is_split(job) else []
+        self._ahead: Executions = (
+            job.elsewhere(job, boots)
+            if job.elsewhere is not None
+            else Ahead(job.make, boots if is_split(job) else [])
         )
         try:
-            for points in boots:
+            for points in self._ahead.order(boots, self._run.stop.is_set):
                 why = self._until_measured(points)
                 if why:
                     return why
@@ -93,7 +93,7 @@ class Boots:
     def _boot(self, points: Sequence[Point]) -> Outcome:
         """One execution of the image with these points."""
         job, writer, session = self._job, self._writer, self._session
-        target = self._ahead.take(plan_text(points))
+        target = self._ahead.take(points)
         assembler = Assembler(session, expects_samples=not session.scoped)
 
         def keep_up() -> None:
@@ -138,21 +138,16 @@ class Boots:
         current record needs if it is periodic."""
         planned = {point.id: point for point in points}
         job = self._job
-        boot_s, slowdown = (BOOT_S, SLOWDOWN) if job.setup.guest is not None else (0.0, 2.0)
+        boot_s = BOOT_S if job.setup.guest is not None else 0.0
 
-        def silence_s() -> float:
+        def silent_s() -> float:
             begin = assembler.current
             point = planned.get(begin.record) if begin else None
             if begin is None or point is None:
                 return job.timeout_s + boot_s
-            periods_us = [number(begin.params, name) for name in ("period_us", "interval_us")]
-            # Each thread's period is longer than the last one's by this distance.
-            longest_us = (
-                max(periods_us, default=0) + number(begin.params, "distance_us") * _LANES_MAX
-            )
-            return job.timeout_s + slowdown * 1e-6 * longest_us * point.samples
+            return silence_s(job, point)
 
-        return silence_s
+        return silent_s
 
     def _traced(self, target: Target, outcome: Outcome) -> Outcome:
         """Takes the samples of the scope, where it is the instrument."""

@@ -11,8 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kadenz.config import inventory
+from kadenz.config.params import number
+from kadenz.lab.guests import SLOWDOWN
 from kadenz.lab.job import Job
 from kadenz.lab.plan import Point, batches
+
+_LANES_MAX = 64  # threads of cyclic/wakeup-latency
 
 
 def boots_of(job: Job) -> list[list[Point]]:
@@ -35,6 +39,16 @@ def may_stop(job: Job, points: Sequence[Point]) -> bool:
     return job.name.tier == "host" and any(
         point.params.get("stop_above_us") and point.params.get("trace", 1) for point in points
     )
+
+
+def silence_s(job: Job, point: Point) -> float:
+    """How long a target may be silent in this point: the time-out, plus twice its own length if it
+    is periodic."""
+    slowdown = SLOWDOWN if job.setup.guest is not None else 2.0
+    periods_us = [number(point.params, name) for name in ("period_us", "interval_us")]
+    # Each thread's period is longer than the last one's by this distance.
+    longest_us = max(periods_us) + number(point.params, "distance_us") * _LANES_MAX
+    return job.timeout_s + slowdown * 1e-6 * longest_us * point.samples
 
 
 def _apart(job: Job, points: Sequence[Point]) -> Iterator[list[Point]]:

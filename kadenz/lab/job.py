@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from kadenz.config.target_name import TargetName
 from kadenz.errors import KadenzError
 from kadenz.host.facts import Host
 from kadenz.images.image import Image
+from kadenz.lab.ahead import Executions
 from kadenz.lab.catalog import Catalog
 from kadenz.lab.clock import INSTRUCTION, clock_class, clock_entry
 from kadenz.lab.condition import Condition, Setup
@@ -69,6 +70,8 @@ class Job:
     turn: Turn | None = None
     run_name: str = ""
     call: CallEntry | None = None
+    # Executes it on other machines; None: on this one.
+    elsewhere: Callable[[Job, Sequence[list[Point]]], Executions] | None = None
     rest: Rest | None = None  # None: everything is measured, into a new folder
 
     @property

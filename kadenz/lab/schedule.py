@@ -17,9 +17,14 @@ from kadenz.lab.progress import Progress
 
 
 def run(
-    jobs: Sequence[Job], output: Path, progress: Progress, stop: threading.Event
+    jobs: Sequence[Job],
+    output: Path,
+    progress: Progress,
+    stop: threading.Event,
 ) -> list[Result | KadenzError]:
     """Measures every job into a run folder below `output`.
+
+    A job whose executions are elsewhere only waits here, so all of these wait at once.
 
     Returns one result for each job that began, in their order: an error if a run could not be
     written.
@@ -34,7 +39,8 @@ def run(
     parallel = [job for job in jobs if job.name.tier in REPEATABLE]
     alone = [job for job in jobs if job.name.tier not in REPEATABLE]
     done: dict[int, Result | KadenzError] = {}
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+    waiting = sum(job.elsewhere is not None for job in parallel)
+    with ThreadPoolExecutor(max_workers=(os.cpu_count() or 1) + waiting) as pool:
         for job, result in zip(parallel, pool.map(one, parallel), strict=True):
             done[id(job)] = result
     for job in alone:

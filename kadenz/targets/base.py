@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 from kadenz.config.manifest import EmulatorEntry
-from kadenz.errors import UsageError
+from kadenz.errors import TargetFailed, UsageError
 
 
 class Target(Protocol):
@@ -55,6 +55,14 @@ class KnowsItsEnd(Protocol):
 
     def why_it_ended(self) -> str:
         """The reason; "" if unknown."""
+
+
+@runtime_checkable
+class KnowsItsFailure(Protocol):
+    """A target that was executed elsewhere, where its failure was seen."""
+
+    def failure(self) -> TargetFailed | None:
+        """The failure; None if it did not fail."""
 
 
 def plan_page(plan: str, room_bytes: int) -> bytes:

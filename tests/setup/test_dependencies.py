@@ -32,7 +32,7 @@ RANGES = [
 ]
 EXACT = [
     Requirement(one)
-    for group in (EXTRAS["rtl"], *PROJECT["dependency-groups"].values())
+    for group in (EXTRAS["farm"], EXTRAS["rtl"], *PROJECT["dependency-groups"].values())
     for one in group
     if isinstance(one, str)
 ]
@@ -103,7 +103,7 @@ def test_the_wheel_names_ranges_that_hold_the_locked_versions() -> None:
 
 def test_what_has_to_be_one_version_is_pinned_and_setuptools_is_the_same_everywhere() -> None:
     lock = locked("requirements-dev.lock")
-    assert EXTRAS.keys() == {"parquet", "archive", "rtl"}
+    assert EXTRAS.keys() == {"parquet", "archive", "farm", "rtl"}
     for one in EXACT:
         assert str(one.specifier) == f"=={lock[canonicalize_name(one.name)]}", one
     assert PROJECT["dependency-groups"]["build"] == PROJECT["build-system"]["requires"]

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The file of `kadenz run --farm`: where the coordinator of places and the scheduler are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from kadenz.config.model import FileModel
+from kadenz.config.toml import read_toml
+from kadenz.errors import ConfigError
+
+_Seconds = Annotated[float, msgspec.Meta(gt=0)]
+
+
+class DaskTable(FileModel, kw_only=True, frozen=True):
+    """[dask]: the scheduler that executes emulated targets and simulated cores."""
+
+    scheduler: str  # "tcp://rack:8786"
+    retries: Annotated[int, msgspec.Meta(ge=0)] = 2  # of an order whose worker died
+    patience_s: _Seconds = 60.0  # for a scheduler that went
+
+
+class FarmFile(FileModel, kw_only=True, frozen=True):
+    """A farm: at least one of its tables."""
+
+    title: str = ""
+    dask: DaskTable | None = None
+
+
+def read_farm(path: Path) -> FarmFile:
+    """The farm's file. ConfigError if it is unreadable, invalid, or names nothing."""
+    found = read_toml(path, FarmFile)
+    if found.dask is None:
+        raise ConfigError(f"{path}: names no farm", remedy='Add [dask] with scheduler = "tcp://…"')
+    return found

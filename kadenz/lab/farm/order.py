@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One execution as a worker gets it, and what the worker hands back.
+
+An order has everything that its samples depend on. A worker stores nothing: the frames travel to
+the lab that asked, which is the only writer of the run folder.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kadenz import __version__
+from kadenz.config.manifest import BuildEntry, EmulatorEntry
+from kadenz.config.target_name import TargetName
+from kadenz.elf import Elf
+from kadenz.errors import TargetFailed, UsageError
+from kadenz.images.image import Image
+from kadenz.lab.boot import Execution, run_plan
+from kadenz.lab.condition import Setup
+from kadenz.lab.execution import make_target
+from kadenz.targets.base import RunsAhead, Target
+from kadenz.targets.scope import RecordSpans
+from kadenz.wire.records import Assembler, NoRecords
+
+TIERS = ("emulated", "rtl")  # that an order can be made for
+
+
+@dataclass(frozen=True)
+class Order:
+    """An image, a plan, and the machine to execute them on."""
+
+    target: TargetName
+    instrument: str
+    elf: bytes
+    plan: str
+    wait_states: Mapping[str, int]
+    silence_s: float  # after which the target counts as hung
+    kadenz: str = __version__
+
+
+@dataclass(frozen=True)
+class Played:
+    """An execution that ended."""
+
+    frames: bytes  # everything that the target sent
+    failure: tuple[str, str, str] | None  # message, remedy, detail of a target that failed
+    said: str  # outside the frames
+    records: Mapping[int, RecordSpans]  # of the scope
+    emulator: EmulatorEntry | None
+
+
+@dataclass
+class _Recorded:
+    """Passes a target's bytes on, and keeps them."""
+
+    target: Target
+    frames: bytearray = field(default_factory=bytearray)
+
+    def open(self, plan: str) -> None:
+        self.target.open(plan)
+
+    def read(self, timeout_s: float) -> bytes | None:
+        data = self.target.read(timeout_s)
+        self.frames += data or b""
+        return data
+
+    def stop(self) -> bool:
+        return False
+
+    def post_mortem(self) -> str:
+        return self.target.post_mortem()
+
+    def close(self) -> str:
+        return self.target.close()
+
+    def emulator(self) -> EmulatorEntry | None:
+        return self.target.emulator()
+
+    def why_it_ended(self) -> str:
+        why = getattr(self.target, "why_it_ended", None)
+        return why() if why is not None else ""
+
+
+class _RecordedAhead(_Recorded):
+    """The same for a target whose silence means nothing."""
+
+    def begin(self, plan: str) -> None:
+        self.target.open(plan)
+
+    def running(self) -> bool:
+        return isinstance(self.target, RunsAhead) and self.target.running()
+
+
+def execute(order: Order) -> Played:
+    """Executes an order on this machine. Raises KadenzError if this machine cannot."""
+    if order.kadenz != __version__:
+        raise UsageError(
+            f"this worker has kadenz {__version__}, the order is of {order.kadenz}",
+            remedy="Install the same version on every machine of the farm",
+        )
+    with tempfile.TemporaryDirectory(prefix="kadenz-order-") as scratch:
+        elf = Path(scratch) / "image.elf"
+        elf.write_bytes(order.elf)
+        image = Image(Elf(elf), Path(scratch), _no_build())
+        setup = Setup(wait_states=order.wait_states)
+        real = make_target(order.target, order.instrument, image, setup)
+        target = (_RecordedAhead if isinstance(real, RunsAhead) else _Recorded)(real)
+        execution = Execution(
+            target, str(order.target), order.plan, lambda: order.silence_s, image.elf.symbol_at
+        )
+        emulator = real.emulator()
+        assembler = Assembler(NoRecords(), expects_samples=order.instrument == "counter")
+        outcome = run_plan(execution, assembler, threading.Event())
+    return Played(
+        bytes(target.frames),
+        _parts(outcome.failure),
+        outcome.said,
+        getattr(real, "records", {}),
+        emulator,
+    )
+
+
+def _parts(failure: TargetFailed | None) -> tuple[str, str, str] | None:
+    return None if failure is None else (failure.message, failure.remedy, failure.detail)
+
+
+def _no_build() -> BuildEntry:
+    """The worker's run has no manifest: the lab that asked knows how the image was built."""
+    return BuildEntry(
+        compiler="",
+        compiler_version="",
+        flags="",
+        elf_sha256="",
+        text_bytes=0,
+        data_bytes=0,
+        bss_bytes=0,
+        kernel_source="",
+    )

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two long-running programs of a farm: its scheduler, and a worker on each machine.
+
+Both run until they are ended by a signal. A worker whose scheduler goes tries to reach it again:
+what it was executing is placed again by the lab that asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from kadenz.lab.farm.extra import require
+from kadenz.lab.farm.pool import PROCESSOR
+
+_AGAIN_S = 1.0
+
+
+def serve_scheduler(host: str, port: int, tell: Callable[[str], None]) -> None:
+    """Runs a scheduler until SIGINT or SIGTERM. Raises OSError if the address is taken."""
+    distributed = require("distributed")
+
+    async def serve() -> None:
+        async with distributed.Scheduler(host=host, port=port, dashboard=False) as scheduler:
+            tell(f"scheduler at {scheduler.address}")
+            await _signal()
+
+    _quietly(serve())
+
+
+def serve_worker(address: str, processors: int, tell: Callable[[str], None]) -> None:
+    """Runs a worker that executes `processors` orders at once, until SIGINT or SIGTERM."""
+    distributed = require("distributed")
+
+    async def once() -> None:
+        worker = await distributed.Worker(
+            address, nthreads=processors, resources={PROCESSOR: processors}, dashboard=False
+        )
+        tell(f"worker at {worker.address}, {processors} at once, for {address}")
+        try:
+            await worker.finished()
+        finally:
+            with contextlib.suppress(Exception):
+                await worker.close(timeout=1)
+
+    async def serve() -> None:
+        ended = asyncio.ensure_future(_signal())
+        while not ended.done():
+            work = asyncio.ensure_future(once())
+            await asyncio.wait({work, ended}, return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                work.cancel()
+            with contextlib.suppress(OSError, TimeoutError, asyncio.CancelledError):
+                await work
+            if not ended.done():
+                tell(f"no scheduler at {address}: trying again")
+                await asyncio.wait({ended}, timeout=_AGAIN_S)
+
+    _quietly(serve())
+
+
+async def _signal() -> None:
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ended.set)
+    await ended.wait()
+
+
+def _quietly(program: Awaitable[Any]) -> None:
+    logging.getLogger("distributed").setLevel(logging.ERROR)
+    asyncio.run(program)  # type: ignore[arg-type]

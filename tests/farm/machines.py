@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Schedulers and workers of a farm as processes of this machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.e2e.conftest import KADENZ
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def wait_for(what: Callable[[], bool], seconds: float = 90.0) -> None:
+    until = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < until, "did not come in time"
+        time.sleep(0.05)
+
+
+def children(pid: int) -> list[int]:
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        found += [int(word) for word in (task / "children").read_text().split()]
+    return found
+
+
+class Machines:
+    """A scheduler and two workers, with one processor each."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.port = folder, free_port()
+        self.address = f"tcp://127.0.0.1:{self.port}"
+        self.config = folder / "farm.toml"
+        self.config.write_text(f'[dask]\nscheduler = "{self.address}"\npatience_s = 60\n')
+        self._all: list[subprocess.Popen[bytes]] = []
+        self.start_scheduler()
+        self.workers = [self._start("worker", self.address, "--processors", "1") for _ in range(2)]
+        for number in (1, 2):
+            self.wait_for_words(number, "1 at once")
+
+    def start_scheduler(self) -> None:
+        number = len(self._all)
+        self.scheduler = self._start("scheduler", "--port", str(self.port))
+        self.wait_for_words(number, "scheduler at")
+
+    def busy(self) -> subprocess.Popen[bytes] | None:
+        """A worker that executes something."""
+        alive = [one for one in self.workers if one.poll() is None]
+        return next((one for one in alive if children(one.pid)), None)
+
+    def words(self, number: int) -> str:
+        return (self.folder / f"{number}.log").read_text()
+
+    def wait_for_words(self, number: int, words: str) -> None:
+        wait_for(lambda: words in self.words(number))
+
+    def close(self) -> None:
+        for one in self._all:
+            if one.poll() is None:
+                one.send_signal(signal.SIGKILL)
+            one.wait()
+
+    def _start(self, *words: str) -> subprocess.Popen[bytes]:
+        with (self.folder / f"{len(self._all)}.log").open("wb") as log:
+            self._all.append(
+                subprocess.Popen(
+                    [KADENZ, "farm", *words],
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    env={**os.environ, "PYTHONUNBUFFERED": "1"},
+                )
+            )
+        return self._all[-1]

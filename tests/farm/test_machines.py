@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A campaign over workers: the bytes of a local run, also if workers and the scheduler die."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kadenz.config.farm import read_farm
+from kadenz.errors import ConfigError, UsageError
+from kadenz.lab.farm.pool import Pool
+from kadenz.store import read_run
+from tests.e2e.conftest import BOARDS, kadenz
+from tests.e2e.test_interruptions import start
+from tests.farm.machines import Machines, wait_for
+
+CALL = ("run", "micro/task-switch-sampled", "--set", "samples=100000", "--target", BOARDS[1])
+
+
+@pytest.fixture
+def machines(tmp_path: Path) -> Iterator[Machines]:
+    (tmp_path / "farm").mkdir()
+    found = Machines(tmp_path / "farm")
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+def files(output: Path) -> dict[str, bytes]:
+    (folder,) = output.iterdir()
+    run = read_run(folder)
+    assert not run.manifest.partial
+    assert {entry.status for entry in run.manifest.records} == {"ok"}
+    return {file.name: file.read_bytes() for file in (folder / "samples").iterdir()}
+
+
+@pytest.mark.emulated
+def test_a_campaign_survives_its_worker_and_its_scheduler_and_has_the_bytes_of_a_local_run(
+    machines: Machines, tmp_path: Path
+) -> None:
+    answer = kadenz(*CALL, "--output", tmp_path / "local")
+    assert answer.returncode == 0, answer.stderr
+    process = start(*CALL, "--farm", machines.config, "--output", tmp_path / "far")
+    wait_for(lambda: machines.busy() is not None)
+    first = machines.busy()
+    assert first is not None
+    first.send_signal(signal.SIGKILL)
+    wait_for(lambda: machines.busy() not in (None, first))
+    machines.scheduler.send_signal(signal.SIGKILL)
+    machines.scheduler.wait()
+    machines.start_scheduler()
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert files(tmp_path / "far") == files(tmp_path / "local")
+
+
+def test_a_farm_that_cannot_be_used_is_named_before_anything_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "farm.toml"
+    config.write_text("[dusk]\n")
+    with pytest.raises(ConfigError, match="dusk"):
+        read_farm(config)
+    config.write_text("")
+    with pytest.raises(ConfigError, match="names no farm"):
+        read_farm(config)
+    config.write_text('[dask]\nscheduler = "tcp://127.0.0.1:9"\n')
+    table = read_farm(config).dask
+    assert table is not None
+    monkeypatch.setattr("kadenz.lab.farm.pool._CONNECT_S", 0.2)
+    with pytest.raises(UsageError, match="tcp://127.0.0.1:9 cannot be reached"):
+        Pool(table)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(UsageError) as missing:
+        Pool(table)
+    assert "kadenz[farm]" in missing.value.remedy
