@@ -73,12 +73,12 @@ perf/sleep id=72 samples=60 by=suspend
 perf/sleep id=73 samples=60 by=semaphore
 perf/activate id=74 samples=60
 perf/activate-to-higher id=75 samples=60
-interference/tick id=80 samples=3
-interference/release id=81 samples=3
-interference/job id=82 samples=3
-interference/sleep id=83 samples=8
-interference/blocking id=84 samples=8
-workload/taskset id=85 samples=6
+interference/tick id=120 samples=3
+interference/release id=121 samples=3
+interference/job id=122 samples=3
+interference/sleep id=123 samples=8
+interference/blocking id=124 samples=8
+workload/taskset id=125 samples=6
 alloc/allocate id=76 samples=60
 alloc/release id=77 samples=60
 alloc/allocate id=78 samples=60 holes=16
