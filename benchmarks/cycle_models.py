@@ -46,7 +46,9 @@ BENCHES = (
 SLOW_TIMER = 1000  # core cycles in one count of mtime: a tick each ten million
 TICK_INSTRUCTIONS = 100  # at least, that a tick adds to a span
 # Targets with a model.
-COSTS = ("freertos/ibex@emulated", "freertos/vexriscv@emulated", "freertos/stm32f4@emulated")
+COSTS = tuple(
+    f"freertos/{board}@emulated" for board in ("ibex", "vexriscv", "hifive1-revb", "stm32f4")
+)
 ITERATIONS = 50_000
 BATCHES = 20
 COST_LIMIT = 2.0

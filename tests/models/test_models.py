@@ -38,6 +38,21 @@ IBEX = [2, 12, 22, 22, 32, 42, 372, 22, 32, 12, 401, 12, 12, 32, 12, 22, 132, 52
 VEXRISCV = [1, 11, 41, 41, 31, 41, 73, 71, 21, 53, 31, 21, 41, 11, 34, 31, 85, 7]
 EXECUTIONS = 3  # of each span; the caches are empty before the first
 
+# And of programs/known-cycles.fe310.S: the least and the most, with the code in the cache; and the
+# lines that the first execution fetches.
+FE310_LINE = (168, 2304)
+FE310 = [
+    *[(1, 1, 0), (11, 11, 1), (31, 31, 2), (41, 41, 2), (61, 61, 2), (12, 12, 0), (41, 41, 2)],
+    *[(4, 35, 0), (11, 41, 1), (58, 514, 0), (4, 13, 2)],
+]
+HIFIVE1 = Machine(
+    "fe310",
+    "riscv64-unknown-elf-gcc",
+    (),
+    "qemu-system-riscv32",
+    ("-M", "sifive_e,revb=on", "-semihosting-config", "enable=on,target=native"),
+)
+
 # And of programs/known-cycles.arm.S: the least and the most.
 CORTEX_M4 = [
     *[(1, 1), (11, 11), (3, 3), (12, 12), (5, 5), (11, 11), (3, 3), (6, 6), (11, 11), (7, 7)],
@@ -148,6 +163,24 @@ def test_the_image_for_qemu_is_the_cores_own_code() -> None:
     assert all(half & 0x7F == lui for half in first)
 
 
+def test_fe310_costs_what_sifive_says(tmp_path: Path) -> None:
+    flags = ["-march=rv32im_zicsr", "-mabi=ilp32", "-Wl,-N", "-Wl,--no-warn-rwx-segments"]
+    flags += ["-Wl,-Ttext=0x20010000", "-Wl,-Tbss=0x80000000"]
+    elf = assemble(HIFIVE1, flags, tmp_path)
+    model = timing_model.model("hifive1-revb", TimingModel(name="fe310"))
+    record, _ = modelled(HIFIVE1, "fe310", elf, tmp_path, *model.arguments)
+    assert record.interval is not None
+    low, high = (ends.reshape(-1, 2) for ends in record.interval)
+    for i, (least, most, lines) in enumerate(FE310):
+        assert low[i, 0] == least + lines * FE310_LINE[0]
+        assert high[i, 0] == most + (lines + (i == len(FE310) - 1)) * FE310_LINE[1]
+    warm = [(least, most) for least, most, _ in FE310[:-1]]
+    assert list(zip(low[:-1, 1].tolist(), high[:-1, 1].tolist(), strict=True)) == warm
+    # Three lines for two ways: each may be there, or come again.
+    least, most, _ = FE310[-1]
+    assert (low[-1, 1], high[-1, 1]) == (least, most + 3 * FE310_LINE[1])
+
+
 @pytest.fixture(scope="module")
 def arm_elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     flags = [*ARM.flags, "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]
@@ -189,7 +222,7 @@ def test_a_missing_parameter_is_named(arm_elf: Path, tmp_path: Path) -> None:
         assert answer.returncode != 0 and message in answer.stderr
 
 
-@pytest.mark.parametrize("board", ["stm32f4", "ibex", "vexriscv"])
+@pytest.mark.parametrize("board", ["stm32f4", "ibex", "vexriscv", "hifive1-revb"])
 def test_a_kernel_leaves_every_trap_that_it_enters(board: str) -> None:
     """Ticks come anywhere: behind a return from a function, in a handler, at a branch."""
     name = parse_target(f"freertos/{board}@emulated")

@@ -5,7 +5,7 @@
  * follow from several of them were read from the Verilog with hand-made code, one rule at a time.
  */
 #include "caches.h"
-#include "rv32.h"
+#include "in_order.h"
 
 #include <string.h>
 
@@ -37,28 +37,6 @@ static const struct kdz_parameter none[] = {{NULL, NULL}};
 #define WAITS_ONE 16u   /* fetch is stuck when decode jumps at its end, */
 #define WAITS_THREE 32u /* or the memory stage */
 #define NEXT_LINE 6u    /* bits: which instruction behind it is in the next line, 0: none near */
-#define READS 8u        /* bits: registers that the first two instructions read */
-#define RESULT 28u      /* bits: a register whose result is not there at the end */
-#define LATE 33u        /* bits: for how long */
-#define REGISTER 31u
-
-/* The pipeline while a block is translated: time in cycles, by straight execution. */
-struct schedule {
-    uint32_t now;       /* the next instruction leaves decode */
-    uint32_t ready[32]; /* first cycle in which a register's value can be taken */
-};
-
-static uint32_t waits(const struct schedule *schedule, const struct kdz_riscv_code *code)
-{
-    uint32_t until = schedule->now;
-
-    for (size_t i = 0; i < 2; i++) {
-        if (code->reads[i] != 0 && schedule->ready[code->reads[i]] > until) {
-            until = schedule->ready[code->reads[i]];
-        }
-    }
-    return until - schedule->now;
-}
 
 static bool accesses_csr(const struct kdz_riscv_code *code)
 {
@@ -85,19 +63,16 @@ static uint32_t latency(enum kdz_riscv kind)
 
 /* The cycles of an instruction. The wait of a CSR at the begin of a block depends on the way there.
  */
-static uint32_t pass(struct schedule *schedule, const struct kdz_riscv_code *code, bool first)
+static uint32_t pass(struct kdz_order *order, const struct kdz_riscv_code *code, bool first)
 {
-    uint32_t waited = waits(schedule, code), extra = 0;
+    uint32_t waited = kdz_order_waits(order, code), extra = 0;
 
     if (code->kind == KDZ_RISCV_DIV) {
         extra = DIVISION;
     } else if (accesses_csr(code) && !first && waited + 1u < CSR_GAP) {
         extra = CSR_GAP - 1u - waited;
     }
-    schedule->now += waited + extra + 1u;
-    if (code->writes != 0) {
-        schedule->ready[code->writes] = schedule->now + latency(code->kind);
-    }
+    kdz_order_pass(order, code, waited + extra + 1u, latency(code->kind));
     return waited + extra + 1u;
 }
 
@@ -142,31 +117,14 @@ static uint8_t again(const struct kdz_code *load)
                      (stuck(at) ? 1u : 0u));
 }
 
-static uint64_t late(const struct schedule *schedule)
-{
-    uint64_t found = 0;
-    uint32_t most = 0;
-
-    for (uint64_t i = 1; i < 32u; i++) {
-        if (schedule->ready[i] > schedule->now + most) {
-            most = schedule->ready[i] - schedule->now;
-            found = i << RESULT | (uint64_t)most << LATE;
-        }
-    }
-    return found;
-}
-
-static uint64_t reads(const struct kdz_riscv_code *code, unsigned place)
-{
-    return (uint64_t)(code->reads[0] | (uint32_t)code->reads[1] << 5u) << (READS + 10u * place);
-}
-
 static void set_end(struct kdz_stretch *block, const struct kdz_code *last,
-                    const struct kdz_riscv_code *code, const struct schedule *schedule)
+                    const struct kdz_riscv_code *code, const struct kdz_order *order)
 {
+    const uint64_t late = kdz_order_late(order, order);
+
     kdz_riscv_exit(block, last);
     if (block->exit == KDZ_EXIT_STRAIGHT || block->exit == KDZ_EXIT_BRANCH) {
-        block->note |= late(schedule);
+        block->note |= late;
     }
     if (block->exit == KDZ_EXIT_BRANCH || block->exit == KDZ_EXIT_JUMP) {
         block->note |= fetched_ahead(block->end);
@@ -177,8 +135,8 @@ static void set_end(struct kdz_stretch *block, const struct kdz_code *last,
     if (code->kind == KDZ_RISCV_FENCE_I) {
         block->note |= FLUSHES;
     }
-    block->watched_end = (block->note >> RESULT) != 0 ||
-                         (block->exit == KDZ_EXIT_BRANCH && (block->note & PREDICTS) != 0);
+    block->watched_end =
+        late != 0 || (block->exit == KDZ_EXIT_BRANCH && (block->note & PREDICTS) != 0);
 }
 
 /* A stall of the pipeline: for how long, and in which stage (0: decode). */
@@ -222,7 +180,7 @@ static void begin(struct kdz_stretch *block, const struct kdz_code *first)
     const struct kdz_riscv_code one = kdz_riscv_decode(first[0].bits, first[0].bytes);
 
     block->note = kdz_riscv_crosses(block->first, first[0].bytes) ? CROSSES : 0u;
-    block->note |= reads(&one, 0);
+    block->note |= kdz_order_reads(&one, 0);
     if (accesses_csr(&one)) {
         block->note |= READS_CSR;
         block->watched_begin = true;
@@ -231,7 +189,7 @@ static void begin(struct kdz_stretch *block, const struct kdz_code *first)
 
 static void translate(struct kdz_stretch *block, struct kdz_code *code, size_t count)
 {
-    struct schedule schedule = {.now = 0};
+    struct kdz_order order = {.now = 0};
     struct stall before[DEPTH] = {{0, 0}};
     struct kdz_riscv_code one = {.kind = KDZ_RISCV_ALU};
     uint8_t behind = 0;
@@ -239,7 +197,8 @@ static void translate(struct kdz_stretch *block, struct kdz_code *code, size_t c
     begin(block, code);
     for (size_t i = 0; i < count; i++) {
         one = kdz_riscv_decode(code[i].bits, code[i].bytes);
-        const uint32_t waited = waits(&schedule, &one), cycles = pass(&schedule, &one, i == 0);
+        const uint32_t waited = kdz_order_waits(&order, &one);
+        const uint32_t cycles = pass(&order, &one, i == 0);
         const bool loads = one.kind == KDZ_RISCV_LOAD || one.kind == KDZ_RISCV_ATOMIC;
         code[i].cost = kdz_exactly(cycles);
         code[i].memory = loads || one.kind == KDZ_RISCV_STORE;
@@ -251,10 +210,10 @@ static void translate(struct kdz_stretch *block, struct kdz_code *code, size_t c
         memmove(before + 1, before, sizeof before - sizeof before[0]);
         before[0] = stall_of(&one, waited, cycles);
         if (i == 1) {
-            block->note |= reads(&one, 1);
+            block->note |= kdz_order_reads(&one, 1);
         }
     }
-    set_end(block, &code[count - 1], &one, &schedule);
+    set_end(block, &code[count - 1], &one, &order);
 }
 
 /* A jump leaves a line behind that the core has begun to fetch. */
@@ -282,18 +241,10 @@ static uint32_t jump(const struct kdz_way *way, bool predicted)
 /* Straight on: waits for a result of the block before, and for the pipeline to become empty. */
 static uint32_t straight(const struct kdz_way *way)
 {
-    const uint32_t result = (uint32_t)(way->from->note >> RESULT & REGISTER);
-    const uint32_t most = (uint32_t)(way->from->note >> LATE & 3u);
-    uint32_t waited = 0;
+    const uint32_t waited = kdz_order_between(way->from->note, way->to->note).high;
 
-    for (uint32_t i = 0; i < 4u && result != 0; i++) {
-        const uint32_t taken = (uint32_t)(way->to->note >> (READS + 5u * i) & REGISTER);
-        if (taken == result && most > i / 2u && most - i / 2u > waited) {
-            waited = most - i / 2u;
-        }
-    }
     if ((way->to->note & READS_CSR) != 0 && waited + 1u < CSR_GAP) {
-        waited = CSR_GAP - 1u;
+        return CSR_GAP - 1u;
     }
     return waited;
 }
