@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Style and types of all languages. Every tool runs even when one fails.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/rust-kernels.sh"
 cd "$ROOT"
 
 # One version of clang-format decides, because versions differ; some systems omit it in the name.
@@ -34,34 +35,14 @@ clippy() {
     (cd fieldbus && cargo clippy --workspace --all-targets --locked --quiet -- -D warnings)
 }
 
-# Kernels in Rust, as suite/rust/build.cmake compiles them: for the board, with each instrument, by the
-# compiler that has the source of core.
-RUST_CRATES=(suite/rust kernels/embassy kernels/rtic)
-values_of() { # the definitions in a board's build file
-    sed -n 's/^ *\(KDZ_[A-Z_]*=[0-9a-zx]*\)).*$\|^ *\(KDZ_[A-Z_]*=[0-9a-zx]*\)$/\1\2/p' "$1"
-}
-clippy_kernel() { # FOLDER TARGET VALUES
-    local feature
-    for feature in counter scope; do
-        # shellcheck disable=SC2086  # words
-        env $3 RUSTC_BOOTSTRAP=1 RUSTC="$(command -v rustc)" CARGO_TARGET_DIR="$ROOT/build/clippy" \
-            cargo-clippy clippy --manifest-path "$1/Cargo.toml" --locked --quiet --features "$feature" \
-            --target "$2" -Z build-std=core -- -D warnings || return 1
-    done
-}
 clippy_kernels() {
-    local folder
-    [ ! -x "$CACHE/rust/tools/bin/rustc" ] || export PATH="$CACHE/rust/tools/bin:$PATH"
-    for folder in "${RUST_CRATES[@]}"; do
-        clippy_kernel "$folder" thumbv7em-none-eabihf "$(values_of boards/stm32f4/board.cmake)" || return 1
-    done
-    clippy_kernel kernels/rtic riscv32imc-unknown-none-elf \
-        "$(values_of boards/softcore/softcore.cmake) KDZ_BOARD_CLINT_ADDRESS=0x02000000 RISCV_RT_BASE_ISA=rv32i"
+    rust_core_compiler
+    each_rust_kernel clippy_kernel
 }
 
 fmt() {
     local folder
-    for folder in fieldbus "${RUST_CRATES[@]}"; do
+    for folder in fieldbus suite/rust kernels/embassy kernels/rtic; do
         cargo fmt --manifest-path "$folder/Cargo.toml" --all --check || return 1
     done
 }

@@ -1,24 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Compiles the dependencies of fieldbus/ once for all clones, and gives a new clone a copy.
+# Compiles the dependencies of fieldbus/ and of the kernels in Rust once for all clones, and gives a new clone a
+# copy.
 #
-#   <cache>/crates/<key>-dependencies   what cargo made of them; the key is of Cargo.lock, the profiles, rustc
-#                                       and this script, which names the calls
-#   fieldbus/target                     this clone's own folder, as ever
+#   <cache>/crates/<key>-<name>      what cargo made of them; the key is of each Cargo.toml and Cargo.lock,
+#                                    rustc, and the scripts that name the calls
+#   fieldbus/target, build/rust      this clone's own folders, as ever
 #
-# Crates of the workspace are never shared: cargo's names for them do not depend on the clone, so one clone
+# Crates of kadenz are never shared: cargo's names for them do not depend on the clone, so one clone
 # would run the program of another. The files are hard links: cargo replaces a file, it never writes into one.
 . "$(dirname "$0")/lib.sh"
-cd "$ROOT/fieldbus"
+. "$(dirname "$0")/rust-kernels.sh"
+cd "$ROOT"
 
 KEPT_DAYS=30
-key="$({ cat Cargo.toml Cargo.lock ../scripts/setup-crates.sh && rustc --version --verbose; } | sha256sum | cut -c 1-16)"
-crates="$CACHE/crates/$key-dependencies"
 
 # The calls of scripts/lint.sh, scripts/test.sh, the lab, the tests and the benchmarks: which crates and which
-# targets a call selects decides the features of the dependencies, and so what is compiled. A workspace that
-# does not compile is not the set-up's to report.
-compile() {
+# targets a call selects decides the features of the dependencies, and so what is compiled.
+compile_fieldbus() { # INTO
     local calls=("clippy --workspace --all-targets" "test --workspace --no-run") crate call
     for crate in kadenz-segment kadenz-motion; do
         calls+=("build --release --package $crate" "build --package $crate")
@@ -29,16 +28,30 @@ compile() {
         "build --workspace --bin kadenz-dynamics")
     for call in "${calls[@]}"; do
         # shellcheck disable=SC2086  # words
-        CARGO_TARGET_DIR="$crates" CARGO_INCREMENTAL=0 cargo $call --locked --quiet --jobs "${JOBS:-$(nproc)}" \
-            2>/dev/null || return 1
+        (cd fieldbus && CARGO_TARGET_DIR="$1" CARGO_INCREMENTAL=0 cargo $call --locked --quiet \
+            --jobs "${JOBS:-$(nproc)}") || return 1
     done
 }
 
-# Removes the crates of the workspace, and programs linked from them.
-strip_workspace() {
+# Images with counter and with scope have the same dependencies. suite/rust/build.cmake knows the options.
+compile_kernel() { # FOLDER TARGET CPU VALUES
+    local values library
+    values="$(tr -s ' ' ';' <<<"${4% }")"
+    library="$into/artifacts/lib$(basename "$1").a"
+    cmake -DKDZ_FOLDER="$ROOT/$1" -DKDZ_LIBRARY="$library" -DKDZ_RUSTC="$RUSTC" -DKDZ_TARGET="$2" -DKDZ_CPU="$3" \
+        -DKDZ_FEATURES=counter -DKDZ_CARGO_TARGET="$into" "-DKDZ_VALUES=$values" -P suite/rust/build.cmake
+}
+compile_kernels() { # INTO
+    local into="$1"
+    rust_core_compiler
+    each_rust_kernel compile_kernel && KERNEL_CRATES="$into" each_rust_kernel clippy_kernel
+}
+
+# strip FOLDER: removes the crates of kadenz, and programs linked from them, from what cargo wrote there.
+strip() {
     local folder
-    rm -rf "$crates/cxxbridge" "$crates/tmp"
-    for folder in "$crates"/*/; do
+    rm -rf "$1/cxxbridge" "$1/tmp" "$1/artifacts"
+    find "$1" -name .fingerprint -printf '%h\n' | while read -r folder; do
         rm -rf "$folder/examples" "$folder/incremental"
         find "$folder" -maxdepth 1 -type f ! -name .cargo-lock -delete
         find "$folder" -mindepth 2 -maxdepth 2 -name '*kadenz*' -exec rm -rf {} +
@@ -46,21 +59,35 @@ strip_workspace() {
     done
 }
 
-# Only a new clone: mixed with what cargo made here before, a crate may be taken for compiled and not be there.
-[ ! -e target ] || exit 0
-lock_cache
-if [ ! -f "$crates/compiled" ]; then
-    find "$CACHE/crates" -mindepth 1 -maxdepth 1 -mtime "+$KEPT_DAYS" -exec rm -rf {} + 2>/dev/null || true
-    say "compiling the dependencies of fieldbus/, once for each Cargo.lock and compiler (minutes)"
-    if ! compile; then
-        say "a crate of fieldbus/ does not compile; make lint and make test show why"
-        exit 0
+# provide NAME FOLDER COMPILE FILE...: FOLDER of this clone gets the compiled dependencies; FILEs decide them.
+provide() {
+    local name="$1" folder="$2" compile="$3" key kept
+    shift 3
+    # Only a new clone: mixed with what cargo made here before, a crate may be taken for compiled and not be there.
+    [ ! -e "$folder" ] || return 0
+    key="$({ cat "$@" scripts/setup-crates.sh && "${RUSTC:-rustc}" --version --verbose; } | sha256sum | cut -c 1-16)"
+    kept="$CACHE/crates/$key-$name"
+    lock_cache
+    if [ ! -f "$kept/compiled" ]; then
+        find "$CACHE/crates" -mindepth 1 -maxdepth 1 -mtime "+$KEPT_DAYS" -exec rm -rf {} + 2>/dev/null || true
+        say "compiling the dependencies of $name, once for each Cargo.lock and compiler (minutes)"
+        # A crate that does not compile is not the set-up's to report.
+        if ! "$compile" "$kept" 2>/dev/null; then
+            say "a crate of $name does not compile; make lint and make test show why"
+            return 0
+        fi
+        strip "$kept"
+        touch "$kept/compiled"
     fi
-    strip_workspace
-    touch "$crates/compiled"
-fi
-# Links where the cache is on the same file system, copies elsewhere; target appears when it is whole.
-rm -rf target.new
-cp -al "$crates" target.new 2>/dev/null || { rm -rf target.new && cp -a "$crates" target.new; }
-rm -f target.new/compiled
-mv target.new target
+    # Links where the cache is on the same file system, copies elsewhere; the folder appears when it is whole.
+    mkdir -p "$(dirname "$folder")"
+    rm -rf "$folder.new"
+    cp -al "$kept" "$folder.new" 2>/dev/null || { rm -rf "$folder.new" && cp -a "$kept" "$folder.new"; }
+    rm -f "$folder.new/compiled"
+    mv "$folder.new" "$folder"
+}
+
+provide fieldbus fieldbus/target compile_fieldbus fieldbus/Cargo.toml fieldbus/Cargo.lock
+rust_core_compiler
+provide rust-kernels build/rust compile_kernels \
+    {suite/rust,kernels/embassy,kernels/rtic}/Cargo.{toml,lock} suite/rust/build.cmake scripts/rust-kernels.sh
