@@ -6,6 +6,8 @@
 
 #include "kadenz/board.h"
 
+#include <kdz_console.h>
+#include <kdz_core_hz.h>
 #include <kdz_riscv.h>
 
 #define MIE_MSIE (1u << 3)
@@ -22,7 +24,7 @@ const char *kdz_board_name(void)
 void kdz_board_init(void)
 {
     hifive1_clocks_init();
-    hifive1_console_init();
+    kdz_console_open(KDZ_CORE_HZ);
     CLINT_MSIP = 0;
     __asm__ volatile("csrs mie, %0" : : "r"(MIE_MSIE));
 }
@@ -65,6 +67,6 @@ size_t kdz_board_cores(void)
 
 _Noreturn void kdz_board_halt(int code)
 {
-    hifive1_console_drain(); /* an emulator ends at once and forgets what the FIFO still holds */
+    kdz_console_close(); /* an emulator ends at once and forgets what the FIFO still holds */
     kdz_arch_halt(code);
 }

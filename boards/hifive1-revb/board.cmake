@@ -4,8 +4,9 @@ set(KDZ_BOARD_ARCH riscv)
 set(KDZ_BOARD_CLINT_ADDRESS 0x02000000) # FE310-G002 Manual v1p5, chapter 9
 target_sources(kadenz-suite PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/board.c
-    ${CMAKE_CURRENT_LIST_DIR}/clocks.c
-    ${CMAKE_CURRENT_LIST_DIR}/console.c)
+    ${CMAKE_CURRENT_LIST_DIR}/clocks.c)
+include(${kdz_root}/boards/console/console.cmake)
+kdz_console(${CMAKE_CURRENT_LIST_DIR}/console.c)
 target_include_directories(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/include)
 target_link_options(kadenz-suite PRIVATE -nostartfiles -T${CMAKE_CURRENT_LIST_DIR}/link.ld)
 set_property(TARGET kadenz-suite APPEND PROPERTY LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/link.ld)
@@ -17,5 +18,7 @@ target_compile_definitions(kadenz-board INTERFACE
     # Memory for the threads and objects of a kernel that allocates, out of 16 KiB: the most that
     # the suite ever holds are the seven tasks of hartstone/ with 512 bytes of stack each.
     KDZ_BOARD_HEAP_BYTES=6656u
+    # Rings of a console in memory (boards/console/rtt.c), out of the same 16 KiB.
+    KDZ_BOARD_RTT_BYTES=64u
     # Largest message of itc/: the 600 bytes of yoo2024.
     KDZ_MESSAGE_BYTES_MAX=600u)

@@ -31,7 +31,5 @@
 #define UART_DIV REGISTER(0x10013018u)
 
 void hifive1_clocks_init(void);
-void hifive1_console_init(void);
-void hifive1_console_drain(void); /* waits until the last byte is on the line */
 
 #endif

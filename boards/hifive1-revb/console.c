@@ -6,6 +6,7 @@
 
 #include "kadenz/board.h"
 
+#include <kdz_console.h>
 #include <kdz_core_hz.h>
 
 #define BAUD 115200u
@@ -20,8 +21,9 @@
 #define TX_FULL (1u << 31)
 #define RX_EMPTY (1u << 31)
 
-void hifive1_console_init(void)
+void kdz_console_open(uint32_t bus_hz)
 {
+    (void)bus_hz; /* the core's rate, a constant: nothing is divided at run time */
     GPIO_IOF_SEL &= ~UART0_PINS;
     GPIO_IOF_EN |= UART0_PINS;
     UART_DIV = (KDZ_CORE_HZ + BAUD / 2u) / BAUD - 1u;
@@ -51,7 +53,7 @@ void kdz_console_write(const uint8_t *bytes, size_t count)
     }
 }
 
-void hifive1_console_drain(void)
+void kdz_console_close(void)
 {
     wait_cycles(DRAIN_CYCLES); /* by time, because the watermark in IP is always set in QEMU 10 */
 }

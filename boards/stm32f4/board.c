@@ -7,6 +7,8 @@
 #include "kadenz/board.h"
 #include "kadenz/fault.h"
 
+#include <kdz_console.h>
+
 /* The software interrupt is EXTI line 0's, whose pin interrupt stays disabled. */
 #define SOFTWARE_IRQ ((uint32_t)KDZ_BOARD_IRQ)
 
@@ -30,11 +32,11 @@ void kdz_board_init(void)
     /* QEMU has no clock tree: the flags never come, everything runs at its final rate anyhow, and
      * there is no cycle counter. A chip that counts cycles but has no clock is broken. */
     if (!full_speed && kdz_armv7m_dwt_start()) {
-        stm32f4_console_init(STM32F4_HSI_HZ);
+        kdz_console_open(STM32F4_HSI_HZ);
         kdz_fault(KDZ_FAULT_EXCEPTION,
                   "the crystal or the PLL did not start: this board expects 8 MHz at HSE", NULL, 0);
     }
-    stm32f4_console_init(STM32F4_APB2_HZ);
+    kdz_console_open(STM32F4_APB2_HZ);
     NVIC_IPR8(SOFTWARE_IRQ) = KDZ_BOARD_IRQ_PRIORITY;
     NVIC_ISER(0) = 1u << SOFTWARE_IRQ;
 }
@@ -93,6 +95,6 @@ size_t kdz_board_cores(void)
 
 _Noreturn void kdz_board_halt(int code)
 {
-    stm32f4_console_finish();
+    kdz_console_close();
     kdz_arch_halt(code);
 }

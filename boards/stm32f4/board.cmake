@@ -4,8 +4,9 @@ set(KDZ_BOARD_ARCH armv7m)
 target_sources(kadenz-suite PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/board.c
     ${CMAKE_CURRENT_LIST_DIR}/clocks.c
-    ${CMAKE_CURRENT_LIST_DIR}/console.c
     ${CMAKE_CURRENT_LIST_DIR}/vectors.S)
+include(${kdz_root}/boards/console/console.cmake)
+kdz_console(${CMAKE_CURRENT_LIST_DIR}/console.c)
 target_include_directories(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/include)
 target_link_options(kadenz-suite PRIVATE -nostartfiles -T${CMAKE_CURRENT_LIST_DIR}/link.ld)
 set_property(TARGET kadenz-suite APPEND PROPERTY LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/link.ld)

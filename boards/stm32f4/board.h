@@ -44,7 +44,5 @@
 
 /* False when the crystal or the PLL did not start: everything runs from the 16 MHz oscillator. */
 bool stm32f4_clocks_init(void);
-void stm32f4_console_init(uint32_t apb2_hz);
-void stm32f4_console_finish(void); /* waits until every byte has left */
 
 #endif

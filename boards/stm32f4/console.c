@@ -6,6 +6,8 @@
 
 #include "kadenz/board.h"
 
+#include <kdz_console.h>
+
 #define BAUD 115200u
 #define AHB1ENR_GPIOA (1u << 0)
 #define APB2ENR_USART1 (1u << 4)
@@ -16,7 +18,7 @@
 #define CR1_TE (1u << 3)
 #define CR1_UE (1u << 13)
 
-void stm32f4_console_init(uint32_t apb2_hz)
+void kdz_console_open(uint32_t apb2_hz)
 {
     RCC_AHB1ENR |= AHB1ENR_GPIOA;
     RCC_APB2ENR |= APB2ENR_USART1;
@@ -44,7 +46,7 @@ int kdz_console_read(void)
     return (USART1_SR & SR_RXNE) != 0 ? (int)(USART1_DR & 0xffu) : -1;
 }
 
-void stm32f4_console_finish(void)
+void kdz_console_close(void)
 {
     while ((USART1_SR & SR_TC) == 0) {
     }

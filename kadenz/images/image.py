@@ -55,21 +55,22 @@ def build_image(
     tree: Path | None = None,
     extra_bench: Sequence[Path] = (),
     isa: str = "",
+    console: str = "",
     jobs: int = 2,
 ) -> Image:
     """Builds the image of a target for one instrument, unless up to date.
 
     `tree` replaces the kernel's own source; `extra_bench` are C files, or folders of them, of
-    benchmarks outside the suite; `isa` is one of the board's instruction sets, if not its first.
-    Raises BuildFailed with the compiler's output, ToolMissing,
-    UsageError.
+    benchmarks outside the suite; `isa` is one of the board's instruction sets, if not its first;
+    `console` is a way of boards/console/ by which frames leave, if not the board's own.
+    Raises BuildFailed with the compiler's output, ToolMissing, UsageError.
     """
     if not target.kernel:
         raise UsageError(f"{target} names no kernel to build", remedy="Name it: kernel/board@tier")
     kernel, board = inventory.kernel(target.kernel), inventory.board(target.board)
     source = kernel_source(target.kernel, kernel, tree)
     extra = [*inventory.benches(), *extra_bench]
-    folder = image_folder(target, instrument, tree, extra, isa)
+    folder = image_folder(target, instrument, tree, extra, isa, console)
     crate = board.tier.host.crate if target.tier == "host" and board.tier.host else ""
     if crate:
         if extra_bench:
@@ -80,6 +81,8 @@ def build_image(
     options = _options(target, board, instrument, source, extra)
     if isa or board.instruction_sets:
         options["KDZ_ISA"] = isa or board.instruction_sets[0]
+    if console:
+        options["KDZ_CONSOLE"] = console
     options |= compiler_cache.options()
     contents = Contents(folder)
     with locked(folder):
@@ -130,6 +133,7 @@ def image_folder(
     tree: Path | None = None,
     extra: Sequence[Path] = (),
     isa: str = "",
+    console: str = "",
 ) -> Path:
     """The build folder of an image; may not exist yet. For the arguments see `build_image`."""
     name = f"{_port(target)}-{target.board}-{instrument}"
@@ -137,8 +141,7 @@ def image_folder(
         name += f"-{_map(target)}"
     other = [str(tree.resolve())] if tree else []
     other += [str(file.resolve()) for file in extra]
-    if isa:
-        name += f"-{isa}"
+    name += "".join(f"-{one}" for one in (isa, console) if one)
     if other:  # a separate image next to the stock one
         name += "-" + hashlib.sha256("\n".join(other).encode()).hexdigest()[:8]
     return inventory.build_folder() / name

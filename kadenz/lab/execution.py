@@ -42,8 +42,20 @@ def image_of(
     if setup.guest is not None:
         return guest_image(name, setup.guest, extra_bench)
     return build_image(
-        name, marks_of(instrument), tree=setup.kernel_source, extra_bench=extra_bench, isa=setup.isa
+        name,
+        marks_of(instrument),
+        tree=setup.kernel_source,
+        extra_bench=extra_bench,
+        isa=setup.isa,
+        console=_console(name, setup.link),
     )
+
+
+def _console(name: TargetName, link: BoardLink) -> str:
+    """The way by which frames leave a board, if it is not the board's own UART."""
+    tier = inventory.board(name.board).tier.board
+    way = link.results or tier.results if name.tier == "board" and tier is not None else ""
+    return "" if way == "uart" else way
 
 
 def setup_of(name: TargetName) -> Setup:

@@ -29,9 +29,12 @@ ONE = f"{POINT}end\n"
 BOARD = "stm32f4"
 
 
-def image(board: str = BOARD) -> Elf:
-    """The stock image of FreeRTOS, as the tests of emulated boards use it."""
-    return Elf(images.build(board) / "kadenz-suite.elf")
+def image(board: str = BOARD, way: str = "uart") -> Elf:
+    """The stock image of FreeRTOS, as the tests of emulated boards use it; or another console."""
+    if way == "uart":
+        return Elf(images.build(board) / "kadenz-suite.elf")
+    options = (("KDZ_CONSOLE", way),)
+    return Elf(images.build(board, way, options=options) / "kadenz-suite.elf")
 
 
 def reached(board: str = BOARD, **link: object) -> Reach:
@@ -50,7 +53,7 @@ def on_bench(
 
     tier = inventory.board(board).tier.board
     assert tier is not None
-    return BoardTarget(way, changed(tier, answer_s=answer_s), elf or image(board))
+    return BoardTarget(way, changed(tier, answer_s=answer_s), elf or image(board, way.way))
 
 
 @dataclass

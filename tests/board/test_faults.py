@@ -91,8 +91,8 @@ def test_another_board_behind_the_port(tmp_path: Path) -> None:
         waiting = serial.Serial(port, timeout=1.0)  # QEMU takes a line without a reader for closed
         while not waiting.read(1):
             waiting.write(b"\n")
-        assert other._line is not None
-        other._line.close()
+        assert other._results is not None
+        other._results.close()
         with pytest.raises(TargetFailed, match="is another board's line") as caught:
             session(on_bench(replace(reached(), port=port)))
         assert "Compare port and probe" in caught.value.remedy

@@ -3,19 +3,23 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 
 import pytest
 
 from kadenz.config import inventory
+from kadenz.config.board_link import WAYS, Way
+from kadenz.errors import UsageError
 from kadenz.lab.boot import Execution, run_plan
 from kadenz.targets.qemu import QemuTarget
 from kadenz.wire.records import Assembler
-from tests.board.bench import PLAN, image, on_bench, reached, session
+from tests.board.bench import BOARD, ONE, PLAN, image, on_bench, reached, session
 from tests.rtos.images import BOARDS
 from tests.wire.test_records import Kept
 
 
+@functools.cache
 def emulated(board: str) -> Kept:
     tier = inventory.board(board).tier.emulated
     assert tier is not None
@@ -26,12 +30,38 @@ def emulated(board: str) -> Kept:
     return kept
 
 
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("board", BOARDS)
-def test_a_session_by_uart_has_the_figures_of_the_emulated_tier(board: str) -> None:
-    """The same image on the same machine, started by a debugger instead of by itself."""
-    made = session(on_bench(reached(board), board=board), PLAN)
+def test_each_way_has_the_figures_of_the_emulated_tier(board: str, way: Way) -> None:
+    """The same suite on the same machine, started by a debugger instead of by itself."""
+    made = session(on_bench(reached(board, results=way), board=board), PLAN)
     assert made.outcome.failure is None and made.assembler.findings == []
     assert made.statuses == ["ok", "ok"] and made.taken() == 2200
     alone = emulated(board).lanes
     for lane, values in made.kept.lanes.items():
         assert sorted(values)[len(values) // 2] == sorted(alone[lane])[len(values) // 2]
+
+
+def test_rtt_of_an_image_without_it_is_refused() -> None:
+    with pytest.raises(UsageError, match="console is not RTT") as caught:
+        session(on_bench(reached(results="rtt"), image()))
+    assert "--results uart" in caught.value.remedy
+
+
+def test_a_destroyed_ring_of_rtt_is_named() -> None:
+    """A stray pointer of the image writes there."""
+    target = on_bench(reached(results="rtt"))
+    target.open(ONE)
+    try:
+        gdb = target._gdb
+        assert gdb is not None
+        assert target.read(10.0)
+        gdb.halt()
+        (block,) = (s.address for s in image(BOARD, "rtt").symbols if s.name == "_SEGGER_RTT")
+        gdb.write(block + 36, b"\xff\xff\x00\x00")  # where the ring of frames is written to
+        gdb.resume()
+        while target.read(1.0) is not None:
+            pass
+        assert "a ring of RTT is destroyed" in target.why_it_ended()
+    finally:
+        target.close()

@@ -131,6 +131,10 @@ class Gdb:
                 break
         return self._stops.pop(0) if self._stops else None
 
+    def keep(self, stop: Stop) -> None:
+        """Gives a stop back: the next `stopped` returns it."""
+        self._stops.insert(0, stop)
+
     def close(self) -> None:
         """Ends GDB; the target is left as it is."""
         with contextlib.suppress(OSError, TargetFailed):

@@ -13,16 +13,17 @@ from pathlib import Path
 
 from kadenz import tools
 from kadenz.config.board import BoardTier
-from kadenz.config.debug_server import filled
 from kadenz.config.manifest import EmulatorEntry
 from kadenz.elf import Elf
 from kadenz.errors import TargetFailed
 from kadenz.targets.board.gdb import PROGRAM, Gdb, Stop
 from kadenz.targets.board.reach import Reach, Server
-from kadenz.targets.board.uart import LineGone, Uart
+from kadenz.targets.board.rtt import Rtt
+from kadenz.targets.board.semihosting import Semihosting
+from kadenz.targets.board.uart import Uart
+from kadenz.targets.board.way import LineGone, Results, Stopped
 from kadenz.targets.scratch import new_folder
 
-_LAST_S = 0.2  # for bytes on their way when the target stopped
 _HALT_S = 3.0
 # Where an image stops at its end, if no debugger serves the semihosting call there.
 _END = ("kdz_arch_halt", "kdz_board_halt")
@@ -35,10 +36,10 @@ class BoardTarget:
         self._reach, self._tier, self._elf = reach, tier, elf
         self._server: Server | None = None
         self._gdb: Gdb | None = None
-        self._line: Uart | None = None
+        self._results: Results | None = None
         self._answer_s = tier.answer_s
         self._plan = ""
-        self._why = ""  # it ended
+        self._why = self._detail = ""  # it ended
         self._over = False
         self._starts = 0
         self._started_at = 0.0
@@ -51,21 +52,26 @@ class BoardTarget:
     def open(self, plan: str) -> None:
         """Connects, loads the image if it is not there yet, resets the board and starts it."""
         self._plan = plan
-        port = filled(self._reach.port, {"folder": str(self._folder)})
         if self._reach.server is not None:
             gdb = tools.require(PROGRAM)
             self._server = self._reach.make_server(self._folder, self._elf.path)
             self._server.start()
             self._gdb = Gdb(gdb, self._elf.path)
             self._gdb.connect(self._server.address)
-        self._line = Uart(port, self._tier.baud)
-        self._line.open()
-        if self._gdb is not None and self._reach.server is not None:
-            time.sleep(self._reach.server.line_opens_s)
             self._reset()
-            self._line.require_silence()
+        self._results = self._make_results()
+        self._results.open(self._gdb, self._folder)
+        if self._gdb is not None:
             self._gdb.load()
         self._start()
+
+    def _make_results(self) -> Results:
+        server = self._reach.server
+        if self._reach.way == "rtt":
+            return Rtt(self._elf)
+        if self._reach.way == "semihosting" and server is not None:
+            return Semihosting(server)
+        return Uart(self._reach.port, self._tier.baud, server.line_opens_s if server else 0.0)
 
     def read(self, timeout_s: float) -> bytes | None:
         """The next bytes of the board; None once it, its line or its server has ended."""
@@ -101,13 +107,13 @@ class BoardTarget:
     def close(self) -> str:
         """Ends line, GDB and server. Returns the words of the last two if the board had ended."""
         words = self._words() if self._why else ""
-        if self._line is not None:
-            self._line.close()
+        if self._results is not None:
+            self._results.close()
         if self._gdb is not None:
             self._gdb.close()
         if self._server is not None:
             self._server.end()
-        self._line = self._gdb = self._server = None
+        self._results = self._gdb = self._server = None
         if "_folder" in self.__dict__:
             shutil.rmtree(self._folder, ignore_errors=True)
         return words
@@ -131,43 +137,36 @@ class BoardTarget:
 
     def _start(self) -> None:
         """Resets the board and lets it run, with its plan from the beginning."""
-        assert self._line is not None
+        assert self._results is not None
         self._starts += 1
         if self._gdb is not None:
             self._reset()
-        self._line.begin(self._plan)
+        self._results.begin(self._plan)
         if self._gdb is not None:
             self._gdb.resume()
         self._started_at = time.monotonic()
 
     # ---- reading ---------------------------------------------------------------------------------
     def _received(self, timeout_s: float) -> bytes:
-        assert self._line is not None
+        assert self._results is not None
         try:
-            return self._line.read(timeout_s)
+            return self._results.read(timeout_s)
         except LineGone as gone:
             self._end(str(gone))
-            return b""
+        except Stopped as stopped:
+            self._end(self._reason(stopped.stop))
+        except TargetFailed as failure:
+            self._end(failure.message, failure.detail)
+        return b""
 
     def _look(self) -> None:
-        """Nothing arrived: whether server, debugger or board have a reason."""
-        if self._over:
+        """Nothing arrived: whether the server has a reason, or the board has never answered."""
+        if self._over or self._gdb is None or self._server is None or self._results is None:
             return
-        stop = self._stopped()
-        if stop is not None:
-            self._end(self._reason(stop))
-        elif self._server is not None and self._server.ended():
+        if self._server.ended():
             self._end(self._server.how_it_ended())
-        elif self._gdb is not None and not self._answered() and self._waited_s() > self._answer_s:
+        elif not self._results.answered and self._waited_s() > self._answer_s:
             self._unanswered()
-
-    def _stopped(self) -> Stop | None:
-        if self._gdb is None:
-            return None
-        try:
-            return self._gdb.stopped(0)
-        except TargetFailed as failure:
-            return Stop(failure.message)
 
     def _reason(self, stop: Stop) -> str:
         """Why a board stopped; "" if that is how an image ends."""
@@ -179,9 +178,6 @@ class BoardTarget:
 
     def _waited_s(self) -> float:
         return time.monotonic() - self._started_at
-
-    def _answered(self) -> bool:
-        return self._line is not None and self._line.answered
 
     def _unanswered(self) -> None:
         """Starts the board once more, then gives up."""
@@ -203,6 +199,6 @@ class BoardTarget:
 
     def _words(self) -> str:
         """What the board, GDB and the server said."""
-        parts = [getattr(self, "_detail", "")]
+        parts = [self._detail]
         parts += [self._server.words()] if self._server is not None else []
         return "\n".join(part for part in parts if part)

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import time
+from pathlib import Path
 from typing import Any
 
+from kadenz.config.debug_server import filled
 from kadenz.errors import TargetFailed
+from kadenz.targets.board.gdb import Gdb
+from kadenz.targets.board.way import LineGone, Stopped
 from kadenz.wire.frame import BadFrame, Type, decode_frame
 
 _SETTLE_S = 0.1  # for bytes on their way through a USB adapter when the board was halted
+_LAST_S = 0.2  # for bytes on their way when the target stopped
 _FOREIGN_S = 0.3  # for an answer of a board that should not be there
-
-
-class LineGone(Exception):
-    """The port no longer exists."""
 
 
 class Requests:
@@ -54,15 +55,23 @@ def _is_hello(encoded: bytes) -> bool:
 class Uart:
     """A serial line with a board at its other end."""
 
-    def __init__(self, port: str, baud: int) -> None:
-        self._port, self._baud = port, baud
+    def __init__(self, port: str, baud: int, opens_s: float = 0.0) -> None:
+        """`port` may have `{folder}`; `opens_s` is how long the other end needs to notice."""
+        self._port, self._baud, self._opens_s = port, baud, opens_s
+        self._gdb: Gdb | None = None
         self._line: Any = None
         self._plan: list[bytes] = []
         self._requests = Requests()
 
-    def open(self) -> None:
-        """Opens the port for this kadenz alone. TargetFailed if that is impossible."""
+    def open(self, gdb: Gdb | None, folder: Path) -> None:
+        """Opens the port for this kadenz alone. TargetFailed if that is impossible.
+
+        With a halted board at the probe, TargetFailed as well if the port is not that board's.
+        """
         import serial
+
+        self._gdb = gdb
+        self._port = filled(self._port, {"folder": str(folder)})
 
         try:
             self._line = serial.Serial(self._port, self._baud, timeout=0, exclusive=True)
@@ -75,7 +84,11 @@ class Uart:
                 else "Check the cable, the port's name, and that you are in group dialout",
             ) from None
 
-    def require_silence(self) -> None:
+        if gdb is not None:
+            time.sleep(self._opens_s)
+            self._require_silence()
+
+    def _require_silence(self) -> None:
         """While the board on the probe is halted: TargetFailed if somebody speaks on the line.
 
         An empty line is sent first. A board that waits for its plan answers it.
@@ -84,7 +97,7 @@ class Uart:
         self._line.reset_input_buffer()
         try:
             self._line.write(b"\n")
-            answer = self.read(_FOREIGN_S)
+            answer = self._received(_FOREIGN_S)
         except LineGone as gone:
             raise TargetFailed(str(gone), remedy="Check the cable") from None
         finally:
@@ -110,17 +123,28 @@ class Uart:
         self._requests = Requests()
 
     def read(self, timeout_s: float) -> bytes:
-        """The next bytes; b"" if none came in time. LineGone if the port no longer exists."""
+        """The next bytes; each request in them is answered with a line of the plan."""
+        data = self._received(timeout_s)
+        for _ in range(self._requests.take(data)):
+            if self._plan:
+                self._line.write(self._plan.pop(0))
+        if data or self._gdb is None:
+            return data
+        stop = self._gdb.stopped(0)
+        if stop is not None:
+            data = self._received(_LAST_S)
+            if not data:
+                raise Stopped(stop)
+            self._gdb.keep(stop)  # for the next call
+        return data
+
+    def _received(self, timeout_s: float) -> bytes:
         import serial
 
         try:
             self._line.timeout = timeout_s
             first: bytes = self._line.read(1)
-            data = first + self._line.read(self._line.in_waiting) if first else b""
-            for _ in range(self._requests.take(data)):
-                if self._plan:
-                    self._line.write(self._plan.pop(0))
-            return data
+            return first + self._line.read(self._line.in_waiting) if first else b""
         except (serial.SerialException, OSError) as error:
             raise LineGone(f"{self._port} is gone ({error})") from None
 

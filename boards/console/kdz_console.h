@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a board asks of its console beside kadenz/board.h. One file implements both: the board's
+ * UART, rtt.c or semihosting.c (console.cmake).
+ */
+#ifndef KDZ_CONSOLE_H
+#define KDZ_CONSOLE_H
+
+#include <stdint.h>
+
+/* Before the first byte. `bus_hz` is the rate of the clock that a UART divides. */
+void kdz_console_open(uint32_t bus_hz);
+
+/* Waits until every byte has left. */
+void kdz_console_close(void);
+
+#endif
