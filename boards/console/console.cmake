@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # How frames leave a board: by its own UART, or through a debugger. A board calls
-# kdz_console(FILE), FILE being its UART's, and includes kdz_console.h.
+# kdz_console(FILE), FILE being its UART's; both implement kadenz/console.h.
 set(KDZ_CONSOLE "uart" CACHE STRING "how frames leave a board: uart, rtt or semihosting")
 set(kdz_consoles ${CMAKE_CURRENT_LIST_DIR})
 
@@ -12,5 +12,4 @@ function(kdz_console uart)
         message(FATAL_ERROR "KDZ_CONSOLE='${KDZ_CONSOLE}': uart, rtt or semihosting")
     endif()
     target_sources(kadenz-suite PRIVATE ${${KDZ_CONSOLE}})
-    target_include_directories(kadenz-suite PRIVATE ${kdz_consoles})
 endfunction()

@@ -6,20 +6,14 @@
  * A debugger that stops the core meets it in kdz_rtt_service, never in a timed region: nothing is
  * written there. One that reads while the core runs needs no stop, and finds the same rings.
  */
-#include "kdz_console.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "kadenz/board.h"
+#include "kadenz/console.h"
 
-/* Of the rings. A board with little memory names less (board.cmake). */
-#ifdef KDZ_BOARD_RTT_BYTES
-#define UP_BYTES KDZ_BOARD_RTT_BYTES
-#else
 #define UP_BYTES 512u
-#endif
-#define DOWN_BYTES (UP_BYTES / 4u)
+#define DOWN_BYTES 128u
 #define ID_BYTES 16u
 #define MODE_WAIT 2u /* the writer waits while the ring is full: nothing is lost */
 

@@ -3,11 +3,10 @@
  * A console of two files in the debug server's working folder: frames go to one, the plan comes
  * from the other. The server, not the target, opens them.
  */
-#include "kdz_console.h"
-
 #include <stddef.h>
 
 #include "kadenz/board.h"
+#include "kadenz/console.h"
 #include "kadenz/semihosting.h"
 
 #define SYS_OPEN 0x01u

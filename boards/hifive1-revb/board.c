@@ -5,8 +5,8 @@
 #include "board.h"
 
 #include "kadenz/board.h"
+#include "kadenz/console.h"
 
-#include <kdz_console.h>
 #include <kdz_core_hz.h>
 #include <kdz_riscv.h>
 

@@ -18,7 +18,5 @@ target_compile_definitions(kadenz-board INTERFACE
     # Memory for the threads and objects of a kernel that allocates, out of 16 KiB: the most that
     # the suite ever holds are the seven tasks of hartstone/ with 512 bytes of stack each.
     KDZ_BOARD_HEAP_BYTES=6656u
-    # Rings of a console in memory (boards/console/rtt.c), out of the same 16 KiB.
-    KDZ_BOARD_RTT_BYTES=64u
     # Largest message of itc/: the 600 bytes of yoo2024.
     KDZ_MESSAGE_BYTES_MAX=600u)

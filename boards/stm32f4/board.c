@@ -5,9 +5,8 @@
 #include "board.h"
 
 #include "kadenz/board.h"
+#include "kadenz/console.h"
 #include "kadenz/fault.h"
-
-#include <kdz_console.h>
 
 /* The software interrupt is EXTI line 0's, whose pin interrupt stays disabled. */
 #define SOFTWARE_IRQ ((uint32_t)KDZ_BOARD_IRQ)

@@ -5,8 +5,7 @@
 #include "board.h"
 
 #include "kadenz/board.h"
-
-#include <kdz_console.h>
+#include "kadenz/console.h"
 
 #define BAUD 115200u
 #define AHB1ENR_GPIOA (1u << 0)

@@ -30,8 +30,11 @@ def emulated(board: str) -> Kept:
     return kept
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize(
+    ("board", "way"),
+    # The rings of RTT do not fit beside the suite into the HiFive1's 16 KiB.
+    [(board, way) for board in BOARDS for way in WAYS if (board, way) != ("hifive1-revb", "rtt")],
+)
 def test_each_way_has_the_figures_of_the_emulated_tier(board: str, way: Way) -> None:
     """The same suite on the same machine, started by a debugger instead of by itself."""
     made = session(on_bench(reached(board, results=way), board=board), PLAN)

@@ -3,8 +3,8 @@
  * What a board asks of its console beside kadenz/board.h. One file implements both: the board's
  * UART, rtt.c or semihosting.c (console.cmake).
  */
-#ifndef KDZ_CONSOLE_H
-#define KDZ_CONSOLE_H
+#ifndef KADENZ_CONSOLE_H
+#define KADENZ_CONSOLE_H
 
 #include <stdint.h>
 
