@@ -38,6 +38,7 @@ static unsigned int word_count, register_count;
 /* The name behind the first word's pointer. */
 static struct {
     uint64_t offset;
+    uint64_t pointer_bytes; /* 0: the name itself is there */
     uint64_t words[NAME_WORDS_MOST];
     unsigned int count;
 } name;
@@ -59,12 +60,14 @@ bool kdz_blocks_watch_word(uint64_t address)
     return true;
 }
 
-bool kdz_blocks_watch_name(uint64_t offset, uint64_t bytes)
+bool kdz_blocks_watch_name(uint64_t offset, uint64_t bytes, uint64_t pointer_bytes)
 {
-    if (bytes == 0 || bytes > NAME_WORDS_MOST * sizeof name.words[0]) {
+    if (bytes == 0 || bytes > NAME_WORDS_MOST * sizeof name.words[0] ||
+        pointer_bytes > sizeof name.words[0]) {
         return false;
     }
     name.offset = offset;
+    name.pointer_bytes = pointer_bytes;
     name.count = (unsigned int)((bytes + 7u) / 8u);
     return true;
 }
@@ -196,15 +199,31 @@ void *kdz_blocks_place(const struct kdz_block *made, uint32_t i)
     return made == NULL ? NULL : &made->places[i];
 }
 
+/* Where the name of the object at `pointer` is; 0 when it has none. */
+static uint64_t place_of_name(uint64_t pointer, GByteArray *memory)
+{
+    uint64_t place = pointer + name.offset;
+
+    if (pointer == 0 || name.pointer_bytes == 0) {
+        return pointer == 0 ? 0 : place;
+    }
+    if (!qemu_plugin_read_memory_vaddr(place, memory, name.pointer_bytes)) {
+        return 0;
+    }
+    place = 0;
+    memcpy(&place, memory->data, name.pointer_bytes); /* little-endian, as every target here */
+    return place;
+}
+
 /* Reads the name behind a pointer; what follows its end is left out. */
 static void read_name(uint64_t pointer)
 {
     const size_t bytes = name.count * sizeof name.words[0];
     GByteArray *memory = g_byte_array_new();
+    const uint64_t place = name.count > 0 ? place_of_name(pointer, memory) : 0;
 
     memset(name.words, 0, sizeof name.words);
-    if (name.count > 0 && pointer != 0 &&
-        qemu_plugin_read_memory_vaddr(pointer + name.offset, memory, bytes)) {
+    if (place != 0 && qemu_plugin_read_memory_vaddr(place, memory, bytes)) {
         memcpy(name.words, memory->data, strnlen((const char *)memory->data, bytes));
     }
     g_byte_array_free(memory, TRUE);

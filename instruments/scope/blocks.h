@@ -30,8 +30,9 @@ struct kdz_place {
 /* What to record, before anything is translated. False if there is no room for another. */
 bool kdz_blocks_watch_word(uint64_t address);
 bool kdz_blocks_watch_register(const char *name, uint64_t mask);
-/* The first watched word points to an object with `bytes` of a name at `offset`. */
-bool kdz_blocks_watch_name(uint64_t offset, uint64_t bytes);
+/* The first watched word points to an object with a name at `offset`: `bytes` of text, or, where
+ * `pointer_bytes` is not 0, a pointer of that size to it. */
+bool kdz_blocks_watch_name(uint64_t offset, uint64_t bytes, uint64_t pointer_bytes);
 void kdz_blocks_enable(struct kdz_moment (*now)(unsigned int vcpu), bool whole_records);
 
 /* Finds the watched registers. Ends the process with a message if the core has none of a name. */

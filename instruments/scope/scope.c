@@ -8,7 +8,8 @@
  *
  * With paths=FILE it also records what the target executes between the stamps (paths.h), with
  * region=record all of a record. word=ADDRESS and register=NAME:MASK, up to eight of each, are
- * watched along the path; name=OFFSET:BYTES is a text in the object that the first word points to.
+ * watched along the path; name=OFFSET:BYTES is a text in the object that the first word points to,
+ * and with :POINTER behind it, a pointer of that many bytes to the text.
  */
 #include "blocks.h"
 #include "paths.h"
@@ -145,16 +146,23 @@ static bool parse_register(const char *text)
     return kdz_blocks_watch_register(name, mask);
 }
 
-/* "OFFSET:BYTES" */
+/* "OFFSET:BYTES" or "OFFSET:BYTES:POINTER" */
 static bool parse_name(const char *text)
 {
-    char *end;
-    uint64_t bytes;
+    uint64_t numbers[3] = {0, 0, 0};
+    unsigned int count = 0;
 
     errno = 0;
-    const uint64_t offset = strtoull(text, &end, 0);
-    return errno == 0 && end != text && *end == ':' && parse_address(end + 1, &bytes) &&
-           kdz_blocks_watch_name(offset, bytes);
+    for (char *end; count < 3; text = end + 1) {
+        numbers[count++] = strtoull(text, &end, 0);
+        if (errno != 0 || end == text || (*end != ':' && *end != '\0')) {
+            return false;
+        }
+        if (*end == '\0') {
+            return count > 1 && kdz_blocks_watch_name(numbers[0], numbers[1], numbers[2]);
+        }
+    }
+    return false;
 }
 
 /* NAME=VALUE of the stopwatch */
@@ -210,7 +218,7 @@ static bool take(const char *argument)
     }
     fprintf(stderr,
             "kadenz-scope: unknown argument %s. Known: marker, trace, paths, region=stamps, "
-            "region=record, name=OFFSET:BYTES, and up to eight each of word=ADDRESS and "
+            "region=record, name=OFFSET:BYTES[:POINTER], and up to eight each of word=ADDRESS and "
             "register=NAME:MASK%s\n",
             argument, kdz_stopwatch_options);
     return false;

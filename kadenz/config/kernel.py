@@ -103,7 +103,9 @@ class Kernel(FileModel, kw_only=True, frozen=True):
     guest: GuestKernels | None = None
     boards: list[str]  # folders under boards/
     source: KernelSource | None = None  # None: the kernel is already running (Linux)
-    current_thread: str = ""  # symbol of its pointer to the running thread, for profiles
+    # Its pointer to the running thread, for profiles: a symbol, or a member of one,
+    # "osRtxInfo.thread.run.curr".
+    current_thread: str = ""
     # Of the thread's structure: its name, "tskTaskControlBlock.pcTaskName", for timelines.
     thread_name: str = ""
     objects: dict[str, KernelObject] = msgspec.field(default_factory=dict)  # kind -> its RAM

@@ -58,6 +58,14 @@ class Code:
             return Function(f"{address:#x}", address, address + 1, "not attributed", "")
         return found
 
+    def variable_at(self, address: int) -> str:
+        """The variable that holds an address: "tcb_table+0x28"; "" if there is none."""
+        for one in self._elf.symbols:
+            if one.address <= address < one.address + one.size:
+                offset = address - one.address
+                return f"{one.name}+{offset:#x}" if offset else one.name
+        return ""
+
     def instruction(self, address: int) -> Instruction | None:
         """The instruction at an address; None if objdump sees data there."""
         return self._instructions.get(address)

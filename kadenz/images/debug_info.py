@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,23 @@ _SIZED = {
     "DW_TAG_class_type",
     "DW_TAG_typedef",
 }
+_TRANSPARENT = {
+    "DW_TAG_typedef",
+    "DW_TAG_const_type",
+    "DW_TAG_volatile_type",
+    "DW_TAG_array_type",
+}
 _OP_ADDR = 0x03  # DWARF 5, 7.7.1
 _ROOT, _BUILD = "/kadenz", "/kadenz-build"  # of suite/places.cmake
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of a structure: its offset, and what it has of a text."""
+
+    offset: int
+    characters: int  # of an array of them; 0: it is a pointer
+    pointer_bytes: int
 
 
 class DebugInfo:
@@ -92,17 +108,32 @@ class DebugInfo:
                         found[wanted] = size
         return found
 
-    def member(self, structure: str, name: str) -> tuple[int, int] | None:
-        """Offset and bytes of a member that is an array of characters; None if there is none."""
+    def member(self, structure: str, name: str) -> Member | None:
+        """A member of a structure; None if the image's sources define neither."""
         for unit in self._units():
             for known, die in _named(unit.get_top_DIE(), ""):
-                if known != structure or die.tag != "DW_TAG_structure_type":
+                if known == structure and (found := _member(_plain(die), name)) is not None:
+                    offset, child = found
+                    return Member(offset, *_text_of(child))
+        return None
+
+    def place(self, path: str) -> tuple[str, int] | None:
+        """The variable of "variable.member.member" and the offset of its last member.
+
+        Of an array it is the first element. None if the image's sources define no such member.
+        """
+        variable, *names = path.split(".")
+        if not names:
+            return variable, 0
+        for unit in self._units():
+            for die in unit.get_top_DIE().iter_children():
+                if (
+                    die.tag != "DW_TAG_variable"
+                    or _text(die.attributes.get("DW_AT_name")) != variable
+                ):
                     continue
-                for child in die.iter_children():
-                    found = child.attributes.get("DW_AT_name")
-                    place = child.attributes.get("DW_AT_data_member_location")
-                    if found is not None and place is not None and _decoded(found.value) == name:
-                        return int(place.value), _characters(child)
+                if "DW_AT_type" in die.attributes and (offset := _offset(die, names)) is not None:
+                    return variable, offset
         return None
 
     def _units(self) -> Iterator[Any]:
@@ -208,12 +239,44 @@ def _named(die: Any, scope: str) -> Iterator[tuple[str, Any]]:
             yield full, child
 
 
-def _characters(die: Any) -> int:
-    """Elements of an array."""
-    for child in die.get_DIE_from_attribute("DW_AT_type").iter_children():
+def _plain(die: Any) -> Any:
+    """The type without its names and qualifiers; of an array, its elements'."""
+    while die.tag in _TRANSPARENT and "DW_AT_type" in die.attributes:
+        die = die.get_DIE_from_attribute("DW_AT_type")
+    return die
+
+
+def _member(structure: Any, name: str) -> tuple[int, Any] | None:
+    """Offset and entry of a member of a structure."""
+    for child in structure.iter_children():
+        place = child.attributes.get("DW_AT_data_member_location")
+        if place is not None and _text(child.attributes.get("DW_AT_name")) == name:
+            return int(place.value), child
+    return None
+
+
+def _offset(variable: Any, names: list[str]) -> int | None:
+    """Offset of a member of a member of a variable."""
+    total, die = 0, variable
+    for name in names:
+        found = _member(_plain(die.get_DIE_from_attribute("DW_AT_type")), name)
+        if found is None:
+            return None
+        total, die = total + found[0], found[1]
+    return total
+
+
+def _text_of(member: Any) -> tuple[int, int]:
+    """Bytes of a member that is an array of characters, and of one that points to them."""
+    die = member.get_DIE_from_attribute("DW_AT_type")
+    while die.tag in _TRANSPARENT - {"DW_TAG_array_type"}:
+        die = die.get_DIE_from_attribute("DW_AT_type")
+    if die.tag == "DW_TAG_pointer_type":
+        return 0, int(die.attributes["DW_AT_byte_size"].value)
+    for child in die.iter_children():
         if "DW_AT_upper_bound" in child.attributes:
-            return int(child.attributes["DW_AT_upper_bound"].value) + 1
-    return 1
+            return int(child.attributes["DW_AT_upper_bound"].value) + 1, 0
+    return 1, 0
 
 
 def _size(die: Any) -> int | None:

@@ -93,12 +93,21 @@ def marker_address(elf: Path) -> int:
 
 
 @dataclass(frozen=True)
+class NamePlace:
+    """A name in an object: `bytes` of text at `offset`, or a pointer to the text there."""
+
+    offset: int
+    bytes: int
+    pointer_bytes: int = 0  # 0: the text itself
+
+
+@dataclass(frozen=True)
 class Watched:
     """What is recorded along a path: addresses of words, registers with a mask each."""
 
     words: tuple[int, ...] = ()
     registers: tuple[tuple[str, int], ...] = ()
-    name: tuple[int, int] | None = None  # offset and bytes, in the object the first word points to
+    name: NamePlace | None = None  # in the object the first word points to
     whole_records: bool = False  # regions are records; else from stamp to stamp
 
 
@@ -107,7 +116,8 @@ def path_arguments(paths: Path, watched: Watched) -> list[str]:
     words = [f"word={address:#x}" for address in watched.words]
     words += [f"register={name}:{mask:#x}" for name, mask in watched.registers]
     if watched.name is not None and watched.words:
-        words.append(f"name={watched.name[0]:#x}:{watched.name[1]}")
+        name = watched.name
+        words.append(f"name={name.offset:#x}:{name.bytes}:{name.pointer_bytes}")
     if watched.whole_records:
         words.append("region=record")
     return [f"paths={paths}", *words]

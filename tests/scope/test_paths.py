@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from kadenz.elf import Elf
 from kadenz.targets import scope_plugin
-from kadenz.targets.paths import MARK, RUN, STATE, STORE, Paths, parse_paths, read_paths
+from kadenz.targets.paths import MARK, NAME, RUN, STATE, STORE, Paths, parse_paths, read_paths
 from kadenz.targets.scope import ScopeDamaged, read_trace, split_records
 
 from . import emulator
@@ -89,8 +90,41 @@ def test_a_store_to_a_watched_word_is_in_the_path_at_its_place(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("8:16", ["inline 1", "inline 2", ""]),
+        ("4:24:4", ["pointed to, first", "second", ""]),
+    ],
+)
+def test_the_name_of_the_current_object_is_read_at_each_change(
+    name: str, expected: list[str], tmp_path: Path
+) -> None:
+    elf = emulator.assemble(RISCV, "names", tmp_path)
+    (word,) = [one.address for one in Elf(elf).symbols if one.name == "current"]
+    file = tmp_path / "paths"
+    arguments = scope_plugin.arguments(emulator.plugin(RISCV, tmp_path), elf, tmp_path / "trace")
+    arguments[1] += f",paths={file},word={word:#x},name={name}"
+    command = emulator.command(RISCV, elf, arguments)
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+    paths = read_paths(file)
+    (region,) = paths.regions
+    tokens = [t for p in region.path for t in paths.tokens[paths.pieces[p]]]
+    names = [b""]
+    for token in tokens:
+        if int(token["kind"]) == STORE:
+            names.append(b"")
+        elif int(token["kind"]) & 0xF0 == NAME:
+            names[-1] += int(token["value"]).to_bytes(8, "little")
+    found = [one.rstrip(b"\0").decode() for one in names[2:]]  # after that of the begin
+    assert found == expected
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (",name=4", "unknown argument name=4"),
+        (",name=4:8:16", "unknown argument name=4:8:16"),
         (",region=here", "unknown argument region=here"),
         (",register=mstatus", "unknown argument register=mstatus"),
         (",register=nonsense:1", "this core has no register `nonsense`"),

@@ -24,7 +24,7 @@ class Follower:
     def record(self, number: int, bench: str, region: Region) -> Timeline:
         """The timeline of one record, whose region is all of it."""
         lines = _Lines(region.instructions[0])
-        threads = _Threads()
+        threads = _Threads(self._code)
         for token, moment in self._walker.follow(region.path):
             row = self._paths.tokens[token]
             kind, value = int(row["kind"]), int(row["value"])
@@ -61,7 +61,8 @@ class Follower:
 class _Threads:
     """Names by the kernel's pointer. One that is reused gets the name of its new thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, code: Code) -> None:
+        self._code = code
         self._names: dict[int, bytes] = {}
         self._current = 0
 
@@ -75,8 +76,10 @@ class _Threads:
     def name_of(self, pointer: int | None) -> str:
         if pointer is None:
             return "thread"
+        if pointer == 0:
+            return "no thread"
         name = self._names.get(pointer, b"").rstrip(b"\0").decode(errors="replace")
-        return name or f"thread {pointer:#x}"
+        return name or f"thread {self._code.variable_at(pointer) or hex(pointer)}"
 
 
 class _Lines:

@@ -9,7 +9,9 @@ from kadenz.errors import UsageError
 from kadenz.images.debug_info import DebugInfo
 from kadenz.images.image import Image
 from kadenz.lab.profile.cores import core_of
-from kadenz.targets.scope_plugin import Watched
+from kadenz.targets.scope_plugin import NamePlace, Watched
+
+_NAME_BYTES = 24  # of a name that a pointer leads to
 
 
 def check_profiled(name: TargetName, instrument: str) -> None:
@@ -27,8 +29,22 @@ def watched(name: TargetName, image: Image, *, traced: bool) -> Watched:
     `traced`: the thread's name too, over whole records.
     """
     kernel = inventory.kernel(name.kernel) if name.kernel else None
-    symbol = kernel.current_thread if kernel is not None else ""
-    words = [one.address for one in image.elf.symbols if symbol and one.name == symbol]
+    debug = DebugInfo(image.elf.path)
+    words = _words(kernel.current_thread, image, debug) if kernel is not None else []
     structure, _, member = (kernel.thread_name if kernel and traced else "").partition(".")
-    place = DebugInfo(image.elf.path).member(structure, member) if structure else None
+    found = debug.member(structure, member) if structure else None
+    place = (
+        NamePlace(found.offset, found.characters or _NAME_BYTES, found.pointer_bytes)
+        if found is not None
+        else None
+    )
     return Watched(tuple(words[:1]), core_of(image.elf.machine).registers, place, traced)
+
+
+def _words(current_thread: str, image: Image, debug: DebugInfo) -> list[int]:
+    """The addresses of the kernel's pointer, a variable or a member of one; of one at most."""
+    found = debug.place(current_thread) if current_thread else None
+    if found is None:
+        return []
+    variable, offset = found
+    return [one.address + offset for one in image.elf.symbols if one.name == variable]
