@@ -12,7 +12,12 @@
 #define KDZ_ITRON_PRIORITY(rank) (TMAX_TPRI - (rank))
 #define KDZ_ITRON_MAIN_RANK 11
 
+/* The suite's main thread, and the eight of hartstone/ on a board with more than 16 KiB of RAM. */
+#if KDZ_BOARD_HEAP_BYTES < 16384u
 #define KDZ_ITRON_TASKS 6
+#else
+#define KDZ_ITRON_TASKS 9
+#endif
 #define KDZ_ITRON_MAIN_STACK_BYTES 1280 /* as on FreeRTOS */
 #define KDZ_ITRON_STACK_BYTES 640
 
@@ -31,7 +36,7 @@
 #define KDZ_ITRON_DEEP 3
 
 /* Time event handlers. A cyclic one has its period from here, the first included. */
-#if KDZ_BOARD_HEAP_BYTES < 16384u /* a board with 16 KiB of RAM */
+#if KDZ_BOARD_HEAP_BYTES < 16384u
 #define KDZ_ITRON_ALARMS 8
 #else
 #define KDZ_ITRON_ALARMS 32

@@ -11,7 +11,11 @@
 KDZ_HAS(suspend, "suspend");
 KDZ_HAS(yield, "yield");
 
+#if KDZ_ITRON_TASKS == 9
+_Static_assert(TASK_8 == TASK_0 + KDZ_ITRON_TASKS - 1, "tasks are numbered in their order");
+#else
 _Static_assert(TASK_5 == TASK_0 + KDZ_ITRON_TASKS - 1, "tasks are numbered in their order");
+#endif
 
 #define STACK_MARK 0x6b64
 

@@ -14,7 +14,7 @@
 #include <tx_api.h>
 
 /* Pools. Handles index them. */
-#define THREADS_MAX 6
+#define THREADS_MAX 9 /* the suite's main thread, and the eight of hartstone/ */
 #define OBJECTS_MAX 8 /* of each kind */
 
 /* KDZ_FOREVER and 0 are ThreadX's own numbers for them. */

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kadenz.wire.messages import End
-from tests.rtos.images import BOARDS, Said, boot, build
+from tests.rtos.images import BOARDS, TARGETS, Said, boot, build
 
 pytestmark = pytest.mark.emulated
 
@@ -49,6 +49,29 @@ def test_tasks_are_added_until_the_processor_is_full(board: str) -> None:
     step, missed, used = probes(said, 1)
     assert list(zip(step, missed, strict=True))[:3] == [(0, False), (2, True), (1, False)]
     assert np.allclose(used[:3], [0.75, 1.05, 0.9], atol=0.01)
+
+
+def test_a_series_with_more_tasks_than_the_pool_is_n_a() -> None:
+    folder = build(
+        "stm32f4",
+        "small-pool",
+        options=(
+            ("KDZ_EXTRA_BENCH", str(TARGETS / "small_pool.c")),
+            (
+                "CMAKE_EXE_LINKER_FLAGS",
+                "-Wl,--wrap=kdz_thread_create -Wl,--wrap=kdz_thread_join",
+            ),
+        ),
+    )
+    said = boot(
+        folder,
+        "stm32f4",
+        "hartstone/ph id=1 samples=3 period_us=4000 cycles=1\n"
+        "hartstone/ah id=2 samples=3 period_us=4000 cycles=1\nend\n",
+    )
+    fits, larger = said.all(End)
+    assert (fits.status, larger.status) == ("ok", "n/a")
+    assert "no room for this series" in larger.reason
 
 
 def test_a_set_that_does_not_fit_the_pool_is_no_breakdown() -> None:
