@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 # "  planted hog-13428   (  13428) [001] d.h2.   796.456927: sched_waking: comm=cyclic pid=13387"
-# The option record-tgid adds the column in round brackets.
+# The option record-tgid adds the column in round brackets. System calls have no colon behind their
+# names: "sys_read(fd: 3, …)", "sys_read -> 0x4".
 _LINE = re.compile(
     r"^\s*(?P<task>.*?)-(?P<pid>\d+)\s+(?:\(\s*[-\d]+\)\s+)?\[(?P<cpu>\d+)\]"
-    r"(?:\s+(?P<flags>\S+))?\s+(?P<time>\d+\.\d+): (?P<name>[\w.]+): ?(?P<text>.*)$"
+    r"(?:\s+(?P<flags>\S+))?\s+(?P<time>\d+\.\d+): (?P<name>[\w.]+)(?::|(?=\(| -> )) ?(?P<text>.*)$"
 )
-_SWITCH = re.compile(
+SWITCH = re.compile(
     r"prev_comm=(?P<prev>.*?) prev_pid=(?P<prev_pid>\d+) .*?==> "
     r"next_comm=(?P<next>.*) next_pid=(?P<next_pid>\d+) "
 )
@@ -157,7 +158,7 @@ def blame(
         if until_s is not None and event.time > until_s:
             break
         if event.name == "sched_switch":
-            match = _SWITCH.search(event.text)
+            match = SWITCH.search(event.text)
             if match and thread in (int(match["next_pid"]), match["next"]):
                 ran, name, pid = event, match["next"], int(match["next_pid"])
     if ran is None:
@@ -197,7 +198,9 @@ def _woken(before: Sequence[Event], pid: int, earliest: float | None) -> float |
 
 
 @dataclass(frozen=True)
-class _Who:
+class Who:
+    """A thread or an interrupt."""
+
     kind: Kind
     name: str
     number: int
@@ -205,9 +208,9 @@ class _Who:
 
 def _occupants(events: Sequence[Event], due: float, ran: float, pid: int) -> list[Occupant]:
     """Each occupant's time in [due, ran) on one CPU; interrupts stack on the interrupted."""
-    spent: dict[_Who, float] = {}
-    above: list[_Who] = []
-    running = _Who("unknown", "", 0)
+    spent: dict[Who, float] = {}
+    above: list[Who] = []
+    running = Who("unknown", "", 0)
     at = due
     for event in events:
         if running.kind == "unknown":
@@ -217,9 +220,9 @@ def _occupants(events: Sequence[Event], due: float, ran: float, pid: int) -> lis
             running = _thread(event.task, event.pid)
         _add(spent, above[-1] if above else running, max(at, due), min(event.time, ran))
         at = max(at, event.time)
-        entered = _interrupt(event)
+        entered = interrupt_of(event)
         if event.name == "sched_switch":
-            match = _SWITCH.search(event.text)
+            match = SWITCH.search(event.text)
             if match:
                 running = _thread(match["next"], int(match["next_pid"]))
                 above.clear()  # the kernel does not switch threads inside an interrupt
@@ -242,25 +245,25 @@ def _occupants(events: Sequence[Event], due: float, ran: float, pid: int) -> lis
     )
 
 
-def _add(spent: dict[_Who, float], who: _Who, begin: float, end: float) -> None:
+def _add(spent: dict[Who, float], who: Who, begin: float, end: float) -> None:
     if end > begin:
         spent[who] = spent.get(who, 0.0) + end - begin
 
 
-def _thread(name: str, pid: int) -> _Who:
-    return _Who("idle", "", 0) if pid == 0 else _Who("thread", name, pid)
+def _thread(name: str, pid: int) -> Who:
+    return Who("idle", "", 0) if pid == 0 else Who("thread", name, pid)
 
 
-def _interrupt(event: Event) -> _Who | None:
+def interrupt_of(event: Event) -> Who | None:
     """The interrupt of an entry or exit event; None for other events."""
     if event.name in ("irq_handler_entry", "irq_handler_exit"):
         match = _IRQ.search(event.text)
         name = match["name"] or "" if match and event.name.endswith("entry") else ""
-        return _Who("interrupt", name, int(match["number"])) if match else None
+        return Who("interrupt", name, int(match["number"])) if match else None
     if event.name in ("softirq_entry", "softirq_exit"):
         match = _SOFT.search(event.text)
-        return _Who("soft interrupt", match["name"] or "", int(match["number"])) if match else None
+        return Who("soft interrupt", match["name"] or "", int(match["number"])) if match else None
     if event.name.endswith(("_entry", "_exit")) and (match := _VECTOR.search(event.text)):
         name = event.name.removesuffix("_entry").removesuffix("_exit")
-        return _Who("interrupt", name.replace("_", " "), int(match["number"]))
+        return Who("interrupt", name.replace("_", " "), int(match["number"]))
     return None

@@ -16,6 +16,7 @@ from pathlib import Path
 PLACES = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
 ENVIRONMENT = "KADENZ_TRACE"  # tells the program its instance
 KEPT_BYTES = 8 << 20  # size of the kept end of the trace, as text
+_WHOLE_KB = 16 << 10  # of each processor, for a whole record
 
 # Running threads, wake-ups and interrupts. Events that a system lacks are left out.
 _EVENTS = (
@@ -25,6 +26,9 @@ _EVENTS = (
     "irq",
     "irq_vectors",
 )
+
+# For a timeline: which program started which threads, and their system calls.
+_EVENTS_OF_PROGRAM = ("sched/sched_process_fork", "sched/sched_process_exec", "syscalls")
 
 # Removes the instance after the lab has ended for any reason: the pipe breaks then. The instance
 # cannot be removed while the program has its files open.
@@ -52,25 +56,45 @@ class Instance:
         """Writes the tail of a stopped trace to `file`; False if the trace is still running."""
         if not self.stopped:
             return False
+        file.write_text(self._tail(), encoding="utf-8")
+        return True
+
+    def stop(self) -> str:
+        """Stops the trace; the tail of its text."""
+        _write(self.folder / "tracing_on", "0")
+        return self._tail()
+
+    def _tail(self) -> str:
         text = self._read("trace")
         if len(text) > KEPT_BYTES:
             text = text[-KEPT_BYTES:].partition("\n")[2]
-        file.write_text(text, encoding="utf-8")
-        return True
+        return text
 
     def _read(self, name: str) -> str:
         return (self.folder / name).read_text(encoding="utf-8", errors="replace")
 
 
+def available() -> bool:
+    """Whether this process can trace."""
+    return _root() is not None
+
+
+def _root() -> Path | None:
+    """Where instances can be made."""
+    root = next((place for place in PLACES if (place / "instances").is_dir()), None)
+    return root if root is not None and os.access(root / "instances", os.W_OK) else None
+
+
 @contextlib.contextmanager
-def traced(wanted: bool) -> Iterator[Instance | None]:
+def traced(wanted: bool, *, program: bool = False) -> Iterator[Instance | None]:
     """A running instance for the program started inside; None if tracefs is unavailable.
 
+    `program`: only events of this process and of programs that it starts, with their system calls.
     Without an instance the program itself reports that no trace is kept. The instance is removed
     afterwards, even if the lab is killed.
     """
-    root = next((place for place in PLACES if (place / "instances").is_dir()), None)
-    if not wanted or root is None or not os.access(root / "instances", os.W_OK):
+    root = _root()
+    if not wanted or root is None:
         yield None
         return
     folder = root / "instances" / f"kadenz-{os.getpid()}"
@@ -87,17 +111,22 @@ def traced(wanted: bool) -> Iterator[Instance | None]:
         assert watcher.stdin is not None
         os.environ[ENVIRONMENT] = str(folder)
         try:
-            _start(folder)
+            _start(folder, program=program)
             yield Instance(folder)
         finally:
             del os.environ[ENVIRONMENT]
             watcher.stdin.close()
 
 
-def _start(folder: Path) -> None:
+def _start(folder: Path, *, program: bool) -> None:
     # CLOCK_MONOTONIC is the suite's clock, so that due times can be found in the trace.
     _write(folder / "trace_clock", "mono")
-    for event in _EVENTS:
+    if program:
+        _write(folder / "buffer_size_kb", str(_WHOLE_KB))
+        threads = " ".join(path.name for path in Path("/proc/self/task").iterdir())
+        _write(folder / "set_event_pid", threads)
+        _write(folder / "options/event-fork", "1")
+    for event in _EVENTS + (_EVENTS_OF_PROGRAM if program else ()):
         _write(folder / "events" / event / "enable", "1")
     _write(folder / "tracing_on", "1")
 

@@ -13,7 +13,7 @@ from kadenz.lab.boot import Execution, Outcome, run_plan
 from kadenz.lab.condition import Running
 from kadenz.lab.events import by_kind, enter_events
 from kadenz.lab.execution import timing_model
-from kadenz.lab.graph import boots_of, is_split, may_stop, silence_s
+from kadenz.lab.graph import boots_of, is_split, is_traced, may_stop, silence_s
 from kadenz.lab.guests import BOOT_S
 from kadenz.lab.holding import held
 from kadenz.lab.job import Job
@@ -101,9 +101,10 @@ class Boots:
             session.look()
             self._ahead.keep_up()
 
+        whole = is_traced(job, points)
         settings = job.settings()  # as they are when the target reads them
         with (
-            traced(may_stop(job, points)) as trace,
+            traced(may_stop(job, points) or whole, program=whole) as trace,
             held(target, points, job.catalog.hello.cores, writer) as paced,
         ):
             session.stored = paced.go_on if paced is not None else lambda: None
@@ -119,6 +120,8 @@ class Boots:
             self._records = assembler.done.records if assembler.done else None
             if trace is not None:
                 trace.keep(writer.folder / f"trace-{points[0].id:05d}.txt")
+                if whole:
+                    writer.keep_trace(points[0].id, points[0].bench, trace.stop().encode())
         if assembler.hello is not None:
             # The catalog may have been asked with fewer rights: this is what was measured.
             writer.manifest.target.settings = assembler.hello.settings | settings

@@ -14,7 +14,7 @@ from kadenz.config import inventory
 from kadenz.config.params import number
 from kadenz.lab.guests import SLOWDOWN
 from kadenz.lab.job import Job
-from kadenz.lab.plan import Point, batches
+from kadenz.lab.plan import FIRST_POINT, Point, batches
 
 _LANES_MAX = 64  # threads of cyclic/wakeup-latency
 
@@ -51,9 +51,15 @@ def silence_s(job: Job, point: Point) -> float:
     return job.timeout_s + slowdown * 1e-6 * longest_us * point.samples
 
 
+def is_traced(job: Job, points: Sequence[Point]) -> bool:
+    """Whether Linux's trace gives the timelines of some points, each in its own execution."""
+    asked = any(point.id >= FIRST_POINT for point in points)
+    return job.setup.traced and job.name.tier == "host" and asked
+
+
 def _apart(job: Job, points: Sequence[Point]) -> Iterator[list[Point]]:
     """A point that may end with a trace has an execution, and so a trace, of its own."""
-    if is_split(job):
+    if is_split(job) or is_traced(job, points):
         yield from ([point] for point in points)
         return
     together: list[Point] = []

@@ -42,7 +42,7 @@ from kadenz.lab.plan import (
     concerns,
     no_benchmark,
 )
-from kadenz.lab.profile.watching import check_profiled
+from kadenz.lab.profile.watching import check_profiled, check_traced
 from kadenz.lab.progress import Progress
 from kadenz.lab.variants import combinations
 from kadenz.targets.base import Target
@@ -86,8 +86,10 @@ def check(request: Request) -> None:
     for name in request.targets:
         check_instrument(name, request.instrument)
         check_tools(name)
-        if request.profiled or request.traced:
+        if request.profiled:
             check_profiled(name, request.instrument)
+        if request.traced:
+            check_traced(name, request.instrument)
     if all(name.kernel for name in request.targets):  # else an image may have its own benchmarks
         check_declared(request.campaign, request.overrides, request.extra_bench)
     elif request.extra_bench and not any(name.kernel for name in request.targets):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from kadenz.analysis.linux_timeline import timelines_of
 from kadenz.analysis.results import RunResult
 from kadenz.report import labels
 from kadenz.report.flames import graph
@@ -17,7 +18,6 @@ from kadenz.report.tables import Named
 from kadenz.store import read_run
 from kadenz.store.layout import PROFILES, TIMELINES
 from kadenz.store.profiles import read_profiles
-from kadenz.store.timelines import read_timelines
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def _strips(run: RunResult) -> Iterator[tuple[str, Plot, Plot]]:
     if not (run.path / TIMELINES).is_dir():
         return
     seen: set[str] = set()
-    for timeline in read_timelines(read_run(run.path)):
+    for timeline in timelines_of(read_run(run.path)):
         if timeline.bench not in seen:
             seen.add(timeline.bench)
             name, window = f"timeline-{timeline.record:05d}", window_of(timeline)

@@ -49,12 +49,13 @@ def shares(timeline: Timeline) -> Table:
         row = words(track.name), words(track.kind), whole(len(track.slices))
         rows.append((*row, whole(spent), words(share)))
     title = f"{timeline.bench} on {timeline.target}"
-    columns = ("who", "kind", "times", "instructions", "share")
+    columns = ("who", "kind", "times", timeline.units, "share")
     return Table("timeline", title, columns, tuple(rows), frozenset({2, 3, 4}))
 
 
 def chrome(timeline: Timeline) -> str:
-    """Chrome's trace format, as Perfetto reads it; a microsecond there is an instruction."""
+    """Chrome's trace format, as Perfetto reads it; a microsecond there may be an instruction."""
+    in_us = 1 if timeline.unit == "instruction" else 1000
     events: list[dict[str, Any]] = [
         {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": timeline.target}}
     ]
@@ -69,24 +70,26 @@ def chrome(timeline: Timeline) -> str:
                 **place,
                 "name": one.name,
                 "cat": track.kind,
-                "ts": one.begin,
-                "dur": one.end - one.begin,
+                "ts": one.begin / in_us if in_us > 1 else one.begin,
+                "dur": (one.end - one.begin) / in_us if in_us > 1 else one.end - one.begin,
             }
             for one in track.slices
         ]
-    about = {"benchmark": timeline.bench, "unit": "1 us is 1 instruction", "kadenz": __version__}
+    unit = "1 us is 1 instruction" if timeline.unit == "instruction" else "us"
+    about = {"benchmark": timeline.bench, "unit": unit, "kadenz": __version__}
     return json.dumps({"traceEvents": events, "otherData": about}, indent=0) + "\n"
 
 
 def vcd(timeline: Timeline) -> str:
-    """A value change dump; a nanosecond there is an instruction.
+    """A value change dump; a nanosecond there may be an instruction.
 
     `sample` is high from BEGIN to END. Below `threads` and `exceptions` a wire is high while that
     one executes, below `calls` while a thread is inside that function of the kernel.
     """
     changes: list[tuple[int, int, int]] = []
     file = io.StringIO()
-    about = f"kadenz {__version__}: {timeline.bench} on {timeline.target}; 1 ns is 1 instruction"
+    about = f"kadenz {__version__}: {timeline.bench} on {timeline.target}"
+    about += "; 1 ns is 1 instruction" if timeline.unit == "instruction" else ""
     with VCDWriter(
         file, timescale="1 ns", date="", comment=about, init_timestamp=timeline.begin
     ) as writer:

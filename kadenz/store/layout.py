@@ -9,6 +9,7 @@ PROFILES = "profiles"  # of the records of `kadenz profile`
 PROFILE_SUFFIX = ".profile.json"
 TIMELINES = "timelines"  # of the records of `kadenz trace`
 TIMELINE_SUFFIX = ".timeline.json"
+TRACE_SUFFIX = ".ftrace.txt"  # what Linux recorded of a record
 INTERRUPTED = "interrupted"  # records that a resumed run measured again, in a folder for each time
 CONSOLE = "console.txt"  # text messages of the target
 RUNNING = ".running"  # locked by the folder's writer; names the storage of a host target
@@ -36,6 +37,11 @@ def profile_file(record: int, bench: str) -> str:
 def timeline_file(record: int, bench: str) -> str:
     """The file of a record's timeline, relative to the run folder."""
     return f"{TIMELINES}/{record:05d}-{_plain(bench)}{TIMELINE_SUFFIX}"
+
+
+def trace_file(record: int, bench: str) -> str:
+    """The file of Linux's trace of a record, relative to the run folder."""
+    return f"{TIMELINES}/{record:05d}-{_plain(bench)}{TRACE_SUFFIX}"
 
 
 def _plain(text: str) -> str:

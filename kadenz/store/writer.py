@@ -31,6 +31,7 @@ from kadenz.store.layout import (
     lane_file,
     profile_file,
     timeline_file,
+    trace_file,
 )
 from kadenz.store.manifest_file import write_manifest
 from kadenz.store.npy import GrowingNpy
@@ -137,6 +138,10 @@ class RunWriter:
     def keep_timeline(self, record: int, bench: str, content: bytes) -> None:
         """Stores the timeline of a record, whole or not at all."""
         self._guard(self._keep, timeline_file(record, bench), content)
+
+    def keep_trace(self, record: int, bench: str, content: bytes) -> None:
+        """Stores what Linux recorded of a record, whole or not at all."""
+        self._guard(self._keep, trace_file(record, bench), content)
 
     def checkpoint(self, *, force: bool = False) -> None:
         """Updates the folder: at once, or if there is news and CHECKPOINT_S have passed."""

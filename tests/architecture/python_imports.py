@@ -48,6 +48,7 @@ ARROWS: dict[str, set[str]] = {
         "stats",
         "config.manifest",
         "config.profile",
+        "config.timeline",
         "config.quantity",
         "config.params",
         "config.task_set",

@@ -17,7 +17,12 @@ from pathlib import Path
 import pytest
 
 from kadenz.analysis.kept_traces import kept_traces
+from kadenz.analysis.linux_timeline import timelines_of
 from kadenz.config import inventory
+from kadenz.config.target_name import parse_target
+from kadenz.errors import TargetFailed
+from kadenz.lab.profile.watching import check_traced
+from kadenz.store import read_run
 
 pytestmark = pytest.mark.linux
 
@@ -97,3 +102,31 @@ def test_a_killed_lab_leaves_no_trace_running() -> None:
     while name in instances() and time.monotonic() < until:
         time.sleep(0.1)
     assert name not in instances()
+
+
+def test_a_timeline_of_this_linux_has_the_threads_of_the_benchmark(
+    program: Path, tmp_path: Path
+) -> None:
+    before = instances()
+    command = [sys.executable, "-c", "from kadenz.cli import main; main()", "trace"]
+    words = ["itc/message-queue", "--target", "posix/linux@host", "--set", "samples=5"]
+    with inside(*command, *words, "--output", tmp_path, stderr=subprocess.PIPE) as process:
+        said, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    assert "task 1" in said
+    (folder,) = [file.parent for file in tmp_path.glob("*/run.json")]
+    (timeline,) = timelines_of(read_run(folder))
+    executed = {one.name: one.slices for one in timeline.tracks if one.kind == "thread"}
+    assert len(executed["task 1"]) >= 5 and len(executed["task 2"]) >= 5
+    calls = {one.name for track in timeline.tracks if track.kind == "call" for one in track.slices}
+    assert {"mq_timedsend", "mq_timedreceive"} <= calls
+    files = {file.name.partition(".")[2] for file in (folder / "timelines").iterdir()}
+    assert files == {"ftrace.txt", "trace.json", "vcd", "svg"}
+    assert instances() == before
+
+
+def test_a_linux_without_tracefs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kadenz.host.tracefs.PLACES", (Path("/nowhere"),))
+    with pytest.raises(TargetFailed, match="/nowhere is not tracefs, or not writable") as refused:
+        check_traced(parse_target("posix/linux@host"), "counter")
+    assert "mount -t tracefs" in refused.value.remedy

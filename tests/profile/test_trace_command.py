@@ -118,7 +118,7 @@ def test_the_picture_shows_who_ran(run: Run) -> None:
 
 
 def test_a_target_that_cannot_be_watched_is_named() -> None:
-    answer = kadenz("trace", "itc/queue", "--target", "posix/linux@host")
+    answer = kadenz("trace", "itc/queue", "--target", "freertos/stm32f4@board")
     assert answer.returncode == 2
     assert "scope" in answer.stderr or "cannot be watched" in answer.stderr
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from kadenz.config import inventory
 from kadenz.config.target_name import TargetName
-from kadenz.errors import UsageError
+from kadenz.errors import TargetFailed, UsageError
+from kadenz.host import tracefs
 from kadenz.images.debug_info import DebugInfo
 from kadenz.images.image import Image
 from kadenz.lab.profile.cores import core_of
@@ -20,6 +21,17 @@ def check_profiled(name: TargetName, instrument: str) -> None:
         raise UsageError(
             f"{name}: the instructions between two stamps cannot be watched there",
             remedy="Name a target of the tier `emulated`: see `kadenz list`",
+        )
+
+
+def check_traced(name: TargetName, instrument: str) -> None:
+    """UsageError for a target that nothing can trace, TargetFailed for a Linux without tracefs."""
+    if name.tier != "host":
+        check_profiled(name, instrument)
+    elif not tracefs.available():
+        raise TargetFailed(
+            f"{name}: cannot be traced: {tracefs.PLACES[0]} is not tracefs, or not writable",
+            remedy="As root: mount -t tracefs nodev /sys/kernel/tracing",
         )
 
 

@@ -20,6 +20,8 @@ _LETTER = 6.2  # pixels of a letter of 11 px
 _LEAST = 0.6  # pixels of a bar
 _NUMBER = {"sample": 0, "thread": 1, "call": 2, "exception": 3}  # colours
 _SHOWN = 2  # samples in the picture
+_EXECUTIONS = 8  # of threads, at most, in a picture without samples
+_PAUSE = 20  # times the median execution: a longer one ends the picture
 _MARGIN = 0.06  # of the window, on both sides
 _STEPS = (1, 2, 5)
 
@@ -32,15 +34,19 @@ def timeline_picture(
     rows = [(track, _inside(track, window)) for track in timeline.tracks]
     rows = [(track, slices) for track, slices in rows if slices]
     heading = f"{timeline.bench} on {timeline.target}"
+    sampled = bool(rows) and rows[0][0].kind == "sample"
+    since = "the first BEGIN shown" if sampled else "the left edge"
     panel = Panel(
         heading,
-        f"{timeline.units} since the first BEGIN shown; {end - begin:,} in all",
+        f"{timeline.units} since {since}; {end - begin:,} in all",
         height=76.0 + ROW * len(rows),
         left=_LEFT if width >= WIDTH else _LEFT_NARROW,
         width=width,
         right=width - 10,
     )
-    zero = next((one.begin for one in rows[0][1] if one.begin >= begin), begin) if rows else begin
+    zero = (
+        next((one.begin for one in rows[0][1] if one.begin >= begin), begin) if sampled else begin
+    )
     scale = (panel.right - panel.left) / max(end - begin, 1)
     bottom = panel.top + ROW * len(rows)
     for at in _ticks(begin - zero, end - zero, 10 if width >= WIDTH else 4):
@@ -60,14 +66,37 @@ def timeline_picture(
 
 
 def window_of(timeline: Timeline) -> tuple[int, int]:
-    """Two samples behind the first, which is cold, with a margin; all of a record without them."""
+    """Two samples behind the first, which is cold, with a margin.
+
+    In a record without samples, a few executions of its threads from the middle.
+    """
     samples = next((one.slices for one in timeline.tracks if one.kind == "sample"), [])
-    shown = (samples[1:] or samples)[:_SHOWN]
+    shown: Sequence[Slice] = (samples[1:] or samples)[:_SHOWN]
+    if not shown:
+        threads = (one.slices for one in timeline.tracks if one.kind == "thread")
+        shown = _burst(sorted((one for all_ in threads for one in all_), key=lambda o: o.begin))
     if not shown:
         return timeline.begin, timeline.end
     margin = max(1, int((shown[-1].end - shown[0].begin) * _MARGIN))
     begin = max(timeline.begin, shown[0].begin - margin)
     return begin, min(timeline.end, shown[-1].end + margin)
+
+
+def _burst(slices: Sequence[Slice]) -> Sequence[Slice]:
+    """Executions around the middle one, without long pauses between them."""
+    if not slices:
+        return slices
+    near = _PAUSE * sorted(one.end - one.begin for one in slices)[len(slices) // 2]
+    first = last = len(slices) // 2
+    while (
+        first and last - first < _EXECUTIONS and slices[first].begin - slices[first - 1].end < near
+    ):
+        first -= 1
+    while last + 1 < len(slices) and last - first < _EXECUTIONS:
+        if slices[last + 1].begin - slices[last].end >= near:
+            break
+        last += 1
+    return slices[first : last + 1]
 
 
 def label(track: Track) -> str:

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Timelines from what Linux recorded of a program: its threads, system calls and interrupts.
+
+The trace has microseconds, on CLOCK_MONOTONIC. A stamp of the suite is a read of that clock and
+leaves no mark, so such a timeline has no samples.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from kadenz.analysis.trace import SWITCH, Event, Who, interrupt_of, parse_trace
+from kadenz.config.timeline import TIMELINE_VERSION, Slice, Timeline, Track, TrackKind
+from kadenz.errors import StoreError
+from kadenz.store import Run
+from kadenz.store.layout import trace_file
+from kadenz.store.timelines import read_timelines
+
+_FORK = re.compile(r"\bpid=(\d+) .*child_pid=(\d+)")
+_EXEC = re.compile(r"\bpid=(\d+) ")
+_CALL = "sys_"
+_EXECUTED = "sched_process_exec"
+_OF_A_THREAD: tuple[TrackKind, ...] = ("thread", "call")
+_NS = 1000  # of a microsecond
+
+
+def timelines_of(run: Run) -> list[Timeline]:
+    """The stored timelines of a run, and those of the records that Linux traced.
+
+    StoreError for a trace without its program.
+    """
+    found = read_timelines(run)
+    for record in run.manifest.records:
+        file = run.path / trace_file(record.id, record.bench)
+        if not file.is_file():
+            continue
+        try:
+            events = parse_trace(file.read_text(encoding="utf-8", errors="replace"))
+        except OSError as error:
+            raise StoreError(f"{file}: {error.strerror}", remedy="Copy the run again") from None
+        program = _Program(events)
+        tracks = program.tracks()
+        if not tracks:
+            raise StoreError(
+                f"{file}: shows no thread of the program; its beginning may be cut off",
+                remedy="Trace again with fewer samples: --set samples=20",
+            )
+        name = run.manifest.target.name
+        begin, end = program.record
+        found.append(
+            Timeline(TIMELINE_VERSION, record.id, record.bench, name, "ns", begin, end, tracks)
+        )
+    return found
+
+
+class _Program:
+    """The last program that began, and everything that it started."""
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self._names: dict[int, str] = {}
+        self._slices: dict[tuple[TrackKind, int | str], list[Slice]] = {}
+        self._running: dict[int, int] = {}  # since when
+        self._calls: dict[int, tuple[str, int]] = {}
+        self._interrupts: dict[tuple[int, Who], tuple[str, int]] = {}
+        first = max((n for n, one in enumerate(events) if one.name == _EXECUTED), default=0)
+        self._first = 0
+        self._last = _ns(events[-1]) if events else 0
+        for event in events[first:]:
+            self._take(event)
+
+        for pid in list(self._running):
+            self._stops(pid, self._last)
+        for pid, (name, begin) in self._calls.items():
+            self._add(("call", pid), name, begin, self._last)
+        self.record = self._extent()
+
+    def _extent(self) -> tuple[int, int]:
+        """The first to the last execution of the threads that it started, or of its own."""
+        threads = {key[1]: found for key, found in self._slices.items() if key[0] == "thread"}
+        started = {pid: found for pid, found in threads.items() if pid != self._first}
+        slices = [one for found in (started or threads).values() for one in found]
+        if not slices:
+            return 0, 0
+        return min(one.begin for one in slices), max(one.end for one in slices)
+
+    def tracks(self) -> list[Track]:
+        """Threads by name, each with its system calls, then interrupts, cut to the record."""
+        found = []
+        for pid, name in self._names.items():
+            label = name if list(self._names.values()).count(name) == 1 else f"{name} {pid}"
+            for kind in _OF_A_THREAD:
+                if slices := self._slices.get((kind, pid)):
+                    named = [
+                        Slice(label if kind == "thread" else one.name, one.begin, one.end)
+                        for one in slices
+                    ]
+                    found.append(Track(kind, label, named))
+        for (kind, who), slices in self._slices.items():
+            if kind == "exception":
+                found.append(Track(kind, str(who), slices))
+        cut = [Track(one.kind, one.name, self._cut(one.slices)) for one in found]
+        return [one for one in cut if one.slices]
+
+    def _cut(self, slices: Sequence[Slice]) -> list[Slice]:
+        begin, end = self.record
+        cut = (Slice(one.name, max(one.begin, begin), min(one.end, end)) for one in slices)
+        return [one for one in cut if one.end > one.begin]
+
+    def _take(self, event: Event) -> None:
+        at = _ns(event)
+        if event.name == _EXECUTED and (said := _EXEC.search(event.text)):
+            self._first = int(said[1])
+            self._names[self._first] = event.task
+            self._running[int(said[1])] = at
+        elif event.name == "sched_process_fork" and (said := _FORK.search(event.text)):
+            if int(said[1]) in self._names:
+                self._names[int(said[2])] = self._names[int(said[1])]
+        elif event.name == "sched_switch" and (said := SWITCH.search(event.text)):
+            before, after = int(said["prev_pid"]), int(said["next_pid"])
+            if before in self._names:
+                self._names[before] = said["prev"]
+                self._stops(before, at)
+            if after in self._names:
+                self._running[after] = at
+        elif event.pid in self._names:
+            if event.name.startswith(_CALL):
+                self._call(event, at)
+            elif who := interrupt_of(event):
+                self._interrupt(event, who, at)
+
+    def _stops(self, pid: int, at: int) -> None:
+        begin = self._running.pop(pid, None)
+        if begin is not None:
+            self._add(("thread", pid), "", begin, at)
+
+    def _call(self, event: Event, at: int) -> None:
+        if not event.text.startswith("->"):
+            self._calls[event.pid] = event.name.removeprefix(_CALL), at
+        elif event.pid in self._calls:
+            name, begin = self._calls.pop(event.pid)
+            self._add(("call", event.pid), name, begin, at)
+
+    def _interrupt(self, event: Event, who: Who, at: int) -> None:
+        key = event.cpu, Who(who.kind, "", who.number)
+        if event.name.endswith("_entry"):
+            self._interrupts[key] = who.name or f"{who.kind} {who.number}", at
+        elif key in self._interrupts:
+            name, begin = self._interrupts.pop(key)
+            self._add(("exception", name), name, begin, at)
+
+    def _add(self, key: tuple[TrackKind, int | str], name: str, begin: int, end: int) -> None:
+        """What took less than a microsecond has no width, and is left out."""
+        if end > begin:
+            self._slices.setdefault(key, []).append(Slice(name, begin, end))
+
+
+def _ns(event: Event) -> int:
+    return round(event.time * 1e6) * _NS

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `kadenz profile` and `kadenz trace` share: options, the measurement, errors, JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kadenz.cli.names import complete_target, complete_work
+from kadenz.cli.option_groups import image_options
+from kadenz.errors import EXIT_FAILED, EXIT_PASS, KadenzError
+
+if TYPE_CHECKING:
+    from kadenz.lab.job import Result
+
+_OPTIONS = (
+    click.argument(
+        "work", metavar="BENCHMARK...", nargs=-1, required=True, shell_complete=complete_work
+    ),
+    click.option(
+        "--output",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="Where run folders go. Default: the lab's, else runs.",
+    ),
+    click.option(
+        "--name", default="", help="Name of the runs of this call. Default: date and time."
+    ),
+    click.option(
+        "--timeout",
+        "timeout_s",
+        type=click.FloatRange(min=0.1),
+        default=30.0,
+        show_default=True,
+        help="Seconds of silence after which a target counts as hung.",
+    ),
+    click.option(
+        "--json", "as_json", is_flag=True, help="Write one JSON array to standard output."
+    ),
+    image_options,
+)
+
+
+def recording_options(targets: str, settings: str) -> Callable[[Any], Any]:
+    """Adds the options of both commands; `targets` and `settings` are the help of two of them."""
+    own = (
+        click.option(
+            "--target", "targets", multiple=True, shell_complete=complete_target, help=targets
+        ),
+        click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help=settings),
+    )
+
+    def add(command: Any) -> Any:
+        for one in reversed((*own, *_OPTIONS)):
+            command = one(command)
+        return command
+
+    return add
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The values of the shared options."""
+
+    work: tuple[str, ...]
+    targets: tuple[str, ...]
+    settings: tuple[str, ...]
+    output: Path | None
+    name: str
+    timeout_s: float
+    as_json: bool
+    conditions: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> Asked:
+        """From what click passes; the rest are conditions of the image."""
+        own = {key: values.pop(key) for key in list(cls.__dataclass_fields__) if key in values}
+        return cls(**own, conditions=values)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What was measured, and whether Ctrl-C ended it."""
+
+    results: Sequence[Result | KadenzError]
+    stopped: bool
+
+    @property
+    def runs(self) -> list[Result]:
+        """Those that have a run folder."""
+        return [result for result in self.results if not isinstance(result, KadenzError)]
+
+    def exit_code(self) -> int:
+        """Shows what went wrong; the exit code."""
+        from kadenz.cli import show_error
+
+        errors = [error for result in self.runs for error in result.failures]
+        errors += [result for result in self.results if isinstance(result, KadenzError)]
+        codes = [show_error(error) for error in errors]
+        records = [record for one in self.runs for record in one.manifest.records]
+        bad = [record for record in records if record.status in ("failed", "invalid")]
+        for record in bad:
+            click.echo(f"{record.bench}: {record.status}: {record.reason}", err=True)
+        if self.stopped or bad:
+            codes.append(EXIT_FAILED)
+        return max(codes, default=EXIT_PASS)
+
+
+def record(
+    asked: Asked,
+    instruments: Mapping[str, Sequence[str]],
+    *,
+    quick: bool = False,
+    defaults: Mapping[str, Any] | None = None,
+    profiled: bool = False,
+    traced: bool = False,
+) -> Recorded:
+    """Measures the benchmarks; `instruments` has the targets of each."""
+    from kadenz.cli.run import display_of, measured, stoppable
+    from kadenz.cli.run_request import lab_defaults, overrides_of, requests_of, run_name
+    from kadenz.lab.preparing import Request
+
+    output, _ = lab_defaults(asked.output, None)
+    wanted = partial(
+        Request,
+        overrides={**(defaults or {}), **overrides_of(asked.settings)},
+        timeout_s=asked.timeout_s,
+        run_name=run_name(asked.name, output),
+        profiled=profiled,
+        traced=traced,
+    )
+    requests = [
+        request
+        for instrument, targets in instruments.items()
+        for request in requests_of(
+            partial(wanted, instrument=instrument),
+            asked.work,
+            targets,
+            asked.conditions,
+            quick=quick,
+        )
+    ]
+    with stoppable() as stop, display_of(asked.as_json) as display:
+        results = measured(requests, output, display, stop)
+    return Recorded(results, stop.is_set())
+
+
+def print_json(found: Sequence[Any]) -> None:
+    """One array on standard output."""
+    import msgspec
+
+    click.echo(msgspec.json.format(msgspec.json.encode(found), indent=1))

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linux's trace of a program gives its timeline.
+
+`traces/message-queue.txt` was recorded on Linux 6.18 by `kadenz trace itc/message-queue --target
+posix/linux@host`, and cut after a few exchanges. Names of other programs were replaced.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kadenz.analysis.linux_timeline import timelines_of
+from kadenz.config.timeline import Timeline, Track
+from kadenz.errors import StoreError
+from kadenz.report.timelines import chrome, vcd
+from kadenz.store import Run, read_run
+from kadenz.store.layout import trace_file
+from tests.synthetic import LINUX, linux_points, manifest, write_run
+
+RECORDED = Path(__file__).parent / "traces" / "message-queue.txt"
+
+
+def traced(folder: Path, text: str) -> Run:
+    """A run whose first record Linux traced."""
+    run = read_run(write_run(folder, manifest(LINUX), linux_points(np.random.default_rng(1), n=50)))
+    record = run.manifest.records[0]
+    file = run.path / trace_file(record.id, record.bench)
+    file.parent.mkdir()
+    file.write_text(text)
+    return run
+
+
+@pytest.fixture
+def timeline(tmp_path: Path) -> Timeline:
+    (found,) = timelines_of(traced(tmp_path, RECORDED.read_text()))
+    return found
+
+
+def track(timeline: Timeline, kind: str, name: str) -> Track:
+    (found,) = [one for one in timeline.tracks if (one.kind, one.name) == (kind, name)]
+    return found
+
+
+def test_threads_have_their_names_and_take_turns(timeline: Timeline) -> None:
+    tasks = [track(timeline, "thread", name) for name in ("task 1", "task 2")]
+    slices = sorted((one.begin, one.end, one.name) for two in tasks for one in two.slices)
+    assert len(slices) > 10
+    assert all(before[1] <= after[0] for before, after in pairwise(slices))  # one processor
+    names = "".join(name[-1] for _, _, name in slices)
+    assert "1212" in names
+
+
+def test_a_call_that_blocks_lasts_while_the_other_thread_executes(timeline: Timeline) -> None:
+    calls = track(timeline, "call", "task 1").slices
+    assert {"mq_timedsend", "mq_timedreceive", "clock_nanosleep"} <= {one.name for one in calls}
+    other = track(timeline, "thread", "task 2").slices
+    waits = [one for one in calls if one.name == "mq_timedreceive"]
+    assert any(w.begin <= one.begin and one.end <= w.end for w in waits for one in other)
+
+
+def test_it_begins_and_ends_with_the_threads_of_the_record(timeline: Timeline) -> None:
+    assert timeline.unit == "ns"
+    ends = [at for one in timeline.tracks for s in one.slices for at in (s.begin, s.end)]
+    assert (min(ends), max(ends)) == (timeline.begin, timeline.end)
+    assert 0 < timeline.end - timeline.begin < 100_000_000
+
+
+def test_viewers_get_its_time_as_it_is(timeline: Timeline) -> None:
+    events = json.loads(chrome(timeline))["traceEvents"]
+    drawn = [one for one in events if one["ph"] == "X"]
+    assert min(one["ts"] for one in drawn) == pytest.approx(timeline.begin / 1000)  # us
+    assert f"#{timeline.begin}\n" in vcd(timeline)
+
+
+@pytest.mark.parametrize("text", ["", "# tracer: nop\n", "garbage\n\x00", "x-1 [000] 1.0: y: z\n"])
+def test_a_trace_without_the_program_is_named(text: str, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="shows no thread of the program"):
+        timelines_of(traced(tmp_path, text))
