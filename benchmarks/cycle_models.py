@@ -22,15 +22,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from kadenz.analysis import published
 from kadenz.config import inventory
-from kadenz.config.board import TimingModel
 from kadenz.config.target_name import parse_target
 from kadenz.images.image import build_image
 from kadenz.lab.condition import Setup
 from kadenz.lab.execution import make_target
 from kadenz.lab.plan import Point, plan_text
-from kadenz.targets import timing_model
 from kadenz.targets.base import Target
 from kadenz.targets.rtl import RtlTarget
 from kadenz.targets.scoped import ScopedQemuTarget
@@ -52,21 +49,6 @@ COSTS = tuple(
 ITERATIONS = 50_000
 BATCHES = 20
 COST_LIMIT = 2.0
-
-# mazzi2021 by its own definitions. Its board ran at 80 MHz, for which RM0090 asks for two waits.
-MAZZI_TARGET, MAZZI_WAIT = "freertos/stm32f4@emulated", (0, 2)
-MAZZI_ITERATIONS = 2000
-SWITCH, PREEMPTION, SHUFFLE, MESSAGE = (
-    Point(10, "micro/task-switch", 1, params={"iterations": MAZZI_ITERATIONS}),
-    Point(11, "micro/preemption-sampled", 200),
-    Point(12, "micro/semaphore-shuffle-sampled", 200),
-    Point(
-        13,
-        "micro/message-latency",
-        1,
-        params={"iterations": MAZZI_ITERATIONS, "channel": "message-buffer"},
-    ),
-)
 
 Floats = NDArray[np.float64]
 
@@ -146,45 +128,6 @@ def cost(target: str, iterations: int, rounds: int) -> bool:
     return ratio <= COST_LIMIT
 
 
-def mazzi2021() -> None:
-    """Prints the study's four metrics beside the model's intervals, with its definitions."""
-    name = parse_target(MAZZI_TARGET)
-    tier = inventory.board(name.board).tier.emulated
-    assert tier is not None and tier.model is not None
-    given = TimingModel(name=tier.model.name, parameters={"flash_wait": MAZZI_WAIT})
-    target = ScopedQemuTarget(
-        tier, build_image(name, "scope").elf, timing_model.model(name.board, given)
-    )
-    _seconds(target, plan_text([SWITCH, PREEMPTION, SHUFFLE, MESSAGE]))
-
-    def ends(point: Point) -> tuple[Floats, Floats]:
-        low, high = target.records[point.id].interval or ((), ())
-        return np.asarray(low, float), np.asarray(high, float)
-
-    def batch(point: Point) -> Floats:
-        return np.array([(end[0] - end[1]) / MAZZI_ITERATIONS for end in ends(point)])
-
-    def sampled(point: Point) -> Floats:
-        return np.array([np.median(end) for end in ends(point)])
-
-    switch = batch(SWITCH)
-    ours = {
-        "task-switch": ("an iteration less the empty loop", switch),
-        "preemption": ("one way, by resume", sampled(PREEMPTION)),
-        "semaphore-shuffle": ("give to take, less a switch", sampled(SHUFFLE) - switch),
-        "message-latency": ("message buffer: round less two switches", batch(MESSAGE) - 2 * switch),
-    }
-    print("\n| metric | definition | published | model | inside |\n|---|---|---|---|---|")
-    for row in published.load():
-        if row.paper != "mazzi2021" or row.statistic != "mean" or "FreeRTOS" not in row.kernel:
-            continue
-        metric = row.benchmark.removeprefix("micro/")
-        definition, (low, high) = ours[metric]
-        inside = "yes" if low <= row.value <= high else "no"
-        words = f"| {metric} | {definition} | {row.value:,.1f} | {low:,.0f} to {high:,.0f} |"
-        print(f"{words} {inside} |")
-
-
 def main() -> int:
     """Prints both tables."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -193,7 +136,6 @@ def main() -> int:
     parser.add_argument("--iterations", type=int, default=ITERATIONS)
     options = parser.parse_args()
     passed = [errors(board, options.samples) for board in CORES]
-    mazzi2021()
     print(
         "\n| processor time, s, best of the rounds | counting | model | ratio |\n|---|---|---|---|"
     )

@@ -27,6 +27,7 @@ SHORT: dict[str, list[str]] = {
     "cycle_models.py": ["--samples", "3", "--rounds", "1", "--iterations", "2000"],
     "farm.py": ["--points", "2", "--samples", "10", "--rounds", "1"],
     "gpd_table.py": ["--simulations", "20", "--excesses", "50"],
+    "how_true.py": ["--samples", "3"],
     "jitter.py": ["--rounds", "1"],
     "linux_vs_rt_tests.py": ["--seconds", "1", "--rounds", "1"],
     "loads.py": ["cpu"],
