@@ -7,16 +7,41 @@
 
 uint32_t kdz_exchange(volatile uint32_t *place, uint32_t value,
                       int order) __asm__("__atomic_exchange_4");
+uint32_t kdz_fetch_add(volatile uint32_t *place, uint32_t value,
+                       int order) __asm__("__atomic_fetch_add_4");
+
+/* Alone; the interrupts that were enabled. */
+static uint32_t enter(void)
+{
+    uint32_t status;
+
+    __asm__ volatile("csrrci %0, mstatus, 8" : "=r"(status) : : "memory");
+    return status & 8u;
+}
+
+static void leave(uint32_t enabled)
+{
+    __asm__ volatile("csrs mstatus, %0" : : "r"(enabled) : "memory");
+}
 
 uint32_t kdz_exchange(volatile uint32_t *place, uint32_t value, int order)
 {
-    uint32_t status;
-    uint32_t before;
+    const uint32_t enabled = enter();
+    const uint32_t before = *place;
 
     (void)order; /* the strongest */
-    __asm__ volatile("csrrci %0, mstatus, 8" : "=r"(status) : : "memory");
-    before = *place;
     *place = value;
-    __asm__ volatile("csrs mstatus, %0" : : "r"(status & 8u) : "memory");
+    leave(enabled);
+    return before;
+}
+
+uint32_t kdz_fetch_add(volatile uint32_t *place, uint32_t value, int order)
+{
+    const uint32_t enabled = enter();
+    const uint32_t before = *place;
+
+    (void)order; /* the strongest */
+    *place = before + value;
+    leave(enabled);
     return before;
 }
