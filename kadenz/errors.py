@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """All errors shown to users: what happened, where, the remedy, and the exit code.
 
-Exit codes (docs/reference/exit-codes.md): 0 pass, 1 the tool or a target failed, 2 usage,
-3 a regression, 4 inconclusive.
+Exit codes (docs/reference/exit-codes.md): 0 pass, 1 the tool or a target failed, 2 usage or a
+missing tool, 3 a regression, 4 inconclusive.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ class ConfigError(KadenzError):
 
 
 class ToolMissing(KadenzError):
-    """A compiler, an emulator or a library is not installed."""
+    """A compiler, an emulator or a library is not installed: nothing was built or measured."""
+
+    exit_code = EXIT_USAGE
 
 
 class BuildFailed(KadenzError):

@@ -17,6 +17,14 @@ class VersionMark(FileModel, kw_only=True, frozen=True):
     pattern: str  # regular expression; its groups, joined by dots, are the version
 
 
+class SeveralCores(FileModel, kw_only=True, frozen=True):
+    """How to tell a source tree that can run several cores from one that cannot."""
+
+    file: str  # relative to the root of the tree
+    text: str  # text that this file contains
+    since: str  # the first version that has it
+
+
 class KernelSource(FileModel, kw_only=True, frozen=True):
     """A kernel that is built into the image. This repository contains no kernel sources.
 
@@ -42,6 +50,7 @@ class KernelSource(FileModel, kw_only=True, frozen=True):
     # Required files, relative to the root; checked before compiling. `*` is a folder of any name.
     files: tuple[str, ...] = ()
     version_mark: VersionMark | None = None
+    several_cores: SeveralCores | None = None  # None: any tree, or none, can run several cores
 
     def __post_init__(self) -> None:
         """Each way has its own keys."""

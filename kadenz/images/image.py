@@ -68,7 +68,7 @@ def build_image(
     if not target.kernel:
         raise UsageError(f"{target} names no kernel to build", remedy="Name it: kernel/board@tier")
     kernel, board = inventory.kernel(target.kernel), inventory.board(target.board)
-    source = kernel_source(target.kernel, kernel, tree)
+    source = kernel_source(target.kernel, kernel, tree, cores=board.cores)
     extra = [*inventory.benches(), *extra_bench]
     folder = image_folder(target, instrument, tree, extra, isa, console)
     crate = board.tier.host.crate if target.tier == "host" and board.tier.host else ""
@@ -109,7 +109,7 @@ def compile_commands(target: TargetName, tree: Path | None, folder: Path) -> lis
     kernel, board = inventory.kernel(target.kernel), inventory.board(target.board)
     # A kernel with a build of its own brings itself; a tree for it is refused.
     given = tree is None and kernel.own_build
-    source = None if given else kernel_source(target.kernel, kernel, tree)
+    source = None if given else kernel_source(target.kernel, kernel, tree, cores=board.cores)
     _configure(
         folder, target, _options(target, board, "counter", source, inventory.benches()), source
     )

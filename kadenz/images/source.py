@@ -11,7 +11,7 @@ from kadenz.config import inventory
 from kadenz.config.kernel import Kernel, KernelSource
 from kadenz.errors import BuildFailed, UsageError
 from kadenz.images.crate import crate_folder
-from kadenz.images.tree import cmake_root, missing_file, tree_root, version_in
+from kadenz.images.tree import cmake_root, missing_file, runs_several_cores, tree_root, version_in
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,13 @@ class Source:
     cache: Mapping[str, str] = field(default_factory=dict)
 
 
-def kernel_source(name: str, kernel: Kernel, tree: Path | None) -> Source | None:
+def kernel_source(name: str, kernel: Kernel, tree: Path | None, *, cores: int = 1) -> Source | None:
     """The source of kernel `name`: `tree` if given, else the one that its kernel.toml names.
 
-    None if the kernel is not built with the image. Raises UsageError (a tree for a kernel that has
-    no source, no tree for one that needs it, a tree that is not that kernel, or a kernel whose own
-    build makes the image), ToolMissing (cargo), BuildFailed (the crate cannot be fetched).
+    `cores` are those of the board. None if the kernel is not built with the image. Raises
+    UsageError (a tree for a kernel that has no source, no tree for one that needs it, a tree that
+    is not that kernel or runs one core on a board with several, or a kernel whose own build makes
+    the image), ToolMissing (cargo), BuildFailed (the crate cannot be fetched).
     """
     source = kernel.source
     if kernel.own_build:
@@ -45,7 +46,9 @@ def kernel_source(name: str, kernel: Kernel, tree: Path | None) -> Source | None
         return None
     folder = inventory.kernel_folder(name)
     if tree is not None:
-        return _of_folder(kernel, source, tree, f"--kernel-source {tree}")
+        found = _of_folder(kernel, source, tree, f"--kernel-source {tree}")
+        _require_cores(kernel, source, found, cores)
+        return found
     if source.left_to_user:
         raise UsageError(kernel.needs_tree, remedy=kernel.name_the_tree(name))
     if source.crate is None:
@@ -59,6 +62,18 @@ def kernel_source(name: str, kernel: Kernel, tree: Path | None) -> Source | None
             remedy="The download is damaged: remove that folder and retry",
         )
     return Source(root, f"{source.crate} {source.version} (crates.io)")
+
+
+def _require_cores(kernel: Kernel, source: KernelSource, found: Source, cores: int) -> None:
+    """UsageError for a tree that runs one core on a board with several."""
+    mark = source.several_cores
+    if cores > 1 and mark is not None and not runs_several_cores(found.folder, source):
+        version = version_in(found.folder, source)
+        raise UsageError(
+            f"--kernel-source {found.folder}: {kernel.title}{version and ' '}{version} runs one "
+            f"core, and the board has {cores}: {mark.text} is not in {mark.file}",
+            remedy=f"Take {mark.since} or later, or a board with one core",
+        )
 
 
 def _of_folder(kernel: Kernel, source: KernelSource, folder: Path, place: str) -> Source:

@@ -56,6 +56,13 @@ def version_in(root: Path, source: KernelSource) -> str:
     return ".".join(found.groups()) if found else ""
 
 
+def runs_several_cores(root: Path, source: KernelSource) -> bool:
+    """Whether the tree has the code for boards with several cores; true if none is asked for."""
+    mark = source.several_cores
+    file = _file(root, mark.file) if mark is not None else None
+    return mark is None or (file is not None and mark.text in file.read_text(errors="replace"))
+
+
 def _file(root: Path, pattern: str) -> Path | None:
     """The first file of that name; `*` stands for a folder whose name does not matter."""
     return next((file for file in sorted(root.glob(pattern)) if file.is_file()), None)

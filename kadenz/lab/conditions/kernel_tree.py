@@ -93,7 +93,8 @@ class KernelTreeChoice(Choice):
             for one in self.of(target.kernel) or [KernelTree(PINNED)]:
                 tree = one.tree or own_source(target)
                 if tree is not None or (kernel.source is not None and not _from_crate(kernel)):
-                    kernel_source(target.kernel, kernel, tree)
+                    cores = inventory.board(target.board).cores
+                    kernel_source(target.kernel, kernel, tree, cores=cores)
 
     def variants(self, target: TargetName) -> Sequence[Condition]:
         """One for each tree of the target's kernel."""
