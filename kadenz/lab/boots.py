@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from kadenz.config import manifest
-from kadenz.errors import KadenzError, WireDamaged
+from kadenz.errors import KadenzError, TargetFailed, WireDamaged
 from kadenz.host.tracefs import traced
 from kadenz.lab.ahead import Ahead, Executions
 from kadenz.lab.boot import Execution, Outcome, run_plan
@@ -72,7 +72,15 @@ class Boots:
         while left:
             if self._run.stop.is_set():
                 return INTERRUPTED
-            outcome = self._boot(left)
+            try:
+                outcome = self._boot(left)
+            except TargetFailed as failure:  # it cannot be started
+                if not session.seen:
+                    raise
+                self._failures.append(failure)
+                self._warn("target-failed", failure.message, failure.detail)
+                session.lost(left[0], failure.message)
+                return failure.message
             if outcome.stopped:
                 return INTERRUPTED
             before, left = left, [point for point in left if point.id not in session.seen]

@@ -104,6 +104,9 @@ class Job:
         found: dict[str, str] = {}
         for condition in self.conditions:
             found |= condition.settings()
+        server = board_server(self.name, self.setup.link)
+        if server is not None:
+            found |= {"debug_server": server.title}
         return found
 
     def clock(self) -> ClockEntry:

@@ -9,7 +9,7 @@ import socket
 import threading
 import time
 import tty
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -105,7 +105,7 @@ class Line:
         self._near, far = os.openpty()
         tty.setraw(far)
         self.port = os.ttyname(far)
-        self._far: int | None = far  # open, so that the port lives while nobody has it open
+        self._far = far  # open until `close`, so that no other terminal gets the port's name
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._relay, daemon=True)
         self._thread.start()
@@ -132,6 +132,7 @@ class Line:
         """Ends the line."""
         self._over.set()
         self._thread.join()
+        os.close(self._far)
 
     def _relay(self) -> None:
         board: int | None = None
@@ -156,8 +157,6 @@ class Line:
         finally:
             if board is not None:
                 os.close(board)
-            if self._far is not None:
-                os.close(self._far)
             os.close(self._near)
 
     def _connected(self) -> int | None:
@@ -197,8 +196,3 @@ def sent_and_received(data: bytes, *, sent_baud: int, received_baud: int) -> byt
         arrived.append(value)
         at += 9.5 * ratio
     return bytes(arrived)
-
-
-def words_of(lines: Sequence[str]) -> str:
-    """Lines as one text."""
-    return "\n".join(lines)

@@ -13,9 +13,12 @@ from kadenz.config.board_link import BoardLink
 from kadenz.config.debug_server import DebugServer
 from kadenz.config.toml import parse_toml
 from kadenz.errors import ConfigError, TargetFailed, UsageError
-from kadenz.targets.board.reach import reach
+from kadenz.lab.clock import clock_class
+from kadenz.targets.board.reach import data_of, reach
 from kadenz.targets.board.server import program_of
 from tests.board.bench import on_bench, reached, session
+
+HELP = {"qemu-arm": ("-help",), "qemu-riscv32": ("-help",), "pyocd": ("gdbserver", "--help")}
 
 
 @pytest.fixture
@@ -77,6 +80,36 @@ def test_what_cannot_work_is_refused_before_anything_is_built(
     assert words in caught.value.message and remedy in caught.value.remedy
 
 
+@pytest.mark.parametrize(("server", "kind"), [("openocd", "hardware"), ("qemu-arm", "instruction")])
+def test_the_clock_of_a_board_is_that_of_what_its_server_runs_it_on(server: str, kind: str) -> None:
+    """This machine may be virtual: a board's counter does not notice."""
+    tier = inventory.board("stm32f4").tier.board
+    assert tier is not None
+    found = data_of(tier, BoardLink(server=server))
+    assert found is not None
+    assert clock_class("board", "kvm", found.clock) == kind
+
+
+def test_openocd_at_a_chain_that_nobody_drives_is_quoted() -> None:
+    """As with a board without power: OpenOCD complains, and goes on."""
+    own = (
+        *("openocd", "-c", "bindto 127.0.0.1", "-c", "gdb_port {port}", "-c", "tcl_port disabled"),
+        *("-c", "telnet_port disabled", "-c", "adapter driver dummy", "-c", "adapter speed 1"),
+        *("-c", "jtag newtap chip cpu -irlen 4"),
+        *("-c", "target create chip.cpu testee -chain-position chip.cpu"),
+    )
+    way = reached(server="openocd", command=own, results="rtt", port="")
+    with pytest.raises(TargetFailed, match="OpenOCD is not ready") as caught:
+        session(on_bench(way))
+    assert "double-check your JTAG setup" in caught.value.detail
+
+
+def test_pyocd_without_a_probe_is_refused_with_its_own_words() -> None:
+    with pytest.raises(TargetFailed, match="pyOCD (is not ready|ended with code 1)") as caught:
+        session(on_bench(reached(server="pyocd", port="/dev/null")))
+    assert "No connected debug probes" in caught.value.detail
+
+
 def test_a_placeholder_that_does_not_exist_is_named() -> None:
     with pytest.raises(ConfigError, match="`{serail}` in `--uid={serail}`"):
         parse_toml(
@@ -93,12 +126,12 @@ def test_openocd_without_a_probe_is_refused_with_its_own_words() -> None:
     assert "Error: " in caught.value.detail and "probe's cable" in caught.value.remedy
 
 
-@pytest.mark.parametrize("name", ["openocd", "st-util", "qemu-arm", "qemu-riscv32"])
+@pytest.mark.parametrize("name", ["openocd", "st-util", "qemu-arm", "qemu-riscv32", "pyocd"])
 def test_a_server_knows_the_options_that_its_data_names(name: str) -> None:
     """Against the help of the program that is installed."""
     server = inventory.debug_server(name)
     answer = subprocess.run(
-        [program_of(server), "-help" if "qemu" in name else "--help"],
+        [program_of(server), *HELP.get(name, ("--help",))],
         capture_output=True,
         text=True,
         check=False,
