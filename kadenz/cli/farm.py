@@ -67,3 +67,67 @@ def worker(address: str, processors: int) -> None:
 
 def _tell(text: str) -> None:
     click.echo(text, err=True)
+
+
+@farm.command()
+@click.option("--places", default=1000, show_default=True, type=click.IntRange(min=0))
+@click.option("--jobs", default=3, show_default=True, type=click.IntRange(min=1), help="Per place.")
+@click.option("--job-seconds", default=600.0, show_default=True, type=click.FloatRange(min=0))
+@click.option("--processors", default=64, show_default=True, type=click.IntRange(min=1))
+@click.option("--executions", default=2000, show_default=True, type=click.IntRange(min=0))
+@click.option("--execution-seconds", default=90.0, show_default=True, type=click.FloatRange(min=0))
+@click.option(
+    "--spread",
+    default=0.2,
+    show_default=True,
+    type=click.FloatRange(0, 1),
+    help="Lengths are within this share of their mean.",
+)
+@click.option(
+    "--deaths",
+    default=0.01,
+    show_default=True,
+    type=click.FloatRange(0, 0.9),
+    help="Probability that an attempt is lost and repeated.",
+)
+@click.option("--seed", default=1, show_default=True, type=int)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def plan(
+    places: int,
+    jobs: int,
+    job_seconds: float,
+    processors: int,
+    executions: int,
+    execution_seconds: float,
+    spread: float,
+    deaths: float,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Simulate how long a campaign takes on a farm of this size.
+
+    The simulation follows the order of `kadenz run --farm`. It measures nothing, and takes the
+    network for infinitely fast.
+    """
+    from kadenz.lab.farm.simulation import Fleet, simulate
+
+    fleet = Fleet(
+        places, jobs, job_seconds, processors, executions, execution_seconds, spread, deaths, seed
+    )
+    found = simulate(fleet)
+    if as_json:
+        import msgspec
+
+        whole = {"fleet": fleet, "plan": found, "makespan_s": found.makespan_s}
+        click.echo(msgspec.json.format(msgspec.json.encode(whole), indent=1))
+        return
+    click.echo(f"{'':<12}{'machines':>9}{'elapsed':>11}{'bound':>11}{'busy':>7}{'repeated':>10}")
+    parts = (("processors", processors, found.processors), ("places", places, found.places))
+    for name, machines, part in parts:
+        click.echo(
+            f"{name:<12}{machines:>9,}{part.makespan_s / 60:>7.1f} min{part.bound_s / 60:>7.1f} min"
+            f"{part.utilisation:>7.0%}{part.repeated:>10,}"
+        )
+    click.echo(
+        f"simulated: {found.makespan_s / 60:.1f} min from the first execution to the last job"
+    )

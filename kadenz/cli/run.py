@@ -82,7 +82,8 @@ _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
     "--farm",
     metavar="CONFIG",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Execute emulated targets and simulated cores on the workers of a farm.",
+    help="Execute emulated targets and simulated cores on the workers of a farm, and acquire the "
+    "places of boards.",
 )
 @option(
     _HOW,
@@ -183,24 +184,24 @@ def measure_call(call: Call) -> int:
     requests = _requests(call, output)
     asked = planned_deadlines(options["deadlines"], [request.campaign for request in requests])
     as_json = options["as_json"]
-    groups = partial(_jobs, requests, asked, rounds, call.earlier)
-    if options["dry_run"]:
-        from kadenz.cli.dry_run import write_dry_run
+    with on_farm(options["farm"], requests) as farm:
+        groups = partial(_jobs, farm.requests, asked, rounds, call.earlier)
+        if options["dry_run"]:
+            from kadenz.cli.dry_run import write_dry_run
 
-        with display_of(as_json) as display:
-            jobs = [job for one in groups(display) for job in one]
-        write_dry_run(jobs, output, as_json=as_json)
-        return EXIT_PASS
-    folder = rounds_folder(output) if rounds else output
-    if call.earlier:
-        folder = call.earlier[0].path.parent
-    with (
-        on_farm(options["farm"]) as farm,
-        stoppable() as stop,
-        _alone(requests, stop, wait=options["wait"]),
-        display_of(as_json) as display,
-    ):
-        results = _measured(map(farm, groups(display)), folder, display, stop)
+            with display_of(as_json) as display:
+                jobs = [job for one in groups(display) for job in one]
+            write_dry_run(jobs, output, as_json=as_json)
+            return EXIT_PASS
+        folder = rounds_folder(output) if rounds else output
+        if call.earlier:
+            folder = call.earlier[0].path.parent
+        with (
+            stoppable() as stop,
+            _alone(requests, stop, wait=options["wait"]),
+            display_of(as_json) as display,
+        ):
+            results = _measured(map(farm.give, groups(display)), folder, display, stop)
     if call.earlier and not results:
         click.echo("nothing is left to measure: every run of this call is complete", err=True)
         return EXIT_PASS

@@ -1,43 +1,95 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kadenz run --farm: which jobs go elsewhere."""
+"""kadenz run --farm: which jobs go elsewhere, and which places are held."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from kadenz.lab.job import Job
+from kadenz.config.target_name import own_place
+from kadenz.errors import UsageError
 
-Farm = Callable[["list[Job]"], "list[Job]"]
+if TYPE_CHECKING:
+    from kadenz.config.board_link import BoardLink
+    from kadenz.config.farm import LabgridTable
+    from kadenz.lab.job import Job
+    from kadenz.lab.preparing import Request
+
+
+@dataclasses.dataclass(frozen=True)
+class Farm:
+    """What a farm changes of a call."""
+
+    requests: Sequence[Request]
+    give: Callable[[list[Job]], list[Job]]  # its part of the jobs to the farm
 
 
 @contextmanager
-def on_farm(config: Path | None) -> Iterator[Farm]:
-    """Gives the jobs that a farm can execute to it; without `config`, none.
+def on_farm(config: Path | None, requests: Sequence[Request]) -> Iterator[Farm]:
+    """Connects to the farm of `config` and holds the places of the requests' targets.
 
-    UsageError or ConfigError if the farm cannot be used.
+    UsageError or ConfigError if the farm cannot be used, or a place is somebody else's.
     """
-    if config is None:
-        yield lambda jobs: jobs
-        return
-    from kadenz.config.farm import read_farm
-    from kadenz.lab.farm.order import TIERS
-    from kadenz.lab.farm.pool import Pool
+    from kadenz.config.farm import FarmFile, read_farm
 
-    table = read_farm(config).dask
-    assert table is not None  # read_farm refuses a file without it
-    pool = Pool(table)
+    found = FarmFile() if config is None else read_farm(config)
+    places = sorted({own_place(name) for one in requests for name in one.targets} - {""})
+    if places and found.labgrid is None:
+        raise UsageError(
+            f"place {places[0]}: which coordinator has it is not known",
+            remedy="Pass --farm CONFIG, a file with [labgrid] coordinator",
+        )
+    with ExitStack() as stack:
+        pool = None
+        if found.dask is not None:
+            from kadenz.lab.farm.pool import Pool
 
-    def give(jobs: list[Job]) -> list[Job]:
-        for job in jobs:
-            if job.name.tier in TIERS:
-                job.elsewhere = pool.executions
-        return jobs
+            pool = Pool(found.dask)
+            stack.callback(pool.close)
+        if places:
+            assert found.labgrid is not None
+            links = stack.enter_context(_held(found.labgrid, places))
+            requests = [_at_places(one, links) for one in requests]
 
-    try:
-        yield give
-    finally:
-        pool.close()
+        def give(jobs: list[Job]) -> list[Job]:
+            from kadenz.lab.farm.order import TIERS
+
+            for job in jobs:
+                job.place = own_place(job.name)
+                if pool is not None and job.name.tier in TIERS:
+                    job.elsewhere = pool.executions
+            return jobs
+
+        yield Farm(requests, give)
+
+
+def _at_places(request: Request, links: dict[str, BoardLink]) -> Request:
+    own = {name: own_place(name) for name in request.targets}
+    places = {name: links[place] for name, place in own.items() if place}
+    return dataclasses.replace(request, places=places)
+
+
+@contextmanager
+def _held(table: LabgridTable, places: Sequence[str]) -> Iterator[dict[str, BoardLink]]:
+    """Acquires places, in the order of their names so that two calls never wait for each other.
+
+    They are released at the end, by this process or, if it is killed, by its guard.
+    """
+    from kadenz.config.board_link import BoardLink
+    from kadenz.lab.farm.guard import Guard
+    from kadenz.lab.farm.owner import this_process
+    from kadenz.lab.farm.places import Coordinator
+
+    coordinator = Coordinator(table, this_process())
+    with ExitStack() as stack:
+        stack.callback(coordinator.close)
+        guard = Guard(table, coordinator.owner)
+        stack.callback(guard.dismiss)
+        for place in places:
+            guard.watch(place)
+            stack.callback(coordinator.release, place)
+            coordinator.acquire(place)
+        yield {place: BoardLink(port=coordinator.line(place)) for place in places}

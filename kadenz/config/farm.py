@@ -23,16 +23,24 @@ class DaskTable(FileModel, kw_only=True, frozen=True):
     patience_s: _Seconds = 60.0  # for a scheduler that went
 
 
+class LabgridTable(FileModel, kw_only=True, frozen=True):
+    """[labgrid]: the coordinator of the places that targets of tier `board` stand at."""
+
+    coordinator: str  # "rack:20408"
+    wait_s: Annotated[float, msgspec.Meta(ge=0)] = 0.0  # for a place that somebody has
+
+
 class FarmFile(FileModel, kw_only=True, frozen=True):
     """A farm: at least one of its tables."""
 
     title: str = ""
     dask: DaskTable | None = None
+    labgrid: LabgridTable | None = None
 
 
 def read_farm(path: Path) -> FarmFile:
     """The farm's file. ConfigError if it is unreadable, invalid, or names nothing."""
     found = read_toml(path, FarmFile)
-    if found.dask is None:
-        raise ConfigError(f"{path}: names no farm", remedy='Add [dask] with scheduler = "tcp://…"')
+    if found.dask is None and found.labgrid is None:
+        raise ConfigError(f"{path}: names no farm", remedy="Add [dask] or [labgrid]")
     return found

@@ -35,6 +35,7 @@ class LabTarget(FileModel, kw_only=True, frozen=True):
     server: str = ""  # file of servers/, "NAME@HOST:PORT" of one that runs, or "none"
     server_command: tuple[str, ...] = ()  # instead of the server's own
     results: Way | Literal[""] = ""
+    place: str = ""  # of a rack where the board stands: its line is the place's
     source: str = ""  # source tree of the kernel, relative to the lab; empty: the pinned one
     deadline: str = ""  # "100us": of benchmarks for which the campaign names none
     # Values of the conditions' options, as on the command line: `load = "disk"`.
@@ -46,6 +47,10 @@ class LabTarget(FileModel, kw_only=True, frozen=True):
             raise ValueError("a target needs either `kernel` or `image`, which has its own kernel")
         if self.image and self.source:
             raise ValueError("`source` belongs to `kernel`: nothing is built for an `image`")
+        if self.place and self.port:
+            raise ValueError("`port` and `place`: the serial line is that of the place")
+        if self.place and self.tier != "board":
+            raise ValueError(f"`place` is for the tier board, this is {self.tier}")
         if self.deadline:
             try:
                 parse_quantity(self.deadline, "deadline")

@@ -104,6 +104,11 @@ def own_link(name: TargetName) -> BoardLink:
     return lab_target(name).link
 
 
+def own_place(name: TargetName) -> str:
+    """The place of a rack where the lab's file says that the target's board stands; "": none."""
+    return lab_target(name).place
+
+
 def problems() -> list[KadenzError]:
     """An error for every invalid [target] table of the lab."""
     lab = find_lab()

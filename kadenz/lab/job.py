@@ -70,6 +70,7 @@ class Job:
     turn: Turn | None = None
     run_name: str = ""
     call: CallEntry | None = None
+    place: str = ""  # of a rack: its jobs follow each other
     # Executes it on other machines; None: on this one.
     elsewhere: Callable[[Job, Sequence[list[Point]]], Executions] | None = None
     rest: Rest | None = None  # None: everything is measured, into a new folder

@@ -62,6 +62,7 @@ class Request:
     extra_bench: Sequence[Path] = ()  # C files of benchmarks outside the suite
     overrides: Mapping[str, Sequence[Value]] = field(default_factory=dict)  # --set
     link: BoardLink = DEFAULT  # how boards are reached
+    places: Mapping[TargetName, BoardLink] = field(default_factory=dict)  # of boards in a rack
     timeout_s: float = 30.0
     run_name: str = ""  # of all runs of this call
     call: CallEntry | None = None  # that a later call can resume
@@ -135,7 +136,7 @@ def _variants(request: Request, progress: Progress) -> list[_Variant]:
     found: list[_Variant] = []
     for name, conditions in asked:
         setup = setup_of(name)
-        setup.link = request.link.over(setup.link)
+        setup.link = request.link.over(request.places.get(name, DEFAULT)).over(setup.link)
         setup.profiled, setup.traced = request.profiled, request.traced
         for condition in conditions:
             condition.set_up(setup, name)

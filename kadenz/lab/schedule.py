@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every job: emulated targets in parallel, then this machine's, one at a time."""
+"""Runs every job: emulated targets in parallel, then boards, one at a place, then this machine's,
+one at a time."""
 
 from __future__ import annotations
 
@@ -36,13 +37,23 @@ def run(
         except KadenzError as error:
             return error
 
+    def in_order(jobs: Sequence[Job]) -> dict[int, Result | KadenzError]:
+        return {id(job): one(job) for job in jobs if not stop.is_set()}
+
     parallel = [job for job in jobs if job.name.tier in REPEATABLE]
-    alone = [job for job in jobs if job.name.tier not in REPEATABLE]
+    alone = [job for job in jobs if job.name.tier not in REPEATABLE and not job.place]
+    places: dict[str, list[Job]] = {}
+    for job in jobs:
+        if job.place:
+            places.setdefault(job.place, []).append(job)
     done: dict[int, Result | KadenzError] = {}
     waiting = sum(job.elsewhere is not None for job in parallel)
     with ThreadPoolExecutor(max_workers=(os.cpu_count() or 1) + waiting) as pool:
         for job, result in zip(parallel, pool.map(one, parallel), strict=True):
             done[id(job)] = result
+    with ThreadPoolExecutor(max_workers=max(1, len(places))) as pool:  # each place has its machine
+        for found in pool.map(in_order, places.values()):
+            done |= found
     for job in alone:
         if not stop.is_set():
             done[id(job)] = one(job)

@@ -74,7 +74,7 @@ class Uart:
         self._port = filled(self._port, {"folder": str(folder)})
 
         try:
-            self._line = serial.Serial(self._port, self._baud, timeout=0, exclusive=True)
+            self._line = serial.serial_for_url(self._port, self._baud, timeout=0, exclusive=True)
         except (serial.SerialException, OSError) as error:
             busy = "lock" in str(error).lower() or "busy" in str(error).lower()
             raise TargetFailed(

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Places of a rack, held through labgrid's coordinator.
+
+labgrid's own client session speaks to the coordinator, in a thread of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+import time
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from kadenz.config.farm import LabgridTable
+from kadenz.config.toml import did_you_mean
+from kadenz.errors import UsageError
+from kadenz.lab.farm.extra import require
+from kadenz.lab.farm.owner import Owner, is_dead
+
+T = TypeVar("T")
+
+_DEFAULT_PORT = 20408  # of labgrid's coordinator
+_ANSWER_S = 15.0
+_POLL_S = 0.5
+_LINE = "NetworkSerialPort"
+
+
+class Coordinator:
+    """A session with a coordinator, as `owner`. UsageError if it cannot be reached."""
+
+    def __init__(self, table: LabgridTable, owner: Owner) -> None:
+        # Its thread forks nothing: children of kadenz are new programs, which need no handlers.
+        os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+        self._client = require("labgrid.remote.client")
+        self._requests = require("labgrid.remote.generated.labgrid_coordinator_pb2")
+        self._grpc = require("grpc")
+        logging.getLogger().setLevel(logging.CRITICAL + 1)  # labgrid logs what is an error here
+        self.owner, self._table = owner, table
+        self._reservations: dict[str, str] = {}  # token by place
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        try:
+            self._session = self._run(self._start())
+        except (self._client.Error, TimeoutError, OSError):
+            self._end_loop()
+            raise UsageError(
+                f"the coordinator {table.coordinator} cannot be reached",
+                remedy="Start labgrid-coordinator there, or correct [labgrid] coordinator",
+            ) from None
+
+    def acquire(self, name: str) -> None:
+        """Acquires a place; waits for it as long as the farm's file says.
+
+        What a killed kadenz of this user and machine left acquired is released first. UsageError,
+        with the owner, if somebody else has the place; also if there is no such place.
+        """
+        until = time.monotonic() + self._table.wait_s
+        while True:
+            place = self._place(name)
+            if place.acquired and is_dead(place.acquired):
+                self.release_of(name, place.acquired)
+                continue
+            refusal = f"is acquired by {place.acquired}" if place.acquired else self._try(name)
+            if not refusal:
+                return
+            if time.monotonic() >= until:
+                self._cancel(name)
+                raise UsageError(
+                    f"place {name} {refusal}",
+                    remedy="Wait with `wait_s` in [labgrid], or ask the owner to release it",
+                )
+            self._reserve(name)
+            time.sleep(_POLL_S)
+
+    def line(self, name: str) -> str:
+        """The URL of a place's serial line. UsageError if no exporter offers one."""
+        place = self._place(name)
+        for exporter, groups in sorted(self._session.resources.items()):
+            for group, resources in sorted(groups.items()):
+                for resource, entry in sorted(resources.items()):
+                    path = (exporter, group, entry.cls, resource)
+                    if entry.cls == _LINE and entry.avail and place.hasmatch(path):
+                        scheme = "socket" if entry.args.get("protocol") == "raw" else "rfc2217"
+                        host = entry.args.get("host") or exporter
+                        return f"{scheme}://{host}:{entry.args['port']}"
+        raise UsageError(
+            f"place {name} has no serial line",
+            remedy=f"Start its labgrid-exporter, and match a {_LINE} of it with the place",
+        )
+
+    def release(self, name: str) -> None:
+        """Releases a place of this owner; nothing if it has another owner, or none."""
+        self._cancel(name)
+        self.release_of(name, str(self.owner))
+
+    def release_of(self, name: str, owner: str) -> None:
+        """Releases a place if `owner` has it: the coordinator compares and releases in one step."""
+        request = self._requests.ReleasePlaceRequest(placename=name, fromuser=owner)
+        self._ask("ReleasePlace", request)
+        self._run(self._session.sync_with_coordinator())
+
+    def close(self) -> None:
+        """Ends the session. Places stay with their owners."""
+
+        async def stop() -> None:
+            self._session.stopping.set()
+            await self._session.stop()
+            await self._session.close()
+
+        try:
+            self._run(stop())
+        finally:
+            self._end_loop()
+
+    async def _start(self) -> Any:
+        owner = self.owner
+
+        class Session(self._client.ClientSession):  # type: ignore[name-defined, misc]
+            """labgrid's session, under the owner's name."""
+
+            def gethostname(self) -> str:
+                return owner.host
+
+            def getuser(self) -> str:
+                return owner.user
+
+        address = self._table.coordinator
+        address += "" if ":" in address else f":{_DEFAULT_PORT}"
+        session = Session(address, self._loop)
+        await session.start()
+        return session
+
+    def _place(self, name: str) -> Any:
+        """A place as it is now."""
+        if not self._run(self._session.sync_with_coordinator()):
+            raise UsageError(
+                f"the coordinator {self._table.coordinator} is gone",
+                remedy="Start it again; `kadenz run --resume` goes on with the run",
+            )
+        if name not in self._session.places:
+            raise UsageError(
+                f"the coordinator {self._table.coordinator} has no place `{name}`",
+                remedy=did_you_mean(name, sorted(self._session.places)),
+            )
+        return self._session.places[name]
+
+    def _try(self, name: str) -> str:
+        """Acquires a place. Returns why that is refused, or ""."""
+        return self._ask("AcquirePlace", self._requests.AcquirePlaceRequest(placename=name))
+
+    def _reserve(self, name: str) -> None:
+        """Queues for a place, or says that this is still wanted."""
+        if name in self._reservations:
+            request = self._requests.PollReservationRequest(token=self._reservations[name])
+            if not self._ask("PollReservation", request):
+                return
+        filters = {"main": self._requests.Reservation.Filter(filter={"name": name})}
+        request = self._requests.CreateReservationRequest(filters=filters, prio=0.0)
+
+        async def create() -> str:
+            answer = await self._session.stub.CreateReservation(request)
+            return str(answer.reservation.token)
+
+        self._reservations[name] = self._run(create())
+
+    def _cancel(self, name: str) -> None:
+        token = self._reservations.pop(name, None)
+        if token is not None:
+            self._ask("CancelReservation", self._requests.CancelReservationRequest(token=token))
+
+    def _ask(self, call: str, request: Any) -> str:
+        """Calls the coordinator. Returns why it refuses, or ""."""
+
+        async def ask() -> None:
+            await getattr(self._session.stub, call)(request)
+
+        try:
+            self._run(ask())
+        except self._grpc.aio.AioRpcError as error:
+            return str(error.details())
+        return ""
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(_ANSWER_S)
+
+    def _end_loop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_ANSWER_S)

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A rack on this machine: labgrid's coordinator and exporters, and QEMU at each place."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import socket
+import subprocess
+import sys
+import threading
+import time
+import tty
+from pathlib import Path
+
+from kadenz import tools
+from kadenz.config import inventory
+from tests.farm.machines import free_port, wait_for
+
+PLACES = ("shelf-1", "shelf-2", "shelf-3")
+BOARD = "stm32f4"
+
+
+class Machine:
+    """The board of a place: QEMU behind its GDB stub, which starts again when it ends.
+
+    Its line is served over TCP, as ser2net does: it stays when the board is off.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._line = folder / "line"
+        folder.mkdir()
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.line, self.gdb = int(self._server.getsockname()[1]), free_port()
+        self._over = False
+        self._caller: socket.socket | None = None
+        works = (self._live, self._accept, self._relay)
+        self._threads = [threading.Thread(target=work, daemon=True) for work in works]
+        for thread in self._threads:
+            thread.start()
+
+    def power_cycle(self) -> None:
+        self._process.kill()
+
+    def close(self) -> None:
+        self._over = True
+        self._process.kill()
+        self._server.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join()
+
+    def _live(self) -> None:
+        server, tier = inventory.debug_server("qemu-arm"), inventory.board(BOARD).tier.board
+        assert tier is not None
+        words = {"{chip}": tier.chip["qemu-arm"]}
+        command = [words.get(word, word) for word in server.command]
+        command[command.index("-gdb") + 1] = f"tcp:127.0.0.1:{self.gdb}"
+        command[command.index("-chardev") + 1] = f"pty,id=line,path={self._line}"
+        # Without a debugger a board stays where its image ends.
+        place = command.index("-semihosting-config")
+        del command[place : place + 2]
+        while not self._over:
+            self._line.unlink(missing_ok=True)  # QEMU leaves it behind when it is killed
+            self._process = subprocess.Popen(
+                [str(tools.require(server.program)), *command],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            self._process.wait()
+            time.sleep(0.1)
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):  # closed
+            while not self._over:
+                self._caller = self._server.accept()[0]
+
+    def _relay(self) -> None:
+        """Bytes between the board's line and who called last."""
+        near = -1
+        while not self._over:
+            with contextlib.suppress(OSError):
+                if near < 0:
+                    near = os.open(self._line, os.O_RDWR | os.O_NOCTTY)
+                    tty.setraw(near)
+            caller = self._caller
+            ends = [end for end in (near, caller) if end not in (-1, None)]
+            ready = select.select(ends, [], [], 0.05)[0] if ends else []
+            if not ends:
+                time.sleep(0.05)
+            if near in ready and not (data := self._read(near)):
+                os.close(near)
+                near = -1
+            elif near in ready and caller is not None:
+                with contextlib.suppress(OSError):
+                    caller.sendall(data)
+            if caller in ready and caller is not None:
+                sent = self._received(caller)
+                if not sent and self._caller is caller:
+                    self._caller = None
+                elif sent and near >= 0:
+                    os.write(near, sent)
+
+    @staticmethod
+    def _read(line: int) -> bytes:
+        try:
+            return os.read(line, 4096)
+        except OSError:  # the board is off
+            return b""
+
+    @staticmethod
+    def _received(caller: socket.socket) -> bytes:
+        try:
+            return caller.recv(4096)
+        except OSError:
+            return b""
+
+
+class Rack:
+    """Three places, and a lab whose targets stand there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.address = f"127.0.0.1:{free_port()}"
+        self.machines = [Machine(folder / f"board-{place}") for place in PLACES]
+        self._programs = [self._start("labgrid-coordinator", "-l", self.address)]
+        wait_for(lambda: self.client("places").returncode == 0)
+        for place, machine in zip(PLACES, self.machines, strict=True):
+            resources = folder / f"{place}.yaml"
+            resources.write_text(
+                f"{place}:\n  NetworkSerialPort:\n    host: 127.0.0.1\n"
+                f"    port: {machine.line}\n    protocol: raw\n"
+            )
+            self._programs.append(
+                self._start("labgrid-exporter", "-c", self.address, "-n", place, str(resources))
+            )
+            self.client("-p", place, "create", check=True)
+            self.client("-p", place, "add-match", f"{place}/{place}/NetworkSerialPort", check=True)
+        wait_for(lambda: self.client("resources").stdout.count("NetworkSerialPort") == len(PLACES))
+        self._write_lab()
+
+    def owner(self, place: str) -> str:
+        """Who has a place, "" if nobody."""
+        shown = self.client("-p", place, "show", check=True).stdout
+        line = next(line for line in shown.splitlines() if line.strip().startswith("acquired:"))
+        owner = line.partition(":")[2].strip()
+        return "" if owner == "None" else owner
+
+    def client(
+        self, *words: str, check: bool = False, user: str = "somebody"
+    ) -> subprocess.CompletedProcess[str]:
+        """Somebody's labgrid-client."""
+        return subprocess.run(
+            [_program("labgrid-client"), "-x", self.address, *words],
+            capture_output=True,
+            text=True,
+            check=check,
+            env={**os.environ, "LG_USERNAME": user, "LG_HOSTNAME": "elsewhere"},
+        )
+
+    def close(self) -> None:
+        for program in self._programs:
+            program.terminate()
+        for program in self._programs:
+            program.wait()
+        for machine in self.machines:
+            machine.close()
+
+    def _start(self, name: str, *words: str) -> subprocess.Popen[bytes]:
+        with (self.folder / f"{name}-{time.monotonic_ns()}.log").open("wb") as log:
+            return subprocess.Popen(
+                [_program(name), *words], cwd=self.folder, stdout=log, stderr=subprocess.STDOUT
+            )
+
+    def _write_lab(self) -> None:
+        targets = [
+            f'[target.desk{number}]\nkernel = "freertos"\nboard = "{BOARD}"\ntier = "board"\n'
+            f'place = "{place}"\nserver = "qemu-arm@127.0.0.1:{machine.gdb}"\n'
+            for number, (place, machine) in enumerate(zip(PLACES, self.machines, strict=True), 1)
+        ]
+        (self.folder / "kadenz.toml").write_text("\n".join(targets))
+        (self.folder / "farm.toml").write_text(f'[labgrid]\ncoordinator = "{self.address}"\n')
+
+
+def _program(name: str) -> str:
+    return str(Path(sys.executable).with_name(name))
