@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import click
 
@@ -72,10 +73,18 @@ def _tell(text: str) -> None:
 @farm.command()
 @click.option("--places", default=1000, show_default=True, type=click.IntRange(min=0))
 @click.option("--jobs", default=3, show_default=True, type=click.IntRange(min=1), help="Per place.")
-@click.option("--job-seconds", default=600.0, show_default=True, type=click.FloatRange(min=0))
+@click.option(
+    "--job-seconds", "job_s", default=600.0, show_default=True, type=click.FloatRange(min=0)
+)
 @click.option("--processors", default=64, show_default=True, type=click.IntRange(min=1))
 @click.option("--executions", default=2000, show_default=True, type=click.IntRange(min=0))
-@click.option("--execution-seconds", default=90.0, show_default=True, type=click.FloatRange(min=0))
+@click.option(
+    "--execution-seconds",
+    "execution_s",
+    default=90.0,
+    show_default=True,
+    type=click.FloatRange(min=0),
+)
 @click.option(
     "--spread",
     default=0.2,
@@ -92,18 +101,7 @@ def _tell(text: str) -> None:
 )
 @click.option("--seed", default=1, show_default=True, type=int)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def plan(
-    places: int,
-    jobs: int,
-    job_seconds: float,
-    processors: int,
-    executions: int,
-    execution_seconds: float,
-    spread: float,
-    deaths: float,
-    seed: int,
-    as_json: bool,
-) -> None:
+def plan(as_json: bool, **fleet_of: Any) -> None:
     """Simulate how long a campaign takes on a farm of this size.
 
     The simulation follows the order of `kadenz run --farm`. It measures nothing, and takes the
@@ -111,9 +109,7 @@ def plan(
     """
     from kadenz.lab.farm.simulation import Fleet, simulate
 
-    fleet = Fleet(
-        places, jobs, job_seconds, processors, executions, execution_seconds, spread, deaths, seed
-    )
+    fleet = Fleet(**fleet_of)
     found = simulate(fleet)
     if as_json:
         import msgspec
@@ -122,7 +118,10 @@ def plan(
         click.echo(msgspec.json.format(msgspec.json.encode(whole), indent=1))
         return
     click.echo(f"{'':<12}{'machines':>9}{'elapsed':>11}{'bound':>11}{'busy':>7}{'repeated':>10}")
-    parts = (("processors", processors, found.processors), ("places", places, found.places))
+    parts = (
+        ("processors", fleet.processors, found.processors),
+        ("places", fleet.places, found.places),
+    )
     for name, machines, part in parts:
         click.echo(
             f"{name:<12}{machines:>9,}{part.makespan_s / 60:>7.1f} min{part.bound_s / 60:>7.1f} min"

@@ -2,7 +2,7 @@
 """Who holds a place, in words that another kadenz can judge.
 
 labgrid keeps a place until its owner releases it; nothing expires. The owner is `host/user`. kadenz
-adds the process, so that what a killed kadenz held can be told from what a person holds.
+adds the process, so that the places of a killed kadenz differ from those of a person.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def is_dead(owner: str) -> bool:
     if (match["host"], match["user"], match["machine"]) != mine:
         return False
     if match["boot"] != _boot():
-        return bool(_machine().strip("0"))  # restarted, if this machine can be told from others
+        return bool(_machine().strip("0"))  # restarted, if this machine has an identity
     if match["space"] != _space():
         return False
     return _started(int(match["pid"])) != int(match["start"])

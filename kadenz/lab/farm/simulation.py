@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A farm that does not exist yet, simulated by the rules of the one that does.
 
-Executions go to the first free processor, in order. An execution whose worker dies is repeated. Then
-each place measures its jobs one after another, beside the other places (lab/schedule.py). The model
-has no network and no coordinator: they are assumed to take no time.
+Executions go to the first free processor, in order. An execution whose worker dies is repeated.
+Then each place measures its jobs one after another, beside the other places (lab/schedule.py). The
+model has no network and no coordinator: they are assumed to take no time.
 """
 
 from __future__ import annotations
