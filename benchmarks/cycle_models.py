@@ -83,7 +83,7 @@ def errors(board: str, samples: int) -> bool:
     for bench, theirs in exact.items():
         counted = instructions[bench]
         longer = counted >= np.median(counted) + TICK_INSTRUCTIONS
-        without = ~longer | (theirs >= np.median(theirs) + TICK_INSTRUCTIONS)
+        without = ~longer | (theirs >= np.median(theirs) + TICK_INSTRUCTIONS / 2)
         ticks += int(np.sum(~without))
         every.append((model[bench] / theirs - 1.0)[without])
         print(_row(f"`{bench}`", every[-1], f"{np.median(theirs):,.0f}"))

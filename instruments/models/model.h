@@ -122,7 +122,8 @@ extern struct kdz_traps kdz_traps;
 /* A register of the core by gdb's name; callable in `turn`. */
 uint32_t kdz_register(const char *name);
 
-/* The halfword of memory at an address, 0 where there is none; callable in `translate`. */
+/* The halfword of memory at an address, 0 where there is none; callable in `translate` and
+ * `turn`. */
 uint16_t kdz_halfword(uint64_t address);
 
 /* Whether one of the last two stores, at most `cycles` ago, wrote what is loaded; callable in

@@ -21,6 +21,7 @@ static const struct kdz_parameter none[] = {{NULL, NULL}};
 #define CORRECTED 3u    /* and from the memory stage */
 #define CALL 6u         /* of the kernel: flushes the pipeline */
 #define INTERRUPT 6u    /* the same, of an instruction that is executed later */
+#define DELIVERY 6u     /* from a store to a device until it interrupts */
 #define RETURN 5u       /* mret */
 #define AGAIN 5u        /* a load that is executed again */
 #define FLUSH 72u       /* fence.i: each line of the instruction cache is invalidated */
@@ -126,7 +127,7 @@ static void set_end(struct kdz_stretch *block, const struct kdz_code *last,
     if (block->exit == KDZ_EXIT_STRAIGHT || block->exit == KDZ_EXIT_BRANCH) {
         block->note |= late;
     }
-    if (block->exit == KDZ_EXIT_BRANCH || block->exit == KDZ_EXIT_JUMP) {
+    if (block->exit != KDZ_EXIT_STRAIGHT) {
         block->note |= fetched_ahead(block->end);
     }
     if (code->kind == KDZ_RISCV_JAL || (code->kind == KDZ_RISCV_BRANCH && code->offset < 0)) {
@@ -216,17 +217,65 @@ static void translate(struct kdz_stretch *block, struct kdz_code *code, size_t c
     set_end(block, &code[count - 1], &one, &order);
 }
 
-/* A jump leaves a line behind that the core has begun to fetch. */
-static uint32_t left_behind(const struct kdz_way *way, uint32_t depth)
+/* The core has begun to fetch this line, and leaves it behind: what it waits for it. */
+static uint32_t fetch_behind(uint64_t line, uint32_t cycles)
+{
+    if (kdz_vexriscv_fetch(line)) {
+        return 0;
+    }
+    kdz_fetched(line);
+    return cycles;
+}
+
+/* A jump from a stage `depth` instructions behind fetch. */
+static uint32_t left_behind(const struct kdz_way *way, uint32_t depth, uint32_t cycles)
 {
     const uint32_t number = (uint32_t)(way->from->note >> NEXT_LINE & 3u);
     const uint64_t line = ((way->from->end - 1u) / LINE + 1u) * LINE;
 
-    if (number == 0 || number > depth || kdz_vexriscv_fetch(line)) {
+    return number == 0 || number > depth ? 0 : fetch_behind(line, cycles - (depth - number));
+}
+
+/* A store to a device that interrupts the core takes effect some cycles later. QEMU executes the
+ * instructions until then when it returns to them. */
+static struct {
+    uint64_t from; /* where it returns to */
+    uint32_t cycles;
+} postponed;
+
+/* The lines of these instructions, up to a jump. */
+static uint32_t interrupted(void)
+{
+    const uint64_t begin = kdz_register("mepc");
+    uint64_t at = begin;
+
+    postponed.from = begin;
+    postponed.cycles = DELIVERY;
+    for (uint32_t number = 1; number <= DELIVERY + 2u; number++) {
+        const uint32_t bytes = length(at);
+        const uint32_t bits = kdz_halfword(at) | (uint32_t)kdz_halfword(at + 2u) << 16u;
+        const struct kdz_riscv_code one =
+            kdz_riscv_decode(bytes == 2u ? bits & 0xffffu : bits, bytes);
+        at += bytes;
+        if ((at - 1u) / LINE != (begin - 1u) / LINE) {
+            return fetch_behind((at - 1u) / LINE * LINE, 2u + number);
+        }
+        if (one.kind == KDZ_RISCV_JAL || one.kind == KDZ_RISCV_JALR) {
+            return 0;
+        }
+    }
+    return 0;
+}
+
+/* Of a return, what was counted before. */
+static uint32_t counted(const struct kdz_way *way, uint32_t cycles)
+{
+    if (postponed.cycles == 0 || way->to->first != postponed.from) {
         return 0;
     }
-    kdz_fetched(line);
-    return AHEAD_FETCH - (depth - number);
+    const uint32_t taken = postponed.cycles < cycles ? postponed.cycles : cycles;
+    postponed.cycles = 0;
+    return taken;
 }
 
 static uint32_t jump(const struct kdz_way *way, bool predicted)
@@ -235,7 +284,7 @@ static uint32_t jump(const struct kdz_way *way, bool predicted)
     const uint32_t lost = predicted ? PREDICTED : CORRECTED;
 
     return lost + ((way->from->note & waits) != 0 ? 1u : 0u) +
-           left_behind(way, predicted ? 1u : LOOKED_AT);
+           left_behind(way, predicted ? 1u : LOOKED_AT, AHEAD_FETCH);
 }
 
 /* Straight on: waits for a result of the block before, and for the pipeline to become empty. */
@@ -267,9 +316,14 @@ static struct kdz_cycles turn(const struct kdz_way *way)
         }
         return kdz_exactly(jump(way, predicts) + crossing);
     case KDZ_TURN_TRAP:
-        return kdz_exactly((way->from->exit == KDZ_EXIT_TRAP ? CALL : INTERRUPT) + crossing);
-    case KDZ_TURN_RETURN:
-        return kdz_exactly(RETURN + crossing);
+        if (way->from->exit == KDZ_EXIT_TRAP) {
+            return kdz_exactly(CALL + crossing + left_behind(way, 2u, 6u));
+        }
+        return kdz_exactly(INTERRUPT + crossing + (way->cut ? DELIVERY + interrupted() : 0u));
+    case KDZ_TURN_RETURN: {
+        const uint32_t cycles = RETURN + crossing + left_behind(way, 2u, 7u);
+        return kdz_exactly(cycles - counted(way, cycles));
+    }
     default:
         return kdz_exactly(0);
     }
