@@ -16,7 +16,7 @@ from kadenz.errors import KadenzError, TargetFailed, UsageError, WireDamaged
 from kadenz.images.image import Image
 from kadenz.lab.boot import Execution, run_plan
 from kadenz.lab.counter import check_counter
-from kadenz.lab.execution import check_tools, default_setup, image_of, make_target
+from kadenz.lab.execution import check_board, check_tools, default_setup, image_of, make_target
 from kadenz.lab.given import check_hello
 from kadenz.lab.guests import BOOT_S, Guest
 from kadenz.targets.base import Target
@@ -74,6 +74,7 @@ def conformance(
     """
     _refuse_application(name)
     check_tools(name)
+    check_board(name, link)
     setup = default_setup(name)
     setup = dataclasses.replace(
         setup,

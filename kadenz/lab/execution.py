@@ -147,6 +147,21 @@ def board_server(name: TargetName, link: BoardLink) -> DebugServer | None:
     return data_of(tier, link) if name.tier == "board" and tier is not None else None
 
 
+def check_board(name: TargetName, link: BoardLink) -> None:
+    """Every mistake in how a board is to be reached; called before anything is built.
+
+    UsageError, ToolMissing, or TargetFailed for a probe that is not connected.
+    """
+    from kadenz.targets.board.gdb import PROGRAM
+    from kadenz.targets.board.reach import reach
+
+    tier = inventory.board(name.board).tier.board
+    if name.tier != "board" or tier is None:
+        return
+    if reach(name.board, tier, link.over(own_link(name))).server is not None:
+        tools.require(PROGRAM)
+
+
 def check_tools(name: TargetName) -> None:
     """ToolMissing if the target's emulator is not installed; called before anything is built."""
     tiers = inventory.board(name.board).tier

@@ -25,6 +25,7 @@ from kadenz.lab.counter import Counter, check_counter
 from kadenz.lab.declared import check_declared
 from kadenz.lab.execution import (
     ASKING,
+    check_board,
     check_instrument,
     check_tools,
     image_of,
@@ -87,6 +88,7 @@ def check(request: Request) -> None:
     for name in request.targets:
         check_instrument(name, request.instrument)
         check_tools(name)
+        check_board(name, request.link)
         if request.profiled:
             check_profiled(name, request.instrument)
         if request.traced:

@@ -11,9 +11,11 @@ import pytest
 from kadenz.config import inventory
 from kadenz.config.board_link import BoardLink
 from kadenz.config.debug_server import DebugServer
+from kadenz.config.target_name import parse_target
 from kadenz.config.toml import parse_toml
-from kadenz.errors import ConfigError, TargetFailed, UsageError
+from kadenz.errors import ConfigError, TargetFailed, ToolMissing, UsageError
 from kadenz.lab.clock import clock_class
+from kadenz.lab.conformance import conformance
 from kadenz.targets.board.reach import data_of, reach
 from kadenz.targets.board.server import program_of
 from tests.board.bench import on_bench, reached, session
@@ -108,6 +110,14 @@ def test_pyocd_without_a_probe_is_refused_with_its_own_words() -> None:
     with pytest.raises(TargetFailed, match="pyOCD (is not ready|ended with code 1)") as caught:
         session(on_bench(reached(server="pyocd", port="/dev/null")))
     assert "No connected debug probes" in caught.value.detail
+
+
+def test_a_server_that_is_missing_is_reported_before_anything_is_built(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))  # there is no compiler either
+    with pytest.raises(ToolMissing, match="openocd is not installed"):
+        conformance(parse_target("freertos/stm32f4@board"), link=BoardLink(port="/dev/null"))
 
 
 def test_a_placeholder_that_does_not_exist_is_named() -> None:
