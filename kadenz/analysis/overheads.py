@@ -13,13 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kadenz.analysis.profiles import view
 from kadenz.analysis.runs import refusal
 from kadenz.config.manifest import RecordEntry
 from kadenz.config.params import number
 from kadenz.errors import UsageError
 from kadenz.store import Run
+from kadenz.store.profiles import read_profiles
 
 FAMILY = "interference/"
+CRITICAL = "critical/"
 WAKE = "cyclic/wakeup-latency"
 Ticks = NDArray[np.int64]
 
@@ -161,6 +164,13 @@ def _start(measured: Measurements) -> Overhead:
 def _job(measured: Measurements, tasks: int) -> Overhead:
     """A job without work, and what its sleep takes more if a tick comes during the call."""
     job = measured.record(FAMILY + "job", tasks)
+    alone = job.most("job") - job.least("loop") - _least_tick(measured)
+    late = _late_tick(measured, tasks)
+    return Overhead(alone + late.ticks, f"{job.name}, {late.source}")
+
+
+def _late_tick(measured: Measurements, tasks: int) -> Overhead:
+    """What a tick costs beyond its own time if it meets a section that nothing preempts."""
     sleep = measured.record(FAMILY + "sleep", tasks)
     hit = sleep.values["ticks"] > 0
     if not hit.any() or hit.all():
@@ -170,14 +180,25 @@ def _job(measured: Measurements, tasks: int) -> Overhead:
             remedy=f"kadenz run interference --target {measured.target} --set samples="
             f"{2 * hit.size}",
         )
-    least = _least_tick(measured)
-    alone = job.most("job") - job.least("loop") - least
-    late_tick = int(sleep.samples[hit].max()) - int(sleep.samples[~hit].min()) - least
-    return Overhead(alone + max(0, late_tick + _step(sleep)), f"{job.name}, {sleep.name}")
+    more = int(sleep.samples[hit].max()) - int(sleep.samples[~hit].min())
+    return Overhead(max(0, more - _least_tick(measured) + _step(sleep)), sleep.name)
 
 
 def _blocking(measured: Measurements, tasks: int) -> Overhead:
-    """How much later a thread wakes while a less urgent one calls the sleep."""
+    """How much later a thread wakes while a less urgent one calls a service of the kernel.
+
+    Of the sleep by the sweep; of others by their longest section, if a run has their profiles.
+    """
+    swept = _blocking_by_sleep(measured, tasks)
+    longest = longest_section(measured.runs)
+    if longest is None:
+        return swept
+    late = _late_tick(measured, tasks)
+    by_section = Overhead(longest.ticks + late.ticks, f"{longest.source}, {late.source}")
+    return max(swept, by_section, key=lambda one: one.ticks)
+
+
+def _blocking_by_sleep(measured: Measurements, tasks: int) -> Overhead:
     blocked = measured.record(FAMILY + "blocking", tasks)
     free = measured.record(WAKE)
     least = int(free.samples.min())
@@ -185,8 +206,26 @@ def _blocking(measured: Measurements, tasks: int) -> Overhead:
     return Overhead(max(0, late), blocked.name)
 
 
+def longest_section(runs: Sequence[Run]) -> Overhead | None:
+    """The longest section that nothing preempts, of all services profiled in `critical/*`."""
+    sections = [
+        (view(lane, "all").held[0].instructions, profile.bench)
+        for run in runs
+        for profile in read_profiles(run)
+        if profile.bench.startswith(CRITICAL)
+        for lane in profile.lanes
+        if view(lane, "all").held
+    ]
+    return Overhead(*max(sections)) if sections else None
+
+
 def _step(swept: _Found) -> int:
     """The longest may lie between two calls of a sweep, and be longer by their distance."""
+    if "phase" not in swept.values:
+        raise UsageError(
+            f"{swept.name}: the sweep has no `phase`: an older kadenz measured it",
+            remedy="Measure the campaign `interference` again",
+        )
     return int(np.diff(swept.values["phase"]).max(initial=0))
 
 

@@ -41,7 +41,20 @@ def profile(quick: bool, **values: Any) -> int:
     for folder, profiles in found:
         if profiles:
             _write(folder, profiles, shown=not asked.as_json)
+            if not asked.as_json:
+                _write_critical(profiles)
     return recorded.exit_code()
+
+
+def _write_critical(profiles: Sequence[Any]) -> None:
+    """The longest section of each service, if services were profiled."""
+    from kadenz.cli.console import console
+    from kadenz.cli.tables import write_table
+    from kadenz.report.critical import table
+
+    found = table(profiles)
+    if found is not None:
+        write_table(console(), found)
 
 
 def _write(folder: Path, profiles: Sequence[Any], *, shown: bool) -> None:

@@ -115,6 +115,8 @@ class Kernel(FileModel, kw_only=True, frozen=True):
     # Its pointer to the running thread, for profiles: a symbol, or a member of one,
     # "osRtxInfo.thread.run.curr".
     current_thread: str = ""
+    # Its word that is not 0 while the scheduler is locked; needs `current_thread`.
+    scheduler_lock: str = ""
     # Of the thread's structure: its name, "tskTaskControlBlock.pcTaskName", for timelines.
     thread_name: str = ""
     objects: dict[str, KernelObject] = msgspec.field(default_factory=dict)  # kind -> its RAM

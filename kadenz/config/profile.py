@@ -42,9 +42,9 @@ class StackEntry(msgspec.Struct):
 
 
 class MaskedEntry(msgspec.Struct):
-    """A section with interrupts off; its ends are addresses."""
+    """A section that nothing preempts; its ends are addresses."""
 
-    path: list[int]  # functions that called the one that switched them off, it last
+    path: list[int]  # functions that called the one in which it begins, it last
     instructions: int
     times: int
     begin: int
@@ -62,7 +62,9 @@ class ViewEntry(msgspec.Struct):
     code: list[tuple[int, int]]  # an instruction's number in `code`, how often it was executed
     exceptions: dict[str, int]  # entries by handler
     returns: int  # of exceptions
-    masked: list[MaskedEntry]  # longest first
+    masked: list[MaskedEntry]  # interrupts off; longest first
+    locked: list[MaskedEntry] = []  # the scheduler locked, if the kernel says so
+    held: list[MaskedEntry] = []  # one or the other
 
 
 class LaneProfile(msgspec.Struct):

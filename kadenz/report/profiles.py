@@ -18,7 +18,7 @@ from kadenz.analysis.profiles import (
     function_at,
     view,
 )
-from kadenz.config.profile import LaneProfile, Profile, ViewEntry, ViewName
+from kadenz.config.profile import LaneProfile, MaskedEntry, Profile, ViewEntry, ViewName
 from kadenz.report.flames import file_stem, graph, stacks, title_of
 from kadenz.report.render import render_template, write_text
 from kadenz.report.svg.panel import standalone
@@ -32,7 +32,12 @@ _CALLERS_SHOWN = 3
 def tables(profile: Profile, lane: LaneProfile) -> list[Table]:
     """Typical, slowest and coldest sample beside each other: parts and kinds, functions, masks."""
     views = [view(lane, name) for name in COLUMNS]
-    return [_sums(profile, lane, views), _functions(profile, views), _masked(profile, views)]
+    return [
+        _sums(profile, lane, views),
+        _functions(profile, views),
+        _sections(profile, "masked", "Interrupts off", [one.masked for one in views]),
+        _sections(profile, "locked", "Scheduler locked", [one.locked for one in views]),
+    ]
 
 
 def _row(name: str, *rest: Cell) -> tuple[Cell, ...]:
@@ -79,20 +84,26 @@ def _functions(profile: Profile, views: Sequence[ViewEntry]) -> Table:
     )
 
 
-def _masked(profile: Profile, views: Sequence[ViewEntry]) -> Table:
+def _sections(
+    profile: Profile, name: str, title: str, views: Sequence[Sequence[MaskedEntry]]
+) -> Table:
     rows = []
-    for name, one in zip(COLUMNS, views, strict=True):
-        for entry in one.masked[:_MASKED_SHOWN]:
-            path = " > ".join(profile.functions[at].name for at in entry.path[-_CALLERS_SHOWN:])
-            ends = words(path), words(function_at(profile, entry.end))
-            rows.append((words(name), whole(entry.instructions), whole(entry.times), *ends))
+    for column, sections in zip(COLUMNS, views, strict=True):
+        for entry in sections[:_MASKED_SHOWN]:
+            ends = words(callers(profile, entry)), words(function_at(profile, entry.end))
+            rows.append((words(column), whole(entry.instructions), whole(entry.times), *ends))
     return Table(
-        "masked",
-        "Interrupts off, longest first",
+        name,
+        f"{title}, longest first",
         ("sample", "instructions", "times", "from", "to"),
         tuple(rows),
         frozenset({1, 2}),
     )
+
+
+def callers(profile: Profile, entry: MaskedEntry) -> str:
+    """Where a section begins: "queue_send > xQueueGenericSend > vPortEnterCritical"."""
+    return " > ".join(profile.functions[at].name for at in entry.path[-_CALLERS_SHOWN:])
 
 
 def remarks(profile: Profile, lane: LaneProfile) -> list[str]:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What interference/ and workload/taskset keep while they run: one memory, because one benchmark
- * runs at a time and a board may have 16 KiB. Undefined when a set-up begins.
+ * What interference/, workload/taskset and critical/ keep while they run: one memory, because one
+ * benchmark runs at a time and a board may have 16 KiB. Undefined when a set-up begins.
  */
 #ifndef KDZ_BENCH_DEADLINE_STATE_H
 #define KDZ_BENCH_DEADLINE_STATE_H
@@ -15,6 +15,8 @@ struct kdz_taskset_task {
     uint32_t turns;
     uint32_t job; /* the next one, from 0 */
 };
+
+struct kdz_critical_service;
 
 union kdz_deadline_state {
     struct {
@@ -55,6 +57,19 @@ union kdz_deadline_state {
         volatile uint32_t ended; /* jobs of all tasks */
         struct kdz_taskset_task task[KDZ_TASKSET_MAX];
     } set;
+    struct { /* critical/ */
+        struct kdz_record *record;
+        const struct kdz_critical_service *service;
+        const struct kdz_channel_ops *channel;
+        uint32_t samples;
+        uint32_t tick; /* of the last sleep's end */
+        uint32_t item;
+        kdz_handle object;
+        kdz_handle thread; /* that a call created */
+        kdz_status status; /* of the last call */
+        volatile uint32_t woken;
+        volatile bool over;
+    } critical;
 };
 
 extern union kdz_deadline_state kdz_deadline_state;

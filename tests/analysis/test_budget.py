@@ -183,6 +183,13 @@ def test_a_sweep_that_never_met_a_tick_is_refused(tmp_path: Path) -> None:
     assert "never met a tick" in refused(SET, run_of(tmp_path, points)).message
 
 
+def test_a_sweep_without_phases_is_refused(tmp_path: Path) -> None:
+    points = overhead_points()
+    blocking = next(one for one in points if one.bench == "interference/blocking")
+    blocking.lanes = {"all": counts(170, 354)}
+    assert "an older kadenz" in refused(SET, run_of(tmp_path, points)).message
+
+
 def test_runs_of_two_targets_are_refused(overheads: Run, tmp_path: Path) -> None:
     other = run_of(tmp_path / "linux", [Point("itc/pipe", {"all": counts(1)})], LINUX)
     assert "posix/linux@host" in refused(SET, overheads, other).message

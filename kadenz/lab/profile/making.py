@@ -22,7 +22,7 @@ from kadenz.config.profile import (
 from kadenz.images.code import Code, Function
 from kadenz.lab.profile.cores import core_of
 from kadenz.lab.profile.tree import Node
-from kadenz.lab.profile.walk import Effect, Program, Walker
+from kadenz.lab.profile.walk import Effect, Program, SectionKind, Walker
 from kadenz.targets.paths import RUN, Paths, Region
 from kadenz.targets.scope import RecordSpans, ScopeDamaged
 
@@ -82,12 +82,9 @@ class Profiler:
             tables.executed(self._program, tokens),
             dict(sorted(effect.entries.items())),
             effect.returns,
-            [
-                MaskedEntry(tables.path(node), length, count, begin, end)
-                for (node, begin, end, length), count in sorted(
-                    effect.masked.items(), key=lambda item: (-item[0][3], item[0][1:])
-                )
-            ],
+            _sections(tables, effect, "masked"),
+            _sections(tables, effect, "locked"),
+            _sections(tables, effect, "held"),
         )
 
     def _tokens(self, path: tuple[int, ...]) -> Counter[int]:
@@ -100,6 +97,17 @@ class Profiler:
                 if paths.tokens[token]["kind"] == RUN:
                     found[token] += count * times
         return found
+
+
+def _sections(tables: _Tables, effect: Effect, kind: SectionKind) -> list[MaskedEntry]:
+    """The sections of one kind, longest first."""
+    found = [(key, count) for key, count in effect.sections.items() if key[0] == kind]
+    return [
+        MaskedEntry(tables.path(node), length, count, begin, end)
+        for (_, node, begin, end, length), count in sorted(
+            found, key=lambda item: (-item[0][4], item[0][2:4])
+        )
+    ]
 
 
 def regions_of(

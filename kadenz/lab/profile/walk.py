@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from kadenz.errors import TargetFailed
 from kadenz.images.code import Code, Function
@@ -19,6 +19,9 @@ from kadenz.images.instructions import Instruction
 from kadenz.lab.profile.cores import Core, Step
 from kadenz.lab.profile.tree import Node, Slot, discovered
 from kadenz.targets.paths import MARK, NAME, RUN, STATE, STORE, Paths
+
+# Interrupts are off; the scheduler is locked; one or the other, so that no thread is preempted.
+SectionKind = Literal["masked", "locked", "held"]
 
 
 class Frame(NamedTuple):
@@ -47,7 +50,12 @@ class State(NamedTuple):
     registers: tuple[int, ...]
     before: tuple[int, ...]  # at the end of the last run
     last: Instruction | None
-    masked: tuple[Node, int, int] | None  # where interrupts went off, instructions since
+    locked: bool  # the scheduler, says the kernel
+    # Sections that have begun, by kind: where, and the instructions since.
+    sections: tuple[tuple[SectionKind, tuple[Node, int, int]], ...]
+
+
+_START = State((), (), None, None, (), (), None, False, ())
 
 
 @dataclass
@@ -58,12 +66,12 @@ class Effect:
     calls: Counter[Node] = field(default_factory=Counter)
     entries: Counter[str] = field(default_factory=Counter)  # exceptions by handler
     returns: int = 0  # of exceptions
-    # Interrupts off: function and address of the begin, address of the end, instructions.
-    masked: Counter[tuple[Node, int, int, int]] = field(default_factory=Counter)
+    # Kind, function and address of the begin, address of the end, instructions.
+    sections: Counter[tuple[SectionKind, Node, int, int, int]] = field(default_factory=Counter)
 
     def add(self, other: Effect, times: int) -> None:
         """Adds what another stretch adds, executed N times."""
-        for name in ("instructions", "calls", "entries", "masked"):
+        for name in ("instructions", "calls", "entries", "sections"):
             mine = getattr(self, name)
             for key, count in getattr(other, name).items():
                 mine[key] += count * times
@@ -152,7 +160,7 @@ class Walker:
                 held.append(state)
             return states[state]
 
-        at = number(State((), (), None, None, (), (), None, None))
+        at = number(_START)
         for piece in path:
             key = at, piece
             if key not in known:
@@ -165,15 +173,14 @@ class Walker:
         for key, count in times.items():
             total.add(known[key][1], count)
         end = held[at]
-        if end.masked is not None and end.last is not None:
-            node, begin, length = end.masked
-            total.masked[node, begin, end.last.address, length] += 1
+        for kind, (node, begin, length) in end.sections:
+            assert end.last is not None
+            total.sections[kind, node, begin, end.last.address, length] += 1
         return total
 
     def follow(self, path: tuple[int, ...]) -> Iterator[tuple[int, Moment | None]]:
         """The tokens of a region in order; with a run, who executes it."""
-        start = State((), (), None, None, (), (), None, None)
-        step = _Steps(start, (Slot(), Slot(interrupt=True)), self._core, self._program.code)
+        step = _Steps(_START, (Slot(), Slot(interrupt=True)), self._core, self._program.code)
         for piece in path:
             for token in self._program.paths.pieces[piece].tolist():
                 ran = self._token(step, token)
@@ -194,6 +201,8 @@ class Walker:
             step.set_register(kind - STATE, int(row["value"]))
         elif kind == STORE:
             step.thread = int(row["value"])
+        elif kind == STORE + 1:
+            step.locked = int(row["value"]) != 0
         else:
             assert kind == MARK or kind & 0xF0 in (STORE, NAME)
         return False
@@ -210,7 +219,8 @@ class _Steps:
         self._parked = dict(state.parked)
         self._running, self.thread = state.running, state.thread
         self._registers, self._before = list(state.registers), state.before
-        self._last, self._masked = state.last, state.masked
+        self._last, self.locked = state.last, state.locked
+        self._sections = dict(state.sections)
 
     def state(self) -> State:
         return State(
@@ -221,7 +231,8 @@ class _Steps:
             tuple(self._registers),
             self._before,
             self._last,
-            self._masked,
+            self.locked,
+            tuple(self._sections.items()),
         )
 
     def moment(self) -> Moment:
@@ -237,7 +248,10 @@ class _Steps:
 
     def run(self, run: Run) -> None:
         entered = self._arrive(run.address)
-        self._mask(run, entered=entered)
+        masked = self._core.masked(self._named(self._registers))
+        self._section("masked", run, goes_on=masked, entered=entered)
+        self._section("locked", run, goes_on=self.locked, entered=entered)
+        self._section("held", run, goes_on=masked or self.locked, entered=entered)
         for place, (function, count) in enumerate(run.functions):
             if place:
                 self._become(function)
@@ -360,14 +374,15 @@ class _Steps:
         self.effect.calls[node] += 1
         self._contexts[-1] = top._replace(frames=(*top.frames[:-1], Frame(node, frame.back)))
 
-    def _mask(self, run: Run, *, entered: bool) -> None:
-        masked = self._core.masked(self._named(self._registers))
-        if not masked and self._masked is not None and self._last is not None:
-            node, begin, length = self._masked
-            self.effect.masked[node, begin, self._last.address, length] += 1
-            self._masked = None
-        if masked:
-            where = run.address if entered or self._last is None else self._last.address
-            top = self._contexts[-1].frames[-1].node
-            node, begin, length = self._masked or (top, where, 0)
-            self._masked = node, begin, length + run.instructions
+    def _section(self, kind: SectionKind, run: Run, *, goes_on: bool, entered: bool) -> None:
+        """A section lasts, begins or has ended with this run."""
+        known = self._sections.pop(kind, None)
+        if not goes_on:
+            if known is not None and self._last is not None:
+                node, begin, length = known
+                self.effect.sections[kind, node, begin, self._last.address, length] += 1
+            return
+        where = run.address if entered or self._last is None else self._last.address
+        top = self._contexts[-1].frames[-1].node
+        node, begin, length = known or (top, where, 0)
+        self._sections[kind] = node, begin, length + run.instructions

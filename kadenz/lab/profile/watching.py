@@ -36,13 +36,18 @@ def check_traced(name: TargetName, instrument: str) -> None:
 
 
 def watched(name: TargetName, image: Image, *, traced: bool) -> Watched:
-    """The registers of the core, and the kernel's pointer to the current thread if it is known.
+    """The registers of the core; the kernel's pointer to the current thread and its lock, if known.
 
     `traced`: the thread's name too, over whole records.
     """
     kernel = inventory.kernel(name.kernel) if name.kernel else None
     debug = DebugInfo(image.elf.path)
-    words = _words(kernel.current_thread, image, debug) if kernel is not None else []
+    words: list[int] = []
+    for word in (kernel.current_thread, kernel.scheduler_lock) if kernel is not None else ():
+        found_at = _words(word, image, debug)
+        if not found_at:  # the lock is the second word, or there is none
+            break
+        words.append(found_at[0])
     structure, _, member = (kernel.thread_name if kernel and traced else "").partition(".")
     found = debug.member(structure, member) if structure else None
     place = (
@@ -50,12 +55,12 @@ def watched(name: TargetName, image: Image, *, traced: bool) -> Watched:
         if found is not None
         else None
     )
-    return Watched(tuple(words[:1]), core_of(image.elf.machine).registers, place, traced)
+    return Watched(tuple(words), core_of(image.elf.machine).registers, place, traced)
 
 
-def _words(current_thread: str, image: Image, debug: DebugInfo) -> list[int]:
-    """The addresses of the kernel's pointer, a variable or a member of one; of one at most."""
-    found = debug.place(current_thread) if current_thread else None
+def _words(word: str, image: Image, debug: DebugInfo) -> list[int]:
+    """The addresses of a word of the kernel, a variable or a member of one; of one at most."""
+    found = debug.place(word) if word else None
     if found is None:
         return []
     variable, offset = found

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`critical/`: the longest sections of kernel services, and the budget that takes them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kadenz.analysis.overheads import longest_section
+from kadenz.analysis.profiles import view
+from kadenz.config.profile import MaskedEntry, Profile
+from kadenz.report.critical import table
+from kadenz.store import Run, read_run
+from kadenz.store.profiles import read_profiles
+from tests.rtos.images import boot, build
+
+pytestmark = pytest.mark.emulated
+
+BOARDS = ("hifive1-revb", "stm32f4")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+    """One profiled run of the campaign on each board."""
+    folder = tmp_path_factory.mktemp("critical")
+    targets = [word for board in BOARDS for word in ("--target", f"freertos/{board}@emulated")]
+    command = [sys.executable, "-c", "from kadenz.cli import main; main()", "profile", "critical"]
+    settings = ["--set", "samples=3", "--output", str(folder)]
+    answer = subprocess.run(
+        [*command, *targets, *settings], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert "longest sections that nothing preempts" in answer.stdout
+    found = [read_run(file.parent) for file in folder.glob("*/run.json")]
+    return {run.manifest.target.board: run for run in found}
+
+
+def sections(run: Run, bench: str, kind: str) -> list[tuple[Profile, MaskedEntry]]:
+    """The sections of one kind in the records of a benchmark."""
+    return [
+        (profile, section)
+        for profile in read_profiles(run)
+        if profile.bench == bench
+        for lane in profile.lanes
+        for section in getattr(view(lane, "all"), kind)
+    ]
+
+
+def longest(run: Run, bench: str, kind: str) -> int:
+    """Its longest section in instructions; 0 without one."""
+    return max((entry.instructions for _, entry in sections(run, bench, kind)), default=0)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_every_service_has_its_sections(board: str, runs: dict[str, Run]) -> None:
+    run = runs[board]
+    benches = {record.bench for record in run.manifest.records if record.bench[:4] == "crit"}
+    assert len(benches) == 9
+    for bench in benches:
+        masked, locked, held = (longest(run, bench, kind) for kind in ("masked", "locked", "held"))
+        assert masked > 0, bench
+        assert held >= max(masked, locked), bench
+    made = table(read_profiles(run))
+    assert made is not None
+    assert {row[0].text for row in made.rows} == {bench.partition("/")[2] for bench in benches}
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_scheduler_is_locked_where_freertos_locks_it(board: str, runs: dict[str, Run]) -> None:
+    """xTaskDelayUntil suspends the scheduler; a give without a waiter does not."""
+    found = sections(runs[board], "critical/sleep", "locked")
+    names = {profile.functions[n].name for profile, entry in found for n in entry.path}
+    assert "xTaskDelayUntil" in names
+    assert sections(runs[board], "critical/semaphore-take", "locked") == []
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_section_is_part_of_its_call(board: str, runs: dict[str, Run]) -> None:
+    run = runs[board]
+    for profile in read_profiles(run):
+        if profile.bench.startswith("critical/"):
+            for one in profile.lanes[0].views:
+                assert sum(e.instructions * e.times for e in one.held) < one.instructions
+
+
+def test_a_budget_takes_the_longest_section_of_all(runs: dict[str, Run]) -> None:
+    run = runs["stm32f4"]
+    found = longest_section([run])
+    assert found is not None
+    assert found.source.startswith("critical/")
+    benches = {profile.bench for profile in read_profiles(run)}
+    assert found.ticks == max(longest(run, b, "held") for b in benches if b[:4] == "crit")
+
+
+def test_without_the_scope_it_is_n_a() -> None:
+    said = boot(build("stm32f4"), "stm32f4", "critical/sleep id=1 samples=3\nend\n")
+    _, end = said.record("critical/sleep")
+    assert end.status == "n/a"
+    assert "the scope alone" in end.reason
+
+
+def test_profiles_from_before_say_nothing_of_locks(tmp_path: Path) -> None:
+    """`locked` and `held` may be missing in a file."""
+    import msgspec
+
+    from kadenz.config.profile import ViewEntry
+
+    old = (
+        b'{"name": "all", "sample": -1, "samples": 1, "instructions": 5, "stacks": [], "code": [],'
+        b' "exceptions": {}, "returns": 0, "masked": []}'
+    )
+    assert msgspec.json.decode(old, type=ViewEntry).held == []
