@@ -85,4 +85,40 @@ void kdz_tm_shape(const struct kdz_point *point, struct kdz_shape *shape);
         }                                                                                          \
     }
 
+/* Both benchmarks of one workload: counted in windows, <title>, and operation by operation,
+ * <title>-sampled. `operations` are those of a window in words, `from` and `to` the end points of
+ * one. The file has `params`, PARAMS, `setup`, `windows` and `samples`. */
+#define KDZ_TM_BENCHES(word, title, needed, operations, from, to, setup_of_samples, undo)          \
+    static const struct kdz_bench thread_metric_##word = {                                         \
+        .name = title,                                                                             \
+        .begins = KDZ_TM_WINDOW_BEGINS,                                                            \
+        .ends = KDZ_TM_WINDOW_ENDS operations,                                                     \
+        .source = KDZ_TM_SOURCE,                                                                   \
+        .needs = needed,                                                                           \
+        .params = params,                                                                          \
+        .param_count = PARAMS,                                                                     \
+        .lane_count = 1,                                                                           \
+        .shape = kdz_tm_shape,                                                                     \
+        .self_timed = true,                                                                        \
+        .setup = setup,                                                                            \
+        .measure = windows,                                                                        \
+        .teardown = undo,                                                                          \
+    };                                                                                             \
+    KDZ_BENCH(thread_metric_##word);                                                               \
+                                                                                                   \
+    static const struct kdz_bench thread_metric_##word##_sampled = {                               \
+        .name = title "-sampled",                                                                  \
+        .begins = from,                                                                            \
+        .ends = to,                                                                                \
+        .source = KDZ_TM_SOURCE ", operation by operation",                                        \
+        .needs = needed,                                                                           \
+        .params = &params[KDZ_TM_OWN],                                                             \
+        .param_count = PARAMS - KDZ_TM_OWN,                                                        \
+        .lane_count = 1,                                                                           \
+        .setup = setup_of_samples,                                                                 \
+        .measure = samples,                                                                        \
+        .teardown = undo,                                                                          \
+    };                                                                                             \
+    KDZ_BENCH(thread_metric_##word##_sampled)
+
 #endif

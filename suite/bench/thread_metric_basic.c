@@ -54,30 +54,5 @@ static kdz_status setup(struct kdz_point *point)
     return KDZ_OK;
 }
 
-static const struct kdz_bench thread_metric_basic = {
-    .name = "thread-metric/basic",
-    .begins = KDZ_TM_WINDOW_BEGINS,
-    .ends = KDZ_TM_WINDOW_ENDS "walks of 1,024 words",
-    .source = KDZ_TM_SOURCE,
-    .needs = "sem-counting threads",
-    .params = params,
-    .param_count = PARAMS,
-    .lane_count = 1,
-    .shape = kdz_tm_shape,
-    .self_timed = true,
-    .setup = setup,
-    .measure = windows,
-};
-KDZ_BENCH(thread_metric_basic);
-
-static const struct kdz_bench thread_metric_basic_sampled = {
-    .name = "thread-metric/basic-sampled",
-    .begins = "before a walk of 1,024 words",
-    .ends = "its end",
-    .source = KDZ_TM_SOURCE ", operation by operation",
-    .needs = "sem-counting threads",
-    .lane_count = 1,
-    .setup = setup,
-    .measure = samples,
-};
-KDZ_BENCH(thread_metric_basic_sampled);
+KDZ_TM_BENCHES(basic, "thread-metric/basic", "sem-counting threads", "walks of 1,024 words",
+               "before a walk of 1,024 words", "its end", setup, NULL);

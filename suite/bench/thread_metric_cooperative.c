@@ -118,30 +118,6 @@ static kdz_status setup(struct kdz_point *point)
     return KDZ_OK;
 }
 
-static const struct kdz_bench thread_metric_cooperative = {
-    .name = "thread-metric/cooperative",
-    .begins = KDZ_TM_WINDOW_BEGINS,
-    .ends = KDZ_TM_WINDOW_ENDS "turns of five threads of one rank",
-    .source = KDZ_TM_SOURCE,
-    .needs = "yield threads",
-    .params = params,
-    .param_count = PARAMS,
-    .lane_count = 1,
-    .shape = kdz_tm_shape,
-    .self_timed = true,
-    .setup = setup,
-    .measure = windows,
-};
-KDZ_BENCH(thread_metric_cooperative);
-
-static const struct kdz_bench thread_metric_cooperative_sampled = {
-    .name = "thread-metric/cooperative-sampled",
-    .begins = "before a thread's yield",
-    .ends = "return of the yield of the next of five threads of one rank",
-    .source = KDZ_TM_SOURCE ", operation by operation",
-    .needs = "yield threads",
-    .lane_count = 1,
-    .setup = setup,
-    .measure = samples,
-};
-KDZ_BENCH(thread_metric_cooperative_sampled);
+KDZ_TM_BENCHES(cooperative, "thread-metric/cooperative", "yield threads",
+               "turns of five threads of one rank", "before a thread's yield",
+               "return of the yield of the next of five threads of one rank", setup, NULL);

@@ -58,33 +58,9 @@ static void teardown(struct kdz_point *point)
     }
 }
 
-static const struct kdz_bench thread_metric_interrupt = {
-    .name = "thread-metric/interrupt",
-    .begins = KDZ_TM_WINDOW_BEGINS,
-    .ends =
-        KDZ_TM_WINDOW_ENDS "interrupts, each giving a semaphore that the interrupted thread takes",
-    .source = KDZ_TM_SOURCE,
-    .needs = "interrupt sem-counting threads",
-    .params = params,
-    .param_count = PARAMS,
-    .lane_count = 1,
-    .shape = kdz_tm_shape,
-    .self_timed = true,
-    .setup = setup,
-    .measure = windows,
-    .teardown = teardown,
-};
-KDZ_BENCH(thread_metric_interrupt);
-
-static const struct kdz_bench thread_metric_interrupt_sampled = {
-    .name = "thread-metric/interrupt-sampled",
-    .begins = "before the software interrupt is raised",
-    .ends = "return of the take of the semaphore that its handler gave, by the interrupted thread",
-    .source = KDZ_TM_SOURCE ", operation by operation",
-    .needs = "interrupt sem-counting threads",
-    .lane_count = 1,
-    .setup = setup,
-    .measure = samples,
-    .teardown = teardown,
-};
-KDZ_BENCH(thread_metric_interrupt_sampled);
+KDZ_TM_BENCHES(
+    interrupt, "thread-metric/interrupt", "interrupt sem-counting threads",
+    "interrupts, each giving a semaphore that the interrupted thread takes",
+    "before the software interrupt is raised",
+    "return of the take of the semaphore that its handler gave, by the interrupted thread", setup,
+    teardown);

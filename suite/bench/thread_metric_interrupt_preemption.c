@@ -75,34 +75,10 @@ static void teardown(struct kdz_point *point)
     }
 }
 
-static const struct kdz_bench thread_metric_interrupt_preemption = {
-    .name = "thread-metric/interrupt-preemption",
-    .begins = KDZ_TM_WINDOW_BEGINS,
-    .ends = KDZ_TM_WINDOW_ENDS
+KDZ_TM_BENCHES(
+    interrupt_preemption, "thread-metric/interrupt-preemption", "interrupt sem-counting threads",
     "counts of the interrupted thread and of the more urgent one that each interrupt wakes",
-    .source = KDZ_TM_SOURCE,
-    .needs = "interrupt sem-counting threads",
-    .params = params,
-    .param_count = PARAMS,
-    .lane_count = 1,
-    .shape = kdz_tm_shape,
-    .self_timed = true,
-    .setup = setup,
-    .measure = windows,
-    .teardown = teardown,
-};
-KDZ_BENCH(thread_metric_interrupt_preemption);
-
-static const struct kdz_bench thread_metric_interrupt_preemption_sampled = {
-    .name = "thread-metric/interrupt-preemption-sampled",
-    .begins = "before the software interrupt is raised",
-    .ends = "the interrupted thread goes on, after the more urgent one that the handler woke has "
-            "run and waits again",
-    .source = KDZ_TM_SOURCE ", operation by operation",
-    .needs = "interrupt sem-counting threads",
-    .lane_count = 1,
-    .setup = setup,
-    .measure = samples,
-    .teardown = teardown,
-};
-KDZ_BENCH(thread_metric_interrupt_preemption_sampled);
+    "before the software interrupt is raised",
+    "the interrupted thread goes on, after the more urgent one that the handler woke has "
+    "run and waits again",
+    setup, teardown);

@@ -77,34 +77,7 @@ static void teardown(struct kdz_point *point)
     }
 }
 
-static const struct kdz_bench thread_metric_memory = {
-    .name = "thread-metric/memory",
-    .begins = KDZ_TM_WINDOW_BEGINS,
-    .ends = KDZ_TM_WINDOW_ENDS "blocks of 128 bytes that a thread allocates and releases",
-    .source = KDZ_TM_SOURCE,
-    .needs = "threads",
-    .params = params,
-    .param_count = PARAMS,
-    .lane_count = 1,
-    .shape = kdz_tm_shape,
-    .self_timed = true,
-    .setup = setup,
-    .measure = windows,
-    .teardown = teardown,
-};
-KDZ_BENCH(thread_metric_memory);
-
-static const struct kdz_bench thread_metric_memory_sampled = {
-    .name = "thread-metric/memory-sampled",
-    .begins = "before the allocation of 128 bytes",
-    .ends = "return of their release",
-    .source = KDZ_TM_SOURCE ", operation by operation",
-    .needs = "threads",
-    .params = &params[KDZ_TM_OWN],
-    .param_count = PARAMS - KDZ_TM_OWN,
-    .lane_count = 1,
-    .setup = setup_sampled,
-    .measure = samples,
-    .teardown = teardown,
-};
-KDZ_BENCH(thread_metric_memory_sampled);
+KDZ_TM_BENCHES(memory, "thread-metric/memory", "threads",
+               "blocks of 128 bytes that a thread allocates and releases",
+               "before the allocation of 128 bytes", "return of their release", setup_sampled,
+               teardown);

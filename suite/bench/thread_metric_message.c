@@ -101,35 +101,7 @@ static void teardown(struct kdz_point *point)
     }
 }
 
-static const struct kdz_bench thread_metric_message = {
-    .name = "thread-metric/message",
-    .begins = KDZ_TM_WINDOW_BEGINS,
-    .ends = KDZ_TM_WINDOW_ENDS
-    "messages of 16 bytes that a thread sends to a channel and receives from it",
-    .source = KDZ_TM_SOURCE,
-    .needs = "threads",
-    .params = params,
-    .param_count = PARAMS,
-    .lane_count = 1,
-    .shape = kdz_tm_shape,
-    .self_timed = true,
-    .setup = setup,
-    .measure = windows,
-    .teardown = teardown,
-};
-KDZ_BENCH(thread_metric_message);
-
-static const struct kdz_bench thread_metric_message_sampled = {
-    .name = "thread-metric/message-sampled",
-    .begins = "before a thread sends 16 bytes to a channel",
-    .ends = "it has received them from there",
-    .source = KDZ_TM_SOURCE ", operation by operation",
-    .needs = "threads",
-    .params = &params[KDZ_TM_OWN],
-    .param_count = PARAMS - KDZ_TM_OWN,
-    .lane_count = 1,
-    .setup = setup_sampled,
-    .measure = samples,
-    .teardown = teardown,
-};
-KDZ_BENCH(thread_metric_message_sampled);
+KDZ_TM_BENCHES(message, "thread-metric/message", "threads",
+               "messages of 16 bytes that a thread sends to a channel and receives from it",
+               "before a thread sends 16 bytes to a channel", "it has received them from there",
+               setup_sampled, teardown);

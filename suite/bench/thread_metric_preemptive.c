@@ -79,30 +79,7 @@ static kdz_status setup(struct kdz_point *point)
     return KDZ_OK;
 }
 
-static const struct kdz_bench thread_metric_preemptive = {
-    .name = "thread-metric/preemptive",
-    .begins = KDZ_TM_WINDOW_BEGINS,
-    .ends = KDZ_TM_WINDOW_ENDS "counts of five threads of rising rank",
-    .source = KDZ_TM_SOURCE,
-    .needs = "suspend threads",
-    .params = params,
-    .param_count = PARAMS,
-    .lane_count = 1,
-    .shape = kdz_tm_shape,
-    .self_timed = true,
-    .setup = setup,
-    .measure = windows,
-};
-KDZ_BENCH(thread_metric_preemptive);
-
-static const struct kdz_bench thread_metric_preemptive_sampled = {
-    .name = "thread-metric/preemptive-sampled",
-    .begins = "before the resume of the next of five threads of rising rank",
-    .ends = "its return, after each of the four has run and suspended itself",
-    .source = KDZ_TM_SOURCE ", operation by operation",
-    .needs = "suspend threads",
-    .lane_count = 1,
-    .setup = setup,
-    .measure = samples,
-};
-KDZ_BENCH(thread_metric_preemptive_sampled);
+KDZ_TM_BENCHES(preemptive, "thread-metric/preemptive", "suspend threads",
+               "counts of five threads of rising rank",
+               "before the resume of the next of five threads of rising rank",
+               "its return, after each of the four has run and suspended itself", setup, NULL);

@@ -47,32 +47,7 @@ static void teardown(struct kdz_point *point)
     }
 }
 
-static const struct kdz_bench thread_metric_synchronization = {
-    .name = "thread-metric/synchronization",
-    .begins = KDZ_TM_WINDOW_BEGINS,
-    .ends = KDZ_TM_WINDOW_ENDS "takes and gives of a semaphore that nobody else wants",
-    .source = KDZ_TM_SOURCE,
-    .needs = "sem-counting threads",
-    .params = params,
-    .param_count = PARAMS,
-    .lane_count = 1,
-    .shape = kdz_tm_shape,
-    .self_timed = true,
-    .setup = setup,
-    .measure = windows,
-    .teardown = teardown,
-};
-KDZ_BENCH(thread_metric_synchronization);
-
-static const struct kdz_bench thread_metric_synchronization_sampled = {
-    .name = "thread-metric/synchronization-sampled",
-    .begins = "before the take of a semaphore that is free",
-    .ends = "return of its give",
-    .source = KDZ_TM_SOURCE ", operation by operation",
-    .needs = "sem-counting threads",
-    .lane_count = 1,
-    .setup = setup,
-    .measure = samples,
-    .teardown = teardown,
-};
-KDZ_BENCH(thread_metric_synchronization_sampled);
+KDZ_TM_BENCHES(synchronization, "thread-metric/synchronization", "sem-counting threads",
+               "takes and gives of a semaphore that nobody else wants",
+               "before the take of a semaphore that is free", "return of its give", setup,
+               teardown);
