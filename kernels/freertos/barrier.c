@@ -9,9 +9,9 @@
 
 #include <event_groups.h>
 
-#define THREADS_OF_A_GROUP 24u /* the kernel keeps the upper eight bits */
+#define THREADS_OF_A_GROUP 16u
 
-static EventBits_t everyone[OBJECTS_MAX];
+static uint16_t everyone[OBJECTS_MAX];
 
 static kdz_handle create(uint32_t threads)
 {
@@ -22,7 +22,7 @@ static kdz_handle create(uint32_t threads)
     const kdz_handle handle = kdz_freertos_adopt(group);
 
     if (handle >= 0) {
-        everyone[handle] = ((EventBits_t)1 << threads) - 1u;
+        everyone[handle] = (uint16_t)((1u << threads) - 1u);
     } else if (group != NULL) {
         vEventGroupDelete(group);
     }

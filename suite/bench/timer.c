@@ -26,8 +26,12 @@ static kdz_status add(uint32_t ticks, bool repeats, void (*expired)(void *arg, s
 {
     const kdz_handle timer = kdz_timers.ops->create(ticks, repeats, expired, NULL);
 
+    if (timer > INT8_MAX) {
+        kdz_timers.ops->destroy(timer);
+        return KDZ_NO_MEMORY;
+    }
     if (timer >= 0) {
-        kdz_timers.timer[kdz_timers.made++] = timer;
+        kdz_timers.timer[kdz_timers.made++] = (int8_t)timer;
     }
     return timer < 0 ? (kdz_status)timer : KDZ_OK;
 }

@@ -25,7 +25,7 @@ extern const char *const kdz_timer_others[2];
 
 struct kdz_timers {
     const struct kdz_callback_timer_ops *ops;
-    kdz_handle timer[KDZ_TIMERS_ARMED_MAX]; /* the measured one is the last */
+    int8_t timer[KDZ_TIMERS_ARMED_MAX]; /* handles; the measured one is the last */
     uint32_t made;
     uint32_t ticks;              /* after which the measured one is due */
     uint32_t together;           /* how many are due with it, it included */

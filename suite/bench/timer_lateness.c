@@ -11,7 +11,7 @@
 
 #define RANK 10u /* that of the threads of cyclic/wakeup-latency */
 /* Moments that may pass before the thread enters the first of them. */
-#define KEPT 16u
+#define KEPT 8u
 
 static const struct kdz_param one_shot_params[] = KDZ_TIMER_TABLE("delay_us", 10000);
 static const struct kdz_param periodic_params[] = KDZ_TIMER_TABLE("period_us", 10000);
