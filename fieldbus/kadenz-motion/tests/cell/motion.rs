@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The whole cell, healthy: the motion of the study within the study's figures.
 
-mod common;
-
-use common::Cell;
+use crate::common::Cell;
 use kadenz_motion::layout::Layout;
 use kadenz_motion::message::CycleSample;
 use kadenz_motion::profile::Way;

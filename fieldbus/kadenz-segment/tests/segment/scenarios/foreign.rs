@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Habits of masters that the automatic tests cannot run: IgH EtherCAT Master 1.5 and TwinCAT, by their documented frames.
 
-use super::support::master::{Master, Sdo};
-use super::support::{eight, line, segment};
 use super::WHOLE;
+use crate::support::master::{Master, Sdo};
+use crate::support::{eight, line, segment};
 use kadenz_segment::command::Command;
 use kadenz_segment::frame::{address, datagrams, FrameBuilder};
 use kadenz_segment::register::at;

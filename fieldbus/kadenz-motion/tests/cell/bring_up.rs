@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The way up on drives that are not as the simulated ones are.
 
-mod common;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
-use common::{Cell, Tamper};
+use crate::common::{Cell, Tamper};
 use kadenz_motion::bus::BusError;
 use kadenz_motion::layout::Layout;
 
@@ -39,7 +37,7 @@ fn up(interpolation_period: Option<bool>, reply: &'static [u8], code: u32) -> (R
     let mut layout = Layout::load(None).unwrap();
     layout.axis.iter_mut().for_each(|axis| axis.interpolation_period = interpolation_period);
     let (tamper, written) = refusing(reply, code);
-    let cell = Cell::on(&common::segment(&[]), &layout, Some(tamper));
+    let cell = Cell::on(&crate::common::segment(&[]), &layout, Some(tamper));
     (cell, written.load(Ordering::Relaxed))
 }
 
@@ -78,7 +76,7 @@ fn an_interpolation_period_that_is_refused_is_an_error_that_names_it() {
 
 /// The error for a ring whose first drive has this number in an object, with a changed layout.
 fn refused(object: Option<(u16, u8, i64)>, change: impl FnOnce(&mut Layout)) -> String {
-    let segment = common::segment(&[]);
+    let segment = crate::common::segment(&[]);
     if let Some((index, sub, number)) = object {
         let mut segment = segment.lock().unwrap();
         // The coupler is before it.

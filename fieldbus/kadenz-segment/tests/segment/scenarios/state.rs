@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Power and states: what a device forgets, and what keeps it in OP.
 
-use super::support::master::{Master, Sdo};
-use super::support::{eight, line, segment};
+use crate::support::master::{Master, Sdo};
+use crate::support::{eight, line, segment};
 use kadenz_segment::command::Command;
 use kadenz_segment::fault::Fault;
 use kadenz_segment::frame::address;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Torque feed-forward: off until the layout gives its scale on this drive, and in the direction of its counts.
 
-mod common;
-
-use common::Cell;
+use crate::common::Cell;
 use kadenz_motion::bus::BusError;
 use kadenz_motion::layout::Layout;
 use kadenz_motion::task::Outcome;
@@ -82,7 +80,7 @@ fn an_axis_that_counts_the_other_way_is_fed_forward_the_other_way() {
 
 #[test]
 fn a_drive_without_a_rated_torque_is_an_error_with_a_remedy() {
-    let segment = common::segment(&[]);
+    let segment = crate::common::segment(&[]);
     {
         let mut segment = segment.lock().unwrap();
         let objects = &mut segment.ring_mut().devices[JOINT_0 + 3].dictionary;

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Every datagram command against memory: the bytes in the frame, the bytes in the devices, and the working counter.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod support;
-
+use crate::support::master::{Master, STATION};
+use crate::support::{line, segment};
 use kadenz_segment::command::Command;
 use kadenz_segment::frame::{address, datagrams, FrameBuilder};
 use kadenz_segment::register::at;
 use kadenz_segment::segment::Segment;
-use support::master::{Master, STATION};
-use support::{line, segment};
 
 /// User memory of the devices: writable registers without effect.
 const MEMORY: u16 = at::USER_MEMORY.address();

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a drive says of itself beside its state, in the whole cell: limits, following, warnings, modes (c53 to c58).
 
-mod common;
-
-use common::{powered, segment, Cell, Tamper};
+use crate::common::{powered, segment, Cell, Tamper};
 use kadenz_motion::layout::Layout;
 use kadenz_motion::supervise::{EventKind, Reaction};
 use kadenz_motion::task::{Flow, Outcome};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Process data that no number holds.
 
-use super::support::master::{Master, Sdo};
+use crate::support::master::{Master, Sdo};
 use kadenz_segment::description::Purpose;
 use kadenz_segment::ring::Ring;
 use kadenz_segment::segment::Segment;

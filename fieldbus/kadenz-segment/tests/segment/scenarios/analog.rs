@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Analogue terminals: values both ways, over wires and without.
 
-use super::support::master::{Master, Sdo};
-use super::support::segment;
+use crate::support::master::{Master, Sdo};
+use crate::support::segment;
 
 const OUTPUTS: usize = 0;
 const INPUTS: usize = 1;

@@ -2,12 +2,10 @@
 //! Messages of devices beside their process data, and other senders on the wire, in the whole cell: errors latched in OP,
 //! emergencies, another master (c59 to c69).
 
-mod common;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
-use common::{segment, Cell, Tamper, MS};
+use crate::common::{segment, Cell, Tamper, MS};
 use kadenz_motion::bus::{Bus, BusError, Wire};
 use kadenz_motion::layout::Layout;
 use kadenz_motion::supervise::{Event, EventKind, Reaction};

@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Numbered fault scenarios on the segment's side: what goes wrong, and what exactly a master sees of it.
 //! (docs/reference/segment-conformance.md lists them; the motion application has its own, from M01.)
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "scenarios/analog.rs"]
 mod analog;
-#[path = "scenarios/drive.rs"]
 mod drive;
-#[path = "scenarios/foreign.rs"]
 mod foreign;
-#[path = "scenarios/link.rs"]
 mod link;
-#[path = "scenarios/mailbox.rs"]
 mod mailbox;
-#[path = "scenarios/process_data.rs"]
 mod process_data;
-#[path = "scenarios/state.rs"]
 mod state;
-mod support;
-
+use crate::support::master::{Master, Sdo};
+use crate::support::{eight, line, segment};
 use kadenz_segment::command::Command;
 use kadenz_segment::drive::fault as drive_error;
 use kadenz_segment::fault::{Fault, FaultFile};
@@ -26,8 +18,6 @@ use kadenz_segment::frame::{address, FrameBuilder};
 use kadenz_segment::register::at;
 use kadenz_segment::segment::Verdict;
 use std::path::Path;
-use support::master::{Master, Sdo};
-use support::{eight, line, segment};
 
 /// Working counter of the ring when all is well.
 const WHOLE: u16 = 6 * 3 + 2 + 1;

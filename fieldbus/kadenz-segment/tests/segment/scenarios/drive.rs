@@ -2,9 +2,9 @@
 //! Drives at their limits, in modes they lack, and in quick stop.
 
 use super::fast_drive;
-use super::support::master::{Master, Sdo};
-use super::support::segment;
 use super::COUNTS_PER_RAD;
+use crate::support::master::{Master, Sdo};
+use crate::support::segment;
 
 const ENABLED: u16 = 0x27;
 /// Internal limit active.

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Mailbox and CoE beyond the requests of the two masters: segments, complete access, mapping, every refusal.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod support;
-
+use crate::support::master::{Master, Sdo};
+use crate::support::{line, segment};
 use kadenz_segment::register::{at, manager};
 use kadenz_segment::ring::Ring;
 use kadenz_segment::segment::Segment;
 use kadenz_segment::settings::RingFile;
 use std::path::Path;
-use support::master::{Master, Sdo};
-use support::{line, segment};
 
 const DRIVE: usize = 0;
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Numbered fault scenarios of the whole cell: ring, drives, arm and tasks. Each asserts the reaction, the log line and
 //! that no drive stays enabled. Scenarios of the supervision alone are in `src/supervise/scenarios.rs` (m01 to m34), of
-//! pauses of the processor in `tests/pauses.rs`, of the running program in `tests/program.rs` (p01 on).
-
-mod common;
+//! pauses of the processor in `pauses.rs`, of the running program in `../program.rs` (p01 on).
 
 use std::collections::VecDeque;
 
-use common::{segment, Cell, MS};
+use crate::common::{segment, Cell, MS};
 use ethercrab::error::{Error, TimeoutError};
 use kadenz_motion::bus::BusError;
 use kadenz_motion::layout::Layout;

@@ -2,7 +2,7 @@
 //! Mailboxes whose frames are lost.
 
 use super::in_op;
-use super::support::master::Sdo;
+use crate::support::master::Sdo;
 use kadenz_segment::register::{at, manager};
 
 /// SDO upload of 0x1000, as the body of a mailbox; its answer's body begins with the second.

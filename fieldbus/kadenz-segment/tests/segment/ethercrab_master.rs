@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! ethercrab brings the ring up, speaks CoE with it, keeps its clocks and moves its axes. No network, no privileges.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod support;
-
+use crate::support::{eight, eight_exact, line, link, segment, Link, EXACT};
 use ethercrab::error::Error;
 use ethercrab::subdevice_group::{CycleInfo, DcConfiguration, TxRxResponse};
 use ethercrab::{DcSync, RegisterAddress};
 use kadenz_segment::al::State;
 use std::time::Duration;
-use support::{eight, eight_exact, line, link, segment, Link, EXACT};
 
 const CYCLE: Duration = Duration::from_millis(1);
 

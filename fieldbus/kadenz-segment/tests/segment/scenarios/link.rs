@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Links, loops and events: the registers that a master reads, and the event bits in its frames.
 
-use super::support::master::{Master, Sdo};
-use super::support::{line, segment};
 use super::{in_op, WHOLE};
+use crate::support::master::{Master, Sdo};
+use crate::support::{line, segment};
 use kadenz_segment::command::Command;
 use kadenz_segment::fault::Fault;
 use kadenz_segment::frame::{address, datagrams, FrameBuilder};

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Numbered scenarios of the whole cell, continued: the processor is taken away, before a cycle or between its setpoints
-//! and their frame, and the arm stays on its path. The others are in `tests/faults.rs`.
-
-mod common;
+//! and their frame, and the arm stays on its path. The others are in `faults.rs`.
 
 use std::sync::atomic::Ordering;
 
-use common::{Cell, MS};
+use crate::common::{Cell, MS};
 use kadenz_motion::supervise::EventKind;
 use kadenz_motion::task::{Flow, Outcome};
 

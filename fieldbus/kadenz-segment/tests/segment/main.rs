@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The segment and its command, in one program: linked once, and its tests run beside each other.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[macro_use]
+#[path = "../support/mod.rs"]
+mod support;
+
+mod coe;
+mod commands;
+mod ethercrab_master;
+mod files;
+mod scenarios;
