@@ -69,4 +69,10 @@ def test_cargo_runs_every_file_of_tests() -> None:
         if "test" in target["kind"]
     }
     files = {f for f in tracked("fieldbus/*/tests/*.rs") if Path(f).parent.name == "tests"}
-    assert files and files == compiled
+    programs = set(tracked("fieldbus/*/tests/*/main.rs"))
+    assert files and files | programs == compiled
+    for program in programs:
+        named = set(re.findall(r"(?m)^mod (\w+);", (ROOT / program).read_text()))
+        modules = set(tracked(f"{Path(program).parent}/*.rs")) - {program}
+        beside = {Path(m).stem for m in modules if Path(m).parent == Path(program).parent}
+        assert beside and beside <= named, f"{program}: no `mod` for {beside - named}"
