@@ -60,7 +60,7 @@ def test_a_missing_tool_is_an_error_with_its_purpose_and_remedy(tmp_path: Path) 
         tools.require("qemu-system-arm", path=str(tmp_path), cache=tmp_path)
     assert caught.value.message == "qemu-system-arm is not installed (emulates Arm boards)"
     assert "kadenz setup" in caught.value.remedy
-    assert caught.value.exit_code == 1
+    assert caught.value.exit_code == 2
 
 
 def test_a_tool_that_does_not_start_shows_its_last_message(tmp_path: Path) -> None:
