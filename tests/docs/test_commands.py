@@ -57,6 +57,8 @@ $enddefinitions $end
 """
 # Commands that need another machine or real time, or would damage this one.
 ELSEWHERE = (
+    "10.0.0.1",  # the scheduler of a farm: tests/farm has one
+    "--farm",
     *("git clone", "rm -rf", "FreeRTOS-patched", "make clean", "run motion", "--bus-inter"),
     "/dev/serial",  # a board on the desk
     # Would stay mounted for all tests. tests/posix/test_traced.py has a namespace of its own.
