@@ -36,7 +36,7 @@ from kadenz.targets.scoped import ScopedQemuTarget
 Floats = NDArray[np.float64]
 
 # mazzi2021 by its own definitions. Its board ran at 80 MHz, for which RM0090 asks for two waits.
-MAZZI_TARGET, MAZZI_WAIT = "freertos/stm32f4@emulated", (0, 2)
+MAZZI_TARGET, MAZZI_WAIT = "freertos/stm32f4@emulated", 2
 MAZZI_ITERATIONS = 2000
 SWITCH, PREEMPTION, SHUFFLE, MESSAGE = (
     Point(10, "micro/task-switch", 1, params={"iterations": MAZZI_ITERATIONS}),

@@ -259,7 +259,9 @@ static struct kdz_thumb_code decode_wide(uint32_t first, uint32_t second)
         return doubles(first, second);
     }
     if ((first & 0xec00u) == 0xec00u) {
-        return fpu(first, second);
+        struct kdz_thumb_code code = fpu(first, second);
+        code.floats = (second & 0x0e00u) == 0x0a00u; /* coprocessors 10 and 11 */
+        return code;
     }
     if ((first & 0xf800u) == 0xf000u && (second & 0x8000u) != 0) {
         return branches(first, second);

@@ -31,6 +31,7 @@ struct kdz_thumb_code {
     uint8_t count;             /* words of a multiple access */
     bool to_pc;                /* a load that jumps */
     bool literal;              /* reads beside the code */
+    bool floats;               /* an instruction of the FPU */
     bool by_register;          /* the address has a register for its offset */
     uint8_t base, index, data; /* registers of a load or store, index of any; 15 for none */
     uint16_t writes;           /* registers that an instruction without access computes, as bits */

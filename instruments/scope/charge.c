@@ -297,6 +297,11 @@ static bool charge_pieces(struct qemu_plugin_tb *tb, const struct kdz_code *code
                 qemu_plugin_tb_get_insn(tb, i), QEMU_PLUGIN_MEM_RW, QEMU_PLUGIN_INLINE_ADD_U64, low,
                 code[i].each.low);
         }
+        if (code[i].each.high != code[i].each.low) {
+            qemu_plugin_register_vcpu_mem_inline_per_vcpu(
+                qemu_plugin_tb_get_insn(tb, i), QEMU_PLUGIN_MEM_RW, QEMU_PLUGIN_INLINE_ADD_U64,
+                more, code[i].each.high - code[i].each.low);
+        }
         if (code[i].loads != 0 && kdz_model.load != NULL) {
             qemu_plugin_register_vcpu_mem_cb(
                 qemu_plugin_tb_get_insn(tb, i), on_load, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R,

@@ -2,22 +2,35 @@
  *
  * Cortex-M4 with FPU. Costs from Arm's Cortex-M4 Processor Technical Reference Manual (DDI 0439D),
  * table 3-1, sections 3.3.2 “Load/store timings” and 3.9.1 “Exception handling”, and table 7-1 for
- * the FPU. What it leaves open is a parameter.
+ * the FPU. What it leaves open is a parameter. The state of the FPU around exceptions is that of
+ * the ARMv7-M Architecture Reference Manual (DDI 0403), section B1.5.7; art.c has the flash.
  */
+#include "art.h"
 #include "thumb.h"
 
 #define NESTED_MAX 32u
 
-static struct kdz_cycles refill, divide, folded_it, special, barrier, flash_wait, entry, leaving;
-static struct kdz_cycles tail_chain, literal, unpaired;
+static struct kdz_cycles refill, divide, folded_it, special, barrier, entry, leaving;
+static struct kdz_cycles tail_chain, literal, unpaired, float_save, float_restore;
 
 static const struct kdz_parameter parameters[] = {
-    {"refill", &refill},         {"divide", &divide},
-    {"it", &folded_it},          {"special", &special},
-    {"barrier", &barrier},       {"flash_wait", &flash_wait},
-    {"exception_entry", &entry}, {"exception_return", &leaving},
-    {"tail_chain", &tail_chain}, {"literal", &literal},
-    {"unpaired", &unpaired},     {NULL, NULL},
+    {"refill", &refill},
+    {"divide", &divide},
+    {"it", &folded_it},
+    {"special", &special},
+    {"barrier", &barrier},
+    {"exception_entry", &entry},
+    {"tail_chain", &tail_chain},
+    {"exception_return", &leaving},
+    {"literal", &literal},
+    {"unpaired", &unpaired},
+    {"float_save", &float_save},
+    {"float_restore", &float_restore},
+    {"flash_wait", &kdz_art_wait},
+    {"flash_busy", &kdz_art_busy},
+    {"prefetch_kept", &kdz_art_kept},
+    {"accelerator", &kdz_art_on},
+    {NULL, NULL},
 };
 
 static struct kdz_cycles plus(uint32_t cycles, struct kdz_cycles more)
@@ -52,7 +65,7 @@ static struct kdz_cycles single_access(const struct kdz_thumb_code *code,
     if (paired && (odd_and_wide(at) || odd_and_wide(at - 1))) {
         cost = kdz_sum(cost, unpaired);
     }
-    return code->literal ? kdz_sum(cost, kdz_sum(literal, flash_wait)) : cost;
+    return code->literal ? kdz_sum(cost, literal) : cost;
 }
 
 static struct kdz_cycles cost_of(const struct kdz_thumb_code *code,
@@ -139,14 +152,19 @@ static void may_be_skipped(struct kdz_code *at, const struct kdz_thumb_code *cod
     at->cost = kdz_exactly(1);
 }
 
+#define NOTE_FLOATS 1u /* the block has instructions of the FPU */
+
 static void translate(struct kdz_stretch *stretch, struct kdz_code *code, size_t count)
 {
     struct kdz_thumb_code before = {.kind = KDZ_THUMB_ALU};
     unsigned covered = 0;
 
+    stretch->note = 0;
     for (size_t i = 0; i < count; i++) {
         struct kdz_thumb_code one = kdz_thumb_decode(code[i].bits, code[i].bytes);
         code[i].memory = accesses(&one);
+        code[i].loads = code[i].memory && one.kind != KDZ_THUMB_STORE ? 4u : 0u;
+        stretch->note |= one.floats ? NOTE_FLOATS : 0u;
         code[i].cost = cost_of(&one, &before, &code[i]);
         if (waits_for_address(&one, &before)) {
             code[i].cost = plus(1, code[i].cost);
@@ -164,6 +182,7 @@ static void translate(struct kdz_stretch *stretch, struct kdz_code *code, size_t
         before = one;
     }
     set_exit(stretch, &code[count - 1], &before);
+    stretch->watched_end = stretch->note != 0;
 }
 
 /* Exceptions in execution, the innermost last, with the stack pointer at the begin of the handler.
@@ -178,7 +197,26 @@ static uint32_t innermost(void)
     return depth > 0 ? nested[depth - 1].number : 0u;
 }
 
-static void enter(uint32_t number, uint32_t stack)
+/* LSPACT: an exception has reserved room for the floats in its frame, and saved nothing yet. */
+static bool unsaved;
+
+static bool fpu_is_active(void) /* FPCA */
+{
+    return (kdz_register("control") & 4u) != 0;
+}
+
+/* The first instruction of the FPU in a handler saves what the thread has in it. QEMU ends a block
+ * behind such an instruction; whether it was skipped is seen by FPCA. */
+static struct kdz_cycles save_floats(const struct kdz_way *way)
+{
+    if (!unsaved || (way->from->note & NOTE_FLOATS) == 0 || !fpu_is_active()) {
+        return kdz_exactly(0);
+    }
+    unsaved = false;
+    return float_save;
+}
+
+static void push(uint32_t number, uint32_t stack)
 {
     kdz_traps.entered++;
     if (depth == NESTED_MAX) { /* more than there are priorities: one was not seen to be left */
@@ -188,6 +226,39 @@ static void enter(uint32_t number, uint32_t stack)
     nested[depth++].stack = stack;
 }
 
+static void pop(void)
+{
+    kdz_traps.left++;
+    depth--;
+}
+
+/* Bit 4 of EXC_RETURN is 0 for a frame with floats. Stacking it costs nothing until one is used; a
+ * second such frame tells that the first was saved meanwhile. */
+static struct kdz_cycles enter(uint32_t number, uint32_t stack)
+{
+    struct kdz_cycles cost = kdz_sum(entry, kdz_art_vector(number));
+
+    push(number, stack);
+    if ((kdz_register("lr") & 0x10u) == 0) {
+        cost = unsaved ? kdz_sum(cost, float_save) : cost;
+        unsaved = true;
+    }
+    return cost;
+}
+
+/* FPCA now tells which frame was taken. Floats that were never saved are still in their place. */
+static struct kdz_cycles leave(void)
+{
+    bool floats = fpu_is_active(), saved = !unsaved;
+
+    pop();
+    if (!floats) {
+        return leaving;
+    }
+    unsaved = false;
+    return saved ? kdz_sum(leaving, float_restore) : leaving;
+}
+
 /* The exception number changed to `number`. */
 static struct kdz_cycles change(const struct kdz_way *way, uint32_t number)
 {
@@ -195,26 +266,29 @@ static struct kdz_cycles change(const struct kdz_way *way, uint32_t number)
     bool leaves = may_leave && number == (depth > 1 ? nested[depth - 2].number : 0u);
     uint32_t stack = leaves ? 0 : kdz_register("sp");
 
+    kdz_art_jump(way->to->first);
     if (leaves) {
-        kdz_traps.left++;
-        depth--;
-        return kdz_sum(leaving, flash_wait);
+        return leave();
     }
     /* One behind the other finds the stack as the first did; one inside the other does not. */
     if (may_leave && stack == nested[depth - 1].stack) {
-        kdz_traps.left++;
-        depth--;
-        enter(number, stack);
-        return kdz_sum(tail_chain, flash_wait);
+        pop();
+        push(number, stack);
+        return kdz_sum(tail_chain, kdz_art_vector(number));
     }
-    enter(number, stack);
-    return kdz_sum(entry, flash_wait);
+    return enter(number, stack);
 }
 
-static struct kdz_cycles turn(const struct kdz_way *way)
+static struct kdz_cycles jump(const struct kdz_way *way)
+{
+    kdz_art_jump(way->to->first);
+    return refill;
+}
+
+static struct kdz_cycles elsewhere(const struct kdz_way *way)
 {
     if (!way->cut && way->from->target != 0 && way->to->first == way->from->target) {
-        return kdz_sum(refill, flash_wait);
+        return jump(way);
     }
     uint32_t number = kdz_register("xpsr") & 0x1ffu;
     if (number != innermost()) {
@@ -223,11 +297,31 @@ static struct kdz_cycles turn(const struct kdz_way *way)
     if (way->cut || way->from->exit == KDZ_EXIT_STRAIGHT || way->to->first == way->from->end) {
         return kdz_exactly(0);
     }
-    return kdz_sum(refill, flash_wait);
+    return jump(way);
+}
+
+static struct kdz_cycles turn(const struct kdz_way *way)
+{
+    struct kdz_cycles saving = save_floats(way);
+    return way->straight ? saving : kdz_sum(saving, elsewhere(way));
+}
+
+static struct kdz_cycles fetch(const struct kdz_fetch *of)
+{
+    return kdz_art_fetch(of->line);
+}
+
+static struct kdz_cycles load(const struct kdz_access *access)
+{
+    return kdz_art_load(access->address);
 }
 
 const struct kdz_model kdz_model = {
     .parameters = parameters,
     .translate = translate,
     .turn = turn,
+    .line_bytes = KDZ_ART_LINE,
+    .sets = 1,
+    .fetch = fetch,
+    .load = load,
 };
