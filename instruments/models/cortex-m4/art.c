@@ -78,7 +78,7 @@ static struct kdz_cycles late(void)
     return (struct kdz_cycles){0, takes > words ? takes - words : 0u};
 }
 
-/* From the least to the most of what may be: with the accelerator, and without. */
+/* The least and the most: with the accelerator, and without. */
 static struct kdz_cycles either(struct kdz_cycles on, struct kdz_cycles off)
 {
     return (struct kdz_cycles){kdz_art_on.high != 0 ? on.low : off.low,
