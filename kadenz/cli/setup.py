@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from kadenz.errors import ToolMissing, UsageError
+from kadenz.errors import KadenzError, UsageError
 
 
 @click.command()
@@ -47,10 +47,10 @@ def setup(guests: bool, dry_run: bool, yes: bool) -> None:
 
 
 def _run(script: Path, arguments: list[str], stdout: int | None = None) -> str:
-    """The script's output if `stdout` is a pipe. ToolMissing if it fails; it says why itself."""
+    """The script's output if `stdout` is a pipe. KadenzError if it fails; it says why itself."""
     answer = subprocess.run(
         ["bash", str(script), *arguments], stdout=stdout, text=True, check=False
     )
     if answer.returncode:
-        raise ToolMissing("the set-up stopped", remedy="Its message and remedy are above")
+        raise KadenzError("the set-up stopped", remedy="Its message and remedy are above")
     return answer.stdout or ""

@@ -119,7 +119,7 @@ class Job:
         server = board_server(self.name, self.setup.link)
         on = server.clock if server is not None else "hardware"
         kind = clock_class(tier, self.host.entry.virtual, on)
-        unit = kind if kind == INSTRUCTION else unit
+        unit = kind if tier == "board" and kind == INSTRUCTION else unit  # of an emulator
         return clock_entry(self.catalog.hello, kind, unit, entry)
 
 

@@ -24,14 +24,14 @@
 
 /* `work1`: execution time of each job in ticks of the clock, with everything that it does between
  * two sleeps. 0 ticks: there is no such task. */
-#define TASK(number, ticks, work)                                                                  \
-    {"period" #number "_ticks", ticks, 0, 100000},                                                 \
-    {                                                                                              \
-        "work" #number, work, 0, INT32_MAX                                                         \
-    }
+#define TICKS_MAX 100000
 static const struct kdz_param params[] = {
-    TASK(1, 4, 100000), TASK(2, 6, 100000), TASK(3, 0, 0),
-    TASK(4, 0, 0),      TASK(5, 0, 0),      TASK(6, 0, 0),
+    {"period1_ticks", 4, 0, TICKS_MAX}, {"work1", 100000, 0, INT32_MAX},
+    {"period2_ticks", 6, 0, TICKS_MAX}, {"work2", 100000, 0, INT32_MAX},
+    {"period3_ticks", 0, 0, TICKS_MAX}, {"work3", 0, 0, INT32_MAX},
+    {"period4_ticks", 0, 0, TICKS_MAX}, {"work4", 0, 0, INT32_MAX},
+    {"period5_ticks", 0, 0, TICKS_MAX}, {"work5", 0, 0, INT32_MAX},
+    {"period6_ticks", 0, 0, TICKS_MAX}, {"work6", 0, 0, INT32_MAX},
 };
 #define PERIOD(task) (2u * (task))
 #define WORK(task) (2u * (task) + 1u)

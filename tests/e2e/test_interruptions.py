@@ -311,6 +311,6 @@ def test_a_missing_emulator_is_reported_with_a_remedy(tmp_path: Path) -> None:
         tmp_path / "runs",
         env={"PATH": str(private), "XDG_CACHE_HOME": str(tmp_path / "cache")},
     )
-    assert answer.returncode == 1
+    assert answer.returncode == 2
     assert "qemu-system-riscv32" in answer.stderr
     assert "kadenz setup" in answer.stderr

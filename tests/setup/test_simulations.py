@@ -44,6 +44,7 @@ def plugin(
         "def pytest_configure(config):\n"
         "    config.pluginmanager.register(Simulations('', afresh=False))\n"
     )
+    pytester.makeini("[pytest]\naddopts = -p no:labgrid\n")  # it cannot start twice in a process
     pytester.makepyfile(test_them=SLOW)
     return pytester
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,7 +27,9 @@ def program_of(server: DebugServer) -> Path:
     """The server's program. ToolMissing if it is not installed."""
     if server.program in {need.name for need in tools.NEEDS}:
         return tools.require(server.program)
-    found = shutil.which(server.program)
+    # One that pip installed is beside this Python, which may not be in PATH.
+    beside = Path(sys.executable).parent
+    found = shutil.which(server.program) or shutil.which(server.program, path=beside)
     if found is None:
         raise ToolMissing(
             f"{server.program} is not installed (debug server of a board)",
