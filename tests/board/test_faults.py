@@ -78,7 +78,7 @@ def test_a_wrong_baud_rate(line: Callable[[Harm], Line]) -> None:
     def slow(data: bytes, count: int) -> bytes:
         return sent_and_received(data, sent_baud=115200, received_baud=9600)
 
-    made = session(on_bench(line(slow).reach(), answer_s=60), silence_s=1.0)
+    made = session(on_bench(line(slow).reach(), answer_s=60), silence_s=5.0)
     assert "baud rate" in made.told and made.taken() == 0
 
 

@@ -94,7 +94,9 @@ def test_an_end_before_its_begin_makes_the_record_invalid_and_is_named(
 def test_a_hanging_target_is_stopped_and_shows_its_position(faults: Faults, board: str) -> None:
     status, reason = faults.reason(board, "fault/hang")
     assert status == "failed"
-    assert "hangs in record" in reason and "silent for 3 s" in reason
+    # Silence is measured, and on a busy machine it is noticed late.
+    silent = re.search(r"hangs in record \d+, fault/hang: silent for (\d+) s", reason)
+    assert silent and int(silent[1]) >= 3
     detail = (faults.runs[board].path / "console.txt").read_text()
     assert "pc is in hang+" in detail
     assert "pc is in hang+" in faults.answer.stderr
