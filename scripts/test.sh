@@ -48,35 +48,58 @@ rust_tests() {
     return "$status"
 }
 
-# The simulations of the statistics need one processor and nothing else of the machine for several
-# minutes. Others often wait, those in real time most of all: the simulations run beside them.
-BESIDE="$LOGS/stats-beside"
-rm -f "$BESIDE.code"
-(
-    code=0
-    nice -n 19 .venv/bin/pytest "$@" tests/stats >"$BESIDE.log" 2>&1 || code=$?
-    echo "$code" >"$BESIDE.code"
-) &
-simulations=$!
-trap 'pkill -P "$simulations" 2>/dev/null || true' EXIT
+# Tests in real time wait most of their time, so that one processor is free beside them. What needs a
+# processor and no clock runs there, with what they leave: the simulations of the statistics, which
+# need several minutes, and rustc for the tests of fieldbus/.
+BESIDE="$LOGS/beside"
+rm -f "$BESIDE"-*
+beside() {
+    local code=0
+    nice -n 19 .venv/bin/pytest "$@" tests/stats >"$BESIDE-stats.log" 2>&1 || code=$?
+    echo "$code" >"$BESIDE-stats.code"
+    # What does not compile is reported by the step that runs the tests.
+    (cd fieldbus && nice -n 19 cargo test --workspace --locked --no-run --quiet) \
+        >"$BESIDE-rustc.log" 2>&1 || true
+}
 
 # In a pipeline, whose shell is not the parent of the simulations: it looks instead of waiting.
 simulation_tests() {
-    while kill -0 "$simulations" 2>/dev/null && [ ! -f "$BESIDE.code" ]; do
+    while kill -0 "$others" 2>/dev/null && [ ! -f "$BESIDE-stats.code" ]; do
         sleep 1
     done
-    cat "$BESIDE.log"
-    return "$(cat "$BESIDE.code" 2>/dev/null || echo 1)"
+    cat "$BESIDE-stats.log"
+    return "$(cat "$BESIDE-stats.code" 2>/dev/null || echo 1)"
 }
+
+# The programs that tests in real time start, so that no such test compiles. In calls of their own, as
+# the lab and benchmarks/ build them: each selects other features of the dependencies.
+programs() {
+    cd fieldbus
+    local built
+    for built in "build --release -p kadenz-segment" "build --release -p kadenz-motion --bins" \
+        "build --release -p kadenz-motion --example=bare_loop" \
+        "bench --no-run -p kadenz-segment --bench segment"; do
+        # shellcheck disable=SC2086  # words
+        nice -n 19 cargo $built --locked --quiet
+    done
+}
+programs >"$BESIDE-programs.log" 2>&1 &
+programs=$!
+trap 'pkill -P "$programs" 2>/dev/null || true' EXIT
 
 PYTEST_CLOSING='[0-9]+ (passed|failed|error)'
 step ctest '[0-9]+% tests passed' c_tests
 # -r: what is skipped is named with the reason, and what was retried because the machine paused.
 SLOWEST=(--durations=25 --durations-min=5)
-step pytest "$PYTEST_CLOSING" .venv/bin/pytest -rsfER "${SLOWEST[@]}" --ignore=tests/stats -m "not linux" -n "$JOBS"
-step cargo '^cargo: ' rust_tests
+step pytest "$PYTEST_CLOSING" .venv/bin/pytest -rsfER "${SLOWEST[@]}" --ignore=tests/stats -m "not linux" -n "$((JOBS + 1))"
+wait "$programs" || true # what does not compile is reported by its test
+beside "$@" &
+others=$!
+trap 'pkill -P "$others" 2>/dev/null || true' EXIT
 step linux "$PYTEST_CLOSING" .venv/bin/pytest -rsfER "${SLOWEST[@]}" --ignore=tests/stats -m linux
 step stats "$PYTEST_CLOSING" simulation_tests
+wait "$others"
+step cargo '^cargo: ' rust_tests
 
 printf '\n== closing lines\n'
 printf '%s\n' "${summary[@]}"
