@@ -34,8 +34,8 @@ union kdz_deadline_state kdz_deadline_state;
 kdz_status kdz_interference_check(struct kdz_record *record)
 {
     if (!kdz_ticks_tell()) {
-        record->proof.reason = "this kernel has no periodic tick that threads can see pass: its "
-                               "sleeps end at interrupts of their own";
+        record->proof.reason = "this kernel has no periodic tick that threads can see pass: it has "
+                               "no time, or its sleeps end at interrupts of their own";
         return KDZ_UNSUPPORTED;
     }
     return KDZ_OK;

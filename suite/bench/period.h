@@ -14,12 +14,12 @@ static inline uint32_t kdz_period_ticks(uint32_t period_us)
 }
 
 /* Whether a thread can see the kernel's ticks pass: where they are finer than this, they are units
- * of a clock and no interrupts. */
+ * of a clock and no interrupts. A port without time has none (0). */
 #define KDZ_TICK_HZ_MAX 20000u
 
 static inline bool kdz_ticks_tell(void)
 {
-    return kdz_tick_hz() <= KDZ_TICK_HZ_MAX;
+    return kdz_tick_hz() != 0 && kdz_tick_hz() <= KDZ_TICK_HZ_MAX;
 }
 
 #endif
