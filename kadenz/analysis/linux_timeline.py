@@ -15,7 +15,6 @@ from kadenz.config.timeline import TIMELINE_VERSION, Slice, Timeline, Track, Tra
 from kadenz.errors import StoreError
 from kadenz.store import Run
 from kadenz.store.layout import trace_file
-from kadenz.store.timelines import read_timelines
 
 _FORK = re.compile(r"\bpid=(\d+) .*child_pid=(\d+)")
 _EXEC = re.compile(r"\bpid=(\d+) ")
@@ -25,12 +24,12 @@ _OF_A_THREAD: tuple[TrackKind, ...] = ("thread", "call")
 _NS = 1000  # of a microsecond
 
 
-def timelines_of(run: Run) -> list[Timeline]:
-    """The stored timelines of a run, and those of the records that Linux traced.
+def traced_timelines(run: Run) -> list[Timeline]:
+    """The timelines of the records that Linux traced.
 
     StoreError for a trace without its program.
     """
-    found = read_timelines(run)
+    found = []
     for record in run.manifest.records:
         file = run.path / trace_file(record.id, record.bench)
         if not file.is_file():

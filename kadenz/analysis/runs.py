@@ -30,6 +30,7 @@ from kadenz.analysis.told_apart import told_apart_of
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.config.manifest import (
     INTERVAL,
+    SCHEDULE,
     LaneEntry,
     Manifest,
     RecordEntry,
@@ -95,8 +96,9 @@ def _record(run: Run, entry: RecordEntry, worst: Worst, deadlines: Sequence[Aske
             companions={
                 kind: run.samples(entry, other)
                 for kind, other in entry.companions(lane).items()
-                # The jitter of edges has no companions, and ends of an interval are no events.
-                if other.taken == samples.size and kind not in INTERVAL
+                # The jitter of edges has no companions, and ends of an interval and places in a
+                # schedule are no events.
+                if other.taken == samples.size and kind not in INTERVAL + SCHEDULE
             },
             drains=entry.drains if lane is entry.series[0] else (),  # they count its samples
             missed=lane.missed,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kadenz.config.timeline import Timeline
 
 _SAMPLES = 20  # a picture needs few
+_SECONDS = 1  # of periodic tasks: ten periods of the slowest
 
 
 @click.command(cls=GroupedCommand)
@@ -27,26 +28,39 @@ def trace(**values: Any) -> int:
     """Show who ran when in BENCHMARKs: threads, exceptions, samples and calls of the kernel.
 
     Each run folder gets `timelines/`: for each record a file for Perfetto and Chrome, a VCD for
-    GTKWave and PulseView, and a picture of two samples. This Linux is traced by its kernel.
+    GTKWave and PulseView, and a picture of two samples. This Linux is traced by its kernel; the
+    motion program records the releases of its tasks itself.
 
     \b
     kadenz trace itc/queue --target freertos/stm32f4@emulated
     kadenz trace itc/queue --target freertos/stm32f4@emulated --set samples=100
     kadenz trace itc/message-queue --target posix/linux@host
+    kadenz trace motion --target posix/indy7@host
     """
-    from kadenz.analysis.linux_timeline import timelines_of
+    from kadenz.analysis.timelines import timelines_of
     from kadenz.store import read_run
 
     asked = Asked.of(values)
-    recorded = record(
-        asked, _by_instrument(asked.targets), defaults={"samples": [_SAMPLES]}, traced=True
-    )
+    recorded = record(asked, _by_instrument(asked.targets), defaults=_length(asked), traced=True)
     found = [(one.folder, timelines_of(read_run(one.folder))) for one in recorded.runs]
     if asked.as_json:
         print_json([timeline for _, timelines in found for timeline in timelines])
     for folder, timelines in found:
+        if not timelines:
+            click.echo(f"{folder}: no timeline: no schedule was recorded", err=True)
         _write(folder, timelines, shown=not asked.as_json)
     return recorded.exit_code()
+
+
+def _length(asked: Asked) -> dict[str, list[int]]:
+    """How much is recorded where the call does not set it."""
+    from kadenz.config.target_name import parse_target
+    from kadenz.lab.graph import records_releases
+
+    if {"samples", "seconds"} & {one.partition("=")[0] for one in asked.settings}:
+        return {}
+    periodic = all(records_releases(parse_target(name)) for name in asked.targets)
+    return {"seconds": [_SECONDS]} if asked.targets and periodic else {"samples": [_SAMPLES]}
 
 
 def _by_instrument(targets: Sequence[str]) -> dict[str, list[str]]:

@@ -24,6 +24,8 @@ Instrument = Literal["counter", "scope", "model", "capture"]
 # Companions of samples of a timing model: the least and the most cycles that its parameters allow.
 # The sample is the middle.
 INTERVAL = ("low", "high")
+# Companions that place a sample in a schedule: the number of its release, and ns since then.
+SCHEDULE = ("release", "sent")
 Status = Literal["ok", "invalid", "n/a", "failed"]
 
 

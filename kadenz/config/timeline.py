@@ -9,8 +9,10 @@ import msgspec
 
 TIMELINE_VERSION = 1
 # sample: from BEGIN to END. thread: it executes. exception: its handler does. call: the thread is
-# in a function of the kernel, also while others execute.
-TrackKind = Literal["sample", "thread", "exception", "call"]
+# in a function of the kernel, also while others execute. wait: a period of a task is released but
+# has not started. period: it has started and has not completed, whoever executes meanwhile.
+# frame: it is on the bus.
+TrackKind = Literal["sample", "thread", "exception", "call", "wait", "period", "frame"]
 
 
 class Slice(msgspec.Struct, array_like=True):
@@ -25,7 +27,7 @@ class Track(msgspec.Struct):
     """One line of the picture; its slices are in order and do not overlap."""
 
     kind: TrackKind
-    name: str  # of the thread, of the handler; "" for samples
+    name: str  # of the thread, the handler, the task; "" for samples
     slices: list[Slice]
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from kadenz.config import inventory
 from kadenz.config.params import number
+from kadenz.config.target_name import TargetName
 from kadenz.lab.guests import SLOWDOWN
 from kadenz.lab.job import Job
 from kadenz.lab.plan import FIRST_POINT, Point, batches
@@ -54,7 +55,14 @@ def silence_s(job: Job, point: Point) -> float:
 def is_traced(job: Job, points: Sequence[Point]) -> bool:
     """Whether Linux's trace gives the timelines of some points, each in its own execution."""
     asked = any(point.id >= FIRST_POINT for point in points)
-    return job.setup.traced and job.name.tier == "host" and asked
+    own = records_releases(job.name)
+    return job.setup.traced and job.name.tier == "host" and asked and not own
+
+
+def records_releases(name: TargetName) -> bool:
+    """Whether the target's program records its own releases: those of fieldbus/ do."""
+    host = inventory.board(name.board).tier.host if name.tier == "host" else None
+    return host is not None and bool(host.crate)
 
 
 def _apart(job: Job, points: Sequence[Point]) -> Iterator[list[Point]]:

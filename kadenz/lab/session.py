@@ -25,6 +25,8 @@ _TOO_LONG = "END came after more clock counts than 32 bits hold"
 # Units of companions; all others are counts since the sample before.
 COMPANION_UNITS = {
     "cycle": "index",  # of the cycle, from 0: missed ones leave holes
+    "release": "index",  # of a task, from the first that all tasks have in common
+    "sent": "ns",  # since the release
     "cpu": "cpu",  # its number, as Linux counts
     "begin-core": "core",  # from 0: of the thread that took the sample's first stamp, or slept
     "end-core": "core",  # of the one that took its last

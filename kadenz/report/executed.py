@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from kadenz.analysis.linux_timeline import timelines_of
 from kadenz.analysis.results import RunResult
+from kadenz.analysis.timelines import timelines_of
 from kadenz.report import labels
 from kadenz.report.flames import graph
 from kadenz.report.svg.panel import WIDTH as NARROW

@@ -38,11 +38,11 @@ def write_files(timelines: Sequence[Timeline], folder: Path) -> list[Path]:
 
 
 def shares(timeline: Timeline) -> Table:
-    """How often and how long each thread and handler executed."""
+    """How often and how long each thread and handler executed, or each task was at work."""
     whole_record = timeline.end - timeline.begin
     rows = []
     for track in timeline.tracks:
-        if track.kind not in ("thread", "exception"):
+        if track.kind not in ("thread", "exception", "period", "frame"):
             continue
         spent = sum(one.end - one.begin for one in track.slices)
         share = f"{100 * spent / max(whole_record, 1):.1f} %"
@@ -84,7 +84,9 @@ def vcd(timeline: Timeline) -> str:
     """A value change dump; a nanosecond there may be an instruction.
 
     `sample` is high from BEGIN to END. Below `threads` and `exceptions` a wire is high while that
-    one executes, below `calls` while a thread is inside that function of the kernel.
+    one executes, below `calls` while a thread is inside that function of the kernel. Below
+    `released`, `tasks` and `bus` it is high while the task's period waits, while the task is at
+    work, and while the frame is on its way.
     """
     changes: list[tuple[int, int, int]] = []
     file = io.StringIO()
@@ -108,6 +110,7 @@ def vcd(timeline: Timeline) -> str:
 def _wires(timeline: Timeline) -> Iterator[tuple[str, str, list[tuple[int, int]]]]:
     """Scope, name and spans of each wire."""
     scopes = {"thread": "threads", "exception": "exceptions"}
+    scopes |= {"wait": "released", "period": "tasks", "frame": "bus"}
     taken: set[tuple[str, str]] = set()
     for track in timeline.tracks:
         spans: dict[tuple[str, str], list[tuple[int, int]]] = {}

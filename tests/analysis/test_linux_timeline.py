@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kadenz.analysis.linux_timeline import timelines_of
+from kadenz.analysis.timelines import timelines_of
 from kadenz.config.timeline import Timeline, Track
 from kadenz.errors import StoreError
 from kadenz.report.timelines import chrome, vcd

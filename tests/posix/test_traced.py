@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from kadenz.analysis.kept_traces import kept_traces
-from kadenz.analysis.linux_timeline import timelines_of
+from kadenz.analysis.timelines import timelines_of
 from kadenz.config import inventory
 from kadenz.config.target_name import parse_target
 from kadenz.errors import TargetFailed

@@ -98,8 +98,8 @@ pub struct TaskSample {
     pub latency_ns: u32,
     /// CPU time, ns.
     pub execution_ns: u32,
-    /// Periods left out just before.
-    pub skipped: u32,
+    /// Number of the release, from the one that all tasks have in common.
+    pub release: u32,
 }
 
 /// Sample of a cycle of the main task, for the log.
@@ -118,8 +118,8 @@ pub struct CycleSample {
     pub way: u32,
     /// Difference of distributed clocks, ns; `u32::MAX` when it was not read in this cycle.
     pub clock_difference_ns: u32,
-    /// 1 when the feedback below is of this cycle.
-    pub fresh: u32,
+    /// From release to handing the frame over, ns; the feedback below is of this cycle if the frame was answered.
+    pub sent_ns: u32,
     /// Reference less actual, degrees.
     pub position_error_deg: [f64; AXES],
     /// Reference less actual, degrees/s.

@@ -9,6 +9,7 @@ from kadenz.errors import TargetFailed, UsageError
 from kadenz.host import tracefs
 from kadenz.images.debug_info import DebugInfo
 from kadenz.images.image import Image
+from kadenz.lab.graph import records_releases
 from kadenz.lab.profile.cores import core_of
 from kadenz.targets.scope_plugin import NamePlace, Watched
 
@@ -28,7 +29,7 @@ def check_traced(name: TargetName, instrument: str) -> None:
     """UsageError for a target that nothing can trace, TargetFailed for a Linux without tracefs."""
     if name.tier != "host":
         check_profiled(name, instrument)
-    elif not tracefs.available():
+    elif not records_releases(name) and not tracefs.available():
         raise TargetFailed(
             f"{name}: cannot be traced: {tracefs.PLACES[0]} is not tracefs, or not writable",
             remedy="As root: mount -t tracefs nodev /sys/kernel/tracing",

@@ -18,10 +18,19 @@ ROW = 24.0
 _LABELS = 0.88  # of the space left of the rows
 _LETTER = 6.2  # pixels of a letter of 11 px
 _LEAST = 0.6  # pixels of a bar
-_NUMBER = {"sample": 0, "thread": 1, "call": 2, "exception": 3}  # colours
+_NUMBER = {  # colours
+    "sample": 0,
+    "thread": 1,
+    "call": 2,
+    "exception": 3,
+    "wait": 0,
+    "period": 1,
+    "frame": 2,
+}
 _SHOWN = 2  # samples in the picture
 _EXECUTIONS = 8  # of threads, at most, in a picture without samples
 _PAUSE = 20  # times the median execution: a longer one ends the picture
+_CYCLES = 2  # of the task with most periods, in a picture of periods
 _MARGIN = 0.06  # of the window, on both sides
 _STEPS = (1, 2, 5)
 
@@ -68,8 +77,11 @@ def timeline_picture(
 def window_of(timeline: Timeline) -> tuple[int, int]:
     """Two samples behind the first, which is cold, with a margin.
 
-    In a record without samples, a few executions of its threads from the middle.
+    In a record without samples, a few executions of its threads from the middle; of periodic tasks,
+    the cycles from a period of the task that has the fewest.
     """
+    if periods := [one.slices for one in timeline.tracks if one.kind == "period" and one.slices]:
+        return _cycles(periods)
     samples = next((one.slices for one in timeline.tracks if one.kind == "sample"), [])
     shown: Sequence[Slice] = (samples[1:] or samples)[:_SHOWN]
     if not shown:
@@ -80,6 +92,16 @@ def window_of(timeline: Timeline) -> tuple[int, int]:
     margin = max(1, int((shown[-1].end - shown[0].begin) * _MARGIN))
     begin = max(timeline.begin, shown[0].begin - margin)
     return begin, min(timeline.end, shown[-1].end + margin)
+
+
+def _cycles(periods: Sequence[Sequence[Slice]]) -> tuple[int, int]:
+    """Some cycles, from shortly before a period of the task with the fewest."""
+    rare, often = min(periods, key=len), max(periods, key=len)
+    middle = rare[len(rare) // 2]
+    cycle = (often[-1].begin - often[0].begin) // max(len(often) - 1, 1)
+    cycle = cycle or middle.end - middle.begin
+    begin = middle.begin - cycle // 5
+    return begin, begin + _CYCLES * cycle
 
 
 def _burst(slices: Sequence[Slice]) -> Sequence[Slice]:
@@ -103,7 +125,8 @@ def label(track: Track) -> str:
     """ "task_2", "task_2: calls", "PendSV_Handler", "BEGIN to END"."""
     if track.kind == "sample":
         return "BEGIN to END"
-    return f"{track.name}: calls" if track.kind == "call" else track.name
+    behind = {"call": ": calls", "wait": ": released"}
+    return track.name + behind.get(track.kind, "")
 
 
 def _bar(

@@ -23,12 +23,27 @@ pub struct RunEnd {
     pub reason: String,
 }
 
-/// Response, latency and execution of one task.
+/// Response, latency and execution of one task, and the releases that they belong to.
 #[derive(Debug)]
 struct TaskColumns {
     response: Column<u32>,
+    release: Column<u32>,
     latency: Column<u32>,
     execution: Column<u32>,
+}
+
+/// Time of each frame, the release of its cycle, and when it left.
+#[derive(Debug)]
+struct FrameColumns {
+    frame: Column<u32>,
+    release: Column<u32>,
+    sent: Column<u32>,
+}
+
+impl FrameColumns {
+    fn all(&mut self) -> [&mut Column<u32>; 3] {
+        [&mut self.frame, &mut self.release, &mut self.sent]
+    }
 }
 
 /// Error of one joint on both ways.
@@ -113,15 +128,19 @@ impl Wanted {
             VELOCITY_ERROR => (vec!["out", "back"], Dtype::F8, "deg/s"),
             QUEUE_AGE => (vec!["setpoint", "torque"], Dtype::U4, "ns"),
             CLOCK_DIFFERENCE => (vec!["largest"], Dtype::U4, "ns"),
-            FRAME_TIME => (vec!["frame"], Dtype::U4, "ns"),
+            FRAME_TIME => (vec!["frame", "frame:release", "frame:sent"], Dtype::U4, "ns"),
             _ => (vec![self.task().map_or("task", Task::name)], Dtype::U4, "ns"),
         };
+        let mut lanes: Vec<String> = lanes.into_iter().map(str::to_owned).collect();
+        if self.bench == RESPONSE_TIME {
+            lanes.push(format!("{}:release", lanes[0]));
+        }
         let priority = self.params.get("priority");
         Begin {
             record: self.record,
             bench: self.bench.clone(),
             planned: self.samples,
-            lanes: lanes.into_iter().map(str::to_owned).collect(),
+            lanes,
             dtype,
             unit: unit.into(),
             params: self.params.clone(),
@@ -156,7 +175,7 @@ pub struct MotionRecords {
     tasks: [TaskColumns; 4],
     setpoint_age: Column<u32>,
     torque_age: Column<u32>,
-    frame: Column<u32>,
+    frame: FrameColumns,
     clock: Column<u32>,
     joints: [JointColumns; AXES],
 }
@@ -171,14 +190,15 @@ impl MotionRecords {
         };
         let any = |_: &Wanted| true;
         let tasks = Task::ALL.map(|task| {
-            let column = |bench| {
+            let column = |bench, lane| {
                 let (record, planned) = find(bench, &|wanted| wanted.task() == Some(task));
-                Column::new(record, 0, planned, ROOM)
+                Column::new(record, lane, planned, ROOM)
             };
             TaskColumns {
-                response: column(RESPONSE_TIME),
-                latency: column(RELEASE_LATENCY),
-                execution: column(EXECUTION_TIME),
+                response: column(RESPONSE_TIME, 0),
+                release: column(RESPONSE_TIME, 1),
+                latency: column(RELEASE_LATENCY, 0),
+                execution: column(EXECUTION_TIME, 0),
             }
         });
         let plain = |bench, lane| {
@@ -196,7 +216,11 @@ impl MotionRecords {
             tasks,
             setpoint_age: plain(QUEUE_AGE, 0),
             torque_age: plain(QUEUE_AGE, 1),
-            frame: plain(FRAME_TIME, 0),
+            frame: FrameColumns {
+                frame: plain(FRAME_TIME, 0),
+                release: plain(FRAME_TIME, 1),
+                sent: plain(FRAME_TIME, 2),
+            },
             clock: plain(CLOCK_DIFFERENCE, 0),
             joints,
             wanted,
@@ -217,6 +241,7 @@ impl MotionRecords {
     pub fn add_task(&mut self, task: Task, sample: &TaskSample) {
         let columns = &mut self.tasks[task as usize];
         columns.response.push(sample.response_ns);
+        columns.release.push(sample.release);
         columns.latency.push(sample.latency_ns);
         columns.execution.push(sample.execution_ns);
         if u64::from(sample.response_ns) > task.period_ns() {
@@ -232,10 +257,12 @@ impl MotionRecords {
         if sample.clock_difference_ns != u32::MAX {
             self.clock.push(sample.clock_difference_ns);
         }
-        if sample.fresh == 0 {
+        if sample.frame_ns == u32::MAX {
             return;
         }
-        self.frame.push(sample.frame_ns);
+        self.frame.frame.push(sample.frame_ns);
+        self.frame.release.push(sample.task.release);
+        self.frame.sent.push(sample.sent_ns);
         let lane = match Way::from_code(sample.way) {
             Way::Approach => return,
             Way::Out => 0,
@@ -250,11 +277,14 @@ impl MotionRecords {
     /// Writes what waits.
     pub fn flush<W: Write>(&mut self, writer: &mut Writer<W>) -> Result<(), RecordError> {
         for task in &mut self.tasks {
-            for column in [&mut task.response, &mut task.latency, &mut task.execution] {
+            for column in [&mut task.response, &mut task.release, &mut task.latency, &mut task.execution] {
                 column.flush(writer)?;
             }
         }
-        for column in [&mut self.setpoint_age, &mut self.torque_age, &mut self.frame, &mut self.clock] {
+        for column in [&mut self.setpoint_age, &mut self.torque_age, &mut self.clock] {
+            column.flush(writer)?;
+        }
+        for column in self.frame.all() {
             column.flush(writer)?;
         }
         for joint in &mut self.joints {
@@ -290,7 +320,7 @@ impl MotionRecords {
             (POSITION_ERROR, _, Some(joint)) => joint.position.iter().map(Column::end).collect(),
             (VELOCITY_ERROR, _, Some(joint)) => joint.velocity.iter().map(Column::end).collect(),
             (QUEUE_AGE, ..) => vec![self.setpoint_age.end(), self.torque_age.end()],
-            (FRAME_TIME, ..) => vec![self.frame.end()],
+            (FRAME_TIME, ..) => vec![self.frame.frame.end()],
             (CLOCK_DIFFERENCE, ..) => vec![self.clock.end()],
             _ => vec![],
         }

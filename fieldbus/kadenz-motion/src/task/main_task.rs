@@ -452,7 +452,7 @@ impl<W: Wire> Cyclic for MainTask<W> {
         let mut difference = None;
         if answered {
             self.log.sample.frame_ns = span(sent_ns, self.bus.clock().now_ns());
-            self.log.sample.fresh = 1;
+            self.log.sample.sent_ns = span(release.due_ns, sent_ns);
             self.read_inputs();
             if self.cycle % CLOCK_EVERY == 0 {
                 difference = self.bus.clock_difference_ns(deadline_ns);

@@ -71,7 +71,7 @@ pub fn run(task: Task, period_ns: u64, work: &mut dyn Cyclic, first_ns: u64, sha
             response_ns: span(due_ns, end_ns),
             latency_ns: span(due_ns, start_ns),
             execution_ns: span(used_ns, now_used_ns),
-            skipped: release.skipped,
+            release: u32::try_from((nominal_ns - first_ns) / period_ns).unwrap_or(u32::MAX),
         };
         used_ns = now_used_ns;
         work.record(release, sample);
