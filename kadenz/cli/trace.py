@@ -38,18 +38,39 @@ def trace(**values: Any) -> int:
     kadenz trace motion --target posix/indy7@host
     """
     from kadenz.analysis.timelines import timelines_of
+    from kadenz.errors import UsageError
     from kadenz.store import read_run
 
     asked = Asked.of(values)
+    if not asked.targets:
+        raise UsageError(
+            "no target to trace",
+            remedy="Name one: --target kernel/board@emulated, or one @host",
+        )
     recorded = record(asked, _by_instrument(asked.targets), defaults=_length(asked), traced=True)
     found = [(one.folder, timelines_of(read_run(one.folder))) for one in recorded.runs]
     if asked.as_json:
         print_json([timeline for _, timelines in found for timeline in timelines])
+    codes = [recorded.exit_code()]
     for folder, timelines in found:
-        if not timelines:
-            click.echo(f"{folder}: no timeline: no schedule was recorded", err=True)
-        _write(folder, timelines, shown=not asked.as_json)
-    return recorded.exit_code()
+        if timelines:
+            _write(folder, timelines, shown=not asked.as_json)
+        else:
+            codes.append(_nothing_traced(folder))
+    return max(codes)
+
+
+def _nothing_traced(folder: Path) -> int:
+    """Says that a run has no timeline; the exit code."""
+    from kadenz.cli import show_error
+    from kadenz.errors import TargetFailed
+
+    return show_error(
+        TargetFailed(
+            f"{folder}: no timeline: no record of it says who ran when",
+            remedy="`kadenz show` has its records; of the motion program, trace the campaign motion",
+        )
+    )
 
 
 def _length(asked: Asked) -> dict[str, list[int]]:
@@ -60,7 +81,7 @@ def _length(asked: Asked) -> dict[str, list[int]]:
     if {"samples", "seconds"} & {one.partition("=")[0] for one in asked.settings}:
         return {}
     periodic = all(records_releases(parse_target(name)) for name in asked.targets)
-    return {"seconds": [_SECONDS]} if asked.targets and periodic else {"samples": [_SAMPLES]}
+    return {"seconds": [_SECONDS]} if periodic else {"samples": [_SAMPLES]}
 
 
 def _by_instrument(targets: Sequence[str]) -> dict[str, list[str]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kadenz.analysis.timelines import timelines_of
 from kadenz.store import Run
 from tests.e2e.conftest import kadenz, runs_in
 from tests.pauses import timing
@@ -96,3 +97,29 @@ def test_edges_show_the_rate_of_the_terminals_clock(tmp_path: Path) -> None:
     # effect.
     with timing():
         assert rate_ppm == pytest.approx(37.0, abs=30.0)
+
+
+@pytest.mark.linux
+def test_a_traced_motion_has_a_timeline_of_its_tasks_and_frames(tmp_path: Path) -> None:
+    answer = kadenz("trace", "motion", "--target", INDY7, "--output", tmp_path)
+    kept_time(answer)
+    run = runs_in(tmp_path)[INDY7]
+    drawn = list((run.path / "timelines").iterdir())
+    assert {file.name.partition(".")[2] for file in drawn} == {"trace.json", "vcd", "svg"}
+    (found,) = timelines_of(run)
+    rows = {track.name: track for track in found.tracks if track.kind != "wait"}
+    assert list(rows) == ["dynamics", "main", "frame", "trajectory", "log"]
+    with timing():
+        assert len(rows["main"].slices) > 900  # of 1,000, one each millisecond
+    # Each frame is inside the period that sent it: numbers of releases of two records agree.
+    periods = iter(rows["main"].slices)
+    for frame in rows["frame"].slices:
+        assert any(one.begin <= frame.begin and frame.end <= one.end for one in periods), frame
+    assert "dynamics" in answer.stdout
+
+
+@pytest.mark.linux
+def test_a_run_without_a_schedule_fails_and_says_so(tmp_path: Path) -> None:
+    answer = kadenz("trace", "motion/frame-time", "--target", INDY7, "--output", tmp_path)
+    assert answer.returncode == 1
+    assert "no timeline" in answer.stderr and "trace the campaign motion" in answer.stderr

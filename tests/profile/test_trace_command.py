@@ -115,12 +115,21 @@ def test_the_picture_shows_who_ran(run: Run) -> None:
     picture = file(run, ".svg").read_text()
     assert picture.startswith("<?xml")
     assert all(name in picture for name in ("BEGIN to END", "task 1", "xQueueReceive", "sample 2"))
+    legend = ("from BEGIN to END", "the thread executes", "the handler executes")
+    assert all(words in picture for words in legend)
 
 
 def test_a_target_that_cannot_be_watched_is_named() -> None:
     answer = kadenz("trace", "itc/queue", "--target", "freertos/stm32f4@board")
     assert answer.returncode == 2
     assert "scope" in answer.stderr or "cannot be watched" in answer.stderr
+
+
+@pytest.mark.parametrize("work", ["motion", "itc/queue"])
+def test_without_a_target_it_asks_for_one(work: str) -> None:
+    answer = kadenz("trace", work)
+    assert answer.returncode == 2
+    assert "no target to trace" in answer.stderr and "--target" in answer.stderr
 
 
 def test_the_vcd_imported_again_has_the_samples_of_the_run(run: Run, tmp_path: Path) -> None:

@@ -10,15 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape
 
-from kadenz.report.svg.element import el, text, title
+from kadenz.report.svg.element import el, title
+from kadenz.report.svg.legend import LETTER, Key, Legend
 from kadenz.report.svg.panel import Panel, Plot
 from kadenz.report.svg.style import series
 
 WIDTH = 1020.0
 ROW = 17.0
-_LETTER = 6.2  # pixels of a letter of 11 px
 _EDGE = 10.0  # left and right of the bars
-_LEGEND = 15.0  # a row
 _LEAST = 0.3  # pixels of a bar that is drawn
 
 
@@ -51,7 +50,7 @@ def flame(
     panel = Panel(
         heading,
         subheading,
-        height=65.0 + ROW * rows + _LEGEND * (1 + legend[-1].row),
+        height=65.0 + ROW * rows + legend.height,
         left=_EDGE,
         width=width,
         right=width - _EDGE,
@@ -59,36 +58,20 @@ def flame(
     scale = (panel.right - panel.left) / max(root.total, 1)
     bottom = panel.top + ROW * rows
     _draw(panel, root, (panel.left, bottom), scale, parts)
-    for number, key in enumerate(legend):
-        y = bottom + 12 + _LEGEND * key.row
-        box = el("rect", x=key.x, y=y, width=10.0, height=10.0, class_=_style(number))
-        panel.add(box + text(key.x + 14, y + 9, key.words))
+    panel.add(legend.drawn(bottom))
     return panel.finish(
         name, f"{heading}: {root.total:,} instructions in {len(stacks)} call paths."
     )
 
 
-@dataclass(frozen=True)
-class _Key:
-    """A part in the legend."""
-
-    words: str
-    x: float
-    row: int
-
-
-def _legend(stacks: Sequence[Stack], parts: Sequence[str], width: float) -> list[_Key]:
-    """The parts with their instructions, in as many rows as they need."""
-    found: list[_Key] = []
-    x, row = _EDGE, 0
-    for part in parts:
-        words = f"{part} {sum(s.instructions for s in stacks if s.part == part):,}"
-        wide = 34 + _LETTER * len(words)
-        if found and x + wide > width:
-            x, row = _EDGE, row + 1
-        found.append(_Key(words, x, row))
-        x += wide
-    return found or [_Key("nothing executed", _EDGE, 0)]
+def _legend(stacks: Sequence[Stack], parts: Sequence[str], width: float) -> Legend:
+    """The parts with their instructions."""
+    totals = [sum(one.instructions for one in stacks if one.part == part) for part in parts]
+    keys = [
+        Key(f"{part} {total:,}", _style(number))
+        for number, (part, total) in enumerate(zip(parts, totals, strict=True))
+    ]
+    return Legend(keys or [Key("nothing executed")], _EDGE, width)
 
 
 def _tree(stacks: Sequence[Stack]) -> _Bar:
@@ -131,7 +114,7 @@ def _draw(
                 height=ROW - 1,
                 class_=_style(number),
             )
-            letters = int((width - 6) / _LETTER)
+            letters = int((width - 6) / LETTER)
             if letters >= 3:
                 short = one.name if len(one.name) <= letters else one.name[: letters - 1] + "…"
                 drawn += el("text", escape(short), x=x + 3, y=y - 5, style="fill:var(--paper)")

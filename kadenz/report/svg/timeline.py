@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
-from kadenz.config.timeline import Slice, Timeline, Track
+from kadenz.config.timeline import Slice, Timeline, Track, TrackKind
 from kadenz.report.svg.element import el, text, title
+from kadenz.report.svg.legend import LETTER, Key, Legend
 from kadenz.report.svg.panel import Panel, Plot
 from kadenz.report.svg.style import series
 
@@ -15,17 +16,19 @@ WIDTH = 1020.0
 _LEFT = 170.0
 _LEFT_NARROW = 100.0  # on a phone
 ROW = 24.0
+_AXIS = 20.0  # figures below the rows
+_EDGE = 10.0  # left of the legend
 _LABELS = 0.88  # of the space left of the rows
-_LETTER = 6.2  # pixels of a letter of 11 px
 _LEAST = 0.6  # pixels of a bar
-_NUMBER = {  # colours
-    "sample": 0,
-    "thread": 1,
-    "call": 2,
-    "exception": 3,
-    "wait": 0,
-    "period": 1,
-    "frame": 2,
+# Of each kind: the number of its colour, and what its bars are.
+_KINDS: dict[TrackKind, tuple[int, str]] = {
+    "sample": (0, "from BEGIN to END"),
+    "thread": (1, "the thread executes"),
+    "call": (2, "inside the kernel's function, also while others execute"),
+    "exception": (3, "the handler executes"),
+    "wait": (0, "released, not started"),
+    "period": (1, "started, not completed, also while others execute"),
+    "frame": (2, "the frame is on its way"),
 }
 _SHOWN = 2  # samples in the picture
 _EXECUTIONS = 8  # of threads, at most, in a picture without samples
@@ -45,10 +48,12 @@ def timeline_picture(
     heading = f"{timeline.bench} on {timeline.target}"
     sampled = bool(rows) and rows[0][0].kind == "sample"
     since = "the first BEGIN shown" if sampled else "the left edge"
+    kinds = dict.fromkeys(track.kind for track, _ in rows)
+    legend = Legend([Key(_KINDS[kind][1], _style(kind)) for kind in kinds], _EDGE, width)
     panel = Panel(
         heading,
         f"{timeline.units} since {since}; {end - begin:,} in all",
-        height=76.0 + ROW * len(rows),
+        height=84.0 + ROW * len(rows) + legend.height,
         left=_LEFT if width >= WIDTH else _LEFT_NARROW,
         width=width,
         right=width - 10,
@@ -62,7 +67,7 @@ def timeline_picture(
         x = panel.left + (at + zero - begin) * scale
         panel.add(el("line", x1=x, x2=x, y1=panel.top, y2=bottom + 4, class_="grid"))
         words = f"{at:,}"
-        if x + _LETTER * len(words) / 2 < width:
+        if x + LETTER * len(words) / 2 < width:
             panel.add(text(x, bottom + 18, words, anchor="middle"))
     for number, (track, slices) in enumerate(rows):
         y = panel.top + ROW * number
@@ -71,6 +76,7 @@ def timeline_picture(
         for one in slices:
             figures = f"{one.name}: {one.end - one.begin:,} {timeline.units}"
             panel.add(el("g", _bar(panel, track, one, y, window, scale), title(figures)))
+    panel.add(legend.drawn(bottom + _AXIS))
     return panel.finish(name, f"{heading}: {len(rows)} rows over {end - begin:,} {timeline.units}.")
 
 
@@ -129,6 +135,10 @@ def label(track: Track) -> str:
     return track.name + behind.get(track.kind, "")
 
 
+def _style(kind: TrackKind) -> str:
+    return f"d{series(_KINDS[kind][0])}"
+
+
 def _bar(
     panel: Panel, track: Track, one: Slice, y: float, window: tuple[int, int], scale: float
 ) -> str:
@@ -141,7 +151,7 @@ def _bar(
         y=y + 2,
         width=max(width - 0.4, _LEAST),
         height=ROW - 5,
-        class_=f"d{series(_NUMBER[track.kind])}",
+        class_=_style(track.kind),
     )
     if short := _fitting(one.name, width - 6):
         drawn += el("text", escape(short), x=x + 3, y=y + 15, style="fill:var(--paper)")
@@ -150,7 +160,7 @@ def _bar(
 
 def _fitting(words: str, pixels: float) -> str:
     """As much of the words as fits; "" for less than three letters."""
-    letters = int(pixels / _LETTER)
+    letters = int(pixels / LETTER)
     if letters < 3:
         return ""
     return words if len(words) <= letters else words[: letters - 1] + "…"
