@@ -68,7 +68,7 @@ def _nothing_traced(folder: Path) -> int:
     return show_error(
         TargetFailed(
             f"{folder}: no timeline: no record of it says who ran when",
-            remedy="`kadenz show` has its records; of the motion program, trace the campaign motion",
+            remedy="See its records: kadenz show. Of the motion program, trace the campaign motion",
         )
     )
 
