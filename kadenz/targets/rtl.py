@@ -50,6 +50,19 @@ def _check_map(tier: RtlTier, elf: Elf) -> None:
             )
 
 
+def machine_arguments(tier: RtlTier, wait_states: Mapping[str, int]) -> list[str]:
+    """The map of a machine as arguments of its program."""
+    words = ["--uart", hex(tier.uart), "--clint", hex(tier.clint)]
+    words += ["--locks", hex(tier.locks)] if tier.locks else []
+    words += ["--finisher", hex(tier.finisher), "--timer-divider", str(tier.timer_divider)]
+    for memory in tier.memory:
+        wait = wait_states.get(memory.name, memory.wait)
+        port = ":shared" if memory.shared else ""
+        place = f"{memory.name}:{memory.start:#x}:{memory.bytes:#x}:{wait}{port}"
+        words += ["--memory", place]
+    return words
+
+
 class RtlTarget:
     """One run of an image on equal cores. `wait_states` replace those of the board, by memory."""
 
@@ -147,18 +160,9 @@ class RtlTarget:
         )
 
     def _arguments(self) -> list[str]:
-        tier = self._tier
-        words = ["--cores", str(self._cores), "--uart", hex(tier.uart), "--clint", hex(tier.clint)]
-        words += ["--locks", hex(tier.locks)] if tier.locks else []
-        words += ["--finisher", hex(tier.finisher), "--timer-divider", str(tier.timer_divider)]
-        words += ["--cycle-limit", str(tier.cycle_limit)]
-        words += ["--silence-limit", str(tier.silence_limit)]
-        for memory in tier.memory:
-            wait = self._wait.get(memory.name, memory.wait)
-            port = ":shared" if memory.shared else ""
-            place = f"{memory.name}:{memory.start:#x}:{memory.bytes:#x}:{wait}{port}"
-            words += ["--memory", place]
-        return words
+        words = ["--cores", str(self._cores), *machine_arguments(self._tier, self._wait)]
+        words += ["--cycle-limit", str(self._tier.cycle_limit)]
+        return [*words, "--silence-limit", str(self._tier.silence_limit)]
 
     def _files(self) -> list[str]:
         words = ["--elf", str(self._elf.path)]

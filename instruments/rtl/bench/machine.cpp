@@ -66,6 +66,18 @@ void Machine::cycle(const std::vector<Requests> &requests, std::vector<Answer> &
     now_++;
 }
 
+void Machine::reset()
+{
+    std::fill(ports_.begin(), ports_.end(), Port());
+    std::fill(msip_.begin(), msip_.end(), 0u);
+    std::fill(mtimecmp_.begin(), mtimecmp_.end(), NEVER);
+    for (Memory &memory : memories_) {
+        memory.free_at = 0;
+    }
+    locked_ = 0;
+    now_ = held_ = 0;
+}
+
 Interrupts Machine::interrupts(unsigned core) const
 {
     return {(msip_[core] & 1u) != 0, mtime() >= mtimecmp_[core]};
@@ -82,7 +94,7 @@ std::uint64_t Machine::until_timer() const
     if (first == NEVER || first < 2u) {
         return 0;
     }
-    const std::uint64_t wanted = (first - 2u) * divider_;
+    const std::uint64_t wanted = (first - 2u) * divider_ + held_;
     return wanted > now_ ? wanted - now_ : 0;
 }
 
@@ -218,7 +230,7 @@ bool Machine::device(const Request &request, Answer &answer)
         }
         return true;
     }
-    return false;
+    return attached_ != nullptr && attached_->access(request, answer);
 }
 
 std::uint32_t Machine::clint(std::uint32_t offset, const Request &request)

@@ -32,6 +32,15 @@ struct Map {
     std::uint32_t locks = 0; /* a word each: a load that answers 1 has taken it, a store frees it */
 };
 
+/* A device beside those of the map. */
+class Device
+{
+  public:
+    virtual ~Device() = default;
+    /* False where it has nothing: an access error. */
+    virtual bool access(const Request &request, Answer &answer) = 0;
+};
+
 class Machine
 {
   public:
@@ -41,6 +50,14 @@ class Machine
      * shared memory one is served, in turn. */
     void cycle(const std::vector<Requests> &requests, std::vector<Answer> &answers);
     Interrupts interrupts(unsigned core) const;
+    /* An access at once: of a debugger, too. */
+    void perform(const Request &request, Answer &answer);
+    void attach(Device &device)
+    {
+        attached_ = &device;
+    }
+    /* Devices as after power-on. Memory keeps its contents. */
+    void reset();
 
     /* Cycles until two counts before the first timer interrupt; 0 if it is near or past. */
     std::uint64_t until_timer() const;
@@ -48,6 +65,11 @@ class Machine
     void skip(std::uint64_t cycles)
     {
         now_ += cycles;
+    }
+    /* mtime stood still in the last cycle. */
+    void hold()
+    {
+        held_++;
     }
     std::uint64_t now() const
     {
@@ -85,13 +107,12 @@ class Machine
 
     bool take(Port &port, const Request &request);
     void serve(std::size_t number, const Request &request, Answer &answer);
-    void perform(const Request &request, Answer &answer);
     bool device(const Request &request, Answer &answer);
     std::uint32_t clint(std::uint32_t offset, const Request &request);
     std::uint32_t lock(std::uint32_t offset, const Request &request);
     std::uint64_t mtime() const
     {
-        return now_ / divider_;
+        return (now_ - held_) / divider_;
     }
     void mark(std::uint32_t value);
 
@@ -106,6 +127,8 @@ class Machine
     std::vector<std::uint32_t> msip_;
     std::vector<std::uint64_t> mtimecmp_;
     std::uint64_t now_ = 0;
+    std::uint64_t held_ = 0; /* cycles in which mtime stood still */
+    Device *attached_ = nullptr;
     std::uint64_t written_ = 0; /* bytes of output */
     std::uint32_t fault_address_ = 0;
     bool finished_ = false;

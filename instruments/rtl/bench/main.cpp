@@ -9,14 +9,13 @@
 //
 // Exit codes: that of the image; 124 for a limit, 125 for a wrong argument or file.
 // SIGUSR1: prints where each core is, and goes on. SIGTERM: the same, and ends.
+#include "arguments.hpp"
 #include "elf.hpp"
+#include "simulation.hpp"
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <iostream>
-#include <map>
-#include <sstream>
 #include <stdexcept>
 
 namespace kadenz
@@ -26,7 +25,6 @@ namespace
 
 constexpr int EXIT_LIMIT = 124, EXIT_ARGUMENT = 125;
 constexpr std::uint64_t LOOK_CYCLES = 4096; /* between looks at signals and limits */
-constexpr unsigned ASLEEP_CYCLES = 16;      /* all cores asleep for so long: time may be skipped */
 
 volatile std::sig_atomic_t asked_where = 0, asked_to_end = 0;
 
@@ -37,75 +35,6 @@ void on_signal(int number)
     } else {
         asked_to_end = 1;
     }
-}
-
-using Arguments = std::multimap<std::string, std::string>;
-
-Arguments parse(int count, char **words)
-{
-    Arguments found;
-    for (int i = 1; i < count; i += 2) {
-        if (std::string(words[i]).rfind("--", 0) != 0 || i + 1 == count) {
-            throw std::runtime_error(std::string(words[i]) + ": expected --name value");
-        }
-        found.emplace(words[i] + 2, words[i + 1]);
-    }
-    return found;
-}
-
-std::uint64_t number(const std::string &text)
-{
-    std::size_t end = 0;
-    const std::uint64_t value = std::stoull(text, &end, 0);
-    if (end != text.size()) {
-        throw std::runtime_error(text + ": not a number");
-    }
-    return value;
-}
-
-std::uint64_t option(const Arguments &arguments, const char *name, std::uint64_t otherwise)
-{
-    const auto found = arguments.find(name);
-    return found == arguments.end() ? otherwise : number(found->second);
-}
-
-std::string text(const Arguments &arguments, const char *name)
-{
-    const auto found = arguments.find(name);
-    return found == arguments.end() ? "" : found->second;
-}
-
-/* NAME:START:BYTES:WAIT, and `:shared` where all buses share one port */
-Memory memory_of(const std::string &words)
-{
-    std::istringstream stream(words);
-    std::string part[5];
-    for (std::string &one : part) {
-        std::getline(stream, one, ':');
-    }
-    Memory memory;
-    memory.name = part[0];
-    memory.start = static_cast<std::uint32_t>(number(part[1]));
-    memory.bytes.resize(number(part[2]));
-    memory.wait = static_cast<std::uint32_t>(number(part[3]));
-    memory.shared = part[4] == "shared";
-    return memory;
-}
-
-Machine machine_of(const Arguments &arguments, unsigned cores)
-{
-    std::vector<Memory> memories;
-    const auto range = arguments.equal_range("memory");
-    for (auto one = range.first; one != range.second; ++one) {
-        memories.push_back(memory_of(one->second));
-    }
-    Map map;
-    map.uart = static_cast<std::uint32_t>(option(arguments, "uart", map.uart));
-    map.clint = static_cast<std::uint32_t>(option(arguments, "clint", map.clint));
-    map.finisher = static_cast<std::uint32_t>(option(arguments, "finisher", map.finisher));
-    map.locks = static_cast<std::uint32_t>(option(arguments, "locks", map.locks));
-    const auto divider = static_cast<unsigned>(option(arguments, "timer-divider", 10));
-    return {std::move(memories), map, cores, divider};
 }
 
 void load_plan(const std::string &place, Machine &machine)
@@ -127,40 +56,37 @@ class Bench
 {
   public:
     Bench(const Arguments &arguments, unsigned cores)
-        : machine_(machine_of(arguments, cores)),
+        : simulation_(machine_of(arguments, cores), cores),
           cycle_limit_(option(arguments, "cycle-limit", 20'000'000'000)),
           silence_limit_(option(arguments, "silence-limit", 2'000'000'000))
     {
-        const std::uint32_t entry = load_elf(text(arguments, "elf"), machine_);
+        Machine &machine = simulation_.machine();
+        const std::uint32_t entry = load_elf(text(arguments, "elf"), machine);
         if (arguments.count("plan") != 0) {
-            load_plan(text(arguments, "plan"), machine_);
+            load_plan(text(arguments, "plan"), machine);
         }
-        for (unsigned hart = 0; hart < cores; hart++) {
-            cores_.push_back(make_core());
-            cores_.back()->reset(hart, entry);
-        }
-        requests_.resize(cores);
-        answers_.resize(2u * cores);
+        simulation_.reset(entry);
     }
 
     Machine &machine()
     {
-        return machine_;
+        return simulation_.machine();
     }
 
     int run()
     {
-        while (!machine_.finished()) {
-            for (std::uint64_t i = 0; i < LOOK_CYCLES && !machine_.finished(); i++) {
-                step();
+        Machine &machine = simulation_.machine();
+        while (!machine.finished()) {
+            for (std::uint64_t i = 0; i < LOOK_CYCLES && !machine.finished(); i++) {
+                simulation_.step();
             }
-            if (machine_.written() != written_) {
-                written_ = machine_.written();
-                heard_ = clocked_;
+            if (machine.written() != written_) {
+                written_ = machine.written();
+                heard_ = simulation_.clocked();
                 std::fflush(stdout);
             }
             if (asked_where != 0 || asked_to_end != 0) {
-                say_where();
+                simulation_.say_where();
                 asked_where = 0;
             }
             if (asked_to_end != 0) {
@@ -168,83 +94,39 @@ class Bench
             }
             const char *why = over();
             if (why != nullptr) {
-                std::cerr << why << " after " << clocked_ << " cycles\n";
-                say_where();
+                std::cerr << why << " after " << simulation_.clocked() << " cycles\n";
+                simulation_.say_where();
                 return EXIT_LIMIT;
             }
         }
-        return machine_.code();
+        return machine.code();
     }
 
     void end()
     {
         std::fflush(stdout);
-        std::cerr << "cycles: " << clocked_ << " run, " << skipped_ << " skipped\n";
+        std::cerr << "cycles: " << simulation_.clocked() << " run, " << simulation_.skipped()
+                  << " skipped\n";
     }
 
   private:
-    void step()
+    const char *over()
     {
-        bool asleep = true;
-        for (unsigned i = 0; i < cores_.size(); i++) {
-            requests_[i] = cores_[i]->low(machine_.interrupts(i));
-        }
-        machine_.cycle(requests_, answers_);
-        for (unsigned i = 0; i < cores_.size(); i++) {
-            cores_[i]->high(answers_[2 * i], answers_[2 * i + 1]);
-            asleep = asleep && cores_[i]->asleep();
-        }
-        clocked_++;
-        if (!asleep) {
-            asleep_ = skipped_here_ = 0;
-        } else if (++asleep_ >= ASLEEP_CYCLES && skipped_here_ == 0) {
-            skip(machine_.until_timer());
-        }
-    }
-
-    void skip(std::uint64_t cycles)
-    {
-        machine_.skip(cycles);
-        for (const auto &core : cores_) {
-            core->skipped(cycles);
-        }
-        skipped_here_ = cycles;
-        skipped_ += cycles;
-    }
-
-    const char *over() const
-    {
-        if (asleep_ > LOOK_CYCLES && !machine_.timer_set()) {
+        if (simulation_.asleep() > LOOK_CYCLES && !simulation_.machine().timer_set()) {
             return "every core waits for an interrupt, and no timer is set:";
         }
-        if (clocked_ >= cycle_limit_) {
+        if (simulation_.clocked() >= cycle_limit_) {
             return "the limit of cycles is reached:";
         }
-        if (clocked_ - heard_ >= silence_limit_) {
+        if (simulation_.clocked() - heard_ >= silence_limit_) {
             return "nothing was written for too long:";
         }
         return nullptr;
     }
 
-    void say_where() const
-    {
-        for (unsigned i = 0; i < cores_.size(); i++) {
-            std::cerr << "core " << i << " pc 0x" << std::hex << cores_[i]->pc() << std::dec
-                      << (cores_[i]->asleep() ? " asleep" : "") << '\n';
-        }
-        if (machine_.fault_address() != 0) {
-            std::cerr << "last access without memory: 0x" << std::hex << machine_.fault_address()
-                      << std::dec << '\n';
-        }
-    }
-
-    Machine machine_;
-    std::vector<std::unique_ptr<Core>> cores_;
-    std::vector<Requests> requests_;
-    std::vector<Answer> answers_;
+    Simulation simulation_;
     std::uint64_t cycle_limit_, silence_limit_;
     std::uint64_t written_ = 0, heard_ = 0; /* bytes of output, and the cycle of the last */
-    std::uint64_t clocked_ = 0, skipped_ = 0, asleep_ = 0, skipped_here_ = 0;
 };
 
 int run(const Arguments &arguments)

@@ -19,6 +19,8 @@ class Ibex final : public Core
   public:
     void reset(std::uint32_t hart, std::uint32_t entry) override
     {
+        instruction_ = data_ = Answer();
+        stopped_ = 0;
         core_.hart_id = hart;
         core_.boot_address = entry - BOOT_OFFSET;
         core_.reset_n = 1; /* it falls: the reset is asynchronous, and the clock may be gated */
@@ -76,6 +78,11 @@ class Ibex final : public Core
     void skipped(std::uint64_t cycles) override
     {
         stopped_ += cycles;
+    }
+
+    void debug_request(bool wanted) override
+    {
+        core_.debug_req = wanted;
     }
 
   private:

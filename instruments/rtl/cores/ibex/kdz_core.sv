@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ibex in its default configuration (RV32IMC, fast multiplier, no cache), with the ports that the
-// bench drives.
+// bench drives. With Debug, it has a debug mode and four hardware breakpoints.
 
-module kdz_core (
+module kdz_core #(
+    parameter bit Debug = 1'b0
+) (
     input               clk,
     input               reset_n,
     input        [31:0] hart_id,
@@ -28,9 +30,18 @@ module kdz_core (
 
     input               irq_software,
     input               irq_timer,
+    input               debug_req,
     output logic        asleep
 );
-    ibex_top core (
+    // The addresses are those of jtag/debug_module.cpp.
+    ibex_top #(
+        .DbgTriggerEn   (Debug),
+        .DbgHwBreakNum  (4),
+        .DmBaseAddr     (32'h000),
+        .DmAddrMask     (32'hfff),
+        .DmHaltAddr     (32'h800),
+        .DmExceptionAddr(32'h810)
+    ) core (
         .clk_i                 (clk),
         .rst_ni                (reset_n),
         .test_en_i             (1'b0),
@@ -64,7 +75,7 @@ module kdz_core (
         .scramble_key_i        ('0),
         .scramble_nonce_i      ('0),
         .scramble_req_o        (),
-        .debug_req_i           (1'b0),
+        .debug_req_i           (Debug & debug_req),
         .crash_dump_o          (),
         .double_fault_seen_o   (),
         .fetch_enable_i        (ibex_pkg::IbexMuBiOn),

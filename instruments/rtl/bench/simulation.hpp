@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Equal cores and their machine, cycle by cycle. Idle time is skipped: while all cores wait for an
+ * interrupt, time goes on to the next one of the timer.
+ */
+#ifndef KADENZ_RTL_SIMULATION_HPP
+#define KADENZ_RTL_SIMULATION_HPP
+
+#include "core.hpp"
+#include "machine.hpp"
+
+#include <cstdint>
+#include <iostream>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace kadenz
+{
+
+class Simulation
+{
+  public:
+    Simulation(Machine machine, unsigned cores)
+        : machine_(std::move(machine)), requests_(cores), answers_(2u * cores)
+    {
+        for (unsigned hart = 0; hart < cores; hart++) {
+            cores_.push_back(make_core());
+        }
+    }
+
+    Machine &machine()
+    {
+        return machine_;
+    }
+
+    Core &core(unsigned hart)
+    {
+        return *cores_[hart];
+    }
+
+    /* All cores begin at `entry`. */
+    void reset(std::uint32_t entry)
+    {
+        for (unsigned hart = 0; hart < cores_.size(); hart++) {
+            cores_[hart]->reset(hart, entry);
+        }
+        asleep_ = skipped_here_ = 0;
+    }
+
+    void step()
+    {
+        bool asleep = true;
+        for (unsigned i = 0; i < cores_.size(); i++) {
+            requests_[i] = cores_[i]->low(machine_.interrupts(i));
+        }
+        machine_.cycle(requests_, answers_);
+        for (unsigned i = 0; i < cores_.size(); i++) {
+            cores_[i]->high(answers_[2 * i], answers_[2 * i + 1]);
+            asleep = asleep && cores_[i]->asleep();
+        }
+        clocked_++;
+        if (!asleep) {
+            asleep_ = skipped_here_ = 0;
+        } else if (++asleep_ >= ASLEEP_CYCLES && skipped_here_ == 0) {
+            skip(machine_.until_timer());
+        }
+    }
+
+    std::uint64_t clocked() const
+    {
+        return clocked_;
+    }
+    std::uint64_t skipped() const
+    {
+        return skipped_;
+    }
+    /* Cycles since all cores wait. */
+    std::uint64_t asleep() const
+    {
+        return asleep_;
+    }
+
+    void say_where() const
+    {
+        for (unsigned i = 0; i < cores_.size(); i++) {
+            std::cerr << "core " << i << " pc 0x" << std::hex << cores_[i]->pc() << std::dec
+                      << (cores_[i]->asleep() ? " asleep" : "") << '\n';
+        }
+        if (machine_.fault_address() != 0) {
+            std::cerr << "last access without memory: 0x" << std::hex << machine_.fault_address()
+                      << std::dec << '\n';
+        }
+    }
+
+  private:
+    static constexpr unsigned ASLEEP_CYCLES = 16; /* for so long: time may be skipped */
+
+    void skip(std::uint64_t cycles)
+    {
+        machine_.skip(cycles);
+        for (const auto &core : cores_) {
+            core->skipped(cycles);
+        }
+        skipped_here_ = cycles;
+        skipped_ += cycles;
+    }
+
+    Machine machine_;
+    std::vector<std::unique_ptr<Core>> cores_;
+    std::vector<Requests> requests_;
+    std::vector<Answer> answers_;
+    std::uint64_t clocked_ = 0, skipped_ = 0, asleep_ = 0, skipped_here_ = 0;
+};
+
+} // namespace kadenz
+
+#endif
