@@ -95,6 +95,14 @@ class Elf:
             return str(ELFFile(file)["e_machine"])
 
     @cached_property
+    def entry(self) -> int:
+        """The address of the first instruction."""
+        from elftools.elf.elffile import ELFFile
+
+        with self.path.open("rb") as file:
+            return int(ELFFile(file)["e_entry"])
+
+    @cached_property
     def sizes(self) -> Sizes:
         """Sizes of the loaded sections."""
         total = {"code": 0, "constants": 0, "data": 0, "zeroed": 0}

@@ -5,6 +5,7 @@
  * software interrupt and output are in one_core.c or cores.c.
  */
 #include "kadenz/board.h"
+#include "kadenz/console.h"
 
 #include <kdz_riscv.h>
 
@@ -28,6 +29,9 @@ void kdz_board_init(void)
 {
     CLINT_MSIP = 0;
     __asm__ volatile("csrs mie, %0" : : "r"(MIE_MSIE));
+    if (KDZ_SOFTCORE_DEBUGGER != 0) {
+        kdz_console_open(0);
+    }
 }
 
 uint32_t kdz_board_timer_hz(void)
@@ -35,7 +39,8 @@ uint32_t kdz_board_timer_hz(void)
     return KDZ_BOARD_TIMER_HZ;
 }
 
-int kdz_console_read(void)
+/* Unless a debugger is the console: boards/console/. */
+__attribute__((weak)) int kdz_console_read(void)
 {
     return -1; /* the plan is in its page */
 }
@@ -53,6 +58,9 @@ struct kdz_storage kdz_board_storage(void)
 
 _Noreturn void kdz_board_halt(int code)
 {
+    if (KDZ_SOFTCORE_DEBUGGER != 0) {
+        kdz_console_close();
+    }
     FINISHER = code == 0 ? FINISH_PASS : (uint32_t)code << 16 | FINISH_FAIL;
     kdz_arch_halt(code); /* where there is no finisher */
 }

@@ -3,6 +3,7 @@
 # kdz_softcore(NAME UART FINISHER [CORES N LOCKS ADDRESS]). KDZ_BOARD_MAP names another map: link-<map>.ld.
 set(KDZ_BOARD_ARCH riscv)
 set(softcore ${CMAKE_CURRENT_LIST_DIR})
+include(${kdz_root}/boards/console/console.cmake)
 
 function(kdz_softcore name uart finisher)
     cmake_parse_arguments(PARSE_ARGV 3 board "" "CORES;LOCKS" "")
@@ -19,12 +20,16 @@ function(kdz_softcore name uart finisher)
     else()
         target_sources(kadenz-suite PRIVATE ${softcore}/one_core.c)
     endif()
+    if(NOT KDZ_CONSOLE STREQUAL "uart")
+        kdz_console("") # through a debugger
+    endif()
     target_include_directories(kadenz-suite PRIVATE ${softcore}/include)
     set(script ${KDZ_BOARD_DIR}/link$<$<BOOL:${KDZ_BOARD_MAP}>:-${KDZ_BOARD_MAP}>.ld)
     target_link_options(kadenz-suite PRIVATE -nostartfiles -T${script} -L${softcore})
     set_property(TARGET kadenz-suite APPEND PROPERTY LINK_DEPENDS ${script} ${softcore}/sections.ld)
     target_compile_definitions(kadenz-suite PRIVATE
         KDZ_SOFTCORE_NAME="${name}"
+        KDZ_SOFTCORE_DEBUGGER=$<NOT:$<STREQUAL:${KDZ_CONSOLE},uart>>
         KDZ_SOFTCORE_CLINT=${KDZ_BOARD_CLINT_ADDRESS}u
         KDZ_SOFTCORE_UART=${uart}u
         KDZ_SOFTCORE_FINISHER=${finisher}u)

@@ -36,12 +36,14 @@ class DebugServer(FileModel, kw_only=True, frozen=True):
     line_opens_s: float = 0.0  # until it notices that somebody has opened this line
     clock: ServerClock = "hardware"
     usb: bool = True  # reaches boards by a probe on USB; False: no probe is looked for
+    # The board is simulated: [tier.rtl] of its board.toml, with its JTAG port at this socket.
+    simulated_jtag: str = ""
     # Output that says why the server cannot work, although its process lives.
     fatal: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Raises ValueError for a placeholder that kadenz does not fill."""
-        for text in (*self.command, *self.probe, *self.reset, self.line):
+        for text in (*self.command, *self.probe, *self.reset, self.line, self.simulated_jtag):
             for part in text.split("{")[1:]:
                 word, closed, _ = part.partition("}")
                 if closed and word.isidentifier() and word not in _WORDS:

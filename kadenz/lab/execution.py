@@ -34,9 +34,11 @@ def image_of(
     name: TargetName, instrument: str, setup: Setup, extra_bench: Sequence[Path] = ()
 ) -> Image:
     """The image of a target, built now or given. `extra_bench` are C files outside the suite."""
-    rtl = inventory.board(name.board).tier.rtl
-    if name.tier == "rtl" and rtl is not None:
+    rtl, server = inventory.board(name.board).tier.rtl, board_server(name, setup.link)
+    if rtl is not None and name.tier == "rtl":
         rtl_core.build(rtl.core)
+    if rtl is not None and server is not None and server.simulated_jtag:
+        rtl_core.build(rtl.core, rtl_core.BY_JTAG)
     if setup.image is not None:
         return given_image(name, setup.image, marks_of(instrument))
     if setup.guest is not None:

@@ -16,6 +16,7 @@ from kadenz.config.target_name import TargetName, known_targets, own_link, own_s
 from kadenz.errors import KadenzError, ToolMissing
 from kadenz.targets import guest_kernel, rtl_core
 from kadenz.targets.board.found import of_board
+from kadenz.targets.board.reach import data_of
 from kadenz.tools import Need, Tool
 
 LookUp = Callable[[Need], Tool]
@@ -92,10 +93,7 @@ def _check(
         for_scope.append(_plugin_header(emulator))
         note = "counts instructions, not the time of a board"
     if name.tier == "rtl" and board.tier.rtl is not None:
-        try:
-            rtl_core.require(board.tier.rtl.core)
-        except KadenzError as error:
-            missing.append(Missing(error.message, error.remedy))
+        missing.append(_core(board.tier.rtl.core))
         note = "exact cycles of a core compiled from its Verilog"
     guest = board.tier.guest
     if name.tier == "guest" and guest is not None and kernel is not None and kernel.guest:
@@ -105,6 +103,10 @@ def _check(
     if name.tier == "board" and board.tier.board is not None:
         missing += [_lacking(tool) for tool in of_board(board.tier.board, own_link(name), look_up)]
         note = "" if board.tier.board.verified else "the suite has never run on the real board"
+        server = data_of(board.tier.board, own_link(name))
+        if server is not None and server.simulated_jtag and board.tier.rtl is not None:
+            missing.append(_core(board.tier.rtl.core))
+            note = "exact cycles of a simulated core, reached as a board is"
     return TargetCheck(
         str(name),
         board.title,
@@ -143,6 +145,15 @@ def _compiler(name: str, board: Board) -> Need:
 
 def _lacking(tool: Tool) -> Missing | None:
     return Missing(tool.problem, tool.need.remedy) if tool.problem else None
+
+
+def _core(name: str) -> Missing | None:
+    """What a core compiled from its Verilog lacks here."""
+    try:
+        rtl_core.require(name)
+    except KadenzError as error:
+        return Missing(error.message, error.remedy)
+    return None
 
 
 def _machine(emulator: Tool, machine: str) -> Missing | None:

@@ -120,6 +120,28 @@ def test_a_server_that_is_missing_is_reported_before_anything_is_built(
         conformance(parse_target("freertos/stm32f4@board"), link=BoardLink(port="/dev/null"))
 
 
+@pytest.mark.parametrize("name", sorted(inventory.debug_servers()))
+def test_every_server_that_is_missing_says_how_it_is_installed(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = inventory.debug_server(name)
+    monkeypatch.setattr("kadenz.targets.board.server.shutil.which", lambda *_, **__: None)
+    monkeypatch.setattr("kadenz.tools.shutil.which", lambda *_, **__: None)
+    with pytest.raises(ToolMissing, match=server.program) as caught:
+        program_of(server)
+    assert server.remedy in caught.value.remedy and caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["openocd", "pyocd", "probe-rs", "jlink"])
+def test_every_server_with_a_probe_gets_chip_and_serial_number(name: str, usb: Path) -> None:
+    """Also those that are not installed here: nothing of their command is left to be filled."""
+    server = inventory.debug_server(name)
+    own = (server.program, *server.command)
+    words = command("stm32f4", BoardLink(server=name, port="/dev/x", command=own), usb)
+    assert any("066EFF01" in word for word in words)
+    assert {word for word in words if "{" in word} <= {word for word in own if "{port}" in word}
+
+
 def test_a_placeholder_that_does_not_exist_is_named() -> None:
     with pytest.raises(ConfigError, match="`{serail}` in `--uid={serail}`"):
         parse_toml(

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kadenz.config import inventory
-from kadenz.config.board import BoardTier
+from kadenz.config.board import BoardTier, RtlTier
 from kadenz.config.board_link import BY_HAND, WAYS, BoardLink, Way
 from kadenz.config.debug_server import DebugServer, filled
 from kadenz.config.toml import did_you_mean
+from kadenz.elf import Elf
 from kadenz.errors import UsageError
+from kadenz.targets import rtl_core
 from kadenz.targets.board import usb
 from kadenz.targets.board.server import RunningServer, ServerProcess, program_of
+from kadenz.targets.board.simulated import SimulatedBoard
 
 Server = ServerProcess | RunningServer
 
@@ -28,13 +31,19 @@ class Reach:
     command: tuple[str, ...]  # with `{port}`, `{folder}` and `{elf}` left
     way: Way
     port: str  # serial line; may have `{folder}`
+    simulated: RtlTier | None = None  # the board, if the server's data says that it is simulated
 
-    def make_server(self, folder: Path, elf: Path) -> Server:
+    def make_server(self, folder: Path, elf: Elf) -> Server:
         """The server of one execution, not yet started."""
         if self.address or self.server is None:
             return RunningServer(self.address)
-        words = {"folder": str(folder), "elf": str(elf)}
-        return ServerProcess(self.server, [filled(word, words) for word in self.command], folder)
+        words = {"folder": str(folder), "elf": str(elf.path)}
+        command = [filled(word, words) for word in self.command]
+        if self.simulated is None:
+            return ServerProcess(self.server, command, folder)
+        socket = Path(filled(self.server.simulated_jtag, words))
+        board = SimulatedBoard(self.simulated, elf, folder, socket)
+        return ServerProcess(self.server, command, folder, board)
 
 
 def data_of(tier: BoardTier, link: BoardLink) -> DebugServer | None:
@@ -79,7 +88,24 @@ def reach(board: str, tier: BoardTier, link: BoardLink, sysfs: Path = usb.SYSFS)
         )
     if address:
         return Reach(name, server, address, (), way, port)
-    return Reach(name, server, "", _command(board, name, server, tier, link, sysfs), way, port)
+    simulated = _simulated(board, server)
+    command = _command(board, name, server, tier, link, sysfs)
+    if simulated is not None:
+        rtl_core.require(simulated.core)
+    return Reach(name, server, "", command, way, port, simulated)
+
+
+def _simulated(board: str, server: DebugServer) -> RtlTier | None:
+    """The machine that a server's data asks for in the board's place; None: a real board."""
+    if not server.simulated_jtag:
+        return None
+    tier = inventory.board(board).tier.rtl
+    if tier is None or not rtl_core.core_file(tier.core).idcode:
+        raise UsageError(
+            f"{server.title} reaches simulated cores with a JTAG port, and {board} has none",
+            remedy="Use --server with the name of another server: `kadenz doctor` lists them",
+        )
+    return tier
 
 
 def _command(

@@ -16,10 +16,11 @@ from kadenz import tools
 from kadenz.config.debug_server import DebugServer, filled
 from kadenz.errors import TargetFailed, ToolMissing
 from kadenz.targets.base import die_with_parent
+from kadenz.targets.board.process import end_process, how_ended
+from kadenz.targets.board.simulated import SimulatedBoard
 
 _READY_S = 10.0  # OpenOCD examines the chip before it listens
 _POLL_S = 0.02
-_GRACE_S = 2.0
 _WORDS = 40  # last lines of a server that an error shows
 
 
@@ -41,9 +42,18 @@ def program_of(server: DebugServer) -> Path:
 class ServerProcess:
     """A server that was started for one execution."""
 
-    def __init__(self, server: DebugServer, command: Sequence[str], folder: Path) -> None:
-        """`command` has `{port}` where the protocol's port goes; `folder` is the working folder."""
-        self._server, self._folder = server, folder
+    def __init__(
+        self,
+        server: DebugServer,
+        command: Sequence[str],
+        folder: Path,
+        board: SimulatedBoard | None = None,
+    ) -> None:
+        """`command` has `{port}` where the protocol's port goes; `folder` is the working folder.
+
+        A simulated board is started first, and ended last.
+        """
+        self._server, self._folder, self._board = server, folder, board
         self._port = _free_port()
         self._command = [filled(word, {"port": str(self._port)}) for word in command]
         self._process: subprocess.Popen[bytes] | None = None
@@ -55,6 +65,8 @@ class ServerProcess:
 
     def start(self) -> None:
         """Starts it and waits until it listens. TargetFailed with its own words."""
+        if self._board is not None:
+            self._board.start()
         with (self._folder / "server").open("wb") as words:
             try:
                 self._process = subprocess.Popen(
@@ -79,7 +91,9 @@ class ServerProcess:
             time.sleep(_POLL_S)
 
     def ended(self) -> bool:
-        """Whether it has ended by itself."""
+        """Whether it has ended by itself, or its board has."""
+        if self._board is not None and self._board.how_it_ended():
+            return True
         return self._process is not None and self._process.poll() is not None
 
     def words(self) -> str:
@@ -92,28 +106,21 @@ class ServerProcess:
 
     def end(self) -> str:
         """Ends it. Returns how it died if it had died before, else ""."""
+        how = self.how_it_ended()
         process, self._process = self._process, None
-        if process is None:
-            return ""
-        code = process.poll()
-        if code is not None:
-            return self._how(code)
-        process.terminate()
-        try:
-            process.wait(_GRACE_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        return ""
+        if process is not None:
+            end_process(process)
+        if self._board is not None:
+            self._board.end()
+        return how
 
     def how_it_ended(self) -> str:
-        """In words; "" while it runs."""
+        """In words, of the board first; "" while both run."""
+        board = self._board.how_it_ended() if self._board is not None else ""
+        if board:
+            return board
         code = self._process.poll() if self._process is not None else None
-        return "" if code is None else self._how(code)
-
-    def _how(self, code: int) -> str:
-        how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
-        return f"{self._server.title} {how}"
+        return "" if code is None else f"{self._server.title} {how_ended(code)}"
 
     def _failed(self) -> TargetFailed:
         return TargetFailed(

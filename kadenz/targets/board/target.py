@@ -20,6 +20,7 @@ from kadenz.targets.board.gdb import PROGRAM, Gdb, Stop
 from kadenz.targets.board.reach import Reach, Server
 from kadenz.targets.board.rtt import Rtt
 from kadenz.targets.board.semihosting import Semihosting
+from kadenz.targets.board.simulated import simulator
 from kadenz.targets.board.uart import Uart
 from kadenz.targets.board.way import LineGone, Results, Stopped
 from kadenz.targets.scratch import new_folder
@@ -54,7 +55,7 @@ class BoardTarget:
         self._plan = plan
         if self._reach.server is not None:
             gdb = tools.require(PROGRAM)
-            self._server = self._reach.make_server(self._folder, self._elf.path)
+            self._server = self._reach.make_server(self._folder, self._elf)
             self._server.start()
             self._gdb = Gdb(gdb, self._elf.path)
             self._gdb.connect(self._server.address)
@@ -119,8 +120,10 @@ class BoardTarget:
         return words
 
     def emulator(self) -> EmulatorEntry | None:
-        """The server, if it emulates the board; None on silicon."""
+        """What the board is emulated or simulated by; None on silicon."""
         server = self._reach.server
+        if self._reach.simulated is not None:
+            return simulator(self._reach.simulated)
         if server is None or server.clock != "instruction" or not self._reach.command:
             return None
         return EmulatorEntry(
