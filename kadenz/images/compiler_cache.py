@@ -32,7 +32,6 @@ def environment() -> dict[str, str]:
         "CCACHE_DIR": str(cache_dir() / "ccache"),
         "CCACHE_BASEDIR": str(inventory.root()),
         "CCACHE_COMPILERCHECK": "content",
-        "CCACHE_DEPEND": "1",  # the compiler lists the headers anyway
         "CCACHE_SLOPPINESS": "",
         "CCACHE_MAXSIZE": "1G",
     }
