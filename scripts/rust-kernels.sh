@@ -12,7 +12,7 @@ board_values() {
 each_rust_kernel() {
     local folder
     for folder in kernels/embassy kernels/rtic; do
-        "$1" "$folder" thumbv7em-none-eabihf cortex-m4 "$(board_values boards/stm32f4/board.cmake)" || return 1
+        "$1" "$folder" thumbv7em-none-eabihf cortex-m4 "$(board_values boards/stm32f4/board.cmake) $(board_values boards/stm32/stm32.cmake)" || return 1
     done
     "$1" kernels/rtic riscv32imc-unknown-none-elf generic-rv32 \
         "$(board_values boards/softcore/softcore.cmake) KDZ_BOARD_CLINT_ADDRESS=0x02000000 RISCV_RT_BASE_ISA=rv32i"

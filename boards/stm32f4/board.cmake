@@ -1,29 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-# STM32F405 board: what the build has to know about it.
-set(KDZ_BOARD_ARCH armv7m)
-target_sources(kadenz-suite PRIVATE
-    ${CMAKE_CURRENT_LIST_DIR}/board.c
-    ${CMAKE_CURRENT_LIST_DIR}/clocks.c
-    ${CMAKE_CURRENT_LIST_DIR}/vectors.S)
-include(${kdz_root}/boards/console/console.cmake)
-kdz_console(${CMAKE_CURRENT_LIST_DIR}/console.c)
-target_include_directories(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/include)
-target_link_options(kadenz-suite PRIVATE -nostartfiles -T${CMAKE_CURRENT_LIST_DIR}/link.ld)
-set_property(TARGET kadenz-suite APPEND PROPERTY LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/link.ld)
-
+# Olimex STM32-H405 and alike: STM32F405, 8 MHz crystal, USART1 on PA9 and PA10.
+include(${kdz_root}/boards/stm32/stm32.cmake)
+kdz_stm32(f4 82 ${stm32}/f4/timer.c) # RM0090 rev 19, table 61
+target_compile_definitions(kadenz-suite PRIVATE
+    KDZ_STM32_HSE_MHZ=8u
+    KDZ_STM32_HSE_BYPASS=0
+    KDZ_STM32_PLL_N=336u
+    KDZ_STM32_PLL_P=2u
+    KDZ_STM32_VOS=1u         # scale 1, one bit on this chip (section 5.4.1)
+    KDZ_STM32_WAIT_STATES=5u
+    KDZ_STM32_APB1_BY=4u     # 42 MHz at most, APB2 84 MHz
+    KDZ_STM32_APB2_BY=2u
+    KDZ_STM32_USART=0x40011000u
+    KDZ_STM32_USART_ENABLE=0x44u,4u
+    KDZ_STM32_USART_HZ=84000000u
+    KDZ_STM32_TX=0u,9u,7u
+    KDZ_STM32_RX=0u,10u,7u)
 target_compile_definitions(kadenz-board INTERFACE
-    # SysTick counts the core clock; the studies' tick is 1 ms (mazzi2021, section 4.3).
+    # SysTick counts the core clock: the chip's highest, also yoo2024's (section 3).
     KDZ_BOARD_TIMER_HZ=168000000u
-    KDZ_BOARD_TICK_HZ=1000u
-    # Interrupt priorities are 4 bits of the 8 (RM0090, section 12.1); a larger number is less
-    # urgent. Handlers from the limit on may call the kernel, the software interrupt's is one: EXTI
-    # line 0's, position 6 of table 61. Plain numbers, for kernels that put them in assembler.
-    KDZ_BOARD_PRIORITY_BITS=4
-    KDZ_BOARD_KERNEL_PRIORITY_LIMIT=0x50
-    KDZ_BOARD_IRQ=6
-    KDZ_BOARD_IRQ_PRIORITY=0x80
-    # The first of two interrupts for a kernel that dispatches its tasks by them (vectors.S).
-    KDZ_BOARD_DISPATCH_IRQ=7
     # Memory for the threads and objects of a kernel that allocates.
     KDZ_BOARD_HEAP_BYTES=32768u
     # Largest message of itc/.

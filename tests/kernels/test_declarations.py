@@ -96,8 +96,12 @@ PORTS = (
 
 
 def board_values(board: str) -> list[str]:
-    """The definitions of a board, from its own build file."""
-    text = (inventory.root() / "boards" / board / "board.cmake").read_text()
+    """The definitions of a board, from its own build file and those of its family."""
+    text, files = "", [f"boards/{board}/board.cmake"]
+    while files:
+        read = (inventory.root() / files.pop()).read_text()
+        files += re.findall(r"^include\(\$\{kdz_root\}/(\S+)\)", read, flags=re.MULTILINE)
+        text += read
     return [f"-D{name}={value}" for name, value in re.findall(r"(KDZ_\w+)=([\w]+)", text)]
 
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A board's declared counter is checked with a loop of known length.
 
-The board `mps2-an386` is not part of kadenz. It declares a counter of 20 MHz, as in the manual of
-the FPGA. In QEMU the counter runs at 25 MHz: one count per 40 instructions of 1 ns. With 16 ns per
-instruction it counts once per 2.5, which is not a whole number.
+The counter of `mps2-an386` runs at 25 MHz: one count per 40 instructions of 1 ns. With 16 ns per
+instruction, on a copy of the board, it counts once per 2.5, which is not a whole number.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from kadenz.lab.counter import LONG_LOOP, LOOP, CounterCheck, check_counter
 from kadenz.store import Run
 
 pytestmark = pytest.mark.emulated
-BOARD = Path(__file__).parent / "boards" / "mps2-an386"
 TARGET = "freertos/mps2-an386@emulated"
+COPY = "freertos/mps2-copy@emulated"
 FOLDERS = ("suite", "kernels", "boards", "arch", "instruments")
 
 
@@ -37,7 +36,7 @@ def foreign(monkeypatch: pytest.MonkeyPatch) -> Path:
     """A lab with a board, always at the same path so that its images are compiled once."""
     lab = inventory.root() / "build" / "tests" / "foreign-board"
     shutil.rmtree(lab / "boards", ignore_errors=True)
-    shutil.copytree(BOARD, lab / "boards" / BOARD.name)
+    shutil.copytree(inventory.board_folder("mps2-an386"), lab / "boards" / "mps2-copy")
     (lab / "kadenz.toml").write_text("")
     monkeypatch.setenv("KADENZ_LAB", str(lab))
     return lab
@@ -56,7 +55,7 @@ def measured(folder: Path, *options: str) -> Run:
 
 
 def test_a_counter_with_another_rate_is_converted_exactly_and_recorded(
-    foreign: Path, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
     """Compared with the scope, which counts each instruction from outside."""
     counter, scope = measured(tmp_path / "a"), measured(tmp_path / "b", "--instrument", "scope")
@@ -64,7 +63,7 @@ def test_a_counter_with_another_rate_is_converted_exactly_and_recorded(
     assert clock.instructions_per_count == 40.0
     assert clock.checked_against == "a loop of 50,000 instructions: 1,250 counts"
     (stamp,) = [w for w in counter.manifest.warnings if w.code == "counter-converted"]
-    assert "fpgaio, declared with 20,000,000 Hz" in stamp.message
+    assert "fpgaio, declared with 25,000,000 Hz" in stamp.message
     assert "one count is 40 instructions" in stamp.message
     for record in counter.manifest.records:
         if record.bench.startswith("clock/"):
@@ -86,16 +85,16 @@ def test_a_counter_with_another_rate_is_converted_exactly_and_recorded(
 def test_counts_unrelated_to_instructions_are_refused_before_the_first_record(
     foreign: Path, tmp_path: Path
 ) -> None:
-    file = foreign / "boards" / BOARD.name / "board.toml"
+    file = foreign / "boards" / "mps2-copy" / "board.toml"
     file.write_text(file.read_text().replace("icount_shift = 0", "icount_shift = 4"))
-    answer = command("run", "itc/queue", "--target", TARGET, "--output", str(tmp_path))
+    answer = command("run", "itc/queue", "--target", COPY, "--output", str(tmp_path))
     told = str(answer.exception)
-    assert "counter fpgaio, declared with 20,000,000 Hz" in told, answer.output
+    assert "counter fpgaio, declared with 25,000,000 Hz" in told, answer.output
     assert "it advanced by 20,000 in a loop of 50,000 instructions, -60.00%" in told
     assert "--instrument scope" in getattr(answer.exception, "remedy", "")
     assert list(tmp_path.iterdir()) == []
 
-    answer = command("conformance", TARGET)
+    answer = command("conformance", COPY)
     assert answer.return_value == 1, answer.output
     assert "the counter counts instructions" in answer.output
 
@@ -113,7 +112,7 @@ def test_a_counter_narrower_than_its_stamps_is_refused(
     monkeypatch.setenv("KADENZ_ROOT", str(copy))
     file = copy / "arch" / "armv7m" / "counter" / "clock.c"
     file.write_text(file.read_text().replace(".bits = 32", ".bits = 24"))
-    answer = command("run", "itc/queue", "--target", TARGET, "--output", str(tmp_path))
+    answer = command("run", "itc/queue", "--target", COPY, "--output", str(tmp_path))
     assert "the clock wraps at another width than that of its stamps" in str(answer.exception)
     assert list(tmp_path.iterdir()) == []
 

@@ -36,6 +36,9 @@ struct kdz_fallback_counter {
 };
 struct kdz_fallback_counter kdz_board_fallback_counter(void);
 
+/* Given by the chip to boards/cortexm: clocks at full speed, then the console. */
+void kdz_chip_init(void);
+
 /* Asks a debugger or emulator to end with `code` (semihosting), else stops here. */
 _Noreturn void kdz_arch_halt(int code);
 

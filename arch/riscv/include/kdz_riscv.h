@@ -26,6 +26,9 @@ void kdz_trap(void);
 /* From here on every trap goes to the kernel's handler, which its port names kdz_riscv_handler. */
 void kdz_riscv_take_traps(void);
 
+/* Given by the chip to boards/clint: clocks at full speed, then the console. */
+void kdz_chip_init(void);
+
 /* Asks a debugger or emulator to end with `code` (RISC-V semihosting), else stops here. */
 _Noreturn void kdz_arch_halt(int code);
 

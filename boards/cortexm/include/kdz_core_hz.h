@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KDZ_CORE_HZ_H
+#define KDZ_CORE_HZ_H
+
+/* SysTick, which the kernel's tick divides, counts the core clock. */
+#define KDZ_CORE_HZ KDZ_BOARD_TIMER_HZ
+
+#endif
