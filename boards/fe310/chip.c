@@ -5,6 +5,7 @@
  */
 #include "fe310.h"
 
+#include "kadenz/clock.h"
 #include "kadenz/console.h"
 
 #include <kdz_core_hz.h>
@@ -60,4 +61,15 @@ void kdz_chip_init(void)
 {
     clocks_init();
     kdz_console_open(KDZ_CORE_HZ);
+}
+
+/* mtime counts the slow clock. */
+static uint32_t mtime(void)
+{
+    return CLINT_MTIME;
+}
+
+struct kdz_second_clock kdz_board_second_clock(void)
+{
+    return (struct kdz_second_clock){mtime, UINT32_MAX};
 }

@@ -10,6 +10,9 @@
 
 #define REGISTER(address) (*(volatile uint32_t *)(address))
 
+/* Chapter 9, core-local interruptor: the low word of mtime */
+#define CLINT_MTIME REGISTER(0x0200bff8u)
+
 /* Chapter 6, PRCI */
 #define PRCI_HFROSCCFG REGISTER(0x10008000u)
 #define PRCI_HFXOSCCFG REGISTER(0x10008004u)

@@ -5,6 +5,7 @@
  */
 #include "nrf.h"
 
+#include "kadenz/clock.h"
 #include "kadenz/console.h"
 #include "kadenz/fault.h"
 
@@ -40,4 +41,16 @@ void kdz_chip_init(void)
                   "a crystal did not start: this board expects a fast one and one of 32768 Hz",
                   NULL, 0);
     }
+}
+
+/* RTC0 counts the slow clock. */
+static uint32_t rtc(void)
+{
+    return RTC0_COUNTER;
+}
+
+struct kdz_second_clock kdz_board_second_clock(void)
+{
+    RTC0_START = 1;
+    return (struct kdz_second_clock){rtc, RTC0_MASK};
 }

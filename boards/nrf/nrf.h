@@ -29,6 +29,11 @@
 #define UART_TXD UART(0x51cu)
 #define UART_BAUDRATE UART(0x524u)
 
+/* RTC0: 24 bits */
+#define RTC0_START KDZ_REGISTER(0x4000b000u)
+#define RTC0_COUNTER KDZ_REGISTER(0x4000b504u)
+#define RTC0_MASK 0x00ffffffu
+
 /* NVMC: the cache of the flash, which the nRF51 lacks */
 #define NVMC_ICACHECNF KDZ_REGISTER(0x4001e540u)
 

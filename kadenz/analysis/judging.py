@@ -105,7 +105,7 @@ def _step(same: SameRuns, series: Sequence[Series]) -> float:
     clock = run.manifest.clock
     if clock.clock_class not in TIME_CLASSES or entry.unit != "ticks":
         return 0.0
-    scale = 1e6 / clock.hz if clock.hz else 1.0
+    scale = 1e6 / clock.seconds_hz if clock.hz else 1.0
     seen = clock.resolution.min * scale if clock.resolution is not None else math.inf
     first = series[0]
     if isinstance(first, LessLoop):

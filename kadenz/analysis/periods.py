@@ -33,7 +33,7 @@ class Periods:
     whole: Summary
     moved: int
     crossings: tuple[Crossing, ...]
-    hz: int
+    hz: float
 
 
 def periods_of(run: Run, entry: RecordEntry, lane: LaneEntry) -> Periods | None:
@@ -42,7 +42,7 @@ def periods_of(run: Run, entry: RecordEntry, lane: LaneEntry) -> Periods | None:
     A period in which samples were sent is left out: the thread starts its periods anew there.
     """
     beside = entry.companions(lane)
-    hz = run.manifest.clock.hz
+    hz = run.manifest.clock.seconds_hz
     if not {"cycle", BEGIN_CORE, END_CORE} <= beside.keys() or hz <= 0:
         return None
     samples = run.samples(entry, lane)[entry.cold :]
@@ -72,7 +72,7 @@ def other_rate_of(run: Run, entry: RecordEntry, lane: LaneEntry) -> float | None
     None without these companions (smp/contention) or a rate of the clock.
     """
     beside = entry.companions(lane)
-    hz = run.manifest.clock.hz
+    hz = run.manifest.clock.seconds_hz
     if not {OTHER_CALLS, SINCE} <= beside.keys() or hz <= 0:
         return None
     calls, since = (

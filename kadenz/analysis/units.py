@@ -75,7 +75,7 @@ def unit_of(record_unit: str, clock: ClockEntry) -> Unit:
             return Unit("µs", "us", 1e-3, kind, True)
         return Unit(record_unit, _key(record_unit), 1.0, kind, False)
     if kind in TIME_CLASSES and clock.hz > 0:
-        return Unit("µs", "us", 1e6 / clock.hz, kind, True)
+        return Unit("µs", "us", 1e6 / clock.seconds_hz, kind, True)
     counted = {"instruction": "instructions", "cycle-exact": "cycles", "cycle-model": "cycles"}
     label = VIRTUAL_NS if clock.unit == VIRTUAL_NS else counted.get(kind, clock.unit or "ticks")
     # Samples stay counts; a counter with a rate other than one per instruction is converted here.

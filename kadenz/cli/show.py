@@ -113,6 +113,12 @@ def _write_head(screen: Any, result: RunResult) -> None:
         screen.print(
             f"[dim]reading the clock costs {cost} {result.unit.label} (median), not subtracted[/]"
         )
+    if clock.rate is not None:
+        rate = clock.rate
+        screen.print(
+            f"[dim]configured with {clock.hz:,} Hz, measured {rate.hz:,.0f} Hz ({rate.low:,.0f} to "
+            f"{rate.high:,.0f}) by {escape(rate.against)}[/]"
+        )
     for warning in result.warnings:
         remedy = f" {escape(warning.remedy)}" if warning.remedy else ""
         screen.print(f"[yellow]warning[/] {escape(warning.message)}.{remedy}")

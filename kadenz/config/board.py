@@ -113,6 +113,15 @@ class RtlTier(FileModel, kw_only=True, frozen=True):
     clock_unit: str = "cycle"
 
 
+class SecondClock(FileModel, kw_only=True, frozen=True):
+    """A counter of the board on another oscillator than the core's (kdz_board_second_clock)."""
+
+    name: str  # "mtime"
+    oscillator: str  # "32768 Hz crystal"
+    hz: Positive
+    tolerance_ppm: Annotated[float, msgspec.Meta(gt=0)] = 100.0  # of the oscillator
+
+
 class BoardTier(FileModel, kw_only=True, frozen=True):
     """The image runs on silicon, which a debug server reaches; frames come by one of the WAYS."""
 
@@ -125,6 +134,10 @@ class BoardTier(FileModel, kw_only=True, frozen=True):
     chip: dict[str, str] = msgspec.field(default_factory=dict)
     # Seconds without a byte after a start: then the board is reset and started once more.
     answer_s: Annotated[float, msgspec.Meta(gt=0)] = 5.0
+    # By how much the core's clock may be off the configured rate: the sum of what its oscillator
+    # and steering of this machine's clock may be.
+    clock_tolerance_ppm: Annotated[float, msgspec.Meta(gt=0)] = 1000.0
+    second_clock: SecondClock | None = None  # None: the clock is held against this machine's
 
 
 class Tiers(FileModel, kw_only=True, frozen=True):

@@ -88,12 +88,22 @@ class ModelEntry(Model):
     checked: str  # against what, with which result
 
 
+class RateEntry(Model):
+    """The rate of a clock as measured against another clock, in Hz."""
+
+    against: str  # "mtime (32768 Hz crystal) over 1.0 s"
+    hz: float
+    low: float  # the interval that holds it
+    high: float
+    tolerance_ppm: float  # by which the configured rate may be off
+
+
 class ClockEntry(Model):
     """The clock of a run, measured first (rule 4 of the method)."""
 
     clock_class: ClockClass
     name: str  # "mcycle", "tim2", "clock_monotonic", "scope"
-    hz: int  # nominal ticks per second; 0 for instructions, which are never converted to a time
+    hz: int  # configured ticks per second; 0 for instructions, which are never converted to a time
     bits: int
     unit: str  # unit of one tick: "ns", "instruction", "cycle"
     resolution: Distribution | None = None  # smallest observed steps
@@ -105,6 +115,20 @@ class ClockEntry(Model):
     # From a loop of known length: instructions per count. Figures are counts times this.
     instructions_per_count: float | None = None
     model: ModelEntry | None = None
+    rate: RateEntry | None = None  # measured on a board; None: not measured
+
+    @property
+    def deviates(self) -> bool:
+        """Whether the configured rate is proven wrong: outside the interval and the tolerance."""
+        if self.rate is None:
+            return False
+        allowed = self.hz * self.rate.tolerance_ppm / 1e6
+        return not self.rate.low - allowed <= self.hz <= self.rate.high + allowed
+
+    @property
+    def seconds_hz(self) -> float:
+        """Ticks per second for figures: the configured rate, unless it is proven wrong."""
+        return self.rate.hz if self.rate is not None and self.deviates else self.hz
 
 
 class PartEntry(Model):

@@ -24,6 +24,7 @@ from kadenz.lab.condition import Active, Running
 from kadenz.lab.given import stamps
 from kadenz.lab.job import Job, Result, Turn
 from kadenz.lab.progress import Progress
+from kadenz.lab.rate import enter_rate_of_board, measures_rate
 from kadenz.lab.resuming import at_work, keep_rates, take_up
 from kadenz.store import Run, RunWriter
 
@@ -56,6 +57,7 @@ def _measure(job: Job, run: Running, active: Sequence[Active]) -> Result:
     tuning_in_force.begin(document)
     if job.rest is not None:
         take_up(document, job.rest)
+    board = inventory.board(job.name.board).tier.board
     rate = RateOverRun() if checks_rate(document.clock, job.name.tier) else None
     result = Result(str(job.name), run.output, document)
     with _writer(job, run.output, document) as writer:
@@ -67,6 +69,9 @@ def _measure(job: Job, run: Running, active: Sequence[Active]) -> Result:
         enter_measurements(document, Run(writer.folder, document))
         if rate is not None:
             enter_rate(document.clock, rate)
+        if board is not None and measures_rate(document.clock, job.name.tier):
+            way = job.setup.link.results or board.results
+            enter_rate_of_board(document, Run(writer.folder, document), board, way)
         tuning_in_force.end(document)
         document.records.sort(key=lambda record: record.id)
         document.duration_s = round(document.duration_s + time.monotonic() - begun, 3)

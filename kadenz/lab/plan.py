@@ -24,6 +24,7 @@ FIRST_POINT = 10
 CLOCK_SAMPLES = 1000
 # Measured in an execution of its own (lab/counter.py): the records of a run keep their moments.
 COUNTER_BENCH = "clock/instructions"
+RATE_BENCH = "clock/rate"  # of a board alone (lab/rate.py)
 CLOCK_SAMPLES_QUICK = 200
 SAMPLES_KEY = "samples"
 SECONDS_KEY = "seconds"  # as many samples as periods fit, where a benchmark has a period
@@ -107,7 +108,7 @@ def clock_points(catalog: Iterable[Bench], *, quick: bool) -> list[Point]:
     names = sorted(
         bench.name
         for bench in catalog
-        if bench.name.startswith("clock/") and bench.name != COUNTER_BENCH
+        if bench.name.startswith("clock/") and bench.name not in (COUNTER_BENCH, RATE_BENCH)
     )
     return [Point(place, name, count) for place, name in enumerate(names[:FIRST_POINT])]
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from kadenz.config import inventory
 from kadenz.config.board_link import DEFAULT, BoardLink
 from kadenz.config.campaign import Campaign
 from kadenz.config.manifest import CallEntry, CampaignEntry, Instrument
@@ -45,6 +46,7 @@ from kadenz.lab.plan import (
 )
 from kadenz.lab.profile.watching import check_profiled, check_traced
 from kadenz.lab.progress import Progress
+from kadenz.lab.rate import measures_rate, rate_point
 from kadenz.lab.variants import combinations
 from kadenz.targets.base import Target
 
@@ -268,4 +270,7 @@ def _points(job: Job, request: Request) -> list[Point]:
         return []
     asked = {point.bench for point in points}
     clock = clock_points(job.catalog.benches, quick=quick)
+    board = inventory.board(job.name.board).tier.board
+    if board is not None and measures_rate(job.clock(), job.name.tier):
+        clock += rate_point(job.catalog.benches, board, len(clock))
     return [point for point in clock if point.bench not in asked] + points

@@ -9,7 +9,7 @@ from kadenz.analysis.deadlines import Misses
 from kadenz.analysis.differences import differences
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.analysis.units import Unit
-from kadenz.config.manifest import Distribution
+from kadenz.config.manifest import ClockEntry, Distribution
 from kadenz.report import digits, labels
 from kadenz.report.loads import described
 from kadenz.report.table import Cell, Table, badge, figure, whole, words
@@ -336,6 +336,17 @@ def fits(bench: str, runs: Named) -> Table | None:
     )
 
 
+def _rate(clock: ClockEntry) -> str:
+    """The configured rate, and the measured one where there is one."""
+    if not clock.hz:
+        return "does not count time"
+    configured = f"{clock.hz:,} Hz"
+    if clock.rate is None:
+        return configured
+    low, high = clock.rate.low, clock.rate.high
+    return f"{configured}; measured {clock.rate.hz:,.0f} ({low:,.0f} to {high:,.0f})"
+
+
 def clocks(runs: Named) -> Table:
     """Rule 4 of the method: how far each clock may be trusted."""
     rows = []
@@ -349,7 +360,7 @@ def clocks(runs: Named) -> Table:
                 words(label),
                 badge(run.unit),
                 words(clock.name),
-                words(f"{clock.hz:,} Hz" if clock.hz else "does not count time"),
+                words(_rate(clock), "status bad" if clock.deviates else ""),
                 whole(clock.bits),
                 words(clock.unit),
                 _distribution(clock.resolution),

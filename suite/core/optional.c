@@ -155,3 +155,8 @@ DEFAULT bool kdz_clock_at_tick(uint32_t tick, kdz_time *due)
     (void)due;
     return false;
 }
+
+DEFAULT struct kdz_second_clock kdz_board_second_clock(void)
+{
+    return (struct kdz_second_clock){NULL, 0};
+}

@@ -47,6 +47,7 @@ clock/resolution id=20 samples=50
 clock/read-cost id=21 samples=50
 clock/monotonic id=22 samples=50
 clock/instructions id=23 samples=5
+clock/rate id=24 samples=5 milliseconds=10
 """
 NAMES = {line.split()[0] for line in IN_RUST.splitlines()}
 

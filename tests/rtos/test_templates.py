@@ -27,6 +27,7 @@ def test_the_kernel_template_runs_and_declares_what_it_lacks(board: str) -> None
         "clock/read-cost",
         "clock/resolution",
         "clock/monotonic",
+        "clock/rate",
         "smp/clocks",
         "critical/sleep",
         "critical/thread-create",

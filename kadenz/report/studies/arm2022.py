@@ -223,7 +223,7 @@ def _by_counters(
 ) -> Iterator[tuple[Cell, ...]]:
     apart = printed[_CROSS, "min"] - printed[_SAME, "min"]
     summary = record.main.summary if record.main is not None else None
-    hz = run.manifest.clock.hz
+    hz = run.manifest.clock.seconds_hz
     if summary is not None and hz:
         made = read_from_counters([(_in_ms(summary, hz), apart)], _WRAP_MS)
         yield _calculated(
@@ -293,7 +293,7 @@ def _calculated(what: str, label: str, made: Summary, verdict: str) -> tuple[Cel
 
 def _short(run: RunResult, record: RecordResult, printed: dict[tuple[str, str], float]) -> str:
     """How many of our switches fit into the study's, by the nominal rate of our clock."""
-    summary, hz = record.main.summary if record.main else None, run.manifest.clock.hz
+    summary, hz = record.main.summary if record.main else None, run.manifest.clock.seconds_hz
     if summary is None or not hz or summary.mean <= 0.0:
         return ""
     return f"{printed[_CROSS, 'mean'] / _in_ms(summary, hz).mean:,.0f} of them fit into 190 ms"
@@ -301,7 +301,7 @@ def _short(run: RunResult, record: RecordResult, printed: dict[tuple[str, str], 
 
 def _spread(run: RunResult, record: RecordResult, printed: dict[tuple[str, str], float]) -> str:
     """Our range next to the study's, in ms of the nominal rate of our clock."""
-    summary, hz = record.main.summary if record.main else None, run.manifest.clock.hz
+    summary, hz = record.main.summary if record.main else None, run.manifest.clock.seconds_hz
     if summary is None or not hz:
         return ""
     ours, theirs = _in_ms(summary, hz), printed[_CROSS, "max"] - printed[_CROSS, "min"]
@@ -312,7 +312,7 @@ def _off(made: Summary, mean: float) -> str:
     return f"mean {made.mean - mean:+,.3f} ms from the published one"
 
 
-def _in_ms(summary: Summary, hz: int) -> Summary:
+def _in_ms(summary: Summary, hz: float) -> Summary:
     """A description in ticks of a clock, in ms of that clock's nominal rate."""
     per = 1e3 / hz
     return Summary(

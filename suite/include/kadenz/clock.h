@@ -36,6 +36,14 @@ const struct kdz_clock *kdz_clock(void);
  * registers "tick-due" (mechanism.h); core/ answers false otherwise. */
 bool kdz_clock_at_tick(uint32_t tick, kdz_time *due);
 
+/* A counter on another oscillator than the clock's: clock/rate compares the two. A board with one
+ * implements it; core/ answers that there is none. */
+struct kdz_second_clock {
+    uint32_t (*now)(void); /* NULL: none */
+    uint32_t mask;         /* the bits that it has */
+};
+struct kdz_second_clock kdz_board_second_clock(void);
+
 /* Sets up the clock source. Called once after kdz_board_init. */
 void kdz_clock_init(void);
 
