@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Timelines from what Linux recorded of a program: its threads, system calls and interrupts.
 
-The trace has microseconds, on CLOCK_MONOTONIC. A stamp of the suite is a read of that clock and
-leaves no mark, so such a timeline has no samples.
+A trace of kadenz has microseconds, on CLOCK_MONOTONIC; trace-cmd's has nanoseconds. A stamp of the
+suite is a read of that clock and leaves no mark, so such a timeline has no samples.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from kadenz.analysis.trace import SWITCH, Event, Who, interrupt_of, parse_trace
 from kadenz.config.timeline import TIMELINE_VERSION, Slice, Timeline, Track, TrackKind
@@ -21,7 +21,7 @@ _EXEC = re.compile(r"\bpid=(\d+) ")
 _CALL = "sys_"
 _EXECUTED = "sched_process_exec"
 _OF_A_THREAD: tuple[TrackKind, ...] = ("thread", "call")
-_NS = 1000  # of a microsecond
+_NS = 1e9  # of a second
 
 
 def traced_timelines(run: Run) -> list[Timeline]:
@@ -53,26 +53,44 @@ def traced_timelines(run: Run) -> list[Timeline]:
     return found
 
 
+def recorded_timeline(events: Iterable[Event], name: str) -> Timeline | None:
+    """The timeline of the last program that began in a recording of Linux, which may be a stream.
+
+    `name` stands for the benchmark. None if the events show no thread of a program.
+    """
+    program = _Program(events)
+    tracks = program.tracks()
+    if not tracks:
+        return None
+    begin, end = program.record
+    return Timeline(TIMELINE_VERSION, 0, name, "Linux", "ns", begin, end, tracks)
+
+
 class _Program:
     """The last program that began, and everything that it started."""
 
-    def __init__(self, events: Sequence[Event]) -> None:
-        self._names: dict[int, str] = {}
-        self._slices: dict[tuple[TrackKind, int | str], list[Slice]] = {}
-        self._running: dict[int, int] = {}  # since when
-        self._calls: dict[int, tuple[str, int]] = {}
-        self._interrupts: dict[tuple[int, Who], tuple[str, int]] = {}
-        first = max((n for n, one in enumerate(events) if one.name == _EXECUTED), default=0)
-        self._first = 0
-        self._last = _ns(events[-1]) if events else 0
-        for event in events[first:]:
+    def __init__(self, events: Iterable[Event]) -> None:
+        self._forget()
+        self._last = 0
+        for event in events:
+            if event.name == _EXECUTED:
+                self._forget()
             self._take(event)
-
+            self._last = _ns(event)
         for pid in list(self._running):
             self._stops(pid, self._last)
         for pid, (name, begin) in self._calls.items():
             self._add(("call", pid), name, begin, self._last)
         self.record = self._extent()
+
+    def _forget(self) -> None:
+        """Nothing is known before a program begins."""
+        self._names: dict[int, str] = {}
+        self._slices: dict[tuple[TrackKind, int | str], list[Slice]] = {}
+        self._running: dict[int, int] = {}  # since when
+        self._calls: dict[int, tuple[str, int]] = {}
+        self._interrupts: dict[tuple[int, Who], tuple[str, int]] = {}
+        self._first = 0
 
     def _extent(self) -> tuple[int, int]:
         """The first to the last execution of the threads that it started, or of its own."""
@@ -155,4 +173,4 @@ class _Program:
 
 
 def _ns(event: Event) -> int:
-    return round(event.time * 1e6) * _NS
+    return round(event.time * _NS)

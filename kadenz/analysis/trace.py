@@ -9,13 +9,13 @@ vectors (local_timer_entry/exit and others) and marks written to trace_marker.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 # "  planted hog-13428   (  13428) [001] d.h2.   796.456927: sched_waking: comm=cyclic pid=13387"
 # The option record-tgid adds the column in round brackets. System calls have no colon behind their
-# names: "sys_read(fd: 3, …)", "sys_read -> 0x4".
+# names: "sys_read(fd: 3, …)", "sys_read -> 0x4". `trace-cmd report` leaves the flags out.
 _LINE = re.compile(
     r"^\s*(?P<task>.*?)-(?P<pid>\d+)\s+(?:\(\s*[-\d]+\)\s+)?\[(?P<cpu>\d+)\]"
     r"(?:\s+(?P<flags>\S+))?\s+(?P<time>\d+\.\d+): (?P<name>[\w.]+)(?::|(?=\(| -> )) ?(?P<text>.*)$"
@@ -116,22 +116,22 @@ def _us(seconds: float) -> str:
 
 def parse_trace(text: str) -> list[Event]:
     """The events of a trace in time order; comments and other lines are skipped."""
-    found = []
-    for line in text.splitlines():
+    return sorted(events_of(text.splitlines()), key=lambda event: event.time)
+
+
+def events_of(lines: Iterable[str]) -> Iterator[Event]:
+    """The events of a trace, in its order."""
+    for line in lines:
         match = _LINE.match(line) if not line.startswith("#") else None
         if match:
-            found.append(
-                Event(
-                    time=float(match["time"]),
-                    cpu=int(match["cpu"]),
-                    task=match["task"],
-                    pid=int(match["pid"]),
-                    name=match["name"],
-                    text=match["text"],
-                )
+            yield Event(
+                time=float(match["time"]),
+                cpu=int(match["cpu"]),
+                task=match["task"],
+                pid=int(match["pid"]),
+                name=match["name"],
+                text=match["text"],
             )
-    found.sort(key=lambda event: event.time)
-    return found
 
 
 def marks(events: Iterable[Event]) -> list[Event]:

@@ -31,17 +31,22 @@ def trace(**values: Any) -> int:
     GTKWave and PulseView, and a picture of two samples. This Linux is traced by its kernel; the
     motion program records the releases of its tasks itself.
 
+    A FILE.dat instead of a BENCHMARK is a recording of trace-cmd. Its `timelines/` are beside it.
+
     \b
     kadenz trace itc/queue --target freertos/stm32f4@emulated
     kadenz trace itc/queue --target freertos/stm32f4@emulated --set samples=100
     kadenz trace itc/message-queue --target posix/linux@host
     kadenz trace motion --target posix/indy7@host
+    kadenz trace trace.dat
     """
     from kadenz.analysis.timelines import timelines_of
     from kadenz.errors import UsageError
     from kadenz.store import read_run
 
     asked = Asked.of(values)
+    if any(word.endswith(".dat") for word in asked.work):
+        return _recordings(asked)
     if not asked.targets:
         raise UsageError(
             "no target to trace",
@@ -58,6 +63,35 @@ def trace(**values: Any) -> int:
         else:
             codes.append(_nothing_traced(folder))
     return max(codes)
+
+
+def _recordings(asked: Asked) -> int:
+    """Draws recordings of trace-cmd."""
+    from kadenz.analysis.linux_timeline import recorded_timeline
+    from kadenz.analysis.trace import events_of
+    from kadenz.errors import EXIT_PASS, UsageError
+    from kadenz.lab.capture.trace_cmd import reported
+
+    others = [word for word in asked.work if not word.endswith(".dat")]
+    if others or asked.targets or asked.settings:
+        raise UsageError(
+            f"{asked.work[0]}: a recording has no target, and stands alone",
+            remedy="kadenz trace FILE.dat",
+        )
+    found = []
+    for word in asked.work:
+        file = Path(word)
+        timeline = recorded_timeline(events_of(reported(file)), file.name)
+        if timeline is None:
+            raise UsageError(
+                f"{file}: shows no program that begins",
+                remedy="trace-cmd record -F -c -C mono -e sched -e irq -e syscalls PROGRAM",
+            )
+        found.append(timeline)
+        _write(asked.output or file.parent, [timeline], shown=not asked.as_json)
+    if asked.as_json:
+        print_json(found)
+    return EXIT_PASS
 
 
 def _nothing_traced(folder: Path) -> int:

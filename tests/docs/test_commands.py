@@ -63,6 +63,7 @@ ELSEWHERE = (
     "/dev/serial",  # a board on the desk
     # Would stay mounted for all tests. tests/posix/test_traced.py has a namespace of its own.
     *("mount -t tracefs", "trace itc/message-queue"),
+    "trace trace.dat",  # likewise: tests/posix/test_trace_cmd.py records one
 )
 # Exit codes that are an answer: 3 a regression, 4 inconclusive; 1 for a tuning that this machine
 # refuses in part, as virtual machines do.
