@@ -177,8 +177,8 @@ def _late_tick(measured: Measurements, tasks: int) -> Overhead:
         raise UsageError(
             f"{sleep.name}: its calls {'all met' if hit.any() else 'never met'} a tick, so the "
             "sweep did not cross it",
-            remedy=f"kadenz run interference --target {measured.target} --set step_turns=12: "
-            "longer steps sweep further",
+            remedy=f"Sweep further: kadenz run interference --target {measured.target} "
+            "--set step_turns=12; then name its run: kadenz budget FILE RUN",
         )
     more = int(sleep.samples[hit].max()) - int(sleep.samples[~hit].min())
     return Overhead(max(0, more - _least_tick(measured) + _step(sleep)), sleep.name)

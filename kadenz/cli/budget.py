@@ -12,6 +12,7 @@ import click
 
 from kadenz.cli.names import complete_target
 from kadenz.cli.option_groups import GroupedCommand, image_options
+from kadenz.cli.timeout_option import timeout_option
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, KadenzError, UsageError
 
 if TYPE_CHECKING:
@@ -38,14 +39,7 @@ CAMPAIGN = "interference"
     help="Where run folders go. Default: the lab's, else runs.",
 )
 @click.option("--name", default="", help="Name of the runs of this call. Default: date and time.")
-@click.option(
-    "--timeout",
-    "timeout_s",
-    type=click.FloatRange(min=0.1),
-    default=30.0,
-    show_default=True,
-    help="Seconds of silence after which a target counts as hung.",
-)
+@timeout_option
 @click.option(
     "--markdown",
     type=click.Path(dir_okay=False, path_type=Path),

@@ -11,6 +11,7 @@ import click
 from kadenz.cli.board_options import board_options, link_of
 from kadenz.cli.names import complete_target
 from kadenz.cli.option_groups import GroupedCommand
+from kadenz.cli.timeout_option import timeout_option
 from kadenz.errors import EXIT_FAILED, EXIT_PASS
 
 if TYPE_CHECKING:
@@ -38,14 +39,7 @@ if TYPE_CHECKING:
     help="ELF file of an image that your own build made, for targets BOARD@TIER. May be repeated, "
     "one test for each.",
 )
-@click.option(
-    "--timeout",
-    "timeout_s",
-    type=click.FloatRange(min=0.1),
-    default=30.0,
-    show_default=True,
-    help="Seconds of silence after which a target counts as hung.",
-)
+@timeout_option
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON array to standard output.")
 @board_options
 def conformance(

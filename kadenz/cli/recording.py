@@ -13,6 +13,7 @@ import click
 
 from kadenz.cli.names import complete_target, complete_work
 from kadenz.cli.option_groups import image_options
+from kadenz.cli.timeout_option import timeout_option
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, KadenzError
 
 if TYPE_CHECKING:
@@ -30,14 +31,7 @@ _OPTIONS = (
     click.option(
         "--name", default="", help="Name of the runs of this call. Default: date and time."
     ),
-    click.option(
-        "--timeout",
-        "timeout_s",
-        type=click.FloatRange(min=0.1),
-        default=30.0,
-        show_default=True,
-        help="Seconds of silence after which a target counts as hung.",
-    ),
+    timeout_option,
     click.option(
         "--json", "as_json", is_flag=True, help="Write one JSON array to standard output."
     ),

@@ -19,6 +19,7 @@ from kadenz.cli.board_options import board_options, link_of
 from kadenz.cli.deadline import DEADLINE, planned_deadlines, stamp_deadlines
 from kadenz.cli.names import complete_target, complete_work
 from kadenz.cli.option_groups import WORDS, GroupedCommand, condition_options, option
+from kadenz.cli.timeout_option import TIMEOUT
 from kadenz.errors import EXIT_PASS, UsageError
 
 if TYPE_CHECKING:
@@ -89,10 +90,7 @@ _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
     _HOW,
     "--timeout",
     "timeout_s",
-    type=click.FloatRange(min=0.1),
-    default=30.0,
-    show_default=True,
-    help="Seconds of silence after which a target counts as hung.",
+    **TIMEOUT,
 )
 @option(
     _HOW,
