@@ -27,7 +27,7 @@ _CALL = re.compile(r": sys_(?P<way>enter|exit)(?:_(?P<name>\w+))?:\s+(?P<text>.*
 def reported(file: Path) -> Iterator[str]:
     """The events of a recording, one line each as in tracefs, nanoseconds.
 
-    UsageError for what is no recording, is cut off or damaged; ToolMissing without trace-cmd.
+    UsageError for another kind of file, a cut or damaged one; ToolMissing without trace-cmd.
     """
     _check(file)
     tool = shutil.which("trace-cmd")
