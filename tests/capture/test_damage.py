@@ -138,6 +138,8 @@ def test_a_comment_and_a_vector_are_no_edges(tmp_path: Path) -> None:
         (b"\x00\x01\x02", "is no capture that kadenz reads"),
         (b"", "is empty"),
     ],
+    # A session holds its date: as a name it would differ between two processes of a run.
+    ids=lambda value: value if isinstance(value, str) else "capture",
 )
 def test_damage_is_named_with_its_place(content: bytes, named: str, tmp_path: Path) -> None:
     file = tmp_path / "capture"
