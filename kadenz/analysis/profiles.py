@@ -119,6 +119,7 @@ class Explained:
     """A lane that two runs have profiled: where the typical samples differ."""
 
     title: str
+    unit: str
     spans: tuple[int, int]
     differences: tuple[Difference, ...]
 
@@ -142,7 +143,7 @@ def explain(before: Sequence[Run], after: Sequence[Run]) -> list[Explained]:
         title = " ".join([target, bench, *words]) + ("" if lane == "all" else f", {lane}")
         differences = difference((old, views[0]), (new, views[1]))
         spans = views[0].instructions, views[1].instructions
-        found.append(Explained(title, spans, tuple(differences)))
+        found.append(Explained(title, old.unit, spans, tuple(differences)))
     if not found:
         raise UsageError(
             "the profiles of the two sides have no point in common",

@@ -46,7 +46,7 @@ def print_explained(found: Sequence[Explained]) -> None:
     screen.print("\n[bold]typical samples by function[/]")
     for one in found:
         before, after = one.spans
-        change = f"{before:,} → {after:,} ({after - before:+,} instructions)"
+        change = f"{before:,} → {after:,} ({after - before:+,} {one.unit}s)"
         same = "" if one.differences else ": the same functions"
         screen.print(f"{escape(one.title)}: {change}{same}")
         for function in one.differences[:_SHOWN]:

@@ -37,7 +37,7 @@ class StackEntry(msgspec.Struct):
 
     path: list[int]  # functions, from the outermost known one
     interrupt: bool
-    instructions: int  # its own, without those it calls
+    instructions: int  # its own, without those it calls; in the profile's unit, as all lengths
     calls: int
 
 
@@ -59,7 +59,7 @@ class ViewEntry(msgspec.Struct):
     samples: int
     instructions: int  # their sum
     stacks: list[StackEntry]
-    code: list[tuple[int, int]]  # an instruction's number in `code`, how often it was executed
+    code: list[tuple[int, int]]  # an instruction's number in `code`, its executions or cycles
     exceptions: dict[str, int]  # entries by handler
     returns: int  # of exceptions
     masked: list[MaskedEntry]  # interrupts off; longest first
@@ -82,7 +82,7 @@ class Profile(msgspec.Struct):
     record: int
     bench: str
     target: str
-    unit: str  # "instruction"
+    unit: str  # "instruction", or "cycle"
     functions: list[FunctionEntry]
     code: list[CodeEntry]
     lanes: list[LaneProfile]

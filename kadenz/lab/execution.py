@@ -96,8 +96,19 @@ def make_target(name: TargetName, instrument: str, image: Image, setup: Setup) -
     if name.tier == "rtl" and tiers.rtl is not None:
         from kadenz.targets.rtl import RtlTarget
 
-        scoped = instrument == "scope"
-        return RtlTarget(tiers.rtl, board.cores, image.elf, setup.wait_states, scoped=scoped)
+        found = None
+        if setup.profiled:
+            from kadenz.lab.profile.watching import watched
+
+            found = watched(name, image, traced=False)
+        return RtlTarget(
+            tiers.rtl,
+            board.cores,
+            image.elf,
+            setup.wait_states,
+            scoped=instrument == "scope",
+            watched=found,
+        )
     if name.tier == "board" and tiers.board is not None:
         from kadenz.targets.board.reach import reach
         from kadenz.targets.board.target import BoardTarget

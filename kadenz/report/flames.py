@@ -38,6 +38,7 @@ def graph(profile: Profile, lane: LaneProfile, name: ViewName, width: float = WI
         f"{name}: {which}, {shown.instructions:,} {profile.unit}s",
         f"{file_stem(profile, lane)}-{name}",
         width,
+        units=f"{profile.unit}s",
     )
 
 

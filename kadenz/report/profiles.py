@@ -49,7 +49,7 @@ def _sums(profile: Profile, lane: LaneProfile, views: Sequence[ViewEntry]) -> Ta
     parts = dict.fromkeys(part for one in sums for part in one)
     kinds = [by_kind(profile, one) for one in views]
     rows = [
-        _row("all instructions", *(whole(one.instructions) for one in views)),
+        _row(f"all {profile.unit}s", *(whole(one.instructions) for one in views)),
         *(_row(f"  {part}", *(whole(one.get(part, 0)) for one in sums)) for part in parts),
         *(_row(f"  {kind}", *(whole(one[kind]) for one in kinds)) for kind in KINDS),
         _row("exceptions entered", *(whole(sum(o.exceptions.values())) for o in views)),
@@ -95,7 +95,7 @@ def _sections(
     return Table(
         name,
         f"{title}, longest first",
-        ("sample", "instructions", "times", "from", "to"),
+        ("sample", f"{profile.unit}s", "times", "from", "to"),
         tuple(rows),
         frozenset({1, 2}),
     )
@@ -163,14 +163,15 @@ def speedscope(profile: Profile, lane: LaneProfile) -> dict[str, Any]:
 
 
 def disassembly(profile: Profile, lane: LaneProfile) -> str:
-    """Every executed instruction with its source line, and how often each sample executed it."""
+    """Every executed instruction with its source line, and its executions or cycles in each sample."""
     views = [view(lane, name) for name in COLUMNS]
     return "".join(f"{line}\n" for line in _disassembly(profile, lane, views))
 
 
 def _disassembly(profile: Profile, lane: LaneProfile, views: Sequence[ViewEntry]) -> Iterator[str]:
     counts = [dict(one.code) for one in views]
-    yield f"{title_of(profile, lane)}: executions in one sample"
+    counted = "cycles" if profile.unit == "cycle" else "executions"
+    yield f"{title_of(profile, lane)}: {counted} in one sample"
     yield " ".join(f"{name:>8}" for name in COLUMNS)
     numbered = sorted(enumerate(profile.code), key=lambda one: one[1].address)
     for function, group in groupby(numbered, key=lambda one: one[1].function):

@@ -8,9 +8,9 @@ watched registers. Repeated sequences are pieces, written once (instruments/scop
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ RUN, MARK, STORE, STATE, NAME = 1, 2, 0x10, 0x20, 0x30
 
 TOKEN = np.dtype([("kind", "<u4"), ("instructions", "<u4"), ("clock", "<u8"), ("value", "<u8")])
 Numbers = NDArray[np.uint32]
+Unit = Literal["instruction", "cycle"]  # what a sample counts
 
 _REPORT = "Measure again; if it persists, report it with the benchmark's name"
 
@@ -54,9 +55,19 @@ class Paths:
     regions: list[Region]
     whole_records: bool  # regions are records; else from BEGIN to END
     complete: bool
+    unit: Unit = "instruction"  # "cycle": each run is one instruction, and the clock counts them
+
+    def span(self, region: Region) -> int:
+        """The length of a region, in the unit."""
+        begin, end = region.clock if self.unit == "cycle" else region.instructions
+        return end - begin
+
+    def spent(self, token: int) -> int:
+        """The length of a run, in the unit."""
+        return int(self.tokens[token]["clock" if self.unit == "cycle" else "instructions"])
 
 
-def read_paths(file: Path) -> Paths:
+def read_paths(file: Path, *, unit: Unit = "instruction") -> Paths:
     """Reads a paths file. Raises ScopeDamaged with the problem and its place."""
     try:
         data = file.read_bytes()
@@ -65,7 +76,7 @@ def read_paths(file: Path) -> Paths:
             f"{file}: the scope's paths cannot be read: {error.strerror}",
             remedy="The emulator ended before the plugin could write them: see its output",
         ) from error
-    return parse_paths(data, source=str(file))
+    return replace(parse_paths(data, source=str(file)), unit=unit)
 
 
 def parse_paths(data: bytes, *, source: str = "paths") -> Paths:

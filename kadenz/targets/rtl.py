@@ -24,7 +24,8 @@ from kadenz.elf import Elf
 from kadenz.errors import UsageError
 from kadenz.targets import rtl_core, scope
 from kadenz.targets.base import die_with_parent, plan_page
-from kadenz.targets.scope_plugin import marker_address
+from kadenz.targets.paths import Paths, read_paths
+from kadenz.targets.scope_plugin import Watched, marker_address
 from kadenz.targets.scratch import new_folder, read_growing
 
 _GRACE_S = 2.0
@@ -67,16 +68,25 @@ class RtlTarget:
     """One run of an image on equal cores. `wait_states` replace those of the board, by memory."""
 
     def __init__(
-        self, tier: RtlTier, cores: int, elf: Elf, wait_states: Mapping[str, int], *, scoped: bool
+        self,
+        tier: RtlTier,
+        cores: int,
+        elf: Elf,
+        wait_states: Mapping[str, int],
+        *,
+        scoped: bool,
+        watched: Watched | None = None,
     ) -> None:
+        """`watched`: record paths too, and its words along them."""
         self._tier, self._cores, self._elf, self._wait = tier, cores, elf, wait_states
         rtl_core.check_image(tier.core, elf)
         _check_map(tier, elf)
         self._core = rtl_core.build(tier.core)
-        self._scoped = scoped
+        self._scoped, self._watched = scoped, watched
         self._process: subprocess.Popen[bytes] | None = None
         self._frames: IO[bytes] | None = None
         self.records: dict[int, scope.RecordSpans] = {}
+        self.paths: Paths | None = None
 
     @cached_property
     def _folder(self) -> Path:
@@ -149,6 +159,8 @@ class RtlTarget:
         try:
             if self._scoped and trace.is_file() and trace.stat().st_size:
                 self.records = scope.split_records(scope.read_trace(trace))
+                if self._watched is not None:
+                    self.paths = read_paths(self._folder / "paths", unit="cycle")
         finally:
             shutil.rmtree(self._folder, ignore_errors=True)
         return said
@@ -170,6 +182,9 @@ class RtlTarget:
         if self._scoped:
             address = marker_address(self._elf.path)
             words += ["--watch", hex(address), "--trace", str(self._folder / "trace")]
+        if self._watched is not None:
+            words += ["--paths", str(self._folder / "paths")]
+            words += [word for one in self._watched.words for word in ("--word", hex(one))]
         return words
 
     def _said(self) -> str:

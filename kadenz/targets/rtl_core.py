@@ -48,6 +48,7 @@ class CoreFile(FileModel, kw_only=True, frozen=True):
     top: str = "kdz_core"  # the module that is simulated
     include: tuple[str, ...] = ()  # include folders
     define: tuple[str, ...] = ()
+    retires: bool = False  # the adapter shows each instruction that retires, in its cycle
     own: tuple[str, ...] = ()  # files beside core.toml: wrapper, cells, visible signals
     # The program beside core.toml that writes the Verilog, from sources in the package:
     # scripts/rtl-cluster.sh runs it, and `folder` is not used.

@@ -40,6 +40,12 @@ struct Interrupts {
     bool timer = false;
 };
 
+/* An instruction that has left the pipeline. */
+struct Retired {
+    std::uint32_t pc = 0;
+    bool interrupts_on = false; /* mstatus.MIE before it */
+};
+
 class Core
 {
   public:
@@ -50,6 +56,17 @@ class Core
     /* Waits for an interrupt, and nothing else happens in it. */
     virtual bool asleep() const = 0;
     virtual std::uint32_t pc() const = 0;
+    /* Whether it shows what retires, always as many cycles after a store acts on memory
+     * (`retires` in core.toml). */
+    virtual bool shows_retired() const
+    {
+        return false;
+    }
+    /* After low(): what retired in the last cycle; null: nothing. */
+    virtual const Retired *retired() const
+    {
+        return nullptr;
+    }
     /* Time jumped ahead by `cycles` while it slept. When it wakes, its mcycle has counted
      * them, and the cycles in which its clock stood still: mcycle of all cores stays in step. */
     virtual void skipped(std::uint64_t cycles) = 0;

@@ -138,6 +138,9 @@ void Machine::mark(std::uint32_t value)
     put(trace_, now_, 8);
     put(trace_, value, 4);
     marks_++;
+    if (paths_ != nullptr) {
+        paths_->marked(value, now_);
+    }
 }
 
 /* False while the memory serves another port. */
@@ -199,6 +202,9 @@ void Machine::perform(const Request &request, Answer &answer)
         std::memcpy(place, &word, 4);
         if (trace_ != nullptr && address == watched_) {
             mark(word);
+        }
+        if (paths_ != nullptr) {
+            paths_->stored(address, word);
         }
     }
 }

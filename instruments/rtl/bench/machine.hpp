@@ -7,6 +7,7 @@
 #define KADENZ_RTL_MACHINE_HPP
 
 #include "core.hpp"
+#include "paths.hpp"
 
 #include <cstdint>
 #include <cstdio>
@@ -97,6 +98,11 @@ class Machine
     /* Stores to this word are written to `file` with their cycle. */
     void watch(std::uint32_t address, std::FILE *file);
     void end_watch();
+    /* Marks and stores to watched words go to `paths` too. */
+    void follow(Paths *paths)
+    {
+        paths_ = paths;
+    }
 
   private:
     struct Port {
@@ -136,6 +142,7 @@ class Machine
     std::uint32_t watched_ = 0;
     std::FILE *trace_ = nullptr;
     std::uint64_t marks_ = 0;
+    Paths *paths_ = nullptr;
 };
 
 } // namespace kadenz

@@ -6,15 +6,18 @@
 //   bench --elf FILE --memory rom:0x80000000:0x40000:0 --memory ram:0x80040000:0x40000:0:shared
 //         [--plan FILE@ADDRESS] [--cores N] [--timer-divider N] [--uart A] [--clint A]
 //         [--finisher A] [--locks A] [--cycle-limit N] [--silence-limit N] [--watch A --trace FILE]
+//         [--paths FILE [--word A]...]
 //
 // Exit codes: that of the image; 124 for a limit, 125 for a wrong argument or file.
 // SIGUSR1: prints where each core is, and goes on. SIGTERM: the same, and ends.
 #include "arguments.hpp"
 #include "elf.hpp"
+#include "paths.hpp"
 #include "simulation.hpp"
 
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 #include <iostream>
 #include <stdexcept>
 
@@ -73,6 +76,11 @@ class Bench
         return simulation_.machine();
     }
 
+    void follow(Paths &paths)
+    {
+        simulation_.follow(paths);
+    }
+
     int run()
     {
         Machine &machine = simulation_.machine();
@@ -129,24 +137,69 @@ class Bench
     std::uint64_t written_ = 0, heard_ = 0; /* bytes of output, and the cycle of the last */
 };
 
+std::FILE *opened(const std::string &name)
+{
+    std::FILE *file = std::fopen(name.c_str(), "wb");
+    if (file == nullptr) {
+        throw std::runtime_error(name + ": cannot be written");
+    }
+    return file;
+}
+
+void close(std::FILE *file, const std::string &name)
+{
+    const bool failed = std::ferror(file) != 0;
+    if (std::fclose(file) != 0 || failed) {
+        throw std::runtime_error(name + ": the disk is full");
+    }
+}
+
+Paths paths_of(const Arguments &arguments, Machine &machine, std::FILE *file)
+{
+    Paths paths(file);
+    const auto range = arguments.equal_range("word");
+    for (auto one = range.first; one != range.second; ++one) {
+        const auto address = static_cast<std::uint32_t>(number(one->second)) & ~3u;
+        const Memory *memory = machine.memory_at(address, 4);
+        if (memory == nullptr) {
+            throw std::runtime_error(one->second + ": outside the memory of this machine");
+        }
+        std::uint32_t value = 0;
+        std::memcpy(&value, &memory->bytes[address - memory->start], 4);
+        paths.watch(address, value);
+    }
+    return paths;
+}
+
+/* Runs the bench and writes what its core retires. */
+int run_followed(Bench &bench, const Arguments &arguments)
+{
+    const std::string name = text(arguments, "paths");
+    std::FILE *file = opened(name);
+    Paths paths = paths_of(arguments, bench.machine(), file);
+    bench.follow(paths);
+    const int code = bench.run();
+    paths.close();
+    close(file, name);
+    return code;
+}
+
 int run(const Arguments &arguments)
 {
     Bench bench(arguments, static_cast<unsigned>(option(arguments, "cores", 1)));
     std::FILE *trace = nullptr;
     if (arguments.count("trace") != 0) {
-        trace = std::fopen(text(arguments, "trace").c_str(), "wb");
-        if (trace == nullptr) {
-            throw std::runtime_error(text(arguments, "trace") + ": cannot be written");
-        }
+        trace = opened(text(arguments, "trace"));
         bench.machine().watch(static_cast<std::uint32_t>(option(arguments, "watch", 0)), trace);
     }
     std::signal(SIGUSR1, on_signal);
     std::signal(SIGTERM, on_signal);
-    const int code = bench.run();
+    const int code =
+        arguments.count("paths") != 0 ? run_followed(bench, arguments) : bench.run();
     bench.machine().end_watch();
     bench.end();
-    if (trace != nullptr && std::fclose(trace) != 0) {
-        throw std::runtime_error(text(arguments, "trace") + ": the disk is full");
+    if (trace != nullptr) {
+        close(trace, text(arguments, "trace"));
     }
     return code;
 }

@@ -8,10 +8,12 @@
 
 #include "core.hpp"
 #include "machine.hpp"
+#include "paths.hpp"
 
 #include <cstdint>
 #include <iostream>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -48,11 +50,24 @@ class Simulation
         asleep_ = skipped_here_ = 0;
     }
 
+    /* From now on what the core retires is written to `paths`. */
+    void follow(Paths &paths)
+    {
+        if (cores_.size() != 1 || !cores_[0]->shows_retired()) {
+            throw std::runtime_error("--paths: this core does not show what it retires");
+        }
+        paths_ = &paths;
+        machine_.follow(&paths);
+    }
+
     void step()
     {
         bool asleep = true;
         for (unsigned i = 0; i < cores_.size(); i++) {
             requests_[i] = cores_[i]->low(machine_.interrupts(i));
+        }
+        if (paths_ != nullptr && cores_[0]->retired() != nullptr) {
+            paths_->retired(*cores_[0]->retired(), machine_.now());
         }
         machine_.cycle(requests_, answers_);
         for (unsigned i = 0; i < cores_.size(); i++) {
@@ -60,6 +75,9 @@ class Simulation
             asleep = asleep && cores_[i]->asleep();
         }
         clocked_++;
+        if (asleep && paths_ != nullptr) {
+            paths_->slept(1);
+        }
         if (!asleep) {
             asleep_ = skipped_here_ = 0;
         } else if (++asleep_ >= ASLEEP_CYCLES && skipped_here_ == 0) {
@@ -102,11 +120,15 @@ class Simulation
         for (const auto &core : cores_) {
             core->skipped(cycles);
         }
+        if (paths_ != nullptr) {
+            paths_->slept(cycles);
+        }
         skipped_here_ = cycles;
         skipped_ += cycles;
     }
 
     Machine machine_;
+    Paths *paths_ = nullptr;
     std::vector<std::unique_ptr<Core>> cores_;
     std::vector<Requests> requests_;
     std::vector<Answer> answers_;

@@ -14,6 +14,7 @@ from kadenz.lab.profile.making import Profiler, regions_of
 from kadenz.lab.session import Session
 from kadenz.store import RunWriter
 from kadenz.targets.base import Target
+from kadenz.targets.rtl import RtlTarget
 from kadenz.targets.scope import NUMBER, ScopeDamaged
 from kadenz.targets.scoped import ScopedQemuTarget
 
@@ -25,7 +26,7 @@ def enter_profiles(
 
     The samples are stored by now: what cannot be profiled costs the profile alone.
     """
-    if not isinstance(target, ScopedQemuTarget) or target.paths is None:
+    if not isinstance(target, ScopedQemuTarget | RtlTarget) or target.paths is None:
         return
     asked = {point.id for point in job.points if point.id >= FIRST_POINT}
     try:

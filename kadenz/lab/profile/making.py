@@ -45,7 +45,8 @@ class Profiler:
         for place, lane in enumerate(lanes):
             mine = regions[place :: len(lanes)]
             if mine:
-                views = [self._view(tables, name, at, mine) for name, at in _chosen(mine)]
+                spans = [self._program.paths.span(one) for one in mine]
+                views = [self._view(tables, name, at, mine) for name, at in _chosen(spans)]
                 found.append(LaneProfile(lane, len({one.path for one in mine}), views))
         tables.enter_lines()
         return Profile(
@@ -53,7 +54,7 @@ class Profiler:
             number,
             bench,
             self._target,
-            "instruction",
+            self._program.paths.unit,
             tables.functions,
             tables.code,
             found,
@@ -119,9 +120,9 @@ def regions_of(
         mine: list[Region] = []
         for span in record.spans.tolist():
             region = next(rest, None)
-            if region is None or region.instructions[1] - region.instructions[0] != span:
+            if region is None or paths.span(region) != span:
                 raise ScopeDamaged(
-                    f"record {number}: sample {len(mine)} has {span} instructions in the trace, "
+                    f"record {number}: sample {len(mine)} has {span} {paths.unit}s in the trace, "
                     + ("and no path" if region is None else "and another number in its path"),
                     remedy="Measure again; paths that were cut have ended with the emulator",
                 )
@@ -129,8 +130,7 @@ def regions_of(
         yield number, mine
 
 
-def _chosen(regions: Sequence[Region]) -> Iterator[tuple[ViewName, int]]:
-    spans = [one.instructions[1] - one.instructions[0] for one in regions]
+def _chosen(spans: Sequence[int]) -> Iterator[tuple[ViewName, int]]:
     middle = sorted(spans)[(len(spans) - 1) // 2]
     yield "all", -1
     yield "typical", spans.index(middle)
@@ -165,15 +165,17 @@ class _Tables:
         return [one for _, one in sorted(named, key=lambda item: (item[1].interrupt, item[0]))]
 
     def executed(self, program: Program, tokens: Mapping[int, int]) -> list[tuple[int, int]]:
-        """Each instruction by its number, and how often it was executed."""
+        """Each instruction by its number: how often it was executed, or its cycles."""
         counts: Counter[int] = Counter()
+        in_cycles = program.paths.unit == "cycle"
         for token, times in tokens.items():
+            each = times * program.paths.spent(token) if in_cycles else times
             for one in program.instructions(token):
                 if one.address not in self._code_of:
                     self._code_of[one.address] = len(self.code)
                     function = self._number(self._code.function_at(one.address))
                     self.code.append(CodeEntry(one.address, function, one.kind, one.text))
-                counts[self._code_of[one.address]] += times
+                counts[self._code_of[one.address]] += each
         return sorted(counts.items(), key=lambda item: self.code[item[0]].address)
 
     def enter_lines(self) -> None:

@@ -51,7 +51,7 @@ class State(NamedTuple):
     before: tuple[int, ...]  # at the end of the last run
     last: Instruction | None
     locked: bool  # the scheduler, says the kernel
-    # Sections that have begun, by kind: where, and the instructions since.
+    # Sections that have begun, by kind: where, and what passed since.
     sections: tuple[tuple[SectionKind, tuple[Node, int, int]], ...]
 
 
@@ -66,7 +66,7 @@ class Effect:
     calls: Counter[Node] = field(default_factory=Counter)
     entries: Counter[str] = field(default_factory=Counter)  # exceptions by handler
     returns: int = 0  # of exceptions
-    # Kind, function and address of the begin, address of the end, instructions.
+    # Kind, function and address of the begin, address of the end, length.
     sections: Counter[tuple[SectionKind, Node, int, int, int]] = field(default_factory=Counter)
 
     def add(self, other: Effect, times: int) -> None:
@@ -82,8 +82,8 @@ class Run(NamedTuple):
     """A run, decoded."""
 
     address: int
-    instructions: int
-    functions: tuple[tuple[Function, int], ...]  # in order, with instructions of each
+    length: int  # in the unit of the paths
+    functions: tuple[tuple[Function, int], ...]  # in order, with the length of each
     last: Instruction
 
 
@@ -105,8 +105,7 @@ class Program:
     def run(self, token: int) -> Run:
         """A token of kind RUN. TargetFailed if the image has no code there."""
         if token not in self._runs:
-            row = self.paths.tokens[token]
-            self._runs[token] = self._decoded(int(row["value"]), int(row["instructions"]))
+            self._runs[token] = self._decoded(token)
         return self._runs[token]
 
     def instructions(self, token: int) -> list[Instruction]:
@@ -127,16 +126,17 @@ class Program:
             address = one.follows
         return found
 
-    def _decoded(self, address: int, count: int) -> Run:
-        sequence = self._sequence(address, count)
+    def _decoded(self, token: int) -> Run:
+        sequence, length = self.instructions(token), self.paths.spent(token)
+        each = length // len(sequence)  # in cycles: all of one instruction
         functions: list[tuple[Function, int]] = []
         for one in sequence:
             function = self.code.function_at(one.address)
             if functions and functions[-1][0] == function:
-                functions[-1] = function, functions[-1][1] + 1
+                functions[-1] = function, functions[-1][1] + each
             else:
-                functions.append((function, 1))
-        return Run(address, count, tuple(functions), sequence[-1])
+                functions.append((function, each))
+        return Run(sequence[0].address, length, tuple(functions), sequence[-1])
 
 
 class Walker:
@@ -385,4 +385,4 @@ class _Steps:
         where = run.address if entered or self._last is None else self._last.address
         top = self._contexts[-1].frames[-1].node
         node, begin, length = known or (top, where, 0)
-        self._sections[kind] = node, begin, length + run.instructions
+        self._sections[kind] = node, begin, length + run.length

@@ -11,6 +11,7 @@ from kadenz.images.debug_info import DebugInfo
 from kadenz.images.image import Image
 from kadenz.lab.graph import records_releases
 from kadenz.lab.profile.cores import core_of
+from kadenz.targets.rtl_core import core_file
 from kadenz.targets.scope_plugin import NamePlace, Watched
 
 _NAME_BYTES = 24  # of a name that a pointer leads to
@@ -18,15 +19,40 @@ _NAME_BYTES = 24  # of a name that a pointer leads to
 
 def check_profiled(name: TargetName, instrument: str) -> None:
     """UsageError for a target whose instructions cannot be watched."""
-    if name.tier != "emulated" or instrument != "scope":
+    if name.tier == "rtl" and instrument == "scope":
+        _check_core(name)
+    elif name.tier != "emulated" or instrument != "scope":
         raise UsageError(
             f"{name}: the instructions between two stamps cannot be watched there",
-            remedy="Name a target of the tier `emulated`: see `kadenz list`",
+            remedy="Name a target of the tier `emulated`, or `ibex@rtl`: see `kadenz list`",
+        )
+
+
+def _check_core(name: TargetName) -> None:
+    """UsageError for simulated cores that do not show what they retire."""
+    board = inventory.board(name.board)
+    if board.tier.rtl is None:
+        return
+    core = core_file(board.tier.rtl.core)
+    if board.cores > 1 or not core.retires:
+        why = (
+            f"has {board.cores} cores, and a profile follows one"
+            if board.cores > 1
+            else f"{core.title} does not show the bench which instruction retires"
+        )
+        raise UsageError(
+            f"{name}: cannot be profiled: {why}",
+            remedy="Profile it on `ibex@rtl`, or on its tier `emulated`",
         )
 
 
 def check_traced(name: TargetName, instrument: str) -> None:
     """UsageError for a target that nothing can trace, TargetFailed for a Linux without tracefs."""
+    if name.tier == "rtl":
+        raise UsageError(
+            f"{name}: a simulated core shows no timeline",
+            remedy="Trace it on the tier `emulated`: see `kadenz list`",
+        )
     if name.tier != "host":
         check_profiled(name, instrument)
     elif not records_releases(name) and not tracefs.available():

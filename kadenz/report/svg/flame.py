@@ -40,9 +40,18 @@ class _Bar:
 
 
 def flame(
-    stacks: Sequence[Stack], heading: str, subheading: str, name: str, width: float = WIDTH
+    stacks: Sequence[Stack],
+    heading: str,
+    subheading: str,
+    name: str,
+    width: float = WIDTH,
+    *,
+    units: str = "instructions",
 ) -> Plot:
-    """Draws the stacks; the tooltip of each bar has its figures, a legend the parts."""
+    """Draws the stacks; the tooltip of each bar has its figures, a legend the parts.
+
+    `units`: what the stacks count.
+    """
     root = _tree(stacks)
     parts = list(dict.fromkeys(sorted({stack.part for stack in stacks})))
     rows = _depth(root)
@@ -57,10 +66,10 @@ def flame(
     )
     scale = (panel.right - panel.left) / max(root.total, 1)
     bottom = panel.top + ROW * rows
-    _draw(panel, root, (panel.left, bottom), scale, parts)
+    _draw(panel, root, (panel.left, bottom), scale, (parts, units))
     panel.add(legend.drawn(bottom))
     return panel.finish(
-        name, f"{heading}: {root.total:,} instructions in {len(stacks)} call paths."
+        name, f"{heading}: {root.total:,} {units} in {len(stacks)} call paths."
     )
 
 
@@ -97,15 +106,19 @@ def _style(number: int) -> str:
 
 
 def _draw(
-    panel: Panel, bar: _Bar, place: tuple[float, float], scale: float, parts: list[str]
+    panel: Panel,
+    bar: _Bar,
+    place: tuple[float, float],
+    scale: float,
+    words_of: tuple[list[str], str],
 ) -> None:
     """Draws what is above a bar whose lower left corner is at `place`."""
-    x, y = place
+    (x, y), (parts, units) = place, words_of
     for one in bar.above.values():
         width = one.total * scale
         if width >= _LEAST:
             number = parts.index(one.part) if one.part in parts else 0
-            words = f"{one.name} ({one.part}): {one.total:,} instructions, {one.own:,} its own"
+            words = f"{one.name} ({one.part}): {one.total:,} {units}, {one.own:,} its own"
             drawn = el(
                 "rect",
                 x=x,
@@ -119,5 +132,5 @@ def _draw(
                 short = one.name if len(one.name) <= letters else one.name[: letters - 1] + "…"
                 drawn += el("text", escape(short), x=x + 3, y=y - 5, style="fill:var(--paper)")
             panel.add(el("g", drawn, title(words)))
-            _draw(panel, one, (x, y - ROW), scale, parts)
+            _draw(panel, one, (x, y - ROW), scale, words_of)
         x += width

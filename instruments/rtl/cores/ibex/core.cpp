@@ -44,6 +44,7 @@ class Ibex final : public Core
         core_.data_rdata = data_.data;
         core_.data_err = data_.error;
         clock(0);
+        look_at_retired();
         Requests requests;
         requests.instruction.valid = core_.instr_req != 0;
         requests.instruction.address = core_.instr_addr;
@@ -75,6 +76,16 @@ class Ibex final : public Core
         return core_.rootp->kdz_core__DOT__core__DOT__u_ibex_core__DOT__pc_id;
     }
 
+    bool shows_retired() const override
+    {
+        return true;
+    }
+
+    const Retired *retired() const override
+    {
+        return has_retired_ ? &retired_ : nullptr;
+    }
+
     void skipped(std::uint64_t cycles) override
     {
         stopped_ += cycles;
@@ -100,6 +111,21 @@ class Ibex final : public Core
         }
     }
 
+    /* The interface is one cycle late, and stands still while the core sleeps. MIE of the cycle
+     * before is not yet changed by the instruction. */
+    void look_at_retired()
+    {
+        has_retired_ = core_.retired != 0 && core_.retired_order != order_;
+        if (has_retired_) {
+            order_ = core_.retired_order;
+            retired_ = {core_.retired_pc, interrupts_on_};
+        }
+        interrupts_on_ =
+            core_.rootp
+                ->kdz_core__DOT__core__DOT__u_ibex_core__DOT__cs_registers_i__DOT__csr_mstatus_mie_o !=
+            0;
+    }
+
     void clock(unsigned level)
     {
         core_.clk = level & 1u;
@@ -108,6 +134,9 @@ class Ibex final : public Core
 
     Vcore core_;
     Answer instruction_, data_;
+    Retired retired_;
+    bool has_retired_ = false, interrupts_on_ = false;
+    std::uint64_t order_ = UINT64_MAX; /* of the instruction that retired last */
     std::uint64_t stopped_ = 0; /* cycles that mcycle lacks */
 };
 

@@ -31,7 +31,11 @@ module kdz_core #(
     input               irq_software,
     input               irq_timer,
     input               debug_req,
-    output logic        asleep
+    output logic        asleep,
+
+    output logic        retired,  // the RISC-V formal interface, one cycle after the instruction
+    output logic [63:0] retired_order,
+    output logic [31:0] retired_pc
 );
     // The addresses are those of jtag/debug_module.cpp.
     ibex_top #(
@@ -78,6 +82,9 @@ module kdz_core #(
         .debug_req_i           (Debug & debug_req),
         .crash_dump_o          (),
         .double_fault_seen_o   (),
+        .rvfi_valid            (retired),
+        .rvfi_order            (retired_order),
+        .rvfi_pc_rdata         (retired_pc),
         .fetch_enable_i        (ibex_pkg::IbexMuBiOn),
         .alert_minor_o         (),
         .alert_major_internal_o(),
