@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kadenz profile: where the instructions between two stamps went."""
+"""kadenz profile: where the instructions or cycles between two stamps went."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from kadenz.cli.recording import Asked, print_json, record, recording_options
 
 @click.command(cls=GroupedCommand)
 @recording_options(
-    "An emulated target; may be repeated.",
+    "An emulated target, or a simulated Ibex; may be repeated.",
     "A parameter, or `samples`; values with commas make a sweep.",
 )
 @click.option("--quick", is_flag=True, help="Fewer samples: to see that it works.")
 def profile(quick: bool, **values: Any) -> int:
-    """Show where the instructions of BENCHMARKs go: by function, part, call path and kind.
+    """Show where instructions or cycles of BENCHMARKs go: by function, part, call path and kind.
 
     Each run folder gets `profiles/`: a page with flame graphs, SVG, folded stacks, a file for
     speedscope, and the executed instructions with their source lines. `kadenz compare A B
@@ -29,6 +29,7 @@ def profile(quick: bool, **values: Any) -> int:
     \b
     kadenz profile itc/queue --target freertos/stm32f4@emulated
     kadenz profile itc/queue --target freertos/stm32f4@emulated --kernel-source my-tree
+    kadenz profile itc/queue --target freertos/ibex@rtl
     """
     from kadenz.store import read_run
     from kadenz.store.profiles import read_profiles

@@ -163,7 +163,7 @@ def speedscope(profile: Profile, lane: LaneProfile) -> dict[str, Any]:
 
 
 def disassembly(profile: Profile, lane: LaneProfile) -> str:
-    """Every executed instruction with its source line, and its executions or cycles in each sample."""
+    """Every executed instruction with its source line, and its count in each sample."""
     views = [view(lane, name) for name in COLUMNS]
     return "".join(f"{line}\n" for line in _disassembly(profile, lane, views))
 
@@ -211,6 +211,8 @@ def write_files(profiles: Sequence[Profile], folder: Path) -> list[Path]:
 
 
 def _page(lanes: Sequence[tuple[Profile, LaneProfile]]) -> str:
+    in_cycles = any(profile.unit == "cycle" for profile, _ in lanes)
+    clock = "cycle-exact" if in_cycles else "instruction"
     sections = []
     for profile, lane in lanes:
         sections.append(
@@ -221,4 +223,4 @@ def _page(lanes: Sequence[tuple[Profile, LaneProfile]]) -> str:
                 "tables": tables(profile, lane),
             }
         )
-    return render_template("profile.html.j2", version=__version__, sections=sections)
+    return render_template("profile.html.j2", version=__version__, sections=sections, clock=clock)

@@ -194,8 +194,7 @@ int run(const Arguments &arguments)
     }
     std::signal(SIGUSR1, on_signal);
     std::signal(SIGTERM, on_signal);
-    const int code =
-        arguments.count("paths") != 0 ? run_followed(bench, arguments) : bench.run();
+    const int code = arguments.count("paths") != 0 ? run_followed(bench, arguments) : bench.run();
     bench.machine().end_watch();
     bench.end();
     if (trace != nullptr) {

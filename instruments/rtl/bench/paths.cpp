@@ -180,8 +180,8 @@ void Paths::put(std::uint32_t kind, const std::vector<std::uint32_t> &words)
 
 void Paths::put_end(std::uint32_t kind)
 {
-    put(kind, {low(instructions_), high(instructions_), low(mark_cycle_), high(mark_cycle_), mark_,
-               0});
+    put(kind,
+        {low(instructions_), high(instructions_), low(mark_cycle_), high(mark_cycle_), mark_, 0});
 }
 
 void Paths::close()

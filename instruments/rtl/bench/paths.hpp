@@ -63,7 +63,7 @@ class Paths
     Retired held_; /* retired last, and not yet written: it may be asleep */
     std::uint64_t held_cycles_ = 0;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> stored_, held_stored_; /* number, value */
-    std::uint32_t mark_ = 0; /* 0: none */
+    std::uint32_t mark_ = 0;                                                    /* 0: none */
     std::uint64_t mark_cycle_ = 0;
     std::uint64_t instructions_ = 0, last_ = 0, slept_ = 0;
     bool state_known_ = false, interrupts_on_ = false;

@@ -68,9 +68,7 @@ def flame(
     bottom = panel.top + ROW * rows
     _draw(panel, root, (panel.left, bottom), scale, (parts, units))
     panel.add(legend.drawn(bottom))
-    return panel.finish(
-        name, f"{heading}: {root.total:,} {units} in {len(stacks)} call paths."
-    )
+    return panel.finish(name, f"{heading}: {root.total:,} {units} in {len(stacks)} call paths.")
 
 
 def _legend(stacks: Sequence[Stack], parts: Sequence[str], width: float) -> Legend:

@@ -137,7 +137,7 @@ class Ibex final : public Core
     Retired retired_;
     bool has_retired_ = false, interrupts_on_ = false;
     std::uint64_t order_ = UINT64_MAX; /* of the instruction that retired last */
-    std::uint64_t stopped_ = 0; /* cycles that mcycle lacks */
+    std::uint64_t stopped_ = 0;        /* cycles that mcycle lacks */
 };
 
 } // namespace
