@@ -74,11 +74,21 @@ class Profiler:
             for token, executed in self._tokens(path).items():
                 tokens[token] += executed * count
         stacks = tables.stacks(effect)
+        paths = self._program.paths
+        total, wanted = (
+            sum(one.instructions for one in stacks),
+            sum(paths.span(one) for one in chosen),
+        )
+        if total != wanted:
+            raise ScopeDamaged(
+                f"{name}: the functions have {total} {paths.unit}s, and the samples {wanted}",
+                remedy="Report it with the benchmark's name and the target",
+            )
         return ViewEntry(
             name,
             sample,
             len(chosen),
-            sum(one.instructions for one in stacks),
+            total,
             stacks,
             tables.executed(self._program, tokens),
             dict(sorted(effect.entries.items())),
