@@ -75,6 +75,19 @@ def test_a_profile_does_not_change_the_samples(
             assert profiled[0].samples(record, number).tolist() == wanted, profile.bench
 
 
+def test_the_counter_has_the_samples_less_a_constant(
+    profiled: tuple[Run, list[Profile]], tmp_path: Path
+) -> None:
+    """What is inside of BEGIN and END differs: a read of the counter, or a store of the mark."""
+    counted = measured(tmp_path, "run")
+    for bench in ("itc/queue", "irq/to-task"):
+        (one,) = (profile for profile in profiled[1] if profile.bench == bench)
+        (other,) = (record for record in counted.manifest.records if record.bench == bench)
+        scoped = profiled[0].samples(profiled[0].record(one.record), 0).astype(np.int64)
+        offsets = counted.samples(other, 0).astype(np.int64) - scoped
+        assert np.unique(offsets).size == 1 and abs(int(offsets[0])) <= 8, (bench, offsets)
+
+
 def test_a_load_takes_more_cycles_than_an_addition(profiled: tuple[Run, list[Profile]]) -> None:
     """Ibex without a write-back stage stalls for a load: two cycles, one for an addition."""
     profile = next(one for one in profiled[1] if one.bench == "itc/queue")
@@ -96,7 +109,7 @@ def test_the_switches_of_a_queue_are_found(profiled: tuple[Run, list[Profile]]) 
     ("target", "why"),
     [
         ("freertos/vexriscv@rtl", "does not show the bench which instruction retires"),
-        ("freertos/ibex2@rtl", "has 2 cores, and a profile follows one"),
+        ("freertos/ibex2@rtl", "it has 2 cores, and a profile follows one"),
     ],
 )
 def test_a_core_that_shows_nothing_is_refused(target: str, why: str) -> None:

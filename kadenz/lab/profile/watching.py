@@ -36,13 +36,13 @@ def _check_core(name: TargetName) -> None:
     core = core_file(board.tier.rtl.core)
     if board.cores > 1 or not core.retires:
         why = (
-            f"has {board.cores} cores, and a profile follows one"
+            f"it has {board.cores} cores, and a profile follows one"
             if board.cores > 1
             else f"{core.title} does not show the bench which instruction retires"
         )
         raise UsageError(
             f"{name}: cannot be profiled: {why}",
-            remedy="Profile it on `ibex@rtl`, or on its tier `emulated`",
+            remedy="Profile on `ibex@rtl`, or on the tier `emulated`: see `kadenz list`",
         )
 
 
