@@ -302,8 +302,14 @@ def ibex_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return _run(tmp_path_factory.mktemp("model"), *words)
 
 
+# How far the way into a handler may be off: which lines VexRiscv fetched before the trap depends on
+# where the code lies, by some lines of 11 cycles (docs/explanation/cycle-models.md).
+_HANDLER = {"ibex": 0.03, "vexriscv": 0.15}
+_TICK = 100  # cycles, at least, that a tick adds to a span
+
+
 @pytest.mark.parametrize(
-    ("board", "median", "most"), [("ibex", 0.01, 0.03), ("vexriscv", 0.05, 0.12)]
+    ("board", "median", "most"), [("ibex", 0.01, 0.03), ("vexriscv", 0.05, 0.1)]
 )
 def test_every_span_is_near_the_verilog(
     board: str, median: float, most: float, ibex_run: Run, tmp_path: Path
@@ -312,16 +318,21 @@ def test_every_span_is_near_the_verilog(
     model = ibex_run if board == "ibex" else _run(tmp_path / "model", *words)
     exact = _run(tmp_path / "rtl", "--target", f"freertos/{board}@rtl", "--instrument", "scope")
     records = {record.bench: record for record in exact.manifest.records}
-    errors = []
+    errors = {}
     for record in model.manifest.records:
         if record.bench in BENCHES:
             ours = model.samples(record, 0).astype(float)
             theirs = exact.samples(records[record.bench], 0).astype(float)
             assert ours.size == theirs.size == 12
-            errors += list(ours / theirs - 1.0)
-    assert len(errors) == 12 * len(BENCHES)
-    assert np.median(np.abs(errors)) < median
-    assert np.max(np.abs(errors)) <= most
+            # The timers of QEMU and of the simulation differ: a tick may meet a span of one alone.
+            late = [span >= np.median(span) + _TICK for span in (ours, theirs)]
+            met = late[0] != late[1]
+            assert met.sum() <= 1
+            errors[record.bench] = np.abs(ours / theirs - 1.0)[~met]
+    assert errors.keys() == set(BENCHES)
+    assert np.median(np.concatenate(list(errors.values()))) < median
+    assert errors.pop("irq/to-handler").max() <= _HANDLER[board]
+    assert max(each.max() for each in errors.values()) <= most
 
 
 def test_a_run_says_which_model_gave_its_cycles(ibex_run: Run) -> None:
