@@ -3,7 +3,8 @@
 
 Texts may hold placeholders: `{port}` of the protocol, `{chip}` (the board's name for its chip in
 this server), `{interface}`, `{usb}` and `{serial}` of the probe, `{folder}` of this execution, and
-`{elf}`. `{probe}` stands for several arguments, those that choose the probe.
+`{elf}`. Two placeholders stand for several arguments: `{probe}` for those that choose the probe,
+and `{semihosting}` for those without which the server serves no semihosting.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from kadenz.config.model import FileModel
 
 # What a time stamp means on what the server runs: silicon, or counted instructions.
 ServerClock = Literal["hardware", "instruction", "cycle-exact"]
-_WORDS = {"probe", "port", "chip", "interface", "usb", "serial", "folder", "elf"}
+_WORDS = {"probe", "semihosting", "port", "chip", "interface", "usb", "serial", "folder", "elf"}
 
 
 class DebugServer(FileModel, kw_only=True, frozen=True):
@@ -32,6 +33,8 @@ class DebugServer(FileModel, kw_only=True, frozen=True):
     # The server's own commands after which the chip is reset and halted, sent by `monitor`.
     reset: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     semihosting: tuple[str, ...] = ()  # commands that let the server serve semihosting calls
+    # `{semihosting}` in the command; left out if results come another way.
+    semihosting_arguments: tuple[str, ...] = ()
     line: str = ""  # a serial line that the server itself provides: "{folder}/line"
     line_opens_s: float = 0.0  # until it notices that somebody has opened this line
     clock: ServerClock = "hardware"

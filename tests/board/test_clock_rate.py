@@ -37,10 +37,9 @@ MTIME = SecondClock(name="mtime", oscillator="32768 Hz crystal", hz=32768)
 
 # ---- end to end ----------------------------------------------------------------------------------
 def server(lab: Path, name: str, instead: str) -> None:
-    """QEMU as silicon; without semihosting it does not exit at the end with frames on the line."""
+    """QEMU as silicon."""
     text = (inventory.root() / "servers" / f"{name}.toml").read_text()
     for old, new in {
-        ', "-semihosting-config", "enable=on,target=native"': "",
         '"-icount", "shift=0,sleep=off",': instead,
         'clock = "instruction"': 'clock = "hardware"',
     }.items():

@@ -54,12 +54,10 @@ class Machine:
         server, tier = inventory.debug_server("qemu-arm"), inventory.board(BOARD).tier.board
         assert tier is not None
         words = {"{chip}": tier.chip["qemu-arm"]}
-        command = [words.get(word, word) for word in server.command]
+        # Without semihosting a board stays where its image ends.
+        command = [words.get(word, word) for word in server.command if word != "{semihosting}"]
         command[command.index("-gdb") + 1] = f"tcp:127.0.0.1:{self.gdb}"
         command[command.index("-chardev") + 1] = f"pty,id=line,path={self._line}"
-        # Without a debugger a board stays where its image ends.
-        place = command.index("-semihosting-config")
-        del command[place : place + 2]
         while not self._over:
             self._line.unlink(missing_ok=True)  # QEMU leaves it behind when it is killed
             self._process = subprocess.Popen(

@@ -71,7 +71,7 @@ def reach(board: str, tier: BoardTier, link: BoardLink, sysfs: Path = usb.SYSFS)
     ToolMissing for a server that is not installed.
     """
     (name, address), server = _name(tier, link), data_of(tier, link)
-    way = _way(link.results or tier.results)
+    way = _way_of(tier, link)
     if server is None:
         return _by_hand(way, link)
     port = link.port or server.line
@@ -125,9 +125,14 @@ def _command(
         or server.interfaces.get("", ""),
         "chip": tier.chip.get(name, ""),
     }
-    chosen = server.probe if probe and probe.serial else ()
+    several = {
+        "{probe}": server.probe if probe and probe.serial else (),
+        "{semihosting}": server.semihosting_arguments
+        if _way_of(tier, link) == "semihosting"
+        else (),
+    }
     whole = link.command or (str(program_of(server)), *server.command)
-    command = [part for word in whole for part in (chosen if word == "{probe}" else (word,))]
+    command = [part for word in whole for part in several.get(word, (word,))]
     if not words["chip"] and any("{chip}" in word for word in command):
         raise UsageError(
             f"{board} has no name for its chip in {server.title}",
@@ -137,7 +142,8 @@ def _command(
     return tuple(filled(word, words) for word in command)
 
 
-def _way(text: str) -> Way:
+def _way_of(tier: BoardTier, link: BoardLink) -> Way:
+    text = link.results or tier.results
     for way in WAYS:
         if text == way:
             return way
