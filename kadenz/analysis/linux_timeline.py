@@ -141,6 +141,8 @@ class _Program:
             if after in self._names:
                 self._running[after] = at
         elif event.pid in self._names:
+            # Filtered by PID, Linux leaves out some switches from idle: who has an event executes.
+            self._running.setdefault(event.pid, at)
             if event.name.startswith(_CALL):
                 self._call(event, at)
             elif who := interrupt_of(event):
