@@ -96,11 +96,11 @@ class Elf:
 
     @cached_property
     def entry(self) -> int:
-        """The address of the first instruction."""
+        """The address of the first instruction, without the bit that marks Thumb code."""
         from elftools.elf.elffile import ELFFile
 
         with self.path.open("rb") as file:
-            return int(ELFFile(file)["e_entry"])
+            return int(ELFFile(file)["e_entry"]) & ~1
 
     @cached_property
     def sizes(self) -> Sizes:

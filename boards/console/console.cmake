@@ -6,8 +6,7 @@ set(kdz_consoles ${CMAKE_CURRENT_LIST_DIR})
 
 function(kdz_console uart)
     set(rtt ${kdz_consoles}/rtt.c)
-    set(semihosting ${kdz_consoles}/semihosting.c
-        ${kdz_root}/arch/${KDZ_BOARD_ARCH}/semihosting.c)
+    set(semihosting ${kdz_consoles}/semihosting.c) # arch/ has the call
     if(NOT KDZ_CONSOLE MATCHES "^(uart|rtt|semihosting)$")
         message(FATAL_ERROR "KDZ_CONSOLE='${KDZ_CONSOLE}': uart, rtt or semihosting")
     endif()

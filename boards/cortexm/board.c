@@ -7,11 +7,12 @@
 #include "kadenz/board.h"
 #include "kadenz/console.h"
 
-#include <kdz_armv7m.h>
+#include <kdz_cortexm.h>
 
 /* An interrupt of a device that stays off. */
 #define SOFTWARE_IRQ ((uint32_t)KDZ_BOARD_IRQ)
 #define IRQ_BIT (1u << (SOFTWARE_IRQ % 32u))
+#define PRIORITY_PLACE (8u * (SOFTWARE_IRQ % 4u))
 
 extern uint32_t kdz_storage[];
 extern uint32_t kdz_storage_end[];
@@ -25,7 +26,7 @@ const char *kdz_board_name(void)
 void kdz_board_init(void)
 {
     kdz_chip_init();
-    NVIC_IPR8(SOFTWARE_IRQ) = KDZ_BOARD_IRQ_PRIORITY;
+    NVIC_IPR(SOFTWARE_IRQ / 4u) |= (uint32_t)KDZ_BOARD_IRQ_PRIORITY << PRIORITY_PLACE;
     NVIC_ISER(SOFTWARE_IRQ / 32u) = IRQ_BIT;
 }
 

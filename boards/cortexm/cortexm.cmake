@@ -2,7 +2,10 @@
 # A microcontroller with a Cortex-M core. The chip's file calls kdz_cortexm(IRQS CONSOLE SOURCE...):
 # positions of its vector table, its UART (kadenz/console.h), and files with kdz_chip_init and
 # kdz_board_fallback_counter. The board's link.ld has the memories flash, plan and sram.
-set(KDZ_BOARD_ARCH armv7m)
+# A board with a Cortex-M0 sets KDZ_BOARD_ARCH to armv6m before it includes this file.
+if(NOT KDZ_BOARD_ARCH)
+    set(KDZ_BOARD_ARCH armv7m)
+endif()
 set(cortexm ${CMAKE_CURRENT_LIST_DIR})
 include(${kdz_root}/boards/console/console.cmake)
 

@@ -15,7 +15,7 @@
     .elseif position == KDZ_BOARD_DISPATCH_IRQ + 1
     .word   kdz_dispatch_2_entry
     .else
-    .word   kdz_armv7m_fault_entry
+    .word   kdz_cortexm_fault_entry
     .endif
     .set    position, position + 1
     .endr

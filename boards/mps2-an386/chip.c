@@ -5,7 +5,7 @@
  */
 #include "kadenz/console.h"
 
-#include <kdz_armv7m.h>
+#include <kdz_cortexm.h>
 
 #define FPGAIO_COUNTER_ADDRESS 0x40028018u
 #define FPGAIO_PRESCALE KDZ_REGISTER(0x4002801cu)
@@ -15,10 +15,10 @@ void kdz_chip_init(void)
     kdz_console_open(KDZ_BOARD_TIMER_HZ);
 }
 
-struct kdz_fallback_counter kdz_board_fallback_counter(void)
+struct kdz_cortexm_counter kdz_board_fallback_counter(void)
 {
     FPGAIO_PRESCALE = 0;
-    return (struct kdz_fallback_counter){
+    return (struct kdz_cortexm_counter){
         .name = "fpgaio",
         .address = (const volatile uint32_t *)FPGAIO_COUNTER_ADDRESS,
         .hz = KDZ_BOARD_TIMER_HZ,

@@ -5,7 +5,7 @@
 #include "kadenz/console.h"
 #include "kadenz/board.h"
 
-#include <kdz_armv7m.h>
+#include <kdz_cortexm.h>
 
 #define BAUD 115200u
 #define UART_DATA KDZ_REGISTER(0x40004000u)

@@ -6,7 +6,7 @@
 #ifndef NRF_H
 #define NRF_H
 
-#include <kdz_armv7m.h>
+#include <kdz_cortexm.h>
 
 /* CLOCK */
 #define CLOCK(offset) KDZ_REGISTER(0x40000000u + (offset))

@@ -4,7 +4,7 @@
  */
 #include "kadenz/console.h"
 
-#include <kdz_armv7m.h>
+#include <kdz_cortexm.h>
 
 /* Clocks first, then the console, so that a fault can be reported: kdz_fault, if a clock that the
  * board should have does not come. */
@@ -15,9 +15,9 @@ void kdz_chip_init(void)
 
 /* Only asked where the core has no cycle counter: a free-running timer of 32 bits that counts up.
  * A chip without one takes boards/cortexm/no_timer.c instead. */
-struct kdz_fallback_counter kdz_board_fallback_counter(void)
+struct kdz_cortexm_counter kdz_board_fallback_counter(void)
 {
     static const volatile uint32_t stands_still;
 
-    return (struct kdz_fallback_counter){"none", &stands_still, 0};
+    return (struct kdz_cortexm_counter){"none", &stands_still, 0};
 }

@@ -132,6 +132,8 @@ class BoardTier(FileModel, kw_only=True, frozen=True):
     results: Way = "uart"
     # The chip's name in each server: `openocd = "target/stm32f4x.cfg"`.
     chip: dict[str, str] = msgspec.field(default_factory=dict)
+    # The image is in RAM: a reset starts other code, and the debugger the image, at its entry.
+    in_ram: bool = False
     # Seconds without a byte after a start: then the board is reset and started once more.
     answer_s: Annotated[float, msgspec.Meta(gt=0)] = 5.0
     # By how much the core's clock may be off the configured rate: the sum of what its oscillator

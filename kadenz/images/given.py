@@ -19,7 +19,7 @@ from kadenz.images.image import Image
 _ENTRY = "kdz_suite_main"
 _MARKER = "kdz_scope_marker"
 # Folder of arch/ -> e_machine and class of its images.
-MACHINES = {"armv7m": ("EM_ARM", 32), "riscv": ("EM_RISCV", 32)}
+MACHINES = {"armv6m": ("EM_ARM", 32), "armv7m": ("EM_ARM", 32), "riscv": ("EM_RISCV", 32)}
 _HOW = "See docs/how-to/measure-your-own-image.md"
 
 

@@ -16,7 +16,7 @@ from kadenz.images.guest import guest_folder
 from kadenz.images.image import Image, image_folder
 from kadenz.lab.boot import Execution, run_plan
 from kadenz.lab.condition import Setup
-from kadenz.lab.execution import default_setup, image_of, make_target
+from kadenz.lab.execution import asked_by, default_setup, image_of, make_target
 from kadenz.lab.given import check_hello
 from kadenz.lab.guests import BOOT_S
 from kadenz.targets.base import Target
@@ -36,15 +36,15 @@ class Catalog(msgspec.Struct):
 
 
 def catalog_of(name: TargetName) -> Catalog:
-    """What a target's counter image can measure; builds and asks it when it is not known."""
+    """What a target's image can measure; builds and asks it when it is not known."""
     setup = default_setup(name)
-    image = image_of(name, "counter", setup)
+    image = image_of(name, asked_by(name), setup)
     known = remembered(image.folder, image.entry.elf_sha256)
     if known is not None:
         return known
     target = make_target(name, "counter", image, setup)
     catalog = ask(target, str(name), image, silence_s=silence_s(setup))
-    check_hello(name, image, catalog.hello, "counter")
+    check_hello(name, image, catalog.hello, asked_by(name))
     remember(image, catalog)
     return catalog
 
@@ -54,7 +54,7 @@ def remembered_catalog(name: TargetName) -> Catalog | None:
     given = own_image(name)
     if given is not None:
         return remembered(given_folder(given), None)
-    folder = image_folder(name, "counter", own_source(name), inventory.benches())
+    folder = image_folder(name, asked_by(name), own_source(name), inventory.benches())
     guest = inventory.kernel(name.kernel).guest
     if name.tier == "guest" and guest is not None:
         folder = guest_folder(name, guest.versions[name.board][0])

@@ -16,7 +16,14 @@ from kadenz.errors import KadenzError, TargetFailed, UsageError, WireDamaged
 from kadenz.images.image import Image
 from kadenz.lab.boot import Execution, run_plan
 from kadenz.lab.counter import check_counter
-from kadenz.lab.execution import check_board, check_tools, default_setup, image_of, make_target
+from kadenz.lab.execution import (
+    asked_by,
+    check_board,
+    check_tools,
+    default_setup,
+    image_of,
+    make_target,
+)
 from kadenz.lab.given import check_hello
 from kadenz.lab.guests import BOOT_S, Guest
 from kadenz.targets.base import Target
@@ -82,7 +89,8 @@ def conformance(
         image=given or setup.image,
         link=link.over(setup.link),
     )
-    image = image_of(name, "counter", setup, extra)
+    instrument = asked_by(name)
+    image = image_of(name, instrument, setup, extra)
     answer = ask(
         lambda: make_target(name, "counter", image, setup),
         str(name),
@@ -91,8 +99,9 @@ def conformance(
         symbol_at=image.elf.symbol_at,
     )
     if answer.hello is not None:
-        check_hello(name, image, answer.hello, "counter")
-    if answer.failure is not None or name.tier not in ("emulated", "guest"):
+        check_hello(name, image, answer.hello, instrument)
+    counts = instrument == "counter" and name.tier in ("emulated", "guest")
+    if answer.failure is not None or not counts:
         return answer
     return dataclasses.replace(answer, cases=(*answer.cases, _counter(name, image, setup.guest)))
 

@@ -139,6 +139,11 @@ def instruments(name: TargetName) -> list[str]:
     return [*offered, "model"] if "scope" in offered and timing_model(name) else offered
 
 
+def asked_by(name: TargetName) -> str:
+    """The instrument of the image that is asked what it can: the board's first, its counter."""
+    return inventory.board(name.board).instruments[0]
+
+
 def timing_model(name: TargetName) -> Model | None:
     """The timing model of a target with the board's values, if it has one."""
     emulated = inventory.board(name.board).tier.emulated

@@ -118,8 +118,9 @@ def _allowed(one: Include, holders: set[str]) -> bool:
         return True
     if one.folder == "suite/tests":
         return holders <= {"suite/core"}
-    # A chip and a kernel's port to an instruction set stand on arch/; nothing else is shared.
-    return kind in {"boards", "kernels"} and all(part.startswith("arch/") for part in holders)
+    # A chip, a kernel's port to an instruction set and an architecture stand on arch/, which has
+    # what equal cores share; nothing else is shared.
+    return kind in {"boards", "kernels", "arch"} and all(part.startswith("arch/") for part in holders)
 
 
 def conditions(root: Path, folders: tuple[str, ...]) -> list[str]:

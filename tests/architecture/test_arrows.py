@@ -130,6 +130,7 @@ def test_an_import_against_an_arrow_is_found(
         ("boards/other/a.c", "#include <csr.h>", False),
         ("arch/a/a.c", '#include "pins.h"', True),
         ("arch/a/a.c", "#include <stdio.h>", True),
+        ("arch/a/a.c", "#include <csr.h>", False),
     ],
 )
 def test_an_include_against_an_arrow_is_found(

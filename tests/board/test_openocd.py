@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,16 +21,24 @@ from kadenz.config.target_name import parse_target
 from kadenz.errors import TargetFailed, ToolMissing, UsageError
 from kadenz.images.image import build_image
 from kadenz.lab.conformance import conformance
-from kadenz.store import Run
+from kadenz.lab.measure import measure
+from kadenz.lab.plan import Point
+from kadenz.lab.progress import Progress
+from kadenz.store import Run, read_run
 from kadenz.targets.board.reach import Reach, reach
 from kadenz.targets.board.server import ServerProcess
 from kadenz.targets.board.target import BoardTarget
-from tests.board.bench import Session, session
+from tests.board.bench import session
+from tests.lab.test_measure import job
 
 pytestmark = pytest.mark.emulated
 BOARD = "ibex"
 MEASURED = ("itc/queue", "micro/task-switch-sampled", "irq/to-task")
-PLAN = "itc/semaphore-binary id=10 samples=40\nitc/queue id=11 samples=4000\nend\n"
+POINTS = [
+    Point(10, "itc/semaphore-binary", 40),
+    Point(11, "itc/queue", 4000),
+    Point(12, "itc/semaphore-binary", 40),
+]
 _FIRST_BYTES = 1200  # the first record has arrived by then, and the second is on its way
 
 
@@ -74,40 +83,62 @@ def test_a_run_over_jtag_has_the_figures_of_the_tier_rtl(tmp_path: Path) -> None
 
 @dataclass
 class Harmed:
-    """What came of a board that was reset by its debugger, and died in its second record."""
+    """A run whose board was reset by its debugger, died in its second record, and stayed dead."""
 
     before: bytes  # of the reset
     after: bytes
-    session: Session
+    told: str  # the failures, with the words of OpenOCD
+    run: Run
+
+
+def kill(target: BoardTarget) -> None:
+    """Ends the simulated core, as a power cut does."""
+    assert isinstance(target._server, ServerProcess)
+    board = target._server._board
+    assert board is not None and board._process is not None
+    if board._process.poll() is None:
+        os.kill(board._process.pid, signal.SIGKILL)
 
 
 @pytest.fixture(scope="module")
-def harmed() -> Harmed:
-    target = on_desk(reached())
-    opened, read = target.open, target.read
+def harmed(tmp_path_factory: pytest.TempPathFactory) -> Harmed:
+    folder = tmp_path_factory.mktemp("harmed")
     before, after = bytearray(), bytearray()
 
-    def opened_twice(plan: str) -> None:
-        opened(plan)
-        while len(before) < _FIRST_BYTES:
-            before.extend(read(1.0) or b"")
-        assert target._gdb is not None
-        target._gdb.halt()
-        target._start()
+    def dies() -> BoardTarget:
+        target = on_desk(reached())
+        opened, read = target.open, target.read
 
-    def read_until_dead(timeout_s: float) -> bytes | None:
-        data = read(timeout_s)
-        after.extend(data or b"")
-        if len(after) > _FIRST_BYTES and isinstance(target._server, ServerProcess):
-            board = target._server._board
-            assert board is not None and board._process is not None
-            if board._process.poll() is None:
-                os.kill(board._process.pid, signal.SIGKILL)
-        return data
+        def opened_twice(plan: str) -> None:
+            opened(plan)
+            if before:  # an execution after the death
+                kill(target)
+                return
+            while len(before) < _FIRST_BYTES:
+                before.extend(read(1.0) or b"")
+            assert target._gdb is not None
+            target._gdb.halt()
+            target._start()
 
-    target.open, target.read = opened_twice, read_until_dead  # type: ignore[method-assign]
-    made = session(target, PLAN)
-    return Harmed(bytes(before), bytes(after), made)
+        def read_until_dead(timeout_s: float) -> bytes | None:
+            data = read(timeout_s)
+            after.extend(data or b"")
+            if len(after) > _FIRST_BYTES:
+                kill(target)
+            return data
+
+        target.open, target.read = opened_twice, read_until_dead  # type: ignore[method-assign]
+        return target
+
+    name = parse_target(f"freertos/{BOARD}@board")
+    made = measure(
+        replace(job(folder, []), name=name, points=POINTS, make=dies, timeout_s=30.0),
+        folder / "runs",
+        Progress(),
+        threading.Event(),
+    )
+    told = "".join(f"{one.message}\n{one.detail}\n" for one in made.failures)
+    return Harmed(bytes(before), bytes(after), told, read_run(made.folder))
 
 
 def test_every_start_gives_the_same_bytes(harmed: Harmed) -> None:
@@ -118,12 +149,21 @@ def test_every_start_gives_the_same_bytes(harmed: Harmed) -> None:
     assert both >= _FIRST_BYTES and harmed.before[:both] == harmed.after[:both]
 
 
-def test_a_board_that_dies_is_named_and_costs_no_sample_that_arrived(harmed: Harmed) -> None:
-    made = harmed.session
-    assert "the simulated Ibex was ended by signal 9" in made.told
-    assert "remote_bitbang" in made.told  # OpenOCD's own words; the moment decides which
-    assert made.statuses[0] == "ok" and "ok" not in made.statuses[1:]
-    assert made.taken() >= 40
+def test_a_board_that_dies_is_named_and_the_run_is_partial(harmed: Harmed) -> None:
+    assert "the simulated Ibex was ended by signal 9" in harmed.told
+    assert "remote_bitbang" in harmed.told  # OpenOCD's own words; the moment decides which
+    document = harmed.run.manifest
+    assert document.partial and document.partial_reason
+    assert any("ended by signal 9" in warning.message for warning in document.warnings)
+
+
+def test_a_board_that_dies_costs_no_sample_that_arrived(harmed: Harmed) -> None:
+    whole, broken, never = harmed.run.manifest.records
+    assert (whole.status, broken.status, never.status) == ("ok", "failed", "failed")
+    assert harmed.run.samples(whole, 0).size == whole.lanes[0].taken == 40
+    kept = sum(harmed.run.samples(broken, lane).size for lane in broken.lanes)
+    assert kept == sum(lane.taken for lane in broken.lanes)
+    assert not never.lanes or never.lanes[0].taken == 0
 
 
 def test_another_chip_at_the_connector_is_refused_with_openocds_words() -> None:

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import functools
 import struct
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
+import msgspec
 import pytest
 
 from kadenz.config import inventory
@@ -27,10 +30,12 @@ pytestmark = pytest.mark.emulated
 # Positions of the vector table, and the one that software raises: from the chip's manual, or from
 # public headers where that was not at hand.
 VECTORS = {
+    "microbit": (32, 20),  # SWI0
     "mps2-an386": (32, 31),  # a pin of the FPGA
     "nrf52840-dk": (48, 20),  # SWI0
     "nucleo-f401re": (85, 6),  # EXTI0
     "nucleo-f429zi": (91, 6),
+    "rp2040": (32, 26),  # no device's
     "stm32f4": (82, 6),
     "stm32l432": (83, 6),
 }
@@ -43,7 +48,12 @@ BOARDS = sorted(
 
 @functools.cache
 def image(board: str) -> Elf:
-    return Elf(build(board) / "kadenz-suite.elf")
+    return Elf(made(board) / "kadenz-suite.elf")
+
+
+def made(board: str) -> Path:
+    """The folder of the board's image, for its first instrument."""
+    return build(board, instrument=inventory.board(board).instruments[0])
 
 
 @functools.cache
@@ -59,6 +69,13 @@ def places(board: str) -> dict[str, int]:
             thumb = symbol["st_info"]["type"] == "STT_FUNC"
             found[symbol.name] = symbol["st_value"] & ~thumb
     return found
+
+
+def memory_of(board: str) -> tuple[tuple[int, int], ...]:
+    """Addresses and sizes of the chip's memories."""
+    memory = inventory.board(board).memory
+    assert memory is not None
+    return memory.ranges
 
 
 def loaded(board: str) -> list[tuple[int, bytes]]:
@@ -121,13 +138,14 @@ def test_the_vector_table_is_where_the_core_looks_and_has_the_chips_positions(bo
     assert system[12:] == [at["PendSV_Handler"] | 1, at["SysTick_Handler"] | 1]
     table = words(board, start + 64, positions)
     own = {irq: at["kdz_irq_entry"] | 1}
-    assert table == tuple(own.get(n, at["kdz_armv7m_fault_entry"] | 1) for n in range(positions))
+    assert table == tuple(own.get(n, at["kdz_cortexm_fault_entry"] | 1) for n in range(positions))
     code = sorted(f.address for f in image(board).symbols if f.address >= start + 64)
     assert 0 <= code[0] - (start + 64 + 4 * positions) < 64  # code follows, after its alignment
 
 
 def test_every_board_with_such_a_table_is_checked() -> None:
-    assert {b for b in BOARDS if inventory.board(b).arch == "armv7m"} == set(VECTORS)
+    cores = {"armv6m", "armv7m"}
+    assert {b for b in BOARDS if inventory.board(b).arch in cores} == set(VECTORS)
 
 
 @pytest.mark.parametrize("board", [b for b in BOARDS if inventory.board(b).arch == "riscv"])
@@ -138,14 +156,18 @@ def test_a_riscv_image_starts_at_the_first_word_of_its_flash(board: str) -> None
     assert loaded(board)[0][0] in [start for start, _ in memory.ranges]
 
 
-@pytest.mark.parametrize("board", ["hifive1-reva", "mps2-an386"])
+@pytest.mark.parametrize("board", ["hifive1-reva", "microbit", "mps2-an386"])
 def test_freertos_conforms_on_more_machines_of_qemu(board: str) -> None:
     plan = "conformance\nitc/queue id=1 samples=50\nirq/to-task id=2 samples=50\nend\n"
-    said = boot(build(board), board, plan)
+    said = boot(made(board), board, plan)
     assert len(said.all(Conform)) >= 27
     assert [case for case in said.all(Conform) if case.result == "fail"] == []
-    assert said.values("itc/queue").size == said.values("irq/to-task").size == 50
-    assert boot(build(board), board, plan).raw == said.raw
+    for bench in ("itc/queue", "irq/to-task"):
+        end = said.record(bench)[1]
+        assert (end.status, end.lanes[0].taken) == ("ok", 50)
+        # The scope holds its samples outside of the target.
+        assert "-scope-" in made(board).name or said.values(bench).size == 50
+    assert boot(made(board), board, plan).raw == said.raw
 
 
 @pytest.mark.parametrize(
@@ -163,3 +185,25 @@ def test_a_start_up_runs_on_a_machine_with_the_same_registers(board: str, machin
     assert made.outcome.failure is None
     assert len(made.assembler.conforms) >= 27
     assert [case for case in made.assembler.conforms if case.result == "fail"] == []
+
+
+def test_an_image_in_ram_is_started_at_its_entry_after_a_reset(tmp_path: Path) -> None:
+    """The Pico's image on a Cortex-M0 of QEMU with as much RAM, and none of its clocks.
+
+    The reset vector is that of other code, as in the boot ROM. The image gets as far as its crystal,
+    and says so through its memory.
+    """
+    tier = inventory.board("rp2040").tier.board
+    assert tier is not None and tier.in_ram
+    elf = Elf(build("rp2040", "rtt", options=(("KDZ_CONSOLE", "rtt"),)) / "kadenz-suite.elf")
+    here = msgspec.structs.replace(tier, chip={"qemu-arm": "microbit"})
+    way = reach("rp2040", here, BoardLink(server="qemu-arm", results="rtt"))
+    ram = f"nrf51-soc.sram-size={sum(size for _, size in memory_of('rp2040'))}"
+    boot_rom = tmp_path / "boot.rom"  # every vector leads to one instruction that jumps to itself
+    boot_rom.write_bytes(struct.pack("<16I", 0x20001000, *[0x41] * 15) + b"\xfe\xe7")
+    rom = f"loader,file={boot_rom},addr=0,force-raw=on"
+    way = replace(way, command=(*way.command, "-global", ram, "-device", rom))
+    made = session(BoardTarget(way, here, elf), "clock/read-cost id=1 samples=10\nend\n")
+    assert "the crystal or the PLL did not start: this board expects 12 MHz at XIN" in made.told
+    lost = BoardTarget(way, msgspec.structs.replace(here, in_ram=False, answer_s=0.5), elf)
+    assert "no answer in 0.5 s, and none after a reset" in session(lost, "end\n").told

@@ -110,7 +110,7 @@ def test_a_counter_narrower_than_its_stamps_is_refused(
     (copy / "kadenz").mkdir(exist_ok=True)
     shutil.copy2(inventory.root() / "kadenz" / "__init__.py", copy / "kadenz")
     monkeypatch.setenv("KADENZ_ROOT", str(copy))
-    file = copy / "arch" / "armv7m" / "counter" / "clock.c"
+    file = copy / "arch" / "cortexm" / "counter" / "clock.c"
     file.write_text(file.read_text().replace(".bits = 32", ".bits = 24"))
     answer = command("run", "itc/queue", "--target", COPY, "--output", str(tmp_path))
     assert "the clock wraps at another width than that of its stamps" in str(answer.exception)

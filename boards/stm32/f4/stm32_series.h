@@ -6,7 +6,7 @@
 #ifndef STM32_SERIES_H
 #define STM32_SERIES_H
 
-#include <kdz_armv7m.h>
+#include <kdz_cortexm.h>
 
 /* Section 7.3, RCC */
 #define RCC(offset) KDZ_REGISTER(0x40023800u + (offset))

@@ -10,14 +10,14 @@
 #define CR1_CEN (1u << 0)
 #define EGR_UG (1u << 0)
 
-struct kdz_fallback_counter kdz_board_fallback_counter(void)
+struct kdz_cortexm_counter kdz_board_fallback_counter(void)
 {
     RCC_APB1ENR |= APB1ENR_TIM2;
     TIM2_PSC = 0;
     TIM2_ARR = UINT32_MAX;
     TIM2_EGR = EGR_UG; /* takes the prescaler over */
     TIM2_CR1 = CR1_CEN;
-    return (struct kdz_fallback_counter){
+    return (struct kdz_cortexm_counter){
         .name = "tim2",
         .address = (const volatile uint32_t *)TIM2_CNT_ADDRESS,
         .hz = 1000000000u,

@@ -6,7 +6,7 @@
 #ifndef STM32_SERIES_H
 #define STM32_SERIES_H
 
-#include <kdz_armv7m.h>
+#include <kdz_cortexm.h>
 
 /* RCC */
 #define RCC(offset) KDZ_REGISTER(0x40021000u + (offset))

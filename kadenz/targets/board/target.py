@@ -146,6 +146,8 @@ class BoardTarget:
             self._reset()
         self._results.begin(self._plan)
         if self._gdb is not None:
+            if self._tier.in_ram:
+                self._gdb.set_register("pc", self._elf.entry)
             self._gdb.resume()
         self._started_at = time.monotonic()
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Start on Armv7-M: the kernel's code at reset, less what arch/armv7m did before main.
+ * Start on Armv7-M: the kernel's code at reset, less what arch/cortexm did before main.
  */
 #include "itron_port.h"
 

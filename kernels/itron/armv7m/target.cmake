@@ -8,7 +8,7 @@ list(APPEND ASP3_COMPILE_DEFS
     TOPPERS_FPU_CONTEXT      # other kernels
     TOPPERS_FPU_LAZYSTACKING
     USE_SYSTICK_AS_TIMETICK
-    OMIT_BSS_INIT            # arch/armv7m did both
+    OMIT_BSS_INIT            # arch/cortexm did both
     OMIT_DATA_INIT)
 list(APPEND ASP3_TARGET_C_FILES
     ${ASP3_ROOT_DIR}/arch/arm_m_gcc/common/core_timer.c

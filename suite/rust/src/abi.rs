@@ -296,7 +296,7 @@ pub fn end() -> Time {
     stamp(2)
 }
 
-/// `kdz_stamp` of `arch/armv7m/counter/kdz_stamp.h`, load by load.
+/// `kdz_stamp` of `arch/cortexm/counter/kdz_stamp.h`, load by load.
 #[cfg(all(feature = "counter", target_arch = "arm"))]
 #[inline(always)]
 fn stamp(_mark: u32) -> Time {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The code at reset of a kernel that owns it. With start.c of arch/armv7m in the image as well,
+ * The code at reset of a kernel that owns it. With start.c of arch/cortexm in the image as well,
  * kdz_reset would be there twice, and the image would not link.
  */
 #include "kadenz/suite.h"

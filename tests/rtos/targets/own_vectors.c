@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A kernel that brings a vector table of its own: in the section that boards keep for one, aligned
- * as it asks, with the fault entry of arch/armv7m. Then a fault.
+ * as it asks, with the fault entry of arch/cortexm. Then a fault.
  */
 #include "kadenz/bench.h"
 
@@ -10,7 +10,7 @@
 #define ALIGNMENT 512u
 #define UNDEFINED_PLACE 0x12345678u
 
-void kdz_armv7m_fault_entry(void);
+void kdz_cortexm_fault_entry(void);
 void SysTick_Handler(void);
 void PendSV_Handler(void);
 void SVC_Handler(void);
@@ -19,9 +19,9 @@ typedef void (*vector)(void);
 
 __attribute__((section(".vectors.kernel"), used,
                aligned(ALIGNMENT))) static const vector own[SYSTEM_VECTORS] = {
-    [2] = kdz_armv7m_fault_entry,  [3] = kdz_armv7m_fault_entry, [4] = kdz_armv7m_fault_entry,
-    [5] = kdz_armv7m_fault_entry,  [6] = kdz_armv7m_fault_entry, [11] = SVC_Handler,
-    [12] = kdz_armv7m_fault_entry, [14] = PendSV_Handler,        [15] = SysTick_Handler,
+    [2] = kdz_cortexm_fault_entry,  [3] = kdz_cortexm_fault_entry, [4] = kdz_cortexm_fault_entry,
+    [5] = kdz_cortexm_fault_entry,  [6] = kdz_cortexm_fault_entry, [11] = SVC_Handler,
+    [12] = kdz_cortexm_fault_entry, [14] = PendSV_Handler,         [15] = SysTick_Handler,
 };
 
 static void measure(struct kdz_point *point)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Instrument `counter` on Armv7-M: one load through a pointer chosen at start, to the DWT's cycle
+ * Instrument `counter` on Cortex-M: one load through a pointer chosen at start, to the DWT's cycle
  * counter or to the board's fallback timer. Both are 32 bits wide and count up.
  */
 #ifndef KDZ_STAMP_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reset: the FPU on, .data from flash, .bss cleared, main.
+ * Reset: the core prepared, .data from flash, .bss cleared, main. A core without VTOR (Cortex-M0)
+ * has its vectors at 0, and ignores the write (Armv6-M ARM, B3.2.5).
  */
-#include "kdz_armv7m.h"
+#include "kdz_cortexm.h"
 
 extern uint32_t kdz_data_load[];
 extern uint32_t kdz_data[];
@@ -13,15 +14,10 @@ extern uint32_t kdz_vectors[];
 
 int main(void);
 
-#define CPACR_FPU_FULL_ACCESS (0xfu << 20) /* CP10 and CP11 */
-#define SHCSR_FAULTS_ENABLED (7u << 16)    /* MemManage, BusFault, UsageFault by their own names */
-
 void kdz_reset(void)
 {
-    SCB_CPACR |= CPACR_FPU_FULL_ACCESS;
-    __asm__ volatile("dsb\n isb" : : : "memory");
+    kdz_cortexm_core_init();
     SCB_VTOR = (uint32_t)kdz_vectors;
-    SCB_SHCSR |= SHCSR_FAULTS_ENABLED;
     for (uint32_t *from = kdz_data_load, *to = kdz_data; to < kdz_data_end;) {
         *to++ = *from++;
     }

@@ -4,7 +4,7 @@
  * AArch64, 2.0). Without an emulator or a debugger the breakpoint becomes a fault, which
  * kdz_arch_halted turns into a quiet stop.
  */
-#include "kdz_armv7m.h"
+#include "kdz_cortexm.h"
 
 #define SYS_EXIT_EXTENDED 0x20u
 #define ADP_STOPPED_APPLICATION_EXIT 0x20026u

@@ -5,7 +5,7 @@ void kdz_arch_loop(uint32_t turns)
 {
     __asm__ volatile("1: subs %0, %0, #1\n"
                      "   bne 1b\n"
-                     : "+r"(turns)
+                     : "+l"(turns)
                      :
                      : "cc");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The software interrupt on Armv7-M. Exceptions go to arch/armv7m.
+ * The software interrupt on a Cortex-M. Exceptions go to arch/cortexm.
  */
 #include "freertos_port.h"
 
@@ -8,9 +8,6 @@
 #include "kadenz/mechanism.h"
 
 KDZ_HAS(interrupt, "interrupt");
-
-_Static_assert(KDZ_BOARD_IRQ_PRIORITY >= configMAX_SYSCALL_INTERRUPT_PRIORITY,
-               "the software interrupt calls FreeRTOS: KDZ_BOARD_IRQ_PRIORITY is too urgent");
 
 static void (*connected)(struct kdz_isr *isr);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * When a tick was due: SysTick counts down from its reload value and interrupts as it reaches zero
- * (Armv7-M ARM, B3.3), so it always tells how long ago that was. A kernel that counts time in finer
- * units than its interrupts goes on by many ticks at once.
+ * (Armv7-M ARM, B3.3; Armv6-M ARM, B3.3), so it always tells how long ago that was. A kernel that
+ * counts time in finer units than its interrupts goes on by many ticks at once.
  */
 #include "kadenz/board.h"
 #include "kadenz/clock.h"

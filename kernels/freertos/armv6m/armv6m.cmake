@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+# FreeRTOS's port for the Cortex-M0 and M0+, which masks interrupts by PRIMASK. Since V11.1 a second
+# file has its assembler.
+set(freertos_port ${freertos}/portable/GCC/ARM_CM0)
+file(GLOB freertos_port_asm ${freertos_port}/portasm.c)
+target_sources(freertos PRIVATE ${freertos_port}/port.c ${freertos_port_asm})
+target_include_directories(freertos SYSTEM PUBLIC ${freertos_port})
+target_sources(kadenz-suite PRIVATE
+    ${CMAKE_CURRENT_LIST_DIR}/../cortexm/interrupt.c
+    ${KDZ_ARCH_TICK_DUE}) # SysTick drives the tick
+target_compile_definitions(kadenz-suite PRIVATE KDZ_FREERTOS_PORT="GCC/ARM_CM0")
