@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Allows one measurement at a time on this Linux, for all users and checkouts.
+"""Allows one measurement at a time on this Linux, for all users and checkouts; and no order of a
+farm's worker beside one.
 
-The lock is flock(2) on one file for all users: the kernel releases it when its process ends, even
-if killed. The file's content only serves the message.
+The locks are flock(2) on files for all users: the kernel releases them when their process ends,
+even if killed. The content of a file only serves the message.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -24,6 +25,10 @@ from kadenz.errors import TargetFailed
 
 _PLACES = (Path("/run/lock"), Path("/tmp"))
 _NAME = "kadenz-measures-this-linux"
+# Orders share the room, a measurement has it alone. Who enters passes the door: a measurement keeps
+# it, so that it waits for the orders in the room and for no later one.
+_DOOR = "kadenz-enters-this-linux"
+_ROOM = "kadenz-executes-on-this-linux"
 _POLL_S = 0.2
 
 
@@ -47,26 +52,83 @@ def alone_on_this_linux(
 
     Raises TargetFailed if it must not `wait`, or if `stopped` while waiting.
     """
-    file = _open()
+    with _held(_NAME, fcntl.LOCK_EX, _measured, wait, waiting, stopped):
+        yield
+
+
+@contextmanager
+def without_orders(
+    *, waiting: Callable[[str], None], stopped: Callable[[], bool]
+) -> Iterator[None]:
+    """Waits until no worker of a farm executes an order on this Linux, and keeps it so.
+
+    Calls `waiting` with a description. Raises TargetFailed if `stopped` while waiting.
+    """
+    with (
+        _held(_DOOR, fcntl.LOCK_EX, _measured, True, waiting, stopped),
+        _held(_ROOM, fcntl.LOCK_EX, _executes, True, waiting, stopped),
+    ):
+        yield
+
+
+@contextmanager
+def order_on_this_linux(waiting: Callable[[str], None]) -> Iterator[None]:
+    """Holds this Linux for one order, beside others and never beside a measurement of it.
+
+    Calls `waiting` with a description if it is being measured.
+    """
+    with ExitStack() as stack:
+        with _held(_DOOR, fcntl.LOCK_SH, _measured, True, waiting, _never):
+            room = _held(_ROOM, fcntl.LOCK_SH, _measured, True, waiting, _never)
+            stack.enter_context(room)
+        yield
+
+
+@contextmanager
+def _held(
+    name: str,
+    kind: int,
+    held_by: Callable[[int], str],
+    wait: bool,
+    waiting: Callable[[str], None],
+    stopped: Callable[[], bool],
+) -> Iterator[None]:
+    """A lock of one kind on the file `name`; `held_by` describes who has it."""
+    file = _open(name)
     try:
         told = False
-        while not _locked(file):
-            words = f"this Linux is being measured by {_holder(file)}"
+        while not _locked(file, kind):
+            words = held_by(file)
             if not wait or stopped():
                 raise TargetFailed(words, remedy="Wait until it ends, or end it")
             if not told:
                 waiting(words)
                 told = True
             time.sleep(_POLL_S)
-        _sign(file)
+        if kind == fcntl.LOCK_EX:
+            _sign(file)
         yield
+        if kind == fcntl.LOCK_EX:
+            os.ftruncate(file, 0)
     finally:
         os.close(file)
 
 
-def _open() -> int:
+def _measured(file: int) -> str:
+    return f"this Linux is being measured by {_holder(file)}"
+
+
+def _executes(file: int) -> str:
+    return "a worker of a farm executes orders on this Linux"
+
+
+def _never() -> bool:
+    return False
+
+
+def _open(name: str) -> int:
     folder = next((place for place in _PLACES if os.access(place, os.W_OK)), _PLACES[-1])
-    path = folder / _NAME
+    path = folder / name
     try:
         # Without O_CREAT: fs.protected_regular denies that for another user's file.
         with contextlib.suppress(FileNotFoundError):
@@ -82,9 +144,9 @@ def _open() -> int:
         ) from None
 
 
-def _locked(file: int) -> bool:
+def _locked(file: int, kind: int) -> bool:
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

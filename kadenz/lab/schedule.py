@@ -12,6 +12,7 @@ from pathlib import Path
 
 from kadenz.config.manifest import REPEATABLE
 from kadenz.errors import KadenzError
+from kadenz.host.machine_lock import without_orders
 from kadenz.lab.job import Job, Result
 from kadenz.lab.measure import measure
 from kadenz.lab.progress import Progress
@@ -37,6 +38,18 @@ def run(
         except KadenzError as error:
             return error
 
+    def quietly(job: Job) -> Result | KadenzError:
+        """Measures this Linux while no worker executes on it."""
+
+        def waiting(words: str) -> None:
+            progress.note(str(job.name), f"waiting: {words}")
+
+        try:
+            with without_orders(waiting=waiting, stopped=stop.is_set):
+                return one(job)
+        except KadenzError as error:
+            return error
+
     def in_order(jobs: Sequence[Job]) -> dict[int, Result | KadenzError]:
         return {id(job): one(job) for job in jobs if not stop.is_set()}
 
@@ -56,5 +69,5 @@ def run(
             done |= found
     for job in alone:
         if not stop.is_set():
-            done[id(job)] = one(job)
+            done[id(job)] = one(job) if job.name.tier != "host" else quietly(job)
     return [done[id(job)] for job in jobs if id(job) in done]

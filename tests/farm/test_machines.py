@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pytest
 
 from kadenz.config.farm import read_farm
 from kadenz.errors import ConfigError, UsageError
+from kadenz.host.machine_lock import order_on_this_linux, without_orders
 from kadenz.lab.farm.pool import Pool
 from kadenz.store import read_run
 from tests.e2e.conftest import BOARDS, kadenz
@@ -79,3 +81,30 @@ def test_a_farm_that_cannot_be_used_is_named_before_anything_is_built(
     with pytest.raises(UsageError) as missing:
         Pool(table)
     assert "kadenz[farm]" in missing.value.remedy
+
+
+@pytest.mark.linux
+def test_workers_and_a_measurement_of_this_linux_wait_for_each_other(
+    machines: Machines, tmp_path: Path
+) -> None:
+    words = ("run", "micro/task-switch-sampled", "--set", "samples=100", "--target", BOARDS[1])
+    with without_orders(waiting=print, stopped=lambda: False):
+        process = start(*words, "--farm", machines.config, "--output", tmp_path / "far")
+        said = f"order waits: this Linux is being measured by process {os.getpid()}"
+        wait_for(lambda: any(said in machines.words(number) for number in (1, 2)))
+        assert machines.busy() is None
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    files(tmp_path / "far")
+
+    words = ("run", "clock/read-cost", "--quick", "--target", "posix/linux@host")
+    with order_on_this_linux(print):
+        process = start(*words, "--allow-no-realtime", "--output", tmp_path / "host")
+        assert process.stderr is not None
+        for line in process.stderr:
+            if "waiting: a worker of a farm executes orders on this Linux" in line:
+                break
+        else:
+            pytest.fail("it measured beside an order")
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors

@@ -6,12 +6,17 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from kadenz.errors import TargetFailed
-from kadenz.host.machine_lock import alone_on_this_linux
+from kadenz.host.machine_lock import (
+    alone_on_this_linux,
+    order_on_this_linux,
+    without_orders,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -70,3 +75,62 @@ def test_ctrl_c_ends_the_waiting() -> None:
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+
+
+def test_an_order_waits_for_a_measurement_and_says_whose() -> None:
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with without_orders(waiting=print, stopped=lambda: False):
+            os.write(write, b"x")
+            signal.pause()
+    os.read(read, 1)
+    told: list[str] = []
+
+    def waiting(words: str) -> None:
+        told.append(words)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+    with order_on_this_linux(waiting), order_on_this_linux(waiting):  # beside each other
+        pass
+    assert len(told) == 1 and f"process {child}" in told[0]
+
+
+def test_a_measurement_waits_for_the_order_in_progress_and_for_no_later_one() -> None:
+    events: list[str] = []
+    began, asked = threading.Event(), threading.Event()
+
+    def measure() -> None:
+        def waiting(words: str) -> None:
+            assert "a worker of a farm executes orders" in words
+            asked.set()
+
+        with without_orders(waiting=waiting, stopped=lambda: False):
+            events.append("measured")
+
+    def order() -> None:
+        with order_on_this_linux(lambda words: began.set()):
+            events.append("later order")
+
+    with order_on_this_linux(print):
+        threads = [threading.Thread(target=work) for work in (measure, order)]
+        threads[0].start()
+        assert asked.wait(20)
+        threads[1].start()
+        assert began.wait(20)  # it waits, although only an order is in the room
+        time.sleep(0.5)
+        events.append("order ended")
+    for thread in threads:
+        thread.join(20)
+    assert events == ["order ended", "measured", "later order"]
+
+
+def test_ctrl_c_ends_the_waiting_for_an_order() -> None:
+    stop = threading.Event()
+    with (
+        order_on_this_linux(print),
+        pytest.raises(TargetFailed, match="a worker of a farm executes orders"),
+        without_orders(waiting=lambda words: stop.set(), stopped=stop.is_set),
+    ):
+        pass

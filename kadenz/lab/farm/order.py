@@ -7,6 +7,7 @@ the lab that asked, which is the only writer of the run folder.
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import threading
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ from kadenz.config.manifest import BuildEntry, EmulatorEntry
 from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
 from kadenz.errors import TargetFailed, UsageError
+from kadenz.host.machine_lock import order_on_this_linux
 from kadenz.images.image import Image
 from kadenz.lab.boot import Execution, run_plan
 from kadenz.lab.condition import Setup
@@ -114,7 +116,8 @@ def execute(order: Order) -> Played:
         )
         emulator = real.emulator()
         assembler = Assembler(NoRecords(), expects_samples=order.instrument == "counter")
-        outcome = run_plan(execution, assembler, threading.Event())
+        with order_on_this_linux(_waiting):
+            outcome = run_plan(execution, assembler, threading.Event())
     return Played(
         bytes(target.frames),
         _parts(outcome.failure),
@@ -122,6 +125,10 @@ def execute(order: Order) -> Played:
         getattr(real, "records", {}),
         emulator,
     )
+
+
+def _waiting(words: str) -> None:
+    print(f"order waits: {words}", file=sys.stderr, flush=True)
 
 
 def _parts(failure: TargetFailed | None) -> tuple[str, str, str] | None:
