@@ -71,6 +71,13 @@ class Elf:
             ]
         return sorted(found, key=lambda section: section.address)
 
+    def contents(self, section: str) -> bytes:
+        """The bytes of a section."""
+        from elftools.elf.elffile import ELFFile
+
+        with self.path.open("rb") as file:
+            return bytes(ELFFile(file).get_section_by_name(section).data())
+
     @cached_property
     def riscv_extensions(self) -> set[str]:
         """The single-letter extensions of a RISC-V image, base included: {"i", "m", "c"}.

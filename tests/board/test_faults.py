@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -17,12 +18,14 @@ from pathlib import Path
 import pytest
 import serial
 
+from kadenz.elf import Elf
 from kadenz.errors import TargetFailed, ToolMissing, UsageError
 from kadenz.targets.board import usb
 from tests.board.bench import (
     ONE,
     PLAN,
     Line,
+    image,
     on_bench,
     reached,
     sent_and_received,
@@ -209,3 +212,21 @@ def test_a_board_that_never_answers(line: Callable[[Harm], Line]) -> None:
     made = session(on_bench(line(lambda data, count: b"").reach(), answer_s=0.5), ONE)
     assert "no answer in 0.5 s, and none after a reset" in made.told
     assert "kdz_console_read at 0x" in made.told and "It sent nothing" in made.told
+
+
+def test_memory_that_does_not_take_the_image_is_named_with_its_address(tmp_path: Path) -> None:
+    """A device that QEMU has not: it takes every write and reads as zero, as a locked flash keeps
+    what it has.
+    """
+    lost = tmp_path / "lost"
+    lost.write_bytes(b"\0" * 500 + b"\xa5" * 12)
+    elf = tmp_path / "image.elf"
+    place = ("--set-section-flags", ".lost=alloc,load,data", "--change-section-address")
+    add = ("arm-none-eabi-objcopy", "--add-section", f".lost={lost}")
+    command = [*add, *place, ".lost=0x40023000"]
+    subprocess.run([*command, str(image().path), str(elf)], check=True, capture_output=True)
+    with pytest.raises(TargetFailed) as caught:
+        session(on_bench(reached(), Elf(elf)), ONE)
+    words = "the target's memory is not the image's: 0x400231f4 in .lost holds 0x00 instead of 0xa5"
+    assert words in caught.value.message and "flash is not protected" in caught.value.remedy
+    assert caught.value.exit_code == 1

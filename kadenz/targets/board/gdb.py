@@ -14,10 +14,11 @@ import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pygdbmi.IoManager import IoManager
 
+from kadenz.elf import Elf
 from kadenz.errors import TargetFailed
 from kadenz.targets.base import die_with_parent
 
@@ -26,7 +27,8 @@ _ANSWER_S = 10.0  # of a command that touches no flash
 _LOAD_S = 120.0  # of programming a flash
 _EXIT_S = 2.0
 _WORDS = 60  # last lines of GDB and server that an error shows
-_UNMATCHED = re.compile(r"Section (\S+), range .*: MIS-MATCHED")
+_UNMATCHED = re.compile(r"Section (\S+), range (0x\w+) -- (0x\w+): MIS-MATCHED")
+_BLOCK = 256  # bytes read at a time to find a difference
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,14 @@ class Stop:
         return f"{self.signal or self.reason}{where}"
 
 
+class Piece(NamedTuple):
+    """A section as it is loaded: `end` is behind its last byte."""
+
+    name: str
+    start: int
+    end: int
+
+
 class Refused(TargetFailed):
     """GDB or the server refused a command; the message has their words."""
 
@@ -50,7 +60,8 @@ class Refused(TargetFailed):
 class Gdb:
     """A GDB connected to one server."""
 
-    def __init__(self, program: Path, elf: Path) -> None:
+    def __init__(self, program: Path, elf: Elf) -> None:
+        self._elf = elf
         command = [str(program), "--nx", "--quiet", "--interpreter=mi3"]
         self._process = subprocess.Popen(
             command,
@@ -76,7 +87,7 @@ class Gdb:
             "auto-load no",
         ):
             self.command(f"-gdb-set {setting}")
-        self.command(f"-file-exec-and-symbols {_quoted(str(elf))}")
+        self.command(f"-file-exec-and-symbols {_quoted(str(elf.path))}")
 
     # ---- the session -----------------------------------------------------------------------------
     def connect(self, address: str) -> None:
@@ -96,15 +107,29 @@ class Gdb:
         self.command("-target-download", _LOAD_S)
         wrong = self.unmatched()
         if wrong:
+            difference = self._difference(wrong[0])
             raise Refused(
-                f"after loading, {', '.join(wrong)} of the target's memory is not the image's",
+                f"after loading, the target's memory is not the image's: {difference}",
                 remedy="Check the chip's name for this server, and that its flash is not protected",
                 detail=self.words(),
             )
 
-    def unmatched(self) -> list[str]:
+    def unmatched(self) -> list[Piece]:
         """Sections of the image that the target's memory does not hold."""
-        return _UNMATCHED.findall(self.console("compare-sections", _LOAD_S))
+        found = _UNMATCHED.findall(self.console("compare-sections", _LOAD_S))
+        return [Piece(name, int(start, 16), int(end, 16)) for name, start, end in found]
+
+    def _difference(self, piece: Piece) -> str:
+        """Where a section differs first."""
+        wanted = self._elf.contents(piece.name)
+        for at in range(0, len(wanted), _BLOCK):
+            block = wanted[at : at + _BLOCK]
+            held = self.read(piece.start + at, len(block))
+            for offset, (want, have) in enumerate(zip(block, held, strict=True)):
+                if want != have:
+                    place = f"{piece.start + at + offset:#010x} in {piece.name}"
+                    return f"{place} holds {have:#04x} instead of {want:#04x}"
+        return f"{piece.name} from {piece.start:#010x} to {piece.end:#010x}"
 
     def resume(self) -> None:
         """Lets the target run."""

@@ -57,7 +57,7 @@ class BoardTarget:
             gdb = tools.require(PROGRAM)
             self._server = self._reach.make_server(self._folder, self._elf)
             self._server.start()
-            self._gdb = Gdb(gdb, self._elf.path)
+            self._gdb = Gdb(gdb, self._elf)
             self._gdb.connect(self._server.address)
             self._reset()
         self._results = self._make_results()
