@@ -61,6 +61,18 @@ def test_a_campaign_survives_its_worker_and_its_scheduler_and_has_the_bytes_of_a
     assert files(tmp_path / "far") == files(tmp_path / "local")
 
 
+@pytest.mark.emulated
+def test_a_simulated_core_on_a_worker_has_the_bytes_of_a_local_run(
+    machines: Machines, tmp_path: Path
+) -> None:
+    call = ("run", "itc/queue", "--quick", "--set", "samples=20", "--target", "freertos/ibex@rtl")
+    for folder, more in (("local", ()), ("far", ("--farm", machines.config))):
+        answer = kadenz(*call, *more, "--output", tmp_path / folder)
+        assert answer.returncode == 0, answer.stderr
+    far = files(tmp_path / "far")
+    assert far == files(tmp_path / "local") and any("queue" in name for name in far)
+
+
 def test_a_farm_that_cannot_be_used_is_named_before_anything_is_built(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

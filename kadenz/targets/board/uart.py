@@ -142,7 +142,8 @@ class Uart:
         import serial
 
         try:
-            self._line.timeout = timeout_s
+            if self._line.timeout != timeout_s:  # RFC 2217 negotiates every setting anew
+                self._line.timeout = timeout_s
             first: bytes = self._line.read(1)
             return first + self._line.read(self._line.in_waiting) if first else b""
         except (serial.SerialException, OSError) as error:
