@@ -124,7 +124,8 @@ def open_archive(text: str, *, create: bool = False) -> Place:
     """The archive at a path or URL ("s3://bucket/lab").
 
     With `create` it is made if nothing is there. UsageError if it is not an archive, or has a newer
-    format; ToolMissing without the packages of the extra `archive`.
+    format; StoreError if the store does not answer; ToolMissing without the packages of the extra
+    `archive`.
     """
     try:
         import fsspec
@@ -137,7 +138,7 @@ def open_archive(text: str, *, create: bool = False) -> Place:
             f"{text}: {error}", remedy="Name a folder, or install that store's package"
         ) from None
     place = Place(fs, str(root).rstrip("/"), text)
-    if not place.exists(HEAD):
+    if not _is_there(place):
         if not create:
             raise UsageError(
                 f"{text}: no archive here", remedy=f"kadenz archive add RUN --archive {text}"
@@ -149,6 +150,16 @@ def open_archive(text: str, *, create: bool = False) -> Place:
         place.write(HEAD, json.dumps({"kadenz_archive": FORMAT}).encode() + b"\n", new=True)
     _check_format(place)
     return place
+
+
+def _is_there(place: Place) -> bool:
+    try:
+        return place.exists(HEAD)
+    except Exception as error:  # the package of each store has its own
+        raise StoreError(
+            f"{place.text}: cannot be reached: {error}",
+            remedy="Check the store's address and your credentials for it",
+        ) from None
 
 
 def _is_foreign(place: Place) -> bool:

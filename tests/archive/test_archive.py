@@ -243,3 +243,22 @@ def test_wrong_sql_is_the_users_error(archive: Place, tmp_path: Path) -> None:
     add(archive, made(tmp_path / "runs", "one"))
     with pytest.raises(UsageError, match="nothing_like_it"):
         rows(archive, "SELECT nothing_like_it FROM runs")
+
+
+def test_a_store_that_does_not_answer_is_named() -> None:
+    import fsspec
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    class NoEndpoint(Exception):
+        """As of the packages of object stores: no OSError."""
+
+    class Gone(MemoryFileSystem):  # type: ignore[misc]
+        protocol = "gone"
+
+        def exists(self, path: str, **_: object) -> bool:
+            raise NoEndpoint("Could not connect to the endpoint URL")
+
+    fsspec.register_implementation("gone", Gone, clobber=True)
+    with pytest.raises(StoreError, match="gone://lab/archive: cannot be reached: Could not") as one:
+        open_archive("gone://lab/archive")
+    assert "credentials" in one.value.remedy

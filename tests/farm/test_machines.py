@@ -109,9 +109,9 @@ def test_workers_and_a_measurement_of_this_linux_wait_for_each_other(
     assert process.returncode == 0, errors
     files(tmp_path / "far")
 
-    words = ("run", "clock/read-cost", "--quick", "--target", "posix/linux@host")
+    here = ("run", "clock/read-cost", "--quick", "--target", "posix/linux@host")
     with order_on_this_linux(print):
-        process = start(*words, "--allow-no-realtime", "--output", tmp_path / "host")
+        process = start(*here, "--allow-no-realtime", "--output", tmp_path / "host")
         assert process.stderr is not None
         for line in process.stderr:
             if "waiting: a worker of a farm executes orders on this Linux" in line:
