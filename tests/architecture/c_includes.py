@@ -120,7 +120,8 @@ def _allowed(one: Include, holders: set[str]) -> bool:
         return holders <= {"suite/core"}
     # A chip, a kernel's port to an instruction set and an architecture stand on arch/, which has
     # what equal cores share; nothing else is shared.
-    return kind in {"boards", "kernels", "arch"} and all(part.startswith("arch/") for part in holders)
+    standing = kind in {"boards", "kernels", "arch"}
+    return standing and all(part.startswith("arch/") for part in holders)
 
 
 def conditions(root: Path, folders: tuple[str, ...]) -> list[str]:

@@ -190,8 +190,8 @@ def test_a_start_up_runs_on_a_machine_with_the_same_registers(board: str, machin
 def test_an_image_in_ram_is_started_at_its_entry_after_a_reset(tmp_path: Path) -> None:
     """The Pico's image on a Cortex-M0 of QEMU with as much RAM, and none of its clocks.
 
-    The reset vector is that of other code, as in the boot ROM. The image gets as far as its crystal,
-    and says so through its memory.
+    The reset vector is that of other code, as in the boot ROM. The image gets as far as its
+    crystal, and says so through its memory.
     """
     tier = inventory.board("rp2040").tier.board
     assert tier is not None and tier.in_ram
