@@ -44,9 +44,9 @@ class Code:
         self._known: dict[int, Function] = {}
 
     @property
-    def machine(self) -> str:
-        """ "EM_RISCV" or "EM_ARM"."""
-        return self._elf.machine
+    def arch(self) -> str:
+        """The board's architecture: "riscv", "armv6m"."""
+        return inventory.board(self._board).arch
 
     def function_at(self, address: int) -> Function:
         """The function at an address; one of an unnamed place, if there is none."""
@@ -96,7 +96,7 @@ class Code:
 
     @cached_property
     def _instructions(self) -> dict[int, Instruction]:
-        return disassemble(self._elf.path, objdump(self._board), self.machine)
+        return disassemble(self._elf.path, objdump(self._board), self._elf.machine)
 
 
 def objdump(board: str) -> Path:

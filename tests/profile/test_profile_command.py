@@ -108,6 +108,19 @@ def typical(folder: Path) -> int:
     return int(next(one for one in views if one["name"] == "typical")["instructions"])
 
 
+def test_a_core_with_primask_alone_shows_each_critical_section(tmp_path: Path) -> None:
+    """Armv6-M has no BASEPRI. Leaving a section takes the pending switch, which has its own."""
+    words = ("--target", "freertos/microbit@emulated", "--set", "samples=5")
+    answer = kadenz("profile", "itc/queue", *words, "--output", str(tmp_path))
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    off = answer.stdout.partition("Interrupts off")[2].partition("Scheduler locked")[0]
+    ends = re.findall(r"^typical .*?(\w+)  +(\w+) \(", off, re.MULTILINE)
+    assert set(ends) == {
+        ("vPortEnterCritical", "vPortExitCritical"),
+        ("PendSV_Handler", "PendSV_Handler"),
+    }
+
+
 def test_a_run_without_profile_cannot_be_explained(pinned: Path, tmp_path: Path) -> None:
     answer = kadenz("run", "itc/queue", "--target", TARGET, "--quick", "--output", str(tmp_path))
     assert answer.returncode == 0, answer.stderr

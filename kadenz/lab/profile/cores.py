@@ -54,13 +54,14 @@ class Core(Protocol):
         """
 
 
+@dataclass(frozen=True)
 class ArmM:
-    """Armv7-M: IPSR holds the number of the exception."""
+    """Armv6-M and Armv7-M: IPSR holds the number of the exception."""
 
-    registers = (("basepri", 0xFF), ("primask", 1), ("faultmask", 1), ("xpsr", 0x1FF))
+    registers: tuple[tuple[str, int], ...]
 
     def masked(self, registers: Mapping[str, int]) -> bool:
-        """BASEPRI holds off the kernel's interrupts, the others all."""
+        """BASEPRI holds off the kernel's interrupts, the others all. Armv6-M has PRIMASK alone."""
         return any(registers.get(name) for name in ("basepri", "primask", "faultmask"))
 
     def within(self, registers: Mapping[str, int]) -> bool:
@@ -111,14 +112,18 @@ class RiscV:
         return Change()
 
 
-_CORES: dict[str, Core] = {"EM_ARM": ArmM(), "EM_RISCV": RiscV()}
+_CORES: dict[str, Core] = {
+    "armv6m": ArmM((("primask", 1), ("xpsr", 0x1FF))),
+    "armv7m": ArmM((("basepri", 0xFF), ("primask", 1), ("faultmask", 1), ("xpsr", 0x1FF))),
+    "riscv": RiscV(),
+}
 
 
-def core_of(machine: str) -> Core:
-    """The core of an image. UsageError for an instruction set that has none here."""
-    if machine not in _CORES:
+def core_of(arch: str) -> Core:
+    """The core of a board's architecture. UsageError for one that has none here."""
+    if arch not in _CORES:
         raise UsageError(
-            f"images for {machine} cannot be profiled",
+            f"images for {arch} cannot be profiled",
             remedy=f"Profile a target for {' or '.join(sorted(_CORES))}",
         )
-    return _CORES[machine]
+    return _CORES[arch]

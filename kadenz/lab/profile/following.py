@@ -19,7 +19,7 @@ class Follower:
 
     def __init__(self, code: Code, paths: Paths, target: str) -> None:
         self._code, self._paths, self._target = code, paths, target
-        self._walker = Walker(Program(code, paths), core_of(code.machine))
+        self._walker = Walker(Program(code, paths), core_of(code.arch))
 
     def record(self, number: int, bench: str, region: Region) -> Timeline:
         """The timeline of one record, whose region is all of it."""

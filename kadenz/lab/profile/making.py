@@ -33,7 +33,7 @@ class Profiler:
     def __init__(self, code: Code, paths: Paths, target: str) -> None:
         self._code, self._target = code, target
         self._program = Program(code, paths)
-        self._walker = Walker(self._program, core_of(code.machine))
+        self._walker = Walker(self._program, core_of(code.arch))
         self._walked: dict[tuple[int, ...], Effect] = {}
 
     def record(

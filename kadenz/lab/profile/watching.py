@@ -82,7 +82,8 @@ def watched(name: TargetName, image: Image, *, traced: bool) -> Watched:
         if found is not None
         else None
     )
-    return Watched(tuple(words), core_of(image.elf.machine).registers, place, traced)
+    registers = core_of(inventory.board(name.board).arch).registers
+    return Watched(tuple(words), registers, place, traced)
 
 
 def _words(word: str, image: Image, debug: DebugInfo) -> list[int]:
