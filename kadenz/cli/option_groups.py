@@ -70,6 +70,12 @@ def image_options(command: Any) -> Any:
     return _with_options_of(command, [kind for kind in kinds() if kind.changes_image])
 
 
+def any_image_options(command: Any) -> Any:
+    """Adds these, and the option that names an image of another build."""
+    wanted = [kind for kind in kinds() if kind.changes_image or kind.names_image]
+    return _with_options_of(command, wanted)
+
+
 def _with_options_of(command: Any, wanted: Sequence[type[Choice]]) -> Any:
     for kind in reversed(wanted):
         for one in reversed(kind.options):

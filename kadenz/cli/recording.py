@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kadenz.cli.names import complete_target, complete_work
-from kadenz.cli.option_groups import image_options
+from kadenz.cli.option_groups import any_image_options
 from kadenz.cli.timeout_option import timeout_option
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, KadenzError
 
@@ -35,7 +35,7 @@ _OPTIONS = (
     click.option(
         "--json", "as_json", is_flag=True, help="Write one JSON array to standard output."
     ),
-    image_options,
+    any_image_options,
 )
 
 

@@ -73,7 +73,7 @@ def _recordings(asked: Asked) -> int:
     from kadenz.lab.capture.trace_cmd import reported
 
     others = [word for word in asked.work if not word.endswith(".dat")]
-    if others or asked.targets or asked.settings:
+    if others or asked.targets or asked.settings or any(asked.conditions.values()):
         raise UsageError(
             f"{asked.work[0]}: a recording has no target, and stands alone",
             remedy="kadenz trace FILE.dat",

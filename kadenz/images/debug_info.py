@@ -136,6 +136,18 @@ class DebugInfo:
                     return variable, offset
         return None
 
+    def definition(self, variable: str) -> Path | None:
+        """The source file that defines the global variable of this name."""
+        for unit in self._units():
+            for die in unit.get_top_DIE().iter_children():
+                if die.tag != "DW_TAG_variable" or "DW_AT_location" not in die.attributes:
+                    continue
+                if "DW_AT_specification" in die.attributes:  # declared before
+                    die = die.get_DIE_from_attribute("DW_AT_specification")
+                if _text(die.attributes.get("DW_AT_name")) == variable:
+                    return self._source(unit.get_top_DIE())
+        return None
+
     def _units(self) -> Iterator[Any]:
         return iter(self._dwarf.iter_CUs() if self._dwarf is not None else ())
 

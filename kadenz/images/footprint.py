@@ -12,7 +12,7 @@ import json
 import os
 import shlex
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -29,7 +29,7 @@ from kadenz.images.link_map import FILL, LinkMap, Piece, read_map
 from kadenz.images.provenance import OTHER, PARTS, Homes, Tree
 
 PADDING, RESERVED, LINKER, UNKNOWN = "padding", "linker script", "linker", "not attributed"
-_FOLDERS = {**PARTS, "suite/bench": "benchmarks", "kernels/conformance": "conformance"}
+FOLDERS = {**PARTS, "suite/bench": "benchmarks", "kernels/conformance": "conformance"}
 # What ld makes for dynamic linking; its map names the first object of the link for it.
 _MADE_BY_LINKER = (".interp", ".dyn", ".gnu.", ".hash", ".rel", ".plt", ".got", ".note.gnu.build")
 _STUBS = "linker stubs"  # veneers, in the map
@@ -43,9 +43,12 @@ def footprint(program: Path, trees: Sequence[Tree] = ()) -> list[FootprintEntry]
     """
     elf = Elf(program)
     mapped = _by_map(elf)
-    pieces = mapped or list(_by_symbols(elf))
+    debug = DebugInfo(program)
+    pieces = mapped or list(
+        _by_symbols(elf, lambda at: debug.source_at(at) or debug.source_of_data(at))
+    )
     gap = PADDING if mapped else UNKNOWN  # strings have no symbols
-    origins = _Origins(program, Homes(trees, _FOLDERS))
+    origins = _Origins(program, Homes(trees, FOLDERS))
     found: dict[tuple[str, str], FootprintEntry] = {}
     for section in elf.sections:
         own = [piece for piece in pieces if piece.section == section.name]
@@ -131,7 +134,7 @@ def _by_map(elf: Elf) -> list[Piece]:
     return made.pieces
 
 
-def _by_symbols(elf: Elf) -> Iterator[Piece]:
+def _by_symbols(elf: Elf, source_of: Callable[[int], Path | None]) -> Iterator[Piece]:
     """A piece for each function and variable, named by its source; "" if that is not known."""
     symbols = elf.symbols
     if not symbols:
@@ -139,13 +142,12 @@ def _by_symbols(elf: Elf) -> Iterator[Piece]:
             f"{elf.path}: has no symbols: it was stripped, and has no linker map beside it",
             remedy=f"Link with -g and -Wl,-Map={elf.path.with_suffix('.map').name}, do not strip",
         )
-    debug = DebugInfo(elf.path)
     at = 0
     for symbol in symbols:
         # Aliases begin at one address; the largest comes first.
         if symbol.size and symbol.address >= at:
-            source = debug.source_at(symbol.address) or debug.source_of_data(symbol.address)
-            yield Piece(symbol.section, symbol.address, symbol.size, str(source or ""))
+            source = source_of(symbol.address) or ""
+            yield Piece(symbol.section, symbol.address, symbol.size, str(source))
             at = symbol.address + symbol.size
 
 
@@ -154,8 +156,9 @@ class CodeOrigins:
 
     def __init__(self, program: Path, trees: Sequence[Tree] = ()) -> None:
         elf = Elf(program)
-        self._origins = _Origins(program, Homes(trees, _FOLDERS))
-        self._pieces = sorted(_by_map(elf) or list(_by_symbols(elf)), key=lambda one: one.address)
+        self._origins = _Origins(program, Homes(trees, FOLDERS))
+        pieces = _by_map(elf) or _by_symbols(elf, DebugInfo(program).source_at)
+        self._pieces = sorted(pieces, key=lambda one: one.address)
         self._starts = [piece.address for piece in self._pieces]
 
     def at(self, address: int) -> tuple[str, str]:
@@ -204,9 +207,9 @@ class _Origins:
 
     def _placed(self, source: Path) -> tuple[str, str]:
         source = Path(os.path.normpath(source))
-        if source.is_relative_to(self._folder):  # generated from data of the port
-            return "port", str(source.relative_to(self._folder))
         part, name = self._homes.place(source)
+        if part == OTHER and source.is_relative_to(self._folder):  # generated from data of the port
+            return "port", str(source.relative_to(self._folder))
         return (part if part != OTHER else UNKNOWN), name
 
     @cached_property

@@ -12,8 +12,11 @@ from kadenz.config.manifest import BuildEntry
 from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
 from kadenz.errors import TargetFailed, UsageError
+from kadenz.images.debug_info import DebugInfo
 from kadenz.images.elf_facts import ElfFacts, read_facts
+from kadenz.images.footprint import FOLDERS
 from kadenz.images.image import Image
+from kadenz.images.provenance import Tree
 
 # The suite's first function; link-time optimisation may add a suffix.
 _ENTRY = "kdz_suite_main"
@@ -67,6 +70,27 @@ def given_image(target: TargetName, file: Path, instrument: str = "counter") -> 
     return GivenImage(elf, given_folder(file), entry, stripped=facts.symbols is None)
 
 
+def trees_of(image: Image, kernel: str) -> tuple[Tree, ...]:
+    """Folders outside the checkout with parts of an image.
+
+    Those of a given image are found by its debug information: the suite around its first function,
+    the kernel around the variable with its current thread. Without either, that part is missing.
+    """
+    if not isinstance(image, GivenImage):
+        return image.trees
+    debug, found = DebugInfo(image.elf.path), []
+    known = inventory.kernels().get(kernel)
+    current = known.current_thread.partition(".")[0] if known is not None else ""
+    entry = next((one for one in image.elf.symbols if one.name.startswith(_ENTRY)), None)
+    runner = debug.source_at(entry.address) if entry is not None else None
+    if runner is not None and runner.parent.match("suite/core"):
+        found += [Tree(part, runner.parents[2] / folder) for folder, part in FOLDERS.items()]
+    kept = debug.definition(current) if current else None
+    if kept is not None:
+        found.append(Tree("kernel", kept.parent))
+    return tuple(found)
+
+
 def _check(file: Path, facts: ElfFacts, name: str, board: Board) -> None:
     if facts.kind != "ET_EXEC":
         raise UsageError(
@@ -97,7 +121,7 @@ def _check_marker(file: Path, facts: ElfFacts) -> None:
     if _MARKER not in facts.symbols:
         raise UsageError(
             f"{file}: not built for the scope: it has no symbol {_MARKER}",
-            remedy="Measure with --instrument counter",
+            remedy="Export the suite with --instrument scope, or measure with --instrument counter",
         )
 
 

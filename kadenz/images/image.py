@@ -101,7 +101,9 @@ def build_image(
         return Image(Elf(program), folder, entry, trees=tuple(trees))
 
 
-def compile_commands(target: TargetName, tree: Path | None, folder: Path) -> list[dict[str, str]]:
+def compile_commands(
+    target: TargetName, tree: Path | None, folder: Path, instrument: str
+) -> list[dict[str, str]]:
     """The commands that would compile the image: `file` and `command`. Nothing is compiled.
 
     `folder` is empty; CMake writes there. Raises as `build_image`.
@@ -111,7 +113,7 @@ def compile_commands(target: TargetName, tree: Path | None, folder: Path) -> lis
     given = tree is None and kernel.own_build
     source = None if given else kernel_source(target.kernel, kernel, tree, cores=board.cores)
     _configure(
-        folder, target, _options(target, board, "counter", source, inventory.benches()), source
+        folder, target, _options(target, board, instrument, source, inventory.benches()), source
     )
     commands: list[dict[str, str]] = json.loads((folder / "compile_commands.json").read_text())
     return commands

@@ -59,17 +59,30 @@ def readme(suite: Suite, form: str) -> str:
         + ".",
         f"`{MAIN}` starts the board, the clock and the kernel, which calls `kdz_suite_main`. A "
         "project with its own `main` makes these three calls there.",
-        f"`kadenz conformance {target} --image YOUR.elf`",
-        f"`kadenz run mazzi2021 --target {target} --image YOUR.elf --report report.html`",
+        *(f"`{command}`" for command in _first_runs(suite, target)),
     ]
     head = [
         f"# kadenz {suite.version}: the suite for {suite.title}",
-        f"Written by `kadenz export-suite --as {form} --kernel {kernel} --board {board}`. License: "
-        "Apache-2.0.",
+        f"Written by `kadenz export-suite --as {form} --kernel {kernel} --board {board} --instrument "
+        f"{suite.instrument}`. License: Apache-2.0.",
         "",
     ]
     numbered = [f"{number}. {step}" for number, step in enumerate(steps, 1)]
     return "\n".join([*head, *numbered, ""])
+
+
+def _first_runs(suite: Suite, target: str) -> tuple[str, str]:
+    """What this instrument is for."""
+    given = f"{target} --image YOUR.elf"
+    if suite.instrument == "scope":
+        return (
+            f"kadenz profile itc/queue --target {given}",
+            f"kadenz trace itc/queue --target {given}",
+        )
+    return (
+        f"kadenz conformance {given}",
+        f"kadenz run mazzi2021 --target {given} --report report.html",
+    )
 
 
 def _kernel(suite: Suite) -> str:

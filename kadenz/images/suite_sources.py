@@ -44,6 +44,7 @@ class Suite:
     linker_folders: tuple[str, ...]  # of scripts that it includes
     kernel_definitions: tuple[str, ...]  # "NAME=VALUE", for the kernel's configuration
     rules: str  # CMake file that has the kernel's own rules build it; "" if the project does
+    instrument: str  # how the image takes time stamps
 
     @property
     def version(self) -> str:
@@ -56,11 +57,14 @@ class Suite:
         return f"{self.kernel.title} on {self.board.title}"
 
 
-def suite_sources(target: TargetName, tree: Path | None) -> Suite:
-    """The sources for `target`; `tree` replaces the kernel's own source. Raises as a build."""
+def suite_sources(target: TargetName, tree: Path | None, instrument: str) -> Suite:
+    """The sources for `target` and an instrument; `tree` replaces the kernel's own source.
+
+    Raises as a build.
+    """
     with tempfile.TemporaryDirectory(prefix="kadenz-export-") as made:
-        commands = compile_commands(target, tree, Path(made))
-        return _Collected(target, commands, Path(made)).suite()
+        commands = compile_commands(target, tree, Path(made), instrument)
+        return _Collected(target, commands, Path(made)).suite(instrument)
 
 
 class _Collected:
@@ -107,7 +111,7 @@ class _Collected:
         files = [file for folder in folders for file in folder.iterdir() if file.is_file()]
         return [file for file in files if file.name not in ours]
 
-    def suite(self) -> Suite:
+    def suite(self, instrument: str) -> Suite:
         """Everything. Sources are in the order in which kadenz links them."""
         contents = {self._name(file): file.read_bytes() for file, _ in self._own}
         sources = list(contents)
@@ -148,6 +152,7 @@ class _Collected:
                 if not _is_own(name) and not self._rules
             ),
             rules=self._name(self._port / self._rules) if self._rules else "",
+            instrument=instrument,
         )
 
 

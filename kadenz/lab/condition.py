@@ -146,6 +146,7 @@ class Choice(ABC):
     order: ClassVar[int]  # of the kinds: in names, when entered; the lowest varies slowest
     options: ClassVar[tuple[Option, ...]]
     changes_image: ClassVar[bool] = False  # its conditions set up a build: `footprint` takes it too
+    names_image: ClassVar[bool] = False  # its conditions replace the build
 
     @classmethod
     @abstractmethod

@@ -12,6 +12,7 @@ from kadenz.errors import UsageError
 from kadenz.images import suite_forms
 from kadenz.images.suite_export import check_folder, write_suite
 from kadenz.images.suite_sources import Suite, suite_sources
+from kadenz.lab.execution import check_instrument
 
 FORM_OF_RULES = "cmake"  # the form that takes a kernel with rules of its own
 
@@ -21,12 +22,14 @@ def forms() -> list[str]:
     return suite_forms.names()
 
 
-def export_suite(kernel: str, board: str, tree: Path | None, form: str, folder: Path) -> Suite:
+def export_suite(
+    kernel: str, board: str, tree: Path | None, form: str, folder: Path, instrument: str = "counter"
+) -> Suite:
     """Writes the suite for a kernel on a board: the whole folder, or nothing.
 
     `tree` replaces the kernel's own source. Raises UsageError for a folder that is not empty, an
-    unknown kernel or board, a board without an image of that kernel, and a kernel in Rust; else as
-    a build.
+    unknown kernel or board, a board without an image of that kernel or without that instrument, and
+    a kernel in Rust; else as a build.
     """
     check_folder(folder)
     inventory.kernel(kernel)
@@ -55,6 +58,8 @@ def export_suite(kernel: str, board: str, tree: Path | None, form: str, folder: 
             f"--as {form}: {inventory.kernel(kernel).title} is built by CMake rules of its own",
             remedy=f"Choose --as {FORM_OF_RULES}",
         )
-    suite = suite_sources(TargetName(kernel, board, offered[board]), tree)
+    target = TargetName(kernel, board, offered[board])
+    check_instrument(target, instrument)
+    suite = suite_sources(target, tree, instrument)
     write_suite(suite, form, folder)
     return suite

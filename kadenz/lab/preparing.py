@@ -202,14 +202,15 @@ def _jobs(variants: Sequence[_Variant], request: Request, host: Host) -> list[Jo
             counter_of[image] = check_counter(
                 one.name, request.instrument, one.image, one.setup.guest
             )
+        name = named(one.name, catalog_of[key].hello)
         jobs.append(
             Job(
-                name=named(one.name, catalog_of[key].hello),
+                name=name,
                 instrument=request.instrument,
                 image=one.image,
                 catalog=catalog_of[key],
                 points=[],
-                make=_maker(one, one.setup, request),
+                make=_maker(replace(one, name=name), one.setup, request),
                 host=host,
                 campaign=request.entry,
                 words=request.campaign.conditions,

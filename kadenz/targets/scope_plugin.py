@@ -43,8 +43,8 @@ def build(source: Path, output: Path, qemu_version: str, *, model: Sequence[Path
     folders with the C files of a timing model. Raises ToolMissing without compiler, header or
     glib, BuildFailed with the compiler's output.
     """
-    others = {"marker.c", COUNTING if model else CHARGING}  # of the target, and the other stopwatch
-    files = sorted(f for f in _files([source, *model]) if f.name not in others)
+    other = COUNTING if model else CHARGING
+    files = sorted(f for f in _files([source, *model]) if f.name != other)
     digest = hashlib.sha256(qemu_version.encode())
     for file in files:
         digest.update(file.read_bytes())

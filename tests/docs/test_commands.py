@@ -88,7 +88,8 @@ def reader(folder: Path, page: str) -> dict[str, str]:
         shutil.copy(ROOT / "docs" / "how-to" / "task-set.toml", folder)
     if "build/app.elf" in text:  # an image that the reader's build made
         (folder / "build").mkdir()
-        image = build_image(TargetName("freertos", "stm32f4", "emulated"), "counter")
+        instrument = "scope" if "--instrument scope\n" in text else "counter"
+        image = build_image(TargetName("freertos", "stm32f4", "emulated"), instrument)
         shutil.copy2(image.elf.path, folder / "build" / "app.elf")
     environment = {
         **os.environ,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,12 @@ struct kernel { long first; struct core cpus[2]; };
 struct info info;
 volatile struct kernel kernel;
 thread_t *running;
+"""
+
+
+DECLARED_BEFORE = """
+extern int counter, elsewhere;
+int counter = 1, *place = &elsewhere;
 """
 
 
@@ -52,3 +59,14 @@ def test_a_name_is_an_array_or_a_pointer(debug: DebugInfo) -> None:
     assert debug.member("thread_t", "label") == Member(4, 0, 4)
     assert debug.member("thread", "rank") is None
     assert debug.member("task", "name") is None
+
+
+def test_the_source_that_defines_a_variable(debug: DebugInfo, tmp_path: Path) -> None:
+    found = debug.definition("running")
+    assert found is not None and found.name == "kernel.c"
+    (tmp_path / "two.c").write_text(DECLARED_BEFORE)
+    command = [str(require("arm-none-eabi-gcc")), "-g", "-c", "two.c", "-o", "two.o"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    two = DebugInfo(tmp_path / "two.o")
+    assert two.definition("counter") == tmp_path / "two.c"
+    assert two.definition("elsewhere") is None

@@ -9,6 +9,7 @@ import shutil
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -19,7 +20,7 @@ from kadenz.config import inventory
 from kadenz.errors import KadenzError
 from kadenz.images.suite_forms import form, names
 from kadenz.tools import require
-from tests.rtos.images import freertos, run
+from tests.rtos.images import build, freertos, run
 
 FOREIGN = Path(__file__).parent / "foreign"
 BOARD = "stm32f4@emulated"
@@ -30,8 +31,8 @@ def kadenz(*words: str) -> Result:
     return CliRunner().invoke(cli, list(words), standalone_mode=False)
 
 
-def export(folder: Path, form_name: str, board: str = "stm32f4") -> Path:
-    answer = kadenz("export-suite", str(folder), "--as", form_name, "--board", board)
+def export(folder: Path, form_name: str, board: str = "stm32f4", *more: str) -> Path:
+    answer = kadenz("export-suite", str(folder), "--as", form_name, "--board", board, *more)
     assert answer.exception is None, answer.output
     return folder
 
@@ -88,6 +89,78 @@ def test_the_exported_port_conforms_in_a_foreign_build(tmp_path: Path) -> None:
     assert answer.return_value == 0, answer.output
     (found,) = json.loads(answer.output)
     assert (found["failed"], found["passed"] > 20) == (0, True)
+
+
+# ---- for the scope -------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def scoped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A foreign image with the marks of the scope."""
+    base = tmp_path_factory.mktemp("scoped")
+    suite = export(base / "suite", "cmake", "stm32f4", "--instrument", "scope")
+    for file in suite.rglob("*.[ch]"):
+        assert "GPL" not in file.read_text(), file
+    assert "kadenz trace itc/queue --target stm32f4@emulated" in (suite / "README.md").read_text()
+    return built_by_cmake(suite, base / "build")
+
+
+@pytest.mark.emulated
+def test_a_foreign_image_has_the_profile_of_kadenzs_own(scoped: Path, tmp_path: Path) -> None:
+    words = ("--set", "samples=5", "--output", str(tmp_path), "--json")
+    own, given = ("--target", f"freertos/{BOARD}"), ("--target", BOARD, "--image", str(scoped))
+    answer = kadenz("profile", "itc/queue", *own, *given, *words)
+    assert answer.exception is None and answer.return_value == 0, answer.output
+    found = [in_words(profile) for profile in printed(answer)]
+    assert found[0] == found[1]
+    assert {part for path, _ in found[0] for _, part in path} >= {"benchmarks", "port", "kernel"}
+
+
+def printed(answer: Result) -> Any:
+    """The JSON after the progress."""
+    return json.loads(answer.output[answer.output.index("[\n") :])
+
+
+def in_words(profile: dict[str, Any]) -> list[tuple[tuple[tuple[str, str], ...], int]]:
+    """The call paths of all samples, each function with its part, and their instructions.
+
+    A library is recognised by the linker's map alone, which an image of another build may lack.
+    """
+    functions = [
+        (one["name"], "" if one["part"] in ("C library", "not attributed") else one["part"])
+        for one in profile["functions"]
+    ]
+    (lane,) = profile["lanes"]
+    stacks = lane["views"][0]["stacks"]
+    return sorted((tuple(functions[n] for n in s["path"]), s["instructions"]) for s in stacks)
+
+
+@pytest.mark.emulated
+def test_a_foreign_image_has_a_timeline(scoped: Path, tmp_path: Path) -> None:
+    words = ("--target", BOARD, "--image", str(scoped), "--set", "samples=5", "--json")
+    answer = kadenz("trace", "itc/queue", *words, "--output", str(tmp_path))
+    assert answer.exception is None and answer.return_value == 0, answer.output
+    (timeline,) = printed(answer)
+    tracks = {(track["kind"], track["name"]): track for track in timeline["tracks"]}
+    threads = {name for kind, name in tracks if kind == "thread"}
+    assert {"main", "task 1", "task 2", "IDLE"} == threads
+    assert "xQueueReceive" in {name for name, _, _ in tracks["call", "task 1"]["slices"]}
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("command", ["profile", "trace"])
+def test_an_image_without_the_marks_is_refused(command: str, tmp_path: Path) -> None:
+    image = build("stm32f4") / "kadenz-suite.elf"
+    error = kadenz(command, "itc/queue", "--target", BOARD, "--image", str(image)).exception
+    assert isinstance(error, KadenzError) and error.exit_code == 2
+    assert "not built for the scope" in error.message
+    assert "export the suite with --instrument scope" in error.remedy.lower()
+
+
+def test_a_board_without_the_scope_is_refused(tmp_path: Path) -> None:
+    words = ("--as", "files", "--board", "nrf52840-dk", "--instrument", "scope")
+    error = kadenz("export-suite", str(tmp_path / "suite"), *words).exception
+    assert isinstance(error, KadenzError) and error.exit_code == 2
+    assert "cannot be measured with the instrument `scope`" in error.message
+    assert not (tmp_path / "suite").exists()
 
 
 # ---- every form ----------------------------------------------------------------------------------

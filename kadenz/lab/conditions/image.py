@@ -46,6 +46,7 @@ class ImageChoice(Choice):
 
     title = "Image"
     order = 5
+    names_image = True
     options = (
         Option(
             "--image",

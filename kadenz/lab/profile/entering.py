@@ -7,6 +7,7 @@ import msgspec
 
 from kadenz.errors import KadenzError
 from kadenz.images.code import Code
+from kadenz.images.given import trees_of
 from kadenz.lab.job import Job
 from kadenz.lab.plan import FIRST_POINT
 from kadenz.lab.profile.following import Follower
@@ -30,7 +31,7 @@ def enter_profiles(
         return
     asked = {point.id for point in job.points if point.id >= FIRST_POINT}
     try:
-        code = Code(job.image.elf, job.name.board, job.image.trees)
+        code = Code(job.image.elf, job.name.board, trees_of(job.image, job.name.kernel))
         profiler = Profiler(code, target.paths, str(job.name))
         for record, regions in regions_of(target.paths, target.records):
             if record in asked and record in session.seen and regions:
@@ -52,7 +53,7 @@ def enter_timelines(
         return
     asked = {point.id for point in job.points if point.id >= FIRST_POINT}
     try:
-        code = Code(job.image.elf, job.name.board, job.image.trees)
+        code = Code(job.image.elf, job.name.board, trees_of(job.image, job.name.kernel))
         follower = Follower(code, target.paths, str(job.name))
         for region in target.paths.regions:
             record = region.mark & NUMBER

@@ -67,7 +67,7 @@ def watched(name: TargetName, image: Image, *, traced: bool) -> Watched:
 
     `traced`: the thread's name too, over whole records.
     """
-    kernel = inventory.kernel(name.kernel) if name.kernel else None
+    kernel = inventory.kernels().get(name.kernel)  # of a given image, the lab may not know it
     debug = DebugInfo(image.elf.path)
     words: list[int] = []
     for word in (kernel.current_thread, kernel.scheduler_lock) if kernel is not None else ():

@@ -324,7 +324,7 @@ fn stamp(_mark: u32) -> Time {
     now
 }
 
-/// `kdz_stamp` of `instruments/scope/include/kdz_stamp.h`: one store.
+/// `kdz_stamp` of `instruments/scope/on_target/kdz_stamp.h`: one store.
 #[cfg(feature = "scope")]
 #[inline(always)]
 fn stamp(mark: u32) -> Time {

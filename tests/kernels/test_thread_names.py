@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Timelines name the threads of every kernel by the lines of its kernel.toml.
+
+Most of these kernels are in no registry. An image of FreeRTOS stands in for each: it keeps the
+variables that the kernel.toml names, and says that it is this kernel. With the kernels themselves
+the same is shown where KADENZ_TEST_TREES names a folder with their trees.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from kadenz.elf import Elf
+from tests.forked import kadenz
+from tests.rtos.images import build
+
+pytestmark = pytest.mark.emulated
+
+HERE = Path(__file__).parent
+BENCH = "itc/semaphore-binary"
+TREES = os.environ.get("KADENZ_TEST_TREES", "")
+WRAPPED = ("vTaskSwitchContext", "kdz_kernel_name")
+STAND_IN = (
+    ("KDZ_EXTRA_BENCH", str(HERE / "stand_in" / "current_threads.c")),
+    ("CMAKE_EXE_LINKER_FLAGS", " ".join(f"-Wl,--wrap={name}" for name in WRAPPED)),
+)
+NAME_BYTES = 16
+
+
+@pytest.fixture(scope="module")
+def image() -> Path:
+    """The image that stands in for every kernel."""
+    folder = build("stm32f4", "threads", instrument="scope", options=STAND_IN)
+    return folder / "kadenz-suite.elf"
+
+
+def saying(image: Path, kernel: str, folder: Path) -> Path:
+    """A copy that says that it is this kernel."""
+    from elftools.elf.elffile import ELFFile
+
+    (place,) = [one for one in Elf(image).symbols if one.name == "stand_in_kernel"]
+    with image.open("rb") as stream:
+        section = ELFFile(stream).get_section_by_name(place.section)
+        offset = section["sh_offset"] + place.address - section["sh_addr"]
+    content = bytearray(image.read_bytes())
+    content[offset : offset + NAME_BYTES] = kernel.encode().ljust(NAME_BYTES, b"\0")
+    copy = folder / "image.elf"
+    copy.write_bytes(content)
+    return copy
+
+
+def threads(folder: Path, *words: str) -> list[str]:
+    """The threads of a timeline of BENCH."""
+    answer = kadenz("trace", BENCH, "--set", "samples=5", "--output", folder / "runs", *words)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    (file,) = (folder / "runs").glob("*/timelines/*.timeline.json")
+    tracks = json.loads(file.read_text())["tracks"]
+    found = [track["name"] for track in tracks if track["kind"] == "thread"]
+    assert all(name in answer.stdout for name in found)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kernel", "idle"),
+    [("CMSIS-RTOS2", "IDLE"), ("ThreadX", "no thread"), ("Zephyr", "IDLE")],
+)
+def test_threads_have_their_names(kernel: str, idle: str, image: Path, tmp_path: Path) -> None:
+    given = saying(image, kernel, tmp_path)
+    found = threads(tmp_path, "--target", "stm32f4@emulated", "--image", str(given))
+    assert {"main", "task 1", "task 2", idle} == set(found)
+
+
+def test_tasks_without_names_are_told_apart_by_their_place(image: Path, tmp_path: Path) -> None:
+    given = saying(image, "TOPPERS/ASP3", tmp_path)
+    found = threads(tmp_path, "--target", "stm32f4@emulated", "--image", str(given))
+    tasks = [name for name in found if name.startswith("thread _kernel_tcb_table")]
+    assert len(tasks) == 3 and set(found) - set(tasks) == {"no thread"}
+
+
+def test_a_kernel_that_nobody_declared_is_one_row(image: Path, tmp_path: Path) -> None:
+    given = saying(image, "somebody's", tmp_path)
+    assert threads(tmp_path, "--target", "stm32f4@emulated", "--image", str(given)) == ["thread"]
+
+
+# ---- the kernels themselves ----------------------------------------------------------------------
+REAL = {
+    "threadx": ("threadx", {"main", "task 1", "task 2"}),
+    "cmsis-rtos2": ("RTX", {"main", "task 1", "task 2", "osRtxIdle"}),
+    "itron": ("asp3_core", {"thread _kernel_tcb_table", "no thread"}),
+}
+
+
+@pytest.mark.parametrize("kernel", REAL)
+def test_threads_of_the_kernel_itself(kernel: str, tmp_path: Path) -> None:
+    folder, expected = REAL[kernel]
+    tree = Path(TREES, folder)
+    if not TREES or not tree.is_dir():
+        pytest.skip(f"no tree of {kernel}: KADENZ_TEST_TREES names no folder with {folder}/")
+    words = ("--target", f"{kernel}/stm32f4@emulated", "--kernel-source", str(tree))
+    assert expected <= set(threads(tmp_path, *words))
