@@ -142,9 +142,9 @@ class DebugInfo:
             for die in unit.get_top_DIE().iter_children():
                 if die.tag != "DW_TAG_variable" or "DW_AT_location" not in die.attributes:
                     continue
-                if "DW_AT_specification" in die.attributes:  # declared before
-                    die = die.get_DIE_from_attribute("DW_AT_specification")
-                if _text(die.attributes.get("DW_AT_name")) == variable:
+                before = "DW_AT_specification"
+                named = die.get_DIE_from_attribute(before) if before in die.attributes else die
+                if _text(named.attributes.get("DW_AT_name")) == variable:
                     return self._source(unit.get_top_DIE())
         return None
 

@@ -63,8 +63,8 @@ def readme(suite: Suite, form: str) -> str:
     ]
     head = [
         f"# kadenz {suite.version}: the suite for {suite.title}",
-        f"Written by `kadenz export-suite --as {form} --kernel {kernel} --board {board} --instrument "
-        f"{suite.instrument}`. License: Apache-2.0.",
+        f"Written by `kadenz export-suite --as {form} --kernel {kernel} --board {board} "
+        f"--instrument {suite.instrument}`. License: Apache-2.0.",
         "",
     ]
     numbered = [f"{number}. {step}" for number, step in enumerate(steps, 1)]

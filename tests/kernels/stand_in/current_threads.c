@@ -2,8 +2,8 @@
  *
  * An image of FreeRTOS that shows its current thread as other kernels show theirs: in variables and
  * members with the names of their kernel.toml. The members around them are arbitrary. The linker
- * passes FreeRTOS's switch and the kernel's name through this file (--wrap), and the test writes the
- * kernel's name into the image.
+ * passes FreeRTOS's switch and the kernel's name through this file (--wrap), and the test writes
+ * the kernel's name into the image.
  */
 #include <FreeRTOS.h>
 #include <stdbool.h>
