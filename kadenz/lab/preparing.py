@@ -235,7 +235,8 @@ def _catalog(variant: _Variant, own: Sequence[Condition], request: Request) -> C
     image, name = variant.image, str(variant.name)
     setup = replace(variant.setup, allowed=ASKING, profiled=False, traced=False)
     known = None if own else catalogs.remembered(image.folder, image.entry.elf_sha256)
-    if known is not None:
+    if known is not None:  # perhaps asked for another instrument
+        check_hello(variant.name, image, known.hello, marks_of(request.instrument))
         return known
     target = _maker(variant, setup, request)()
     silence_s = request.timeout_s if setup.image is not None else catalogs.silence_s(setup)
