@@ -252,7 +252,8 @@ def test_an_image_of_another_board_or_instrument_is_refused_by_what_it_says(app:
         assert error.exit_code == 2
         assert "says that its board is `stm32f9`, not `stm32f4`" in error.message
     assert not given_folder(app).exists()
-    shutil.copy2(build("stm32f4", instrument="scope") / "kadenz-suite.elf", app)
+    scoped = build("stm32f4", instrument="scope") / "kadenz-suite.elf"
+    app.write_bytes(scoped.read_bytes() + b"\0")  # nobody has asked this file before
     error = refusal("run", *WORK, "--target", BOARD, "--image", "app.elf")
     assert error.exit_code == 2 and "built for the instrument `scope`" in error.message
     assert not given_folder(app).exists()
