@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kadenz.cli.names import complete_benchmark
+from kadenz.cli.names import complete_benchmark, complete_target
 from kadenz.errors import KadenzError, UsageError
 
 if TYPE_CHECKING:
@@ -18,16 +18,23 @@ if TYPE_CHECKING:
 
 @click.command("list")
 @click.argument("name", required=False, metavar="[BENCHMARK]", shell_complete=complete_benchmark)
+@click.option(
+    "--target",
+    "only",
+    multiple=True,
+    shell_complete=complete_target,
+    help="List this target only. May be repeated. Default: all.",
+)
 @click.option("--build", is_flag=True, help="Build missing images to list their benchmarks.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-def list_(name: str | None, build: bool, as_json: bool) -> None:
+def list_(name: str | None, only: tuple[str, ...], build: bool, as_json: bool) -> None:
     """List benchmarks with their end points, targets, campaigns and loads.
 
     Each image reports its own benchmarks; those of a target are listed once its image is built.
     With a BENCHMARK, show its details. Parts of the lab are marked; problems with its files are
     shown at the end.
     """
-    answer = _everything(build)
+    answer = _everything(only, build)
     if name is not None:
         answer["benchmarks"] = [_the_one(name, answer["benchmarks"])]
     if as_json:
@@ -54,7 +61,7 @@ def _the_one(name: str, benchmarks: list[dict[str, Any]]) -> dict[str, Any]:
     raise UsageError(f"{name}: no such benchmark", remedy=remedy)
 
 
-def _everything(build: bool) -> dict[str, Any]:
+def _everything(only: tuple[str, ...], build: bool) -> dict[str, Any]:
     from kadenz.config import inventory
     from kadenz.config.inventory import origin
     from kadenz.config.lab_file import find_lab
@@ -63,10 +70,12 @@ def _everything(build: bool) -> dict[str, Any]:
     from kadenz.load import definitions
 
     lab = find_lab()
+    for text in only:
+        parse_target(text)  # raises for one that does not exist
 
     catalogs: dict[str, Catalog] = {}
     targets = []
-    for text in known_targets():
+    for text in only or known_targets():
         try:
             name = parse_target(text)
         except KadenzError:  # among the problems

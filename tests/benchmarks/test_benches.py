@@ -35,7 +35,7 @@ SHORT: dict[str, list[str]] = {
     "outlier_causes.py": ["2"],
     "perturbation.py": ["--seconds", "3", "--rounds", "1", "--pairs", "1"],
     "profile_cost.py": ["--rounds", "1", "--most", "10"],
-    "schedulability.py": ["--sets", "20"],
+    "schedulability.py": ["--sets", "4"],
     "segment.py": ["--seconds", "1"],
     "start_time.py": ["--rounds", "2"],
     "stats_coverage.py": ["--simulations", "8"],

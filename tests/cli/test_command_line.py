@@ -154,11 +154,22 @@ def test_list_is_one_json_object_on_request() -> None:
     assert "posix/linux@host" in {t["name"] for t in listed["targets"]}
 
 
+STOCK = ("--target", "posix/linux@host", "--target", "freertos/stm32f4@emulated")
+
+
+def test_list_refuses_a_target_that_does_not_exist() -> None:
+    answer = kadenz("list", "--target", "freertos/stm32f5@emulated")
+    assert answer.returncode == 2
+    assert "stm32f5" in answer.stderr and "stm32f4" in answer.stderr
+
+
 @pytest.mark.emulated
 def test_list_shows_end_points_and_missing_features() -> None:
-    answer = kadenz("list", "--build", "--json")
+    answer = kadenz("list", "--build", "--json", *STOCK)
     assert answer.returncode == 0, answer.stderr
-    benches = {b["name"]: b for b in json.loads(answer.stdout)["benchmarks"]}
+    listed = json.loads(answer.stdout)
+    assert [target["name"] for target in listed["targets"]] == list(STOCK[1::2])
+    benches = {b["name"]: b for b in listed["benchmarks"]}
     pipe = benches["itc/pipe"]
     assert pipe["begins"] and pipe["ends"] and pipe["source"]
     assert "size_bytes" in [p["name"] for p in pipe["params"]]
@@ -167,7 +178,7 @@ def test_list_shows_end_points_and_missing_features() -> None:
 
 
 def test_list_shows_a_benchmark_in_full_and_suggests_the_nearest_name() -> None:
-    assert kadenz("list", "--build", "--json").returncode == 0
+    assert kadenz("list", "--build", "--json", *STOCK).returncode == 0
     one = kadenz("list", "itc/pipe")
     assert one.returncode == 0, one.stderr
     for word in ("from ", "to ", "source ", "size_bytes=", "posix/linux@host  yes"):

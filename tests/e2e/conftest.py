@@ -53,6 +53,8 @@ def campaign(folder: Path, benchmarks: dict[str, int], targets: Sequence[str]) -
 
 @pytest.fixture(scope="session")
 def built() -> None:
-    """Builds the stock images, so that later times only include measuring."""
-    answer = kadenz("list", "--build")
+    """Builds the images of most tests, so that later times only include measuring."""
+    answer = kadenz(
+        "list", "--build", *(w for name in (LINUX, *BOARDS) for w in ("--target", name))
+    )
     assert answer.returncode == 0, answer.stderr

@@ -128,7 +128,7 @@ def test_a_killed_emulator_is_reported_and_its_samples_are_kept(
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "disk"
     folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(folder)]
+    command = ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(folder)]
     if os.geteuid() != 0 or subprocess.run(command, check=False).returncode != 0:
         pytest.skip("mounting a tmpfs needs root")
     try:
@@ -147,7 +147,7 @@ def test_a_full_disk_ends_the_run_with_what_fits(built: None, tiny_disk: Path) -
     run = runs_in(tiny_disk)[BOARDS[1]]
     assert run.manifest.partial
     record = next(r for r in run.manifest.records if r.bench.startswith("micro/"))
-    assert run.samples(record).size == record.lanes[0].taken > 300_000
+    assert run.samples(record).size == record.lanes[0].taken > 20_000
 
 
 @pytest.mark.emulated
