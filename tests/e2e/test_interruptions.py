@@ -126,9 +126,10 @@ def test_a_killed_emulator_is_reported_and_its_samples_are_kept(
 
 @pytest.fixture
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    """A little more than the space that a run reserves for its manifest."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(folder)]
+    command = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
     if os.geteuid() != 0 or subprocess.run(command, check=False).returncode != 0:
         pytest.skip("mounting a tmpfs needs root")
     try:

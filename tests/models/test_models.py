@@ -271,7 +271,7 @@ def test_a_missing_parameter_is_named(arm_elf: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("board", ["stm32f4", "ibex", "vexriscv", "hifive1-revb"])
 def test_a_kernel_leaves_every_trap_that_it_enters(board: str) -> None:
-    """Ticks come anywhere: behind a return from a function, in a handler, at a branch."""
+    """Ticks come anywhere: behind a return from a function, in a handler, as the image ends."""
     name = parse_target(f"freertos/{board}@emulated")
     target = make_target(name, "model", build_image(name, "scope"), Setup())
     points = [Point(10, "micro/semaphore-shuffle", 1, params={"iterations": 30_000})]
@@ -280,7 +280,8 @@ def test_a_kernel_leaves_every_trap_that_it_enters(board: str) -> None:
         pass
     said = re.search(r"(\d+) traps entered, (\d+) left", target.close())
     assert said is not None
-    assert int(said[1]) == int(said[2]) > 1000
+    entered, left = int(said[1]), int(said[2])
+    assert entered - left in (0, 1) and left > 1000
 
 
 BENCHES = (
