@@ -80,6 +80,17 @@ def test_the_program_executes_sleeps_and_executes(recording: Path, tmp_path: Pat
     assert sum(one["ph"] == "X" and one["cat"] == "thread" for one in drawn) == len(thread.slices)
 
 
+def test_the_call_in_which_it_sleeps_is_named(recording: Path) -> None:
+    if not any(": sys_" in line for line in trace_cmd.reported(recording)):
+        pytest.skip("this Linux has no events of system calls (CONFIG_FTRACE_SYSCALLS)")
+    timeline = recorded_timeline(events_of(trace_cmd.reported(recording)), "trace.dat")
+    assert timeline is not None
+    calls = [one for track in timeline.tracks if track.kind == "call" for one in track.slices]
+    (slept,) = (one for one in calls if one.name == "clock_nanosleep")
+    assert slept.end - slept.begin >= 19_000_000  # ns
+    assert {"openat", "mmap", "close"} <= {one.name for one in calls}
+
+
 @pytest.mark.parametrize("kept", [0.001, 0.5, 0.9])
 def test_a_file_that_is_cut_off_is_refused_with_its_place(
     recording: Path, kept: float, tmp_path: Path
