@@ -18,6 +18,8 @@ from kadenz.config.manifest import ClockClass
 from kadenz.config.params import Params
 from kadenz.report import digits, labels
 from kadenz.report.studies.rows import as_printed
+from kadenz.report.svg.panel import Caption, Plot
+from kadenz.report.svg.ratios import Mark, Row, ratios
 from kadenz.report.table import Cell, Table, badge, words
 from kadenz.report.tables import Named
 
@@ -41,18 +43,27 @@ class Figure:
     interval: tuple[float, float] | None = None
 
 
+@dataclass(frozen=True)
+class _Line:
+    """A lane statistic of one point by class, the least exact first, with published figures."""
+
+    key: _Key
+    found: dict[ClockClass, Figure]
+    published: list[PublishedFigure]
+
+    @property
+    def record(self) -> RecordResult:
+        """The least exact class's."""
+        return next(iter(self.found.values())).record
+
+
 def table(published: Sequence[PublishedFigure], runs: Named) -> Table | None:
     """A row for each point and lane statistic that one board has in two classes or more.
 
     None if there is no such point. Of several runs of one class the first is taken.
     """
     machines, repeated = _taken(runs)
-    every = [run for _, run in runs]
-    same = {
-        record.bench: labels.constants(record.bench, every)
-        for run in every
-        for record in run.records
-    }
+    same = _same(runs)
     rows = [
         row
         for machine, points in machines
@@ -93,6 +104,16 @@ def table(published: Sequence[PublishedFigure], runs: Named) -> Table | None:
             ),
         ),
     )
+
+
+def _same(runs: Named) -> dict[str, Params]:
+    """The parameters that a benchmark has in common in all runs."""
+    every = [run for _, run in runs]
+    return {
+        record.bench: labels.constants(record.bench, every)
+        for run in every
+        for record in run.records
+    }
 
 
 def _taken(runs: Named) -> tuple[list[tuple[str, _Points]], list[str]]:
@@ -144,37 +165,99 @@ def _figures(record: RecordResult) -> dict[_Key, Figure]:
     return found
 
 
-def _rows(
-    machine: str, by_class: _ByClass, published: Sequence[PublishedFigure], same: dict[str, Params]
-) -> Iterator[tuple[Cell, ...]]:
+def _lines(by_class: _ByClass, published: Sequence[PublishedFigure]) -> Iterator[_Line]:
+    """The lane statistics of a point that two classes have."""
     figures = {kind: _figures(record) for kind, (_, record) in by_class.items()}
     keys = dict.fromkeys(key for own in figures.values() for key in own)
     for key in keys:
         found = {kind: figures[kind][key] for kind in CLASSES if key in figures.get(kind, {})}
         if len(found) < 2:
             continue
-        first = next(iter(found.values())).record
-        rows: list[PublishedFigure | None] = [
+        rows = [
             row
             for row in matches(published, *next(iter(by_class.values())))
             if row.statistic == key[1]
         ]
-        for row in rows or [None]:
+        yield _Line(key, found, rows)
+
+
+def _rows(
+    machine: str, by_class: _ByClass, published: Sequence[PublishedFigure], same: dict[str, Params]
+) -> Iterator[tuple[Cell, ...]]:
+    for one in _lines(by_class, published):
+        rows: list[PublishedFigure | None] = [*one.published] or [None]
+        for row in rows:
             yield (
                 words(machine),
-                words(first.bench),
-                words(labels.point(first, hide=same[first.bench])),
-                words(key[0]),
-                words(key[1]),
-                *_beside(found),
-                *_published(row, found),
+                words(one.record.bench),
+                words(labels.point(one.record, hide=same[one.record.bench])),
+                words(one.key[0]),
+                words(one.key[1]),
+                *_beside(one.found),
+                *_published(row, one.found),
             )
+
+
+def plots(published: Sequence[PublishedFigure], runs: Named) -> list[Plot]:
+    """A picture for each board and kernel: each point's ratios to its most exact count.
+
+    A point has its median, a batch its mean. Published figures are rings, in cycles only.
+    """
+    same = _same(runs)
+    machines, _ = _taken(runs)
+    found = []
+    for number, (machine, points) in enumerate(machines):
+        rows, exact = [], set()
+        for one in (line for of in points.values() for line in _lines(of, published)):
+            marks, best = _marks(one)
+            if one.key[1] in ("median", "mean" if one.key[0] == digits.ABSENT else "") and marks:
+                hide = same[one.record.bench]
+                place = (one.record.bench, labels.point(one.record, hide=hide), one.key[0])
+                named = [word for word in place if word not in (digits.ABSENT, "all", "")]
+                rows.append(Row(" ".join(named), marks))
+                exact.add(best)
+        if rows:
+            classes = " or ".join(kind for kind in CLASSES if kind in exact)
+            relation = f"counts in relation to those of class {classes} (1)"
+            caption = Caption(machine, relation, "Ratios", f"how-true-{number}")
+            found.append(ratios(rows, caption))
+    return found
+
+
+def _marks(line: _Line) -> tuple[tuple[Mark, ...], ClockClass | None]:
+    """A mark for each less exact class, for the interval of a model, and for a published figure."""
+    counts = _counts(line.found)
+    best = _best(counts)
+    if best is None or not counts[best].value:
+        return (), None
+    exact = counts[best].value
+    marks = []
+    for kind, one in counts.items():
+        span = one.interval and (one.interval[0] / exact, one.interval[1] / exact)
+        if kind != best or span:
+            marks.append(Mark(kind, one.value / exact, CLASSES.index(kind), span))
+    unit = counts[best].record.unit.label
+    marks += [
+        Mark("published", row.value / exact, len(CLASSES), ring=True)
+        for row in line.published
+        if row.unit == unit and row.value
+    ]
+    return tuple(marks), best
+
+
+def _counts(found: dict[ClockClass, Figure]) -> dict[ClockClass, Figure]:
+    return {kind: one for kind, one in found.items() if not one.record.unit.is_time}
+
+
+def _best(counts: dict[ClockClass, Figure]) -> ClockClass | None:
+    """The most exact class of those that count."""
+    return next((kind for kind in reversed(CLASSES) if kind in counts), None)
 
 
 def _beside(found: dict[ClockClass, Figure]) -> tuple[Cell, ...]:
     """A cell for each class with its unit, the interval, and the ratios to the most exact count."""
-    counts = {kind: one for kind, one in found.items() if not one.record.unit.is_time}
-    best = next((kind for kind in reversed(CLASSES) if kind in counts), None)
+    counts = _counts(found)
+    best = _best(counts)
     model = found.get("cycle-model")
     span = model.interval if model is not None else None
     interval = "" if span is None else " to ".join(digits.number(end) for end in span)

@@ -190,6 +190,7 @@ class Page:
     studies: tuple[Table, ...]
     study_plots: tuple[StudyPlots, ...]
     how_true: Table | None  # one point in several clock classes
+    how_true_plots: tuple[Plot, ...]
     memory: tuple[Plot, ...]  # its cost by wait states
     clocks: Table
     loads: Table | None
@@ -227,6 +228,7 @@ class Page:
                 for plot in plots
             ]
             + list(self.memory)
+            + list(self.how_true_plots)
             + [plot for study in self.study_plots for plot in study.plots]
         )
 
@@ -258,6 +260,7 @@ def build(
         studies=tuple(studies.tables(published, named)),
         study_plots=_study_plots(named) if detail in DETAILS[:2] else (),
         how_true=how_true.table(published, named),
+        how_true_plots=tuple(how_true.plots(published, named)),
         memory=tuple(memory.plots(named)),
         clocks=tables.clocks(named),
         loads=loads.table(named),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import msgspec
@@ -96,6 +97,28 @@ def test_each_class_has_its_column_and_its_ratio_to_the_most_exact(tmp_path: Pat
     assert row["instruction / most exact"] == "0.750"
     assert row["cycle-model / most exact"] == "1.050"
     assert row["cycle-exact / most exact"] == "–"
+
+
+def test_the_picture_has_the_ratios_of_the_table(tmp_path: Path) -> None:
+    runs = named(
+        run(tmp_path, "cycle-exact", 200),
+        run(tmp_path, "instruction", 150),
+        run(tmp_path, "cycle-model", 210, model=(190, 230)),
+    )
+    (plot,) = how_true.plots([], runs)
+    assert "class cycle-exact (1)" in plot.svg
+    for words in ("instruction 0.750", "cycle-model 1.050 (0.950 to 1.150)"):
+        assert words in plot.description
+    assert plot.svg.count("<circle") == 2
+
+
+def test_a_published_figure_is_drawn_in_cycles_only(tmp_path: Path) -> None:
+    runs = named(run(tmp_path, "cycle-exact", 200), run(tmp_path, "instruction", 150))
+    figures = [
+        dataclasses.replace(published(180.0, unit), statistic="median") for unit in ("cycles", "µs")
+    ]
+    (plot,) = how_true.plots(figures, runs)
+    assert "published 0.900" in plot.description and plot.description.count("published") == 1
 
 
 def test_one_class_or_two_boards_have_nothing_side_by_side(tmp_path: Path) -> None:
