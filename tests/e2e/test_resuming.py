@@ -26,14 +26,15 @@ def the_run(folder: Path) -> Run:
 
 
 def killed_when(output: Path, name: str, size: int, *call: str) -> None:
-    """The lab is killed when a file of samples has this size."""
+    """The lab is killed when it has written a file of samples of this size."""
+    begun = time.time()
     process = start(*call, "--output", output)
-    wait_for(
-        lambda: (
-            process.poll() is not None
-            or any(f.stat().st_size > size for f in output.glob(f"*.partial/samples/*{name}*"))
-        )
-    )
+
+    def written() -> bool:
+        found = [file.stat() for file in output.glob(f"*.partial/samples/*{name}*")]
+        return any(one.st_size > size and one.st_mtime > begun for one in found)
+
+    wait_for(lambda: process.poll() is not None or written())
     time.sleep(0.5)  # into the next record, where samples arrive at the end of one
     assert process.poll() is None, process.communicate()
     process.send_signal(signal.SIGKILL)

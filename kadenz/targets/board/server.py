@@ -83,12 +83,13 @@ class ServerProcess:
                     f"{self._command[0]} does not start: {error.strerror}",
                     remedy=self._server.remedy,
                 ) from None
-        end = time.monotonic() + _READY_S
-        while not self._listens():
-            fatal = [line for line in self._server.fatal if line in self.words()]
+        end, listens = time.monotonic() + _READY_S, False
+        while not listens:
+            listens = self._listens()  # before its words are read, so that none of them is missed
+            fatal = any(line in self.words() for line in self._server.fatal)
             if self.ended() or fatal or time.monotonic() > end:
                 raise self._failed()
-            time.sleep(_POLL_S)
+            time.sleep(0 if listens else _POLL_S)
 
     def ended(self) -> bool:
         """Whether it has ended by itself, or its board has."""
