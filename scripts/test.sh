@@ -4,8 +4,8 @@
 # at the end, and the exit code says whether all passed. --afresh: simulations of the statistics that
 # passed before with the same inputs run, too (tests/simulations.py).
 #
-# Tests in real time (marker `linux`) run one after the other, because they would disturb each other.
-# All others run beside them in one process more than there are processors (tests/spread.py).
+# Tests in real time (marker `linux`) run one after the other, because they would disturb each other;
+# all others of pytest run in one process for each processor (tests/spread.py).
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
 
@@ -48,59 +48,63 @@ rust_tests() {
     return "$status"
 }
 
-# Tests in real time wait most of their time. What has no clock to keep runs beside them, on the
-# processor time that they leave (SCHED_IDLE: whoever else wants a processor has it at once): all other
-# tests, and the simulations of the statistics.
-# -r: what is skipped is named with the reason, and what was retried because the machine paused.
-PYTEST=(.venv/bin/pytest -rsfER --durations=25 --durations-min=5)
+# Tests in real time wait most of their time, so that one processor is free beside them. What needs a
+# processor and no clock runs there, with what they leave: the simulations of the statistics, which
+# need several minutes, and rustc for the tests of fieldbus/.
 BESIDE="$LOGS/beside"
 rm -f "$BESIDE"-*
-
-# beside NAME COMMAND...: in the background; its output and exit code are kept.
 beside() {
-    local name="$1" code=0
-    shift
-    chrt --idle 0 "$@" >"$BESIDE-$name.log" 2>&1 || code=$?
-    echo "$code" >"$BESIDE-$name.code"
+    local code=0
+    nice -n 19 .venv/bin/pytest "$@" tests/stats >"$BESIDE-stats.log" 2>&1 || code=$?
+    echo "$code" >"$BESIDE-stats.code"
+    # What does not compile is reported by the step that runs the tests.
+    (cd fieldbus && nice -n 19 cargo test --workspace --locked --no-run --quiet) \
+        >"$BESIDE-rustc.log" 2>&1 || true
 }
 
-# ended NAME PROCESS: shows what a command beside prints, until it ends. In a pipeline, whose shell is
-# not the parent of the command: it looks instead of waiting.
-ended() {
-    tail -n +1 --pid="$2" -f "$BESIDE-$1.log"
-    return "$(cat "$BESIDE-$1.code" 2>/dev/null || echo 1)"
+# In a pipeline, whose shell is not the parent of the simulations: it looks instead of waiting.
+simulation_tests() {
+    while kill -0 "$others" 2>/dev/null && [ ! -f "$BESIDE-stats.code" ]; do
+        sleep 1
+    done
+    cat "$BESIDE-stats.log"
+    return "$(cat "$BESIDE-stats.code" 2>/dev/null || echo 1)"
 }
 
 # The programs that tests in real time start, so that no such test compiles. In calls of their own, as
 # the lab and benchmarks/ build them: each selects other features of the dependencies.
 programs() {
+    cd fieldbus
     local built
     for built in "build --release -p kadenz-segment" "build --release -p kadenz-motion --bins" \
         "build --release -p kadenz-motion --example=bare_loop" \
         "bench --no-run -p kadenz-segment --bench segment"; do
-        # What does not compile is reported by its test.
         # shellcheck disable=SC2086  # words
-        (cd fieldbus && cargo $built --locked --quiet) || true
+        nice -n 19 cargo $built --locked --quiet
     done
 }
+programs >"$BESIDE-programs.log" 2>&1 &
+programs=$!
+trap 'pkill -P "$programs" 2>/dev/null || true' EXIT
 
 PYTEST_CLOSING='[0-9]+ (passed|failed|error)'
 step ctest '[0-9]+% tests passed' c_tests
-beside stats "${PYTEST[@]}" "$@" tests/stats &
-stats=$!
-beside others "${PYTEST[@]}" --ignore=tests/stats -m "not linux" -n "$((JOBS + 1))" &
+# -r: what is skipped is named with the reason, and what was retried because the machine paused.
+SLOWEST=(--durations=25 --durations-min=5)
+step pytest "$PYTEST_CLOSING" .venv/bin/pytest -rsfER "${SLOWEST[@]}" --ignore=tests/stats -m "not linux" -n "$((JOBS + 1))"
+wait "$programs" || true # what does not compile is reported by its test
+beside "$@" &
 others=$!
-trap 'pkill -P "$stats,$others" 2>/dev/null || true' EXIT
-programs >"$LOGS/programs.log" 2>&1
-step linux "$PYTEST_CLOSING" "${PYTEST[@]}" --ignore=tests/stats -m linux
-step others "$PYTEST_CLOSING" ended others "$others"
-step stats "$PYTEST_CLOSING" ended stats "$stats"
+trap 'pkill -P "$others" 2>/dev/null || true' EXIT
+step linux "$PYTEST_CLOSING" .venv/bin/pytest -rsfER "${SLOWEST[@]}" --ignore=tests/stats -m linux
+step stats "$PYTEST_CLOSING" simulation_tests
+wait "$others"
 step cargo '^cargo: ' rust_tests
 
 printf '\n== closing lines\n'
 printf '%s\n' "${summary[@]}"
 # What was not tested, by reason: "skipped 9: no PREEMPT_RT kernel 6.12 for riscv64 guests (…)".
-sed -n 's/^SKIPPED \[\([0-9]*\)\] [^ ]*: /\1 /p' "$LOGS"/{linux,others,stats}.log |
+sed -n 's/^SKIPPED \[\([0-9]*\)\] [^ ]*: /\1 /p' "$LOGS"/{pytest,linux,stats}.log |
     awk '{ n = $1; sub(/^[0-9]+ /, ""); count[$0] += n }
          END { for (reason in count) printf "skipped %d: %s\n", count[reason], reason }' | sort
 if [ "${#failed[@]}" -gt 0 ]; then
