@@ -16,6 +16,7 @@ from pathlib import Path
 
 from kadenz import tools
 from kadenz.config import inventory
+from kadenz.targets.board.process import end_process
 from tests.farm.machines import free_port, wait_for
 
 PLACES = ("shelf-1", "shelf-2", "shelf-3")
@@ -33,7 +34,8 @@ class Machine:
         folder.mkdir()
         self._server = socket.create_server(("127.0.0.1", 0))
         self.line, self.gdb = int(self._server.getsockname()[1]), free_port()
-        self._over = False
+        self._over, self._restart = False, threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
         self._caller: socket.socket | None = None
         works = (self._live, self._accept, self._relay)
         self._threads = [threading.Thread(target=work, daemon=True) for work in works]
@@ -41,11 +43,14 @@ class Machine:
             thread.start()
 
     def power_cycle(self) -> None:
-        self._process.kill()
+        with self._restart:
+            if self._process is not None:
+                self._process.kill()
 
     def close(self) -> None:
-        self._over = True
-        self._process.kill()
+        with self._restart:  # or the board that starts now would live on, and be waited for
+            self._over = True
+        self.power_cycle()
         self._server.shutdown(socket.SHUT_RDWR)
         for thread in self._threads:
             thread.join()
@@ -58,14 +63,14 @@ class Machine:
         command = [words.get(word, word) for word in server.command if word != "{semihosting}"]
         command[command.index("-gdb") + 1] = f"tcp:127.0.0.1:{self.gdb}"
         command[command.index("-chardev") + 1] = f"pty,id=line,path={self._line}"
-        while not self._over:
-            self._line.unlink(missing_ok=True)  # QEMU leaves it behind when it is killed
-            self._process = subprocess.Popen(
-                [str(tools.require(server.program)), *command],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
+        command.insert(0, str(tools.require(server.program)))
+        null = subprocess.DEVNULL
+        while True:
+            with self._restart:
+                if self._over:
+                    return
+                self._line.unlink(missing_ok=True)  # QEMU leaves it behind when it is killed
+                self._process = subprocess.Popen(command, stdin=null, stdout=null, stderr=null)
             self._process.wait()
             time.sleep(0.1)
 
@@ -154,14 +159,13 @@ class Rack:
             capture_output=True,
             text=True,
             check=check,
+            timeout=60,
             env={**os.environ, "LG_USERNAME": user, "LG_HOSTNAME": "elsewhere"},
         )
 
     def close(self) -> None:
-        for program in self._programs:
-            program.terminate()
-        for program in self._programs:
-            program.wait()
+        for program in reversed(self._programs):
+            end_process(program)
         for machine in self.machines:
             machine.close()
 
