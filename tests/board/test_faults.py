@@ -135,7 +135,9 @@ def test_a_brown_out_loop(line: Callable[[Harm], Line]) -> None:
     bench = line(again)
     made = session(on_bench(bench.reach()), silence_s=2.0)
     # QEMU may lose its pseudo terminal in a reset: a cable out, then.
-    assert ("power" in made.told or "is gone" in made.told) and made.statuses == []
+    assert "power" in made.told or "is gone" in made.told
+    # A record that had begun before the supply broke down is kept, and marked.
+    assert made.statuses in ([], ["failed"])
 
 
 def test_a_server_that_dies(line: Callable[[Harm], Line]) -> None:

@@ -29,8 +29,9 @@ def _file_mapping(path: str, size: int) -> tuple[mmap.mmap, int]:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
     for _ in range(0, size, _CHUNK):  # written out: a hole would not be read from the disk
         os.write(descriptor, os.urandom(_CHUNK))
-    os.fsync(descriptor)
-    return mmap.mmap(descriptor, size), descriptor
+    data = mmap.mmap(descriptor, size)
+    _push_out(data, descriptor)  # a fault maps all pages around it that the kernel holds cached
+    return data, descriptor
 
 
 def main(kind: str, path: str, size: int, limit: int, limited: str) -> None:
