@@ -7,6 +7,7 @@ module searches `PATH` first, then the cache; no other module knows both places.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shutil
@@ -196,9 +197,16 @@ def _judge(wanted: Need, path: Path) -> Tool:
 def _ask(path: Path, argument: str) -> tuple[int, str]:
     """Exit code and output of a program started with one argument; never raises."""
     try:
-        answer = subprocess.run(
-            [str(path), argument], capture_output=True, text=True, timeout=20, check=False
-        )
+        state = path.stat()
+        return _answer(path, argument, (state.st_ino, state.st_mtime_ns, state.st_size))
     except (OSError, subprocess.TimeoutExpired) as error:
         return 1, str(error)
+
+
+@functools.lru_cache(maxsize=256)
+def _answer(path: Path, argument: str, _state: tuple[int, int, int]) -> tuple[int, str]:
+    """A file that has not changed is asked once in a process."""
+    answer = subprocess.run(
+        [str(path), argument], capture_output=True, text=True, timeout=20, check=False
+    )
     return answer.returncode, (answer.stdout or answer.stderr).strip()

@@ -13,6 +13,8 @@ LOGS="$ROOT/build/test-logs"
 JOBS="${JOBS:-$(nproc)}"
 # Each process of pytest has a processor to itself: a second thread of NumPy would wait for it.
 export OPENBLAS_NUM_THREADS=1
+# Tests start kadenz hundreds of times. Where Python keeps no bytecode, each start compiles all modules.
+unset PYTHONDONTWRITEBYTECODE
 mkdir -p "$LOGS"
 failed=()
 summary=()
