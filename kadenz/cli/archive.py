@@ -150,7 +150,11 @@ def check(archive: str, mend: bool) -> int:
 @archive.command()
 @click.argument("target", metavar="PLACE")
 @archive_option
-@click.option("--public", is_flag=True, help="Leave out names, serial numbers and paths.")
+@click.option(
+    "--public",
+    is_flag=True,
+    help="Leave out paths, addresses, serial numbers, calls and text files.",
+)
 @click.option(
     "--hide", metavar="REGEX", multiple=True, help="Leave these texts out, too; may be repeated."
 )
@@ -169,8 +173,11 @@ def export(target: str, archive: str, public: bool, hide: tuple[str, ...], dry_r
     if hide and not public:
         raise UsageError("--hide without --public", remedy="Add --public")
     if public:
-        for what, values in hidden(place, hide).items():
+        found = hidden(place, hide)
+        for what, values in found.gone.items():
             click.echo(f"left out: {what}: {', '.join(values)}")
+        for name in found.stays:
+            click.echo(f"--hide fits `{name}`, a name that stays: it finds runs", err=True)
     if dry_run:
         return
     if target == place.text:
