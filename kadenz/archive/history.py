@@ -72,6 +72,7 @@ class Series:
     clock_class: str
     unit: str
     host: str
+    quick: bool  # of runs with --quick, which take fewer samples
     points: tuple[Point, ...]
     steps: tuple[Step, ...]
     note: str = ""  # why there are no steps, if they could not be looked for
@@ -134,7 +135,7 @@ def _with_reasons(place: Place, con: Any, found: list[Series]) -> list[Series]:
 
 
 def _series(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Series:
-    target, instrument, conditions, _quick, bench, params, lane, clock_class, unit, host = key
+    target, instrument, conditions, quick, bench, params, lane, clock_class, unit, host = key
     points = tuple(Point(*row[1:5], *row[5:8]) for row in rows)
     steps, note = _steps(points, exact=rows[0][0] in REPEATABLE)
     return Series(
@@ -147,6 +148,7 @@ def _series(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Series:
         clock_class=clock_class,
         unit=unit,
         host=host,
+        quick=quick,
         points=points,
         steps=tuple(steps),
         note=note,

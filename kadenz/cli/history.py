@@ -65,6 +65,8 @@ def _write(series: Series, statistic: str) -> None:
     words += [f"{name}={value}" for name, value in series.params.items()]
     words += [f"{name} {value}" for name, value in series.conditions.items() if value != "none"]
     words += [series.lane] if series.lane not in ("", "all") else []
+    words += [series.instrument] if series.instrument != "counter" else []
+    words += ["quick"] if series.quick else []
     click.secho(" ".join(words), bold=True)
     values = [point.value for point in series.points]
     latest = series.points[-1]

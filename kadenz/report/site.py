@@ -73,6 +73,7 @@ def key_of(series: Series) -> str:
     """The permanent name of a series in links: twelve hexadecimal digits of its identity."""
     own = [series.target, series.instrument, series.bench, series.lane, series.clock_class]
     own += [series.unit, series.host, json.dumps(series.params), json.dumps(series.conditions)]
+    own += ["quick"] if series.quick else []
     return hashlib.sha256("\0".join(own).encode()).hexdigest()[:12]
 
 
@@ -104,6 +105,7 @@ def _write_series(folder: Path, every: list[Series]) -> None:
             "class": one.clock_class,
             "unit": one.unit,
             "instrument": one.instrument,
+            "quick": one.quick,
             "conditions": ", ".join(
                 f"{name} {value}" for name, value in one.conditions.items() if value != "none"
             ),

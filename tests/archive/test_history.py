@@ -16,6 +16,7 @@ from kadenz.archive.history import histories
 from kadenz.archive.place import Place, open_archive
 from kadenz.cli import cli
 from kadenz.errors import UsageError
+from kadenz.report.site import key_of, write_site
 from kadenz.store import read_run
 from tests.synthetic import LINUX, STM32F4, Point, manifest, write_run
 
@@ -64,6 +65,33 @@ def test_every_difference_is_a_step_where_runs_repeat_to_the_byte(tmp_path: Path
     assert [(s.earliest.commit, s.latest.commit, s.exact) for s in series.steps] == [
         ("c1", "c2", True)
     ]
+
+
+def test_quick_and_full_runs_are_two_series_with_names_of_their_own(tmp_path: Path) -> None:
+    place = open_archive(str(tmp_path / "archive"), create=True)
+    for number, quick in enumerate((False, True, False)):
+        made = manifest(STM32F4, id=f"run-{number}")
+        made.campaign.quick = quick
+        samples = np.full(50, 900 + number, np.uint32)
+        run = write_run(tmp_path / "runs", made, [Point("itc/queue", {"all": samples})])
+        add(place, read_run(run))
+    full, quick_one = histories(place)
+    assert [len(full.points), len(quick_one.points)] == [2, 1]
+    assert key_of(full) != key_of(quick_one)
+    assert write_site(place, tmp_path / "site", lambda done, total: None) == 2
+    assert len(list((tmp_path / "site" / "data" / "series").iterdir())) == 2
+    answer = CliRunner().invoke(cli, ["history", "--archive", place.text]).stdout
+    headings = [line for line in answer.splitlines() if not line.startswith(" ")]
+    assert headings == [
+        "freertos/stm32f4@emulated itc/queue",
+        "freertos/stm32f4@emulated itc/queue quick",
+    ]
+
+
+def test_the_link_of_a_series_of_full_runs_is_that_of_older_sites(tmp_path: Path) -> None:
+    place = open_archive(str(tmp_path / "archive"), create=True)
+    filled(place, tmp_path / "runs", [900], STM32F4, noise=0.0)
+    assert [key_of(one) for one in histories(place)] == ["d703157f6489"]
 
 
 def test_selectors_name_targets_or_benchmarks(tmp_path: Path) -> None:

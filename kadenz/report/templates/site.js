@@ -36,7 +36,7 @@ const el = (tag, attributes, ...children) => {
 const figure = (n) => n == null ? "–" : Math.abs(n) >= 1e6 ? n.toLocaleString("en", { maximumFractionDigits: 0 }) : n.toLocaleString("en", { maximumSignificantDigits: 6 });
 const percent = (share) => (share > 0 ? "+" : "") + (100 * share).toFixed(1) + " %";
 const unit = (one) => one.unit + " (" + one.class + ")";
-const words = (one) => [one.bench, one.params, one.lane && one.lane !== "all" ? one.lane : "", one.conditions, one.instrument === "counter" ? "" : one.instrument].filter(Boolean).join(" · ");
+const words = (one) => [one.bench, one.params, one.lane && one.lane !== "all" ? one.lane : "", one.conditions, one.instrument === "counter" ? "" : one.instrument, one.quick ? "quick" : ""].filter(Boolean).join(" · ");
 const show = (...children) => { const main = document.getElementById("main"); main.replaceChildren(...children); window.scrollTo(0, 0); };
 const missing = (what) => show(el("h1", {}, "Not here"), el("p", {}, what + " is not part of this site. ", el("a", { href: "#/" }, "All series")));
 
