@@ -4,18 +4,24 @@
 from __future__ import annotations
 
 import io
+import re
+import shutil
 import zipfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
+from kadenz.archive import seal
 from kadenz.archive.place import Place, need_pyarrow
 from kadenz.archive.rows import digest_of, lane_rows, month_of, sample_tables
-from kadenz.errors import StoreError
-from kadenz.store import Run
+from kadenz.errors import StoreError, UsageError
+from kadenz.store import Run, read_run
 from kadenz.store.layout import MANIFEST, SAMPLES
+from kadenz.store.manifest_file import write_manifest
 
 ROW_GROUP = 1 << 20
+_ID = re.compile(r"[A-Za-z0-9][\w.+-]*")
 
 
 @dataclass(frozen=True)
@@ -42,13 +48,13 @@ def add(place: Place, run: Run, *, label: str = "", commit: str = "") -> Added:
     where = place.run_object(month, made.id)
     if place.exists(where):
         return _already(place, where, run)
+    _claim(place, place.files_object(month, made.id), run)
     now = datetime.now(UTC)
     samples = 0
     for bench, table in sample_tables(run):
         samples += table.num_rows
         part = place.samples_object(made.target.name, bench, month, made.id)
         place.write(part, _parquet(table))
-    place.write(place.files_object(month, made.id), _texts(run))
     rows = lane_rows(run, label=label, commit=commit, added=now.isoformat())
     if not place.write(where, _parquet(rows), new=True):
         return _already(place, where, run)
@@ -57,15 +63,40 @@ def add(place: Place, run: Run, *, label: str = "", commit: str = "") -> Added:
     return Added(made.id, True, samples, note if ahead else "")
 
 
+def renamed(run: Run, id: str, parent: Path) -> Run:
+    """A copy of the run in `parent`, with the id `id`. UsageError if that is no file's name."""
+    if not _ID.fullmatch(id):
+        raise UsageError(f"`{id}` is not an id", remedy="Use letters, digits and - _ . +")
+    folder = parent / id
+    shutil.copytree(run.path, folder)
+    run.manifest.id = id
+    write_manifest(folder, run.manifest, sync=False)
+    return read_run(folder)
+
+
+def _claim(place: Place, where: str, run: Run) -> None:
+    """Writes the texts first: whoever has written run.json may write the samples that it names."""
+    if place.write(where, _texts(run), new=True):
+        return
+    with zipfile.ZipFile(io.BytesIO(place.sealed(where))) as box:
+        if box.read(MANIFEST) != (run.path / MANIFEST).read_bytes():
+            raise _another(place, run)
+
+
 def _already(place: Place, where: str, run: Run) -> Added:
     """It is there: the same run, or another one under the same id."""
     kept = place.table(where, ["digest"])
     if kept.num_rows and kept["digest"][0].as_py() != digest_of(run):
-        raise StoreError(
-            f"{place.text}: holds another run with the id {run.manifest.id}",
-            remedy="Compare both: `kadenz archive get` writes the one in the archive to a folder",
-        )
+        raise _another(place, run)
     return Added(run.manifest.id, False, 0)
+
+
+def _another(place: Place, run: Run) -> StoreError:
+    return StoreError(
+        f"{place.text}: holds another run with the id {run.manifest.id}",
+        remedy="Add this one under an id of its own: `kadenz archive add --as ID`; `kadenz archive "
+        "get` writes the other to a folder",
+    )
 
 
 def _parquet(table: Any) -> bytes:
@@ -76,25 +107,27 @@ def _parquet(table: Any) -> bytes:
     names = [name for name in ("ticks", "index", "record") if name in table.column_names]
     encoding = dict.fromkeys(names, "DELTA_BINARY_PACKED")
     dictionary = [name for name in table.column_names if name not in encoding]
-    pq.write_table(
-        table,
+    with pq.ParquetWriter(
         out,
+        table.schema,
         compression="zstd",
-        row_group_size=ROW_GROUP,
         use_dictionary=dictionary,
         column_encoding=encoding or None,
-    )
-    return out.getvalue()
+    ) as writer:
+        writer.write_table(table, row_group_size=ROW_GROUP)
+        writer.add_key_value_metadata({seal.KEY: seal.BLANK})
+    return seal.sealed(out.getvalue())
 
 
 def _texts(run: Run) -> bytes:
     """run.json and every other file of the folder that holds no samples, as a zip file."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as box:
+        box.comment = f"{seal.KEY}: {seal.BLANK}".encode()
         for file in sorted(path for path in run.path.rglob("*") if path.is_file()):
             name = file.relative_to(run.path).as_posix()
             hidden = any(part.startswith(".") for part in file.relative_to(run.path).parts)
             if name == MANIFEST or not (name.startswith(f"{SAMPLES}/") or hidden):
                 # One time for all: the same run gives the same bytes.
                 box.writestr(zipfile.ZipInfo(name), file.read_bytes(), zipfile.ZIP_DEFLATED)
-    return out.getvalue()
+    return seal.sealed(out.getvalue())

@@ -8,9 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kadenz.archive import seal
 from kadenz.archive.place import FILES, RUNS, SAMPLES, Place
 from kadenz.archive.restore import restore
+from kadenz.archive.rows import digest_of
 from kadenz.errors import StoreError
+from kadenz.store import read_run
 
 
 @dataclass
@@ -20,10 +23,11 @@ class Findings:
     runs: int = 0  # intact
     damaged: dict[str, str] = field(default_factory=dict)  # run -> what is wrong with it
     orphans: list[str] = field(default_factory=list)  # objects of an adding that did not end
+    unsealed: list[str] = field(default_factory=list)  # runs whose figures have no digest
 
 
 def check(place: Place, progress: Callable[[int, int], None]) -> Findings:
-    """Restores every run to a temporary folder, which checks each byte against its digest.
+    """Restores every run to a temporary folder, and compares each object with its digest.
 
     `progress` gets the number of checked runs and of all.
     """
@@ -35,16 +39,25 @@ def check(place: Place, progress: Callable[[int, int], None]) -> Findings:
         id = Path(one).stem
         with tempfile.TemporaryDirectory() as scratch:
             try:
-                restore(place, id, Path(scratch))
-                place.table(one)
+                folder = restore(place, id, Path(scratch))
+                _compare(place, one, folder)
             except StoreError as error:
                 found.damaged[id] = error.message
             else:
                 found.runs += 1
+                if seal.intact(place.read(one)) is None:
+                    found.unsealed.append(id)
     progress(len(every), len(every))
     others = [*place.objects(f"{SAMPLES}/*/*/*/*.parquet"), *place.objects(f"{FILES}/*/*.zip")]
     found.orphans = [one for one in others if Path(one).stem not in ids]
     return found
+
+
+def _compare(place: Place, one: str, folder: Path) -> None:
+    """StoreError if the rows of a run are not those of the restored run."""
+    rows = place.table(one)
+    if rows["digest"][0].as_py() != digest_of(read_run(folder)):
+        raise place.damaged(one)
 
 
 def mend(place: Place, found: Findings) -> int:

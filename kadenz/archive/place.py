@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from kadenz.archive import seal
 from kadenz.errors import StoreError, ToolMissing, UsageError
 
 FORMAT = 1
@@ -80,20 +81,32 @@ class Place:
                 remedy="`kadenz archive check` names every damaged object",
             ) from None
 
+    def sealed(self, relative: str) -> bytes:
+        """The bytes of an object. StoreError if its seal is broken, or if it cannot be read."""
+        content = self.read(relative)
+        if seal.intact(content) is False:
+            raise self.damaged(relative)
+        return content
+
+    def damaged(self, relative: str) -> StoreError:
+        """The error for an object that is not as it was written."""
+        return StoreError(
+            f"{self.url(relative)}: damaged",
+            remedy="Copy it from a backup, or add the run again after `kadenz archive check "
+            "--mend`",
+        )
+
     def table(self, relative: str, columns: list[str] | None = None) -> Any:
         """A Parquet object as an Arrow table. StoreError if it is damaged or cannot be read."""
         pa = need_pyarrow()
         import pyarrow.parquet as pq
 
-        content = io.BytesIO(self.read(relative))
+        content = self.sealed(relative)
         try:
             # Without threads: some of Arrow's do not survive the end of a process.
-            return pq.ParquetFile(content).read(columns=columns, use_threads=False)
+            return pq.ParquetFile(io.BytesIO(content)).read(columns=columns, use_threads=False)
         except (pa.ArrowInvalid, OSError):
-            raise StoreError(
-                f"{self.url(relative)}: damaged",
-                remedy="`kadenz archive check --mend` removes its run, which can be added again",
-            ) from None
+            raise self.damaged(relative) from None
 
     def write(self, relative: str, content: bytes, *, new: bool = False) -> bool:
         """Writes an object whole or not at all. With `new`, False if it exists already.

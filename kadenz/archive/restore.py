@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import shutil
 import zipfile
+import zlib
 from pathlib import Path
 
 import msgspec
@@ -58,10 +59,10 @@ def restore(place: Place, id: str, parent: Path) -> Path:
 
 def _texts(place: Place, relative: str, folder: Path) -> None:
     try:
-        with zipfile.ZipFile(io.BytesIO(place.read(relative))) as box:
+        with zipfile.ZipFile(io.BytesIO(place.sealed(relative))) as box:
             box.extractall(folder)  # names with .. or a leading slash are made harmless
-    except zipfile.BadZipFile:
-        raise _damaged(place, relative) from None
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, ValueError):
+        raise place.damaged(relative) from None
 
 
 def _samples(place: Place, relative: str, made: Manifest, folder: Path) -> None:
@@ -92,14 +93,6 @@ def _verify(place: Place, folder: Path) -> None:
     for record in run.manifest.records:
         for lane in record.lanes:
             run.samples(record, lane)
-
-
-def _damaged(place: Place, relative: str) -> StoreError:
-    return StoreError(
-        f"{place.url(relative)}: damaged",
-        remedy="Copy the object again from a backup, or add the run again after `kadenz archive "
-        "check --mend`",
-    )
 
 
 def newest(place: Place, label: str, made: Manifest, most: int) -> list[str]:

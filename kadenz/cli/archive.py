@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,7 +28,10 @@ def archive() -> None:
     "--label", default="", help="Free word, e.g. a branch: `kadenz gate --against archive:LABEL`."
 )
 @click.option("--commit", default="", help="Version of your own project that was measured.")
-def add(runs: tuple[Path, ...], archive: str, label: str, commit: str) -> int:
+@click.option(
+    "--as", "id", metavar="ID", default="", help="Another id for one RUN, if a run has its id."
+)
+def add(runs: tuple[Path, ...], archive: str, label: str, commit: str, id: str) -> int:
     """Add RUNs: folders, folders of runs, or names. The archive is created if there is none.
 
     A run that is in the archive already is left unchanged. Several machines may add at once.
@@ -37,15 +41,20 @@ def add(runs: tuple[Path, ...], archive: str, label: str, commit: str) -> int:
     kadenz archive add runs --archive s3://lab/archive
     """
     from kadenz.archive.adding import add as put
+    from kadenz.archive.adding import renamed
     from kadenz.cli.folders import NamedRuns
 
     named = NamedRuns(runs)
+    if id and len(named.runs) > 1:
+        raise UsageError(f"--as {id}: for one run", remedy="Add each run by a call of its own")
     place = find_archive(archive, create=True)
     with progress_bar() as bar:
         task = bar.add_task("adding", total=len(named.runs))
 
         def one(run: Any) -> Any:
-            done = put(place, run, label=label, commit=commit)
+            with TemporaryDirectory() as scratch:
+                own = renamed(run, id, Path(scratch)) if id else run
+                done = put(place, own, label=label, commit=commit)
             bar.advance(task)
             return done
 
@@ -138,6 +147,12 @@ def check(archive: str, mend: bool) -> int:
         f"{place.text}: {found.runs} runs intact, {len(found.damaged)} damaged, "
         f"{len(found.orphans)} objects without a run"
     )
+    if found.unsealed:
+        click.echo(
+            f"{len(found.unsealed)} runs have figures without a digest; `kadenz archive export "
+            "PLACE` copies them with one",
+            err=True,
+        )
     if not (found.damaged or found.orphans):
         return EXIT_PASS
     if mend:

@@ -11,13 +11,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from kadenz.archive import place as places
+from kadenz.archive import seal
 from kadenz.archive.adding import add
 from kadenz.archive.checking import check, mend
 from kadenz.archive.place import Place, open_archive
 from kadenz.archive.query import connect, run_sql
 from kadenz.archive.restore import restore
+from kadenz.cli import cli
 from kadenz.errors import StoreError, UsageError
 from kadenz.store import Run, read_run
 from tests.synthetic import LINUX, STM32F4, Point, linux_points, manifest, write_run
@@ -114,6 +117,34 @@ def test_another_run_under_the_same_id_is_refused(archive: Place, tmp_path: Path
     assert rows(archive, "SELECT count(*) FROM runs") == [(1,)]
 
 
+def test_a_writer_of_another_run_with_the_same_id_overwrites_nothing(
+    archive: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both looked before either had written: the second is refused before it writes samples."""
+    first = made(tmp_path / "a", "one")
+    add(archive, first)
+    with monkeypatch.context() as patch:
+        patch.setattr(Place, "exists", lambda place, relative: False)
+        with pytest.raises(StoreError, match="another run with the id one") as refused:
+            add(archive, made(tmp_path / "b", "one", 950))
+    assert "--as" in refused.value.remedy
+    assert contents(restore(archive, "one", tmp_path / "back")) == contents(first.path)
+
+
+def test_a_run_whose_id_is_taken_is_added_under_another(archive: Place, tmp_path: Path) -> None:
+    add(archive, made(tmp_path / "a", "one"))
+    other = made(tmp_path / "b", "one", 950)
+    words = ["archive", "add", "--archive", archive.text, "--as", "one-b", str(other.path)]
+    for _ in range(2):
+        assert CliRunner().invoke(cli, words).exit_code == 0
+    assert rows(archive, "SELECT run FROM runs ORDER BY run") == [("one",), ("one-b",)]
+    back = contents(restore(archive, "one-b", tmp_path / "back"))
+    assert {name for name, kept in back.items() if kept != contents(other.path)[name]} == {
+        "run.json"
+    }
+    assert CliRunner().invoke(cli, [*words[:5], "../b", str(other.path)]).exit_code != 0
+
+
 def _add_all(archive: str, folders: list[Path]) -> None:
     place = open_archive(archive, create=True)
     for folder in folders:
@@ -185,6 +216,38 @@ def test_damage_is_named_and_mended(archive: Place, tmp_path: Path) -> None:
     mend(archive, found)
     add(archive, broken)
     assert check(archive, lambda done, total: None).runs == 2
+
+
+@pytest.mark.parametrize("pattern", ["runs/*/*.parquet", "samples/*/*/*/*.parquet", "files/*/*"])
+def test_no_changed_bit_passes_for_data(pattern: str, archive: Place, tmp_path: Path) -> None:
+    """One bit at many places: pages, footer, directory, and the digest itself."""
+    add(archive, made(tmp_path / "runs", "one"))
+    (object_,) = archive.objects(pattern)
+    file = Path(archive.root) / object_
+    good = file.read_bytes()
+    key = good.rfind(seal.KEY.encode())
+
+    def flipped(at: int) -> bytes:
+        return good[:at] + bytes([good[at] ^ 1 << at % 8]) + good[at + 1 :]
+
+    # Without its name there is no seal to break; the data is then whole.
+    places = {*range(0, len(good), 7), *range(len(good) - 300, len(good))}
+    places -= set(range(key, key + len(seal.KEY)))
+    assert [at for at in places if seal.intact(flipped(at)) is not False] == []
+    file.write_bytes(flipped(len(good) // 2))
+    found = check(archive, lambda done, total: None)
+    assert object_ in found.damaged["one"]
+
+
+def test_objects_without_a_digest_are_counted(
+    archive: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(seal, "sealed", lambda content: content.replace(b"kadenz_sha", b"unknown-to"))
+        add(archive, made(tmp_path / "runs", "older"))
+    add(archive, made(tmp_path / "runs", "one"))
+    found = check(archive, lambda done, total: None)
+    assert (found.runs, found.unsealed) == (2, ["older"])
 
 
 def test_a_damaged_object_is_an_error_of_a_query(archive: Place, tmp_path: Path) -> None:
