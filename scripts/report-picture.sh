@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes the picture of the README: the top of a real report, by a headless browser.
 #   scripts/report-picture.sh reports/demo.html docs/images/report.png
-# Only this script needs Chromium.
 . "$(dirname "$0")/lib.sh"
 
 report="$(realpath "${1:?report, an HTML file}")"
