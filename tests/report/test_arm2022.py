@@ -79,6 +79,8 @@ def test_counters_of_single_cores_give_the_published_figures(two_cores: RunResul
     switch, periods = ([float(cell.raw or 0) for cell in row[2:5]] for row in calculated)
     assert switch[0] == pytest.approx(190.334, abs=0.02)
     assert periods == pytest.approx([8957.846, 213.006, 17_702.69], abs=0.01)
+    assert all("by the published minimum" in row[0].text for row in calculated)
+    assert "max +2.3" in calculated[1][-1].text  # ms: what the explanation leaves open
     measured = [row[0].text for row in made.rows]
     assert any("a more urgent thread" in text for text in measured)
     assert any("in step with the giver" in text for text in measured)

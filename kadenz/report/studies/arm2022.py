@@ -177,7 +177,9 @@ def explanations(figures: Sequence[PublishedFigure], runs: Named) -> Table | Non
         notes=(
             "A counter a core: a span from core to core is the true span and the difference of the "
             f"two counters, modulo 2^32 counts, which are {_WRAP_MS:,.3f} ms at 240 MHz. Made from "
-            "our measured spans and the difference that the study's minimum gives.",
+            "our measured spans, and a difference taken from the published minimum. So the minimum "
+            "agrees by construction, and with it the mean of the switch. The mean of the "
+            "migrations does not depend on the difference.",
             "If a thread changes cores in every period, half of the spans get the difference and "
             "half get 2^32 less it. Their mean is the period and half the counter's range, "
             f"whatever the difference: {_PERIOD_MS + _WRAP_MS / 2:,.3f} ms. Published: "
@@ -227,10 +229,10 @@ def _by_counters(
     if summary is not None and hz:
         made = read_from_counters([(_in_ms(summary, hz), apart)], _WRAP_MS)
         yield _calculated(
-            f"a counter a core, {apart:.3f} ms apart",
+            f"a counter a core, {apart:.3f} ms apart by the published minimum",
             label,
             made,
-            _off(made, printed[_CROSS, "mean"]),
+            _off(made, printed, _CROSS),
         )
 
 
@@ -264,10 +266,11 @@ def _ways_to_9_s(
         if groups:
             made = read_from_counters(groups, _WRAP_MS)
             yield _calculated(
-                f"a counter a core, {apart:.3f} ms apart; {periods.moved:,} periods that migrated",
+                f"a counter a core, {apart:.3f} ms apart by the published minimum; "
+                f"{periods.moved:,} periods that migrated",
                 label,
                 made,
-                _off(made, printed[_FORCED, "mean"]),
+                _off(made, printed, _FORCED),
             )
 
 
@@ -308,8 +311,9 @@ def _spread(run: RunResult, record: RecordResult, printed: dict[tuple[str, str],
     return f"range {ours.max - ours.min:,.3f} ms, published {theirs:.3f}"
 
 
-def _off(made: Summary, mean: float) -> str:
-    return f"mean {made.mean - mean:+,.3f} ms from the published one"
+def _off(made: Summary, printed: dict[tuple[str, str], float], benchmark: str) -> str:
+    mean, most = (printed[benchmark, name] for name in ("mean", "max"))
+    return f"mean {made.mean - mean:+,.3f} ms, max {made.max - most:+,.3f} ms from the published"
 
 
 def _in_ms(summary: Summary, hz: float) -> Summary:
