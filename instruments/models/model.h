@@ -44,10 +44,9 @@ struct kdz_code {
     /* Filled by the model: */
     struct kdz_cycles cost;
     struct kdz_cycles each; /* more, for each access to memory that happens: it may be skipped */
-    bool memory; /* may access memory, and so fault: a charge for code behind it must wait */
-    /* Bytes of a load whose time `load` tells, and what it costs to execute it again; 0 bytes: it
-     * costs nothing more. */
-    uint8_t loads, again;
+    bool memory;   /* may access memory, and so fault: a charge for code behind it must wait */
+    bool loads;    /* a load whose time `load` tells */
+    uint8_t again; /* what it costs to execute it again */
     /* Of a line that is fetched for it: cycles that the core waited anyway, and the number of
      * instructions behind a load that may wait as well; 0: none is near. */
     uint8_t hidden, behind;
@@ -106,6 +105,8 @@ struct kdz_model {
     struct kdz_cycles (*fetch)(const struct kdz_fetch *fetch);
     /* A load that happens: with a data cache. NULL: its time does not depend on its address. */
     struct kdz_cycles (*load)(const struct kdz_access *load);
+    /* A store that happens, likewise. */
+    struct kdz_cycles (*store)(const struct kdz_access *store);
 };
 
 #define KDZ_SETS_MAX 256u

@@ -156,7 +156,7 @@ void kdz_fetched(uint64_t line)
 static void charge(struct kdz_cycles cost)
 {
     only->low += cost.low;
-    only->more += cost.high - cost.low;
+    only->more += (uint64_t)cost.high - cost.low;
 }
 
 /* The core did not go straight on. */
@@ -185,21 +185,30 @@ static void on_fetch(unsigned int vcpu, void *of)
     charge(kdz_model.fetch(fetch));
 }
 
-static void on_load(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *words)
+static struct kdz_access access_to(uint64_t address, qemu_plugin_meminfo_t info)
 {
-    const struct kdz_access access = {
+    return (struct kdz_access){
         .address = address,
-        .bytes = (uint32_t)((uintptr_t)words & 0xffu),
-        .again = (uint32_t)((uintptr_t)words >> 8u),
+        .bytes = 1u << qemu_plugin_mem_size_shift(info),
         .since = only->low - stores[1].at,
     };
+}
+
+static void on_load(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *again)
+{
+    struct kdz_access access = access_to(address, info);
+
     (void)vcpu;
-    (void)info;
+    access.again = (uint32_t)(uintptr_t)again;
     charge(kdz_model.load(&access));
 }
 
 void kdz_stopwatch_store(qemu_plugin_meminfo_t info, uint64_t address)
 {
+    if (kdz_model.store != NULL) {
+        const struct kdz_access access = access_to(address, info);
+        charge(kdz_model.store(&access));
+    }
     stores[0] = stores[1];
     stores[1] = (struct store){address, only->low, info};
 }
@@ -302,10 +311,10 @@ static bool charge_pieces(struct qemu_plugin_tb *tb, const struct kdz_code *code
                 qemu_plugin_tb_get_insn(tb, i), QEMU_PLUGIN_MEM_RW, QEMU_PLUGIN_INLINE_ADD_U64,
                 more, code[i].each.high - code[i].each.low);
         }
-        if (code[i].loads != 0 && kdz_model.load != NULL) {
-            qemu_plugin_register_vcpu_mem_cb(
-                qemu_plugin_tb_get_insn(tb, i), on_load, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R,
-                (void *)(uintptr_t)(code[i].loads | (uint32_t)code[i].again << 8u));
+        if (code[i].loads && kdz_model.load != NULL) {
+            qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_load,
+                                             QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R,
+                                             (void *)(uintptr_t)code[i].again);
         }
     }
     return inside;

@@ -246,6 +246,24 @@ def test_floats_are_saved_when_a_handler_uses_them(state_elf: Path, tmp_path: Pa
     assert "5 traps entered, 5 left" in said
 
 
+# The store of the end alone; ten loads; ten stores; four loads of an LDM. A load waits for its own
+# transfers of ten cycles, and for what the core has not overtaken of a store before it.
+EXTERNAL = {
+    32: {0: (10, 11), 3: (120, 122), 5: (110, 121), 7: (51, 56)},
+    16: {0: (20, 21), 3: (230, 232), 5: (220, 231), 7: (101, 106)},
+}
+
+
+@pytest.mark.parametrize("bits", [*EXTERNAL])
+def test_data_outside_the_chip_waits_for_each_transfer(
+    bits: int, arm_elf: Path, tmp_path: Path
+) -> None:
+    found, _ = ends_of(
+        arm_elf, tmp_path, {"flash_wait": 0, "external_wait": 10, "external_bits": bits}
+    )
+    assert {span: found[span] for span in EXTERNAL[bits]} == EXTERNAL[bits]
+
+
 @pytest.mark.parametrize("kept", [*ACCELERATOR])
 def test_the_accelerator_keeps_the_lines_that_the_manual_says(
     kept: tuple[int, int], state_elf: Path, tmp_path: Path

@@ -3,9 +3,11 @@
  * Cortex-M4 with FPU. Costs from Arm's Cortex-M4 Processor Technical Reference Manual (DDI 0439D),
  * table 3-1, sections 3.3.2 “Load/store timings” and 3.9.1 “Exception handling”, and table 7-1 for
  * the FPU. What it leaves open is a parameter. The state of the FPU around exceptions is that of
- * the ARMv7-M Architecture Reference Manual (DDI 0403), section B1.5.7; art.c has the flash.
+ * the ARMv7-M Architecture Reference Manual (DDI 0403), section B1.5.7; art.c has the flash,
+ * external.c data memory outside the chip.
  */
 #include "art.h"
+#include "external.h"
 #include "thumb.h"
 
 #define NESTED_MAX 32u
@@ -30,6 +32,8 @@ static const struct kdz_parameter parameters[] = {
     {"flash_busy", &kdz_art_busy},
     {"prefetch_kept", &kdz_art_kept},
     {"accelerator", &kdz_art_on},
+    {"external_wait", &kdz_external_wait},
+    {"external_bits", &kdz_external_bits},
     {NULL, NULL},
 };
 
@@ -163,7 +167,7 @@ static void translate(struct kdz_stretch *stretch, struct kdz_code *code, size_t
     for (size_t i = 0; i < count; i++) {
         struct kdz_thumb_code one = kdz_thumb_decode(code[i].bits, code[i].bytes);
         code[i].memory = accesses(&one);
-        code[i].loads = code[i].memory && one.kind != KDZ_THUMB_STORE ? 4u : 0u;
+        code[i].loads = code[i].memory && one.kind != KDZ_THUMB_STORE;
         stretch->note |= one.floats ? NOTE_FLOATS : 0u;
         code[i].cost = cost_of(&one, &before, &code[i]);
         if (waits_for_address(&one, &before)) {
@@ -313,7 +317,7 @@ static struct kdz_cycles fetch(const struct kdz_fetch *of)
 
 static struct kdz_cycles load(const struct kdz_access *access)
 {
-    return kdz_art_load(access->address);
+    return kdz_sum(kdz_art_load(access->address), kdz_external_load(access));
 }
 
 const struct kdz_model kdz_model = {
@@ -324,4 +328,5 @@ const struct kdz_model kdz_model = {
     .sets = 1,
     .fetch = fetch,
     .load = load,
+    .store = kdz_external_store,
 };

@@ -108,8 +108,8 @@ static void translate(struct kdz_stretch *block, struct kdz_code *code, size_t c
         code[i].cost.low = pass(&least, &one, latency(&one, &code[i], divide.low));
         code[i].cost.high = pass(&most, &one, latency(&one, &code[i], divide.high));
         code[i].cost = kdz_sum(code[i].cost, beyond(one.kind));
-        code[i].loads = one.kind == KDZ_RISCV_LOAD || one.kind == KDZ_RISCV_ATOMIC ? 4u : 0u;
-        code[i].memory = code[i].loads != 0 || one.kind == KDZ_RISCV_STORE;
+        code[i].loads = one.kind == KDZ_RISCV_LOAD || one.kind == KDZ_RISCV_ATOMIC;
+        code[i].memory = code[i].loads || one.kind == KDZ_RISCV_STORE;
         if (i < 2u) {
             block->note |= kdz_order_reads(&one, (unsigned)i);
         }

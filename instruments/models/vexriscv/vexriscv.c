@@ -169,13 +169,6 @@ static uint8_t hidden(const struct stall *before, uint32_t waited)
     return (uint8_t)most;
 }
 
-/* Bytes of a load. */
-static uint8_t width(const struct kdz_code *load)
-{
-    const uint32_t function = load->bits >> 12u & 3u; /* lb, lh, lw */
-    return load->bytes == 2u ? 4u : (uint8_t)(1u << function);
-}
-
 static void begin(struct kdz_stretch *block, const struct kdz_code *first)
 {
     const struct kdz_riscv_code one = kdz_riscv_decode(first[0].bits, first[0].bytes);
@@ -202,8 +195,8 @@ static void translate(struct kdz_stretch *block, struct kdz_code *code, size_t c
         const uint32_t cycles = pass(&order, &one, i == 0);
         const bool loads = one.kind == KDZ_RISCV_LOAD || one.kind == KDZ_RISCV_ATOMIC;
         code[i].cost = kdz_exactly(cycles);
+        code[i].loads = loads;
         code[i].memory = loads || one.kind == KDZ_RISCV_STORE;
-        code[i].loads = loads ? width(&code[i]) : 0;
         code[i].again = loads ? again(&code[i]) : 0;
         code[i].hidden = hidden(before, waited);
         code[i].behind = behind;
