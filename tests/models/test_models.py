@@ -7,6 +7,7 @@ import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from kadenz.lab.plan import Point, plan_text
 from kadenz.store import Run
 from kadenz.targets import rtl_core, scope_plugin, timing_model
 from kadenz.targets.scope import RecordSpans, read_trace, split_records
+from tests.models import random_code
 from tests.scope.emulator import ARM, RISCV, Machine, command
 
 pytestmark = pytest.mark.emulated
@@ -76,9 +78,9 @@ def kadenz(*words: str) -> Result:
     return CliRunner().invoke(cli, list(words), standalone_mode=False)
 
 
-def assemble(machine: Machine, flags: list[str], folder: Path) -> Path:
+def assemble(machine: Machine, flags: list[str], folder: Path, source: Path | None = None) -> Path:
     elf = folder / "known-cycles.elf"
-    source = HERE / "programs" / f"known-cycles.{machine.suffix}.S"
+    source = source or HERE / "programs" / f"known-cycles.{machine.suffix}.S"
     compiler = str(tools.require(machine.compiler))
     subprocess.run([compiler, "-nostdlib", *flags, str(source), "-o", str(elf)], check=True)
     return elf
@@ -98,11 +100,26 @@ def modelled(
     return split_records(read_trace(trace))[7], answer.stderr
 
 
+IBEX_FLAGS = (
+    *("-march=rv32im_zicsr_zifencei", "-mabi=ilp32", "-Wl,-N", "-Wl,--no-warn-rwx-segments"),
+    *("-Wl,-Ttext=0x80000000", "-Wl,-Tbss=0x80040000"),
+)
+
+
+def on_ibex(elf: Path, folder: Path) -> RecordSpans:
+    """Record 7 of a program on the Verilog."""
+    core, trace = rtl_core.build("ibex"), folder / "rtl.trace"
+    words = ["--elf", str(elf), "--trace", str(trace), "--cycle-limit", "1000000"]
+    words += ["--watch", hex(scope_plugin.marker_address(elf))]
+    for memory in ("rom:0x80000000:0x40000:0", "ram:0x80040000:0x40000:0"):
+        words += ["--memory", memory]
+    subprocess.run([str(core.program), *words], check=True, timeout=60)
+    return split_records(read_trace(trace))[7]
+
+
 @pytest.fixture(scope="module")
 def ibex_elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    flags = ["-march=rv32im_zicsr_zifencei", "-mabi=ilp32", "-Wl,-N", "-Wl,--no-warn-rwx-segments"]
-    flags += ["-Wl,-Ttext=0x80000000", "-Wl,-Tbss=0x80040000"]
-    return assemble(RISCV, flags, tmp_path_factory.mktemp("elf"))
+    return assemble(RISCV, [*IBEX_FLAGS], tmp_path_factory.mktemp("elf"))
 
 
 def test_ibex_costs_what_its_manual_says(ibex_elf: Path, tmp_path: Path) -> None:
@@ -117,13 +134,21 @@ def test_traps_that_are_entered_are_left(ibex_elf: Path, tmp_path: Path) -> None
 
 
 def test_the_verilog_agrees_with_the_count_by_hand(ibex_elf: Path, tmp_path: Path) -> None:
-    core, trace = rtl_core.build("ibex"), tmp_path / "rtl.trace"
-    words = ["--elf", str(ibex_elf), "--trace", str(trace), "--cycle-limit", "1000000"]
-    words += ["--watch", hex(scope_plugin.marker_address(ibex_elf))]
-    for memory in ("rom:0x80000000:0x40000:0", "ram:0x80040000:0x40000:0"):
-        words += ["--memory", memory]
-    subprocess.run([str(core.program), *words], check=True, timeout=60)
-    assert split_records(read_trace(trace))[7].spans.tolist() == IBEX
+    assert on_ibex(ibex_elf, tmp_path).spans.tolist() == IBEX
+
+
+def test_random_code_takes_the_cycles_of_the_verilog(tmp_path: Path) -> None:
+    """Thirty spans of random code in one boot, half of them compressed."""
+    seed = 20240914
+    codes = [random_code.span(random) for random in (Random(seed + i) for i in range(30))]
+    source = tmp_path / "random.S"
+    source.write_text(random_code.program(codes))
+    elf = assemble(RISCV, [*IBEX_FLAGS], tmp_path, source)
+    ours, _ = modelled(RISCV, "ibex", elf, tmp_path)
+    theirs = on_ibex(elf, tmp_path)
+    assert ours.spans.size == len(codes)
+    for code, model, exact in zip(codes, ours.spans, theirs.spans, strict=True):
+        assert model == exact, f"the model says {model}, Ibex takes {exact}:\n    {code}"
 
 
 def vexriscv_elf(memory: int, device: dict[str, int], folder: Path) -> Path:
