@@ -34,6 +34,9 @@ from kadenz.targets.scoped import ScopedQemuTarget
 
 # Boards with a tier rtl and a model: limits of the median and of the largest error.
 CORES = {"ibex": (0.01, 0.03), "vexriscv": (0.05, 0.10)}
+# The way into a handler is a few lines of code. Which of them VexRiscv fetched before the trap
+# depends on where the code lies (docs/explanation/cycle-models.md); the tests hold the same limit.
+HANDLER, HANDLER_LIMITS = "irq/to-handler", {"ibex": 0.03, "vexriscv": 0.15}
 BENCHES = (
     *("micro/task-switch-sampled", "micro/preemption-sampled", "micro/semaphore-shuffle-sampled"),
     *("micro/message-latency-sampled", "itc/queue", "itc/stream-buffer", "itc/message-buffer"),
@@ -78,21 +81,26 @@ def errors(board: str, samples: int) -> bool:
     model, exact, instructions = (spans(board, kind, samples) for kind in kinds)
     print(f"\n| {board} | spans | median, Verilog | p5 | median error | p95 | largest |")
     print("|---|---|---|---|---|---|---|")
-    every: list[Floats] = []
+    every: dict[str, Floats] = {}
     ticks = 0
     for bench, theirs in exact.items():
         counted = instructions[bench]
         longer = counted >= np.median(counted) + TICK_INSTRUCTIONS
         without = ~longer | (theirs >= np.median(theirs) + TICK_INSTRUCTIONS / 2)
         ticks += int(np.sum(~without))
-        every.append((model[bench] / theirs - 1.0)[without])
-        print(_row(f"`{bench}`", every[-1], f"{np.median(theirs):,.0f}"))
-    whole = np.concatenate(every)
+        every[bench] = (model[bench] / theirs - 1.0)[without]
+        print(_row(f"`{bench}`", every[bench], f"{np.median(theirs):,.0f}"))
+    whole = np.concatenate([*every.values()])
     print(_row("all", whole, ""))
     print(f"\nLeft out: {ticks} spans with a tick in QEMU")
-    size = np.abs(whole)
     median_limit, largest_limit = CORES[board]
-    return bool(np.median(size) < median_limit and size.max() <= largest_limit)
+    handler = float(np.abs(every.pop(HANDLER)).max())
+    others = max(float(np.abs(each).max()) for each in every.values())
+    return (
+        float(np.median(np.abs(whole))) < median_limit
+        and others <= largest_limit
+        and handler <= HANDLER_LIMITS[board]
+    )
 
 
 def _row(name: str, found: Floats, median: str) -> str:

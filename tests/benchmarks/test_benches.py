@@ -27,7 +27,7 @@ SHORT: dict[str, list[str]] = {
     "cycle_models.py": ["--samples", "3", "--rounds", "1", "--iterations", "2000"],
     "farm.py": ["--points", "2", "--samples", "10", "--rounds", "1"],
     "gpd_table.py": ["--simulations", "20", "--excesses", "50"],
-    "how_true.py": ["--samples", "3"],
+    "how_true.py": ["--samples", "3", "--optimisation=-O2"],
     "jitter.py": ["--rounds", "1"],
     "linux_vs_rt_tests.py": ["--seconds", "1", "--rounds", "1"],
     "loads.py": ["cpu"],
@@ -35,10 +35,12 @@ SHORT: dict[str, list[str]] = {
     "outlier_causes.py": ["2"],
     "perturbation.py": ["--seconds", "3", "--rounds", "1", "--pairs", "1"],
     "profile_cost.py": ["--rounds", "1", "--most", "10"],
+    "rtl_table.py": ["--samples", "3"],
     "schedulability.py": ["--sets", "4"],
     "segment.py": ["--seconds", "1"],
     "start_time.py": ["--rounds", "2"],
     "stats_coverage.py": ["--simulations", "8"],
+    "yoo2024_fit.py": ["--samples", "3", "--variant", "external data, bytes"],
 }
 # Its verdict needs more than a second of an idle machine.
 MAY_MISS = {
