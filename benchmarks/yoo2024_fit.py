@@ -34,7 +34,8 @@ _NO_ACCELERATOR: Parameters = {**_SLOW, "accelerator": 0}
 # STM3240G-EVAL: SRAM of 16 bits behind the FSMC, which ST's start-up code gives ADDSET 3, DATAST 6
 # and BUSTURN 1. A transfer takes at least nine cycles, of which the core counts one anyway; at most
 # one more for a store, one of turnaround, and two that are our assumption for the bus between.
-_EXTERNAL: Parameters = {**_SLOW, "external_wait": (8, 12), "external_bits": 16}
+_WAIT = "external_wait"
+_EXTERNAL: Parameters = {**_SLOW, _WAIT: (8, 12), "external_bits": 16}
 # Code there as well: a line of 16 bytes is eight such transfers, or two for its last word alone.
 _CODE_TOO: Parameters = {**_EXTERNAL, FLASH_WAIT: (16, 104), "flash_busy": 0, "accelerator": 0}
 
@@ -57,6 +58,8 @@ VARIANTS = (
     Variant("bytes, 1 wait state", {FLASH_WAIT: 1}, by_bytes=True),
     Variant("external data", _EXTERNAL),
     Variant("external data, bytes", _EXTERNAL, by_bytes=True),
+    Variant("external data, bytes, 4 waits", {**_EXTERNAL, _WAIT: 4}, by_bytes=True),
+    Variant("external data, bytes, 7 waits", {**_EXTERNAL, _WAIT: 7}, by_bytes=True),
     Variant("external data and code", _CODE_TOO),
     Variant("-O0", by="-O0"),
     Variant("-O0, no accelerator", _NO_ACCELERATOR, "-O0"),
