@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 _WRITE, _ALLOC, _EXEC = 1, 2, 4  # sh_flags, System V gABI chapter 4
+# Of e_flags: mask, value, extension. RISC-V ELF psABI: EF_RISCV_RVC, _FLOAT_ABI_*, _RVE.
+_RISCV_FLAGS = ((1, 1, "c"), (6, 2, "f"), (6, 4, "d"), (8, 8, "e"))
 
 
 # Code runs, constants are read, data has initial values, zeroed memory has none in the file.
@@ -79,19 +81,34 @@ class Elf:
             return bytes(ELFFile(file).get_section_by_name(section).data())
 
     @cached_property
-    def riscv_extensions(self) -> set[str]:
-        """The single-letter extensions of a RISC-V image, base included: {"i", "m", "c"}.
+    def riscv_arch(self) -> str:
+        """What a RISC-V image was compiled for: "rv32i2p1_m2p0_c2p0".
 
-        Empty if the file does not say. Source: RISC-V ELF psABI, Tag_RISCV_arch.
+        "" if the file does not say. Source: RISC-V ELF psABI, Tag_RISCV_arch.
         """
         from elftools.elf.elffile import ELFFile
 
         with self.path.open("rb") as file:
             section = ELFFile(file).get_section_by_name(".riscv.attributes")
-            found = re.search(rb"rv(?:32|64)([a-z0-9_]+)", section.data()) if section else None
-        words = found[1].decode().split("_") if found else []
-        letters = [re.sub(r"\d+p\d+$", "", word) for word in words]
-        return {letter for letter in letters if len(letter) == 1}
+            found = re.search(rb"rv(?:32|64)[a-z0-9_]+", section.data()) if section else None
+        return found[0].decode() if found else ""
+
+    @cached_property
+    def riscv_extensions(self) -> set[str]:
+        """The single-letter extensions of a RISC-V image, base included: {"i", "m", "c"}.
+
+        Of a file that does not say, those that the flags of its header show: {"c"}.
+        """
+        from elftools.elf.elffile import ELFFile
+
+        words = self.riscv_arch[4:].split("_")
+        letters = {letter for word in words if len(letter := re.sub(r"\d+p\d+$", "", word)) == 1}
+        if letters:
+            return letters
+        with self.path.open("rb") as file:
+            header = ELFFile(file).header
+        flags = header["e_flags"] if header["e_machine"] == "EM_RISCV" else 0
+        return {letter for mask, value, letter in _RISCV_FLAGS if flags & mask == value}
 
     @cached_property
     def machine(self) -> str:

@@ -8,10 +8,14 @@
 . "$(dirname "$0")/lib.sh"
 
 CORE="$ROOT/instruments/rtl/cores/vexriscv-cluster"
-CORES=2 CACHE_BYTES=4096
 PYTHON="${PYTHON:-$ROOT/.venv/bin/python}"
 
-wanted="$(sed -n 's/^version = "\(.*\)"$/\1/p' "$CORE/core.toml")"
+# setting NAME: its value in core.toml.
+setting() {
+    sed -n "s/^$1 = \"\{0,1\}\([^\"]*\)\"\{0,1\}\$/\1/p" "$CORE/core.toml"
+}
+wanted="$(setting version)"
+sizes=("$(setting cores)" "$(setting instruction_cache_bytes)" "$(setting data_cache_bytes)")
 # kadenz/targets/rtl_core.py looks there.
 folder="$CACHE/rtl/vexriscv-cluster-verilog-$(inputs_hash "$CORE/Cluster.scala" "$CORE/pom.xml" "$CORE/core.toml")"
 if [ -f "$folder/cluster.v" ]; then
@@ -65,7 +69,7 @@ find "$sources" -name '*.scala' -print0 | xargs -0 -n 10000 bash -c 'printf "%s\
 scala "@$work/files"
 say "generating Verilog"
 scala "$CORE/Cluster.scala"
-(cd "$work/out" && java -Xss16m -cp "$work/jars/*:$work/classes" kadenz.Cluster "$CORES" "$CACHE_BYTES" "$work/out") \
+(cd "$work/out" && java -Xss16m -cp "$work/jars/*:$work/classes" kadenz.Cluster "${sizes[@]}" "$work/out") \
     >"$work/log" 2>&1 || {
     tail -n 20 "$work/log" >&2
     die "the generator failed" "Its words are above"

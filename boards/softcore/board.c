@@ -7,6 +7,7 @@
 #include "kadenz/board.h"
 #include "kadenz/console.h"
 
+#include <kdz_core_hz.h>
 #include <kdz_riscv.h>
 
 #define REGISTER(address) (*(volatile uint32_t *)(address))
@@ -15,6 +16,11 @@
 #define FINISH_PASS 0x5555u
 #define FINISH_FAIL 0x3333u
 #define MIE_MSIE (1u << 3)
+
+_Static_assert(KDZ_SOFTCORE_TIMER_DIVIDER == 0 ||
+                   KDZ_SOFTCORE_TIMER_DIVIDER * KDZ_BOARD_TIMER_HZ == KDZ_CORE_HZ,
+               "timer_divider of board.toml, KDZ_BOARD_TIMER_HZ and KDZ_CORE_HZ disagree: a tick "
+               "would last longer or shorter than it says");
 
 extern uint32_t kdz_storage[];
 extern uint32_t kdz_storage_end[];

@@ -32,7 +32,9 @@ function(kdz_softcore name uart finisher)
         KDZ_SOFTCORE_DEBUGGER=$<NOT:$<STREQUAL:${KDZ_CONSOLE},uart>>
         KDZ_SOFTCORE_CLINT=${KDZ_BOARD_CLINT_ADDRESS}u
         KDZ_SOFTCORE_UART=${uart}u
-        KDZ_SOFTCORE_FINISHER=${finisher}u)
+        KDZ_SOFTCORE_FINISHER=${finisher}u
+        # Of [tier.rtl] in board.toml, by the lab; 0 in a build that knows nothing of it.
+        KDZ_SOFTCORE_TIMER_DIVIDER=$<IF:$<BOOL:${KDZ_TIMER_DIVIDER}>,${KDZ_TIMER_DIVIDER},0>u)
     target_compile_definitions(kadenz-board INTERFACE
         # mtime counts 10 MHz, a tenth of the core's nominal clock.
         KDZ_BOARD_TIMER_HZ=10000000u

@@ -101,12 +101,11 @@ class RtlTier(FileModel, kw_only=True, frozen=True):
     memory: Annotated[tuple[RtlMemory, ...], msgspec.Meta(min_length=1)]
     plan_address: int  # where the plan text is placed before reset
     plan_bytes: Positive = 4096  # space there, including the terminating zero
-    timer_divider: Positive = 10  # core cycles in one count of mtime
+    timer_divider: Positive = 10  # core cycles in one count of mtime: the image checks it
     uart: int = 0x10000000  # addresses of the devices
     clint: int = 0x02000000
     finisher: int = 0x00100000
     locks: int = 0  # 32 spinlocks, for several cores; 0: none
-    caches: str = "none"  # of the core, in words: "4 KiB instructions, 4 KiB data"
     # A run is stopped at this number of cycles, and at this number without output.
     cycle_limit: Positive = 50_000_000_000
     silence_limit: Positive = 1_000_000_000

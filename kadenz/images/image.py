@@ -168,6 +168,8 @@ def _options(
     require_compiler(target.board)
     if _map(target):
         options["KDZ_BOARD_MAP"] = _map(target)
+    if board.tier.rtl is not None:
+        options["KDZ_TIMER_DIVIDER"] = str(board.tier.rtl.timer_divider)
     if toolchain is not None:  # none: the compiler of this machine
         options["CMAKE_TOOLCHAIN_FILE"] = str(toolchain)
     if inventory.in_rust(_port(target)):

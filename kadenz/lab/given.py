@@ -61,6 +61,15 @@ def stamps(image: Image, hello: Hello) -> list[Stamp]:
                 remedy="Pass the image before it is stripped",
             )
         )
+    if image.elf.machine == "EM_RISCV" and not image.elf.riscv_arch:
+        found.append(
+            Stamp(
+                code="unknown-instruction-set",
+                message="the image does not say what it was compiled for: an instruction that the "
+                "core does not have ends the run as a fault",
+                remedy="Keep its section .riscv.attributes",
+            )
+        )
     if hello.suite != __version__:
         found.append(
             Stamp(

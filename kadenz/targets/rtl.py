@@ -79,6 +79,7 @@ class RtlTarget:
     ) -> None:
         """`watched`: record paths too, and its words along them."""
         self._tier, self._cores, self._elf, self._wait = tier, cores, elf, wait_states
+        rtl_core.check_cores(tier.core, cores)
         rtl_core.check_image(tier.core, elf)
         _check_map(tier, elf)
         self._core = rtl_core.build(tier.core)

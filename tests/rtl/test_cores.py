@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
@@ -18,13 +18,18 @@ from click.testing import CliRunner, Result
 from kadenz.cli import cli
 from kadenz.cli.folders import find_runs
 from kadenz.config import inventory
+from kadenz.config.manifest import BuildEntry
 from kadenz.config.target_name import parse_target
+from kadenz.elf import Elf
 from kadenz.errors import BuildFailed, ConfigError, KadenzError, ToolMissing, UsageError
-from kadenz.images.image import build_image
+from kadenz.images.given import GivenImage
+from kadenz.images.image import build_image, compile_commands
 from kadenz.lab.conformance import conformance
+from kadenz.lab.given import stamps
 from kadenz.store import Run
 from kadenz.targets import rtl_core, scratch
 from kadenz.targets.rtl import RtlTarget
+from tests.wire.streams import hello
 
 pytestmark = pytest.mark.emulated
 IBEX, VEXRISCV = "freertos/ibex@rtl", "freertos/vexriscv@rtl"
@@ -273,36 +278,28 @@ def test_wait_states_out_of_range_in_a_board_are_refused(short: Path) -> None:
     assert "board.toml" in answer.exception.message
 
 
+@pytest.mark.parametrize("divider", [10, 20])
+def test_a_timer_that_the_image_does_not_expect_is_no_image(divider: int, short: Path) -> None:
+    board = short / "boards" / "short" / "board.toml"
+    text = board.read_text().replace('core = "ibex"', f'core = "ibex"\ntimer_divider = {divider}')
+    board.write_text(text)
+    made = compile_commands(parse_target("freertos/short@rtl"), None, short / "made", "counter")
+    (command,) = [one["command"] for one in made if one["file"].endswith("softcore/board.c")]
+    answer = subprocess.run(
+        [*shlex.split(command), "-fsyntax-only"],
+        cwd=short / "made",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (answer.returncode == 0) == (divider == 10)
+    assert ("timer_divider of board.toml" in answer.stderr) == (divider == 20)
+
+
 def test_an_unknown_core_is_compared_with_the_known_ones() -> None:
     with pytest.raises(KadenzError, match="no core `ibx`") as caught:
         rtl_core.build("ibx")
     assert caught.value.remedy == "Did you mean `ibex`?"
-
-
-def test_two_builds_at_once_do_not_hurt_each_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Both compile, one is kept whole. A small program stands for the compiler's long work."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    both = threading.Barrier(2)
-
-    def compiler(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
-        made = Path(command[command.index("--Mdir") + 1])
-        made.mkdir()
-        (made / "bench").write_text("program")
-        both.wait(10)
-        return subprocess.CompletedProcess(command, 0, "", "")
-
-    monkeypatch.setattr("kadenz.targets.rtl_core.subprocess.run", compiler)
-    cores = []
-    threads = [threading.Thread(target=lambda: cores.append(rtl_core.build("ibex"))) for _ in "ab"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
-    assert len(cores) == 2 and cores[0].program == cores[1].program
-    assert cores[0].program.read_text() == "program"
-    assert list((tmp_path / "kadenz" / "rtl").iterdir()) == [cores[0].program.parent]
 
 
 def bench(core: str, image: Path, *more: str) -> subprocess.CompletedProcess[str]:
@@ -368,10 +365,11 @@ def test_one_core_awake_is_no_such_end(core: str, tmp_path: Path) -> None:
     assert answer.returncode == 124 and "the limit of cycles is reached" in answer.stderr
 
 
-def assembled(text: str, folder: Path, address: str) -> Path:
+def assembled(text: str, folder: Path, address: str, isa: str = "rv32imc_zicsr") -> Path:
     """A program of these instructions, linked for an address."""
     (folder / "program.S").write_text(f".globl _start\n_start:\n{text}\n")
-    command = ["riscv64-unknown-elf-gcc", "-nostdlib", "-march=rv32imc_zicsr", "-mabi=ilp32"]
+    abi = "ilp32f" if isa == "rv32imfc" else "ilp32"
+    command = ["riscv64-unknown-elf-gcc", "-nostdlib", f"-march={isa}", f"-mabi={abi}"]
     image = folder / "program.elf"
     subprocess.run(
         [
@@ -393,6 +391,40 @@ def test_an_image_with_instructions_that_the_core_lacks_is_refused(tmp_path: Pat
         rtl_core.check_image("ibex", image.elf)
     assert "rv32imc" in caught.value.remedy
     rtl_core.check_image("vexriscv-imac", image.elf)
+
+
+@pytest.mark.parametrize(("isa", "shown"), [("rv32imc", "c"), ("rv32imfc", "cf")])
+def test_an_image_that_does_not_say_is_judged_by_its_header_and_warned_of(
+    isa: str, shown: str, tmp_path: Path
+) -> None:
+    file = assembled("nop", tmp_path, "0x80000080", isa)
+    says = Elf(file)
+    assert says.riscv_arch.startswith("rv32i") and says.riscv_extensions >= set("im")
+    entry = BuildEntry(
+        compiler="",
+        compiler_version="",
+        flags="",
+        elf_sha256="",
+        text_bytes=0,
+        data_bytes=0,
+        bss_bytes=0,
+        kernel_source="",
+    )
+    assert "unknown-instruction-set" not in _codes(GivenImage(says, tmp_path, entry))
+    strip = ["riscv64-unknown-elf-objcopy", "-R", ".riscv.attributes", str(file)]
+    subprocess.run(strip, check=True)
+    elf = Elf(file)
+    assert elf.riscv_arch == "" and elf.riscv_extensions == set(shown)
+    assert "unknown-instruction-set" in _codes(GivenImage(elf, tmp_path, entry))
+    if "f" in shown:
+        with pytest.raises(UsageError, match="an unknown instruction set, and Ibex has no `f`"):
+            rtl_core.check_image("ibex", elf)
+    else:
+        rtl_core.check_image("ibex", elf)
+
+
+def _codes(image: GivenImage) -> set[str]:
+    return {stamp.code for stamp in stamps(image, hello())}
 
 
 def test_the_folder_of_a_killed_kadenz_is_removed_by_the_next_one(

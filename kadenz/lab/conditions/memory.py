@@ -13,6 +13,7 @@ from kadenz.config.target_name import TargetName
 from kadenz.config.toml import did_you_mean
 from kadenz.errors import UsageError
 from kadenz.lab.condition import Choice, Condition, Option, Setup
+from kadenz.targets.rtl_core import core_file
 
 if TYPE_CHECKING:
     from kadenz.config.board import RtlTier
@@ -104,8 +105,9 @@ class WaitStatesChoice(Choice):
         values = [swept.get(memory.name, (memory.wait,)) for memory in tier.memory]
         asked = frozenset(swept)
         shared = tuple(memory.name for memory in tier.memory if memory.shared)
+        caches = core_file(tier.core).caches
         return [
-            WaitStates(tuple(zip(names, one, strict=True)), asked, tier.caches, shared)
+            WaitStates(tuple(zip(names, one, strict=True)), asked, caches, shared)
             for one in product(*values)
         ]
 

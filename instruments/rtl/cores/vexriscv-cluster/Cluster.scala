@@ -54,15 +54,15 @@ class Cluster(p: VexRiscvSmpClusterParameter) extends VexRiscvSmpClusterBase(p) 
 
 object Cluster {
   /** A core without virtual memory, with every machine-mode counter, that waits in WFI. */
-  def core(number: Int, cacheBytes: Int): VexRiscvConfig = {
+  def core(number: Int, instructionBytes: Int, dataBytes: Int): VexRiscvConfig = {
     val made = VexRiscvSmpClusterGen.vexRiscvConfig(
       hartId = number,
       ioRange = address => address(31 downto 28) < 8, // devices; memory is above
       resetVector = 0x80000080L, // where boards/softcore/sections.ld puts it
       iBusWidth = 32,
       dBusWidth = 32,
-      iCacheSize = cacheBytes,
-      dCacheSize = cacheBytes,
+      iCacheSize = instructionBytes,
+      dCacheSize = dataBytes,
       withMmu = false,
       withSupervisor = false,
       rvc = true,
@@ -76,7 +76,7 @@ object Cluster {
   }
 
   def main(arguments: Array[String]): Unit = {
-    val Array(count, cacheBytes, folder) = arguments
+    val Array(count, instructionBytes, dataBytes, folder) = arguments
     spinal.core.SpinalConfig(
       targetDirectory = folder,
       netlistFileName = "cluster.v",
@@ -85,7 +85,8 @@ object Cluster {
       new GeneratorComponent(
         new Cluster(
           VexRiscvSmpClusterParameter(
-            cpuConfigs = List.tabulate(count.toInt)(core(_, cacheBytes.toInt)),
+            cpuConfigs =
+              List.tabulate(count.toInt)(core(_, instructionBytes.toInt, dataBytes.toInt)),
             jtagHeaderIgnoreWidth = 0,
             withExclusiveAndInvalidation = true
           )

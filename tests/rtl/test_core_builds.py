@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A core's program in the cache: what it is made from, and that nothing half-built stays there."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from kadenz.config import inventory
+from kadenz.errors import BuildFailed, ConfigError, ToolMissing
+from kadenz.targets import rtl_core
+
+Compiler = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def rtl_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The cache's folder of cores, empty."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "kadenz" / "rtl"
+
+
+def replace_compiler(monkeypatch: pytest.MonkeyPatch, before: Callable[[], object]) -> None:
+    """A small program stands for the compiler's long work, after `before`."""
+    real = subprocess.run
+
+    def run(command: list[str], **options: object) -> subprocess.CompletedProcess[str]:
+        if "--Mdir" not in command:
+            return real(command, **options)  # type: ignore[call-overload, no-any-return]
+        made = Path(command[command.index("--Mdir") + 1])
+        made.mkdir()
+        (made / "bench").write_text("program")
+        before()
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr("kadenz.targets.rtl_core.subprocess.run", run)
+
+
+def test_two_builds_at_once_do_not_hurt_each_other(
+    rtl_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both compile, one is kept whole."""
+    both = threading.Barrier(2)
+    replace_compiler(monkeypatch, lambda: both.wait(10))
+    cores = []
+    threads = [threading.Thread(target=lambda: cores.append(rtl_core.build("ibex"))) for _ in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert len(cores) == 2 and cores[0].program == cores[1].program
+    assert cores[0].program.read_text() == "program"
+    assert list(rtl_cache.iterdir()) == [cores[0].program.parent]
+
+
+def test_the_folder_of_a_killed_build_is_removed_and_that_of_a_running_one_stays(
+    rtl_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed, running = rtl_cache / "ibex-1.building.a", rtl_cache / "ibex-1.building.b"
+    for folder in (killed, running):
+        (folder / "obj").mkdir(parents=True)
+    handle = os.open(running, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)  # as a build does
+        replace_compiler(monkeypatch, lambda: None)
+        kept = rtl_core.build("ibex").program.parent
+    finally:
+        os.close(handle)
+    assert sorted(rtl_cache.iterdir()) == sorted([running, kept])
+
+
+def test_a_core_that_cannot_be_kept_is_an_error_and_no_program(
+    rtl_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rename(self: Path, target: Path) -> Path:
+        raise OSError(28, "No space left on device")
+
+    replace_compiler(monkeypatch, lambda: None)
+    monkeypatch.setattr(Path, "rename", rename)
+    with pytest.raises(BuildFailed, match="cannot be kept in .*: No space left on device"):
+        rtl_core.build("ibex")
+    assert list(rtl_cache.iterdir()) == []
+
+
+def test_a_program_is_rebuilt_when_verilog_or_compiler_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verilog, programs = tmp_path / "verilog", tmp_path / "bin"
+    (verilog / "include").mkdir(parents=True)
+    programs.mkdir()
+    read = [verilog / "core.sv", verilog / "include" / "macros.svh"]
+    compiler = programs / "g++"
+    for one in read:
+        one.write_text("1")
+    compiler.write_text("#!/bin/sh\necho 12.2\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs), prepend=os.pathsep)
+    monkeypatch.setattr("kadenz.targets.rtl_core._verilog", lambda name, file: verilog)
+    file = msgspec.structs.replace(
+        rtl_core.core_file("ibex"), sources=("core.sv",), include=("include",)
+    )
+    digests = [rtl_core._digest("ibex", file, rtl_core.ALONE)]
+    for changed, text in [*((one, "2") for one in read), (compiler, "#!/bin/sh\necho 13.1\n")]:
+        changed.write_text(text)
+        digests.append(rtl_core._digest("ibex", file, rtl_core.ALONE))
+    assert len(set(digests)) == 4
+    assert rtl_core._digest("ibex", file, rtl_core.ALONE) == digests[-1]
+
+
+@pytest.mark.parametrize("core", ["vexriscv-imac", "vexriscv-cluster"])
+def test_the_caches_of_core_toml_are_those_of_the_verilog(core: str) -> None:
+    """By the memories of one core: words of instructions, and four bytes beside each other."""
+    file = rtl_core.core_file(core)
+    try:
+        rtl_core.require(core)
+    except ToolMissing:
+        pytest.skip(f"{core} is not there (make rtl-cluster)")
+    (source,) = file.sources
+    text = (rtl_core._verilog(core, file) / source).read_text()
+    words = re.findall(r"reg +\[31:0\] +banks_0 \[0:(\d+)\]", text)
+    bytes_ = re.findall(r"reg +\[7:0\] +ways_0_data_symbol0 \[0:(\d+)\]", text)
+    assert {4 * (int(last) + 1) for last in words} == {file.instruction_cache_bytes}
+    assert {4 * (int(last) + 1) for last in bytes_} == {file.data_cache_bytes}
+
+
+def test_a_board_with_more_cores_than_the_verilog_has_is_refused() -> None:
+    rtl_core.check_cores("vexriscv-cluster", inventory.board("vexriscv-cluster").cores)
+    rtl_core.check_cores("ibex", 4)  # any number, an instance each
+    with pytest.raises(ConfigError, match="has 1 cores, and coherent VexRiscv cluster has 2"):
+        rtl_core.check_cores("vexriscv-cluster", 1)
