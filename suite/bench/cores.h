@@ -3,6 +3,7 @@
 #define KDZ_BENCH_CORES_H
 
 #include "kadenz/bench.h"
+#include "kadenz/thread_options.h"
 
 /* KDZ_UNSUPPORTED, with the sentence, on a board of one core. */
 static inline kdz_status kdz_two_cores(struct kdz_record *record)
@@ -18,6 +19,15 @@ static inline kdz_status kdz_two_cores(struct kdz_record *record)
 static inline bool kdz_side_by_side(uint32_t core_a, uint32_t core_b)
 {
     return kdz_board_cores() > 1 && (core_a != core_b || core_a == KDZ_ANY_CORE);
+}
+
+/* Proves that a thread was on the core that the plan names: `ran_on` is what kdz_thread_core said
+ * beside a stamp. A thread that is bound to no core may run anywhere. Outside timed regions. */
+static inline void kdz_prove_core(struct kdz_record *record, uint32_t planned, uint8_t ran_on)
+{
+    if (planned != KDZ_ANY_CORE && kdz_board_cores() > 1) {
+        kdz_prove(record, ran_on == planned, "a task ran on another core than its own");
+    }
 }
 
 /* The core a plan asks for, as kdz_thread_spec wants it. A board of one core needs no binding, and

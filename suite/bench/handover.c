@@ -40,6 +40,7 @@ static struct {
     bool to_higher;
     kdz_status slept; /* whether task 1's delay was in time */
     volatile kdz_time end;
+    volatile uint8_t ended_on;  /* the core of that stamp */
     volatile kdz_status status; /* of task 2's wait */
     volatile uint32_t passes;   /* hand-overs that task 2 has seen */
     volatile uint32_t limit;    /* task 2 ends when passes gets there */
@@ -55,7 +56,8 @@ static void wait_semaphore(void *arg)
     do {
         const kdz_status status = kdz_sem_take(object, KDZ_FOREVER);
         h.end = kdz_stamp(KDZ_END);
-        h.status = status;
+        h.status = status; /* before the call: else it would be put aside in front of the stamp */
+        h.ended_on = kdz_thread_core();
         h.passes++;
     } while (h.passes < h.limit);
 }
@@ -69,6 +71,7 @@ static void wait_mutex(void *arg)
         (void)kdz_sem_take(h.again, KDZ_FOREVER);
         const kdz_status status = kdz_mutex_lock(object, KDZ_FOREVER);
         h.end = kdz_stamp(KDZ_END);
+        h.ended_on = kdz_thread_core();
         h.status = status;
         (void)kdz_mutex_unlock(object);
         h.passes++;
@@ -139,6 +142,7 @@ static void release(void *arg)
     (void)kdz_delay_until(&wake, h.period); /* task 2 waits before the first turn too */
     for (n = 0; n < point->samples && !kdz_stop_requested; n++) {
         const uint32_t since = wake;
+        const uint8_t began_on = kdz_thread_core();
         const kdz_time begin = turn(&wake);
         bool late = h.slept == KDZ_TIMEOUT;
 
@@ -150,6 +154,8 @@ static void release(void *arg)
         }
         kdz_prove(record, h.passes == n + 1, "task 2 did not get what task 1 released");
         kdz_prove(record, h.status == KDZ_OK, "task 2's wait returned an error");
+        kdz_prove_core(record, KDZ_PARAM(point, KDZ_HANDOVER_CORE_A), began_on);
+        kdz_prove_core(record, KDZ_PARAM(point, KDZ_HANDOVER_CORE_B), h.ended_on);
         kdz_record_add(record, 0, kdz_span(begin, h.end));
         if (late) {
             kdz_prove(record, kdz_span_fits(kdz_tick_now() - since),

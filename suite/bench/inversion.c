@@ -20,6 +20,8 @@ static struct {
     volatile bool end;
     kdz_time begin;
     volatile kdz_time got;
+    volatile uint8_t asked_on; /* the cores of these two stamps */
+    volatile uint8_t got_on;
     /* The proof: what each thread did, in counts, and what H saw of them. */
     volatile bool owned;        /* L is in its section */
     volatile uint32_t sections; /* L's finished sections */
@@ -81,6 +83,7 @@ static void note_asking(void)
     v.owned_when_asked = v.owned;
     v.sections_when_asked = v.sections;
     v.middles_when_asked = v.middles;
+    v.asked_on = kdz_thread_core();
     v.asked++;
 }
 
@@ -89,6 +92,7 @@ static void note_got(kdz_status status)
     v.sections_when_got = v.sections;
     v.middles_when_got = v.middles;
     v.status = status;
+    v.got_on = kdz_thread_core();
 }
 
 /* A lock that inherits. */
@@ -188,6 +192,9 @@ static void prove(struct kdz_record *record, uint32_t turn)
               v.how.inherit ? "the middle thread ran while the more urgent one waited"
                             : "the middle thread did not run while the more urgent one waited");
     kdz_prove(record, v.middles == turn, "the middle thread did not do its work once");
+    kdz_prove_core(record, v.how.core_high, v.asked_on);
+    kdz_prove_core(record, v.how.core_high, v.got_on);
+    kdz_prove_core(record, v.how.core, kdz_thread_core());
 }
 
 static uint32_t section_alone(void)

@@ -44,6 +44,7 @@ KDZ_SHARED static struct {
     volatile uint32_t got;     /* and came out */
     volatile kdz_status status;
     volatile kdz_time end;
+    volatile uint8_t ended_on; /* the core of that stamp */
 } m;
 
 static void task_2(void *unused)
@@ -58,6 +59,7 @@ static void task_2(void *unused)
         const kdz_status status = locks->lock(mutex, KDZ_FOREVER);
         m.end = kdz_stamp(KDZ_END);
         m.status = status;
+        m.ended_on = kdz_thread_core();
         m.still_owned = m.owned;
         m.got++;
         (void)locks->unlock(mutex);
@@ -105,6 +107,7 @@ static void task_1(void *arg)
     for (uint32_t i = 0; i < point->samples && m.last == KDZ_NO_LAST; i++) {
         bool late;
         const bool queued = let_queue(&moment, period, i + 1, &late);
+        const uint8_t began_on = kdz_thread_core();
         kdz_time begin;
 
         if (i + 1 == point->samples || kdz_stop_requested) {
@@ -115,6 +118,8 @@ static void task_1(void *arg)
         kdz_prove(record, m.got == i + 1 && m.status == KDZ_OK,
                   "task 2 did not get the mutex once");
         kdz_prove(record, !m.still_owned, "task 2 got the mutex while task 1 owned it");
+        kdz_prove_core(record, KDZ_PARAM(point, CORE_A), began_on);
+        kdz_prove_core(record, KDZ_PARAM(point, CORE_B), m.ended_on);
         kdz_record_add(record, 0, kdz_span(begin, m.end));
         if (late) {
             record->lane[0].overrun++;

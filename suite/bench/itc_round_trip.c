@@ -11,6 +11,7 @@
 #include "kadenz/fault.h"
 #include "kadenz/suite.h"
 #include "last.h"
+#include "pair.h"
 #include "period.h"
 #include "processes.h"
 
@@ -40,10 +41,13 @@ KDZ_SHARED static struct {
     kdz_handle back;
     kdz_handle task_a;
     kdz_handle task_b;
+    struct kdz_stay stay_a;
+    struct kdz_stay stay_b;
     uint32_t bytes;
     volatile uint32_t last; /* task 2 ends after this number of messages: last.h */
     enum kdz_round_trip_part part;
     volatile kdz_time arrived; /* one way: stamp of task 2 */
+    volatile uint8_t arrived_on;
     /* Aligned as any structure that is sent would be: copying by words or by bytes is a factor of
      * five, and where the linker happens to put an array must not decide it. */
     _Alignas(8) uint8_t sent[KDZ_MESSAGE_BYTES_MAX];
@@ -147,6 +151,7 @@ static void task_1(void *unused)
               "the go of the main thread did not arrive");
     wake = kdz_tick_now();
     for (uint32_t i = 0; i < samples && trip.last == KDZ_NO_LAST; i++) {
+        const uint8_t began_on = kdz_thread_core();
         uint32_t span = 0;
         bool passed;
 
@@ -157,6 +162,10 @@ static void task_1(void *unused)
         passed = once(&span);
         kdz_prove(record, passed, "sending or receiving returned an error");
         kdz_prove(record, same(), "the reply differs from the message");
+        kdz_prove_core(record, KDZ_PARAM(trip.point, KDZ_ROUND_TRIP_CORE_A), began_on);
+        if (trip.part == KDZ_ROUND_TRIP_ONE_WAY) {
+            kdz_prove_core(record, KDZ_PARAM(trip.point, KDZ_ROUND_TRIP_CORE_B), trip.arrived_on);
+        }
         kdz_record_add(record, 0, span);
         if (kdz_record_full(record, 0) && trip.last == KDZ_NO_LAST) {
             kdz_record_drain(record);
@@ -192,30 +201,23 @@ static void task_2_one_way(void *unused)
     do {
         (void)ops->receive(trip.there, trip.passed_on, bytes, KDZ_FOREVER);
         trip.arrived = kdz_stamp(KDZ_END);
+        trip.arrived_on = kdz_thread_core();
         (void)ops->send(trip.back, trip.passed_on, bytes, KDZ_FOREVER);
     } while (++served != trip.last);
 }
 
 /* ---- set-up -----------------------------------------------------------------------------------
  */
-static kdz_handle create_task(const char *name, void (*entry)(void *), uint32_t rank, uint32_t core,
-                              bool process)
-{
-    const struct kdz_thread_options apart = {.process = true};
-    struct kdz_thread_spec spec = {
-        .name = name,
-        .entry = entry,
-        .rank = (uint8_t)rank,
-        .options = process ? &apart : NULL,
-    };
-    const kdz_status bound = kdz_core_for(core, &trip.point->record, &spec.core);
-
-    return bound != KDZ_OK ? (kdz_handle)bound : kdz_thread_create(&spec);
-}
-
 kdz_status kdz_round_trip_setup(struct kdz_point *point, const char *channel,
                                 enum kdz_round_trip_part part)
 {
+    const struct kdz_party second = {"task 2",
+                                     part == KDZ_ROUND_TRIP_ONE_WAY ? task_2_one_way : task_2,
+                                     (uint8_t)KDZ_PARAM(point, KDZ_ROUND_TRIP_RANK_B),
+                                     (uint8_t)KDZ_PARAM(point, KDZ_ROUND_TRIP_CORE_B)};
+    const struct kdz_party first = {"task 1", task_1,
+                                    (uint8_t)KDZ_PARAM(point, KDZ_ROUND_TRIP_RANK_A),
+                                    (uint8_t)KDZ_PARAM(point, KDZ_ROUND_TRIP_CORE_A)};
     const struct kdz_mechanism *mechanism = kdz_mechanism(channel);
     kdz_status status;
     bool process;
@@ -243,36 +245,39 @@ kdz_status kdz_round_trip_setup(struct kdz_point *point, const char *channel,
     if (trip.back < 0) {
         return (kdz_status)trip.back;
     }
-    trip.task_b = create_task("task 2", part == KDZ_ROUND_TRIP_ONE_WAY ? task_2_one_way : task_2,
-                              KDZ_PARAM(point, KDZ_ROUND_TRIP_RANK_B),
-                              KDZ_PARAM(point, KDZ_ROUND_TRIP_CORE_B), process);
+    trip.task_b = kdz_party_create(point, &second, process, &trip.stay_b);
     if (trip.task_b < 0) {
         return (kdz_status)trip.task_b;
     }
-    trip.task_a = create_task("task 1", task_1, KDZ_PARAM(point, KDZ_ROUND_TRIP_RANK_A),
-                              KDZ_PARAM(point, KDZ_ROUND_TRIP_CORE_A), false);
+    trip.task_a = kdz_party_create(point, &first, false, &trip.stay_a);
     return trip.task_a < 0 ? (kdz_status)trip.task_a : KDZ_OK;
+}
+
+static void join_task_2(void)
+{
+    if (kdz_thread_join(trip.task_b, 5u * kdz_tick_hz()) != KDZ_OK) {
+        kdz_fault(KDZ_FAULT_ASSERT, "task 2 of an itc benchmark did not end", NULL, 0);
+    }
+    trip.task_b = KDZ_FAILED;
 }
 
 void kdz_round_trip_measure(struct kdz_point *point)
 {
-    (void)point;
     (void)trip.ops->send(trip.back, trip.sent, trip.bytes, KDZ_FOREVER);
     (void)kdz_thread_join(trip.task_a, KDZ_FOREVER);
+    join_task_2();
+    kdz_party_prove(&point->record, &trip.stay_a);
+    kdz_party_prove(&point->record, &trip.stay_b);
 }
 
 void kdz_round_trip_teardown(struct kdz_point *point)
 {
     (void)point;
     if (trip.task_b >= 0) {
-        if (trip.task_a < 0) {
-            /* Set-up stopped half-way: task 2 waits for a message that task 1 will not send. */
-            trip.last = 1;
-            (void)trip.ops->send(trip.there, trip.sent, trip.bytes, KDZ_FOREVER);
-        }
-        if (kdz_thread_join(trip.task_b, 5u * kdz_tick_hz()) != KDZ_OK) {
-            kdz_fault(KDZ_FAULT_ASSERT, "task 2 of an itc benchmark did not end", NULL, 0);
-        }
+        /* Set-up stopped half-way: task 2 waits for a message that task 1 will not send. */
+        trip.last = 1;
+        (void)trip.ops->send(trip.there, trip.sent, trip.bytes, KDZ_FOREVER);
+        join_task_2();
     }
     if (trip.back >= 0) {
         trip.ops->destroy(trip.back);

@@ -30,6 +30,7 @@ static struct {
     bool apart;
     kdz_status given;
     volatile kdz_status status; /* of task 2's take */
+    volatile uint8_t took_on;   /* the core of that take */
     volatile uint32_t passes;   /* takes of task 2 */
     volatile uint32_t limit;    /* task 2 ends when passes gets there */
 } g;
@@ -39,6 +40,7 @@ static void take(void *arg)
     (void)arg;
     do {
         g.status = kdz_sem_take(g.sem, KDZ_FOREVER);
+        g.took_on = kdz_thread_core();
         g.passes++;
     } while (g.passes < g.limit);
 }
@@ -76,6 +78,7 @@ static void give(void *arg)
 
     (void)kdz_delay_until(&wake, g.period); /* task 2 waits before the first turn too */
     for (n = 0; n < point->samples && !kdz_stop_requested; n++) {
+        const uint8_t gave_on = kdz_thread_core();
         const uint32_t span = give_once();
         const bool alone = g.apart || g.passes == n;
 
@@ -92,6 +95,10 @@ static void give(void *arg)
         }
         kdz_prove(record, !g.waiter || (g.passes == n + 1 && g.status == KDZ_OK),
                   "task 2 did not get what task 1 gave");
+        kdz_prove_core(record, KDZ_PARAM(point, CORE_A), gave_on);
+        if (g.waiter) {
+            kdz_prove_core(record, KDZ_PARAM(point, CORE_B), g.took_on);
+        }
         if (kdz_record_full(record, 0)) {
             kdz_record_drain(record);
             wake = kdz_tick_now();

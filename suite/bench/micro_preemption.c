@@ -31,6 +31,7 @@ static struct {
     volatile uint32_t turn_low;
     volatile uint32_t turn_high;
     volatile kdz_time end;
+    volatile uint8_t ended_on; /* the core of that stamp */
     volatile uint32_t resumed;
     volatile uint32_t limit;
 } p;
@@ -134,8 +135,16 @@ static void sampled_high(void *arg)
     do {
         (void)kdz_thread_suspend();
         p.end = kdz_stamp(KDZ_END);
+        p.ended_on = kdz_thread_core();
         p.resumed++;
     } while (p.resumed < p.limit);
+}
+
+static void keep(struct kdz_point *point, kdz_time begin, uint8_t began_on)
+{
+    kdz_prove_core(&point->record, SAMPLED(point, CORE_LOW), began_on);
+    kdz_prove_core(&point->record, SAMPLED(point, CORE_HIGH), p.ended_on);
+    kdz_keep(&point->record, 0, kdz_span(begin, p.end));
 }
 
 static void sampled_low(void *arg)
@@ -144,11 +153,12 @@ static void sampled_low(void *arg)
     const kdz_handle high = p.high;
 
     for (uint32_t n = 0; n < point->samples; n++) {
+        const uint8_t began_on = kdz_thread_core();
         const kdz_time begin = kdz_stamp(KDZ_BEGIN);
         (void)kdz_thread_resume(high);
 
         kdz_prove(&point->record, p.resumed == n + 1, "the task of higher rank did not run once");
-        kdz_keep(&point->record, 0, kdz_span(begin, p.end));
+        keep(point, begin, began_on);
     }
 }
 
@@ -162,12 +172,13 @@ static void sampled_low_apart(void *arg)
     for (uint32_t n = 0; n < point->samples && !ended; n++) {
         (void)kdz_delay_until(&wake, 1);
         const kdz_handle high = p.high;
+        const uint8_t began_on = kdz_thread_core();
         const kdz_time begin = kdz_stamp(KDZ_BEGIN);
         (void)kdz_thread_resume(high);
         const bool ran = kdz_quietly_until(&p.resumed, n + 1);
 
         kdz_prove(&point->record, ran, "the task of higher rank did not run once");
-        kdz_keep(&point->record, 0, kdz_span(begin, p.end));
+        keep(point, begin, began_on);
         wake = kdz_tick_now();
         if (n + 1 < point->samples && (kdz_stop_requested || !ran)) {
             p.limit = p.resumed + 1;

@@ -31,6 +31,7 @@ KDZ_SHARED static struct {
     volatile bool ready;       /* task 2 has started */
     volatile uint32_t last;    /* task 2 ends after this number: last.h */
     volatile kdz_time arrived; /* one way: stamp of task 2 */
+    volatile uint8_t arrived_on;
     /* The proof. Task 2 notes what it saw of `sent` when it woke: a wake-up without a notification,
      * or one that was lost, does not match. */
     volatile uint32_t sent;
@@ -111,6 +112,7 @@ static void task_2_one_way(void *unused)
         const kdz_status status = ops->wait(there, KDZ_FOREVER);
         n.arrived = kdz_stamp(KDZ_END);
         note_wake_up(status);
+        n.arrived_on = kdz_thread_core();
         (void)ops->notify(n.back);
     } while (n.woken != n.last);
 }
@@ -141,6 +143,7 @@ static void task_1(void *arg)
         bool passed;
 
         n.sent = i + 1;
+        const uint8_t began_on = kdz_thread_core();
         if (i + 1 == point->samples || kdz_stop_requested) {
             n.last = i + 1;
         }
@@ -148,6 +151,10 @@ static void task_1(void *arg)
         kdz_prove(record, passed && n.status == KDZ_OK, "notifying or waiting returned an error");
         kdz_prove(record, n.woken == i + 1, "task 2 did not wake once for one notification");
         kdz_prove(record, n.seen == i + 1, "task 2 woke before it was notified");
+        kdz_prove_core(record, KDZ_PARAM(point, KDZ_NOTIFY_CORE_A), began_on);
+        if (n.one_way) {
+            kdz_prove_core(record, KDZ_PARAM(point, KDZ_NOTIFY_CORE_B), n.arrived_on);
+        }
         kdz_record_add(record, 0, span);
         if (kdz_record_full(record, 0) && n.last == KDZ_NO_LAST) {
             kdz_record_drain(record);

@@ -9,7 +9,19 @@
 #define QUIET_TURNS 16u
 #define QUIET_ROUNDS 256u
 
-static kdz_handle create(struct kdz_point *point, const struct kdz_party *party, bool process)
+KDZ_SHARED static struct kdz_stay stays[KDZ_PARTIES_MAX];
+
+static void run_bound(void *arg)
+{
+    struct kdz_stay *const stay = (struct kdz_stay *)arg;
+
+    stay->began_on = kdz_thread_core();
+    stay->entry(stay->arg);
+    stay->ended_on = kdz_thread_core();
+}
+
+kdz_handle kdz_party_create(struct kdz_point *point, const struct kdz_party *party, bool process,
+                            struct kdz_stay *stay)
 {
     const struct kdz_thread_options apart = {.process = true};
     struct kdz_thread_spec spec = {
@@ -20,14 +32,47 @@ static kdz_handle create(struct kdz_point *point, const struct kdz_party *party,
         .options = process ? &apart : NULL,
     };
     const kdz_status bound = kdz_core_for(party->core, &point->record, &spec.core);
-    const kdz_handle thread = bound != KDZ_OK ? (kdz_handle)bound : kdz_thread_create(&spec);
 
     if (bound != KDZ_OK) {
-        kdz_prove(&point->record, false, "a thread of the benchmark cannot be bound to its core");
-    } else if (thread < 0) {
-        kdz_prove(&point->record, false, "the kernel could not create the benchmark's threads");
+        return (kdz_handle)bound;
+    }
+    stay->core = spec.core;
+    if (stay->core != KDZ_ANY_CORE) {
+        stay->entry = spec.entry;
+        stay->arg = spec.arg;
+        spec.entry = run_bound;
+        spec.arg = stay;
+    }
+    return kdz_thread_create(&spec);
+}
+
+void kdz_party_prove(struct kdz_record *record, const struct kdz_stay *stay)
+{
+    kdz_prove_core(record, stay->core, stay->began_on);
+    kdz_prove_core(record, stay->core, stay->ended_on);
+}
+
+static kdz_handle create(struct kdz_point *point, const struct kdz_party *party, bool process,
+                         size_t place)
+{
+    const kdz_handle thread = kdz_party_create(point, party, process, &stays[place]);
+
+    if (thread < 0) {
+        kdz_prove(&point->record, false,
+                  "the kernel could not create the benchmark's threads, or not bind them");
     }
     return thread;
+}
+
+/* Waits for the ends of all, in their order. */
+static void join(struct kdz_point *point, const kdz_handle *threads, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        (void)kdz_thread_join(threads[i], KDZ_FOREVER);
+    }
+    for (size_t i = 0; i < count; i++) {
+        kdz_party_prove(&point->record, &stays[i]);
+    }
 }
 
 void kdz_pair_run(struct kdz_point *point, const struct kdz_party *first,
@@ -39,13 +84,13 @@ void kdz_pair_run(struct kdz_point *point, const struct kdz_party *first,
 void kdz_pair_run_apart(struct kdz_point *point, const struct kdz_party *first, bool process,
                         const struct kdz_party *second)
 {
-    const kdz_handle thread_1 = create(point, first, process);
-    const kdz_handle thread_2 = thread_1 < 0 ? thread_1 : create(point, second, false);
+    kdz_handle threads[2];
 
+    threads[0] = create(point, first, process, 0);
+    threads[1] = threads[0] < 0 ? threads[0] : create(point, second, false, 1);
     /* Without the other nobody would ever wake the first: the record is lost, and it stays. */
-    if (thread_2 >= 0) {
-        (void)kdz_thread_join(thread_1, KDZ_FOREVER);
-        (void)kdz_thread_join(thread_2, KDZ_FOREVER);
+    if (threads[1] >= 0) {
+        join(point, threads, 2);
     }
 }
 
@@ -54,22 +99,20 @@ void kdz_parties_run(struct kdz_point *point, const struct kdz_party *parties, s
     kdz_handle threads[KDZ_PARTIES_MAX];
 
     for (size_t i = 0; i < count && i < KDZ_PARTIES_MAX; i++) {
-        threads[i] = create(point, &parties[i], false);
+        threads[i] = create(point, &parties[i], false, i);
         if (threads[i] < 0) {
             return;
         }
     }
-    for (size_t i = 0; i < count && i < KDZ_PARTIES_MAX; i++) {
-        (void)kdz_thread_join(threads[i], KDZ_FOREVER);
-    }
+    join(point, threads, count < KDZ_PARTIES_MAX ? count : KDZ_PARTIES_MAX);
 }
 
 void kdz_party_run(struct kdz_point *point, const struct kdz_party *party)
 {
-    const kdz_handle thread = create(point, party, false);
+    const kdz_handle thread = create(point, party, false, 0);
 
     if (thread >= 0) {
-        (void)kdz_thread_join(thread, KDZ_FOREVER);
+        join(point, &thread, 1);
     }
 }
 

@@ -14,8 +14,27 @@ struct kdz_party {
     uint8_t core; /* as a plan names it: see cores.h */
 };
 
+/* The notes of a thread: on a board of several cores, one that is bound to a core notes where it
+ * began and where it ended. They are KDZ_SHARED if it may be a process. */
+struct kdz_stay {
+    void (*entry)(void *arg);
+    void *arg;
+    uint8_t core;
+    volatile uint8_t began_on;
+    volatile uint8_t ended_on;
+};
+
+/* Creates one with `point` as argument. `process`: it has an address space of its own. Below zero:
+ * it could not be created, or not be bound; kdz_core_for has put the reason into the record. */
+kdz_handle kdz_party_create(struct kdz_point *point, const struct kdz_party *party, bool process,
+                            struct kdz_stay *stay);
+
+/* Once it has ended: proves that it began and ended on its core. */
+void kdz_party_prove(struct kdz_record *record, const struct kdz_stay *stay);
+
 /* Runs both with `point` as argument and waits for their ends. Of equals the first runs first. A
- * thread that cannot be created or bound fails the record's proof. */
+ * thread that cannot be created or bound, or that was on another core than its own, fails the
+ * record's proof. */
 void kdz_pair_run(struct kdz_point *point, const struct kdz_party *first,
                   const struct kdz_party *second);
 

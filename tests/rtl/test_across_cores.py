@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 
-from kadenz.config import inventory
-from kadenz.store import Run, read_run
+from kadenz.cli.folders import find_runs
+from kadenz.store import Run
+from tests.rtl.planted import plant
 from tests.rtl.test_cores import kadenz, measured
-from tests.rtl.test_two_cores import FAULTS, IBEX_2
+from tests.rtl.test_two_cores import IBEX_2
 
 pytestmark = pytest.mark.emulated
 SWITCH, CYCLIC = "itc/semaphore-counting-to-higher", "cyclic/wakeup-latency"
@@ -26,6 +26,49 @@ samples = 3
 [benchmark.params]
 core_a = [0, 1]
 core_b = [0, 1]
+[[benchmark]]
+name = "smp/clocks"
+samples = 3
+"""
+PLACED = f"""
+name = "placed"
+title = "Tasks that a plan places, short"
+targets = ["{IBEX_2}"]
+[[benchmark]]
+name = "{SWITCH}"
+samples = 3
+[benchmark.params]
+core_a = [0, 1]
+core_b = 0
+period_us = 1000
+[[benchmark]]
+name = "itc/queue"
+samples = 3
+[benchmark.params]
+core_b = 1
+period_us = 1000
+[[benchmark]]
+name = "itc/semaphore-give"
+samples = 3
+[benchmark.params]
+core_b = 1
+period_us = 1000
+[[benchmark]]
+name = "micro/preemption-sampled"
+samples = 3
+[benchmark.params]
+core_high = 1
+[[benchmark]]
+name = "inversion/mutex"
+samples = 2
+[benchmark.params]
+core_high = 1
+section_us = 20
+middle_us = 50
+period_us = 1000
+[[benchmark]]
+name = "smp/contention"
+samples = 20
 [[benchmark]]
 name = "smp/clocks"
 samples = 3
@@ -72,6 +115,15 @@ def run_of(folder: Path, text: str) -> Run:
     return run
 
 
+def faulty_run(folder: Path, text: str) -> Run:
+    """A run of which not every record is ok."""
+    file = folder / "across.toml"
+    file.write_text(text)
+    kadenz("run", str(file), "--output", str(folder / "runs"))
+    (run,) = find_runs([folder / "runs"])
+    return run
+
+
 def values(run: Run, bench: str, **params: int | str) -> list[int]:
     (record,) = [
         one
@@ -97,22 +149,24 @@ def test_points_across_cores_measure_on_the_cores_of_their_plan(tmp_path: Path) 
     assert len(cores) == 2 and all(a != b for a, b in zip(*cores, strict=True))
 
 
+def test_a_kernel_that_ignores_the_core_of_a_thread_gives_no_figure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit = "cycle_limit = 6000000"
+    target = plant("unbound", "kdz_thread_create", tmp_path, monkeypatch, tier=limit)
+    run = faulty_run(tmp_path, PLACED.replace(IBEX_2, target))
+    placed = [one for one in run.manifest.records if not one.bench.startswith("clock/")]
+    assert len(placed) == 8
+    for record in placed:
+        found = (record.status, record.reason)
+        assert found == ("invalid", "a task ran on another core than its own"), record.bench
+
+
 def test_a_counter_a_core_gives_the_190_ms_of_arm2022_and_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    board = tmp_path / "boards" / "late"
-    shutil.copytree(inventory.root() / "boards" / "ibex2", board)
-    shutil.copy(FAULTS / "late_counter.c", board)
-    with (board / "board.cmake").open("a") as cmake:
-        cmake.write("target_sources(kadenz-suite PRIVATE ${KDZ_BOARD_DIR}/late_counter.c)\n")
-        cmake.write("target_link_options(kadenz-suite PRIVATE -Wl,--wrap=kdz_cores_begin)\n")
-    (tmp_path / "kadenz.toml").write_text("")
-    monkeypatch.setenv("KADENZ_LAB", str(tmp_path))
-    file = tmp_path / "across.toml"
-    file.write_text(CAMPAIGN.replace(IBEX_2, "freertos/late@rtl"))
-    kadenz("run", str(file), "--output", str(tmp_path / "runs"))  # one record is invalid
-    (folder,) = (tmp_path / "runs").iterdir()
-    run = read_run(folder)
+    target = plant("late_counter", "kdz_cores_begin", tmp_path, monkeypatch)
+    run = faulty_run(tmp_path, CAMPAIGN.replace(IBEX_2, target))  # one record is invalid
     # The fault's read and write of the counter lie some cycles apart.
     assert all(abs(one - LATE) < 100 for one in values(run, "smp/clocks"))
     same = max(values(run, SWITCH, core_a=0, core_b=0))

@@ -3,23 +3,21 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from kadenz.config import inventory
 from kadenz.config.target_name import parse_target
 from kadenz.lab.conformance import conformance
 from kadenz.store import Run
+from tests.rtl.planted import plant
 from tests.rtl.test_cores import IBEX, measured, samples
 from tests.rtos.images import OF_SEVERAL_CORES
 
 pytestmark = pytest.mark.emulated
 IBEX_2 = "freertos/ibex2@rtl"
-FAULTS = Path(__file__).parent / "faults"
 QUICK = ("micro/task-switch-sampled", "itc/semaphore-counting", "irq/to-task")
 
 
@@ -37,10 +35,19 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     return {run.manifest.target.board: run for run in runs}
 
 
-def test_a_second_run_gives_the_same_samples(quick: dict[str, Run], tmp_path: Path) -> None:
-    words = (*QUICK, "--quick", "--target", IBEX_2, "--set", "samples=30")
-    (again,) = measured(tmp_path, *words)
+def test_samples_do_not_depend_on_how_the_run_is_split(
+    quick: dict[str, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All benchmarks in one boot after the other, then one alone."""
+    words = ("--quick", "--target", IBEX_2, "--set", "samples=30")
+    monkeypatch.setattr("kadenz.lab.ahead.os.cpu_count", lambda: 3)
+    (again,) = measured(tmp_path / "all", *QUICK, *words)
     assert samples(again) == samples(quick["ibex2"])
+    monkeypatch.setattr("kadenz.lab.ahead.os.cpu_count", lambda: 1)
+    (alone,) = measured(tmp_path / "one", "itc/semaphore-counting", *words)
+    of = {name.partition(" ")[2]: values for name, values in samples(quick["ibex2"]).items()}
+    found = {name.partition(" ")[2]: values for name, values in samples(alone).items()}
+    assert found["itc/semaphore-counting"] == of["itc/semaphore-counting"]
 
 
 def test_the_run_says_what_is_shared_and_the_smp_kernel_costs_more(quick: dict[str, Run]) -> None:
@@ -59,23 +66,13 @@ def test_the_run_says_what_is_shared_and_the_smp_kernel_costs_more(quick: dict[s
 def faulty(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[str]:
-    """A lab with a board like ibex2 in which one function of cores.h has a fault. Its name."""
+    """A lab with a board like ibex2 in which one function of cores.h has a fault. Its target."""
     fault, function = request.param
-    board = tmp_path / "boards" / fault
-    shutil.copytree(inventory.root() / "boards" / "ibex2", board)
-    shutil.copy(FAULTS / f"{fault}.c", board)
-    file = board / "board.toml"
-    file.write_text(file.read_text().replace("locks =", "cycle_limit = 5000000\nlocks ="))
-    with (board / "board.cmake").open("a") as cmake:
-        cmake.write(f"target_sources(kadenz-suite PRIVATE ${{KDZ_BOARD_DIR}}/{fault}.c)\n")
-        cmake.write(f"target_link_options(kadenz-suite PRIVATE -Wl,--wrap={function})\n")
-    (tmp_path / "kadenz.toml").write_text("")
-    monkeypatch.setenv("KADENZ_LAB", str(tmp_path))
-    yield fault
+    yield plant(fault, function, tmp_path, monkeypatch, tier="cycle_limit = 5000000")
 
 
 def test_conformance_finds_a_fault_between_cores(faulty: str) -> None:
-    answer = conformance(parse_target(f"freertos/{faulty}@rtl"))
+    answer = conformance(parse_target(faulty))
     assert not answer.conforms
     passed = {case.case for case in answer.cases if case.result == "pass"}
     assert "a waiter lends its rank to the owner" in passed  # what one core alone does still holds
