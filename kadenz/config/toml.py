@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import threading
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_origin
@@ -15,6 +16,8 @@ from kadenz.errors import ConfigError
 
 T = TypeVar("T")
 
+# msgspec 0.22 studies a model at its first use, and dies if two threads do so at once.
+_CONVERTING = threading.Lock()
 _UNKNOWN = re.compile(r"unknown field `(?P<key>[^`]*)`")
 _AT = re.compile(r" - at `(?P<path>[^`]*)`$")
 _HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
@@ -45,7 +48,8 @@ def parse_toml(text: str, model: type[T], name: str) -> T:
             f"{name}: not TOML: {error}", remedy="See https://toml.io for the syntax"
         ) from None
     try:
-        return msgspec.convert(raw, model)
+        with _CONVERTING:
+            return msgspec.convert(raw, model)
     except msgspec.ValidationError as error:
         raise _explain(str(error), raw, text, model, name) from None
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -189,3 +191,24 @@ def test_a_value_in_an_array_of_tables_is_named(line: str, words: str) -> None:
     text = f"[[memory]]\nwait = 1\n[[memory]]\n{line}\n"
     with pytest.raises(ConfigError, match=words):
         parse_toml(text, Machine, "a.toml")
+
+
+TOGETHER = """
+import sys, threading
+from kadenz.config import inventory
+sys.setswitchinterval(1e-6)
+start = threading.Barrier(4)
+def read():
+    start.wait()
+    inventory.board("stm32f4")
+threads = [threading.Thread(target=read) for _ in range(4)]
+for one in threads:
+    one.start()
+for one in threads:
+    one.join()
+"""
+
+
+def test_threads_may_read_the_first_file_of_a_model_together() -> None:
+    """In a process of its own: it would be ended by a signal."""
+    assert subprocess.run([sys.executable, "-c", TOGETHER], check=False).returncode == 0
