@@ -129,8 +129,12 @@ class BoardTier(FileModel, kw_only=True, frozen=True):
     clock_unit: str = "cycle"
     server: str = ""  # file of servers/: the board's own probe. Empty: loaded by hand
     results: Way = "uart"
+    transport: Literal["swd", "jtag"] = "swd"  # between a probe and the chip
     # The chip's name in each server: `openocd = "target/stm32f4x.cfg"`.
     chip: dict[str, str] = msgspec.field(default_factory=dict)
+    # USB names "vid:pid" of the probe on the board, in each server whose name of the chip also says
+    # how that probe is driven: no other probe works then.
+    own_probe: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     # The image is in RAM: a reset starts other code, and the debugger the image, at its entry.
     in_ram: bool = False
     # Seconds without a byte after a start: then the board is reset and started once more.

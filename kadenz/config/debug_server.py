@@ -2,9 +2,10 @@
 """servers/NAME.toml: a program that speaks the GDB remote protocol with a board.
 
 Texts may hold placeholders: `{port}` of the protocol, `{chip}` (the board's name for its chip in
-this server), `{interface}`, `{usb}` and `{serial}` of the probe, `{folder}` of this execution, and
-`{elf}`. Two placeholders stand for several arguments: `{probe}` for those that choose the probe,
-and `{semihosting}` for those without which the server serves no semihosting.
+this server), `{transport}` of the board, `{usb}` and `{serial}` of the probe, `{folder}` of this
+execution, and `{elf}`. Three placeholders stand for several arguments: `{probe}` for those that
+choose the probe, `{interface}` for those that say how it is driven, and `{semihosting}` for those
+without which the server serves no semihosting.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from kadenz.config.model import FileModel
 
 # What a time stamp means on what the server runs: silicon, or counted instructions.
 ServerClock = Literal["hardware", "instruction", "cycle-exact"]
-_WORDS = {"probe", "semihosting", "port", "chip", "interface", "usb", "serial", "folder", "elf"}
+_SEVERAL = {"probe", "interface", "semihosting"}
+_WORDS = _SEVERAL | {"port", "chip", "transport", "usb", "serial", "folder", "elf"}
 
 
 class DebugServer(FileModel, kw_only=True, frozen=True):
@@ -29,7 +31,7 @@ class DebugServer(FileModel, kw_only=True, frozen=True):
     command: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]  # arguments of the program
     probe: tuple[str, ...] = ()  # `{probe}` in the command; left out if the probe is not known
     # `{interface}` by the probe's USB name "vid:pid"; "" is for a probe that is not listed.
-    interfaces: dict[str, str] = msgspec.field(default_factory=dict)
+    interfaces: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     # The server's own commands after which the chip is reset and halted, sent by `monitor`.
     reset: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     semihosting: tuple[str, ...] = ()  # commands that let the server serve semihosting calls
@@ -46,7 +48,9 @@ class DebugServer(FileModel, kw_only=True, frozen=True):
 
     def __post_init__(self) -> None:
         """Raises ValueError for a placeholder that kadenz does not fill."""
-        for text in (*self.command, *self.probe, *self.reset, self.line, self.simulated_jtag):
+        interfaces = (word for words in self.interfaces.values() for word in words)
+        lists = (*self.command, *self.probe, *interfaces, *self.reset)
+        for text in (*lists, self.line, self.simulated_jtag):
             for part in text.split("{")[1:]:
                 word, closed, _ = part.partition("}")
                 if closed and word.isidentifier() and word not in _WORDS:

@@ -271,6 +271,13 @@ def probe_names() -> set[str]:
     return {name for names in every for name in names if name}
 
 
+def own_probe_names() -> set[str]:
+    """USB names of the probes that are parts of boards, by their board.toml."""
+    tiers = (one.tier.board for one in boards().values())
+    own = (names for tier in tiers if tier is not None for names in tier.own_probe.values())
+    return {name for names in own for name in names}
+
+
 # ---- finding -------------------------------------------------------------------------------------
 def problems() -> list[KadenzError]:
     """An error for every invalid part of all kinds, and every name found twice."""

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import importlib
+import itertools
+import re
 import subprocess
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from kadenz.config.toml import parse_toml
 from kadenz.errors import ConfigError, TargetFailed, ToolMissing, UsageError
 from kadenz.lab.clock import clock_class
 from kadenz.lab.conformance import conformance
+from kadenz.targets.board.found import probes
 from kadenz.targets.board.reach import data_of, reach
 from kadenz.targets.board.server import program_of
 from tests.board.bench import on_bench, reached, session
@@ -26,11 +30,15 @@ HELP = {"qemu-arm": ("-help",), "qemu-riscv32": ("-help",), "pyocd": ("gdbserver
 @pytest.fixture
 def usb(tmp_path: Path) -> Path:
     """A machine with one ST-LINK."""
-    folder = tmp_path / "usb" / "1-1"
+    plug(tmp_path / "usb" / "1-1", "0483", "374b", "066EFF01")
+    return tmp_path / "usb"
+
+
+def plug(folder: Path, vendor: str, product: str, serial: str) -> None:
+    """A device on USB, as Linux lists it."""
     folder.mkdir(parents=True)
-    for name, text in (("idVendor", "0483"), ("idProduct", "374b"), ("serial", "066EFF01")):
+    for name, text in (("idVendor", vendor), ("idProduct", product), ("serial", serial)):
         (folder / name).write_text(f"{text}\n")
-    return folder.parent
 
 
 def command(board: str, link: BoardLink, sysfs: Path) -> tuple[str, ...]:
@@ -67,7 +75,10 @@ def test_the_users_own_command_replaces_that_of_the_server(
         ({"port": ""}, "results come over a serial line, and none is named", "--results rtt"),
         ({"server": "none", "port": ""}, "requires a serial port", "--server openocd"),
         ({"server": "none", "results": "rtt"}, "cannot come by rtt", "--results uart"),
-        ({"server": "none", "probe": "0"}, "no debug server that uses it", "--server"),
+        ({"server": "none", "probe": "0"}, "probe 0 cannot be used", "--server"),
+        ({"server": "none", "command": ("mine",)}, "`mine` cannot be used", "--server"),
+        ({"server": "openocd@desk:33", "probe": "066EFF01"}, "desk:33 runs already", "--server"),
+        ({"server": "openocd@desk:33", "command": ("mine",)}, "desk:33 runs already", "--server"),
         ({"server": "opencd"}, "no debug server `opencd`", "openocd"),
         ({"server": "openocd@desk"}, "`desk` is no HOST:PORT", "openocd@localhost:3333"),
         ({"probe": "12:34"}, "`12:34` is not a probe", "vid:pid:serial"),
@@ -80,6 +91,67 @@ def test_what_cannot_work_is_refused_before_anything_is_built(
     with pytest.raises(UsageError) as caught:
         command("stm32f4", BoardLink(**{"port": "/dev/x", **link}), usb)  # type: ignore[arg-type]
     assert words in caught.value.message and remedy in caught.value.remedy
+
+
+# What OpenOCD says when its configuration is sound and the probe is not there.
+SEARCHED = {
+    "0403:6010": "unable to open ftdi device with vid 0403, pid 6010",
+    "0483:374b": "open failed",
+    "1366:1015": "No J-Link device found",
+    "1366:1051": "No J-Link device found",
+    "0d28:0204": "unable to find a matching CMSIS-DAP device",
+    "": "unable to find a matching CMSIS-DAP device",
+}
+OWN = [("hifive1-reva", "0403:6010"), ("hifive1-revb", "1366:1051")]
+ARM = ["nrf52840-dk", "nucleo-f401re", "nucleo-f429zi", "stm32f4", "stm32l432"]
+PAIRS = [*OWN, *itertools.product(ARM, ["0483:374b", "1366:1015", "0d28:0204", ""])]
+PAIRS += [("rp2040", "1366:1015"), ("rp2040", "0d28:0204"), ("rp2040", "")]
+
+
+def test_every_board_of_openocd_is_paired_with_its_probes() -> None:
+    tiers = {name: one.tier.board for name, one in inventory.boards().items()}
+    assert {board for board, _ in PAIRS} == {
+        name for name, tier in tiers.items() if tier is not None and tier.server == "openocd"
+    }
+
+
+@pytest.mark.parametrize(("board", "usb_name"), PAIRS)
+def test_openocd_accepts_the_configuration_of_each_board_with_each_probe(
+    board: str, usb_name: str, tmp_path: Path
+) -> None:
+    """The real OpenOCD reads all of it, then misses the probe: its serial number is nobody's."""
+    if usb_name:
+        vendor, _, product = usb_name.partition(":")
+        plug(tmp_path / "1-1", vendor, product, "987654321")
+    words = [
+        word.replace("{port}", "disabled")
+        for word in command(board, BoardLink(port="/dev/x"), tmp_path)
+    ]
+    answer = subprocess.run(words, capture_output=True, text=True, check=False, timeout=30)
+    assert answer.returncode == 1
+    errors = [line for line in answer.stderr.splitlines() if line.startswith("Error: ")]
+    assert SEARCHED[usb_name] in errors[-1], answer.stderr
+    assert not re.search(r"invalid|ignoring|deprecated|missing", answer.stderr), answer.stderr
+
+
+def test_the_probe_on_a_board_is_known_and_no_other_is_taken(usb: Path) -> None:
+    """The ST-LINK belongs to another board; the FTDI is a serial line everywhere else."""
+    plug(usb / "1-2", "0403", "6010", "FT01")
+    words = command("hifive1-reva", BoardLink(port="/dev/x"), usb)
+    assert "adapter serial FT01" in words and not any("interface/" in word for word in words)
+    assert "adapter serial 066EFF01" in command("stm32f4", BoardLink(port="/dev/x"), usb)
+    with pytest.raises(TargetFailed, match="no probe 066EFF01 is connected"):
+        command("hifive1-reva", BoardLink(port="/dev/x", probe="066EFF01"), usb)
+    assert [str(one) for one in probes(usb)] == ["0403:6010:FT01", "0483:374b:066EFF01"]
+
+
+def test_each_chip_of_pyocd_is_built_in_or_its_pack_is_documented() -> None:
+    built_in = importlib.import_module("pyocd.target.builtin").BUILTIN_TARGETS
+    page = Path("docs/reference/debug-servers.md").read_text()
+    for name, board in inventory.boards().items():
+        chip = board.tier.board.chip.get("pyocd", "") if board.tier.board is not None else ""
+        documented = f"pyocd pack install {chip}   # {name}\n" in page
+        assert not chip or (chip in built_in) != documented, (name, chip)
 
 
 @pytest.mark.parametrize(("server", "kind"), [("openocd", "hardware"), ("qemu-arm", "instruction")])

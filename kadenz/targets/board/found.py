@@ -31,8 +31,8 @@ def servers(look_up: LookUp = tools.look_up) -> dict[str, Tool]:
 
 
 def probes(sysfs: Path = usb.SYSFS) -> list[usb.Probe]:
-    """The debug probes on USB that any server knows."""
-    return usb.connected(inventory.probe_names(), sysfs)
+    """The debug probes on USB that any server or board knows."""
+    return usb.connected(inventory.probe_names() | inventory.own_probe_names(), sysfs)
 
 
 def of_board(

@@ -87,6 +87,7 @@ def reach(board: str, tier: BoardTier, link: BoardLink, sysfs: Path = usb.SYSFS)
             remedy="Pass --results rtt or uart, or let kadenz start the server",
         )
     if address:
+        _refuse_choice(link, f"{address} runs already, with its own probe")
         return Reach(name, server, address, (), way, port)
     simulated = _simulated(board, server)
     command = _command(board, name, server, tier, link, sysfs)
@@ -117,16 +118,21 @@ def _command(
     sysfs: Path,
 ) -> tuple[str, ...]:
     """The server's command with everything filled in that does not change between executions."""
-    probe = usb.choose(link.probe, inventory.probe_names(), sysfs) if server.usb else None
+    own = tier.own_probe.get(name, ())
+    # The user's own command may drive another probe than that of the board.
+    known = own if own and not link.command else inventory.probe_names() | set(own)
+    probe = usb.choose(link.probe, known, sysfs) if server.usb else None
     words = {
         "serial": probe.serial if probe else "",
         "usb": probe.usb if probe else "",
-        "interface": server.interfaces.get(probe.usb if probe else "", "")
-        or server.interfaces.get("", ""),
+        "transport": tier.transport,
         "chip": tier.chip.get(name, ""),
     }
+    others = server.interfaces.get("", ())
+    interface = server.interfaces.get(probe.usb.lower() if probe else "", others)
     several = {
         "{probe}": server.probe if probe and probe.serial else (),
+        "{interface}": () if own else interface,
         "{semihosting}": server.semihosting_arguments
         if _way_of(tier, link) == "semihosting"
         else (),
@@ -161,9 +167,17 @@ def _by_hand(way: Way, link: BoardLink) -> Reach:
             "a board without a debug server requires a serial port",
             remedy="Pass --server openocd, or --port /dev/serial/by-id/…",
         )
-    if link.probe or link.command:
-        raise UsageError(
-            "a probe is named, and no debug server that uses it",
-            remedy="Name the server with --server",
-        )
+    _refuse_choice(link, "no debug server is used")
     return Reach(BY_HAND, None, "", (), way, link.port)
+
+
+def _refuse_choice(link: BoardLink, why: str) -> None:
+    """Raises UsageError if a link chooses a probe or a command: two boards might be swapped."""
+    chosen = [f"probe {link.probe}"] if link.probe else []
+    chosen += [f"`{link.command[0]}`"] if link.command else []
+    if chosen:
+        raise UsageError(
+            f"{' and '.join(chosen)} cannot be used: {why}",
+            remedy="Leave out probe and server_command, or name a server that kadenz starts: "
+            "--server NAME",
+        )
