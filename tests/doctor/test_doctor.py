@@ -4,17 +4,22 @@
 from __future__ import annotations
 
 import json
+import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from kadenz import tools
-from kadenz.cli.doctor import doctor
+from kadenz.cli.doctor import _debug_servers, doctor
+from kadenz.config import inventory
 from kadenz.host import facts
 from kadenz.host.limits import Rights
 from kadenz.report import zoom
+from kadenz.targets.board import found
 from kadenz.targets.checkup import Missing, check_targets
 from kadenz.tools import Need, Tool
 
@@ -130,6 +135,34 @@ def test_json_contains_the_same() -> None:
     assert data["clock"]["backward_steps"] >= 0
     for warning in data["warnings"]:
         assert warning["remedy"]
+
+
+def test_debug_servers_and_probes_are_in_the_tables_and_in_json(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    usb = {
+        "1-1": ("0483", "374b", "066EFF01"),  # an ST-LINK
+        "1-2": ("0403", "6010", "FT01"),  # on the HiFive1 Rev A
+        "1-3": ("046d", "c31c", "KEYS"),
+    }
+    for name, words in usb.items():
+        (tmp_path / name).mkdir()
+        for file, word in zip(("idVendor", "idProduct", "serial"), words, strict=True):
+            (tmp_path / name / file).write_text(f"{word}\n")
+    monkeypatch.setattr(found, "probes", partial(found.probes, tmp_path))
+    monkeypatch.setattr(found, "servers", partial(found.servers, without("openocd")))
+    data = json.loads(CliRunner().invoke(doctor, ["--json"]).output)
+    servers = {one["name"]: one for one in data["debug_servers"]}
+    assert servers.keys() == inventory.debug_servers().keys()
+    assert servers["openocd"]["problem"] == "openocd is not installed"
+    assert not servers["qemu-arm"]["problem"] and servers["qemu-arm"]["version"]
+    assert data["probes"] == ["0403:6010:FT01", "0483:374b:066EFF01"]
+    console = Console(record=True, width=200)
+    _debug_servers(console)
+    shown = console.export_text()
+    assert "probes on USB: 0403:6010:FT01, 0483:374b:066EFF01" in shown
+    assert re.search(r"✗ +openocd +openocd is not installed", shown)
+    assert re.search(r"✓ +qemu-arm ", shown)
 
 
 def test_a_machine_that_can_run_nothing_fails_with_remedies(
