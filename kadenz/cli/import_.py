@@ -24,6 +24,13 @@ from kadenz.errors import EXIT_PASS, UsageError
     help="Of a CSV that has no times: 24MHz, 500k, 1000000.",
 )
 @click.option("--bench", required=True, help="The benchmark that was measured: itc/queue.")
+@click.option(
+    "--set",
+    "settings",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A parameter of the benchmark: size_bytes=60. Default: its initial value.",
+)
 @click.option("--target", required=True, shell_complete=complete_target, help="Where it ran.")
 @click.option(
     "--glitch",
@@ -47,6 +54,7 @@ def import_(
     end: str,
     sample_rate: str,
     bench: str,
+    settings: tuple[str, ...],
     target: str,
     glitch_ns: float,
     cold: int,
@@ -62,7 +70,7 @@ def import_(
     kadenz import capture.vcd --begin D0 --end D1 --bench itc/queue --target freertos/stm32f4@board
     kadenz import capture.sr --begin D0:rise --end D0:fall --bench itc/queue --target …
     """
-    from kadenz.cli.run_request import lab_defaults, run_name
+    from kadenz.cli.run_request import lab_defaults, point_of, run_name
     from kadenz.config.target_name import parse_target
     from kadenz.lab.capture.importing import Capture, import_capture
     from kadenz.lab.capture.sample_rate import parse_rate
@@ -81,12 +89,15 @@ def import_(
         cold,
         run_name(name, output),
         rate_hz,
+        point_of(settings),
     )
     size = capture.stat().st_size if capture.is_file() else 0
     progress: Any = click.progressbar(length=size, label=str(capture), file=sys.stderr)
     with progress as bar:
         found = import_capture(asked, output, lambda at: bar.update(at - bar.pos))
     click.echo(f"{found.folder}: {found.samples} samples")
+    for warning in found.warnings:
+        click.echo(f"warning: {warning.message}. {warning.remedy}".rstrip(), err=True)
     if found.problem:
         raise UsageError(
             f"{capture}: {found.problem}",

@@ -147,6 +147,15 @@ def overrides_of(settings: Sequence[str]) -> dict[str, list[Value]]:
     return found
 
 
+def point_of(settings: Sequence[str]) -> dict[str, Value]:
+    """The values of --set by key, one each. UsageError for several."""
+    found = overrides_of(settings)
+    for key, values in found.items():
+        if len(values) > 1:
+            raise UsageError(f"--set {key}: one value, not {len(values)}", remedy=f"--set {key}=60")
+    return {key: values[0] for key, values in found.items()}
+
+
 def rounds_folder(output: Path) -> Path:
     """A folder for the runs of this call alone: compare takes its sides from it."""
     from datetime import UTC, datetime

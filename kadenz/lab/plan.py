@@ -92,7 +92,7 @@ def campaign_points(
                         f"{where}: {target} has no such benchmark",
                         remedy=did_you_mean(benchmark.name, list(known)),
                     )
-                _check(bench, params, where)
+                check_params(bench, params, where)
                 asked = _seconds(bench, params, overrides)
                 count = asked or _first(overrides, SAMPLES_KEY, benchmark.count(quick))
                 cold = _first(overrides, COLD_KEY, benchmark.cold)
@@ -186,7 +186,8 @@ def _seconds(
     return -(-wanted * 1_000_000 // period_us) if wanted and period_us else 0
 
 
-def _check(bench: Bench, params: Mapping[str, Value], where: str) -> None:
+def check_params(bench: Bench, params: Mapping[str, Value], where: str) -> None:
+    """ConfigError for a parameter that the benchmark lacks, or a value that it does not take."""
     declared = {p.name: p for p in bench.params}
     for name, value in params.items():
         param = declared.get(name)

@@ -141,6 +141,12 @@ def test_the_vcd_imported_again_has_the_samples_of_the_run(run: Run, tmp_path: P
     again = read_run(folder)
     assert again.samples(again.record(10), 0).tolist() == run.samples(run.record(10), 0).tolist()
     assert again.manifest.clock.unit == "instruction"
+    ours, theirs = again.record(10), run.record(10)
+    assert ours.params == theirs.params and ours.source == theirs.source
+    assert ours.begins.startswith(theirs.begins) and ours.ends.startswith(theirs.ends)
+    compared = kadenz("compare", str(run.path), str(folder), "--json")
+    points = json.loads(compared.stdout)["points"]
+    assert "itc/queue" in {point["bench"] for point in points}, compared.stdout
 
 
 def test_the_report_has_the_strip_for_desktop_and_phone(run: Run, tmp_path: Path) -> None:

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,10 +25,12 @@ from kadenz.config.manifest import (
     RecordEntry,
     TargetEntry,
 )
+from kadenz.config.params import Value
 from kadenz.config.target_name import TargetName
 from kadenz.errors import UsageError
 from kadenz.host.facts import read_host
 from kadenz.images.provenance import describe
+from kadenz.lab.capture.measured import Measured, measured
 from kadenz.lab.capture.opening import open_waveform
 from kadenz.lab.capture.pairing import Mark, Pairing
 from kadenz.lab.capture.waveform import Progress, Waveform, channel_of
@@ -44,6 +47,7 @@ class Imported:
     folder: Path
     samples: int
     problem: str
+    warnings: list[manifest.Warning]
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,7 @@ class Capture:
     cold: int = 1
     run_name: str = ""
     rate_hz: float = 0.0  # of a CSV without times
+    params: Mapping[str, Value] = field(default_factory=dict)  # of the benchmark, where not initial
 
 
 def import_capture(asked: Capture, output: Path, progress: Progress = lambda _: None) -> Imported:
@@ -72,11 +77,13 @@ def import_capture(asked: Capture, output: Path, progress: Progress = lambda _: 
     unit = _Unit(1.0, "instructions") if counted else _Unit(waveform.tick_ns, "ns")
     channels, marks = _marks(waveform, asked)
     pairing = Pairing(*marks, shortest=asked.glitch_ns / waveform.tick_ns)
-    record = _record(asked)
+    point = measured(asked.bench, asked.target, asked.params)
+    record = _record(asked, point)
     begun = time.monotonic()
     problem = ""
     taken = 0
     with RunWriter(output, _manifest(asked, counted=counted)) as writer:
+        writer.manifest.warnings += point.warnings
         writer.open_record(record)
 
         def keep(spans: npt.NDArray[np.int64]) -> int:
@@ -98,7 +105,7 @@ def import_capture(asked: Capture, output: Path, progress: Progress = lambda _: 
         problem = problem or _judge(record, pairing, taken, unit)
         _remark(writer.manifest, pairing, (waveform.step or pairing.step) * unit.size)
         writer.manifest.duration_s = round(time.monotonic() - begun, 3)
-        return Imported(writer.finish(problem), taken, problem)
+        return Imported(writer.finish(problem), taken, problem, writer.manifest.warnings)
 
 
 @dataclass(frozen=True)
@@ -163,15 +170,15 @@ def _remark(document: Manifest, pairing: Pairing, step: float) -> None:
         document.warnings.append(manifest.Warning(code="capture-glitches", message=text))
 
 
-def _record(asked: Capture) -> RecordEntry:
+def _record(asked: Capture, point: Measured) -> RecordEntry:
     return RecordEntry(
         id=_RECORD,
-        bench=asked.bench,
-        params={},
+        bench=point.bench,
+        params=point.params,
         ranks={},
-        begins=f"edge {asked.begin}",
-        ends=f"edge {asked.end}",
-        source="",
+        begins=f"{point.begins} (edge {asked.begin})" if point.begins else f"edge {asked.begin}",
+        ends=f"{point.ends} (edge {asked.end})" if point.ends else f"edge {asked.end}",
+        source=point.source,
         status="failed",
         reason="the capture was not read to its end",
         unit="ticks",

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An imported sample is of the same point as one of a run: parameters, end points, source."""
+
+from __future__ import annotations
+
+import pytest
+
+from kadenz.config.params import Value
+from kadenz.config.target_name import parse_target
+from kadenz.errors import ConfigError
+from kadenz.lab.capture.measured import Measured, measured
+from kadenz.wire.messages import Bench, BenchParam
+
+QUEUE = Bench(
+    name="itc/queue",
+    begins="before the send",
+    ends="return of receive",
+    source="kadenz",
+    self_timed=False,
+    available=True,
+    reason="",
+    params=[BenchParam("size_bytes", 60, 1, 600), BenchParam("policy", 0, 0, 1, ["fifo", "fair"])],
+)
+
+
+@pytest.fixture
+def one_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The images that were built have a single benchmark."""
+    monkeypatch.setattr("kadenz.lab.capture.measured._known_benches", lambda _: {QUEUE.name: QUEUE})
+
+
+def point(**given: Value) -> Measured:
+    return measured("itc/queue", parse_target("freertos/stm32f4@board"), given)
+
+
+@pytest.mark.usefixtures("one_image")
+def test_parameters_are_those_of_a_run() -> None:
+    assert point().params == {"size_bytes": 60, "policy": "fifo"}
+    found = point(size_bytes=120)
+    assert found.params == {"size_bytes": 120, "policy": "fifo"}
+    assert (found.begins, found.source) == ("before the send", "kadenz")
+    assert not found.warnings
+
+
+@pytest.mark.usefixtures("one_image")
+@pytest.mark.parametrize("given", [{"size": 60}, {"size_bytes": 601}, {"policy": "deadline"}])
+def test_what_the_benchmark_does_not_take_is_refused(given: dict[str, Value]) -> None:
+    with pytest.raises(ConfigError, match="--bench itc/queue"):
+        point(**given)
+
+
+@pytest.mark.usefixtures("one_image")
+def test_a_misspelt_benchmark_is_a_warning() -> None:
+    found = measured("itc/queu", parse_target("freertos/stm32f4@board"), {"size_bytes": 60})
+    (warning,) = found.warnings
+    assert "itc/queu" in warning.message and "`itc/queue`" in warning.remedy
+    assert found.params == {"size_bytes": 60}
