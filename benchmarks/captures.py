@@ -5,7 +5,7 @@
 
 The VCD has pulses of two wires at random distances, two changes for each pulse. The session and
 the CSV have a tenth of its changes. Each import is a process of its own; the number of samples is
-checked.
+checked. Exit code 1 if the VCD takes more memory than one of a tenth by over MOST_MORE_MB.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ import numpy.typing as npt
 
 from kadenz.store import read_run
 
+# What is read at once fits: a sample kept in memory would take 8 bytes for four changes.
+MOST_MORE_MB = 6
 STEP = 40_000  # changes written at once: few, as memory here would count for the import
 HEADER = """$timescale 10 ns $end
 $scope module logic $end $var wire 1 ! D0 $end $var wire 1 " D1 $end $upscope $end
@@ -93,7 +95,7 @@ def imported(file: Path, changes: int) -> tuple[float, float]:
     return took, usage.ru_maxrss / 1024
 
 
-def main() -> None:
+def main() -> int:
     """Prints the table of docs/performance.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--changes", type=int, default=100_000_000, help="of the VCD")
@@ -106,6 +108,7 @@ def main() -> None:
     )
     print("| format | changes | file | time | changes a second | peak memory |")
     print("|---|---|---|---|---|---|")
+    of_vcd = []
     for suffix, write, count in forms:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / f"capture.{suffix}"
@@ -117,7 +120,11 @@ def main() -> None:
             f"million | {memory:.0f} MB |",
             flush=True,
         )
+        of_vcd += [memory] if suffix == "vcd" else []
+    more = of_vcd[1] - of_vcd[0]
+    print(f"ten times the changes take {more:.1f} MB more; limit: {MOST_MORE_MB} MB")
+    return int(more > MOST_MORE_MB)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

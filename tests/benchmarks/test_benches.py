@@ -22,7 +22,7 @@ BENCHES = sorted(file.name for file in (ROOT / "benchmarks").glob("*.py"))
 SHORT: dict[str, list[str]] = {
     "analysis_28m.py": ["--samples", "20000"],
     "archive.py": ["--runs", "3", "--samples", "400"],
-    "captures.py": ["--changes", "40000"],
+    "captures.py": ["--changes", "4000000"],
     "compare_power.py": ["--pairs", "2", "--samples", "500", "--calls", "1"],
     "cycle_models.py": ["--samples", "3", "--rounds", "1", "--iterations", "2000"],
     "farm.py": ["--points", "2", "--samples", "10", "--rounds", "1"],
@@ -34,7 +34,7 @@ SHORT: dict[str, list[str]] = {
     "motion.py": ["--seconds", "1", "--rounds", "1"],
     "outlier_causes.py": ["2"],
     "perturbation.py": ["--seconds", "3", "--rounds", "1", "--pairs", "1"],
-    "profile_cost.py": ["--rounds", "1", "--most", "10"],
+    "profile_cost.py": ["--rounds", "1", "--most", "10", "--target", "freertos/stm32f4@emulated"],
     "rtl_table.py": ["--samples", "3"],
     "schedulability.py": ["--sets", "4"],
     "segment.py": ["--seconds", "1"],
