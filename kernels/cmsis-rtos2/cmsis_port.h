@@ -26,7 +26,8 @@ struct thread {
 
 extern struct thread kdz_cmsis_threads[THREADS_MAX];
 
-/* Semaphores, mutexes, queues and event flags: what the kernel's create function returned. */
+/* Semaphores, mutexes, queues, event flags and memory pools: what the kernel's create function
+ * returned. */
 extern void *kdz_cmsis_objects[OBJECTS_MAX];
 
 /* The handle of an object, or KDZ_NO_MEMORY for NULL and for a full pool. The caller deletes the

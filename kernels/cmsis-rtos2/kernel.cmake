@@ -14,6 +14,7 @@ target_sources(kadenz-suite PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/locks.c
     ${CMAKE_CURRENT_LIST_DIR}/message_queue.c
     ${CMAKE_CURRENT_LIST_DIR}/event_flags.c
+    ${CMAKE_CURRENT_LIST_DIR}/memory_pool.c
     ${CMAKE_CURRENT_LIST_DIR}/callback_timers.c
     ${CMAKE_CURRENT_LIST_DIR}/thread_flags.c
     ${CMAKE_CURRENT_LIST_DIR}/settings.c

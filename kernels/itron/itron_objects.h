@@ -35,6 +35,12 @@
 #define KDZ_ITRON_SHALLOW 1 /* the first two */
 #define KDZ_ITRON_DEEP 3
 
+/* The pool of blocks: what alloc/ asks for with 16 holes. None where RAM has no room for it. */
+#if KDZ_BOARD_HEAP_BYTES >= 16384u
+#define KDZ_ITRON_BLOCKS 33
+#define KDZ_ITRON_BLOCK_BYTES 128
+#endif
+
 /* Time event handlers. A cyclic one has its period from here, the first included. */
 #if KDZ_BOARD_HEAP_BYTES < 16384u
 #define KDZ_ITRON_ALARMS 8
@@ -48,6 +54,10 @@
 
 extern STK_T kdz_itron_main_stack[COUNT_STK_T(KDZ_ITRON_MAIN_STACK_BYTES)];
 extern STK_T kdz_itron_stack[KDZ_ITRON_TASKS - 1][COUNT_STK_T(KDZ_ITRON_STACK_BYTES)];
+
+#ifdef KDZ_ITRON_BLOCKS
+extern MPF_T kdz_itron_blocks[];
+#endif
 
 void kdz_itron_run(EXINF place);
 void kdz_itron_expired(EXINF handle);

@@ -10,6 +10,7 @@ target_sources(kadenz-suite PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/mutexes.c
     ${CMAKE_CURRENT_LIST_DIR}/data_queue.c
     ${CMAKE_CURRENT_LIST_DIR}/event_flags.c
+    ${CMAKE_CURRENT_LIST_DIR}/memory_pool.c
     ${CMAKE_CURRENT_LIST_DIR}/callback_timers.c
     ${CMAKE_CURRENT_LIST_DIR}/unexpected.c
     ${kdz_root}/kernels/shared/interrupt.c

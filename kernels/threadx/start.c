@@ -8,15 +8,17 @@
 #include "kadenz/fault.h"
 
 #define STACK_BYTES_MAIN 2048u
+#define ALIGNMENT 8u /* ThreadX itself aligns to a word; its header of a block has 8 bytes */
 
 static TX_BYTE_POOL pool;
-static ULONG memory[KDZ_BOARD_HEAP_BYTES / sizeof(ULONG)];
+static _Alignas(ALIGNMENT) ULONG memory[KDZ_BOARD_HEAP_BYTES / sizeof(ULONG)];
 static struct kdz_thread_spec main_thread;
 
 void *kdz_threadx_allocate(uint32_t bytes)
 {
     VOID *found = NULL;
 
+    bytes = (bytes + ALIGNMENT - 1u) & ~(ALIGNMENT - 1u);
     return tx_byte_allocate(&pool, &found, bytes, TX_NO_WAIT) == TX_SUCCESS ? found : NULL;
 }
 

@@ -21,7 +21,7 @@
 _Static_assert(KDZ_FOREVER == TX_WAIT_FOREVER, "time-outs pass through");
 _Static_assert(TX_NO_WAIT == 0, "time-outs pass through");
 
-/* Memory of stacks and of queues; NULL when there is none left. */
+/* Memory of stacks, queues and pools, aligned to 8 bytes; NULL when there is none left. */
 void *kdz_threadx_allocate(uint32_t bytes);
 void kdz_threadx_free(void *memory);
 

@@ -11,7 +11,6 @@ static struct {
     void *memory;
 } queues[OBJECTS_MAX];
 static bool taken[OBJECTS_MAX];
-K_HEAP_DEFINE(kdz_zephyr_heap, KDZ_BOARD_HEAP_BYTES);
 
 static kdz_handle create(uint32_t item_bytes, uint32_t depth)
 {

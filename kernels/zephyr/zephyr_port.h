@@ -25,6 +25,9 @@ static inline k_timeout_t kdz_zephyr_ticks(uint32_t timeout_ticks)
     return K_TICKS((int32_t)timeout_ticks);
 }
 
+/* Memory of queues and of slabs. */
+extern struct k_heap kdz_zephyr_heap;
+
 /* Takes a free place of a pool: its index, or KDZ_NO_MEMORY. */
 kdz_handle kdz_zephyr_place(bool taken[OBJECTS_MAX]);
 

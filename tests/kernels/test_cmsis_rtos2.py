@@ -21,6 +21,9 @@ itc/thread-flags-round-trip id=2 samples=50 rank_a=7 rank_b=8
 irq/to-task id=3 samples=20
 cyclic/wakeup-latency id=4 samples=20
 hartstone/ah id=5 samples=3 period_us=4000 cycles=1
+alloc/allocate id=6 samples=20 memory=block-pool
+alloc/release id=7 samples=20 memory=block-pool holes=4
+thread-metric/memory id=8 samples=2 window_us=10000 memory=block-pool
 conformance
 end
 """
@@ -38,6 +41,7 @@ def test_conformance_passes_on_the_adapter(said: Said) -> None:
         "event-flags wakes its waiters in the declared order",
         "thread-flags notifies from an interrupt",
         "mutex-robust survives its owner",
+        "block-pool gives blocks and takes them back",
         "a waiter lends its rank to the owner",
     } <= passed(said, NEVER)
 
@@ -53,6 +57,12 @@ def test_interrupts_and_the_tick_reach_the_port(said: Said) -> None:
         "ok",
         "ok",
     ]
+
+
+def test_blocks_of_a_pool_are_measured(said: Said) -> None:
+    for bench in ("alloc/allocate", "alloc/release", "thread-metric/memory"):
+        assert said.record(bench)[1].status == "ok"
+    assert len(said.values("alloc/release")) == 20 and min(said.values("alloc/release")) > 0
 
 
 def test_a_series_with_seven_tasks_fits_the_pool(said: Said) -> None:

@@ -113,7 +113,7 @@ def made_by_the_configurator(folder: Path) -> None:
     for kind, name in re.findall(r"^CRE_(\w+)\((\w+),", text, flags=re.MULTILINE):
         numbers[kind] = numbers.get(kind, 0) + 1
         lines.append(f"#define {name} {numbers[kind]}\n")
-    assert set(numbers) == {"TSK", "SEM", "MTX", "FLG", "DTQ", "ALM", "CYC"}
+    assert set(numbers) == {"TSK", "SEM", "MTX", "FLG", "DTQ", "MPF", "ALM", "CYC"}
     (folder / "kernel_cfg.h").write_text("".join(lines))
 
 

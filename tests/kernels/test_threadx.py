@@ -31,6 +31,9 @@ micro/preemption-sampled id=1 samples=50
 irq/to-task id=2 samples=20
 cyclic/wakeup-latency id=3 samples=20
 itc/queue id=4 samples=20 size_bytes=68
+alloc/allocate id=5 samples=20 memory=heap holes=4
+alloc/release id=6 samples=20 memory=block-pool holes=4
+thread-metric/memory id=7 samples=2 window_us=10000 memory=block-pool
 conformance
 end
 """
@@ -52,12 +55,20 @@ def test_conformance_passes_on_the_adapter(said: Said) -> None:
         "queue wakes its waiters in the declared order",
         "event-flags notifies from an interrupt",
         "mutex-inherit survives its owner",
+        "heap gives blocks and takes them back",
+        "block-pool gives blocks and takes them back",
     } <= passed(said, NOT_APPLICABLE)
 
 
 def test_interrupts_and_the_tick_reach_the_port(said: Said) -> None:
     for bench in ("micro/preemption-sampled", "irq/to-task", "cyclic/wakeup-latency"):
         assert said.record(bench)[1].status == "ok"
+
+
+def test_blocks_of_both_pools_are_measured(said: Said) -> None:
+    for bench in ("alloc/allocate", "alloc/release", "thread-metric/memory"):
+        assert said.record(bench)[1].status == "ok"
+    assert len(said.values("alloc/release")) == 20 and min(said.values("alloc/release")) > 0
 
 
 def test_an_item_above_64_bytes_is_not_applicable(said: Said) -> None:

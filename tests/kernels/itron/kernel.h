@@ -27,6 +27,7 @@ typedef uint32_t RELTIM;
 typedef uint32_t HRTCNT;
 typedef intptr_t EXINF;
 typedef long long STK_T;
+typedef intptr_t MPF_T;
 
 #define E_OK 0
 #define TMO_FEVR UINT32_MAX
@@ -38,6 +39,7 @@ typedef long long STK_T;
 #define TKERNEL_PRVER 0x3072u
 #define TIPM_ENAALL 0
 #define TA_ENAINT 1u
+#define COUNT_MPF_T(bytes) (((bytes) + sizeof(MPF_T) - 1) / sizeof(MPF_T))
 #define COUNT_STK_T(bytes) (((bytes) + sizeof(STK_T) - 1) / sizeof(STK_T))
 
 #include "target_kernel.h"
@@ -61,6 +63,10 @@ ER ini_sem(ID semid);
 ER set_flg(ID flgid, FLGPTN setptn);
 ER twai_flg(ID flgid, FLGPTN waiptn, MODE wfmode, FLGPTN *p_flgptn, TMO tmout);
 ER ini_flg(ID flgid);
+
+ER pget_mpf(ID mpfid, void **p_blk);
+ER rel_mpf(ID mpfid, void *blk);
+ER ini_mpf(ID mpfid);
 
 ER sta_alm(ID almid, RELTIM almtim);
 ER stp_alm(ID almid);

@@ -135,25 +135,3 @@ ULONG tx_time_get(VOID)
 {
     return xTaskGetTickCount();
 }
-
-UINT tx_byte_pool_create(TX_BYTE_POOL *pool, CHAR *name, VOID *start, ULONG bytes)
-{
-    (void)name;
-    (void)bytes;
-    pool->start = start; /* the memory is FreeRTOS's heap */
-    return TX_SUCCESS;
-}
-
-UINT tx_byte_allocate(TX_BYTE_POOL *pool, VOID **memory, ULONG bytes, ULONG wait)
-{
-    (void)pool;
-    (void)wait;
-    *memory = pvPortMalloc(bytes);
-    return *memory != NULL ? TX_SUCCESS : TX_NO_MEMORY;
-}
-
-UINT tx_byte_release(VOID *memory)
-{
-    vPortFree(memory);
-    return TX_SUCCESS;
-}

@@ -38,6 +38,7 @@ typedef void *osMutexId_t;
 typedef void *osMessageQueueId_t;
 typedef void *osEventFlagsId_t;
 typedef void *osTimerId_t;
+typedef void *osMemoryPoolId_t;
 
 typedef struct {
     uint32_t api;
@@ -67,6 +68,7 @@ typedef osMutexAttr_t osSemaphoreAttr_t;
 typedef osMutexAttr_t osEventFlagsAttr_t;
 typedef osMutexAttr_t osTimerAttr_t;
 typedef struct osMessageQueueAttr osMessageQueueAttr_t;
+typedef struct osMemoryPoolAttr osMemoryPoolAttr_t;
 
 osStatus_t osKernelInitialize(void);
 osStatus_t osKernelGetInfo(osVersion_t *version, char *id_buf, uint32_t id_size);
@@ -117,5 +119,11 @@ osStatus_t osMessageQueuePut(osMessageQueueId_t mq_id, const void *msg_ptr, uint
 osStatus_t osMessageQueueGet(osMessageQueueId_t mq_id, void *msg_ptr, uint8_t *msg_prio,
                              uint32_t timeout);
 osStatus_t osMessageQueueDelete(osMessageQueueId_t mq_id);
+
+osMemoryPoolId_t osMemoryPoolNew(uint32_t block_count, uint32_t block_size,
+                                 const osMemoryPoolAttr_t *attr);
+void *osMemoryPoolAlloc(osMemoryPoolId_t mp_id, uint32_t timeout);
+osStatus_t osMemoryPoolFree(osMemoryPoolId_t mp_id, void *block);
+osStatus_t osMemoryPoolDelete(osMemoryPoolId_t mp_id);
 
 #endif

@@ -87,6 +87,10 @@ typedef struct TX_BYTE_POOL_STRUCT {
     VOID *start;
 } TX_BYTE_POOL;
 
+typedef struct TX_BLOCK_POOL_STRUCT {
+    VOID *free; /* each free block's header has the next */
+} TX_BLOCK_POOL;
+
 VOID tx_kernel_enter(VOID);
 
 UINT tx_thread_create(TX_THREAD *thread, CHAR *name, VOID (*entry)(ULONG), ULONG input, VOID *stack,
@@ -136,5 +140,11 @@ UINT tx_timer_delete(TX_TIMER *timer);
 UINT tx_byte_pool_create(TX_BYTE_POOL *pool, CHAR *name, VOID *start, ULONG bytes);
 UINT tx_byte_allocate(TX_BYTE_POOL *pool, VOID **memory, ULONG bytes, ULONG wait);
 UINT tx_byte_release(VOID *memory);
+
+UINT tx_block_pool_create(TX_BLOCK_POOL *pool, CHAR *name, ULONG block_bytes, VOID *start,
+                          ULONG bytes);
+UINT tx_block_pool_delete(TX_BLOCK_POOL *pool);
+UINT tx_block_allocate(TX_BLOCK_POOL *pool, VOID **block, ULONG wait);
+UINT tx_block_release(VOID *block);
 
 #endif

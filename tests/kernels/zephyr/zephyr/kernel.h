@@ -111,6 +111,15 @@ struct k_heap {
     struct k_heap name = {name##_memory}
 
 void *k_heap_alloc(struct k_heap *heap, size_t bytes, k_timeout_t timeout);
+void *k_heap_aligned_alloc(struct k_heap *heap, size_t align, size_t bytes, k_timeout_t timeout);
 void k_heap_free(struct k_heap *heap, void *memory);
+
+struct k_mem_slab {
+    uint32_t placeholder;
+};
+int k_mem_slab_init(struct k_mem_slab *slab, void *buffer, size_t block_size, uint32_t num_blocks);
+int k_mem_slab_alloc(struct k_mem_slab *slab, void **mem, k_timeout_t timeout);
+/* Since 3.5. Before, `mem` was a void **. */
+void k_mem_slab_free(struct k_mem_slab *slab, void *mem);
 
 #endif
