@@ -6,7 +6,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kadenz.cli.board_options import board_options, link_of
+from kadenz.cli.board_options import board_options
 from kadenz.cli.deadline import DEADLINE, planned_deadlines, stamp_deadlines
 from kadenz.cli.names import complete_target, complete_work
 from kadenz.cli.option_groups import WORDS, GroupedCommand, condition_options, option
+from kadenz.cli.run_options import RunOptions
 from kadenz.cli.timeout_option import TIMEOUT
 from kadenz.errors import EXIT_PASS, UsageError
 
@@ -136,7 +137,7 @@ _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
 )
 @board_options
 @condition_options
-def run(**options: Any) -> int:
+def run(**values: Any) -> int:
     """Measure campaigns (by name or file) or single benchmarks.
 
     A condition with several values gives one run for each, and several conditions one run for each
@@ -155,9 +156,10 @@ def run(**options: Any) -> int:
     from kadenz.cli.run_resume import call_of, repeated
 
     words = click.get_current_context().meta[WORDS]
-    if options["resume"]:
-        return repeated(run, options["resume"], options)
-    if not options["work"]:
+    options = RunOptions.of(values)
+    if options.how.resume:
+        return repeated(run, values)
+    if not options.what.work:
         raise UsageError("nothing to measure", remedy="Name a campaign or a benchmark")
     return measure_call(Call(options, call_of(words)))
 
@@ -166,7 +168,7 @@ def run(**options: Any) -> int:
 class Call:
     """A call of `kadenz run`."""
 
-    options: Mapping[str, Any]  # and arguments, by the names of click
+    options: RunOptions
     entry: CallEntry
     earlier: Sequence[Run] = ()  # runs of this call that was stopped; none: it is new
 
@@ -177,14 +179,14 @@ def measure_call(call: Call) -> int:
     from kadenz.cli.run_farm import on_farm
     from kadenz.cli.run_request import lab_defaults, rounds_folder
 
-    options = call.options
-    output, rounds = lab_defaults(options["output"], options["rounds"])
+    what, how, wanted = call.options.what, call.options.how, call.options.results
+    output, rounds = lab_defaults(wanted.output, how.rounds)
     requests = _requests(call, output)
-    asked = planned_deadlines(options["deadlines"], [request.campaign for request in requests])
-    as_json = options["as_json"]
-    with on_farm(options["farm"], requests) as farm:
+    asked = planned_deadlines(what.deadlines, [request.campaign for request in requests])
+    as_json = wanted.as_json
+    with on_farm(how.farm, requests) as farm:
         groups = partial(_jobs, farm.requests, asked, rounds, call.earlier)
-        if options["dry_run"]:
+        if how.dry_run:
             from kadenz.cli.dry_run import write_dry_run
 
             with display_of(as_json) as display:
@@ -196,14 +198,14 @@ def measure_call(call: Call) -> int:
             folder = call.earlier[0].path.parent
         with (
             stoppable() as stop,
-            _alone(requests, stop, wait=options["wait"]),
+            _alone(requests, stop, wait=how.wait),
             display_of(as_json) as display,
         ):
             results = _measured(map(farm.give, groups(display)), folder, display, stop)
     if call.earlier and not results:
         click.echo("nothing is left to measure: every run of this call is complete", err=True)
         return EXIT_PASS
-    code = conclude(results, options["report"], as_json=as_json, stopped=stop.is_set())
+    code = conclude(results, wanted.report, as_json=as_json, stopped=stop.is_set())
     if rounds and results:
         click.echo(f"the rounds are in {folder}: kadenz compare {folder}", err=True)
     return code
@@ -214,19 +216,19 @@ def _requests(call: Call, output: Path) -> list[Request]:
     from kadenz.lab.preparing import Request
 
     options = call.options
+    what, how = options.what, options.how
     earlier = call.earlier[0].manifest.name if call.earlier else ""
     wanted = partial(
         Request,
-        instrument=options["instrument"],
-        extra_bench=options["extra_bench"],
-        overrides=overrides_of(options["settings"]),
-        link=link_of(options),
-        timeout_s=options["timeout_s"],
-        run_name=earlier or run_name(options["name"], output),
+        instrument=how.instrument,
+        extra_bench=what.extra_bench,
+        overrides=overrides_of(what.settings),
+        link=options.link,
+        timeout_s=how.timeout_s,
+        run_name=earlier or run_name(options.results.name, output),
         call=call.entry,
     )
-    work, targets = options["work"], options["targets"]
-    return requests_of(wanted, work, targets, options, quick=options["quick"])
+    return requests_of(wanted, what.work, what.targets, options.conditions, quick=what.quick)
 
 
 def _jobs(

@@ -29,15 +29,18 @@ def call_of(words: Sequence[str]) -> CallEntry:
     return CallEntry(words=list(words), folder=str(Path.cwd()))
 
 
-def repeated(command: click.Command, named: str, options: Mapping[str, Any]) -> int:
-    """Measures what the call of the run `named` left. Returns the exit code.
+def repeated(command: click.Command, values: Mapping[str, Any]) -> int:
+    """Measures what the call of the run in `--resume` left. Returns the exit code.
 
-    UsageError for a run that cannot be resumed, and for an option that would change the call.
+    `values` are those that click passes by name. UsageError for a run that cannot be resumed, and
+    for an option that would change the call.
     """
     from kadenz.cli.run import Call, measure_call
+    from kadenz.cli.run_options import RunOptions
 
     _check_options(command)
-    runs = _runs(named, options["output"])
+    asked = RunOptions.of(values)
+    runs = _runs(asked.how.resume, asked.results.output)
     entry = runs[0].manifest.call
     if entry is None:
         raise UsageError(
@@ -52,11 +55,11 @@ def repeated(command: click.Command, named: str, options: Mapping[str, Any]) -> 
     before = command.make_context("run", list(entry.words)).params
     given = click.get_current_context().get_parameter_source
     chosen = {
-        name: options[name]
+        name: values[name]
         for name in _FREE
         if name != "output" and (name != "farm" or given(name) is ParameterSource.COMMANDLINE)
     }
-    return measure_call(Call(before | chosen, entry, runs))
+    return measure_call(Call(RunOptions.of(before | chosen), entry, runs))
 
 
 def left_of(jobs: Sequence[Job], earlier: Sequence[Run]) -> list[Job]:

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options of `kadenz run`: each has one typed place, and one heading in `--help` and reference."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import click
+import pytest
+
+from kadenz.cli.option_groups import GroupedOption
+from kadenz.cli.run import run
+from kadenz.cli.run_options import How, Results, RunOptions, What
+from kadenz.config.board_link import BoardLink
+from kadenz.lab.conditions import kinds
+
+REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "commands.md"
+ARGUMENT = {"work"}
+
+
+def options() -> list[GroupedOption]:
+    return [one for one in run.params if isinstance(one, GroupedOption)]
+
+
+def under(heading: str) -> set[str]:
+    """Names of the options that `--help` shows under a heading."""
+    return {str(one.name) for one in options() if one.group == heading}
+
+
+def test_every_option_is_a_field_of_the_part_that_its_heading_names() -> None:
+    assert {field.name for field in fields(What)} - ARGUMENT == under("What to measure")
+    assert {field.name for field in fields(How)} == under("How to measure")
+    assert {field.name for field in fields(Results)} == under("Results")
+    assert {field.name for field in fields(BoardLink)} - {"command"} == under("A board on the desk")
+    conditions = {option.key for kind in kinds() for option in kind.options}
+    assert conditions == set().union(*(under(kind.title) for kind in kinds()))
+
+
+def test_options_arrive_with_their_types() -> None:
+    words = ["demo", "--rounds", "5", "--load", "disk", "--port", "/dev/x", "--no-wait"]
+    found = RunOptions.of(run.make_context("run", words).params)
+    assert found.what.work == ("demo",)
+    assert (found.how.rounds, found.how.wait, found.how.instrument) == (5, False, "counter")
+    assert found.conditions["load"] == ("disk",)
+    assert found.link.port == "/dev/x"
+
+
+def test_a_value_that_is_missing_is_not_taken_as_empty() -> None:
+    values = run.make_context("run", ["demo"]).params
+    del values["report"]
+    with pytest.raises(KeyError, match="report"):
+        RunOptions.of(values)
+
+
+def documented() -> dict[str, set[str]]:
+    """Flags by heading, of the tables in the section of `kadenz run`."""
+    section = REFERENCE.read_text().split("\n## kadenz run\n")[1].split("\n## ")[0]
+    found: dict[str, set[str]] = {}
+    heading = ""
+    for line in section.splitlines():
+        if title := re.fullmatch(r"\*\*(.+)\*\*", line):
+            heading = title[1]
+        elif heading and line.startswith("| `--"):
+            cell = line.split(" | ")[0]
+            found.setdefault(heading, set()).update(re.findall(r"--[a-z-]+", cell))
+    return found
+
+
+def test_the_reference_has_each_option_under_the_heading_of_help() -> None:
+    wanted: dict[str, set[str]] = {}
+    for one in options():
+        flags = {*one.opts, *one.secondary_opts}
+        wanted.setdefault(one.group, set()).update(flags)
+    assert documented() == wanted
+
+
+def test_help_shows_the_headings(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(click.exceptions.Exit):
+        run.make_context("run", ["--help"])
+    shown = re.findall(r"^([A-Z][\w ]+):$", capsys.readouterr().out, re.MULTILINE)
+    assert [*documented()] == shown[:-1]  # the last is Options, with --help alone
