@@ -39,7 +39,7 @@ def on_farm(config: Path | None, requests: Sequence[Request]) -> Iterator[Farm]:
     places = sorted({own_place(name) for one in requests for name in one.targets} - {""})
     if places and found.labgrid is None:
         raise UsageError(
-            f"place {places[0]}: which coordinator has it is not known",
+            f"place {places[0]}: no coordinator is configured",
             remedy="Pass --farm CONFIG, a file with [labgrid] coordinator",
         )
     with ExitStack() as stack:
@@ -56,11 +56,12 @@ def on_farm(config: Path | None, requests: Sequence[Request]) -> Iterator[Farm]:
 
         def give(jobs: list[Job]) -> list[Job]:
             from kadenz.lab.farm.order import TIERS
+            from kadenz.lab.job import Where
 
             for job in jobs:
-                job.place = own_place(job.name)
-                if pool is not None and job.name.tier in TIERS:
-                    job.elsewhere = pool.executions
+                farmed = pool if job.name.tier in TIERS else None
+                elsewhere = farmed.executions if farmed is not None else None
+                job.where = Where(own_place(job.name), elsewhere)
             return jobs
 
         yield Farm(requests, give)

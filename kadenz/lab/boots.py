@@ -54,8 +54,8 @@ class Boots:
         job = self._job
         boots = boots_of(job) if job.rest is None else job.rest.boots
         self._ahead: Executions = (
-            job.elsewhere(job, boots)
-            if job.elsewhere is not None
+            job.where.elsewhere(job, boots)
+            if job.where.elsewhere is not None
             else Ahead(job.make, boots if is_split(job) else [])
         )
         try:

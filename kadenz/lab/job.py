@@ -50,6 +50,29 @@ class Rest:
     boots: list[list[Point]]  # executions that are left, with their points
 
 
+@dataclass(frozen=True)
+class Origin:
+    """What was asked for, as the manifest of the run states it."""
+
+    campaign: CampaignEntry
+    words: Mapping[str, str]  # conditions that the campaign states in words
+    run_name: str = ""  # of all runs of this call
+    call: CallEntry | None = None  # that a later call can resume
+    turn: Turn | None = None
+
+
+@dataclass(frozen=True)
+class Where:
+    """The machines that measure it."""
+
+    place: str = ""  # of a rack: its jobs follow each other
+    # Executes it on other machines; None: on this one.
+    elsewhere: Callable[[Job, Sequence[list[Point]]], Executions] | None = None
+
+
+HERE = Where()
+
+
 @dataclass
 class Job:
     """What is to be measured on one target."""
@@ -61,18 +84,12 @@ class Job:
     points: list[Point]
     make: Callable[[], Target]  # a fresh execution
     host: Host
-    campaign: CampaignEntry
-    words: Mapping[str, str]  # conditions that the campaign states in words
+    origin: Origin
     timeout_s: float
     setup: Setup = field(default_factory=Setup)
     conditions: tuple[Condition, ...] = ()
     counter: Counter | None = None  # of an emulated target: checked before anything is measured
-    turn: Turn | None = None
-    run_name: str = ""
-    call: CallEntry | None = None
-    place: str = ""  # of a rack: its jobs follow each other
-    # Executes it on other machines; None: on this one.
-    elsewhere: Callable[[Job, Sequence[list[Point]]], Executions] | None = None
+    where: Where = HERE
     rest: Rest | None = None  # None: everything is measured, into a new folder
 
     @property
@@ -80,12 +97,14 @@ class Job:
         """The end of the run folder's name: instrument, conditions, round."""
         instrument = "" if self.instrument == "counter" else f"-{self.instrument}"
         conditions = "".join(condition.suffix for condition in self.conditions)
-        return instrument + conditions + (f"-round-{self.turn.round}" if self.turn else "")
+        turn = self.origin.turn
+        return instrument + conditions + (f"-round-{turn.round}" if turn else "")
 
     @property
     def label(self) -> str:
         """The target, its conditions and the round."""
-        rounds = [f"round {self.turn.round}"] if self.turn else []
+        turn = self.origin.turn
+        rounds = [f"round {turn.round}"] if turn else []
         return ", ".join([*self.labels, *rounds])
 
     @property
@@ -95,7 +114,7 @@ class Job:
 
     def in_words(self) -> dict[str, str]:
         """The conditions in words: the campaign's own, then those of the run."""
-        words = dict(self.words)
+        words = dict(self.origin.words)
         for condition in self.conditions:
             words |= condition.words
         return words

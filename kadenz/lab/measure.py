@@ -106,7 +106,7 @@ def _manifest(job: Job, host: Host) -> Manifest:
     now = datetime.now(UTC)
     on_host = job.name.tier == "host"
     warnings = [warning for condition in job.conditions for warning in condition.warnings]
-    turn = job.turn or Turn("", 0, 0)
+    turn = job.origin.turn or Turn("", 0, 0)
     return Manifest(
         schema_version=SCHEMA_VERSION,
         kadenz_version=__version__,
@@ -116,7 +116,7 @@ def _manifest(job: Job, host: Host) -> Manifest:
         duration_s=0.0,
         partial=False,
         partial_reason="",
-        campaign=job.campaign,
+        campaign=job.origin.campaign,
         target=_target_entry(job),
         clock=job.clock(),
         build=job.image.entry,
@@ -130,11 +130,11 @@ def _manifest(job: Job, host: Host) -> Manifest:
         ],
         records=[],
         preflight=list(host.preflight) if on_host else [],
-        name=job.run_name,
+        name=job.origin.run_name,
         variant=turn.variant,
         round=turn.round,
         place=turn.place,
-        call=job.call,
+        call=job.origin.call,
     )
 
 

@@ -35,7 +35,7 @@ from kadenz.lab.execution import (
     setup_of,
 )
 from kadenz.lab.given import check_hello, named
-from kadenz.lab.job import Job
+from kadenz.lab.job import Job, Origin
 from kadenz.lab.plan import (
     Point,
     campaign_points,
@@ -192,6 +192,8 @@ def _jobs(variants: Sequence[_Variant], request: Request, host: Host) -> list[Jo
     """A job for each variant, without points. What an image answers is asked once."""
     catalog_of: dict[tuple[int, tuple[Condition, ...]], Catalog] = {}
     counter_of: dict[int, Counter | None] = {}
+    words = request.campaign.conditions
+    origin = Origin(request.entry, words, request.run_name, request.call)
     jobs = []
     for one in variants:
         own = tuple(condition for condition in one.conditions if condition.asks_anew)
@@ -212,14 +214,11 @@ def _jobs(variants: Sequence[_Variant], request: Request, host: Host) -> list[Jo
                 points=[],
                 make=_maker(replace(one, name=name), one.setup, request),
                 host=host,
-                campaign=request.entry,
-                words=request.campaign.conditions,
+                origin=origin,
                 timeout_s=request.timeout_s,
                 setup=one.setup,
                 conditions=one.conditions,
                 counter=counter_of[image],
-                run_name=request.run_name,
-                call=request.call,
             )
         )
     return jobs

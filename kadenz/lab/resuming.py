@@ -15,7 +15,7 @@ from pathlib import Path
 from kadenz.config.manifest import KILLED, REPEATABLE, Manifest, ResumeEntry, Warning  # noqa: A004
 from kadenz.errors import UsageError
 from kadenz.lab.graph import boots_of
-from kadenz.lab.job import Job, Rest
+from kadenz.lab.job import Job, Rest, Turn
 from kadenz.lab.plan import FIRST_POINT, Point
 from kadenz.store import Run
 
@@ -44,13 +44,13 @@ def rest_of(job: Job, run: Run) -> Rest | None:
 
 def is_earlier(job: Job, document: Manifest) -> bool:
     """Whether `document` is of an earlier run of `job`."""
-    turn = (job.turn.variant, job.turn.round) if job.turn is not None else ("", 0)
+    turn = job.origin.turn or Turn("", 0, 0)
     return (
         document.target.name == str(job.name)
         and document.target.instrument == job.instrument
-        and document.campaign.name == job.campaign.name
+        and document.campaign.name == job.origin.campaign.name
         and document.conditions == job.in_words()
-        and (document.variant, document.round) == turn
+        and (document.variant, document.round) == (turn.variant, turn.round)
     )
 
 
@@ -126,7 +126,7 @@ def _check_same(job: Job, before: Manifest) -> None:
     ]
     host = job.host.entry
     changes = [
-        ("the campaign", before.campaign, job.campaign),
+        ("the campaign", before.campaign, job.origin.campaign),
         ("the plan", [], [record.bench for record in strange]),
         ("the image", before.build and before.build.elf_sha256, job.image.entry.elf_sha256),
         ("the emulator", before.emulator, job.make().emulator()),

@@ -54,13 +54,13 @@ def run(
         return {id(job): one(job) for job in jobs if not stop.is_set()}
 
     parallel = [job for job in jobs if job.name.tier in REPEATABLE]
-    alone = [job for job in jobs if job.name.tier not in REPEATABLE and not job.place]
+    alone = [job for job in jobs if job.name.tier not in REPEATABLE and not job.where.place]
     places: dict[str, list[Job]] = {}
     for job in jobs:
-        if job.place:
-            places.setdefault(job.place, []).append(job)
+        if job.where.place:
+            places.setdefault(job.where.place, []).append(job)
     done: dict[int, Result | KadenzError] = {}
-    waiting = sum(job.elsewhere is not None for job in parallel)
+    waiting = sum(job.where.elsewhere is not None for job in parallel)
     with ThreadPoolExecutor(max_workers=(os.cpu_count() or 1) + waiting) as pool:
         for job, result in zip(parallel, pool.map(one, parallel), strict=True):
             done[id(job)] = result

@@ -48,7 +48,8 @@ def interleaved(jobs: Sequence[Job], rounds: int) -> list[Job]:
             if number == 1 or job.name.tier not in REPEATABLE
         ]
         for place, (job, name) in enumerate(members if number % 2 else members[::-1], 1):
-            found.append(dataclasses.replace(job, turn=Turn(name, number, place)))
+            origin = dataclasses.replace(job.origin, turn=Turn(name, number, place))
+            found.append(dataclasses.replace(job, origin=origin))
     return found
 
 

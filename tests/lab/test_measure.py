@@ -15,7 +15,7 @@ from kadenz.host.facts import Host
 from kadenz.images.image import Image
 from kadenz.lab.catalog import Catalog
 from kadenz.lab.clock import clock_class
-from kadenz.lab.job import Job, Result
+from kadenz.lab.job import Job, Origin, Result
 from kadenz.lab.measure import measure
 from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
@@ -63,8 +63,7 @@ def job(folder: Path, boots: list[Scripted], points: int = 3) -> Job:
         host=Host(
             HostEntry(os="", kernel="", preempt="", cpu="", cpus=1, virtual="", facts={}), []
         ),
-        campaign=CampaignEntry(name="", file="", sha256="", quick=False),
-        words={},
+        origin=Origin(CampaignEntry(name="", file="", sha256="", quick=False), words={}),
         timeout_s=0.1,
     )
 

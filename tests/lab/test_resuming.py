@@ -180,7 +180,10 @@ def test_another_image_or_campaign_is_refused(tmp_path: Path) -> None:
         rest_of(rebuilt, before)
     changed = CampaignEntry(name="", file="", sha256="other", quick=False)
     with pytest.raises(UsageError, match="the campaign is not the one"):
-        rest_of(dataclasses.replace(one, campaign=changed), before)
+        rest_of(
+            dataclasses.replace(one, origin=dataclasses.replace(one.origin, campaign=changed)),
+            before,
+        )
     points = [dataclasses.replace(point, bench="itc/pipe") for point in one.points]
     with pytest.raises(UsageError, match="the plan is not the one"):
         rest_of(dataclasses.replace(one, points=points), before)

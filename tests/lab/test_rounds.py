@@ -34,7 +34,7 @@ def host_job(folder: Path, load: str = "", runs: int = 1) -> Job:
 
 
 def turns(jobs: list[Job]) -> list[Turn]:
-    found = [one.turn for one in jobs if one.turn is not None]
+    found = [one.origin.turn for one in jobs if one.origin.turn is not None]
     assert len(found) == len(jobs)
     return found
 

@@ -100,7 +100,7 @@ def test_tuned_and_untuned_runs_are_interleaved_and_compared(
 ) -> None:
     jobs = [host_job(tmp_path, machine, name, runs=2) for name in ("none", "latency")]
     made = interleaved(jobs, 2)
-    assert [one.turn.variant for one in made if one.turn] == [
+    assert [one.origin.turn.variant for one in made if one.origin.turn] == [
         "tuning none",
         "tuning latency",
         "tuning latency",
