@@ -22,10 +22,13 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from kadenz.config.manifest import Manifest, RecordEntry
 
 LANES = 4
 SAMPLES = 7_200_000
@@ -51,13 +54,12 @@ def latencies(n: int, seed: int) -> NDArray[np.uint32]:
     return np.asarray(values, dtype=np.float64).astype(np.uint32)
 
 
-def make_run(parent: Path, n: int) -> Path:
-    """Writes the run folder through the store, like the lab."""
+def described(n: int) -> Manifest:
+    """What such a run says of itself."""
     from kadenz import __version__
     from kadenz.config import manifest as m
-    from kadenz.store import RunWriter
 
-    manifest = m.Manifest(
+    return m.Manifest(
         schema_version=m.SCHEMA_VERSION,
         kadenz_version=__version__,
         id="made-up-28m",
@@ -95,57 +97,99 @@ def make_run(parent: Path, n: int) -> Path:
         ],
         records=[],
     )
-    with RunWriter(parent, manifest) as writer:
-        writer.open_record(
-            m.RecordEntry(
-                id=0,
-                bench="cyclic/wakeup-latency",
-                params={"period_us": PERIOD_NS // 1000},
-                ranks={},
-                begins="intended wake-up",
-                ends="thread running",
-                source="made up",
-                status="ok",
-                reason="",
-                unit="ticks",
-                cold=16,
-                drains=[],
-                lanes=[
-                    m.LaneEntry(
-                        name=f"cpu{lane}",
-                        file="",
-                        dtype="<u4",
-                        planned=n,
-                        taken=n,
-                        missed=0,
-                        overrun=0,
-                    )
-                    for lane in range(LANES)
-                ],
-                proof=m.ProofEntry(checked=n * LANES, failed=0),
-            )
+
+
+def cycles(n: int) -> RecordEntry:
+    """The record of `n` cycles in each lane."""
+    from kadenz.config import manifest as m
+
+    lanes = [
+        m.LaneEntry(
+            name=f"cpu{lane}", file="", dtype="<u4", planned=n, taken=n, missed=0, overrun=0
         )
+        for lane in range(LANES)
+    ]
+    return m.RecordEntry(
+        id=0,
+        bench="cyclic/wakeup-latency",
+        params={"period_us": PERIOD_NS // 1000},
+        ranks={},
+        begins="intended wake-up",
+        ends="thread running",
+        source="made up",
+        status="ok",
+        reason="",
+        unit="ticks",
+        cold=16,
+        drains=[],
+        lanes=lanes,
+        proof=m.ProofEntry(checked=n * LANES, failed=0),
+    )
+
+
+def make_run(parent: Path, n: int) -> Path:
+    """Writes the run folder through the store, like the lab."""
+    from kadenz.store import RunWriter
+
+    with RunWriter(parent, described(n)) as writer:
+        writer.open_record(cycles(n))
         for lane in range(LANES):
             writer.append(0, lane, latencies(n, seed=lane + 1))
         writer.close_record(0)
         return writer.finish()
 
 
-def analyse(folder: Path) -> None:
-    """Computes every statistic over every lane, with the time of each function."""
-    spent: dict[str, float] = {}
+class Stopwatch:
+    """Time spent in functions, by name."""
 
-    def timed(name: str, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    def __init__(self) -> None:
+        self.spent: dict[str, float] = {}
+
+    def __call__(self, name: str, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
         began = time.perf_counter()
-        result = function(*args, **options)
-        spent[name] = spent.get(name, 0.0) + time.perf_counter() - began
+        result = function(*args, **named)
+        self.spent[name] = self.spent.get(name, 0.0) + time.perf_counter() - began
         return result
 
-    began = time.perf_counter()
+
+def analyse(folder: Path) -> None:
+    """Computes every statistic over every lane, with the time of each function."""
+    timed = Stopwatch()
+    timed("imports", import_statistics)
+    from kadenz.stats.compare import compare
+    from kadenz.store import read_run
+
+    run = read_run(folder)
+    record = run.manifest.records[0]
+    total = 0
+    lanes = []
+    for lane in record.lanes:
+        samples = run.samples(record, lane)
+        total += samples.size
+        lanes.append(analyse_lane(lane.name, samples, record.cold, timed))
+    verdict = timed("compare", compare, lanes[:2], lanes[2:], statistic=0.99)
+    print(f"lanes 0, 1 against 2, 3 at p99: {verdict.verdict}, ratio {verdict.ratio}")
+    for name, seconds in sorted(timed.spent.items(), key=lambda item: -item[1]):
+        print(f"  {name:16} {seconds:7.3f} s")
+    print(f"statistics of {total:,} samples: {sum(timed.spent.values()):.2f} s")
+
+
+def import_statistics() -> None:
+    """Imports what the analysis uses: its time is shown apart."""
+    import kadenz.stats.compare
+    import kadenz.stats.mean_interval
+    import kadenz.stats.periodic
+    import kadenz.stats.prediction
+    import kadenz.store  # noqa: F401
+
+
+def analyse_lane(
+    name: str, samples: NDArray[np.uint32], cold: int, timed: Stopwatch
+) -> NDArray[np.uint32]:
+    """Computes every statistic of one lane. Returns its warm samples."""
     from kadenz.stats.autocorrelation import autocorrelation
     from kadenz.stats.box import box
     from kadenz.stats.cold import cold_effect, split, suggest_cold
-    from kadenz.stats.compare import compare
     from kadenz.stats.effective import effective_size
     from kadenz.stats.envelope import envelope
     from kadenz.stats.histogram import histogram
@@ -155,45 +199,29 @@ def analyse(folder: Path) -> None:
     from kadenz.stats.periodic import find_periodic
     from kadenz.stats.prediction import maximum_bound
     from kadenz.stats.summary import summarize
-    from kadenz.store import read_run
 
-    run = read_run(folder)
-    record = run.manifest.records[0]
-    spent["imports"] = time.perf_counter() - began
-    total = 0
-    lanes = []
-    for lane in record.lanes:
-        samples = run.samples(record, lane)
-        total += samples.size
-        timed("cold", cold_effect, samples, record.cold)
-        print(f"{lane.name}: cold suggested {timed('cold', suggest_cold, samples)}", end="; ")
-        warm = split(samples, record.cold).warm
-        lanes.append(warm)
-        ordered = timed("order", order, warm)
-        summary = timed("summary", summarize, warm, ordered=ordered)
-        timed("box", box, ordered)
-        tails = timed("percentiles", percentiles, warm, ordered=ordered)
-        bound = timed("maximum", maximum_bound, warm, ordered=ordered)
-        timed("autocorrelation", autocorrelation, warm)
-        worth = timed("effective size", effective_size, warm)
-        mean = timed("mean interval", mean_interval, warm)
-        period = timed(
-            "periodic", find_periodic, warm, sample_period=PERIOD_NS, tick_period=4_000_000
-        )
-        timed("histogram", histogram, ordered, cells=200)
-        timed("histogram", histogram, ordered, cells=200, spacing="log")
-        timed("envelope", envelope, warm, cells=1000)
-        print(
-            f"n {summary.n:,}, mean {summary.mean:.1f} [{mean.low:.1f}, {mean.high:.1f}] "
-            f"(block {mean.block:,}), tau {worth.tau:.0f}, "
-            f"p99.99 {tails[-1].value} [{tails[-1].low}, {tails[-1].high}], max {summary.max:.0f} "
-            f"(one in {bound.one_in:,}); {period.sentence}"
-        )
-    verdict = timed("compare", compare, lanes[:2], lanes[2:], statistic=0.99)
-    print(f"lanes 0, 1 against 2, 3 at p99: {verdict.verdict}, ratio {verdict.ratio}")
-    for name, seconds in sorted(spent.items(), key=lambda item: -item[1]):
-        print(f"  {name:16} {seconds:7.3f} s")
-    print(f"statistics of {total:,} samples: {sum(spent.values()):.2f} s")
+    timed("cold", cold_effect, samples, cold)
+    print(f"{name}: cold suggested {timed('cold', suggest_cold, samples)}", end="; ")
+    warm = split(samples, cold).warm
+    ordered = timed("order", order, warm)
+    summary = timed("summary", summarize, warm, ordered=ordered)
+    timed("box", box, ordered)
+    tails = timed("percentiles", percentiles, warm, ordered=ordered)
+    bound = timed("maximum", maximum_bound, warm, ordered=ordered)
+    timed("autocorrelation", autocorrelation, warm)
+    worth = timed("effective size", effective_size, warm)
+    mean = timed("mean interval", mean_interval, warm)
+    period = timed("periodic", find_periodic, warm, sample_period=PERIOD_NS, tick_period=4_000_000)
+    timed("histogram", histogram, ordered, cells=200)
+    timed("histogram", histogram, ordered, cells=200, spacing="log")
+    timed("envelope", envelope, warm, cells=1000)
+    print(
+        f"n {summary.n:,}, mean {summary.mean:.1f} [{mean.low:.1f}, {mean.high:.1f}] "
+        f"(block {mean.block:,}), tau {worth.tau:.0f}, "
+        f"p99.99 {tails[-1].value} [{tails[-1].low}, {tails[-1].high}], max {summary.max:.0f} "
+        f"(one in {bound.one_in:,}); {period.sentence}"
+    )
+    return warm
 
 
 def measured(command: list[str]) -> None:

@@ -78,6 +78,31 @@ LINUX = {
 }
 
 
+def _build(board: str, *, linux: bool) -> BuildEntry:
+    return BuildEntry(
+        compiler="gcc",
+        compiler_version="12.2.0",
+        flags="-O2 -Wall",
+        elf_sha256=board.encode().hex().ljust(64, "0")[:64],
+        text_bytes=18_000,
+        data_bytes=120,
+        bss_bytes=9_000,
+        kernel_source="" if linux else "freertos-next 0.12.0 (crates.io)",
+    )
+
+
+def _host() -> HostEntry:
+    return HostEntry(
+        os="Debian GNU/Linux 12",
+        kernel="6.18.0",
+        preempt="PREEMPT_DYNAMIC",
+        cpu="a processor",
+        cpus=2,
+        virtual="kvm",
+        facts={"governor": "none"},
+    )
+
+
 def manifest(
     target: dict[str, str],
     *,
@@ -116,25 +141,8 @@ def manifest(
         ),
         # A copy: a test may change its own.
         clock=copy(clock or (LINUX_CLOCK if linux else EMULATED_CLOCK)),
-        build=BuildEntry(
-            compiler="gcc",
-            compiler_version="12.2.0",
-            flags="-O2 -Wall",
-            elf_sha256=target["board"].encode().hex().ljust(64, "0")[:64],
-            text_bytes=18_000,
-            data_bytes=120,
-            bss_bytes=9_000,
-            kernel_source="" if linux else "freertos-next 0.12.0 (crates.io)",
-        ),
-        host=HostEntry(
-            os="Debian GNU/Linux 12",
-            kernel="6.18.0",
-            preempt="PREEMPT_DYNAMIC",
-            cpu="a processor",
-            cpus=2,
-            virtual="kvm",
-            facts={"governor": "none"},
-        ),
+        build=_build(target["board"], linux=linux),
+        host=_host(),
         emulator=None
         if linux
         else EmulatorEntry(name="qemu-system", version="10.0.2", arguments=["-icount", "shift=0"]),

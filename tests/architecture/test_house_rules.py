@@ -13,11 +13,15 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.architecture.c_functions import definitions
+
 ROOT = Path(__file__).resolve().parents[2]
 LINES = 600
 PORT_LINES = 400
 FUNCTION_LINES = 60
 PARAMETERS = 7
+C_SOURCE = {".c", ".h", ".cpp", ".hpp"}
+OTHERS = ("tx_",)  # names of another interface, whose signatures are its own
 # Data and generated files, which are not read from top to bottom.
 NO_SOURCE = {".lock", ".csv", ".json", ".svg", ".png", ".npy", ".bin", ".kdz", ".txt"}
 SOURCE = {".py", ".c", ".h", ".S", ".cc", ".cpp", ".hpp", ".rs", ".sh", ".cmake", ".ld"}
@@ -132,9 +136,9 @@ def test_unsafe_rust_is_in_one_crate_and_one_bridge() -> None:
     ]
 
 
-def functions(folder: str) -> Iterator[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef]]:
+def functions() -> Iterator[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef]]:
     for file in tracked():
-        if file.suffix == ".py" and file.relative_to(ROOT).parts[0] == folder:
+        if file.suffix == ".py":
             for node in ast.walk(ast.parse(file.read_text())):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     yield file, node
@@ -149,7 +153,7 @@ def test_a_function_is_short_and_takes_few_parameters() -> None:
     """Lines without docstring; parameters without options: those of a command, and those that are
     passed by name and have a default."""
     long = []
-    for file, node in functions("kadenz"):
+    for file, node in functions():
         lines = height(node) - (height(node.body[0]) if ast.get_docstring(node) else 0)
         named = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
         asked = [one for one, default in named if default is None]
@@ -162,6 +166,83 @@ def test_a_function_is_short_and_takes_few_parameters() -> None:
         if count > PARAMETERS and not command:
             long.append(f"{where} takes {count} parameters, {PARAMETERS} are allowed")
     assert long == []
+
+
+def test_a_c_function_is_short_and_takes_few_parameters() -> None:
+    """Lines with the signature; C++ as well."""
+    long = []
+    for file in tracked():
+        if file.suffix not in C_SOURCE:
+            continue
+        for one in definitions(file.read_text()):
+            where = f"{file.relative_to(ROOT)}:{one.line}: {one.name}"
+            if one.lines > FUNCTION_LINES:
+                long.append(f"{where} has {one.lines} lines, {FUNCTION_LINES} are allowed")
+            if one.parameters > PARAMETERS and not one.name.startswith(OTHERS):
+                long.append(f"{where} takes {one.parameters} parameters, {PARAMETERS} are allowed")
+    assert long == []
+
+
+def test_a_function_of_c_is_found_with_its_size() -> None:
+    text = """\
+static const struct row rows[] = {
+    {1, 2},
+};
+
+struct pair {
+    int a, b;
+};
+
+uint32_t sum(const struct pair *pair,
+             int (*add)(int, int))
+{
+    if (pair == NULL) {
+        return 0;
+    }
+    return add(pair->a, pair->b);
+}
+
+Core::Core(std::map<int, int> words, int size)
+    : words(words), size(size)
+{
+}
+
+KDZ_BENCH(wake, "rhealstone/wake")
+{
+    stop();
+}
+
+int main(void)
+{
+}
+"""
+    found = [(one.name, one.line, one.lines, one.parameters) for one in definitions(text)]
+    assert found == [
+        ("sum", 9, 8, 2),
+        ("Core::Core", 18, 4, 2),
+        ("KDZ_BENCH", 23, 4, 2),
+        ("main", 28, 3, 0),
+    ]
+
+
+def test_every_crate_has_the_lints_of_size() -> None:
+    """clippy.toml at the top has their limits; `make lint` runs clippy."""
+    limits = tomllib.loads((ROOT / "clippy.toml").read_text())
+    assert limits["too-many-lines-threshold"] == FUNCTION_LINES
+    assert limits["too-many-arguments-threshold"] == PARAMETERS
+    rust = [file for file in tracked() if file.suffix == ".rs"]
+    sources = [file for file in rust if "fn " in file.read_text()]
+    without = []
+    for file in tracked():
+        if file.name != "Cargo.toml" or not any(file.parent in one.parents for one in sources):
+            continue
+        manifest = tomllib.loads(file.read_text())
+        if "package" not in manifest:  # of the workspace
+            continue
+        lints = manifest.get("lints", {}).get("clippy", {})
+        if not lints.get("too_many_lines") == lints.get("too_many_arguments") == "deny":
+            without.append(str(file.relative_to(ROOT)))
+    assert without == []
 
 
 def test_no_string_shows_a_placeholder() -> None:

@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 
 from kadenz.errors import WireDamaged
+from kadenz.targets.qemu import QemuTarget
+from kadenz.wire.frame import BadFrame, Type, decode_frame
 from tests.e2e.conftest import BOARDS, KADENZ, LINUX, kadenz, runs_in
 from tests.pauses import timing
 
@@ -151,6 +153,32 @@ def test_a_full_disk_ends_the_run_with_what_fits(built: None, tiny_disk: Path) -
     assert run.samples(record).size == record.lanes[0].taken > 20_000
 
 
+class Lossy(QemuTarget):
+    """Drops the second SAMPLES frame of record 10."""
+
+    def open(self, plan: str) -> None:
+        self.held = b""
+        self.seen = 0
+        super().open(plan)
+
+    def read(self, timeout_s: float) -> bytes | None:
+        data = super().read(timeout_s)
+        if not data:
+            return data
+        *whole, self.held = (self.held + data).split(b"\0")
+        return b"".join(piece + b"\0" for piece in whole if not self._drops(piece))
+
+    def _drops(self, piece: bytes) -> bool:
+        try:
+            frame = decode_frame(piece)
+        except BadFrame:
+            return False
+        if frame.type != Type.SAMPLES or frame.body[:2] != b"\x0a\x00":
+            return False
+        self.seen += 1
+        return self.seen == 2
+
+
 @pytest.mark.emulated
 def test_lost_frames_on_a_real_line_are_named_and_their_record_is_invalid(
     built: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -165,33 +193,6 @@ def test_lost_frames_on_a_real_line_are_named_and_their_record_is_invalid(
     from kadenz.lab.preparing import Request, prepare
     from kadenz.lab.progress import Progress
     from kadenz.lab.schedule import run as measure_all
-    from kadenz.targets.qemu import QemuTarget
-    from kadenz.wire.frame import BadFrame, Type, decode_frame
-
-    class Lossy(QemuTarget):
-        """Drops the second SAMPLES frame of record 10."""
-
-        def open(self, plan: str) -> None:
-            self.held = b""
-            self.seen = 0
-            super().open(plan)
-
-        def read(self, timeout_s: float) -> bytes | None:
-            data = super().read(timeout_s)
-            if not data:
-                return data
-            *whole, self.held = (self.held + data).split(b"\0")
-            return b"".join(piece + b"\0" for piece in whole if not self._drops(piece))
-
-        def _drops(self, piece: bytes) -> bool:
-            try:
-                frame = decode_frame(piece)
-            except BadFrame:
-                return False
-            if frame.type != Type.SAMPLES or frame.body[:2] != b"\x0a\x00":
-                return False
-            self.seen += 1
-            return self.seen == 2
 
     monkeypatch.setattr("kadenz.targets.qemu.QemuTarget", Lossy)
     request = Request(

@@ -32,6 +32,71 @@ TYPES = {
 WORDS = 2
 DTYPES = {"u4": (0, "I"), "i4": (1, "i"), "f8": (2, "d")}
 
+# What the frames contain.
+HELLO = {
+    "wire": 1,
+    "suite": "0.0.0-test",
+    "kernel": "Fake",
+    "kernel_version": "V1.2",
+    "board": "bench-top",
+    "arch": "none",
+    "instrument": "counter",
+    "clock": {"name": "fake", "hz": 5000000000, "bits": 32, "on_target": True},
+    "tick_hz": 1000,
+    "timer_hz": 32768,
+    "cores": 2,
+    "storage": 8,
+    "capabilities": ["yield", "sem-counting", "sem-maximum"],
+    "settings": {"tick_rate": "1000", "asserts": "off"},
+}
+PARAMS = [["size_bytes", 60, 4, 600], ["rank_a", 8, 1, 10], ["rank", 3, 1, 10]]
+VALUES = {"size_bytes": 128, "rank_a": 8, "rank": 3}
+BENCH = {
+    "name": "fake/count",
+    "begins": "before the count",
+    "ends": "after the count",
+    "source": "none",
+    "self_timed": False,
+    "available": True,
+    "reason": "",
+    "params": PARAMS,
+}
+BEGIN = {
+    "record": 258,
+    "bench": "fake/count",
+    "planned": 70000,
+    "lanes": ["core0", "core1"],
+    "dtype": "u4",
+    "unit": "ticks",
+    "params": VALUES,
+    "ranks": {"rank_a": -200, "rank": -3},
+}
+# A parameter whose values are words.
+POLICIES = ["fifo", "round-robin", "deadline"]
+BENCH_WORDS = BENCH | {"params": [*PARAMS, ["policy", 0, 0, 2, POLICIES]]}
+BEGIN_WORDS = BEGIN | {"params": VALUES | {"policy": "deadline"}}
+COMPANIONS = ["core0:cycle", "core0:cpu", "core1:cycle", "core1:cpu"]
+WITH_COMPANIONS = BEGIN | {"lanes": ["core0", "core1", *COMPANIONS]}
+END = {
+    "record": 258,
+    "status": "invalid",
+    "reason": "the reply differs from what was sent",
+    "lanes": [
+        {"taken": 3, "missed": 69997, "overrun": 0},
+        {"taken": 0, "missed": 70000, "overrun": 0},
+    ],
+    "proof": {"checked": 3, "failed": 1, "reason": "the reply differs from what was sent"},
+    "drains": [3],
+}
+FAULT = {
+    "kind": "exception",
+    "message": "load access fault",
+    "thread": "task 1",
+    "registers": {"pc": 0x20010000, "sp": 0x80003FF0},
+}
+CONFORM = {"case": "a mutex excludes", "result": "fail", "reason": "two were inside"}
+SAMPLES = {"record": 258, "lane": 1, "index": 65536, "dtype": "u4"}
+
 
 def msgpack(value: Any) -> bytes:
     """The shortest form of each value (MessagePack specification, "Formats")."""
@@ -100,106 +165,43 @@ def body_of(type_: str, said: Any) -> bytes:
 
 def golden() -> list[dict[str, Any]]:
     """Every golden frame: file, type, sequence, body."""
-    hello = {
-        "wire": 1,
-        "suite": "0.0.0-test",
-        "kernel": "Fake",
-        "kernel_version": "V1.2",
-        "board": "bench-top",
-        "arch": "none",
-        "instrument": "counter",
-        "clock": {"name": "fake", "hz": 5000000000, "bits": 32, "on_target": True},
-        "tick_hz": 1000,
-        "timer_hz": 32768,
-        "cores": 2,
-        "storage": 8,
-        "capabilities": ["yield", "sem-counting", "sem-maximum"],
-        "settings": {"tick_rate": "1000", "asserts": "off"},
-    }
-    params = [["size_bytes", 60, 4, 600], ["rank_a", 8, 1, 10], ["rank", 3, 1, 10]]
-    values = {"size_bytes": 128, "rank_a": 8, "rank": 3}
-    bench = {
-        "name": "fake/count",
-        "begins": "before the count",
-        "ends": "after the count",
-        "source": "none",
-        "self_timed": False,
-        "available": True,
-        "reason": "",
-        "params": params,
-    }
-    begin = {
-        "record": 258,
-        "bench": "fake/count",
-        "planned": 70000,
-        "lanes": ["core0", "core1"],
-        "dtype": "u4",
-        "unit": "ticks",
-        "params": values,
-        "ranks": {"rank_a": -200, "rank": -3},
-    }
-    # A parameter whose values are words.
-    words = ["fifo", "round-robin", "deadline"]
-    bench_words = bench | {"params": [*params, ["policy", 0, 0, 2, words]]}
-    begin_words = begin | {"params": values | {"policy": "deadline"}}
-    companions = ["core0:cycle", "core0:cpu", "core1:cycle", "core1:cpu"]
-    with_companions = begin | {"lanes": ["core0", "core1", *companions]}
-    end = {
-        "record": 258,
-        "status": "invalid",
-        "reason": "the reply differs from what was sent",
-        "lanes": [
-            {"taken": 3, "missed": 69997, "overrun": 0},
-            {"taken": 0, "missed": 70000, "overrun": 0},
-        ],
-        "proof": {"checked": 3, "failed": 1, "reason": "the reply differs from what was sent"},
-        "drains": [3],
-    }
-    fault = {
-        "kind": "exception",
-        "message": "load access fault",
-        "thread": "task 1",
-        "registers": {"pc": 0x20010000, "sp": 0x80003FF0},
-    }
-    conform = {"case": "a mutex excludes", "result": "fail", "reason": "two were inside"}
-    samples = {"record": 258, "lane": 1, "index": 65536, "dtype": "u4"}
     # Text bodies of these lengths put the ends of COBS blocks at, before and after the end of a
     # frame. Header and CRC contain zeros too, so several lengths are needed to hit them.
     letters = "".join(chr(33 + i % 90) for i in range(1024))
     frames: list[dict[str, Any]] = [
-        {"name": "hello", "type": "HELLO", "body": hello},
-        {"name": "bench", "type": "BENCH", "body": bench},
-        {"name": "begin", "type": "BEGIN", "body": begin},
+        {"name": "hello", "type": "HELLO", "body": HELLO},
+        {"name": "bench", "type": "BENCH", "body": BENCH},
+        {"name": "begin", "type": "BEGIN", "body": BEGIN},
         {
             "name": "samples-u4",
             "type": "SAMPLES",
-            "body": samples | {"values": [0, 1, 255, 256, 0x01020304, 0xFFFFFFFE]},
+            "body": SAMPLES | {"values": [0, 1, 255, 256, 0x01020304, 0xFFFFFFFE]},
         },
         {
             "name": "samples-i4",
             "type": "SAMPLES",
-            "body": samples | {"dtype": "i4", "values": [0, -1, 2**31 - 1, -(2**31)]},
+            "body": SAMPLES | {"dtype": "i4", "values": [0, -1, 2**31 - 1, -(2**31)]},
         },
         {
             "name": "samples-f8",
             "type": "SAMPLES",
-            "body": samples | {"dtype": "f8", "values": [0.0, -1.5, 1e300, 0.1]},
+            "body": SAMPLES | {"dtype": "f8", "values": [0.0, -1.5, 1e300, 0.1]},
         },
-        {"name": "end", "type": "END", "body": end},
+        {"name": "end", "type": "END", "body": END},
         {"name": "text", "type": "TEXT", "body": "Grüße: 5 µs"},
         {"name": "text-empty", "type": "TEXT", "body": ""},
-        {"name": "fault", "type": "FAULT", "body": fault},
-        {"name": "conform", "type": "CONFORM", "body": conform},
+        {"name": "fault", "type": "FAULT", "body": FAULT},
+        {"name": "conform", "type": "CONFORM", "body": CONFORM},
         {"name": "done", "type": "DONE", "body": {"records": 1, "frames": 12}},
-        {"name": "begin-companions", "type": "BEGIN", "body": with_companions},
+        {"name": "begin-companions", "type": "BEGIN", "body": WITH_COMPANIONS},
     ]
     frames += [
         {"name": f"text-{length}", "type": "TEXT", "body": letters[:length]}
         for length in (248, 249, 250, 251, 252, 496, 497, 498, 499, 500)
     ]
     frames += [
-        {"name": "bench-words", "type": "BENCH", "body": bench_words},
-        {"name": "begin-words", "type": "BEGIN", "body": begin_words},
+        {"name": "bench-words", "type": "BENCH", "body": BENCH_WORDS},
+        {"name": "begin-words", "type": "BEGIN", "body": BEGIN_WORDS},
     ]
     for index, each in enumerate(frames):
         # A sequence number without a zero byte makes a long run without a zero.
