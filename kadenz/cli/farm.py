@@ -114,7 +114,8 @@ def plan(as_json: bool, **fleet_of: Any) -> None:
     if as_json:
         import msgspec
 
-        whole = {"fleet": fleet, "plan": found, "makespan_s": found.makespan_s}
+        whole = {"fleet": fleet, "plan": found}
+        whole |= {"makespan_s": found.makespan_s, "bound_s": found.bound_s}
         click.echo(msgspec.json.format(msgspec.json.encode(whole), indent=1))
         return
     click.echo(f"{'':<12}{'machines':>9}{'elapsed':>11}{'bound':>11}{'busy':>7}{'repeated':>10}")
@@ -128,5 +129,6 @@ def plan(as_json: bool, **fleet_of: Any) -> None:
             f"{part.utilisation:>7.0%}{part.repeated:>10,}"
         )
     click.echo(
-        f"simulated: {found.makespan_s / 60:.1f} min from the first execution to the last job"
+        f"simulated: {found.makespan_s / 60:.1f} min from the first execution to the last job; "
+        f"no order takes less than {found.bound_s / 60:.1f} min"
     )

@@ -14,7 +14,7 @@ def test_equal_work_without_losses_is_as_by_hand() -> None:
     assert (found.processors.makespan_s, found.processors.bound_s) == (12.0, 10.0)
     assert found.processors.utilisation == 20 / 24
     assert (found.places.makespan_s, found.places.utilisation) == (20.0, 1.0)
-    assert found.makespan_s == 32.0
+    assert (found.makespan_s, found.bound_s) == (32.0, 20.0)
     assert found.processors.repeated == found.places.repeated == 0
 
 

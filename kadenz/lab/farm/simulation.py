@@ -35,12 +35,12 @@ class Part:
     makespan_s: float
     utilisation: float  # busy time over machines times makespan; 0 without work
     repeated: int  # attempts that were lost
-    bound_s: float  # no order can be faster
+    bound_s: float  # no order of this part can be faster
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Both parts, which follow each other."""
+    """Both parts, which follow each other: a worker may be the machine that reads the boards."""
 
     processors: Part
     places: Part
@@ -49,6 +49,11 @@ class Plan:
     def makespan_s(self) -> float:
         """From the first execution to the last job of a board."""
         return self.processors.makespan_s + self.places.makespan_s
+
+    @property
+    def bound_s(self) -> float:
+        """No order can be faster, even one that runs both parts at once."""
+        return max(self.processors.bound_s, self.places.bound_s)
 
 
 def simulate(fleet: Fleet) -> Plan:
