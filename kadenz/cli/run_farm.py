@@ -9,12 +9,16 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from kadenz.config.target_name import own_place
 from kadenz.errors import UsageError
 
 if TYPE_CHECKING:
     from kadenz.config.board_link import BoardLink
     from kadenz.config.farm import LabgridTable
+    from kadenz.lab.farm.guard import Guard
+    from kadenz.lab.farm.places import Coordinator
     from kadenz.lab.job import Job
     from kadenz.lab.preparing import Request
 
@@ -88,9 +92,26 @@ def _held(table: LabgridTable, places: Sequence[str]) -> Iterator[dict[str, Boar
     with ExitStack() as stack:
         stack.callback(coordinator.close)
         guard = Guard(table, coordinator.owner)
-        stack.callback(guard.dismiss)
+        stack.callback(_release, coordinator, guard, places)
         for place in places:
             guard.watch(place)
-            stack.callback(coordinator.release, place)
             coordinator.acquire(place)
         yield {place: BoardLink(port=coordinator.line(place)) for place in places}
+
+
+def _release(coordinator: Coordinator, guard: Guard, places: Sequence[str]) -> None:
+    """Releases places; what was measured counts, whether or not their coordinator is there."""
+    from kadenz.lab.farm.guard import PATIENCE_S
+
+    try:
+        for place in places:
+            coordinator.release(place)
+    except UsageError as gone:
+        guard.take_over()
+        click.echo(
+            f"{gone.message}: {', '.join(places)} will be released when it is back within "
+            f"{PATIENCE_S:.0f} s, else by the next run there",
+            err=True,
+        )
+    else:
+        guard.dismiss()

@@ -34,7 +34,7 @@ class Machine:
         folder.mkdir()
         self._server = socket.create_server(("127.0.0.1", 0))
         self.line, self.gdb = int(self._server.getsockname()[1]), free_port()
-        self._over, self._restart = False, threading.Lock()
+        self._over, self._off, self._restart = False, False, threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._caller: socket.socket | None = None
         works = (self._live, self._accept, self._relay)
@@ -42,8 +42,10 @@ class Machine:
         for thread in self._threads:
             thread.start()
 
-    def power_cycle(self) -> None:
+    def power_cycle(self, *, off: bool = False) -> None:
+        """Interrupts the board's supply; `off`: until the next power cycle."""
         with self._restart:
+            self._off = off
             if self._process is not None:
                 self._process.kill()
 
@@ -65,13 +67,13 @@ class Machine:
         command[command.index("-chardev") + 1] = f"pty,id=line,path={self._line}"
         command.insert(0, str(tools.require(server.program)))
         null = subprocess.DEVNULL
-        while True:
+        while not self._over:
             with self._restart:
-                if self._over:
-                    return
-                self._line.unlink(missing_ok=True)  # QEMU leaves it behind when it is killed
-                self._process = subprocess.Popen(command, stdin=null, stdout=null, stderr=null)
-            self._process.wait()
+                if not self._over and not self._off:
+                    self._line.unlink(missing_ok=True)  # QEMU leaves it behind when it is killed
+                    self._process = subprocess.Popen(command, stdin=null, stdout=null, stderr=null)
+            if self._process is not None:
+                self._process.wait()
             time.sleep(0.1)
 
     def _accept(self) -> None:
@@ -127,21 +129,36 @@ class Rack:
         self.folder = folder
         self.address = f"127.0.0.1:{free_port()}"
         self.machines = [Machine(folder / f"board-{place}") for place in PLACES]
-        self._programs = [self._start("labgrid-coordinator", "-l", self.address)]
+        self._serve()
+        self._write_lab()
+
+    def _serve(self) -> None:
+        self.coordinator = self._start("labgrid-coordinator", "-l", self.address)
+        self.exporters = []
         wait_for(lambda: self.client("places").returncode == 0)
         for place, machine in zip(PLACES, self.machines, strict=True):
-            resources = folder / f"{place}.yaml"
+            resources = self.folder / f"{place}.yaml"
             resources.write_text(
                 f"{place}:\n  NetworkSerialPort:\n    host: 127.0.0.1\n"
                 f"    port: {machine.line}\n    protocol: raw\n"
             )
-            self._programs.append(
+            self.exporters.append(
                 self._start("labgrid-exporter", "-c", self.address, "-n", place, str(resources))
             )
             self.client("-p", place, "create", check=True)
             self.client("-p", place, "add-match", f"{place}/{place}/NetworkSerialPort", check=True)
         wait_for(lambda: self.client("resources").stdout.count("NetworkSerialPort") == len(PLACES))
-        self._write_lab()
+
+    def stop(self) -> None:
+        """Kills the coordinator and every exporter. The boards and their lines stay."""
+        for program in (*self.exporters, self.coordinator):
+            program.kill()
+            program.wait()
+
+    def restart(self) -> None:
+        """After `stop`: as at first, with nothing acquired."""
+        (self.folder / "places.yaml").unlink(missing_ok=True)
+        self._serve()
 
     def owner(self, place: str) -> str:
         """Who has a place, "" if nobody."""
@@ -164,7 +181,7 @@ class Rack:
         )
 
     def close(self) -> None:
-        for program in reversed(self._programs):
+        for program in (*self.exporters, self.coordinator):
             end_process(program)
         for machine in self.machines:
             machine.close()

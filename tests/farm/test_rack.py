@@ -18,6 +18,7 @@ import pytest
 from kadenz.config.farm import LabgridTable
 from kadenz.errors import UsageError
 from kadenz.lab.farm import owner
+from kadenz.lab.farm.guard import Guard
 from kadenz.lab.farm.owner import is_dead, this_process
 from kadenz.lab.farm.places import Coordinator
 from kadenz.store import Run, read_run
@@ -60,6 +61,31 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
     return process.returncode, errors
 
 
+def measuring(rack: Rack, output: str, *desks: str) -> subprocess.Popen[str]:
+    """A call that measures the last of `desks` by now."""
+    call = [word.replace("samples=100", "samples=2000") for word in CALL]
+    process = started(rack, *call, *targets(*desks), "--output", output)
+    clocks = f"{output}/*.partial/samples/*clock-*"
+
+    def measured() -> bool:
+        folders = {file.parents[1] for file in rack.folder.glob(clocks)}
+        return any(f'"{desks[-1]}"' in (one / "run.json").read_text() for one in folders)
+
+    wait_for(lambda: process.poll() is not None or measured(), 240)  # it builds an image before
+    assert process.poll() is None, process.communicate()
+    return process
+
+
+def targets(*desks: str) -> list[str]:
+    return [word for desk in desks for word in ("--target", desk)]
+
+
+def runs_of(rack: Rack, output: str) -> dict[str, Path]:
+    """Run folders by the name of the target."""
+    folders = sorted((rack.folder / output).iterdir())
+    return {read_run(folder).manifest.target.name: folder for folder in folders}
+
+
 def whole(folder: Path) -> Run:
     """A complete run: every record once, every file of samples named once."""
     run = read_run(folder)
@@ -74,15 +100,83 @@ def whole(folder: Path) -> Run:
 
 @pytest.mark.emulated
 def test_three_places_are_measured_at_once_and_released(rack: Rack) -> None:
-    targets = [word for desk in ("desk1", "desk2", "desk3") for word in ("--target", desk)]
-    process = started(rack, *CALL, *targets, "--output", "three")
+    process = started(rack, *CALL, *targets("desk1", "desk2", "desk3"), "--output", "three")
     wait_for(lambda: all(rack.owner(place) for place in PLACES))
     assert all(".kadenz-" in rack.owner(place) for place in PLACES)
     code, errors = ended(process)
     assert code == 0, errors
-    runs = [whole(folder) for folder in sorted((rack.folder / "three").iterdir())]
-    assert {run.manifest.target.name for run in runs} == {"desk1", "desk2", "desk3"}
+    runs = runs_of(rack, "three")
+    assert set(runs) == {"desk1", "desk2", "desk3"}
+    for folder in runs.values():
+        whole(folder)
     assert [rack.owner(place) for place in PLACES] == ["", "", ""]
+
+
+@pytest.mark.emulated
+def test_a_board_that_dies_for_good_costs_only_its_own_run(rack: Rack) -> None:
+    process = measuring(rack, "dies", "desk1", "desk3", "desk2")
+    rack.machines[1].power_cycle(off=True)
+    code, errors = ended(process)
+    runs = runs_of(rack, "dies")
+    assert code == 1 and "error: " in errors
+    whole(runs["desk1"])
+    whole(runs["desk3"])
+    harmed = read_run(runs["desk2"]).manifest
+    assert harmed.partial or harmed.records[-1].status == "failed"
+    assert harmed.records[0].status == "ok"
+    assert [rack.owner(place) for place in PLACES] == ["", "", ""]
+
+
+@pytest.mark.emulated
+def test_a_coordinator_and_exporters_that_go_cost_no_sample(rack: Rack) -> None:
+    """The end of the call as well: its summary and its exit code are those of a whole run."""
+    process = measuring(rack, "gone", "desk1", "desk2")
+    guards = [child for child in children(process.pid) if "farm.guard" in words_of(child)]
+    rack.stop()
+    try:
+        summary, errors = process.communicate(timeout=120)
+        assert process.returncode == 0, errors
+        assert f"the coordinator {rack.address} is gone: shelf-1, shelf-2 will be" in errors
+        assert "desk1" in summary and "desk2" in summary
+        for folder in runs_of(rack, "gone").values():
+            whole(folder)
+    finally:
+        rack.restart()
+    wait_for(lambda: not any(words_of(guard) for guard in guards))
+    assert [rack.owner(place) for place in PLACES] == ["", "", ""]
+
+
+def words_of(process: int) -> str:
+    """The command of a process; "" if it has ended."""
+    try:
+        return Path(f"/proc/{process}/cmdline").read_text()
+    except OSError:
+        return ""
+
+
+@pytest.mark.emulated
+def test_a_coordinator_behind_a_broken_network_is_gone_and_the_guard_releases(
+    rack: Rack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its machine answers nothing, and nothing says that it is gone."""
+    monkeypatch.setattr("kadenz.lab.farm.places._ANSWER_S", 0.5)
+    table, me = LabgridTable(coordinator=rack.address), this_process()
+    coordinator, guard = Coordinator(table, me), Guard(table, me)
+    guard.watch("shelf-1")
+    coordinator.acquire("shelf-1")
+    rack.coordinator.send_signal(signal.SIGSTOP)
+    try:
+        for _ in range(2):
+            with pytest.raises(UsageError, match=f"the coordinator {rack.address} is gone"):
+                coordinator.release("shelf-1")
+        with pytest.raises(UsageError, match="is gone"):
+            coordinator.acquire("shelf-2")
+        coordinator.close()
+        guard.take_over()
+    finally:
+        rack.coordinator.send_signal(signal.SIGCONT)
+    wait_for(lambda: rack.owner("shelf-1") == "")
+    assert guard._process.wait(60) == 0
 
 
 def partial(output: Path, samples: str = "") -> bool:
@@ -110,7 +204,7 @@ def test_a_kill_releases_the_place_and_the_run_is_resumed(rack: Rack, moment: st
     held = str(this_process(process.pid))
     if "guard" in moment:
         for child in children(process.pid):
-            if b"farm.guard" in Path(f"/proc/{child}/cmdline").read_bytes():
+            if "farm.guard" in words_of(child):
                 os.kill(child, signal.SIGKILL)
     process.kill()
     process.communicate()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Releases the places of a kadenz that is killed.
+"""Releases the places of a kadenz that is killed, or whose coordinator is gone.
 
 A small process beside kadenz, in a process group of its own. It reads the names of places from a
-pipe. When the pipe ends without the word DONE, its kadenz is dead, and it releases them.
+pipe. When the pipe ends without the word DONE, nobody has released them, and it does.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kadenz.lab.farm.owner import Owner
 from kadenz.lab.farm.places import Coordinator
 
 _DONE = "/done"  # no name of a place
-_PATIENCE_S = 120.0
+PATIENCE_S = 120.0
 _AGAIN_S = 2.0
 
 
@@ -43,10 +43,14 @@ class Guard:
     def dismiss(self) -> None:
         """All places are released."""
         self._say(_DONE)
+        self.take_over()
+        self._process.wait()
+
+    def take_over(self) -> None:
+        """Leaves the places to the guard: their coordinator cannot be reached now."""
         with contextlib.suppress(OSError):
             assert self._process.stdin is not None
             self._process.stdin.close()
-        self._process.wait()
 
     def _say(self, word: str) -> None:
         assert self._process.stdin is not None
@@ -57,9 +61,9 @@ class Guard:
 def main(coordinator: str, owner: Owner) -> None:
     """Waits for the end of kadenz, then releases what it held."""
     places = [line.strip() for line in sys.stdin]
-    until = time.monotonic() + _PATIENCE_S
+    until = time.monotonic() + PATIENCE_S
     while places and _DONE not in places and time.monotonic() < until:
-        with contextlib.suppress(UsageError, TimeoutError):
+        with contextlib.suppress(UsageError):
             session = Coordinator(LabgridTable(coordinator=coordinator), owner)
             for place in places:
                 session.release(place)

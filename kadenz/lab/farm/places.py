@@ -7,6 +7,7 @@ labgrid's own client session speaks to the coordinator, in a thread of its own.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import threading
@@ -29,7 +30,10 @@ _LINE = "NetworkSerialPort"
 
 
 class Coordinator:
-    """A session with a coordinator, as `owner`. UsageError if it cannot be reached."""
+    """A session with a coordinator, as `owner`. UsageError if it cannot be reached, or is gone.
+
+    A session that was lost stays lost: labgrid's has no way back to its coordinator.
+    """
 
     def __init__(self, table: LabgridTable, owner: Owner) -> None:
         # Its thread forks nothing: children of kadenz are new programs, which need no handlers.
@@ -44,7 +48,7 @@ class Coordinator:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         try:
-            self._session = self._run(self._start())
+            self._session = self._run(asyncio.wait_for(self._start(), _ANSWER_S))
         except (self._client.Error, TimeoutError, OSError):
             self._end_loop()
             raise UsageError(
@@ -93,7 +97,10 @@ class Coordinator:
         )
 
     def release(self, name: str) -> None:
-        """Releases a place of this owner; nothing if it has another owner, or none."""
+        """Releases a place of this owner; nothing if it has another owner, or none.
+
+        UsageError if the coordinator is gone: whether the place is released is not known.
+        """
         self._cancel(name)
         self.release_of(name, str(self.owner))
 
@@ -101,7 +108,7 @@ class Coordinator:
         """Releases a place if `owner` has it: the coordinator compares and releases in one step."""
         request = self._requests.ReleasePlaceRequest(placename=name, fromuser=owner)
         self._ask("ReleasePlace", request)
-        self._run(self._session.sync_with_coordinator())
+        self._synchronise()
 
     def close(self) -> None:
         """Ends the session. Places stay with their owners."""
@@ -111,10 +118,9 @@ class Coordinator:
             await self._session.stop()
             await self._session.close()
 
-        try:
-            self._run(stop())
-        finally:
-            self._end_loop()
+        with contextlib.suppress(TimeoutError):  # it is gone
+            self._run(asyncio.wait_for(stop(), _ANSWER_S))
+        self._end_loop()
 
     async def _start(self) -> Any:
         owner = self.owner
@@ -136,11 +142,7 @@ class Coordinator:
 
     def _place(self, name: str) -> Any:
         """A place as it is now."""
-        if not self._run(self._session.sync_with_coordinator()):
-            raise UsageError(
-                f"the coordinator {self._table.coordinator} is gone",
-                remedy="Start it again; `kadenz run --resume` goes on with the run",
-            )
+        self._synchronise()
         if name not in self._session.places:
             raise UsageError(
                 f"the coordinator {self._table.coordinator} has no place `{name}`",
@@ -165,7 +167,7 @@ class Coordinator:
             answer = await self._session.stub.CreateReservation(request)
             return str(answer.reservation.token)
 
-        self._reservations[name] = self._run(create())
+        self._reservations[name] = self._reached(create())
 
     def _cancel(self, name: str) -> None:
         token = self._reservations.pop(name, None)
@@ -179,13 +181,50 @@ class Coordinator:
             await getattr(self._session.stub, call)(request)
 
         try:
-            self._run(ask())
+            self._reached(ask())
         except self._grpc.aio.AioRpcError as error:
             return str(error.details())
         return ""
 
+    def _synchronise(self) -> None:
+        """Waits until the coordinator has processed every call, and its answers are here."""
+
+        async def synchronise() -> None:
+            await self._session.sync_with_coordinator()
+
+        self._reached(synchronise())
+
+    def _reached(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of `work`. UsageError if the coordinator is gone: at once from then on."""
+        session = self._session
+
+        async def answered() -> T:
+            if session.stopping.is_set():  # labgrid's session would wait forever
+                work.close()
+                raise self._gone()
+            try:
+                answer = await asyncio.wait_for(work, _ANSWER_S)
+            except TimeoutError:
+                session.stopping.set()
+            except self._grpc.aio.AioRpcError as error:
+                if error.code() != self._grpc.StatusCode.UNAVAILABLE:
+                    raise
+                session.stopping.set()
+            if session.stopping.is_set():
+                raise self._gone()
+            return answer
+
+        return self._run(answered())
+
+    def _gone(self) -> UsageError:
+        return UsageError(
+            f"the coordinator {self._table.coordinator} is gone",
+            remedy="Start it again, or mend the network",
+        )
+
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(_ANSWER_S)
+        """Runs `work` in the session's thread."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def _end_loop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
