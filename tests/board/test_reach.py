@@ -214,6 +214,31 @@ def test_every_server_with_a_probe_gets_chip_and_serial_number(name: str, usb: P
     assert {word for word in words if "{" in word} <= {word for word in own if "{port}" in word}
 
 
+# Of `probe-rs gdb`, by the declarations of cmd/gdb_server/mod.rs and util/common_options.rs in
+# probe-rs-tools, whose releases are not installed here. Values: what the option takes.
+PROBE_RS = {
+    "--gdb-connection-string": r"[0-9.]+:\d+",
+    "--chip": r"\S+",
+    "--protocol": r"swd|jtag",
+    "--probe": r"[0-9a-f]{4}:[0-9a-f]{4}(:\S+)?",
+}
+PROBE_RS_MONITOR = {"info", "reset", "reset halt"}  # cmd/gdb_server/target/monitor.rs
+
+
+@pytest.mark.parametrize("board", [*ARM, "rp2040"])
+def test_the_command_of_probe_rs_is_what_its_source_declares(board: str, usb: Path) -> None:
+    server = inventory.debug_server("probe-rs")
+    own = (server.program, *server.command)
+    words = command(board, BoardLink(server="probe-rs", port="/dev/x", command=own), usb)
+    program, subcommand, *options = (word.replace("{port}", "1337") for word in words)
+    assert (program, subcommand) == ("probe-rs", "gdb")
+    pairs = dict(zip(options[::2], options[1::2], strict=True))
+    assert pairs.keys() == PROBE_RS.keys()
+    for option, value in pairs.items():
+        assert re.fullmatch(PROBE_RS[option], value), (option, value)
+    assert set(server.reset) <= PROBE_RS_MONITOR and not server.semihosting
+
+
 def test_a_placeholder_that_does_not_exist_is_named() -> None:
     with pytest.raises(ConfigError, match="`{serail}` in `--uid={serail}`"):
         parse_toml(
