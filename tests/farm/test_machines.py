@@ -62,6 +62,30 @@ def test_a_campaign_survives_its_worker_and_its_scheduler_and_has_the_bytes_of_a
 
 
 @pytest.mark.emulated
+def test_a_scheduler_that_stays_away_leaves_a_run_that_is_resumed_to_the_same_bytes(
+    machines: Machines, tmp_path: Path
+) -> None:
+    call = [word.replace("100000", "20000") for word in CALL]
+    answer = kadenz(*call, "--output", tmp_path / "local")
+    assert answer.returncode == 0, answer.stderr
+    impatient = tmp_path / "impatient.toml"
+    impatient.write_text(f'[dask]\nscheduler = "{machines.address}"\npatience_s = 1\n')
+    process = start(*call, "--farm", impatient, "--output", tmp_path / "far")
+    wait_for(lambda: machines.busy() is not None)
+    machines.scheduler.send_signal(signal.SIGKILL)
+    machines.scheduler.wait()
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 1 and "it went during the campaign" in errors, errors
+    (folder,) = (tmp_path / "far").iterdir()
+    assert read_run(folder).manifest.partial
+    machines.start_scheduler()
+    wait_for(lambda: machines.words(1).count("1 at once") > 1)
+    again = kadenz("run", "--resume", "latest", "--output", tmp_path / "far")
+    assert again.returncode == 0, again.stderr
+    assert files(tmp_path / "far") == files(tmp_path / "local")
+
+
+@pytest.mark.emulated
 def test_a_simulated_core_on_a_worker_has_the_bytes_of_a_local_run(
     machines: Machines, tmp_path: Path
 ) -> None:
