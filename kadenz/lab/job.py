@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,7 @@ from kadenz.lab.counter import Counter
 from kadenz.lab.execution import board_server, clock_unit, timing_model
 from kadenz.lab.plan import Point
 from kadenz.targets.base import Target
+from kadenz.targets.board import usb
 
 
 @dataclass(frozen=True)
@@ -113,10 +115,15 @@ class Job:
         return [str(self.name), *(word for one in self.conditions for word in one.labels)]
 
     def in_words(self) -> dict[str, str]:
-        """The conditions in words: the campaign's own, then those of the run."""
+        """The conditions in words: the campaign's own, then those of the run.
+
+        Of two equal boards without names in the lab file, the named probe tells which one it is.
+        """
         words = dict(self.origin.words)
         for condition in self.conditions:
             words |= condition.words
+        if self.name.tier == "board" and not self.name.own and self.setup.link.probe:
+            words["probe"] = probe_word(self.setup.link.probe)
         return words
 
     def settings(self) -> dict[str, str]:
@@ -140,6 +147,11 @@ class Job:
         kind = clock_class(tier, self.host.entry.virtual, on)
         unit = kind if tier == "board" and kind == INSTRUCTION else unit  # of an emulator
         return clock_entry(self.catalog.hello, kind, unit, entry)
+
+
+def probe_word(probe: str) -> str:
+    """A word for a probe that does not tell its serial number: eight hexadecimal digits."""
+    return hashlib.sha256(usb.parse_probe(probe).serial.encode()).hexdigest()[:8]
 
 
 @dataclass

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kadenz.config.board_link import BoardLink
 from kadenz.config.manifest import BuildEntry, CampaignEntry, HostEntry
 from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
@@ -15,6 +16,7 @@ from kadenz.host.facts import Host
 from kadenz.images.image import Image
 from kadenz.lab.catalog import Catalog
 from kadenz.lab.clock import clock_class
+from kadenz.lab.condition import Setup
 from kadenz.lab.job import Job, Origin, Result
 from kadenz.lab.measure import measure
 from kadenz.lab.plan import Point
@@ -94,6 +96,27 @@ def test_a_target_that_dies_before_its_first_record_is_not_restarted_forever(
     assert kept.manifest.partial and "died" in kept.manifest.partial_reason
     assert [(r.id, r.status) for r in kept.manifest.records] == [(10, "failed")]
     assert len(result.failures) == 1
+
+
+@pytest.mark.parametrize(
+    ("own", "probes", "systems"),
+    [
+        ("", ("0483:374b:066EFF505251", "066EFF505251", "0671FF484957"), 2),
+        ("", ("", ""), 1),
+        ("desk1", ("066EFF505251", "0671FF484957"), 1),  # its name says which board it is
+    ],
+)
+def test_the_runs_of_two_equal_boards_are_told_apart_by_their_probes(
+    own: str, probes: tuple[str, ...], systems: int, tmp_path: Path
+) -> None:
+    words = []
+    for probe in probes:
+        asked = job(tmp_path, [])
+        asked.name = TargetName("freertos", "stm32f4", "board", own)
+        asked.setup = Setup(link=BoardLink(probe=probe))
+        words.append(asked.in_words())
+    assert len({tuple(one.items()) for one in words}) == systems
+    assert "505251" not in str(words)
 
 
 def test_a_record_without_any_frame_is_stored_as_failed(tmp_path: Path) -> None:
