@@ -88,12 +88,17 @@ class Series:
 
 
 def histories(
-    place: Place, selectors: tuple[str, ...] = (), *, statistic: str = "p50", label: str = ""
+    place: Place,
+    selectors: tuple[str, ...] = (),
+    *,
+    statistic: str = "p50",
+    label: str = "",
+    without: str = "",
 ) -> list[Series]:
     """The series whose target or benchmark matches one of `selectors` (globs; none: all).
 
-    `statistic`: one of STATISTICS; `label`: only runs that were added with it. Partial runs and
-    records that are not ok are left out.
+    `statistic`: one of STATISTICS; `label`: only runs that were added with it; `without`: a run to
+    leave out. Partial runs and records that are not ok are left out.
     """
     con = connect(place)
     where = f"status = 'ok' AND NOT partial AND {statistic} IS NOT NULL"
@@ -109,7 +114,7 @@ def histories(
         wanted = not selectors or any(
             fnmatch.fnmatchcase(text, one) for one in selectors for text in (target, bench)
         )
-        if wanted and label in ("", row[14]):
+        if wanted and label in ("", row[14]) and row[11] != without:
             groups.setdefault(row[:10], []).append(row[10:])
     found = [_series(key, members) for key, members in sorted(groups.items())]
     return _with_reasons(place, con, found)

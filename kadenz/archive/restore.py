@@ -13,8 +13,6 @@ import msgspec
 import numpy as np
 
 from kadenz.archive.place import RUNS, SAMPLES, Place
-from kadenz.archive.query import connect, run_sql
-from kadenz.archive.rows import conditions_text
 from kadenz.config.manifest import LaneEntry, Manifest
 from kadenz.errors import StoreError, UsageError
 from kadenz.store import read_run
@@ -93,26 +91,3 @@ def _verify(place: Place, folder: Path) -> None:
     for record in run.manifest.records:
         for lane in record.lanes:
             run.samples(record, lane)
-
-
-def newest(place: Place, label: str, made: Manifest, most: int) -> list[str]:
-    """The newest complete runs with `label` of the same system as `made`, at most `most`.
-
-    The same system: target, instrument, conditions, `--quick`. `made` itself does not count.
-    """
-    sql = (
-        "SELECT run FROM runs WHERE label = $label AND NOT partial AND run <> $run AND target = "
-        "$target AND instrument = $instrument AND conditions = $conditions AND quick = $quick "
-        "ORDER BY created DESC LIMIT $most"
-    )
-    values = {
-        "label": label,
-        "run": made.id,
-        "target": made.target.name,
-        "instrument": made.target.instrument,
-        "conditions": conditions_text(made),
-        "quick": made.campaign.quick,
-        "most": most,
-    }
-    rows = run_sql(place, connect(place), sql, values).fetchall()
-    return [str(row[0]) for row in rows]

@@ -82,6 +82,16 @@ def conditions_text(manifest: Manifest) -> str:
     return json.dumps(manifest.conditions, sort_keys=True, ensure_ascii=False)
 
 
+def params_text(params: dict[str, Any]) -> str:
+    """The parameters of a point as the column of that name holds them: JSON with sorted keys."""
+    return json.dumps(params, sort_keys=True, ensure_ascii=False)
+
+
+def host_text(manifest: Manifest) -> str:
+    """The machine that measured or emulated, as the column `host` holds it."""
+    return f"{manifest.host.cpu} × {manifest.host.cpus}"
+
+
 def commit_of(manifest: Manifest) -> str:
     """The version of the measured kernel's tree, else that of kadenz; "" if neither is known."""
     parts = manifest.build.parts if manifest.build else []
@@ -180,7 +190,7 @@ def _head(run: Run, *, label: str, commit: str, added: str) -> dict[str, Any]:
         "partial": made.partial,
         "conditions": conditions_text(made),
         "configuration": json.dumps(every, ensure_ascii=False),
-        "host": f"{made.host.cpu} × {made.host.cpus}",
+        "host": host_text(made),
         "virtual": made.host.virtual,
         "kadenz": f"{made.kadenz_version} {made.kadenz_describe}".strip(),
         "compiler": build.compiler_version if build else "",
@@ -194,7 +204,7 @@ def _figures(run: Run, record: RecordEntry, lane: LaneEntry | None) -> dict[str,
     row: dict[str, Any] = {
         "record": record.id,
         "bench": record.bench,
-        "params": json.dumps(record.params, sort_keys=True, ensure_ascii=False),
+        "params": params_text(record.params),
         "lane": lane.name if lane else "",
         "status": record.status,
         "reason": record.reason,

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from kadenz.cli.archive_option import find_archive
 from kadenz.errors import UsageError
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from kadenz.store import Run
 
 PREFIX = "archive:"
-# Runs of each system: as many as a comparison takes for the spread between runs.
+# Runs of each point: as many as a comparison takes for the spread between runs.
 NEWEST = 10
 
 
@@ -37,12 +39,23 @@ def baseline_runs(names: Sequence[str], archive: str, compared: Sequence[Run]) -
 
 
 def _labelled(label: str, archive: str, compared: Sequence[Run]) -> list[Run]:
-    from kadenz.archive.restore import newest, restore
-    from kadenz.cli.folders import find_runs
+    from kadenz.archive.baseline import baseline_of, point_of
+    from kadenz.archive.restore import restore
+    from kadenz.store import read_run
 
     place = find_archive(archive)
-    ids = [id for run in compared for id in newest(place, label, run.manifest, NEWEST)]
-    if not ids:
+    wanted: dict[str, set[tuple[str, str]]] = {}
+    for run in compared:
+        found = baseline_of(place, label, run.manifest, NEWEST)
+        for id, points in found.runs.items():
+            wanted.setdefault(id, set()).update(points)
+        for series, step in found.steps:
+            click.echo(
+                f"{series.target} {series.bench}: the baseline begins with {step.latest.run}, "
+                f"after a step of {step.change:+.1%}",
+                err=True,
+            )
+    if not wanted:
         targets = ", ".join(dict.fromkeys(run.manifest.target.name for run in compared))
         raise UsageError(
             f"{place.text}: no complete run of {targets} with the label {label!r}",
@@ -50,4 +63,8 @@ def _labelled(label: str, archive: str, compared: Sequence[Run]) -> list[Run]:
         )
     scratch = tempfile.TemporaryDirectory()
     atexit.register(scratch.cleanup)  # samples are mapped from it until the end
-    return find_runs([restore(place, id, Path(scratch.name)) for id in dict.fromkeys(ids)])
+    runs = [read_run(restore(place, id, Path(scratch.name))) for id in wanted]
+    for run in runs:
+        points = wanted[run.manifest.id]
+        run.manifest.records = [one for one in run.manifest.records if point_of(one) in points]
+    return runs

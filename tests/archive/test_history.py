@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from kadenz.archive.adding import add
+from kadenz.archive.baseline import baseline_of
 from kadenz.archive.history import histories
 from kadenz.archive.place import Place, open_archive
 from kadenz.cli import cli
@@ -120,6 +121,37 @@ def test_a_gate_takes_the_newest_runs_of_a_label_as_its_baseline(tmp_path: Path)
 
     assert gate(20_050) == (0, "pass")
     assert gate(24_000) == (3, "fail")
+
+
+def test_the_baseline_of_a_gate_begins_after_the_last_step_of_each_point(tmp_path: Path) -> None:
+    """The queue became 20 % slower five runs ago; the mutex did not."""
+    place = open_archive(str(tmp_path / "archive"), create=True)
+    rng = np.random.default_rng(3)
+
+    def run(number: int, queue: float, mutex: float) -> Path:
+        made = manifest(LINUX, id=f"run-{number:02d}")
+        made.created = (START + timedelta(days=number)).isoformat()
+        points = []
+        for bench, centre in (("itc/queue", queue), ("itc/mutex", mutex)):
+            level = centre * (1 + 0.005 * rng.standard_normal())
+            samples = rng.normal(level, 100, 400).astype(np.uint32)
+            points.append(Point(bench, {"all": samples}, cold=1))
+        return write_run(tmp_path / "runs", made, points)
+
+    for number in range(15):
+        add(place, read_run(run(number, 20_000 if number < 10 else 24_000, 20_000)), label="main")
+    new = read_run(run(15, 26_400, 20_100))
+    found = baseline_of(place, "main", new.manifest, 10)
+    by_bench = {
+        bench: sorted(id for id, points in found.runs.items() if (bench, "{}") in points)
+        for bench in ("itc/queue", "itc/mutex")
+    }
+    assert by_bench["itc/mutex"] == [f"run-{number:02d}" for number in range(5, 15)]
+    assert by_bench["itc/queue"] == [f"run-{number:02d}" for number in range(10, 15)]
+    words = ["gate", str(new.path), "--against", "archive:main", "--archive", place.text]
+    answer = CliRunner().invoke(cli, [*words, "--max-worse", "5%"], standalone_mode=False)
+    assert answer.return_value == 3
+    assert "itc/queue: the baseline begins with run-10, after a step of" in answer.output
 
 
 def test_a_label_without_runs_is_the_users_error(tmp_path: Path) -> None:
