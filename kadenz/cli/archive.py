@@ -115,6 +115,7 @@ def query(sql: str, archive: str, kind: str) -> None:
 @click.argument("run", metavar="RUN")
 @archive_option
 @click.option(
+    "-o",
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for the run folder. Default: where `kadenz run` puts runs.",

@@ -34,6 +34,7 @@ CAMPAIGN = "interference"
     help="Run the set there as a workload, after the overheads if no RUN has them.",
 )
 @click.option(
+    "-o",
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
     help="Where run folders go. Default: the lab's, else runs.",

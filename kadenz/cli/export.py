@@ -21,6 +21,7 @@ from kadenz.errors import UsageError
 )
 @click.option("--summary", is_flag=True, help="Export figures, one row per lane, not samples.")
 @click.option(
+    "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
     help="File to write: .csv, .json or .parquet. Default: standard output.",

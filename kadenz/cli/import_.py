@@ -43,6 +43,7 @@ from kadenz.errors import EXIT_PASS, UsageError
     "--cold", type=click.IntRange(min=0), default=1, help="First samples to exclude. Default: 1."
 )
 @click.option(
+    "-o",
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
     help="Where the run folder goes. Default: the lab's, else runs.",

@@ -24,6 +24,7 @@ _OPTIONS = (
         "work", metavar="BENCHMARK...", nargs=-1, required=True, shell_complete=complete_work
     ),
     click.option(
+        "-o",
         "--output",
         type=click.Path(file_okay=False, path_type=Path),
         help="Where run folders go. Default: the lab's, else runs.",

@@ -13,6 +13,7 @@ from kadenz.cli.deadline import asked_deadlines, deadline_option
 @click.command()
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
+    "-o",
     "--output",
     type=click.Path(path_type=Path),
     default=Path("report.html"),

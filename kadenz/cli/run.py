@@ -116,6 +116,7 @@ _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
 )
 @option(
     _RESULTS,
+    "-o",
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
     help="Where run folders go. Default: the lab's, else runs.",

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import click
 
-from kadenz.cli.archive_option import archive_option, find_archive
+from kadenz.cli.archive_option import find_archive
 
 
 @click.command()
-@archive_option
+@click.argument("archive", metavar="[ARCHIVE]", default="")
 @click.option(
+    "-o",
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("site"),
@@ -20,13 +21,15 @@ from kadenz.cli.archive_option import archive_option, find_archive
     help="Folder of the site; a site that is there is replaced.",
 )
 def site(archive: str, output: Path) -> None:
-    """Write a static site of an archive: systems over time, steps, worst of the month, runs.
+    """Write a static site of ARCHIVE: systems over time, steps, worst of the month, runs.
 
+    ARCHIVE is a folder or a URL. Default: `archive` of the lab file, else the folder archive.
     Open index.html from disk, or put the folder on any web server. Links to a series or a run stay
     valid when the site is written again.
 
     \b
-    kadenz site --output site
+    kadenz site -o site
+    kadenz site s3://lab/archive -o site
     """
     from kadenz.cli.archive import progress_bar
     from kadenz.report.site import write_site

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from kadenz.archive.adding import add
 from kadenz.archive.history import histories
 from kadenz.archive.place import Place, open_archive
+from kadenz.cli import cli
 from kadenz.errors import UsageError
 from kadenz.report.site import key_of, write_site
 from kadenz.store import read_run
@@ -59,6 +61,13 @@ def test_every_series_and_run_has_its_file(archive: Place, tmp_path: Path) -> No
         f"run-{number}.js" for number in range(3)
     ]
     assert "uPlot" in (site / "plot.js").read_text()
+
+
+def test_the_command_names_archive_and_folder(archive: Place, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    answer = CliRunner().invoke(cli, ["site", archive.text, "-o", str(there)])
+    assert answer.output.splitlines()[-1] == f"{there / 'index.html'}: 1 series"
+    assert (there / "index.html").exists()
 
 
 def test_links_stay_when_the_site_is_written_again(archive: Place, tmp_path: Path) -> None:
