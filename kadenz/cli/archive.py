@@ -42,12 +42,14 @@ def add(runs: tuple[Path, ...], archive: str, label: str, commit: str, id: str) 
     """
     from kadenz.archive.adding import add as put
     from kadenz.archive.adding import renamed
+    from kadenz.archive.dates import dated_back, newest_of_each_system
     from kadenz.cli.folders import NamedRuns
 
     named = NamedRuns(runs)
     if id and len(named.runs) > 1:
         raise UsageError(f"--as {id}: for one run", remedy="Add each run by a call of its own")
     place = find_archive(archive, create=True)
+    newest = newest_of_each_system(place)
     with progress_bar() as bar:
         task = bar.add_task("adding", total=len(named.runs))
 
@@ -59,10 +61,10 @@ def add(runs: tuple[Path, ...], archive: str, label: str, commit: str, id: str) 
             return done
 
         done = named.each(one)
-    for added in done:
-        if added.note:
-            click.echo(f"{added.run}: {added.note}", err=True)
     new = [added for added in done if added.new]
+    for added in new:
+        if note := added.note or dated_back(added.run, newest):
+            click.echo(f"{added.run}: {note}", err=True)
     samples = sum(added.samples for added in new)
     click.echo(
         f"{place.text}: {len(new)} runs added with {samples:,} samples, "

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import errno
+import json
 import multiprocessing
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,8 @@ from kadenz.archive.place import Place, open_archive
 from kadenz.archive.query import connect, run_sql
 from kadenz.archive.restore import restore
 from kadenz.cli import cli
-from kadenz.errors import StoreError, UsageError
+from kadenz.config.manifest import SCHEMA_VERSION
+from kadenz.errors import EXIT_FAILED, StoreError, UsageError
 from kadenz.store import Run, read_run
 from tests.synthetic import LINUX, STM32F4, Point, linux_points, manifest, write_run
 
@@ -290,6 +293,55 @@ def test_a_clock_that_was_set_back_is_noted(archive: Place, tmp_path: Path) -> N
     ahead.created = "2199-01-01T00:00:00Z"
     run = read_run(write_run(tmp_path, ahead, []))
     assert "was a clock set back?" in add(archive, run).note
+
+
+def test_a_run_that_is_dated_before_the_newest_of_its_system_is_noted(
+    archive: Place, tmp_path: Path
+) -> None:
+    def added(*ids: str) -> str:
+        folders = [str(made(tmp_path / "runs", f"{id}-freertos-stm32f4").path) for id in ids]
+        words = ["archive", "add", "--archive", archive.text, *folders]
+        return CliRunner().invoke(cli, words).output
+
+    assert "set back" not in added("20261121-103000", "20261121-103001")
+    assert "20261120-103000-freertos-stm32f4: dated before 20261121-103001" in added(
+        "20261120-103000"
+    )
+    assert "set back" not in added("20261122-103000")
+
+
+def test_a_run_of_a_newer_schema_is_named_and_the_others_are_added(
+    archive: Place, tmp_path: Path
+) -> None:
+    newer, good = made(tmp_path / "runs", "newer"), made(tmp_path / "runs", "one")
+    manifest_file = newer.path / "run.json"
+    document = json.loads(manifest_file.read_text())
+    manifest_file.write_text(json.dumps(document | {"schema_version": SCHEMA_VERSION + 1}))
+    words = ["archive", "add", "--archive", archive.text, str(newer.path), str(good.path)]
+    answer = CliRunner().invoke(cli, words, standalone_mode=False)
+    assert answer.return_value == EXIT_FAILED
+    assert "written by a newer kadenz" in answer.output
+    assert rows(archive, "SELECT run FROM runs") == [("one",)]
+
+
+def test_a_disk_that_is_really_full_leaves_no_half_run(tmp_path: Path) -> None:
+    """A file system of 64 KiB; only root may mount one."""
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(small)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("needs the right to mount a tmpfs")
+    try:
+        place = open_archive(str(small / "archive"), create=True)
+        add(place, made(tmp_path / "runs", "one"))
+        with pytest.raises(StoreError, match="No space left"):
+            for number in range(4):
+                add(place, made(tmp_path / "runs", f"more{number}"))
+        kept = check(place, lambda done, total: None)
+        assert kept.damaged == {}
+        assert kept.runs == len(place.objects("runs/*/*.parquet")) >= 1
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
 
 
 def test_an_object_store_is_a_place_like_any_other(tmp_path: Path) -> None:
