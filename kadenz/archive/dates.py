@@ -15,7 +15,7 @@ _ID = re.compile(r"\d{8}-\d{6}-(?P<system>.+)")
 
 
 def newest_of_each_system(place: Place) -> dict[str, str]:
-    """The id of the newest run by what follows the date in it."""
+    """The id of the newest run of each system, by the end of its id."""
     found: dict[str, str] = {}
     for id in sorted(Path(one).stem for one in place.objects(f"{RUNS}/*/*.parquet")):
         if match := _ID.fullmatch(id):
