@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels that stand beside a published figure: the pinned one, and trees of this machine."""
+"""The kernels for a published figure: the pinned one, and trees of this machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Kernel(NamedTuple):
     title: str
 
     def concerns(self, figure: PublishedFigure) -> bool:
-        """The pinned one stands beside every figure, another beside those of its own version."""
+        """The pinned one is compared with every figure, a tree with those of its version."""
         pinned = inventory.kernel(self.name).source
         if self.tree is None or pinned is None or pinned.left_to_user:
             return True

@@ -42,7 +42,7 @@ class Ends(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """What stands in one row."""
+    """The contents of one row."""
 
     figure: PublishedFigure
     system: str

@@ -2,8 +2,8 @@
  *
  * Data memory behind the FSMC of an STM32F4, asynchronous: an access takes as many transfers as the
  * bus needs, and each of them waits. The core goes on beside a store at best: then the next access
- * waits for what is left of it. At worst the store itself waits; so a load's least may hold what
- * the most had before, and be above it.
+ * waits for the rest of it. At worst the store itself waits. So a load's least may hold cycles that
+ * the most had at the store before, and be above its most.
  */
 #include "external.h"
 
