@@ -12,16 +12,15 @@
 #define LOADS 2u
 
 const char *const kdz_migrations[KDZ_MIGRATIONS] = {
-    [KDZ_MIGRATE_NONE] = "none",
-    [KDZ_MIGRATE_WATCH] = "watch",
-    [KDZ_MIGRATE_MOVE] = "move",
-    [KDZ_MIGRATE_LOAD] = "load",
+    [KDZ_MIGRATE_NONE] = "none", [KDZ_MIGRATE_WATCH] = "watch",     [KDZ_MIGRATE_MOVE] = "move",
+    [KDZ_MIGRATE_LOAD] = "load", [KDZ_MIGRATE_SUSPEND] = "suspend",
 };
 
 static struct {
     struct kdz_migration how;
     kdz_handle thread[LOADS]; /* the mover, or the loads */
-    kdz_handle turn[LOADS];
+    kdz_handle turn[LOADS];   /* by semaphores */
+    volatile uint32_t whose;  /* turn it is, by suspending */
     uint32_t loops;
     volatile uint32_t loop[LOADS];
     volatile uint32_t done; /* moves, or turns of a load */
@@ -39,6 +38,9 @@ kdz_status kdz_migration_check(struct kdz_point *point, uint32_t how, bool bound
     status = kdz_two_cores(&point->record);
     if (status == KDZ_OK) {
         status = kdz_need(&point->record, "affinity");
+    }
+    if (status == KDZ_OK && how == KDZ_MIGRATE_SUSPEND) {
+        status = kdz_need(&point->record, "suspend");
     }
     if (status == KDZ_OK && how != KDZ_MIGRATE_WATCH && bound) {
         point->record.proof.reason = "`migrate` needs threads that are bound to no core: set "
@@ -72,16 +74,36 @@ static void move(void *unused)
 
 /* ---- load --------------------------------------------------------------------------------------
  */
+static void work(uint32_t own)
+{
+    for (g.loop[own] = 0; g.loop[own] < g.loops && !g.end; g.loop[own]++) {
+    }
+    g.done++;
+}
+
 static void load(void *number)
 {
     const uint32_t own = (uint32_t)(uintptr_t)number;
 
     while (!g.end) {
         (void)kdz_sem_take(g.turn[own], KDZ_FOREVER);
-        for (g.loop[own] = 0; g.loop[own] < g.loops && !g.end; g.loop[own]++) {
-        }
-        g.done++;
+        work(own);
         (void)kdz_sem_give(g.turn[1u - own]);
+    }
+}
+
+/* The other one has suspended itself 2 ms ago, when it had resumed this one. */
+static void load_suspended(void *number)
+{
+    const uint32_t own = (uint32_t)(uintptr_t)number;
+
+    while (!g.end) {
+        while (g.whose != own && !g.end) {
+            (void)kdz_thread_suspend();
+        }
+        work(own);
+        g.whose = 1u - own;
+        (void)kdz_thread_resume(g.thread[1u - own]);
     }
 }
 
@@ -102,15 +124,17 @@ static kdz_handle start(const char *name, void (*entry)(void *), uint32_t number
 
 static bool start_loads(void)
 {
+    const bool suspend = g.how.how == KDZ_MIGRATE_SUSPEND;
+
     g.loops = LOAD_US * kdz_inversion_loops_a_us();
-    for (uint8_t i = 0; i < LOADS; i++) {
+    for (uint8_t i = 0; i < LOADS && !suspend; i++) {
         g.turn[i] = kdz_sem_create(KDZ_SEM_COUNTING, LOADS, i == 0 ? 1 : 0);
         if (g.turn[i] < 0) {
             return false;
         }
     }
     for (uint8_t i = 0; i < LOADS; i++) {
-        g.thread[i] = start("load", load, i, i);
+        g.thread[i] = start("load", suspend ? load_suspended : load, i, i);
         if (g.thread[i] < 0) {
             return false;
         }
@@ -124,17 +148,29 @@ void kdz_migration_start(struct kdz_point *point, const struct kdz_migration *ho
 
     g.how = *how;
     g.end = false;
-    g.done = g.failed = 0;
+    g.done = g.failed = g.whose = 0;
     for (uint8_t i = 0; i < LOADS; i++) {
         g.thread[i] = g.turn[i] = KDZ_FAILED;
     }
     if (how->how == KDZ_MIGRATE_MOVE) {
         g.thread[0] = start("mover", move, 0, 0);
         started = g.thread[0] >= 0;
-    } else if (how->how == KDZ_MIGRATE_LOAD) {
+    } else if (how->how == KDZ_MIGRATE_LOAD || how->how == KDZ_MIGRATE_SUSPEND) {
         started = start_loads();
     }
     kdz_prove(&point->record, started, "the kernel could not create what makes threads migrate");
+}
+
+/* A resume that comes before its suspend is lost: it is repeated until the thread has ended. */
+static void join(kdz_handle thread)
+{
+    if (g.how.how == KDZ_MIGRATE_SUSPEND) {
+        while (kdz_thread_join(thread, 1) == KDZ_TIMEOUT) {
+            (void)kdz_thread_resume(thread);
+        }
+    } else {
+        (void)kdz_thread_join(thread, KDZ_FOREVER);
+    }
 }
 
 void kdz_migration_end(struct kdz_point *point)
@@ -147,7 +183,7 @@ void kdz_migration_end(struct kdz_point *point)
     }
     for (uint8_t i = 0; i < LOADS; i++) {
         if (g.thread[i] >= 0) {
-            (void)kdz_thread_join(g.thread[i], KDZ_FOREVER);
+            join(g.thread[i]);
         }
     }
     for (uint8_t i = 0; i < LOADS; i++) {
@@ -155,7 +191,7 @@ void kdz_migration_end(struct kdz_point *point)
             kdz_sem_destroy(g.turn[i]);
         }
     }
-    if (g.how.how == KDZ_MIGRATE_MOVE || g.how.how == KDZ_MIGRATE_LOAD) {
+    if (g.how.how != KDZ_MIGRATE_NONE && g.how.how != KDZ_MIGRATE_WATCH) {
         kdz_prove(&point->record, g.done != 0, "nothing made the threads migrate");
         kdz_prove(&point->record, g.failed == 0, "a thread could not be moved to another core");
     }

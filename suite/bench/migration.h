@@ -6,18 +6,25 @@
  *   watch   whatever the kernel does; the cores are kept beside each sample, as in the next two
  *   move    in the middle of each period, while the threads sleep, one that is more urgent moves
  *           each to the next core
- *   load    arm2022, section 3.1: two more urgent threads, each bound to a core, work in turn for
- *           2 ms, so that one core after the other is taken from the measured thread
- *
- * The study lets its two threads suspend and resume each other. Here the one that has worked wakes
- * the other by a semaphore and waits, because every kernel can.
+ *   load    two more urgent threads, each bound to a core, work in turn for 2 ms, so that one core
+ *           after the other is taken from the measured thread; the one that has worked wakes the
+ *           other by a semaphore and waits, which every kernel can
+ *   suspend the same as arm2022, section 3.1, does it: the one that has worked resumes the other
+ *           and suspends itself
  */
 #ifndef KDZ_BENCH_MIGRATION_H
 #define KDZ_BENCH_MIGRATION_H
 
 #include "kadenz/bench.h"
 
-enum { KDZ_MIGRATE_NONE, KDZ_MIGRATE_WATCH, KDZ_MIGRATE_MOVE, KDZ_MIGRATE_LOAD, KDZ_MIGRATIONS };
+enum {
+    KDZ_MIGRATE_NONE,
+    KDZ_MIGRATE_WATCH,
+    KDZ_MIGRATE_MOVE,
+    KDZ_MIGRATE_LOAD,
+    KDZ_MIGRATE_SUSPEND,
+    KDZ_MIGRATIONS
+};
 extern const char *const kdz_migrations[KDZ_MIGRATIONS];
 
 struct kdz_migration {

@@ -14,7 +14,7 @@ from tests.rtl.test_cores import kadenz, measured
 from tests.rtl.test_two_cores import IBEX_2
 
 pytestmark = pytest.mark.emulated
-SWITCH, CYCLIC = "itc/semaphore-counting-to-higher", "cyclic/wakeup-latency"
+SWITCH = "itc/semaphore-counting-to-higher"
 LATE = 19_031_800  # cycles: tests/rtl/faults/late_counter.c
 CAMPAIGN = f"""
 name = "across"
@@ -101,10 +101,10 @@ middle_us = 50
 name = "cyclic/wakeup-latency"
 samples = 5
 [benchmark.params]
-period_us = 4000
+period_us = 3000 # loads of 2 ms: each time the other one works
 rank = 8
 threads = 1
-migrate = "move"
+migrate = ["move", "suspend"]
 """
 
 
@@ -140,13 +140,18 @@ def test_points_across_cores_measure_on_the_cores_of_their_plan(tmp_path: Path) 
     assert values(run, "smp/clocks") == [0, 0, 0]  # one clock
     alone, beside = (values(run, "smp/contention", other_core=one) for one in ("none", "own"))
     assert sum(beside) > sum(alone)
-    (cyclic,) = [one for one in run.manifest.records if one.bench == CYCLIC]
-    cores = [
-        run.samples(cyclic, lane).tolist()[1:]
-        for kind, lane in cyclic.companions(cyclic.series[0]).items()
-        if kind.endswith("-core")
-    ]
-    assert len(cores) == 2 and all(a != b for a, b in zip(*cores, strict=True))
+    moved = cores_of(run, "move")
+    assert all(begin != end for begin, end in moved[1:])
+    driven = cores_of(run, "suspend")  # to the core whose load does not work when it wakes
+    assert {core for pair in driven for core in pair} == {0, 1}
+
+
+def cores_of(run: Run, migrate: str) -> list[tuple[int, int]]:
+    """Where each period of the cyclic thread began and ended."""
+    (record,) = [one for one in run.manifest.records if one.params.get("migrate") == migrate]
+    lanes = record.companions(record.series[0])
+    begin, end = (run.samples(record, lanes[f"{one}-core"]).tolist() for one in ("begin", "end"))
+    return list(zip(begin, end, strict=True))
 
 
 def test_a_kernel_that_ignores_the_core_of_a_thread_gives_no_figure(

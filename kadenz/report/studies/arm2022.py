@@ -45,6 +45,7 @@ _PERIODS = {
     "watch": (_FREE, "the kernel places it"),
     "move": (_FORCED, "moved while it sleeps, each period"),
     "load": (_FORCED, "driven by two loads of 2 ms"),
+    "suspend": (_FORCED, "driven by two loads of 2 ms that suspend and resume each other"),
 }
 _HERTZ = 240e6  # of the study's chip
 _WRAP_MS = 2**32 / _HERTZ * 1e3  # of its counter CCOUNT, which has 32 bits
@@ -243,7 +244,7 @@ def _ways_to_9_s(
     found = [
         (record, periods)
         for record in run.find(_PERIODIC)
-        if record.params.get("migrate") in ("move", "load")
+        if _PERIODS.get(str(record.params.get("migrate")), ("", ""))[0] == _FORCED
         and (periods := _periods(record)) is not None
     ]
     if not found:
