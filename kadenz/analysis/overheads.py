@@ -207,12 +207,28 @@ def _blocking_by_sleep(measured: Measurements, tasks: int) -> Overhead:
 
 
 def longest_section(runs: Sequence[Run]) -> Overhead | None:
-    """The longest section that nothing preempts, of all services profiled in `critical/*`."""
-    sections = [
-        (view(lane, "all").held[0].instructions, profile.bench)
+    """The longest section that nothing preempts, of all services profiled in `critical/*`.
+
+    UsageError if one may be longer, because it is unknown when the kernel locks its scheduler.
+    """
+    profiles = [
+        (run, profile)
         for run in runs
         for profile in read_profiles(run)
         if profile.bench.startswith(CRITICAL)
+    ]
+    for run, profile in profiles:
+        if not profile.lock.known:
+            kernel = run.manifest.target.kernel or "its kernel"
+            raise UsageError(
+                f"{run.path}: does not know when {kernel} locks its scheduler, so its sections may "
+                "be too short",
+                remedy=f"Name the lock in the kernel.toml of {kernel} (`scheduler_lock`, or "
+                "`no_scheduler_lock`) and profile again; or give `blocking` by hand",
+            )
+    sections = [
+        (view(lane, "all").held[0].instructions, profile.bench)
+        for _, profile in profiles
         for lane in profile.lanes
         if view(lane, "all").held
     ]

@@ -117,6 +117,8 @@ class Kernel(FileModel, kw_only=True, frozen=True):
     current_thread: str = ""
     # Its word that is not 0 while the scheduler is locked; needs `current_thread`.
     scheduler_lock: str = ""
+    # Or one sentence: why its services never lock the scheduler. Without both it is unknown.
+    no_scheduler_lock: str = ""
     # Of the thread's structure: its name, "tskTaskControlBlock.pcTaskName", for timelines.
     thread_name: str = ""
     objects: dict[str, KernelObject] = msgspec.field(default_factory=dict)  # kind -> its RAM
@@ -130,6 +132,8 @@ class Kernel(FileModel, kw_only=True, frozen=True):
 
     def __post_init__(self) -> None:
         """The build reads `[lacks]` line by line and compiles it in: suite/lacks.cmake."""
+        if self.scheduler_lock and self.no_scheduler_lock:
+            raise ValueError("`scheduler_lock` and `no_scheduler_lock` exclude each other")
         for name, sentence in self.lacks.items():
             if not sentence or set('"\\\n') & {*name, *sentence}:
                 raise ValueError(

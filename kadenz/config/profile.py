@@ -8,7 +8,8 @@ from typing import Literal
 import msgspec
 
 PROFILE_VERSION = 1
-# All samples of a lane; the sample of the median; the first longest; the first one measured.
+# All samples of a lane; the sample of the median; the longest of the warm ones; the first one
+# measured.
 ViewName = Literal["all", "typical", "slowest", "coldest"]
 INTERRUPT = "interrupt"  # the part of everything executed while an interrupt is handled
 
@@ -64,7 +65,7 @@ class ViewEntry(msgspec.Struct):
     returns: int  # of exceptions
     masked: list[MaskedEntry]  # interrupts off; longest first
     locked: list[MaskedEntry] = []  # the scheduler locked, if the kernel says so
-    held: list[MaskedEntry] = []  # one or the other
+    held: list[MaskedEntry] = []  # one or the other, or a handler executes
 
 
 class LaneProfile(msgspec.Struct):
@@ -73,6 +74,18 @@ class LaneProfile(msgspec.Struct):
     lane: str
     paths: int  # different ones
     views: list[ViewEntry]
+
+
+class LockEntry(msgspec.Struct):
+    """Whether a profile can tell when the kernel's services lock the scheduler."""
+
+    watched: bool = False  # its word was watched
+    lacks: str = ""  # one sentence: why they never lock it
+
+    @property
+    def known(self) -> bool:
+        """False: a section may be longer than `held` says."""
+        return self.watched or bool(self.lacks)
 
 
 class Profile(msgspec.Struct):
@@ -86,3 +99,4 @@ class Profile(msgspec.Struct):
     functions: list[FunctionEntry]
     code: list[CodeEntry]
     lanes: list[LaneProfile]
+    lock: LockEntry = msgspec.field(default_factory=LockEntry)

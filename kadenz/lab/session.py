@@ -77,10 +77,9 @@ class Session:
         entry = list(self._entries.values())[-1]
         return f"{entry.bench}: {entry.reason}" if entry.reason else f"after {entry.bench}"
 
-    def lanes(self, record: int) -> tuple[str, list[str]]:
-        """The benchmark of a record that began, and its lanes of samples."""
-        entry = self._entries[record]
-        return entry.bench, [lane.name for lane in entry.series]
+    def entry(self, record: int) -> RecordEntry:
+        """A record that began."""
+        return self._entries[record]
 
     def opened(self, begin: Begin) -> None:
         """Enters the record. Until it ends it counts as cut off."""

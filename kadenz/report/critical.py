@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from kadenz.analysis.overheads import CRITICAL
 from kadenz.analysis.profiles import view
-from kadenz.config.profile import MaskedEntry, Profile
+from kadenz.config.profile import LockEntry, MaskedEntry, Profile
 from kadenz.report.digits import ABSENT
 from kadenz.report.profiles import callers
 from kadenz.report.table import Cell, Table, whole, words
@@ -20,12 +20,11 @@ def table(profiles: Sequence[Profile]) -> Table | None:
     services = dict.fromkeys(one.bench for one in profiles if one.bench.startswith(CRITICAL))
     if not services:
         return None
-    rows = []
-    for service in services:
-        some = [one for one in profiles if one.bench == service]
-        sections = [_longest(some, kind) for kind in ("masked", "locked", "held")]
-        cells = [cell for one in sections for cell in (_length(one), _where(one))]
-        rows.append((words(service.removeprefix(CRITICAL)), *cells))
+    lock = profiles[0].lock  # of one image, as all profiles of a run
+    rows = [
+        _row(service, [one for one in profiles if one.bench == service], lock)
+        for service in services
+    ]
     target = next(one.target for one in profiles)
     return Table(
         name="critical",
@@ -41,7 +40,10 @@ def table(profiles: Sequence[Profile]) -> Table | None:
         ),
         rows=tuple(rows),
         numeric=frozenset({1, 3, 5}),
-        notes=("Either: interrupts off or the scheduler locked, without a gap between them.",),
+        notes=(
+            "Either: interrupts off, the scheduler locked or a handler executing, without a gap.",
+            *((f"Scheduler locked, n/a: {lock.lacks}.",) if lock.lacks else ()),
+        ),
     )
 
 
@@ -58,9 +60,17 @@ def _longest(profiles: Sequence[Profile], kind: str) -> _Longest:
     return profiles[place], section
 
 
-def _length(found: _Longest) -> Cell:
-    return Cell(ABSENT) if found is None else whole(found[1].instructions)
+def _row(service: str, profiles: Sequence[Profile], lock: LockEntry) -> tuple[Cell, ...]:
+    """Length and begin of the longest section of each kind, over all records of a service."""
+    masked, locked, held = (_cells(_longest(profiles, k)) for k in ("masked", "locked", "held"))
+    if lock.lacks:
+        locked = words("n/a"), words("")
+    elif not lock.known:  # a longer section may have passed unseen
+        locked = held = words("not known"), words("")
+    return words(service.removeprefix(CRITICAL)), *masked, *locked, *held
 
 
-def _where(found: _Longest) -> Cell:
-    return words("" if found is None else callers(*found))
+def _cells(found: _Longest) -> tuple[Cell, Cell]:
+    if found is None:
+        return Cell(ABSENT), words("")
+    return whole(found[1].instructions), words(callers(*found))

@@ -83,7 +83,7 @@ class RtlTarget:
         rtl_core.check_image(tier.core, elf)
         _check_map(tier, elf)
         self._core = rtl_core.build(tier.core)
-        self._scoped, self._watched = scoped, watched
+        self._scoped, self.watched = scoped, watched
         self._process: subprocess.Popen[bytes] | None = None
         self._frames: IO[bytes] | None = None
         self.records: dict[int, scope.RecordSpans] = {}
@@ -160,7 +160,7 @@ class RtlTarget:
         try:
             if self._scoped and trace.is_file() and trace.stat().st_size:
                 self.records = scope.split_records(scope.read_trace(trace))
-                if self._watched is not None:
+                if self.watched is not None:
                     self.paths = read_paths(self._folder / "paths", unit="cycle")
         finally:
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -183,9 +183,9 @@ class RtlTarget:
         if self._scoped:
             address = marker_address(self._elf.path)
             words += ["--watch", hex(address), "--trace", str(self._folder / "trace")]
-        if self._watched is not None:
+        if self.watched is not None:
             words += ["--paths", str(self._folder / "paths")]
-            words += [word for one in self._watched.words for word in ("--word", hex(one))]
+            words += [word for one in self.watched.words for word in ("--word", hex(one))]
         return words
 
     def _said(self) -> str:

@@ -31,7 +31,7 @@ class ScopedQemuTarget(QemuTarget):
     ) -> None:
         """`watched`: record paths too, and this along them."""
         super().__init__(tier, elf)
-        self._watched = watched
+        self.watched = watched
         self._model = model
         if model is not None:
             self._library = timing_model.plugin(model.name, tier.qemu)
@@ -49,7 +49,7 @@ class ScopedQemuTarget(QemuTarget):
         try:
             if trace.is_file() and trace.stat().st_size:
                 self.records = scope.split_records(scope.read_trace(trace))
-                if self._watched is not None:
+                if self.watched is not None:
                     self.paths = read_paths(self._folder / "paths")
         finally:
             super().close()
@@ -68,8 +68,8 @@ class ScopedQemuTarget(QemuTarget):
         command = super()._command(folder)
         if folder is not None:
             parameters = self._model.arguments if self._model is not None else []
-            if self._watched is not None:
-                paths = scope_plugin.path_arguments(folder / "paths", self._watched)
+            if self.watched is not None:
+                paths = scope_plugin.path_arguments(folder / "paths", self.watched)
                 parameters = [*parameters, *paths]
             trace = folder / "trace"
             command += scope_plugin.arguments(self._library, self._elf.path, trace, parameters)

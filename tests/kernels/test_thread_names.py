@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Timelines name the threads of every kernel by the lines of its kernel.toml.
 
-Most of these kernels are in no registry. An image of FreeRTOS stands in for each: it keeps the
-variables that the kernel.toml names, and says that it is this kernel. With the kernels themselves
-the same is shown where KADENZ_TEST_TREES names a folder with their trees.
+Most of these kernels are in no registry. An image of FreeRTOS stands in for each
+(`standing_in.py`). With the kernels themselves the same is shown where KADENZ_TEST_TREES names a
+folder with their trees.
 """
 
 from __future__ import annotations
@@ -14,43 +14,19 @@ from pathlib import Path
 
 import pytest
 
-from kadenz.elf import Elf
 from tests.forked import kadenz
-from tests.rtos.images import build
+from tests.kernels.standing_in import saying, stand_in_image
 
 pytestmark = pytest.mark.emulated
 
-HERE = Path(__file__).parent
 BENCH = "itc/semaphore-binary"
 TREES = os.environ.get("KADENZ_TEST_TREES", "")
-WRAPPED = ("vTaskSwitchContext", "kdz_kernel_name")
-STAND_IN = (
-    ("KDZ_EXTRA_BENCH", str(HERE / "stand_in" / "current_threads.c")),
-    ("CMAKE_EXE_LINKER_FLAGS", " ".join(f"-Wl,--wrap={name}" for name in WRAPPED)),
-)
-NAME_BYTES = 16
 
 
 @pytest.fixture(scope="module")
 def image() -> Path:
     """The image that stands in for every kernel."""
-    folder = build("stm32f4", "threads", instrument="scope", options=STAND_IN)
-    return folder / "kadenz-suite.elf"
-
-
-def saying(image: Path, kernel: str, folder: Path) -> Path:
-    """A copy that says that it is this kernel."""
-    from elftools.elf.elffile import ELFFile
-
-    (place,) = [one for one in Elf(image).symbols if one.name == "stand_in_kernel"]
-    with image.open("rb") as stream:
-        section = ELFFile(stream).get_section_by_name(place.section)
-        offset = section["sh_offset"] + place.address - section["sh_addr"]
-    content = bytearray(image.read_bytes())
-    content[offset : offset + NAME_BYTES] = kernel.encode().ljust(NAME_BYTES, b"\0")
-    copy = folder / "image.elf"
-    copy.write_bytes(content)
-    return copy
+    return stand_in_image()
 
 
 def threads(folder: Path, *words: str) -> list[str]:

@@ -20,7 +20,7 @@ from kadenz.analysis.kept_traces import kept_traces
 from kadenz.analysis.timelines import timelines_of
 from kadenz.config import inventory
 from kadenz.config.target_name import parse_target
-from kadenz.errors import TargetFailed
+from kadenz.errors import ToolMissing
 from kadenz.lab.profile.watching import check_traced
 from kadenz.store import read_run
 
@@ -127,6 +127,6 @@ def test_a_timeline_of_this_linux_has_the_threads_of_the_benchmark(
 
 def test_a_linux_without_tracefs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kadenz.host.tracefs.PLACES", (Path("/nowhere"),))
-    with pytest.raises(TargetFailed, match="/nowhere is not tracefs, or not writable") as refused:
+    with pytest.raises(ToolMissing, match="/nowhere is not tracefs, or not writable") as refused:
         check_traced(parse_target("posix/linux@host"), "counter")
     assert "mount -t tracefs" in refused.value.remedy

@@ -12,6 +12,7 @@ from kadenz.lab.job import Job
 from kadenz.lab.plan import FIRST_POINT
 from kadenz.lab.profile.following import Follower
 from kadenz.lab.profile.making import Profiler, regions_of
+from kadenz.lab.profile.watching import lock_of
 from kadenz.lab.session import Session
 from kadenz.store import RunWriter
 from kadenz.targets.base import Target
@@ -32,12 +33,13 @@ def enter_profiles(
     asked = {point.id for point in job.points if point.id >= FIRST_POINT}
     try:
         code = Code(job.image.elf, job.name.board, trees_of(job.image, job.name.kernel))
-        profiler = Profiler(code, target.paths, str(job.name))
+        lock = lock_of(job.name, target.watched)
+        profiler = Profiler(code, target.paths, str(job.name), lock)
         for record, regions in regions_of(target.paths, target.records):
             if record in asked and record in session.seen and regions:
-                bench, lanes = session.lanes(record)
-                found = profiler.record(record, bench, lanes, regions)
-                writer.keep_profile(record, bench, msgspec.json.encode(found))
+                entry = session.entry(record)
+                found = profiler.record(entry, regions)
+                writer.keep_profile(record, entry.bench, msgspec.json.encode(found))
     except KadenzError as failure:
         failures.append(failure)
 
@@ -58,7 +60,7 @@ def enter_timelines(
         for region in target.paths.regions:
             record = region.mark & NUMBER
             if record in asked and record in session.seen:
-                bench, _ = session.lanes(record)
+                bench = session.entry(record).bench
                 found = follower.record(record, bench, region)
                 writer.keep_timeline(record, bench, msgspec.json.encode(found))
         if not target.paths.complete:

@@ -8,11 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from kadenz.config.manifest import RecordEntry
 from kadenz.config.profile import (
     PROFILE_VERSION,
     CodeEntry,
     FunctionEntry,
     LaneProfile,
+    LockEntry,
     MaskedEntry,
     Profile,
     StackEntry,
@@ -30,34 +32,34 @@ from kadenz.targets.scope import RecordSpans, ScopeDamaged
 class Profiler:
     """Makes the profiles of one execution."""
 
-    def __init__(self, code: Code, paths: Paths, target: str) -> None:
-        self._code, self._target = code, target
+    def __init__(self, code: Code, paths: Paths, target: str, lock: LockEntry) -> None:
+        self._code, self._target, self._lock = code, target, lock
         self._program = Program(code, paths)
         self._walker = Walker(self._program, core_of(code.arch))
         self._walked: dict[tuple[int, ...], Effect] = {}
 
-    def record(
-        self, number: int, bench: str, lanes: Sequence[str], regions: Sequence[Region]
-    ) -> Profile:
+    def record(self, entry: RecordEntry, regions: Sequence[Region]) -> Profile:
         """The profile of one record; its regions are those of its lanes in turn."""
         tables = _Tables(self._code)
         found = []
-        for place, lane in enumerate(lanes):
-            mine = regions[place :: len(lanes)]
+        for place, lane in enumerate(entry.series):
+            mine = regions[place :: len(entry.series)]
             if mine:
                 spans = [self._program.paths.span(one) for one in mine]
-                views = [self._view(tables, name, at, mine) for name, at in _chosen(spans)]
-                found.append(LaneProfile(lane, len({one.path for one in mine}), views))
+                chosen = chosen_samples(spans, entry.cold)
+                views = [self._view(tables, name, at, mine) for name, at in chosen]
+                found.append(LaneProfile(lane.name, len({one.path for one in mine}), views))
         tables.enter_lines()
         return Profile(
             PROFILE_VERSION,
-            number,
-            bench,
+            entry.id,
+            entry.bench,
             self._target,
             self._program.paths.unit,
             tables.functions,
             tables.code,
             found,
+            self._lock,
         )
 
     def _view(
@@ -140,11 +142,16 @@ def regions_of(
         yield number, mine
 
 
-def _chosen(spans: Sequence[int]) -> Iterator[tuple[ViewName, int]]:
+def chosen_samples(spans: Sequence[int], cold: int) -> Iterator[tuple[ViewName, int]]:
+    """The sample of each view, -1 for all; `cold`: samples that the record excludes.
+
+    The first sample is often the longest and is the coldest anyway, so the slowest is a warm one.
+    """
     middle = sorted(spans)[(len(spans) - 1) // 2]
+    warm = min(max(cold, 1), len(spans) - 1)
     yield "all", -1
     yield "typical", spans.index(middle)
-    yield "slowest", spans.index(max(spans))
+    yield "slowest", spans.index(max(spans[warm:]), warm)
     yield "coldest", 0
 
 

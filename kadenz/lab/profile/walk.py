@@ -20,7 +20,8 @@ from kadenz.lab.profile.cores import Core, Step
 from kadenz.lab.profile.tree import Node, Slot, discovered
 from kadenz.targets.paths import MARK, NAME, RUN, STATE, STORE, Paths
 
-# Interrupts are off; the scheduler is locked; one or the other, so that no thread is preempted.
+# Interrupts are off; the scheduler is locked; one or the other, or a handler executes, so that no
+# thread is preempted.
 SectionKind = Literal["masked", "locked", "held"]
 
 
@@ -251,7 +252,8 @@ class _Steps:
         masked = self._core.masked(self._named(self._registers))
         self._section("masked", run, goes_on=masked, entered=entered)
         self._section("locked", run, goes_on=self.locked, entered=entered)
-        self._section("held", run, goes_on=masked or self.locked, entered=entered)
+        held = masked or self.locked or len(self._contexts) > 1
+        self._section("held", run, goes_on=held, entered=entered)
         for place, (function, count) in enumerate(run.functions):
             if place:
                 self._become(function)

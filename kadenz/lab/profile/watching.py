@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from kadenz.config import inventory
+from kadenz.config.profile import LockEntry
 from kadenz.config.target_name import TargetName
-from kadenz.errors import TargetFailed, UsageError
+from kadenz.errors import ToolMissing, UsageError
 from kadenz.host import tracefs
 from kadenz.images.debug_info import DebugInfo
 from kadenz.images.image import Image
@@ -47,7 +48,7 @@ def _check_core(name: TargetName) -> None:
 
 
 def check_traced(name: TargetName, instrument: str) -> None:
-    """UsageError for a target that nothing can trace, TargetFailed for a Linux without tracefs."""
+    """UsageError for a target that nothing can trace, ToolMissing for a Linux without tracefs."""
     if name.tier == "rtl":
         raise UsageError(
             f"{name}: a simulated core shows no timeline",
@@ -56,7 +57,7 @@ def check_traced(name: TargetName, instrument: str) -> None:
     if name.tier != "host":
         check_profiled(name, instrument)
     elif not records_releases(name) and not tracefs.available():
-        raise TargetFailed(
+        raise ToolMissing(
             f"{name}: cannot be traced: {tracefs.PLACES[0]} is not tracefs, or not writable",
             remedy="As root: mount -t tracefs nodev /sys/kernel/tracing",
         )
@@ -84,6 +85,13 @@ def watched(name: TargetName, image: Image, *, traced: bool) -> Watched:
     )
     registers = core_of(inventory.board(name.board).arch).registers
     return Watched(tuple(words), registers, place, traced)
+
+
+def lock_of(name: TargetName, found: Watched | None) -> LockEntry:
+    """What a profile with these words knows of the lock of the kernel's scheduler."""
+    kernel = inventory.kernels().get(name.kernel)
+    lock_watched = found is not None and len(found.words) > 1
+    return LockEntry(lock_watched, kernel.no_scheduler_lock if kernel is not None else "")
 
 
 def _words(word: str, image: Image, debug: DebugInfo) -> list[int]:

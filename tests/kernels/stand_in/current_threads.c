@@ -15,6 +15,10 @@
 
 void __real_vTaskSwitchContext(void);
 void __wrap_vTaskSwitchContext(void);
+void __real_vTaskSuspendAll(void);
+void __wrap_vTaskSuspendAll(void);
+BaseType_t __real_xTaskResumeAll(void);
+BaseType_t __wrap_xTaskResumeAll(void);
 const char *__wrap_kdz_kernel_name(void);
 
 char stand_in_kernel[NAME_BYTES] = "stand-in";
@@ -34,12 +38,13 @@ struct {
 } osRtxInfo;
 static osRtxThread_t of_rtx[TASKS];
 
-/* ThreadX: a pointer, and it is null while no thread is ready. */
+/* ThreadX: a pointer, and it is null while no thread is ready. Preemption is counted off. */
 typedef struct TX_THREAD_STRUCT {
     unsigned long tx_thread_id, tx_thread_run_count;
     char *tx_thread_name;
 } TX_THREAD;
 TX_THREAD *_tx_thread_current_ptr;
+volatile unsigned _tx_thread_preempt_disable;
 static TX_THREAD of_threadx[TASKS];
 
 /* ASP3: a pointer into a table; tasks have no names. */
@@ -98,4 +103,16 @@ void __wrap_vTaskSwitchContext(void)
     _tx_thread_current_ptr = idle ? NULL : &of_threadx[place];
     _kernel_p_runtsk = idle ? NULL : &_kernel_tcb_table[place];
     _kernel.cpus[0].current = &of_zephyr[place];
+}
+
+void __wrap_vTaskSuspendAll(void)
+{
+    _tx_thread_preempt_disable++;
+    __real_vTaskSuspendAll();
+}
+
+BaseType_t __wrap_xTaskResumeAll(void)
+{
+    _tx_thread_preempt_disable--;
+    return __real_xTaskResumeAll();
 }
