@@ -14,6 +14,7 @@ from kadenz.config.target_name import parse_target
 from kadenz.errors import ToolMissing
 from kadenz.lab.conformance import conformance
 from kadenz.targets import rtl_core
+from tests.rtl.test_cores import measured, samples
 from tests.rtos.images import OF_SEVERAL_CORES
 
 CLUSTER = "vexriscv-cluster"
@@ -27,8 +28,30 @@ def is_there() -> bool:
     return True
 
 
+needs_cluster = pytest.mark.skipif(
+    not is_there(), reason="no Verilog of the VexRiscv cluster (make rtl-cluster)"
+)
+
+
 @pytest.mark.emulated
-@pytest.mark.skipif(not is_there(), reason="no Verilog of the VexRiscv cluster (make rtl-cluster)")
+@needs_cluster
+def test_tasks_across_coherent_cores_are_measured_and_a_second_run_is_the_same(
+    tmp_path: Path,
+) -> None:
+    """Bytes that one core writes and the other reads come through both caches."""
+    target = f"freertos/{CLUSTER}@rtl"
+    options = ("--quick", "--target", target, "--set", "samples=10", "--set", "core_b=1")
+    words = ("itc/queue", "smp/clocks", "smp/wake-up", *options)
+    (first,) = measured(tmp_path / "first", *words)
+    (again,) = measured(tmp_path / "again", *words)
+    taken = samples(first)
+    assert samples(again) == taken and len(taken) == 3 + 3  # and three of the clock
+    (clocks,) = [values for name, values in taken.items() if name.endswith("smp/clocks")]
+    assert set(clocks) == {0}  # one clock
+
+
+@pytest.mark.emulated
+@needs_cluster
 def test_freertos_conforms_on_the_coherent_cluster() -> None:
     answer = conformance(parse_target(f"freertos/{CLUSTER}@rtl"))
     assert answer.conforms, [case for case in answer.cases if case.result == "fail"]
