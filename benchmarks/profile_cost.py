@@ -45,7 +45,7 @@ def _children() -> float:
 
 
 def points(target: str, most: int) -> list[tuple[str, int, int]]:
-    """Those of a target; `most`: samples and iterations of one, at most."""
+    """The points of a target; `most`: samples and iterations of one, at most."""
     simulated = target.endswith("@rtl")
     samples = min(most, MOST_SIMULATED) if simulated else most
     found = [
@@ -80,6 +80,8 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--most", type=int, default=10_000, help="samples or iterations, at most")
     parser.add_argument("--target", action="append", help=f"default: {', '.join(TARGETS)}")
+    names = sorted({bench for bench, _, _ in POINTS})
+    parser.add_argument("--benchmark", choices=names, action="append", help="default: all")
     options = parser.parse_args()
     print("| benchmark | target | samples | run | profile | ratio |\n|---|---|---|---|---|---|")
     ratios = []
@@ -87,7 +89,9 @@ def main() -> int:
         for command in ("run", "profile"):  # builds the image
             seconds(command, ["itc/queue", "--target", target, "--set", "samples=1"])
         ratios += [
-            measured(target, point, options.rounds) for point in points(target, options.most)
+            measured(target, point, options.rounds)
+            for point in points(target, options.most)
+            if point[0] in (options.benchmark or names)
         ]
     print(f"most: {max(ratios):.1f}; limit: {LIMIT:.0f}")
     return int(max(ratios) > LIMIT)

@@ -5,7 +5,7 @@ Medians of the scope, in cycles. The first table is at zero wait states: one cor
 of them under the SMP kernel, and two Ibex whose memories have a port for each bus. The cluster is
 left out where `make rtl-cluster` has not generated it.
 
-    python benchmarks/rtl_table.py [--samples 100]
+    python benchmarks/rtl_table.py [--samples 100] [--board ibex]
 
 Prints Markdown for docs/explanation/simulated-cores.md.
 """
@@ -97,10 +97,12 @@ def table(heads: Sequence[str], rows: Mapping[str, Sequence[str]]) -> None:
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
-def there() -> list[Machine]:
-    """Machines whose Verilog is on this machine."""
+def there(board: str | None) -> list[Machine]:
+    """Machines, or those of one board, whose Verilog is on this machine."""
     found = []
     for machine in MACHINES:
+        if board not in (None, machine.board):
+            continue
         tier = inventory.board(machine.board).tier.rtl
         assert tier is not None
         try:
@@ -148,8 +150,9 @@ def main() -> int:
     """Prints all tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=100)
+    parser.add_argument("--board", choices=sorted({machine.board for machine in MACHINES}))
     options = parser.parse_args()
-    machines = there()
+    machines = there(options.board)
     at_zero_wait_states(machines, options.samples)
     by_wait_states(machines, options.samples)
     return 0

@@ -18,15 +18,16 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHES = sorted(file.name for file in (ROOT / "benchmarks").glob("*.py"))
-# What makes each as short as it can be.
+# Arguments that make each benchmark short.
 SHORT: dict[str, list[str]] = {
     "analysis_28m.py": ["--samples", "20000"],
     "archive.py": ["--runs", "3", "--samples", "400"],
     "captures.py": ["--changes", "4000000"],
     "compare_power.py": ["--pairs", "2", "--samples", "500", "--calls", "1"],
     "cycle_models.py": ["--samples", "3", "--rounds", "1", "--iterations", "2000"],
-    "farm.py": ["--points", "2", "--samples", "10", "--rounds", "1"],
+    "farm.py": ["--workers", "1", "--points", "2", "--samples", "10", "--rounds", "1"],
     "gpd_table.py": ["--simulations", "20", "--excesses", "50"],
+    "history.py": ["--series", "4"],
     "how_true.py": ["--samples", "3", "--optimisation=-O2"],
     "jitter.py": ["--rounds", "1"],
     "linux_vs_rt_tests.py": ["--seconds", "1", "--rounds", "1"],
@@ -34,10 +35,14 @@ SHORT: dict[str, list[str]] = {
     "motion.py": ["--seconds", "1", "--rounds", "1"],
     "outlier_causes.py": ["2"],
     "perturbation.py": ["--seconds", "3", "--rounds", "1", "--pairs", "1"],
-    "profile_cost.py": ["--rounds", "1", "--most", "10", "--target", "freertos/stm32f4@emulated"],
-    "rtl_table.py": ["--samples", "3"],
+    "profile_cost.py": [
+        *("--rounds", "1", "--most", "10"),
+        *("--target", "freertos/stm32f4@emulated", "--benchmark", "irq/to-task"),
+    ],
+    "rtl_table.py": ["--samples", "3", "--board", "ibex"],
     "schedulability.py": ["--sets", "4"],
     "segment.py": ["--seconds", "1"],
+    "site.py": ["--runs", "20"],
     "start_time.py": ["--rounds", "2"],
     "stats_coverage.py": ["--simulations", "8"],
     "yoo2024_fit.py": ["--samples", "3", "--variant", "external data, bytes"],
