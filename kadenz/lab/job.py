@@ -54,7 +54,7 @@ class Rest:
 
 @dataclass(frozen=True)
 class Origin:
-    """What was asked for, as the manifest of the run states it."""
+    """The call or the campaign behind the measurement, as the manifest of the run states it."""
 
     campaign: CampaignEntry
     words: Mapping[str, str]  # conditions that the campaign states in words

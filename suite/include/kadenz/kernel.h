@@ -64,9 +64,10 @@ struct kdz_thread_options;
 
 /* Which threads are bound to a core, on a board of several: the main thread, to core 0, so that
  * what it creates there does not run before it waits; and the threads that a benchmark orders by
- * rank, unless its plan says KDZ_ANY_CORE. Ranks order threads of one core only: an unbound one starts on another
- * core at once, before its partner exists. Only a port that registers "affinity" is asked to bind,
- * and the suite proves that it did: a thread on another core than its own makes the record invalid.
+ * rank, unless its plan says KDZ_ANY_CORE. Ranks order threads of one core only: an unbound one
+ * starts on another core at once, before its partner exists. Only a port that registers "affinity"
+ * is asked to bind, and the suite proves that it did: a thread on another core than its own makes
+ * the record invalid.
  */
 struct kdz_thread_spec {
     const char *name;
