@@ -75,9 +75,10 @@ def _everything(only: tuple[str, ...], build: bool) -> dict[str, Any]:
 
     catalogs: dict[str, Catalog] = {}
     targets = []
-    for text in only or known_targets():
+    known = known_targets()
+    for text in only or known:
         try:
-            name = parse_target(text)
+            name = parse_target(text, known)
         except KadenzError:  # among the problems
             continue
         board = inventory.board(name.board)

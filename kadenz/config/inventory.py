@@ -25,6 +25,7 @@ from kadenz.config.tuning import Tuning, problem
 from kadenz.errors import ConfigError, KadenzError, UsageError
 
 T = TypeVar("T")
+Files = dict[str, list[Path]]  # of one kind of part, by the part's name
 
 # A file that every folder with kadenz's own parts has.
 _MARK = Path("suite/include/kadenz/kernel.h")
@@ -114,12 +115,14 @@ def benches() -> list[Path]:
 # ---- kernels and boards --------------------------------------------------------------------------
 def kernels() -> dict[str, Kernel]:
     """Every valid kernel by its folder's name."""
-    return _valid(_KERNEL, kernel)
+    files = _found(_KERNEL)
+    return _valid(files, lambda name: _kernel(name, files))
 
 
 def boards() -> dict[str, Board]:
     """Every valid board by its folder's name."""
-    return _valid(_BOARD, board)
+    files, known = _found(_BOARD), _found(_KERNEL)
+    return _valid(files, lambda name: _board(_single_file(_BOARD, name, files), known))
 
 
 def kernel(name: str) -> Kernel:
@@ -127,10 +130,14 @@ def kernel(name: str) -> Kernel:
 
     A kernel also lacks everything that its port lacks, and has its kinds of objects.
     """
-    own = read_toml(_file(_KERNEL, name), Kernel)
+    return _kernel(name, _found(_KERNEL))
+
+
+def _kernel(name: str, files: Files) -> Kernel:
+    own = read_toml(_single_file(_KERNEL, name, files), Kernel)
     if not own.port:
         return own
-    port = read_toml(_file(_KERNEL, own.port), Kernel)
+    port = read_toml(_single_file(_KERNEL, own.port, files), Kernel)
     return msgspec.structs.replace(
         own, lacks={**port.lacks, **own.lacks}, objects={**port.objects, **own.objects}
     )
@@ -141,9 +148,11 @@ def board(name: str) -> Board:
 
     ConfigError as well for a kernel in `kernels` that does not exist.
     """
-    file = _file(_BOARD, name)
+    return _board(_file(_BOARD, name), _found(_KERNEL))
+
+
+def _board(file: Path, known: Files) -> Board:
     found = read_toml(file, Board)
-    known = _found(_KERNEL)
     for kernel in found.kernels:
         if kernel not in known:
             raise ConfigError(
@@ -207,7 +216,7 @@ def campaign_file(name: str) -> Path:
 
 def campaigns() -> dict[str, Campaign]:
     """Every valid campaign by its file's name."""
-    return _valid(_CAMPAIGN, lambda name: read_campaign(campaign_file(name)))
+    return _valid(_found(_CAMPAIGN), lambda name: read_campaign(campaign_file(name)))
 
 
 def read_campaign(file: Path) -> Campaign:
@@ -257,7 +266,7 @@ def _tuning(file: Path) -> Tuning:
 # ---- debug servers -------------------------------------------------------------------------------
 def debug_servers() -> dict[str, DebugServer]:
     """Every valid debug server by its file's name."""
-    return _valid(_SERVER, debug_server)
+    return _valid(_found(_SERVER), debug_server)
 
 
 def debug_server(name: str) -> DebugServer:
@@ -298,9 +307,9 @@ def problems() -> list[KadenzError]:
     return errors
 
 
-def _found(kind: _Kind) -> dict[str, list[Path]]:
+def _found(kind: _Kind) -> Files:
     """The files of a kind in all places, by the part's name."""
-    found: dict[str, list[Path]] = {}
+    found: Files = {}
     for place in places():
         for file in sorted(place.glob(kind.pattern)):
             if kind.name(file) not in _NO_PARTS:
@@ -309,7 +318,10 @@ def _found(kind: _Kind) -> dict[str, list[Path]]:
 
 
 def _file(kind: _Kind, name: str) -> Path:
-    found = _found(kind)
+    return _single_file(kind, name, _found(kind))
+
+
+def _single_file(kind: _Kind, name: str, found: Files) -> Path:
     if name not in found:
         raise UsageError(f"no {kind.word} `{name}`", remedy=did_you_mean(name, list(found)))
     first, *others = found[name]
@@ -325,9 +337,9 @@ def _single(kind: _Kind) -> dict[str, Path]:
     return {name: files[0] for name, files in _found(kind).items() if len(files) == 1}
 
 
-def _valid(kind: _Kind, read: Callable[[str], T]) -> dict[str, T]:
+def _valid(files: Files, read: Callable[[str], T]) -> dict[str, T]:
     found = {}
-    for name in _found(kind):
+    for name in files:
         try:
             found[name] = read(name)
         except KadenzError:  # `problems` has it

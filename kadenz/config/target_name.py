@@ -54,15 +54,16 @@ def known_targets() -> list[str]:
     return found + ([] if lab is None else list(lab.file.target))
 
 
-def parse_target(text: str) -> TargetName:
+def parse_target(text: str, known: list[str] | None = None) -> TargetName:
     """The target called `text`. Raises UsageError with the nearest name if there is none.
 
+    `known` are the `known_targets()`, if the caller has them.
     Raises ConfigError if its kernel, its board or its table in the lab's file is invalid.
     """
     lab = find_lab()
     if lab is not None and text in lab.file.target:
         return _of_lab(lab, text)
-    known = known_targets()
+    known = known_targets() if known is None else known
     match = _NAME.match(text)
     name = (
         None if match is None else TargetName(match["kernel"] or "", match["board"], match["tier"])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import re
 import threading
 import tomllib
@@ -36,7 +37,15 @@ def read_toml(path: Path, model: type[T]) -> T:
         raise ConfigError(
             f"{path}: not UTF-8 at byte {error.start}", remedy="Save the file as UTF-8"
         ) from None
-    return parse_toml(text, model, str(path))
+    hashable: Any = model
+    found: T = _parsed(text, hashable, str(path))
+    return found
+
+
+@functools.lru_cache(maxsize=512)
+def _parsed(text: str, model: Any, name: str) -> Any:
+    """The same text of a file is parsed once in a process: its models are frozen."""
+    return parse_toml(text, model, name)
 
 
 def parse_toml(text: str, model: type[T], name: str) -> T:

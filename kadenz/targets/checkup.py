@@ -54,18 +54,19 @@ def check_targets(
 
     `of_host` lists rights that this machine lacks for targets of tier host.
     """
-    known: dict[str, Tool] = {}
+    tool: dict[str, Tool] = {}
 
     def once(wanted: Need) -> Tool:
-        if wanted.name not in known:
-            known[wanted.name] = look_up(wanted)
-        return known[wanted.name]
+        if wanted.name not in tool:
+            tool[wanted.name] = look_up(wanted)
+        return tool[wanted.name]
 
     boards, kernels = inventory.boards(), inventory.kernels()
     checks = []
-    for text in known_targets():
+    known = known_targets()
+    for text in known:
         try:
-            name = parse_target(text)
+            name = parse_target(text, known)
         except KadenzError as error:
             broken = Missing(error.message, error.remedy)
             checks.append(TargetCheck(text, "", (), (broken,), (), ""))
