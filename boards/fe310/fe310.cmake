@@ -8,6 +8,9 @@ include(${kdz_root}/boards/clint/clint.cmake)
 function(kdz_fe310 pll_times has_lfclkmux)
     kdz_clint(${fe310}/console.c ${fe310}/chip.c)
     target_include_directories(kadenz-suite PRIVATE ${fe310}/include)
+    if(KDZ_INSTRUMENT STREQUAL "pins")
+        target_sources(kadenz-suite PRIVATE ${fe310}/marks.c)
+    endif()
     target_compile_definitions(kadenz-suite PRIVATE
         KDZ_FE310_PLL_TIMES=${pll_times}u
         KDZ_FE310_HAS_LFCLKMUX=${has_lfclkmux})

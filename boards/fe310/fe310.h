@@ -23,6 +23,8 @@
 #define AON_LFCLKMUX REGISTER(0x1000007cu)
 
 /* Chapter 17, GPIO: pins 16 and 17 carry UART0 as their first hardware function */
+#define GPIO_OUTPUT_EN REGISTER(0x10012008u)
+#define GPIO_OUTPUT_VAL REGISTER(0x1001200cu)
 #define GPIO_IOF_EN REGISTER(0x10012038u)
 #define GPIO_IOF_SEL REGISTER(0x1001203cu)
 

@@ -12,6 +12,9 @@ include(${kdz_root}/boards/cortexm/cortexm.cmake)
 function(kdz_stm32 series irqs)
     kdz_cortexm(${irqs} ${stm32}/console.c ${stm32}/chip.c ${stm32}/${series}/clocks.c ${ARGN})
     target_include_directories(kadenz-suite PRIVATE ${stm32}/${series})
+    if(KDZ_INSTRUMENT STREQUAL "pins")
+        target_sources(kadenz-suite PRIVATE ${stm32}/marks.c)
+    endif()
     target_compile_definitions(kadenz-board INTERFACE
         # Priorities are 4 bits of the 8 (RM0090, section 12.1); a larger number is less urgent.
         # Handlers from the limit on may call the kernel, the software interrupt's is one: EXTI line

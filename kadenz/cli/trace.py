@@ -24,7 +24,15 @@ _SECONDS = 1  # of periodic tasks: ten periods of the slowest
     "An emulated target, or this Linux; may be repeated.",
     "A parameter, or `samples` (default 20); values with commas make a sweep.",
 )
-def trace(**values: Any) -> int:
+@click.option(
+    "--instrument",
+    type=click.Choice(["scope", "records"]),
+    default="scope",
+    show_default=True,
+    help="Of emulated targets. `records`: the target reads its counter, for benchmarks that time "
+    "themselves; the timeline has no row of samples.",
+)
+def trace(instrument: str, **values: Any) -> int:
     """Show who ran when in BENCHMARKs: threads, exceptions, samples and calls of the kernel.
 
     Each run folder gets `timelines/`: for each record a file for Perfetto and Chrome, a VCD for
@@ -37,6 +45,7 @@ def trace(**values: Any) -> int:
     kadenz trace itc/queue --target freertos/stm32f4@emulated
     kadenz trace itc/queue --target freertos/stm32f4@emulated --set samples=100
     kadenz trace itc/message-queue --target posix/linux@host
+    kadenz trace workload/taskset --target freertos/stm32f4@emulated --instrument records
     kadenz trace motion --target posix/indy7@host
     kadenz trace trace.dat
     """
@@ -52,7 +61,9 @@ def trace(**values: Any) -> int:
             "no target to trace",
             remedy="Name one: --target kernel/board@emulated, or one @host",
         )
-    recorded = record(asked, _by_instrument(asked.targets), defaults=_length(asked), traced=True)
+    recorded = record(
+        asked, _by_instrument(asked.targets, instrument), defaults=_length(asked), traced=True
+    )
     found = [(one.folder, timelines_of(read_run(one.folder))) for one in recorded.runs]
     if asked.as_json:
         print_json([timeline for _, timelines in found for timeline in timelines])
@@ -102,7 +113,8 @@ def _nothing_traced(folder: Path) -> int:
     return show_error(
         TargetFailed(
             f"{folder}: no timeline: no record of it says who ran when",
-            remedy="See its records: kadenz show. Of the motion program, trace the campaign motion",
+            remedy="See its records: kadenz show. Of a benchmark that times itself: "
+            "--instrument records. Of the motion program, trace the campaign motion",
         )
     )
 
@@ -118,11 +130,11 @@ def _length(asked: Asked) -> dict[str, list[int]]:
     return {"seconds": [_SECONDS]} if periodic else {"samples": [_SAMPLES]}
 
 
-def _by_instrument(targets: Sequence[str]) -> dict[str, list[str]]:
-    """The scope watches emulated targets; Linux traces itself while the target counts."""
+def _by_instrument(targets: Sequence[str], instrument: str) -> dict[str, list[str]]:
+    """The plugin watches emulated targets; Linux traces itself while the target counts."""
     host = [name for name in targets if name.endswith("@host")]
     rest = [name for name in targets if name not in host]
-    found = {"scope": rest} if rest or not host else {}
+    found = {instrument: rest} if rest or not host else {}
     return found | ({"counter": host} if host else {})
 
 

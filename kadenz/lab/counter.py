@@ -143,7 +143,7 @@ def check_counter(
     None if no counter is declared to count instructions: silicon, this machine, the scope. Raises
     TargetFailed if its counts are not instructions.
     """
-    if name.tier not in ("emulated", "guest") or instrument != "counter":
+    if name.tier not in ("emulated", "guest") or instrument in ("scope", "model"):
         return None
     bare = guest.bare() if guest is not None else None
     target = make_target(name, instrument, image, Setup(guest=bare))

@@ -82,7 +82,7 @@ def make_target(name: TargetName, instrument: str, image: Image, setup: Setup) -
     board = inventory.board(name.board)
     tiers = board.tier
     if name.tier == "emulated" and tiers.emulated is not None:
-        if instrument in ("scope", "model"):
+        if instrument in ("scope", "model", "records"):
             from kadenz.lab.profile.watching import watched
             from kadenz.targets.scoped import ScopedQemuTarget
 
@@ -133,10 +133,19 @@ def check_instrument(name: TargetName, instrument: str) -> None:
 
 
 def instruments(name: TargetName) -> list[str]:
-    """Instruments that can measure this target: `model` where its board names a timing model."""
+    """Instruments that can measure this target.
+
+    `model` where its board names a timing model, `records` where the scope sees a counter at work.
+    """
     own = inventory.board(name.board).instruments
-    offered: list[str] = [i for i in own if i == "counter" or scoped(name)]
-    return [*offered, "model"] if "scope" in offered and timing_model(name) else offered
+    offered: list[str] = [i for i in own if i != "scope" or scoped(name)]
+    if "scope" in offered and timing_model(name):
+        offered.append("model")
+    if {"counter", "scope"} <= set(offered) and name.tier == "emulated":
+        offered.append("records")
+    if name.kernel and inventory.in_rust(name.kernel):  # its stamps are in Rust
+        offered = [i for i in offered if i not in ("pins", "records")]
+    return offered
 
 
 def asked_by(name: TargetName) -> str:

@@ -161,3 +161,32 @@ def test_the_report_has_the_strip_for_desktop_and_phone(run: Run, tmp_path: Path
         bars = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', svg)
         assert len(bars) > 20
         assert all(float(x) + float(wide) <= width for x, wide in bars)
+
+
+# ---- benchmarks that time themselves -------------------------------------------------------------
+SET = ("--set", "period1_ticks=2", "--set", "work1=20000", "--set", "work2=50000")
+
+
+def test_a_workload_shows_which_task_ran_when(tmp_path: Path) -> None:
+    words = ("workload/taskset", "--target", "freertos/stm32f4@emulated", "--instrument", "records")
+    answer = kadenz("trace", *words, *SET, "--set", "samples=8", "--output", str(tmp_path))
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    (folder,) = [path for path in tmp_path.iterdir() if (path / "run.json").is_file()]
+    run = read_run(folder)
+    record = run.record(10)
+    assert record.status == "ok" and run.samples(record, 0).size == 8
+    found = timeline(run)
+    assert [track for track in found.tracks if track.kind == "sample"] == []
+    tasks = tracks(run, "thread")["taskset"].slices
+    spent = sum(one.end - one.begin for one in tasks)
+    assert spent > sum(run.samples(record, 0)) / 4 and len(tasks) >= 8
+    preempts = tracks(run, "exception")["SysTick_Handler"].slices
+    assert any(
+        one.begin < tick.begin < other.end for one, other in pairwise(tasks) for tick in preempts
+    )
+
+
+def test_under_the_scope_it_names_the_other_instrument(tmp_path: Path) -> None:
+    words = ("workload/taskset", "--target", "freertos/stm32f4@emulated")
+    answer = kadenz("trace", *words, "--set", "samples=8", "--output", str(tmp_path))
+    assert answer.returncode == 1 and "--instrument records" in answer.stderr

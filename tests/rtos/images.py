@@ -7,6 +7,7 @@ import functools
 import subprocess
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kadenz.config import inventory
-from kadenz.config.board import Board
+from kadenz.config.board import Board, EmulatedTier
 from kadenz.config.toml import read_toml
 from kadenz.elf import Elf
 from kadenz.images import compiler_cache
@@ -131,11 +132,18 @@ class Said:
         return self.samples[self.record(bench)[0].record, lane]
 
 
-def boot(folder: Path, board: str, plan: str, *, patience_s: float = 120.0) -> Said:
+def boot(
+    folder: Path,
+    board: str,
+    plan: str,
+    *,
+    patience_s: float = 120.0,
+    made: Callable[[EmulatedTier, Elf], QemuTarget] = QemuTarget,
+) -> Said:
     """Boots an image with a plan and reads until it ends. Fails on any damaged frame."""
     tier = inventory.board(board).tier.emulated
     assert tier is not None
-    target = QemuTarget(tier, Elf(folder / "kadenz-suite.elf"))
+    target = made(tier, Elf(folder / "kadenz-suite.elf"))
     return decode(_listen(target, plan, patience_s))
 
 

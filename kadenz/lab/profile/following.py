@@ -119,7 +119,7 @@ class _Lines:
             self._in_call[thread] = function, self.now
 
     def tracks(self) -> list[Track]:
-        """Everything, ended now: samples, threads with their calls, exceptions."""
+        """Everything that has slices, ended now: samples, threads with their calls, exceptions."""
         self._stop()
         for thread in list(self._in_call):
             self.calls(thread, "")
@@ -128,7 +128,7 @@ class _Lines:
         for name in threads:
             order += [("thread", name), ("call", name)]
         order += [key for key in self._tracks if key[0] == "exception"]
-        return [Track(*key, self._tracks[key]) for key in order if key in self._tracks]
+        return [Track(*key, self._tracks[key]) for key in order if self._tracks.get(key)]
 
     def _stop(self) -> None:
         if self._executing is not None:

@@ -22,7 +22,7 @@ def check_profiled(name: TargetName, instrument: str) -> None:
     """UsageError for a target whose instructions cannot be watched."""
     if name.tier == "rtl" and instrument == "scope":
         _check_core(name)
-    elif name.tier != "emulated" or instrument != "scope":
+    elif name.tier != "emulated" or instrument not in ("scope", "records"):
         raise UsageError(
             f"{name}: the instructions between two stamps cannot be watched there",
             remedy="Name a target of the tier `emulated`, or `ibex@rtl`: see `kadenz list`",

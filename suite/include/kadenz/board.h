@@ -37,6 +37,11 @@ int kdz_console_read(void); /* the next byte, or -1 when there is none yet */
  * console arrives at no reproducible moment. */
 const char *kdz_board_plan(void);
 
+/* The pins of the instrument `pins` become outputs, both low. Only of boards that offer it, which
+ * have kdz_board_marks.h: KDZ_BOARD_MARK_REGISTER, and KDZ_BOARD_MARK_BEGIN and …_END, each the
+ * word that sets one pin and clears the other. */
+void kdz_board_marks_init(void);
+
 /* ---- software interrupt ------------------------------------------------------------------------
  * Raises it at once; kernels/ connects it. Acknowledge is called by the port on entry. */
 void kdz_board_irq_raise(void);
