@@ -55,7 +55,7 @@ def latencies(n: int, seed: int) -> NDArray[np.uint32]:
 
 
 def described(n: int) -> Manifest:
-    """What such a run says of itself."""
+    """The manifest of such a run."""
     from kadenz import __version__
     from kadenz.config import manifest as m
 

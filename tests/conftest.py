@@ -41,7 +41,7 @@ class MachinePausedError(Exception):
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """What a run of all tests adds."""
+    """Additions of a run of all tests."""
     parser.addoption(
         "--afresh", action="store_true", help="run simulations that passed before, too"
     )
@@ -110,7 +110,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
-    """What was retried, of how many there may be."""
+    """Retried tests, and the limit of their number."""
     if pauses_key not in config.stash:
         return
     retried = config.stash[pauses_key].retried

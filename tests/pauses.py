@@ -8,7 +8,7 @@ wakes up more than 5 ms late nothing that is tested could have run either.
 
 Run as a program, with the processor's number, it prints the length of each pause in seconds.
 
-A test says by `timing()` which of its assertions a pause can fail. Those alone are retried.
+A test says by `timing()` which of its assertions a pause can fail. Only these are retried.
 """
 
 from __future__ import annotations

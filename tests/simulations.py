@@ -20,7 +20,7 @@ from _pytest.terminal import TerminalReporter
 from kadenz import tools
 
 ROOT = Path(__file__).resolve().parents[1]
-# What a test of tests/stats reads: its own folder, the statistics, and this rule.
+# Inputs of a test of tests/stats: its own folder, the statistics, and this rule.
 FOLDERS = ("kadenz/stats", "tests/stats")
 FILES = ("tests/simulations.py",)
 # Quicker tests run every time: the time is spent in few.
@@ -106,7 +106,7 @@ def _read(file: Path) -> set[str]:
 
 
 def _keep(file: Path, nodeid: str) -> None:
-    """One line, written at once: runs beside each other share the file."""
+    """One line, written at once: parallel runs share the file."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("ab", buffering=0) as out:

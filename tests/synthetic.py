@@ -248,7 +248,7 @@ def nanoseconds(centre: float, n: int, rng: np.random.Generator) -> Samples:
 
 
 def board_points(rng: np.random.Generator, n: int = 400, scale: float = 1.0) -> list[Point]:
-    """What a campaign measures on a microcontroller."""
+    """Records of a campaign on a microcontroller."""
     points = []
     for bench, fixed, per_byte in (
         ("itc/queue", 900, 2.1),
@@ -281,7 +281,7 @@ def board_points(rng: np.random.Generator, n: int = 400, scale: float = 1.0) -> 
 
 
 def linux_points(rng: np.random.Generator, n: int = 3000) -> list[Point]:
-    """What a campaign measures on Linux."""
+    """Records of a campaign on Linux."""
     points = []
     for bench, fixed, per_byte in (
         ("itc/pipe", 5200, 0.35),

@@ -4,7 +4,7 @@
  */
 #include "kdz_cortexm.h"
 
-/* What the core pushes on exception entry (Armv7-M ARM, B1.5.6; Armv6-M ARM, B1.5.6). */
+/* The registers pushed on exception entry (Armv7-M ARM, B1.5.6; Armv6-M ARM, B1.5.6). */
 struct frame {
     uint32_t r0, r1, r2, r3, r12, lr, pc, xpsr;
 };

@@ -27,7 +27,8 @@ struct kdz_place {
     uint32_t index;
 };
 
-/* What to record, before anything is translated. False if there is no room for another. */
+/* Sets the values to record, before anything is translated. False if there is no room for another.
+ */
 bool kdz_blocks_watch_word(uint64_t address);
 bool kdz_blocks_watch_register(const char *name, uint64_t mask);
 /* The first watched word points to an object with a name at `offset`: `bytes` of text, or, where

@@ -25,7 +25,7 @@
 #define KDZ_TRACE_RECORD_OPEN 0x00010000u
 #define KDZ_TRACE_RECORD_CLOSE 0x00020000u
 
-/* What a stopwatch shows: instructions, or cycles of a model from the least to the most. */
+/* A stopwatch's value: instructions, or cycles of a model from the least to the most. */
 struct kdz_reading {
     uint64_t low, high;
 };

@@ -67,7 +67,7 @@ class PointAnswer:
 @dataclass(frozen=True, eq=False)
 class PairAnswer:
     """Two variants by their places. `unjudged` gives the reasons for figures shown without a
-    verdict, `reason` why there is no comparison at all."""
+    verdict, `reason` why nothing can be compared."""
 
     baseline: int
     candidate: int

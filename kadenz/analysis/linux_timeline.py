@@ -169,7 +169,7 @@ class _Program:
             self._add(("exception", name), name, begin, at)
 
     def _add(self, key: tuple[TrackKind, int | str], name: str, begin: int, end: int) -> None:
-        """What took less than a microsecond has no width, and is left out."""
+        """Omits bars shorter than a microsecond: they have no width."""
         if end > begin:
             self._slices.setdefault(key, []).append(Slice(name, begin, end))
 

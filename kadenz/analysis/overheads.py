@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel takes, for response-time analysis: from the records of `interference/*`.
+"""Overheads of a kernel, for response-time analysis: from the records of `interference/*`.
 
 Each figure is the difference of a maximum and a minimum, so that it errs on the safe side. The
 terms are those of `stats.response_time.Kernel`; docs/explanation/schedulability.md derives them.
@@ -170,7 +170,7 @@ def _job(measured: Measurements, tasks: int) -> Overhead:
 
 
 def _late_tick(measured: Measurements, tasks: int) -> Overhead:
-    """What a tick costs beyond its own time if it meets a section that nothing preempts."""
+    """Extra cost of a tick that falls into a section that nothing preempts."""
     sleep = measured.record(FAMILY + "sleep", tasks)
     hit = sleep.values["ticks"] > 0
     if not hit.any() or hit.all():

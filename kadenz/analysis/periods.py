@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What companions say of two cores: periods of a thread that migrates, calls of the other core."""
+"""Two cores, from companions: periods of a thread that migrates, calls of the other core."""
 
 from __future__ import annotations
 

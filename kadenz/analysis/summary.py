@@ -210,7 +210,7 @@ def _figures(record: RecordResult, lane: LaneResult) -> Row:
 
 
 def _of_suites(record: RecordResult) -> Row:
-    """What only the records of some suites have."""
+    """Fields that only the records of some suites have."""
     unit = record.unit
     row: Row = {}
     if record.counted is not None:

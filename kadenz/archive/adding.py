@@ -26,7 +26,7 @@ _ID = re.compile(r"[A-Za-z0-9][\w.+-]*")
 
 @dataclass(frozen=True)
 class Added:
-    """What came of it."""
+    """The result."""
 
     run: str
     new: bool  # False: it was in the archive already

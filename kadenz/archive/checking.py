@@ -18,7 +18,7 @@ from kadenz.store import read_run
 
 @dataclass
 class Findings:
-    """What a check found."""
+    """Findings of a check."""
 
     runs: int = 0  # intact
     damaged: dict[str, str] = field(default_factory=dict)  # run -> what is wrong with it

@@ -25,9 +25,9 @@ def archive() -> None:
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @archive_option
 @click.option(
-    "--label", default="", help="Free word, e.g. a branch: `kadenz gate --against archive:LABEL`."
+    "--label", default="", help="Any label, e.g. a branch: `kadenz gate --against archive:LABEL`."
 )
-@click.option("--commit", default="", help="Version of your own project that was measured.")
+@click.option("--commit", default="", help="Version of the project under test.")
 @click.option(
     "--as", "id", metavar="ID", default="", help="Another id for one RUN, if a run has its id."
 )
@@ -82,7 +82,7 @@ def add(runs: tuple[Path, ...], archive: str, label: str, commit: str, id: str) 
     type=click.Choice(["table", "csv", "json"]),
     default="table",
     show_default=True,
-    help="Form of the answer.",
+    help="Output format.",
 )
 def query(sql: str, archive: str, kind: str) -> None:
     """Answer a question in SQL. Tables: runs, records, samples, distribution, percentiles.

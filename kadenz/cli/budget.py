@@ -59,7 +59,7 @@ def budget(
     as_json: bool,
     **conditions: Any,
 ) -> int:
-    """Hold the task set in FILE against what a kernel takes, as RUNs measured it.
+    """Check the task set in FILE against the kernel's overheads, measured in RUNs.
 
     A response-time analysis bounds each task's response; the overheads come from records of the
     campaign `interference`. A RUN with `workload/taskset` of this set, or --target, puts observed

@@ -48,7 +48,7 @@ def scheduler(host: str, port: int) -> None:
     type=click.IntRange(min=1),
     default=os.cpu_count() or 1,
     show_default="all",
-    help="Executions beside each other.",
+    help="Number of executions in parallel.",
 )
 def worker(address: str, processors: int) -> None:
     """Run the worker of this machine for the scheduler at ADDRESS, until Ctrl-C.

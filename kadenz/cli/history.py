@@ -32,7 +32,7 @@ _SHOWN = 24  # newest runs in the sparkline
 def history(
     selectors: tuple[str, ...], archive: str, statistic: str, label: str, as_json: bool
 ) -> None:
-    """Show how figures moved over runs, each step with the runs and commits between which it lies.
+    """Show how figures changed over runs, and the runs and commits that enclose each step.
 
     On emulated and simulated targets every difference is a step. Elsewhere a step is a change of
     level that random order explains with at most 1 % probability; the runs named are its 95 %

@@ -21,7 +21,7 @@ from kadenz.errors import EXIT_PASS, UsageError
     "--sample-rate",
     metavar="RATE",
     default="",
-    help="Of a CSV that has no times: 24MHz, 500k, 1000000.",
+    help="Sample rate of a CSV without times, e.g. 24MHz, 500k or 1000000.",
 )
 @click.option("--bench", required=True, help="The benchmark that was measured: itc/queue.")
 @click.option(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `kadenz profile` and `kadenz trace` share: options, the measurement, errors, JSON."""
+"""Common parts of `kadenz profile` and `kadenz trace`: options, measurement, errors, JSON."""
 
 from __future__ import annotations
 
@@ -79,14 +79,14 @@ class Asked:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What was measured, and whether Ctrl-C ended it."""
+    """Results, and whether Ctrl-C ended the measurement."""
 
     results: Sequence[Result | KadenzError]
     stopped: bool
 
     @property
     def runs(self) -> list[Result]:
-        """Those that have a run folder."""
+        """The results that have a run folder."""
         return [result for result in self.results if not isinstance(result, KadenzError)]
 
     def exit_code(self) -> int:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Farm:
-    """What a farm changes of a call."""
+    """A call with the changes that a farm makes to it."""
 
     requests: Sequence[Request]
     give: Callable[[list[Job]], list[Job]]  # its part of the jobs to the farm

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a call of `kadenz run` says: its options and arguments with their types."""
+"""Options and arguments of a call of `kadenz run`, with their types."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kadenz.lab.job import Job
     from kadenz.store import Run
 
-# What a later call may choose anew: it changes no sample.
+# Options that a later call may choose anew: they change no sample.
 _FREE = ("resume", "report", "as_json", "wait", "output", "dry_run", "farm")
 
 

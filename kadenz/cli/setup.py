@@ -16,7 +16,7 @@ from kadenz.errors import KadenzError, UsageError
 @click.option(
     "--guests", is_flag=True, help="Also compilers, emulators and Linux kernels for guests."
 )
-@click.option("--dry-run", is_flag=True, help="Show what would be done, and end.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done, then exit.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def setup(guests: bool, dry_run: bool, yes: bool) -> None:
     """Install the compilers and emulators that measuring needs.
@@ -38,7 +38,9 @@ def setup(guests: bool, dry_run: bool, yes: bool) -> None:
     if dry_run:
         return
     if not yes and not sys.stdin.isatty():
-        raise UsageError("kadenz setup asks first, and this is no terminal", remedy="Pass --yes")
+        raise UsageError(
+            "kadenz setup asks first, but standard input is not a terminal", remedy="Pass --yes"
+        )
     if not yes and not click.confirm("Continue?"):
         click.echo("nothing was installed")
         return

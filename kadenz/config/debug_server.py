@@ -16,7 +16,7 @@ import msgspec
 
 from kadenz.config.model import FileModel
 
-# What a time stamp means on what the server runs: silicon, or counted instructions.
+# Clock class of time stamps under this server: silicon, or counted instructions.
 ServerClock = Literal["hardware", "instruction", "cycle-exact"]
 _SEVERAL = {"probe", "interface", "semihosting"}
 _WORDS = _SEVERAL | {"port", "chip", "transport", "usb", "serial", "folder", "elf"}

@@ -164,12 +164,12 @@ def _of_lab(lab: Lab, text: str) -> TargetName:
         )
     if table.source and not (lab.folder / table.source).is_dir():
         raise ConfigError(
-            f"{where}: `source`: {lab.folder / table.source} is no folder",
+            f"{where}: `source`: {lab.folder / table.source} is not a folder",
             remedy="Give the kernel's source tree, relative to the lab",
         )
     if table.image and not (lab.folder / table.image).is_file():
         raise ConfigError(
-            f"{where}: `image`: {lab.folder / table.image} is no file",
+            f"{where}: `image`: {lab.folder / table.image} is not a file",
             remedy="Give the ELF file of your build, relative to the lab",
         )
     return name._replace(own=text)

@@ -10,7 +10,7 @@ import msgspec
 TIMELINE_VERSION = 1
 # sample: from BEGIN to END. thread: it executes. exception: its handler does. call: the thread is
 # in a function of the kernel, also while others execute. wait: a period of a task is released but
-# has not started. period: it has started and has not completed, whoever executes meanwhile.
+# has not started. period: it has started and has not completed, even while others execute.
 # frame: it is on the bus.
 TrackKind = Literal["sample", "thread", "exception", "call", "wait", "period", "frame"]
 

@@ -162,7 +162,7 @@ def _without_none(kind: Any) -> Any:
 
 
 def _item(kind: Any) -> Any:
-    """What a list, a tuple of any length or a table holds."""
+    """Type of the items of a list, a tuple of any length or a table."""
     return [one for one in get_args(kind) if one is not Ellipsis][-1]
 
 

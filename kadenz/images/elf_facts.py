@@ -16,7 +16,7 @@ _SUITE_FOLDER = "bench"  # the suite's benchmarks are compiled from a folder of 
 
 @dataclass(frozen=True)
 class ElfFacts:
-    """What the file says. `symbols` is None if it was stripped."""
+    """Facts from the file. `symbols` is None if it was stripped."""
 
     kind: str  # "ET_EXEC"
     machine: str  # "EM_ARM"

@@ -72,7 +72,7 @@ def readme(suite: Suite, form: str) -> str:
 
 
 def _first_runs(suite: Suite, target: str) -> tuple[str, str]:
-    """What this instrument is for."""
+    """Purpose of this instrument."""
     given = f"{target} --image YOUR.elf"
     if suite.instrument == "scope":
         return (
@@ -86,7 +86,7 @@ def _first_runs(suite: Suite, target: str) -> tuple[str, str]:
 
 
 def _kernel(suite: Suite) -> str:
-    """What the project provides: the kernel, and how it is configured."""
+    """The part of the project: the kernel and its configuration."""
     title = suite.kernel.title
     if suite.rules:
         return (

@@ -68,7 +68,7 @@ def suite_sources(target: TargetName, tree: Path | None, instrument: str) -> Sui
 
 
 class _Collected:
-    """What is in the compile commands of an image."""
+    """Files in the compile commands of an image."""
 
     def __init__(self, target: TargetName, commands: Sequence[dict[str, str]], made: Path) -> None:
         self._target, self._made = target, made

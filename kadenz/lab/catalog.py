@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an image can measure: the image itself is asked, and its answer is kept beside it."""
+"""Benchmarks of an image: the image itself is asked, and its answer is kept next to it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Catalog(msgspec.Struct):
 
 
 def catalog_of(name: TargetName) -> Catalog:
-    """What a target's image can measure; builds and asks it when it is not known."""
+    """Benchmarks of a target's image; builds and asks it when they are not known."""
     setup = default_setup(name)
     image = image_of(name, asked_by(name), setup)
     known = remembered(image.folder, image.entry.elf_sha256)

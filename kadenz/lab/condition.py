@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kadenz.lab.guests import Guest
     from kadenz.lab.progress import Progress
 
-# What a program on this machine may do without: real-time rights, idle states held off.
+# Requirements that a program on this machine may waive: real-time rights, idle states held off.
 Allowance = Literal["no-realtime", "idle-states"]
 
 

@@ -2,8 +2,8 @@
 """The executions that a job consists of: the smallest pieces that can be measured apart.
 
 An execution is one boot of an image with one plan. It is never split, and its plan depends on the
-job alone. Samples in virtual time are therefore the same, whoever executes it, when, and beside
-what.
+job alone. Samples in virtual time therefore depend neither on the machine that executes it, nor on
+the time, nor on other executions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def boots_of(job: Job) -> list[list[Point]]:
 
 def is_split(job: Job) -> bool:
     """Whether each point has an execution of its own: its figures then depend on no other point,
-    and points can be simulated beside each other.
+    and points can be simulated in parallel.
     """
     return job.name.tier == "rtl"
 

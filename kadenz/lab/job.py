@@ -44,7 +44,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Rest:
-    """What an earlier, partial run of a job left to measure."""
+    """Points that an earlier, partial run of a job did not measure."""
 
     folder: Path
     manifest: Manifest  # of the earlier run
@@ -77,7 +77,7 @@ HERE = Where()
 
 @dataclass
 class Job:
-    """What is to be measured on one target."""
+    """A measurement of one target."""
 
     name: TargetName
     instrument: Instrument

@@ -53,7 +53,7 @@ from kadenz.targets.base import Target
 
 @dataclass(frozen=True)
 class Request:
-    """What the user wants measured."""
+    """A measurement that the user wants."""
 
     campaign: Campaign
     entry: CampaignEntry
@@ -230,7 +230,7 @@ def _maker(variant: _Variant, setup: Setup, request: Request) -> Callable[[], Ta
 
 
 def _catalog(variant: _Variant, own: Sequence[Condition], request: Request) -> Catalog:
-    """What the image can measure; asked anew if a condition says so."""
+    """Benchmarks of the image; asked anew if a condition says so."""
     image, name = variant.image, str(variant.name)
     setup = replace(variant.setup, allowed=ASKING, profiled=False, traced=False)
     known = None if own else catalogs.remembered(image.folder, image.entry.elf_sha256)

@@ -43,7 +43,7 @@ def rate_point(catalog: Iterable[Bench], tier: BoardTier, number: int) -> list[P
 
 @dataclass(frozen=True)
 class Intervals:
-    """What a record of `clock/rate` has: counts of each interval, and its length here in s."""
+    """A record of `clock/rate`: counts of each interval, and its length here in s."""
 
     clock: Sequence[int]
     second: Sequence[int]  # counts of the second clock; empty without one
@@ -112,7 +112,7 @@ def _unknown(clock: ClockEntry, why: str) -> manifest.Warning:
         code="clock-rate-unknown",
         message=f"the rate of the clock {clock.name} was not measured: {why}. Figures in seconds "
         f"rely on the configured {clock.hz:,} Hz",
-        remedy="Measure the run again; see docs/decisions/0060-a-clock-that-is-measured.md",
+        remedy="Repeat the run; see docs/decisions/0060-a-clock-that-is-measured.md",
     )
 
 

@@ -23,7 +23,7 @@ _ANEW = "target-failed"  # a warning of records that are repeated
 
 
 def rest_of(job: Job, run: Run) -> Rest | None:
-    """What `run`, an earlier run of `job`, left to measure; None: it is complete.
+    """Points that `run`, an earlier run of `job`, did not measure; None: it is complete.
 
     UsageError if the image, the campaign or the machine is another now.
     """

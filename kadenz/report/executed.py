@@ -30,7 +30,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Executed:
-    """What the runs executed in one benchmark, as far as they have profiles and timelines."""
+    """Profiles and timelines of one benchmark, of the runs that have them."""
 
     flames: tuple[Picture, ...] = ()
     strips: tuple[Picture, ...] = ()

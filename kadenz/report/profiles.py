@@ -30,7 +30,7 @@ _CALLERS_SHOWN = 3
 
 
 def tables(profile: Profile, lane: LaneProfile) -> list[Table]:
-    """Typical, slowest and coldest sample beside each other: parts and kinds, functions, masks."""
+    """Typical, slowest and coldest sample side by side: parts and kinds, functions, masks."""
     views = [view(lane, name) for name in COLUMNS]
     return [
         _sums(profile, lane, views),
@@ -107,7 +107,7 @@ def callers(profile: Profile, entry: MaskedEntry) -> str:
 
 
 def remarks(profile: Profile, lane: LaneProfile) -> list[str]:
-    """What the slowest and the coldest sample did that the typical did not."""
+    """Functions that the slowest and the coldest sample executed and the typical did not."""
     typical = view(lane, "typical")
     found = []
     # If they are the same sample, it is the slowest.

@@ -16,7 +16,7 @@ NOTES = (
     "Sampled: the same operation between two stamps. A sample of `preemptive` is the chain of five "
     "counts, one of `interrupt-preemption` holds two counts; all others are one count.",
 )
-# What one sample holds, in counts of the rule.
+# Content of one sample, in counts of the rule.
 _COUNTS = {"preemptive": 5, "interrupt-preemption": 2}
 
 

@@ -29,7 +29,7 @@ def periods(latencies: npt.ArrayLike, cycles: npt.ArrayLike, period: float) -> F
 
 
 def read_from_counters(groups: Sequence[tuple[Summary, float]], modulus: float) -> Summary:
-    """What spans become if each core reads a counter of its own, in the unit of the spans.
+    """Spans as they appear if each core reads its own counter, in the unit of the spans.
 
     A group is all spans with one begin and one end, and the difference of the two counters: end
     less begin, at one moment. A span shows as the sum, modulo `modulus`, the range of the counters.

@@ -33,7 +33,7 @@ class PeriodicTask:
 
 @dataclass(frozen=True)
 class Kernel:
-    """What a kernel takes; without arguments it takes nothing and releases jobs at any moment.
+    """Overheads of a kernel; without arguments there are none, and jobs are released at any moment.
 
     `tick_period`: from tick to tick. `tick`: each tick, without releases. `release`: each job that
     a tick releases, whether it runs or waits. `start`: from the tick's end until the job runs, its

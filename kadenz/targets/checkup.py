@@ -149,7 +149,7 @@ def _lacking(tool: Tool) -> Missing | None:
 
 
 def _core(name: str) -> Missing | None:
-    """What a core compiled from its Verilog lacks here."""
+    """Missing tools of a core compiled from its Verilog."""
     try:
         rtl_core.require(name)
     except KadenzError as error:

@@ -86,7 +86,7 @@ def parse_paths(data: bytes, *, source: str = "paths") -> Paths:
     """
     if len(data) < HEADER_BYTES or data[:8] != MAGIC:
         raise ScopeDamaged(
-            f"{source}: this is no file of paths (it does not begin with {MAGIC.decode()})",
+            f"{source}: not a file of paths (it does not begin with {MAGIC.decode()})",
             remedy="Pass the file that the plugin wrote",
         )
     _, version, header_bytes, whole_records = _HEADER.unpack_from(data)

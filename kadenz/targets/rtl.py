@@ -130,7 +130,7 @@ class RtlTarget:
         return False
 
     def why_it_ended(self) -> str:
-        """What the bench says of an end that the image did not ask for."""
+        """Message of the bench about an end that the image did not request."""
         words = [line for line in self._said().splitlines() if not line.startswith("cycles:")]
         return self._with_symbols("\n".join(words))
 

@@ -102,7 +102,7 @@ class Core:
 
     @property
     def version(self) -> str:
-        """What it was made from."""
+        """Its sources."""
         return f"{self.file.package} {self.file.version}, Verilator {_VERILATOR_VERSION}"
 
 

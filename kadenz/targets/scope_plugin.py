@@ -103,7 +103,7 @@ class NamePlace:
 
 @dataclass(frozen=True)
 class Watched:
-    """What is recorded along a path: addresses of words, registers with a mask each."""
+    """Values recorded along a path: addresses of words, and registers, each with a mask."""
 
     words: tuple[int, ...] = ()
     registers: tuple[tuple[str, int], ...] = ()

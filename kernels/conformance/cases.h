@@ -69,7 +69,7 @@ struct kdz_promises kdz_promises_memory(void);
 struct kdz_promises kdz_promises_callback_timers(void);
 struct kdz_promises kdz_promises_barriers(void);
 
-/* What a case returns when the kernel refuses it on this system: n/a, with `sentence`. */
+/* Result of a case that the kernel refuses on this system: n/a, with `sentence`. */
 const char *kdz_case_not_applicable(const char *sentence);
 
 /* Without ranks that hold, as on a Linux that denies SCHED_FIFO, no order of threads is promised.
@@ -104,7 +104,7 @@ const char *kdz_case_lacks_cores(bool ordered);
 /* Spins until `flag` or for CASE_MOMENT; `flag`. */
 bool kdz_case_spin_until(const volatile bool *flag);
 
-/* What happened, in its order: a letter an event. */
+/* Events in their order, one letter each. */
 void kdz_case_log_clear(void);
 void kdz_case_log(char event);
 bool kdz_case_log_is(const char *events);

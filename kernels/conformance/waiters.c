@@ -53,7 +53,7 @@ static void wake_one(void)
     kdz_case_settle();
 }
 
-/* Three wait, of ranks that neither rise nor fall, and are woken `times` times. */
+/* Three waiters with ranks in no order, woken `times` times. */
 static const char *wake(const struct kdz_mechanism *mechanism, int times, const char *order,
                         const char *otherwise)
 {

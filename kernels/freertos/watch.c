@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What goes wrong, told. Stacks are looked at where a thread is joined, between two records; a look
+ * Reports faults. Stacks are looked at where a thread is joined, between two records; a look
  * from the idle thread would be most of what a simulated core executes. KDZ_FREERTOS_CHECKS adds
  * FreeRTOS's own look at every switch.
  */

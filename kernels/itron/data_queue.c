@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The data queue, whose items are one word. Those who wait for room are served by priority, those
- * who wait for data by their arrival.
+ * The data queue, whose items are one word. Threads that wait for room are served by priority,
+ * threads that wait for data by their arrival.
  */
 #include "itron_port.h"
 

@@ -28,8 +28,8 @@ struct thread {
     pthread_t id;
     sem_t go; /* its priority is set */
     struct kdz_thread_spec spec;
-    struct kdz_thread_options options; /* what spec.options points to, where it does */
-    kdz_status policy;                 /* what came of a policy other than SCHED_FIFO */
+    struct kdz_thread_options options; /* the target of spec.options, if it is set */
+    kdz_status policy;                 /* the result of setting another policy than SCHED_FIFO */
     sem_t policy_taken;
     char name[16]; /* Linux's own limit, pthread_setname_np(3) */
 };

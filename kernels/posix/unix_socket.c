@@ -17,7 +17,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* What the kernel counts beside a message's bytes: its sk_buff, rounded up generously. */
+/* Bytes that the kernel counts for a message beyond its own: its sk_buff, rounded up generously. */
 #define OVERHEAD_BYTES 2048u
 
 static struct {

@@ -10,7 +10,7 @@
 #define RANK_HIGH (KDZ_RANK_MAIN - 1u)
 /* Periods after which a hand-over that did not happen is given up: the proof then fails. */
 #define PATIENCE_PERIODS 20
-/* What task 2 gets to queue up for a mutex again; at least one tick. */
+/* Time for task 2 to queue up for a mutex again; at least one tick. */
 #define QUEUE_UP_US 1000u
 /* A counting semaphore that could hold more than the one it is given. */
 #define COUNT_MAX 10u

@@ -48,7 +48,7 @@ static const struct kdz_param params[PARAMS] = {
 static const char *const companions[] = {"other-calls", "since"};
 #define COMPANIONS (sizeof companions / sizeof companions[0])
 
-/* What one core calls. */
+/* The calls of one core. */
 struct caller {
     const struct kdz_channel_ops *ops; /* NULL: the semaphore */
     kdz_handle object;

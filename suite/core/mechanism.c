@@ -8,7 +8,7 @@
 extern const struct kdz_mechanism *const __start_kdz_mechanisms[] __attribute__((weak));
 extern const struct kdz_mechanism *const __stop_kdz_mechanisms[] __attribute__((weak));
 
-/* What a kernel has without registering it, unless its kernel.toml says why not. */
+/* Capabilities of a kernel that need no registration, unless its kernel.toml says why not. */
 #define EVERY_KERNELS "threads"
 
 static char composed[112];

@@ -52,7 +52,7 @@ const char *kdz_record_open(struct kdz_record *record, uint16_t id, const struct
 /* Writes the name of series `at`, companions included: "core0", "core0:cycle". */
 void kdz_record_name(const struct kdz_record *record, size_t at, struct kdz_text *name);
 
-/* What is wrong with a record's companions, "" when each has a value for every sample. */
+/* The defect of a record's companions, "" when each has a value for every sample. */
 const char *kdz_record_companions_wrong(const struct kdz_record *record);
 
 /* Sends what is held. Returns how many values were planned and are neither taken nor missed, which

@@ -58,7 +58,7 @@ def on_bench(
 
 @dataclass
 class Session:
-    """What came of one plan."""
+    """Result of one plan."""
 
     outcome: Outcome
     assembler: Assembler
@@ -175,7 +175,7 @@ def whole(data: bytes, count: int) -> bytes:
 
 
 def sent_and_received(data: bytes, *, sent_baud: int, received_baud: int) -> bytes:
-    """What a receiver at one rate makes of bytes sent at another: 8 bits, no parity, 1 stop bit.
+    """Bytes as a receiver at another rate reads them: 8 bits, no parity, 1 stop bit.
 
     It samples each bit in its middle, from the falling edge of the start bit on; a byte whose stop
     bit is 0 is a framing error, and arrives all the same.

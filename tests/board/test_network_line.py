@@ -46,7 +46,7 @@ class Far:
         self._thread.start()
 
     def write(self, data: bytes) -> None:
-        """What the manager of the port tells the caller."""
+        """Answers of the port's manager to the caller."""
         assert self._caller is not None
         self._caller.sendall(data)
 

@@ -80,7 +80,7 @@ def test_the_users_own_command_replaces_that_of_the_server(
         ({"server": "openocd@desk:33", "probe": "066EFF01"}, "desk:33 runs already", "--server"),
         ({"server": "openocd@desk:33", "command": ("mine",)}, "desk:33 runs already", "--server"),
         ({"server": "opencd"}, "no debug server `opencd`", "openocd"),
-        ({"server": "openocd@desk"}, "`desk` is no HOST:PORT", "openocd@localhost:3333"),
+        ({"server": "openocd@desk"}, "`desk` is not HOST:PORT", "openocd@localhost:3333"),
         ({"probe": "12:34"}, "`12:34` is not a probe", "vid:pid:serial"),
         ({"results": "usb"}, "results `usb`", "uart"),
     ],

@@ -135,7 +135,7 @@ def test_a_comment_and_a_vector_are_no_edges(tmp_path: Path) -> None:
         (b"D0,D0\n0,1\n", "columns without names of their own: D0, D0"),
         (VCD + b"#5 1! hello", "`hello` is no change of a value"),
         (VCD + b"#5 1! #99999999999999999999 ", "is no time after 5"),
-        (b"\x00\x01\x02", "is no capture that kadenz reads"),
+        (b"\x00\x01\x02", "not a capture that kadenz reads"),
         (b"", "is empty"),
     ],
     # A session holds its date: as a name it would differ between two processes of a run.

@@ -171,7 +171,7 @@ def test_a_mistake_in_the_file_has_its_line_and_a_remedy(
         (("stm32f4", "stm32f5"), "no target `freertos/stm32f5@emulated`", "freertos/stm32f4"),
         (("emulated", "host"), "no target `freertos/stm32f4@host`", "freertos/stm32f4"),
         (('"emulated"', '"emulated"\nport = "/dev/x"'), "`port` is for the tier board", "board"),
-        (('"emulated"', '"emulated"\nsource = "none"'), "is no folder", "relative to the lab"),
+        (('"emulated"', '"emulated"\nsource = "none"'), "is not a folder", "relative to the lab"),
     ],
 )
 def test_a_table_that_makes_no_target_spoils_that_target_alone(

@@ -33,7 +33,7 @@ SHORTER = (
     (r"--cpus 2-3\b", "--cpus 1"),
     (r"--kernel-source my-tree\b", "--kernel-source pinned"),
 )
-# What a logic analyser saw: two samples of 300 ns.
+# Capture of a logic analyser: two samples of 300 ns.
 CAPTURE = """$timescale 1 ns $end
 $var wire 1 a D0 $end
 $var wire 1 b D1 $end

@@ -118,7 +118,7 @@ def made_by_the_configurator(folder: Path) -> None:
 
 
 def compiled(port: Port, folder: Path, *more: str) -> list[str]:
-    """What the compiler says of each file of the port that it refuses."""
+    """The compiler's message for each file of the port that it refuses."""
     root = inventory.root()
     made_by_the_configurator(folder)
     include = [root / "kernels" / port.kernel / sub for sub in port.folders]

@@ -92,7 +92,7 @@ def test_an_order_waits_for_a_measurement_and_says_whose() -> None:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
 
-    with order_on_this_linux(waiting), order_on_this_linux(waiting):  # beside each other
+    with order_on_this_linux(waiting), order_on_this_linux(waiting):  # at the same time
         pass
     assert len(told) == 1 and f"process {child}" in told[0]
 

@@ -115,9 +115,9 @@ def test_calls_are_named_as_in_tracefs() -> None:
         assert "".join(event.name for event in events_of([changed])) == name
 
 
-def test_another_file_is_no_recording(tmp_path: Path) -> None:
+def test_another_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "other.dat").write_text("text")
-    with pytest.raises(UsageError, match=r"other\.dat: no recording of trace-cmd"):
+    with pytest.raises(UsageError, match=r"other\.dat: not a recording of trace-cmd"):
         list(trace_cmd.reported(tmp_path / "other.dat"))
     with pytest.raises(UsageError, match="No such file"):
         list(trace_cmd.reported(tmp_path / "none.dat"))

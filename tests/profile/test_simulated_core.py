@@ -78,7 +78,7 @@ def test_a_profile_does_not_change_the_samples(
 def test_the_counter_has_the_samples_less_a_constant(
     profiled: tuple[Run, list[Profile]], tmp_path: Path
 ) -> None:
-    """What is inside of BEGIN and END differs: a read of the counter, or a store of the mark."""
+    """The insides of BEGIN and END differ: a read of the counter, or a store of the mark."""
     counted = measured(tmp_path, "run")
     for bench in ("itc/queue", "irq/to-task"):
         (one,) = (profile for profile in profiled[1] if profile.bench == bench)

@@ -79,7 +79,7 @@ def memory_of(board: str) -> tuple[tuple[int, int], ...]:
 
 
 def loaded(board: str) -> list[tuple[int, bytes]]:
-    """What a debugger writes: load address and contents of each segment."""
+    """The bytes that a debugger writes: load address and contents of each segment."""
     from elftools.elf.elffile import ELFFile
 
     with image(board).path.open("rb") as file:

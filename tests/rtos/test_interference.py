@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What FreeRTOS takes from threads, and task sets, on the emulated boards: by arithmetic."""
+"""Overheads of FreeRTOS, and task sets, on the emulated boards: by arithmetic."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ def test_a_cut_file_keeps_the_regions_that_ended() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "no file of paths"),
+        (b"", "not a file of paths"),
         (HEADER[:8] + struct.pack("<III", 9, 32, 0) + bytes(12), "version 9"),
         (HEADER + PATH, "chunk of kind 4"),
         (HEADER + chunk(9, b""), "chunk of kind 9"),

@@ -136,7 +136,7 @@ def test_its_set_up_is_that_of_the_checkout(installed: Installed, tmp_path: Path
 # ---- the files for CI: their own lines, on a runner that is this machine -------------------------
 @dataclass(frozen=True)
 class Runner:
-    """What a CI system gives. Packages come from this machine; apt-get only notes its calls."""
+    """A CI system. Packages come from this machine; apt-get only notes its calls."""
 
     folder: Path
     environment: dict[str, str]

@@ -12,7 +12,7 @@ from pathlib import Path
 from kadenz import tools
 
 ROOT = Path(__file__).resolve().parents[2]
-# What belongs to kadenz or to the installer, among the packages of the tests' environment.
+# Packages of the tests' environment that belong to kadenz or to the installer.
 _OWN = ("kadenz", "__editable__", "pip", "setuptools", "_distutils")
 
 

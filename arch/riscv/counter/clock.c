@@ -17,7 +17,7 @@ const struct kdz_clock *kdz_clock(void)
 
 void kdz_clock_init(void)
 {
-    /* mcountinhibit.CY (bit 0) stops mcycle on cores that have the register. Those without it,
+    /* mcountinhibit.CY (bit 0) stops mcycle on cores that have the register. Cores without it,
      * like the FE310's, read it as zero or trap; QEMU and newer cores start with it clear. The
      * counter is therefore left as reset left it. */
 }

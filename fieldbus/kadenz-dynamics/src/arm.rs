@@ -17,7 +17,7 @@ pub enum DynamicsError {
         what: &'static str,
         /// Its length.
         got: usize,
-        /// What it should be.
+        /// The expected length.
         joints: usize,
     },
     /// KDL refused; the number is its `SolverI` code.

@@ -11,12 +11,12 @@ use crate::task::Movement;
 #[derive(Debug, Parser)]
 #[command(name = "kadenz-motion", version, about)]
 pub struct Cli {
-    /// What to do.
+    /// Command to execute.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What the program does.
+/// Command of the program.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Moves every joint out and back, or home, or holds the arm, and records response times, position and velocity
@@ -51,7 +51,7 @@ pub struct BusArgs {
     pub interface: Option<String>,
 }
 
-/// What runs have in common.
+/// Common settings of runs.
 #[derive(Debug, Args)]
 pub struct CommonArgs {
     /// Devices, motion and limits [default: built in, for the simulated ring].
@@ -86,7 +86,7 @@ pub struct RunArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub common: CommonArgs,
-    /// What the arm does before it is braked and loses power. The way to the first pose is not measured.
+    /// Motion of the arm before it is braked and loses power. The way to the first pose is not measured.
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     pub movement: Movement,
     /// Measured time, s; rounded up to whole ways out and back.

@@ -37,7 +37,7 @@ pub enum MotionError {
         action: String,
         /// Why not.
         source: std::io::Error,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
     /// The command line asks for something that does not exist.

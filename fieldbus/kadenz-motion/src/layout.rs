@@ -42,9 +42,9 @@ pub enum LayoutError {
     Value {
         /// As given.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem.
         problem: String,
-        /// What to do.
+        /// Remedy.
         remedy: String,
     },
 }

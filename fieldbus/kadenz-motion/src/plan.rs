@@ -21,7 +21,7 @@ const MONOTONIC: &str = "clock/monotonic";
 /// Most samples of one lane: what a 32-bit index can count.
 const MOST: i64 = u32::MAX as i64;
 
-/// What the lab wants.
+/// Request of the lab.
 #[derive(Debug, Default)]
 pub struct Plan {
     /// Say what there is.
@@ -194,7 +194,7 @@ fn refusal(wanted: &Wanted) -> Option<String> {
     }
 }
 
-/// What there is.
+/// The known benchmarks.
 fn catalog() -> Vec<Bench> {
     let bench = |name: &str, begins: &str, ends: &str, source: &str, params: &[(&str, i64, i64, i64)]| Bench {
         name: name.into(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a real-time task asks of Linux, with errors that name this program's options.
 
-/// What Linux refused, and what to do.
+/// Refusal of Linux, and a remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum RealtimeError {
     /// SCHED_FIFO.

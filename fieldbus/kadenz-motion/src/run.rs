@@ -21,18 +21,18 @@ use crate::task::{
     StopCategory, Task, TrajectoryTask,
 };
 
-/// What can be chosen.
+/// Options of a run.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
     /// Processor for all tasks.
     pub cpu: Option<usize>,
     /// SCHED_FIFO and locked memory.
     pub realtime: bool,
-    /// What holds the processor's idle states off, and nothing where they stay on.
+    /// Holds the processor's idle states off; `None` where they stay on.
     pub idle_states_off: Option<Arc<IdleStatesOff>>,
-    /// What the first SIGINT does.
+    /// Effect of the first SIGINT.
     pub on_interrupt: StopCategory,
-    /// What the arm does.
+    /// Motion of the arm.
     pub movement: Movement,
     /// Proof: the main task panics in this cycle.
     pub provoke_panic_at: Option<u64>,
@@ -40,7 +40,7 @@ pub struct RunOptions {
     pub transport: String,
 }
 
-/// What a run came to.
+/// Result of a run.
 #[derive(Debug)]
 pub struct RunReport {
     /// How it ended.
@@ -92,7 +92,7 @@ pub fn cycles_for(layout: &Layout, movement: Movement, duration_s: f64) -> u64 {
     pair * ((wanted / pair as f64 - 1e-9).ceil() as u64).max(1)
 }
 
-/// What changes figures, for the first frame.
+/// Settings that change figures, for the first frame.
 pub fn settings(options: &RunOptions, layout: &Layout) -> kadenz_record::Map<String> {
     let mut settings = MotionRecords::settings();
     settings.insert("movement".into(), options.movement.to_string());

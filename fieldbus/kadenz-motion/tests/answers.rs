@@ -187,7 +187,7 @@ impl Vandal {
 struct Counts {
     frames: u64,
     harmed: u64,
-    /// Lives that ended on the way up with an error, one of the master library's panics among them, or in operation.
+    /// Runs that ended with an error, at start-up or in operation; panics of the master library are counted too.
     errors: u64,
     panics: u64,
     faulted: u64,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What can go wrong on the way out and on the way in.
+//! Errors of writing and of reading.
 
 /// Bytes between two zeros that are no frame, or a body that is no message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -12,7 +12,7 @@ pub enum WireError {
     Length {
         /// Bytes there are.
         got: usize,
-        /// What was expected, in words.
+        /// The expected content, in words.
         expected: String,
     },
     /// The checksum does not fit.
@@ -37,7 +37,7 @@ pub enum WireError {
     Body {
         /// Frame type by name.
         kind: &'static str,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
     /// Frames are missing: the sequence jumped.

@@ -49,7 +49,7 @@ impl FrameType {
 /// A frame whose length and CRC were right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
-    /// What the body is.
+    /// Type of the body.
     pub kind: FrameType,
     /// Counts every frame of the stream, from 0.
     pub sequence: u32,

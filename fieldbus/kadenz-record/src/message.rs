@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What frames say: one typed message a frame type. Unknown keys are errors.
+//! Content of frames: one typed message for each frame type. Unknown keys are errors.
 
 use serde::{Deserialize, Serialize};
 

@@ -4,7 +4,7 @@
 use crate::frame::decode;
 use crate::{Message, WireError};
 
-/// What a stream held.
+/// Content of a stream.
 #[derive(Debug, Default)]
 pub struct Reading {
     /// In order.

@@ -45,7 +45,7 @@ impl<W: Write> Writer<W> {
         self.map(FrameType::Hello, hello)
     }
 
-    /// What a benchmark is, for `list`.
+    /// Description of a benchmark, for `list`.
     pub fn bench(&mut self, bench: &Bench) -> Result<(), RecordError> {
         self.map(FrameType::Bench, bench)
     }

@@ -19,7 +19,7 @@ fn numbers<T: DeserializeOwned>(entry: &Value) -> Vec<T> {
     serde_json::from_value(entry["body"]["values"].clone()).unwrap()
 }
 
-/// What the entry of golden.json says the frame is.
+/// Content of the frame, from its entry in golden.json.
 fn expected(entry: &Value) -> Message {
     match entry["type"].as_str().unwrap() {
         "HELLO" => Message::Hello(body(entry)),

@@ -120,7 +120,7 @@ fn row(name: &str, bytes: usize, sorted: &[u64], clock_ns: u64) {
     println!("| {name} | {bytes} | {own:.0} | {} | {} | {} |", at(0.5), at(0.99), at(0.999));
 }
 
-/// What follows a word on the command line.
+/// The value that follows a word on the command line.
 fn argument(word: &str) -> Option<String> {
     std::env::args().skip_while(|argument| argument != word).nth(1)
 }

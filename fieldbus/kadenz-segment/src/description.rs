@@ -209,7 +209,7 @@ pub struct Pdo {
     pub index: u16,
     /// Name.
     pub name: String,
-    /// What it carries, in order.
+    /// Its content, in order.
     pub entries: Vec<PdoEntry>,
 }
 
@@ -219,7 +219,7 @@ impl Pdo {
         self.entries.iter().map(|entry| usize::from(entry.bits)).sum()
     }
 
-    /// What its mapping object says: an entry and the width of a piece of it.
+    /// Its mapping object: an entry and the width of a piece of it.
     pub fn pieces(&self) -> impl Iterator<Item = (&PdoEntry, u8)> {
         self.entries.iter().flat_map(|entry| entry.pieces().map(move |bits| (entry, bits)))
     }
@@ -238,7 +238,7 @@ pub struct Identity {
     pub serial: u32,
 }
 
-/// What a sync manager carries (EEPROM category 41 and object 0x1C00).
+/// Purpose of a sync manager (EEPROM category 41 and object 0x1C00).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -258,7 +258,7 @@ pub struct ManagerLayout {
     pub length: u16,
     /// Control byte.
     pub control: u8,
-    /// What it carries.
+    /// Its purpose.
     pub purpose: Purpose,
 }
 

@@ -22,7 +22,7 @@ pub enum SegmentError {
         path: PathBuf,
         /// Why.
         source: std::io::Error,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
     /// A file the user wrote is wrong.
@@ -30,17 +30,17 @@ pub enum SegmentError {
     Config {
         /// Which file.
         path: PathBuf,
-        /// What is wrong and where.
+        /// The problem and its place.
         message: String,
-        /// What to do.
+        /// Remedy.
         remedy: String,
     },
     /// An argument is wrong.
     #[error("{message}. {remedy}")]
     Usage {
-        /// What is wrong.
+        /// The problem.
         message: String,
-        /// What to do.
+        /// Remedy.
         remedy: String,
     },
     /// The interface cannot be used.
@@ -52,7 +52,7 @@ pub enum SegmentError {
         interface: String,
         /// Why.
         source: std::io::Error,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
     /// A capture is damaged, or another program wrote it.
@@ -62,7 +62,7 @@ pub enum SegmentError {
     Capture {
         /// Which file.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem.
         message: &'static str,
         /// Where.
         offset: usize,
@@ -127,8 +127,8 @@ pub fn line_of(text: &str, byte: usize) -> usize {
 /// Longest ring or fault file, bytes.
 const LONGEST_TEXT: u64 = 16 << 20;
 
-/// Reads a whole file that the user named as `what`: missing, too long or a folder, it is the user's mistake. What is no
-/// file on a disk may have no end, and counts as a text.
+/// Reads a whole file that the user named as `what`: missing, too long or a folder, it is the user's mistake. A
+/// pipe or a device may have no end, and counts as a text.
 pub fn read_bytes(path: &Path, what: &str, longest: u64, remedy: &str) -> Result<Vec<u8>, SegmentError> {
     let mut bytes = Vec::new();
     let is_file = std::fs::metadata(path).is_ok_and(|about| about.is_file());

@@ -8,7 +8,7 @@ use roxmltree::{Document, Node};
 use std::borrow::Cow;
 use std::path::Path;
 
-/// What the segment takes from an ESI file.
+/// The parts of an ESI file that the segment uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Esi {
     /// Vendor number.
@@ -98,7 +98,7 @@ pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, (String, String)> {
     })
 }
 
-/// What the XML declaration says of the encoding: `<?xml … encoding="…"?>`.
+/// The encoding in the XML declaration: `<?xml … encoding="…"?>`.
 fn declared(bytes: &[u8]) -> Option<&[u8]> {
     let rest = bytes.strip_prefix(b"<?xml")?;
     let rest = rest.get(..rest.windows(2).position(|two| two == b"?>")?)?;

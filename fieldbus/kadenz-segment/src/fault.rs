@@ -25,7 +25,7 @@ pub struct FaultFile {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
-    /// What goes wrong.
+    /// The failure.
     pub kind: Kind,
     /// Device by name, for faults of a device.
     pub device: Option<String>,
@@ -44,7 +44,7 @@ pub struct Fault {
     pub lasting_ms: Option<f64>,
     /// Lateness of a frame, µs.
     pub delay_us: Option<u32>,
-    /// What a wrong working counter is off by.
+    /// Error of a wrong working counter.
     pub delta: Option<i16>,
     /// Byte of the frame to corrupt, from its first; absent: the last.
     pub byte: Option<usize>,
@@ -56,7 +56,7 @@ pub struct Fault {
     pub ppm: Option<f64>,
 }
 
-/// What can go wrong.
+/// Kinds of failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -142,7 +142,7 @@ impl Kind {
         }
     }
 
-    /// What a device lacks for it, and which has it.
+    /// The part that a device lacks for it, and the devices that have it.
     fn lacks(self, device: &Device) -> Option<(&'static str, &'static str)> {
         use Kind::*;
         let is_drive = matches!(device.function, Function::Drive(_));

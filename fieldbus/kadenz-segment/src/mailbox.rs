@@ -38,7 +38,7 @@ pub struct Message<'a> {
     pub protocol: u8,
     /// 1 to 7; 0 does not count.
     pub counter: u8,
-    /// What follows the header.
+    /// The bytes behind the header.
     pub body: &'a [u8],
 }
 

@@ -21,7 +21,7 @@ const APPLICATION: &str = concat!("kadenz-segment ", env!("CARGO_PKG_VERSION"));
 const NANOSECONDS: u8 = 9;
 /// Bits of epb_flags that hold the direction.
 const DIRECTION: u32 = 3;
-/// What precedes the number in a frame's comment.
+/// Text before the number in a frame's comment.
 const NUMBER: &str = "frame ";
 
 /// Which way a frame went; the numbers are those of epb_flags.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the drives push against: a mechanism with one axis a drive.
+//! The mechanism behind the drives, with one axis for each.
 
-/// What one drive applies to its axis during one step.
+/// Action of one drive on its axis during one step.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct AxisInput {
     /// Torque at the joint, after the gear, N·m.

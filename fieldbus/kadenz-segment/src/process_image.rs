@@ -9,7 +9,7 @@ use crate::topology::Visit;
 /// Datagrams that are remembered; a master with more of them a cycle has each worked out anew.
 const MOST: usize = 8;
 
-/// What tells logical datagrams apart.
+/// Key that distinguishes logical datagrams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Key {
     /// First logical byte.

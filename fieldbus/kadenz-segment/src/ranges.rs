@@ -14,7 +14,7 @@ const MOST_ENTRIES: usize = 10_000;
 /// The largest whole number of TOML.
 const LARGEST: i128 = i64::MAX as i128;
 
-/// What a number may be, both ends included.
+/// Range of a number, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Range {
     /// A whole number.

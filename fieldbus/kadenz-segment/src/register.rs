@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The register map of an EtherCAT slave controller: names with types ([`at`]), and the rows behind them as data.
 //!
-//! What a register does beyond holding bytes is its [`Effect`]; `esc` carries the effects out.
+//! The [`Effect`] of a register is its action beyond holding bytes; `esc` carries the effects out.
 
 pub mod at;
 mod typed;
@@ -19,7 +19,7 @@ pub enum Access {
     Write,
 }
 
-/// What an access sets off.
+/// Effect of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -79,7 +79,7 @@ pub struct Row {
     pub access: Access,
     /// Value after power-on, repeated over the length in steps of eight bytes.
     pub reset: u64,
-    /// What an access does beyond holding bytes.
+    /// Effect of an access beyond holding bytes.
     pub effect: Effect,
     /// How much of it there is.
     pub behaviour: Behaviour,

@@ -350,7 +350,7 @@ fn channels(settings: &DeviceSettings) -> (u8, u8) {
     (channels, settings.stamped_channels.unwrap_or(stamped))
 }
 
-/// What the device says of itself: its kind's process data and identity, or those of its ESI file.
+/// Description of the device: its kind's process data and identity, or those of its ESI file.
 fn describe(position: usize, settings: &DeviceSettings, folder: &Path) -> Result<Description, SegmentError> {
     let (channels, stamped) = channels(settings);
     let is_terminal = !matches!(settings.kind, Kind::Coupler | Kind::Drive);

@@ -13,7 +13,7 @@ use crate::process_image::Key;
 use crate::ring::Ring;
 use crate::topology::Visit;
 
-/// What happens to a frame.
+/// Fate of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It is no EtherCAT frame: not ours to answer.
@@ -28,7 +28,7 @@ pub enum Verdict {
     Late(u64),
 }
 
-/// What has passed.
+/// Frames that have passed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
     /// EtherCAT frames.
@@ -75,7 +75,7 @@ impl Segment {
         &mut self.ring
     }
 
-    /// What has passed.
+    /// Frames that have passed.
     pub fn counters(&self) -> Counters {
         self.counters
     }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RingFile {
-    /// What holds for all devices.
+    /// Settings for all devices.
     #[serde(default)]
     pub ring: RingSettings,
     /// The devices, in the order in which a frame passes their processing units.
@@ -28,7 +28,7 @@ pub struct RingFile {
     pub folder: PathBuf,
 }
 
-/// What holds for all devices.
+/// Settings for all devices.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RingSettings {
@@ -87,7 +87,7 @@ pub struct DeviceSettings {
     pub distributed_clock: bool,
     /// Error of the clock's oscillator, ppm; absent: within ±20 ppm by the seed.
     pub clock_ppm: Option<f64>,
-    /// What the clock shows when the segment starts, ns; absent: within 10 s by the seed.
+    /// Time of the clock when the segment starts, ns; absent: within 10 s by the seed.
     pub clock_start_ns: Option<u64>,
     /// Device it is attached to; absent: the one before.
     pub attached_to: Option<String>,
@@ -99,7 +99,7 @@ pub struct DeviceSettings {
     pub stamped_channels: Option<u8>,
     /// Clock of a digital input's stamps.
     pub edge_clock: Option<EdgeClockSettings>,
-    /// What an analogue input sees.
+    /// Signal at an analogue input.
     pub signal: Option<Signal>,
     /// Settings of a drive.
     pub drive: Option<DriveSettings>,
@@ -143,7 +143,7 @@ impl RingFile {
         Ok(file)
     }
 
-    /// What cannot be: (message, remedy).
+    /// An impossible setting: (message, remedy).
     fn problem(&self) -> Option<(String, String)> {
         let problem = |message: String, remedy: &str| Some((message, remedy.to_owned()));
         if self.device.is_empty() {

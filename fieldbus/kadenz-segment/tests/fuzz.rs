@@ -166,7 +166,7 @@ proptest! {
     }
 }
 
-/// What a careless or hostile hand writes where a number belongs.
+/// Careless or hostile text in place of a number.
 fn number() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<f64>().prop_map(|number| format!("{number:?}")),

@@ -13,7 +13,7 @@ pub fn index(name: &str) -> io::Result<u32> {
     Ok(if_nametoindex(name)?)
 }
 
-/// What Linux says of an interface.
+/// State of an interface, from Linux.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct State {
     /// Switched on.

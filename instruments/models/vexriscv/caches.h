@@ -13,7 +13,7 @@
 /* Whether the line of an address was there; it is now. */
 bool kdz_vexriscv_fetch(uint64_t address);
 
-/* What a load costs beyond its cycle in the pipeline; its line is there afterwards. */
+/* Cost of a load beyond its cycle in the pipeline; its line is cached afterwards. */
 struct kdz_cycles kdz_vexriscv_load(const struct kdz_access *load);
 
 /* Whether the last load filled a line. */

@@ -89,7 +89,7 @@ static bool stuck(uint64_t end)
     return (end & 3u) == 2u && length(end) == 2u;
 }
 
-/* What fetch does when the core jumps at the end of a block. */
+/* Fetch when the core jumps at the end of a block. */
 static uint64_t fetched_ahead(uint64_t end)
 {
     uint64_t note = 0, at = end;
@@ -106,7 +106,7 @@ static uint64_t fetched_ahead(uint64_t end)
     return note;
 }
 
-/* What it costs to execute a load again: it jumps to itself from the last stage. */
+/* Cost of executing a load again: it jumps to itself from the last stage. */
 static uint8_t again(const struct kdz_code *load)
 {
     uint64_t at = load->address + load->bytes;

@@ -6,10 +6,10 @@
 //   jtag --socket PATH --idcode N --entry A --memory rom:0x80000000:0x40000:0 ...
 //        [--timer-divider N] [--uart A] [--clint A]
 //
-// Time: the core's clock is far quicker than JTAG's. What the debugger asks of the core is done
-// before its next bit. While no debugger is connected, and while the core waits in debug mode, the
-// clock stands still; mtime stands still in all of debug mode, as timers of many chips can be set
-// to.
+// Time: the core's clock is far quicker than JTAG's. The core executes a request of the
+// debugger before its next bit. While no debugger is connected, and while the core waits in debug
+// mode, the clock stands still; mtime stands still in all of debug mode, as timers of many chips
+// can be set to.
 #include "arguments.hpp"
 #include "bitbang.hpp"
 #include "debug_module.hpp"

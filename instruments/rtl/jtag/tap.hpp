@@ -11,7 +11,7 @@
 namespace kadenz
 {
 
-/* What dmi reaches: the registers of a debug module, by their addresses there. */
+/* The other side of dmi: the registers of a debug module, by their addresses there. */
 class DebugBus
 {
   public:

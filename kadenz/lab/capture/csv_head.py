@@ -94,6 +94,6 @@ def _columns(
 
 def _no_csv(file: Path) -> UsageError:
     return UsageError(
-        f"{file}: is no capture that kadenz reads: it has no row of channels",
+        f"{file}: not a capture that kadenz reads: it has no row of channels",
         remedy="Name a VCD, a session of sigrok (.sr), or a CSV of Saleae's Logic or of sigrok",
     )

@@ -52,7 +52,7 @@ class Imported:
 
 @dataclass(frozen=True)
 class Capture:
-    """What the user says about a capture."""
+    """Facts about a capture that the user gives."""
 
     file: Path
     begin: str  # CHANNEL, CHANNEL:rise or CHANNEL:fall
@@ -110,7 +110,7 @@ def import_capture(asked: Capture, output: Path, progress: Progress = lambda _: 
 
 @dataclass(frozen=True)
 class _Unit:
-    """What a tick is."""
+    """Unit of a tick."""
 
     size: float
     name: str

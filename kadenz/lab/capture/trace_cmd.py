@@ -71,7 +71,7 @@ def _check(file: Path) -> None:
         raise UsageError(f"{file}: {error.strerror}", remedy="Check its path") from None
     if not head.startswith(_MAGIC):
         raise UsageError(
-            f"{file}: no recording of trace-cmd", remedy="Make one: trace-cmd record -F -c …"
+            f"{file}: not a recording of trace-cmd", remedy="Make one: trace-cmd record -F -c …"
         )
     # trace-cmd prints nothing about a file without its index, and ends with 0.
     place = _index(head)

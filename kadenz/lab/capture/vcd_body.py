@@ -13,7 +13,7 @@ from kadenz.lab.capture.waveform import Edges
 _Bytes = npt.NDArray[np.uint8]
 _Places = npt.NDArray[np.intp]
 
-# What the first byte of a word says.
+# Meaning of the first byte of a word.
 _GARBAGE, _TIME, _SCALAR, _VECTOR, _KEYWORD = range(5)
 _KIND = np.full(256, _GARBAGE, np.uint8)
 _KIND[list(b"01xXzZuUwWlLhH-")] = _SCALAR
@@ -122,7 +122,7 @@ class Body:
             return starts, ends, kinds
         if self._after_vector and kinds.size:
             vectors[0] = False
-        # An identifier may look like a value: of words in a row each second is one.
+        # An identifier may look like a value: in a run of words, every second one is one.
         numbers = np.arange(kinds.size)
         begins = np.where(vectors & ~np.concatenate(([False], vectors[:-1])), numbers, 0)
         values = vectors & ((numbers - np.maximum.accumulate(begins)) % 2 == 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every format of a capture gives: channels, and their edges in blocks."""
+"""Channels and their edges in blocks: the common form of every format of a capture."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Edges:
         return int(self.times.size)
 
     def where(self, chosen: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Edges:
-        """Those that a mask or an order chooses."""
+        """The edges that a mask or an order chooses."""
         return Edges(self.times[chosen], self.channels[chosen], self.high[chosen])
 
     def then(self, later: Edges) -> Edges:
@@ -104,7 +104,7 @@ class Levels:
         self._channels = channels
 
     def edges(self, times: npt.NDArray[np.int64], levels: npt.NDArray[np.uint8]) -> Edges:
-        """Those of the next samples; `levels` is 0 or 1, with a row for each time."""
+        """Edges of the next samples; `levels` is 0 or 1, with a row for each time."""
         if not times.size:
             return NO_EDGES
         first = levels[:1] if self._before is None else self._before[None]

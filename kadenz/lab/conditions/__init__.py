@@ -39,7 +39,7 @@ def kinds() -> tuple[type[Choice], ...]:
 
 
 def choices(campaign: Campaign, values: Mapping[str, Any] | None = None) -> list[Choice]:
-    """What a campaign, and values of options over it, ask for: one choice of each kind."""
+    """One choice of each kind, from a campaign and from options, which have precedence."""
     return [kind.asked(values or {}, campaign) for kind in kinds()]
 
 
@@ -99,7 +99,7 @@ def _value(option: Option, value: object, where: str) -> Any:
 
 
 def image_choices(target: TargetName, values: Mapping[str, Any]) -> list[Choice]:
-    """What options and the lab's file ask for, of the kinds that change an image."""
+    """Choices of the kinds that change an image, from options and the lab's file."""
     own = lab_target(target).conditions
     found = _own(target, _NOTHING, values) if own else choices(_NOTHING, values)
     return [choice for choice in found if choice.changes_image]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a measurement of this Linux may do without."""
+"""Rights and settings that a measurement of this Linux may do without."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from kadenz.targets.base import Target
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PROCESSOR = "processor"  # resource of a worker: it has as many as executions fit beside each other
+PROCESSOR = "processor"  # resource of a worker: as many as executions that it runs at once
 _CONNECT_S = 5.0
 _POLL_S = 0.05
 _PIECE = 1 << 16  # bytes that a reader gets at a time

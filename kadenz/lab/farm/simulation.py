@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Fleet:
-    """What is there, and what it has to do. Lengths are uniform within ±`spread` of the mean."""
+    """Machines and their work. Lengths are uniform within ±`spread` of the mean."""
 
     places: int
     jobs: int  # at each place

@@ -61,7 +61,7 @@ _START = State((), (), None, None, (), (), None, False, ())
 
 @dataclass
 class Effect:
-    """What a stretch of a path adds."""
+    """Counts that a stretch of a path adds."""
 
     instructions: Counter[Node] = field(default_factory=Counter)
     calls: Counter[Node] = field(default_factory=Counter)

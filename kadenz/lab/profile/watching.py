@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scope watches of a target to profile it."""
+"""Parts of a target that the scope watches for a profile."""
 
 from __future__ import annotations
 

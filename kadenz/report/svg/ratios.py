@@ -66,7 +66,7 @@ def ratios(rows: Sequence[Row], caption: Caption) -> Plot:
 
 
 def _keys(rows: Sequence[Row]) -> list[Key]:
-    """What each colour means, in the order of the colours."""
+    """Meaning of each colour, in the order of the colours."""
     found = {mark.colour: mark.words for row in rows for mark in row.marks}
     return [Key(words, f"d{series(colour)}") for colour, words in sorted(found.items())]
 

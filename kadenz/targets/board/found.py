@@ -20,7 +20,7 @@ LookUp = Callable[[Need], Tool]
 
 
 def need_of(server: DebugServer) -> Need:
-    """What a server needs: its program."""
+    """The program of a server."""
     known = {need.name: need for need in tools.NEEDS}
     return known.get(server.program) or Need(server.program, server.title, server.remedy)
 

@@ -60,7 +60,7 @@ def _name(tier: BoardTier, link: BoardLink) -> tuple[str, str]:
     name, _, address = (link.server or tier.server or BY_HAND).partition("@")
     if address and not address.rpartition(":")[2].isdigit():
         raise UsageError(
-            f"server `{link.server}`: `{address}` is no HOST:PORT",
+            f"server `{link.server}`: `{address}` is not HOST:PORT",
             remedy=f"Write {name}@localhost:3333",
         )
     return name, address

@@ -57,7 +57,7 @@ class Rtt:
         self._answered = False
 
     def read(self, timeout_s: float) -> bytes:
-        """What the ring held at the next stop; the target goes on."""
+        """Content of the ring at the next stop; the target continues."""
         assert self._gdb is not None
         stop = self._gdb.stopped(timeout_s)
         if stop is None:

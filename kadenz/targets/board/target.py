@@ -120,7 +120,7 @@ class BoardTarget:
         return words
 
     def emulator(self) -> EmulatorEntry | None:
-        """What the board is emulated or simulated by; None on silicon."""
+        """The emulator or simulator of the board; None on silicon."""
         server = self._reach.server
         if self._reach.simulated is not None:
             return simulator(self._reach.simulated)
@@ -203,7 +203,7 @@ class BoardTarget:
         self._over = True
 
     def _words(self) -> str:
-        """What the board, GDB and the server said."""
+        """Output of the board, of GDB and of the server."""
         parts = [self._detail]
         parts += [self._server.words()] if self._server is not None else []
         return "\n".join(part for part in parts if part)

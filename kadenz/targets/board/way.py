@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a way of the results is: how frames come from a board, and its plan goes there."""
+"""A transport of results: how frames come from a board, and how its plan gets there."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What goes wrong, as far as the interface tells: stacks are watched by the kernel's own project,
+ * Faults that the interface reports: stacks are watched by the kernel's own project,
  * or not at all.
  */
 #include "cmsis_port.h"

@@ -9,7 +9,7 @@
 
 #include <rtx_os.h>
 
-/* What CMSIS-Core calls the rate of SysTick. */
+/* The rate of SysTick, by its name in CMSIS-Core. */
 extern uint32_t SystemCoreClock;
 uint32_t SystemCoreClock = KDZ_BOARD_TIMER_HZ;
 

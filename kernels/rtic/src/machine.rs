@@ -41,7 +41,7 @@ unsafe extern "C" {
     fn kdz_suite_main(unused: *mut ());
 }
 
-/// What `suite/core/main.c` does before the kernel starts, and the tick.
+/// The work of `suite/core/main.c` before the kernel starts, and the tick.
 pub fn start_board() {
     // SAFETY: called once, by init, with interrupts masked.
     unsafe {

@@ -25,7 +25,7 @@ struct kdz_param {
 
 #define KDZ_PARAMS_MAX 12
 
-/* What one point of a plan asks for. `value[i]` belongs to `bench->params[i]`. */
+/* Parameters of one point of a plan. `value[i]` belongs to `bench->params[i]`. */
 struct kdz_point {
     const struct kdz_bench *bench;
     uint16_t id;      /* the record's number, chosen by the plan */

@@ -47,7 +47,7 @@ struct kdz_proof {
     const char *reason; /* of the first failure; a string constant */
 };
 
-/* What a record is made of. */
+/* The parts of a record. */
 struct kdz_shape {
     size_t lanes;                  /* series of samples */
     const char *const *names;      /* one a lane; NULL: `stem` and a number */
@@ -82,8 +82,8 @@ static inline size_t kdz_record_series(const struct kdz_record *record)
     return (size_t)record->lane_count * (1u + record->companion_count);
 }
 
-/* What a span cannot be. A stamp of 32 bits tells END before BEGIN from a long span only if spans
- * end at half its range; the storage of 64-bit stamps keeps two values for the two faults. */
+/* The least impossible span. A stamp of 32 bits tells END before BEGIN from a long span only if
+ * spans end at half its range; the storage of 64-bit stamps keeps two values for the two faults. */
 #define KDZ_SPAN_TOO_LONG UINT32_MAX
 #define KDZ_SPAN_BACKWARDS (UINT32_MAX - 1u)
 #define KDZ_SPAN_MAX                                                                               \

@@ -73,7 +73,7 @@ pub enum Lanes {
     Named(&'static [Word]),
 }
 
-/// What a report says about a benchmark: see `struct kdz_bench`.
+/// Description of a benchmark in a report: see `struct kdz_bench`.
 pub struct About {
     pub name: &'static CStr,
     pub begins: &'static CStr,

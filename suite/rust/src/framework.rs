@@ -97,7 +97,7 @@ pub enum Seat {
     Upper,
 }
 
-/// What a task does: one list for all benchmarks, because each level of futures costs a jump whenever
+/// The work of a task: one list for all benchmarks, because each level of futures costs a jump whenever
 /// the task is polled.
 #[derive(Clone, Copy)]
 pub enum Role {

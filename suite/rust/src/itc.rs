@@ -11,7 +11,7 @@ use crate::framework::{
     run, seats, Framework, Link, Links, Period, Receiver, Role, Seat, Sender, Way, PAIR,
 };
 
-/// What is timed.
+/// The timed operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Reply,
@@ -157,7 +157,7 @@ fn wanted(point: Point) -> Result<(Seat, Seat), Refusal> {
 /// One of the benchmarks below.
 pub struct Exchange<F, T>(PhantomData<(F, T)>);
 
-/// What it times.
+/// The timed operation.
 pub trait Timed {
     const PART: Part;
     const NAME: &'static CStr;

@@ -19,7 +19,7 @@ pub struct AxisSetpoint {
     pub torque_nm: f64,
 }
 
-/// What an axis said in a cycle.
+/// State of an axis in a cycle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AxisFeedback {
     /// Raw.

@@ -25,7 +25,7 @@ pub(crate) const IMAGE_MAX_BYTES: usize = 1400;
 pub(super) type Ring = SubDeviceGroup<DEVICES_MAX, IMAGE_MAX_BYTES, DefaultLock, Op, HasDc>;
 type FreshRing = SubDeviceGroup<DEVICES_MAX, IMAGE_MAX_BYTES, DefaultLock, PreOp>;
 
-/// What bring-up found.
+/// Result of bring-up.
 pub(super) struct Found {
     pub ring: Ring,
     pub axes: Vec<Axis>,
@@ -306,7 +306,7 @@ where
     }))
 }
 
-/// What 1000 ‰ of the torque offset are at the joint, N·m; `None` where this drive gets no torque feed-forward.
+/// Joint torque at a torque offset of 1000 ‰, N·m; `None` where this drive gets no torque feed-forward.
 async fn rated_torque(
     device: &SubDeviceRef<'_, &SubDevice>,
     layout: &AxisLayout,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What can go wrong on the way to operation.
+//! Errors on the way to operation.
 
 use super::pump::Stalled;
 
@@ -25,19 +25,19 @@ pub enum BusError {
         failure.as_ref().map(|failure| format!(". What failed: {failure}")).unwrap_or_default()
     )]
     SecondMaster {
-        /// What was being done.
+        /// The operation that failed.
         step: &'static str,
-        /// What was heard.
+        /// The frames that were heard.
         foreign: super::Foreign,
         /// Of the frames.
         source_address: String,
-        /// What came of it; nothing where nothing was sent yet.
+        /// The failure they caused; none where nothing was sent yet.
         failure: Option<Box<BusError>>,
     },
     /// Nobody answers.
     #[error("{step}: {stalled}. Check cable, link light and power of the first device")]
     Stalled {
-        /// What was being done.
+        /// The operation that failed.
         step: &'static str,
         /// How it ended.
         stalled: Stalled,
@@ -45,7 +45,7 @@ pub enum BusError {
     /// The master library refused.
     #[error("{step}: the master library says {error:?}. Check that the layout fits the devices (--layout), and their error lights")]
     Master {
-        /// What was being done.
+        /// The operation that failed.
         step: &'static str,
         /// Its error.
         error: ethercrab::error::Error,
@@ -56,7 +56,7 @@ pub enum BusError {
          message during an SDO dialogue. Switch the devices off and on and try again"
     )]
     MasterPanicked {
-        /// What was being done.
+        /// The operation that failed.
         step: &'static str,
         /// Of the panic.
         message: String,
@@ -69,7 +69,7 @@ pub enum BusError {
     TooFewDevices {
         /// On the ring.
         found: usize,
-        /// What is missing.
+        /// The missing part.
         what: String,
         /// Where it should be, from 0.
         position: usize,
@@ -110,7 +110,7 @@ pub enum BusError {
          byte in the layout (--layout), or what the device maps"
     )]
     ImageTooShort {
-        /// What needs them.
+        /// The part that needs them.
         what: String,
         /// Bytes.
         needed: usize,
@@ -136,7 +136,7 @@ pub enum BusError {
         drive: String,
         /// Value and key of the layout.
         layout: String,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
     /// Feed-forward is configured for a drive that does not state its scale.

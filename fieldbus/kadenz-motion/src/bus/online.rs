@@ -26,7 +26,7 @@ const AL_STATE: u16 = 0x0F;
 const AL_FLAGGED: u16 = 0x10;
 const AL_STATUS_CODE: u16 = 0x0134;
 
-/// What an exchange brought.
+/// Result of an exchange.
 #[derive(Debug, Clone, Copy)]
 pub struct Answer {
     /// For the supervision.
@@ -51,7 +51,7 @@ pub struct Bus<W: Wire> {
 }
 
 impl<W: Wire> Bus<W> {
-    /// What bring-up found, and the pump to go on with.
+    /// Result of bring-up, and the pump for the next exchanges.
     pub(super) fn new(pump: Pump<W>, master: &'static MainDevice<'static>, found: Found) -> Self {
         let Found { ring, axes, expected_counter, mailboxes } = found;
         Self { pump, master, ring, axes, expected_counter, mail: Mail::new(mailboxes), trouble: None }
@@ -82,14 +82,14 @@ impl<W: Wire> Bus<W> {
         self.pump.overheard.foreign
     }
 
-    /// What axis `k` shall do from the next exchange on.
+    /// Commands axis `k` from the next exchange on.
     pub fn write(&self, k: usize, setpoint: &AxisSetpoint) {
         if let Some(axis) = self.axes.get(k) {
             self.outputs(axis.device, |bytes| axis.write(setpoint, bytes));
         }
     }
 
-    /// What axis `k` said in the last exchange that was answered.
+    /// State of axis `k` in the last exchange that was answered.
     pub fn read(&self, k: usize) -> Option<AxisFeedback> {
         let axis = self.axes.get(k)?;
         self.inputs(axis.device, |bytes| axis.read(bytes))

@@ -23,7 +23,7 @@ const AL_STATUS: u16 = 0x0130;
 pub struct Foreign {
     /// EtherCAT frames of another sender.
     pub frames: u64,
-    /// Those among them with process data or a request to change the state of devices.
+    /// Frames among them with process data or a request to change the state of devices.
     pub commands: u64,
     /// Source address of the last of these.
     pub source: [u8; 6],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a drive says of its units, modes and limits, held against the layout before anything moves (CiA 402-2: objects
-//! 0x607D, 0x607E, 0x608F, 0x6091, 0x6092, 0x6502). What a drive does not have is not checked.
+//! The units, modes and limits that a drive reports, held against the layout before anything moves (CiA 402-2: objects
+//! 0x607D, 0x607E, 0x608F, 0x6091, 0x6092, 0x6502). Objects that a drive lacks are not checked.
 
 use ethercrab::error::{Error, MailboxError};
 use ethercrab::{EtherCrabWireReadSized, SubDevice, SubDeviceRef};
@@ -26,7 +26,7 @@ pub(super) struct Contradiction {
 /// A numerator and a denominator of the factor group.
 type Ratio = (u32, u32);
 
-/// What a drive said; nothing where it has no such object.
+/// Values of a drive; none where it has no such object.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Said {
     /// 0x608F: encoder increments a turn of the motor.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What carries frames.
+//! Transports of frames.
 
 use kadenz_rt::Clock;
 

@@ -28,7 +28,7 @@ impl Collector {
         Self { wanted, last: None, first: None, seen: 0, uncounted: 0 }
     }
 
-    /// What the terminal says in the answer of a cycle: its counter of edges of both directions, and the time of the
+    /// Takes the terminal's answer in a cycle: its counter of edges of both directions, and the time of the
     /// last rising one. `pulse` is the one that was made last before that cycle: its own the answer cannot know yet.
     pub(super) fn see(&mut self, count: u16, rising_ns: u64, pulse: u64) -> Option<Edge> {
         let (last_count, last_rising) = self.last.replace((count, rising_ns))?;

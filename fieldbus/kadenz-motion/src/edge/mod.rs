@@ -26,7 +26,7 @@ pub const EDGE_JITTER: &str = "ethercat/edge-jitter";
 /// Half a period of the pulse train: the output is set in one cycle and reset in the next.
 const HALF_PERIOD_NS: u64 = 500_000;
 
-/// What can be chosen.
+/// Options of a measurement.
 #[derive(Debug, Clone)]
 pub struct EdgeOptions {
     /// Rising edges.
@@ -37,7 +37,7 @@ pub struct EdgeOptions {
     pub realtime: bool,
 }
 
-/// What came of it.
+/// Result of the measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EdgeReport {
     /// Edges with a time.

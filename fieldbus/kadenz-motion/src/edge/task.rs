@@ -45,7 +45,7 @@ pub(super) struct EdgeTask<W: Wire> {
     broken: bool,
 }
 
-/// What came of it.
+/// Result of the task.
 pub(super) struct End {
     pub(super) collector: Collector,
     /// Why the record is not complete; empty if it is.
@@ -56,7 +56,7 @@ pub(super) struct End {
 }
 
 impl End {
-    /// What belongs in the record besides the edges.
+    /// Data of the record besides the edges.
     pub(super) fn texts(&self) -> impl Iterator<Item = String> {
         let trouble = self.trouble.map(|event| event.to_string());
         let refused =
@@ -100,7 +100,7 @@ impl<W: Wire> EdgeTask<W> {
         self.bus.clock()
     }
 
-    /// What came of it, and the bus to leave.
+    /// The result, and the bus to leave.
     pub(super) fn finish(self, panicked: bool) -> (End, Bus<W>) {
         let reason = match (panicked, self.broken, self.operational, self.collector.done()) {
             (true, ..) => "the cyclic task panicked",

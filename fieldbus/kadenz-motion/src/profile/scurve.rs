@@ -4,7 +4,7 @@
 //! Phases: jerk up, constant acceleration, jerk down, cruise, and the same mirrored. Durations as in L. Biagiotti,
 //! C. Melchiorri, Trajectory Planning for Automatic Machines and Robots (2008), section 3.4 (zero end velocities).
 
-/// What a move may not exceed. All positive; any unit of angle, the same in all.
+/// Limits of a move. All positive; any unit of angle, the same in all.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// Per second.

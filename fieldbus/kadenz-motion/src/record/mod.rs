@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the application measured, in the lab's record format.
+//! Measurements of the application, in the lab's record format.
 
 mod column;
 mod hello;

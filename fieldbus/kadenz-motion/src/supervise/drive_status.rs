@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a drive says of itself beside its state: warning, internal limit, following, mode of operation.
+//! The status of a drive beside its state: warning, internal limit, following, mode of operation.
 
 use super::{AxisSeen, EventKind, Reaction};
 use crate::cia402::{status, DriveState, MODE_CSP};
 
-/// What one drive has said so far; counts are of cycles in a row.
+/// History of one drive; counts are of cycles in a row.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct DriveStatus {
     warned: bool,

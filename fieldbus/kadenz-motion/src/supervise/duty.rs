@@ -17,7 +17,7 @@ pub enum Duty {
 }
 
 impl Duty {
-    /// What a finding leads to that would lead to `reaction` in operation.
+    /// Reaction to a finding that would cause `reaction` in operation.
     pub(super) fn bounded(self, kind: EventKind, reaction: Reaction) -> Reaction {
         // Nothing moves while drives are enabled: time may be lost.
         let of_time = matches!(kind, EventKind::Late | EventKind::Skipped | EventKind::ClockDifference);

@@ -53,7 +53,7 @@ impl Bench {
         self.log.iter().filter_map(Event::kind).collect()
     }
 
-    /// The same fault again and again: reactions up to the first quick stop.
+    /// A repeated fault: number of reactions up to the first quick stop.
     fn until_quick_stop(&mut self, change: impl Fn(&mut Observation<'_>)) -> usize {
         (1..100).find(|_| self.cycle(&change) == Reaction::QuickStop).expect("never stopped")
     }

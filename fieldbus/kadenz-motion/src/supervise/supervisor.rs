@@ -9,7 +9,7 @@ use crate::cia402::DriveState;
 /// From this number on, frames of another master are not an accident.
 const STRANGE_COMMANDS: u64 = 3;
 
-/// What is done, from least to most. A stronger one is never replaced by a weaker one.
+/// Reactions, from the weakest to the strongest. A stronger one is never replaced by a weaker one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
 pub enum Reaction {
@@ -57,7 +57,7 @@ pub struct AlTrouble {
 }
 
 impl AlTrouble {
-    /// What happened, as an event has it, and what follows.
+    /// A fault, as its event states it, and the reaction.
     pub fn finding(&self) -> (EventKind, i64, i64, Reaction) {
         let code = self.code.map_or(CODE_UNREAD, |code| i64::from(code) << 8);
         let (kind, reaction) = match self.status & 0x0F {
@@ -96,7 +96,7 @@ pub enum Exchange {
     },
 }
 
-/// What an axis said in one cycle, and how far it is from its setpoint.
+/// State of an axis in one cycle, and its distance from its setpoint.
 #[derive(Debug, Clone, Copy)]
 pub struct AxisSeen {
     /// Decoded from the statusword.
@@ -111,12 +111,12 @@ pub struct AxisSeen {
     pub error_deg: f64,
 }
 
-/// What one cycle of the main task saw.
+/// Observations of one cycle of the main task.
 #[derive(Debug, Clone, Copy)]
 pub struct Observation<'a> {
     /// Number of the cycle.
     pub cycle: u64,
-    /// What the drives were asked for.
+    /// Demand on the drives.
     pub duty: Duty,
     /// Of the frame.
     pub exchange: Exchange,
@@ -152,7 +152,7 @@ pub struct Supervisor {
     reaction: Reaction,
 }
 
-/// What an axis has shown so far.
+/// History of an axis.
 #[derive(Debug, Clone, Copy, Default)]
 struct Axis {
     /// It came with a fault, which is acknowledged once.

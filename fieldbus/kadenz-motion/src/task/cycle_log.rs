@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the main task has for the log: a sample of each cycle, and events.
+//! Entries of the main task for the log: a sample of each cycle, and events.
 
 use kadenz_rt::{Batch, Sender};
 

@@ -40,7 +40,7 @@ const SETPOINT_TRIES: u32 = 3;
 /// Torques older than this are reported once.
 const TORQUE_LATE: u32 = 5;
 
-/// What the layout and the lab ask of a run.
+/// Requirements of the layout and the lab for a run.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
     period_ns: u64,
@@ -54,7 +54,7 @@ struct Plan {
     panic_at: Option<u64>,
 }
 
-/// What was noticed and logged before.
+/// Conditions that were logged before.
 #[derive(Debug, Default)]
 struct Noticed {
     stop: Option<StopCategory>,

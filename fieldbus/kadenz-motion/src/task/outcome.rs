@@ -15,7 +15,7 @@ pub enum Outcome {
     Faulted {
         /// The strongest reaction.
         reaction: Reaction,
-        /// What set it off.
+        /// Its cause.
         cause: Event,
     },
 }

@@ -35,7 +35,7 @@ pub struct Shared {
     window_end_ns: AtomicU64,
     /// Requested stop: 0 none, else category + 1. Anybody may write it.
     stop: AtomicU32,
-    /// What the first signal asks for, as `stop`; 0: signals stop nothing.
+    /// Request of the first signal, as `stop`; 0: signals stop nothing.
     on_signal: AtomicU32,
     /// Signals that were heeded, or came before this run.
     signals_seen: AtomicU32,

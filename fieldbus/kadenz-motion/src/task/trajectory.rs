@@ -13,7 +13,7 @@ use crate::message::{Order, Reference, Setpoints, TaskSample, BATCH};
 use crate::profile::{Limits, Path};
 use crate::AXES;
 
-/// What the arm does.
+/// Motion of the arm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Movement {
     /// To the first pose, then to the second and back, again and again.
@@ -35,7 +35,7 @@ impl std::fmt::Display for Movement {
     }
 }
 
-/// What the path is made of.
+/// Pieces of the path.
 #[derive(Debug, Clone, Copy)]
 pub struct PathPlan {
     movement: Movement,

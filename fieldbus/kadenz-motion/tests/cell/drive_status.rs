@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a drive says of itself beside its state, in the whole cell: limits, following, warnings, modes (c53 to c58).
+//! The status of a drive beside its state, in the whole cell: limits, following, warnings, modes (c53 to c58).
 
 use crate::common::{powered, segment, Cell, Tamper};
 use kadenz_motion::layout::Layout;

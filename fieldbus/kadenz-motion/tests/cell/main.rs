@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The whole robot cell in a time of its own, in one program: linked once, and its tests run beside each other. Tests
+//! The whole robot cell in a time of its own, in one program: linked once, and its tests run in parallel. Tests
 //! that need a process to themselves are programs of their own.
 
 mod bring_up;

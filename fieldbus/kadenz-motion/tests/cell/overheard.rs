@@ -16,7 +16,7 @@ use kadenz_segment::frame::datagrams;
 
 /// In full motion on the way out.
 const FAST: u64 = 2400;
-/// What another program sends from.
+/// Address of another program.
 const OTHER: [u8; 6] = [0x03, 1, 1, 1, 1, 1];
 
 fn at(fault: &str) -> String {

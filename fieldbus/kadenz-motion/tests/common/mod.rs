@@ -24,7 +24,7 @@ use kadenz_segment::segment::Segment;
 
 pub const MS: u64 = 1_000_000;
 
-/// What happens to frames on their way back.
+/// Fate of frames on their way back.
 pub type Tamper = Box<dyn FnMut(Vec<u8>, &mut VecDeque<Vec<u8>>) + Send>;
 
 /// The ring in this process, behind a processor that may be taken away just before a frame leaves, and with somebody at

@@ -423,7 +423,7 @@ impl Dictionary {
         }
     }
 
-    /// What is mapped by the PDOs assigned at 0x1C12 or 0x1C13, in order.
+    /// Entries mapped by the PDOs assigned at 0x1C12 or 0x1C13, in order.
     pub fn assigned(&self, assignment: u16) -> Vec<Mapped> {
         let mut mapped = Vec::new();
         for place in 1..=self.number(assignment, 0).clamp(0, 255) as u8 {

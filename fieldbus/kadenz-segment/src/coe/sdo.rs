@@ -45,12 +45,12 @@ pub struct Server {
     transfer: Transfer,
 }
 
-/// What came of a request.
+/// Result of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// CoE header and SDO, for the mailbox; empty where none is due (an abort by the master).
     pub bytes: Vec<u8>,
-    /// What was written, once complete.
+    /// The written data, once complete.
     pub written: Option<Written>,
 }
 

@@ -46,7 +46,7 @@ impl AnalogOutput {
     }
 }
 
-/// What an analogue input sees when no wire ends there: a sine.
+/// Signal at an analogue input without a wire: a sine.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Signal {

@@ -16,7 +16,7 @@ pub struct EdgeClockSettings {
     pub resolution_ns: u64,
     /// Standard deviation of a stamp before rounding, ns.
     pub noise_ns: f64,
-    /// What it shows at power-on, ns.
+    /// Its time at power-on, ns.
     pub start_ns: u64,
 }
 

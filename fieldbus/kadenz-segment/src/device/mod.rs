@@ -23,7 +23,7 @@ use digital_input::DigitalInput;
 use digital_output::DigitalOutput;
 use image::Image;
 
-/// What a device does with its process data.
+/// The function behind a device's process data.
 pub enum Function {
     /// Nothing: it begins a branch.
     Coupler,
@@ -43,7 +43,7 @@ pub enum Function {
 pub struct Device {
     /// Name in the ring file.
     pub name: String,
-    /// What it is.
+    /// Its description.
     pub description: Description,
     /// Its slave controller.
     pub esc: Esc,

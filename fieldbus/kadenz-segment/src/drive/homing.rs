@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Homing (CiA 402, mode 6): methods 17, 18, 33, 34, 35 and 37.
 
-/// What the drive can do; writing another method is refused.
+/// Methods of the drive; writing another one is refused.
 pub const METHODS: [i64; 7] = [0, 17, 18, 33, 34, 35, 37];
 
 /// A homing run.
@@ -22,7 +22,7 @@ pub enum Homing {
     Error,
 }
 
-/// What a step sees.
+/// Inputs of a step.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen {
     /// Negative limit switch.

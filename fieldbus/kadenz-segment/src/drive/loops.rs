@@ -24,7 +24,7 @@ impl Default for Gains {
     }
 }
 
-/// What the cascade is asked for.
+/// Demand on the cascade.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Target {
     /// Follow a position, rad, that moves at a velocity, rad/s; torque fed forward, N·m.

@@ -25,7 +25,7 @@ pub mod mode {
     pub const CSP: i64 = 8;
     pub const CSV: i64 = 9;
     pub const CST: i64 = 10;
-    /// What the drive can do; others are refused by SDO and not taken from process data.
+    /// Modes of the drive; others are refused by SDO and not taken from process data.
     pub const ALL: [i64; 5] = [NONE, HOMING, CSP, CSV, CST];
 }
 
@@ -225,7 +225,7 @@ impl Drive {
         reached.position_rad()
     }
 
-    /// What the dictionary asks for. `period_ns` is SYNC0's, where there is one.
+    /// Takes the setpoints of the dictionary. `period_ns` is SYNC0's, where there is one.
     fn take_setpoints(&mut self, dictionary: &Dictionary, world_ns: u64, period_ns: Option<u32>) {
         self.has_setpoints = true;
         let before = self.machine.state();

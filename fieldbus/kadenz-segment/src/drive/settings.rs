@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the ring file says about a drive.
+//! Settings of a drive in the ring file.
 
 use super::loops::Gains;
 use crate::plant::Inertia;
@@ -76,7 +76,7 @@ impl DriveSettings {
         1.2 * self.max_velocity_rad_s
     }
 
-    /// What cannot be although every number is in its range ([`crate::ranges`]): what, and a remedy.
+    /// An impossible combination of numbers that are each in range ([`crate::ranges`]), and a remedy.
     pub fn problem(&self, tick_us: u32) -> Option<(String, &'static str)> {
         let pairs = [
             ("limits_rad", self.limits_rad),

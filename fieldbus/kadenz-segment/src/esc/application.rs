@@ -20,7 +20,7 @@ impl Esc {
         true
     }
 
-    /// What the master wrote into a mailbox, until [`Esc::empty_mailbox`].
+    /// A message of the master in a mailbox, until [`Esc::empty_mailbox`].
     pub fn mailbox(&self, index: usize) -> Option<&[u8]> {
         let manager = self.managers.get(index)?;
         self.memory.get(manager.full_mailbox()?)

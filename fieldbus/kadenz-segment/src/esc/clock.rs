@@ -35,7 +35,7 @@ pub struct Clock {
     steering: f64,
     base_world_ns: u64,
     base_local_ns: u64,
-    /// What is to be added to it: a fraction, and the loop's last correction.
+    /// Correction to add to it: a fraction, and the loop's last correction.
     base_extra_ns: f64,
     offset_ns: u64,
     delay_ns: u32,

@@ -11,7 +11,7 @@ const AL_STATUS: u16 = 1 << 3;
 /// First bit of the sync managers.
 const SYNC_MANAGER: usize = 4;
 
-/// What the controller tells the device's application. Flags stay until the application clears them.
+/// Events for the device's application. Flags stay until the application clears them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Events {
     /// The master wrote AL control.
@@ -53,7 +53,7 @@ impl Esc {
         bits.fold(self.status_events, |requests, bit| requests | bit)
     }
 
-    /// Those the master wants to see in its frames.
+    /// Events that the master enabled for its frames.
     #[inline]
     pub fn frame_events(&self) -> u16 {
         if self.event_mask == 0 {

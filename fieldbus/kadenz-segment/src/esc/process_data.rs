@@ -12,7 +12,7 @@ pub struct Part {
     writes: bool,
     at: usize,
     length: usize,
-    /// What it adds to the working counter: each controller counts once a direction.
+    /// Its contribution to the working counter: each controller counts once a direction.
     pub(crate) counts: u16,
 }
 
@@ -56,8 +56,8 @@ impl Esc {
         self.version
     }
 
-    /// The parts of a logical datagram here, in the order in which they are exchanged. False if anything of it is no part:
-    /// then only [`Esc::logical`] does it right.
+    /// The parts of a logical datagram here, in the order in which they are exchanged. False if a piece belongs to no
+    /// part: then only [`Esc::logical`] does it right.
     pub fn parts(&self, start: u32, length: usize, read: bool, write: bool, mut take: impl FnMut(Part)) -> bool {
         let mut direction = |routes: &[Route], writes: bool, mut counts: u16| {
             routes.iter().all(|route| match route.covers(start, length) {

@@ -7,7 +7,7 @@ use crate::pcap::{Direction, Packet};
 use crate::segment::Segment;
 use std::collections::HashMap;
 
-/// What a replay went through.
+/// Counters of a replay.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Replayed {
     /// Frames from the master.

@@ -35,7 +35,7 @@ impl<W: Write> Recording<W> {
     }
 }
 
-/// What a run has seen beyond the segment's own counters.
+/// Counters of a run beyond the segment's own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Served {
     /// Frames the interface would not take back.

@@ -60,7 +60,7 @@ impl<T> From<Register<T>> for u16 {
     }
 }
 
-/// What a register can hold.
+/// Values that a register can hold.
 pub trait Value: Copy {
     /// Its bytes.
     type Bytes: AsRef<[u8]>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What users write: ring files, ESI files, command lines. Errors say what, where and what to do.
+//! Files and words of users: ring files, ESI files, command lines. Errors say what, where and what to do.
 
 use kadenz_segment::description::DataType;
 use kadenz_segment::esi;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The segment and its command, in one program: linked once, and its tests run beside each other.
+//! The segment and its command, in one program: linked once, and its tests run in parallel.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[macro_use]

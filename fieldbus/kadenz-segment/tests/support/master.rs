@@ -14,7 +14,7 @@ use kadenz_segment::segment::Segment;
 pub const STATION: u16 = 0x1001;
 const CYCLE_NS: u64 = 1_000_000;
 
-/// What an SDO came to.
+/// Result of an SDO.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sdo {
     Data(Vec<u8>),

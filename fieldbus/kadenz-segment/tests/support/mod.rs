@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the tests share: rings, and ethercrab over an in-process link with a time of its own.
+//! Common parts of the tests: rings, and ethercrab over an in-process link with a time of its own.
 #![allow(dead_code)]
 
 pub mod master;
