@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kadenz.analysis.of_record import OfRecord
+from kadenz.analysis.named_point import NamedPoint
 from kadenz.analysis.units import unit_of
 from kadenz.config.lab_file import output_folder
 from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kadenz.store import Run as Stored
 
 
-class Record(OfRecord):
+class Record(NamedPoint):
     """One benchmark point of a run."""
 
     def __init__(self, run: Stored, entry: RecordEntry) -> None:

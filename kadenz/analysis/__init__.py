@@ -13,7 +13,7 @@ display. A figure that cannot be computed is missing, and `gaps` gives the reaso
     sweeps          the same benchmark over message sizes, with its fit
     batches         (batch - empty loop) / iterations
     breakdown       where a task set misses its first deadline
-    told_apart      samples with a tick of the kernel, and the others
+    tick_split      samples with a tick of the kernel, and the others
     counted         operations counted in windows of time
     differences     configuration differences between runs
     comparing       two sides of runs, compared point by point

@@ -158,7 +158,7 @@ def _edge_cycles(
             return recorded, ()
         more = f"{wrong.places - 1:,} more {'place' if wrong.places == 2 else 'places'}"
         where = "there" if wrong.places == 1 else f"there and in {more}"
-        return wrong.numbers, (
+        return wrong.cycle_numbers, (
             f"the times contradict the recorded cycle numbers at edge {wrong.at:,} (from 0): "
             f"{wrong.cycles:+,} {'cycle' if abs(wrong.cycles) == 1 else 'cycles'} {where}, counted "
             "by the times",

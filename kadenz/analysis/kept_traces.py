@@ -62,25 +62,25 @@ def _read(file: Path, largest_s: float | None) -> KeptTrace:
     mark = next((one for one in reversed(marks(events)) if "latency_ns=" in one.text), None)
     if mark is None:
         return KeptTrace(file.name, blame(events, THREAD, latency_s=largest_s))
-    said = dict(_PAIR.findall(mark.text))
+    fields = dict(_PAIR.findall(mark.text))
     return KeptTrace(
         file=file.name,
-        blame=_blame(events, mark, said),
-        lane=said.get("lane", ""),
-        cycle=_number(said, "cycle"),
+        blame=_blame(events, mark, fields),
+        lane=fields.get("lane", ""),
+        cycle=_number(fields, "cycle"),
     )
 
 
-def _blame(events: list[Event], mark: Event, said: dict[str, str]) -> Blame | None:
-    due, latency = _number(said, "due_ns"), _number(said, "latency_ns")
+def _blame(events: list[Event], mark: Event, fields: dict[str, str]) -> Blame | None:
+    due, latency = _number(fields, "due_ns"), _number(fields, "latency_ns")
     return blame(
         events,
-        _number(said, "pid") or mark.pid,
+        _number(fields, "pid") or mark.pid,
         due_s=None if due is None else due / 1e9,
         latency_s=None if latency is None else latency / 1e9,
         until_s=mark.time,
     )
 
 
-def _number(said: dict[str, str], key: str) -> int | None:
-    return int(said[key]) if said.get(key, "").isdigit() else None
+def _number(fields: dict[str, str], key: str) -> int | None:
+    return int(fields[key]) if fields.get(key, "").isdigit() else None

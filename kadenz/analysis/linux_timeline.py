@@ -126,17 +126,17 @@ class _Program:
 
     def _take(self, event: Event) -> None:
         at = _ns(event)
-        if event.name == _EXECUTED and (said := _EXEC.search(event.text)):
-            self._first = int(said[1])
+        if event.name == _EXECUTED and (match := _EXEC.search(event.text)):
+            self._first = int(match[1])
             self._names[self._first] = event.task
-            self._running[int(said[1])] = at
-        elif event.name == "sched_process_fork" and (said := _FORK.search(event.text)):
-            if int(said[1]) in self._names:
-                self._names[int(said[2])] = self._names[int(said[1])]
-        elif event.name == "sched_switch" and (said := SWITCH.search(event.text)):
-            before, after = int(said["prev_pid"]), int(said["next_pid"])
+            self._running[int(match[1])] = at
+        elif event.name == "sched_process_fork" and (match := _FORK.search(event.text)):
+            if int(match[1]) in self._names:
+                self._names[int(match[2])] = self._names[int(match[1])]
+        elif event.name == "sched_switch" and (match := SWITCH.search(event.text)):
+            before, after = int(match["prev_pid"]), int(match["next_pid"])
             if before in self._names:
-                self._names[before] = said["prev"]
+                self._names[before] = match["prev"]
                 self._stops(before, at)
             if after in self._names:
                 self._running[after] = at

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from kadenz.analysis.deadlines import Misses
 from kadenz.analysis.jitter import JitterResult
 from kadenz.analysis.kept_traces import KeptTrace
-from kadenz.analysis.of_record import OfRecord
+from kadenz.analysis.named_point import NamedPoint
 from kadenz.analysis.outliers import Outliers
 from kadenz.analysis.periods import Periods
 from kadenz.analysis.units import Unit
@@ -142,7 +142,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class ToldApart:
+class TickSplit:
     """The first samples, those with a tick of the kernel in them, and all others. None: there are
     none of that kind."""
 
@@ -167,7 +167,7 @@ class CountedResult:
 
 
 @dataclass(frozen=True, eq=False)
-class RecordResult(OfRecord):
+class RecordResult(NamedPoint):
     """One benchmark point. `usable` is False for n/a, invalid and failed records: they have no
     figures, and `reason` says why."""
 
@@ -180,7 +180,7 @@ class RecordResult(OfRecord):
     batch: BatchResult | None = None
     counted: CountedResult | None = None
     breakdown: BreakdownResult | None = None
-    told_apart: ToldApart | None = None
+    tick_split: TickSplit | None = None
     misses: Misses | None = None  # of all lanes together
     notes: tuple[str, ...] = ()
 

@@ -26,7 +26,7 @@ from kadenz.analysis.results import (
     Samples,
 )
 from kadenz.analysis.sweeps import sweeps_of
-from kadenz.analysis.told_apart import told_apart_of
+from kadenz.analysis.tick_split import tick_split_of
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.config.manifest import (
     INTERVAL,
@@ -134,7 +134,7 @@ def _record(run: Run, entry: RecordEntry, worst: Worst, deadlines: Sequence[Aske
         batch=batch,
         counted=counted_of(run, entry),
         breakdown=breakdown_of(run, entry),
-        told_apart=told_apart_of(run, entry),
+        tick_split=tick_split_of(run, entry),
         misses=misses_of([(run, entry, counted)], deadlines),
         notes=tuple(_notes(entry)),
     )

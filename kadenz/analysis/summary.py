@@ -223,11 +223,11 @@ def _of_suites(record: RecordResult) -> Row:
             "per_operation_low": unit.figure(counted.low),
             "per_operation_high": unit.figure(counted.high),
         }
-    if record.told_apart is not None:
-        row["told_apart"] = {
+    if record.tick_split is not None:
+        row["tick_split"] = {
             name: part
             and {"n": part["n"]} | {k: unit.figure(part[k]) for k in ("min", "median", "max")}
-            for name, part in asdict(record.told_apart).items()
+            for name, part in asdict(record.tick_split).items()
         }
     if record.breakdown is not None:
         row["breakdown"] = asdict(record.breakdown)

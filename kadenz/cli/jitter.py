@@ -85,10 +85,10 @@ def jitter(
         )
     scale = _TO_US[unit]
     shown = Unit("µs", "us", scale, clock_class, is_time=clock_class in ("hardware", "hosted"))
-    values, numbers = read_series(file, column=column, cycles=cycles)
+    values, cycle_numbers = read_series(file, column=column, cycles=cycles)
     try:
         found = analyse_series(
-            values, kind, period_us, scale, cycles=numbers, window=window, limit=limit
+            values, kind, period_us, scale, cycles=cycle_numbers, window=window, limit=limit
         )
     except UsageError as error:
         raise UsageError(f"{file}: {error.message}", remedy=error.remedy) from None

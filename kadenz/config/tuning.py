@@ -190,9 +190,9 @@ def _value(tuning: Tuning, key: str) -> Any:
 
 
 def _over(table: FileModel, base: FileModel) -> FileModel:
-    said = {
+    given = {
         name: value
         for name in table.__struct_fields__
         if (value := getattr(table, name)) is not None
     }
-    return msgspec.structs.replace(base, **said)
+    return msgspec.structs.replace(base, **given)

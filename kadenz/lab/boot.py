@@ -37,7 +37,7 @@ class Outcome:
 
     failure: TargetFailed | None  # None: it said DONE, or was stopped
     stopped: bool
-    said: str  # outside the frames
+    output: str  # outside the frames
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,14 @@ def run_plan(execution: Execution, assembler: Assembler, stop: threading.Event) 
             for finding in listener.decoder.finish():
                 assembler.take(finding)
     finally:
-        said = execution.target.close()
+        output = execution.target.close()
     if end.failure is not None:
-        if said and said not in end.failure.detail:
-            end.failure.detail = f"{end.failure.detail}\n{said}".strip()
+        if output and output not in end.failure.detail:
+            end.failure.detail = f"{end.failure.detail}\n{output}".strip()
         assembler.finish(end.failure.message)
     else:
         assembler.finish("stopped (Ctrl-C)" if end.stopped else "its end was lost")
-    return Outcome(end.failure, end.stopped, said)
+    return Outcome(end.failure, end.stopped, output)
 
 
 @dataclass(frozen=True)
@@ -170,8 +170,8 @@ class _Listener:
             failure.remedy = _GARBLED if self._unframed and garbled else _NOT_STARTED
             text = self._unframed.decode("ascii", errors="backslashreplace").strip()
             shown = "".join(c if c.isprintable() or c == "\n" else "." for c in text)
-            said = f"Its last output, without any frame:\n{shown}" if shown else "It sent nothing"
-            failure.detail = f"{failure.detail}\n{said}".strip()
+            output = f"Its last output, without any frame:\n{shown}" if shown else "It sent nothing"
+            failure.detail = f"{failure.detail}\n{output}".strip()
         return _End(failure)
 
     def _hear_out(self) -> None:

@@ -15,11 +15,11 @@ from kadenz.lab.events import by_kind, enter_events
 from kadenz.lab.execution import timing_model
 from kadenz.lab.graph import boots_of, is_split, is_traced, may_stop, silence_s
 from kadenz.lab.guests import BOOT_S
-from kadenz.lab.holding import held
 from kadenz.lab.job import Job
 from kadenz.lab.plan import Point, plan_text
 from kadenz.lab.profile.entering import enter_profiles, enter_timelines
 from kadenz.lab.session import Session
+from kadenz.lab.storage import with_storage
 from kadenz.store import RunWriter
 from kadenz.targets.base import Target
 from kadenz.targets.guest import NOT_SETTLED, GuestTarget
@@ -113,7 +113,7 @@ class Boots:
         settings = job.settings()  # as they are when the target reads them
         with (
             traced(may_stop(job, points) or whole, program=whole) as trace,
-            held(target, points, job.catalog.hello.cores, writer) as paced,
+            with_storage(target, points, job.catalog.hello.cores, writer) as paced,
         ):
             session.stored = paced.go_on if paced is not None else lambda: None
             execution = Execution(
@@ -168,7 +168,7 @@ class Boots:
             self._session.take_trace(getattr(target, "records", {}))
         except ScopeDamaged as damage:
             self._session.take_trace({})
-            return Outcome(outcome.failure or damage, outcome.stopped, outcome.said)
+            return Outcome(outcome.failure or damage, outcome.stopped, outcome.output)
         return outcome
 
     def _enter_guest_loads(self, target: GuestTarget) -> None:
@@ -204,8 +204,8 @@ class Boots:
         more = len(notes) - _NOTES_MAX
         if more > 0:
             self._warn("target-notes", f"{more} more kinds of messages: see console.txt")
-        if outcome.said:
-            writer.say(outcome.said)
+        if outcome.output:
+            writer.say(outcome.output)
 
     def _report_findings(self, assembler: Assembler, outcome: Outcome) -> None:
         """Damage on the line: a warning, and an error if something was lost."""

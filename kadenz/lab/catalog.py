@@ -11,14 +11,14 @@ import msgspec
 from kadenz.config import inventory
 from kadenz.config.target_name import TargetName, own_image, own_source
 from kadenz.errors import StoreError, TargetFailed, WireDamaged
-from kadenz.images.given import given_folder
+from kadenz.images.given_image import given_folder
 from kadenz.images.guest import guest_folder
 from kadenz.images.image import Image, image_folder
 from kadenz.lab.boot import Execution, run_plan
 from kadenz.lab.condition import Setup
 from kadenz.lab.execution import asked_by, default_setup, image_of, make_target
-from kadenz.lab.given import check_hello
 from kadenz.lab.guests import BOOT_S
+from kadenz.lab.hello import check_hello
 from kadenz.targets.base import Target
 from kadenz.wire.messages import Bench, Hello
 from kadenz.wire.records import Assembler, NoRecords
@@ -104,7 +104,7 @@ def ask(target: Target, name: str, image: Image, *, silence_s: float) -> Catalog
         )
     if assembler.hello is None:
         raise TargetFailed(
-            f"{name} sent no HELLO", remedy="Is the image the suite's?", detail=outcome.said
+            f"{name} sent no HELLO", remedy="Is the image the suite's?", detail=outcome.output
         )
     return Catalog(image.entry.elf_sha256, assembler.hello, assembler.benches)
 

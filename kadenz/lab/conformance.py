@@ -24,8 +24,8 @@ from kadenz.lab.execution import (
     image_of,
     make_target,
 )
-from kadenz.lab.given import check_hello
 from kadenz.lab.guests import BOOT_S, Guest
+from kadenz.lab.hello import check_hello
 from kadenz.targets.base import Target
 from kadenz.wire.messages import Conform, Hello
 from kadenz.wire.records import Assembler, NoRecords

@@ -14,7 +14,7 @@ from kadenz.config.board_link import BoardLink
 from kadenz.config.debug_server import DebugServer
 from kadenz.config.target_name import TargetName, own_image, own_link, own_source
 from kadenz.errors import UsageError
-from kadenz.images.given import GivenImage, given_image
+from kadenz.images.given_image import GivenImage, given_image
 from kadenz.images.guest import GuestImage
 from kadenz.images.image import Image, build_image
 from kadenz.lab import tuning_in_force

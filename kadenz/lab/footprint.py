@@ -47,8 +47,8 @@ def built(
         setup = setup_of(name)
         for condition in conditions:
             condition.set_up(setup, name)
-        said = [label for condition in conditions for label in condition.labels]
-        label = ", ".join([name.own or f"{name.kernel}/{name.board}", *said])
+        labels = [label for condition in conditions for label in condition.labels]
+        label = ", ".join([name.own or f"{name.kernel}/{name.board}", *labels])
         say(f"building {label}")
         image = build_image(
             name, instrument, tree=setup.kernel_source, extra_bench=extra_bench, isa=setup.isa

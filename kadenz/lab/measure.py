@@ -21,7 +21,7 @@ from kadenz.lab import tuning_in_force
 from kadenz.lab.boots import Boots, enter_warning
 from kadenz.lab.clock import checks_rate, enter_measurements, enter_rate
 from kadenz.lab.condition import Active, Running
-from kadenz.lab.given import stamps
+from kadenz.lab.hello import stamps
 from kadenz.lab.job import Job, Result, Turn
 from kadenz.lab.progress import Progress
 from kadenz.lab.rate import enter_rate_of_board, measures_rate

@@ -34,7 +34,7 @@ from kadenz.lab.execution import (
     marks_of,
     setup_of,
 )
-from kadenz.lab.given import check_hello, named
+from kadenz.lab.hello import check_hello, named
 from kadenz.lab.job import Job, Origin
 from kadenz.lab.plan import (
     Point,

@@ -150,8 +150,8 @@ class Session:
 
     def take_trace(self, traces: Mapping[int, RecordSpans]) -> None:
         """Enters the scope's spans into the records that waited for them, and ends these."""
-        for entry, end, said in self._waiting:
-            verdict = said
+        for entry, end, own_verdict in self._waiting:
+            verdict = own_verdict
             trace = traces.get(entry.id)
             if trace is not None and entry.lanes:
                 taken = sum(lane.taken for lane in end.lanes) if end else trace.spans.size
@@ -216,8 +216,8 @@ class Session:
                 checked=proof.checked, failed=proof.failed, reason=proof.reason
             )
             entry.drains = list(end.drains)
-            for lane, said in zip(entry.series, end.lanes, strict=False):
-                lane.overrun = said.overrun
+            for lane, its in zip(entry.series, end.lanes, strict=False):
+                lane.overrun = its.overrun
         self._writer.close_record(
             entry.id, ended=end is not None, settle=lambda: self._settle(entry, end)
         )
@@ -241,8 +241,8 @@ class Session:
         A record that failed ended before its plan: samples that did not arrive were not measured.
         """
         if end is not None and end.status != "failed":
-            said = zip(entry.series, end.lanes, strict=False)
-            return {lane.name: its.missed for lane, its in said}
+            pairs = zip(entry.series, end.lanes, strict=False)
+            return {lane.name: its.missed for lane, its in pairs}
         begun = {lane.name: self._cycles.get((entry.id, lane.name), 0) for lane in entry.series}
         return {lane.name: max(0, begun[lane.name] - lane.taken) for lane in entry.series}
 

@@ -45,7 +45,7 @@ def check_tunings(
 
 
 @contextmanager
-def tuned(profile: str, cpus: str, run: Running) -> Iterator[Active]:
+def tuning_applied(profile: str, cpus: str, run: Running) -> Iterator[Active]:
     """A profile, or NONE, in force around `run`, whose host facts are read under it.
 
     Raises KadenzError if a tuning is in force already, or if none of its values could be set. What

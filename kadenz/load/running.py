@@ -218,9 +218,9 @@ class RunningLoad:
         self._process.stdin.write(json.dumps(self._spec).encode() + b"\n")
         answer = self._hear(_START_S)
         if answer is None or answer["event"] != "started":
-            said = answer.get("message", answer["event"]) if answer else "no answer"
+            reason = answer.get("message", answer["event"]) if answer else "no answer"
             raise LoadFailed(
-                f"load `{self.name}` does not start: {said}",
+                f"load `{self.name}` does not start: {reason}",
                 remedy="Make sure that its folder is writable (--load-scratch)",
             )
         self._sessions = answer["pids"]
@@ -251,7 +251,7 @@ class RunningLoad:
         if answer["event"] == "ended":
             code = answer["code"]
             how = f"by signal {-code}" if code < 0 else f"with status {code}"
-            last = answer["said"].splitlines()[-1:]
+            last = answer["output"].splitlines()[-1:]
             words = f": {last[0]}" if last else ""
             self.ended = f"load `{answer['part']}` ended unexpectedly, {how}{words}"
         else:
@@ -404,7 +404,7 @@ def _share(part: Part, used: float) -> str:
     )
 
 
-def told(entry: LoadEntry) -> str:
+def load_summary(entry: LoadEntry) -> str:
     """A load's rate for people: "disk: 312 MB/s written (idle 0.1)"."""
     text = f"{entry.name}: {number(entry.rate)} {entry.unit} (idle {number(entry.idle_rate)})"
     return text if entry.verified else f"{text}; weak: {entry.reason}"

@@ -82,7 +82,7 @@ class Supervisor:
                 process, part, log = self._running.pop(descriptor)
                 os.close(descriptor)
                 code = process.wait()
-                self._tell("ended", part=part, code=code, said=_tail(log))
+                self._tell("ended", part=part, code=code, output=_tail(log))
 
     def clean(self) -> None:
         """Ends all descendants, then removes the control group and the folder."""
@@ -104,12 +104,12 @@ class Supervisor:
     def _one(self, program: dict[str, Any], log: Path) -> subprocess.Popen[bytes]:
         grouped = bool(self._group and program["grouped"])
         limited = "group" if grouped else "own"
-        with log.open("wb") as said:
+        with log.open("wb") as output:
             return subprocess.Popen(
                 [word.replace("{limited}", limited) for word in program["argv"]],
                 stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
+                stdout=output,
+                stderr=output,
                 cwd=self._spec["folder"],
                 start_new_session=True,
                 # No threads here.

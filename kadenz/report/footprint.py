@@ -135,12 +135,12 @@ def objects(builds: Builds) -> Table | None:
     rows = []
     for kind in kinds:
         known = [one.get(kind) for one in of]
-        said = dict.fromkeys((entry.type, entry.plus) for entry in known if entry is not None)
+        sources = dict.fromkeys((entry.type, entry.plus) for entry in known if entry is not None)
         sizes = [
             words(NO_OBJECT) if entry is None or entry.bytes is None else whole(entry.bytes)
             for entry in known
         ]
-        types, plus = ("; ".join(dict.fromkeys(column)) for column in zip(*said, strict=True))
+        types, plus = ("; ".join(dict.fromkeys(column)) for column in zip(*sources, strict=True))
         rows.append((words(kind), *sizes, words(types), words(plus, "long")))
     return Table(
         name="footprint-objects",

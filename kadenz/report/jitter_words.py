@@ -38,14 +38,14 @@ def jitter_lines(of: JitterResult, unit: Unit) -> list[str]:
             f"p {chance(one.p_value)}"
         )
     for wave in found.waves:
-        said = (
+        line = (
             f"clock step  every {of.at_s(wave.every):,.6g} s, {show(wave.amplitude)}: the clock's "
             f"step of {show(of.step)} beats with the period; not a disturbance"
             if wave.of_step
             else f"wave        every {of.at_s(wave.every):,.6g} s, {show(wave.amplitude)}, "
             f"p {chance(wave.p_value)}"
         )
-        lines.append(said)
+        lines.append(line)
     if not found.periodic and all(wave.of_step for wave in found.waves):
         lines.append("periodic    none beyond chance")
     lines.append(

@@ -73,7 +73,7 @@ def styled(runs: Sequence[tuple[str, RunResult]]) -> list[tuple[int, str, RunRes
     return [(number, label, run) for number, (label, run) in zip(numbers, runs, strict=True)]
 
 
-def marked(label: str, run: RunResult, bench: str) -> str:
+def figure_label(label: str, run: RunResult, bench: str) -> str:
     """A run's label for a figure of `bench`: it names simulated drives and marks a figure that
     carries a note."""
     words = f"{label}, {drives(run)}" if bench.startswith("motion/") else label

@@ -32,10 +32,10 @@ def common(bench: str, runs: Named) -> Table | None:
     same = labels.constants(bench, [run for _, run in runs])
     for label, record, lane, found in _lanes(bench, runs):
         causes = found.causes
-        said = "; ".join(sentences(found))
+        summary = "; ".join(sentences(found))
         silent = left_out_words(found)
         place = _place(label, labels.point(record, hide=same), record, lane)
-        notes.append(f"{place}: {said}.{' ' + silent if silent else ''}")
+        notes.append(f"{place}: {summary}.{' ' + silent if silent else ''}")
         factors = causes.factors if causes is not None else ()
         rows += [
             _factor(label, labels.point(record, hide=same), record, lane, factor)

@@ -383,9 +383,9 @@ def _notices(runs: Named) -> list[Notice]:
     notices = []
     for key, targets in found.items():
         whole = [(label, members) for label, members in names if members <= set(targets)]
-        said = [label for label, _ in whole]
-        said += [one for one in targets if not any(one in members for _, members in whole)]
-        notices.append(Notice(*key, tuple(said)))
+        concerned = [label for label, _ in whole]
+        concerned += [one for one in targets if not any(one in members for _, members in whole)]
+        notices.append(Notice(*key, tuple(concerned)))
     return notices
 
 
@@ -441,7 +441,7 @@ def _section(
 ) -> Section:
     entry = next(r.entry for _, run in runs for r in run.records if r.bench == bench)
     notes = [f"{label}: {labels.note(run, bench)}" for label, run in runs if run.find(bench)]
-    runs = [(labels.marked(label, run, bench), run) for label, run in runs]
+    runs = [(labels.figure_label(label, run, bench), run) for label, run in runs]
     plotted = detail != "tables"
     responses = figures.responses(bench, runs, published) if plotted else []
     return Section(

@@ -22,7 +22,7 @@ def table(runs: Named) -> Table | None:
         _row(label, record)
         for label, run in runs
         for record in run.records
-        if record.bench.startswith(FAMILY) and record.told_apart is not None
+        if record.bench.startswith(FAMILY) and record.tick_split is not None
     ]
     if not rows:
         return None
@@ -49,7 +49,7 @@ def table(runs: Named) -> Table | None:
 
 
 def _row(label: str, record: RecordResult) -> tuple[Cell, ...]:
-    found, unit = record.told_apart, record.unit
+    found, unit = record.tick_split, record.unit
     assert found is not None
     by = record.params.get("by")
 

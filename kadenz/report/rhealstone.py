@@ -44,8 +44,8 @@ def _part(label: str, part: Part, unit: Unit) -> tuple[Cell, ...]:
 
 
 def _figure(label: str, found: RhealstoneResult) -> list[tuple[Cell, ...]]:
-    said = f"n/a: {found.reason}" if found.reason else "mean of the six"
-    rows = [_row(label, "mean", found.figure.mean, found.unit, said)]
+    remark = f"n/a: {found.reason}" if found.reason else "mean of the six"
+    rows = [_row(label, "mean", found.figure.mean, found.unit, remark)]
     rate = found.per_second
     inverse = Cell(digits.number(rate.value), rate.value) if rate else Cell("n/a")
     ends = f"[{digits.number(rate.low)}, {digits.number(rate.high)}]" if rate else ""
@@ -64,7 +64,7 @@ def _figure(label: str, found: RhealstoneResult) -> list[tuple[Cell, ...]]:
     return rows
 
 
-def _row(label: str, name: str, mean: Estimate | None, unit: Unit, said: str) -> tuple[Cell, ...]:
+def _row(label: str, name: str, mean: Estimate | None, unit: Unit, remark: str) -> tuple[Cell, ...]:
     return (
         words(label),
         words(name),
@@ -72,5 +72,5 @@ def _row(label: str, name: str, mean: Estimate | None, unit: Unit, said: str) ->
         Cell(digits.interval(mean.low, mean.high, unit) if mean else ""),
         words(unit.label),
         badge(unit),
-        words(said),
+        words(remark),
     )

@@ -76,8 +76,8 @@ def period_of(times: npt.ArrayLike, cycles: npt.ArrayLike | None = None) -> floa
     if cycles is None:
         lag, gaps = 1, np.diff(relative)
     else:
-        numbers = np.asarray(cycles)
-        gaps = (relative[lag:] - relative[:-lag]) / (numbers[lag:] - numbers[:-lag])
+        cycle_numbers = np.asarray(cycles)
+        gaps = (relative[lag:] - relative[:-lag]) / (cycle_numbers[lag:] - cycle_numbers[:-lag])
     usual = float(np.median(gaps))
     # A median between two distances may have no distance near it.
     near = gaps[np.abs(gaps - usual) <= 0.5 / lag * abs(usual)]
@@ -144,7 +144,7 @@ class Correction:
     at: int
     places: int
     cycles: int
-    numbers: Ints
+    cycle_numbers: Ints
 
 
 def held_against(times: npt.ArrayLike, cycles: Ints) -> Correction | None:
@@ -165,15 +165,15 @@ def held_against(times: npt.ArrayLike, cycles: Ints) -> Correction | None:
     extra = np.zeros(edges.size, dtype=np.int64)
     for at, by in moves:
         extra[at] += by
-    numbers = cycles - cycles[0] + np.cumsum(extra)
-    if (np.diff(numbers) <= 0).any():
+    cycle_numbers = cycles - cycles[0] + np.cumsum(extra)
+    if (np.diff(cycle_numbers) <= 0).any():
         at, by = moves[0]
         raise Undefined(
             "jitter",
             f"the times contradict the cycle numbers: at edge {at:,} (from 0) {by:+,} cycles",
             cause="cycles",
         )
-    return Correction(moves[0][0], len(moves), int(extra.sum()), numbers)
+    return Correction(moves[0][0], len(moves), int(extra.sum()), cycle_numbers)
 
 
 def _follow(relative: Floats, block: int) -> Ints:
@@ -212,11 +212,13 @@ def phase_moves(times: npt.ArrayLike, cycles: npt.ArrayLike | None) -> list[tupl
     shifts of more than 1/20 of a period and ten times the usual deviation of neighbouring edges.
     """
     edges = as_samples(times, "cycle numbers", needed=2)
-    numbers: Ints = np.arange(edges.size) if cycles is None else np.asarray(cycles, dtype=np.int64)
-    relative = (edges - edges[0]).astype(np.float64) / period_of(edges, numbers)
-    apart = np.diff(relative - numbers)
+    cycle_numbers: Ints = (
+        np.arange(edges.size) if cycles is None else np.asarray(cycles, dtype=np.int64)
+    )
+    relative = (edges - edges[0]).astype(np.float64) / period_of(edges, cycle_numbers)
+    apart = np.diff(relative - cycle_numbers)
     usual = 1.4826 * float(np.median(np.abs(apart - np.median(apart))))
-    return _moves(relative, numbers, max(LEAST_MOVE, 10.0 * usual))
+    return _moves(relative, cycle_numbers, max(LEAST_MOVE, 10.0 * usual))
 
 
 def _moves(relative: Floats, cycles: Ints, least: float = MOVED) -> list[tuple[int, float]]:

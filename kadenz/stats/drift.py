@@ -83,15 +83,19 @@ def separate_drift(
     """
     edges = as_samples(times, "drift", needed=32)
     n = edges.size
-    numbers = _numbers(cycles, n)
-    span = n if numbers is None else int(numbers[-1]) + 1
+    cycle_numbers = _numbers(cycles, n)
+    span = n if cycle_numbers is None else int(cycle_numbers[-1]) + 1
     width = min(WINDOW, span // 4) if window is None else window
     if not 1 <= width <= span:
         raise Undefined("drift", f"a window of {width} cycles for {span}", cause="window")
     if nominal_period is not None and nominal_period <= 0.0:
         raise Undefined("drift", f"nominal period {nominal_period} is not positive", cause="period")
     relative = _relative(edges, ascending=cycles is None)
-    place = np.arange(n, dtype=np.float64) if numbers is None else numbers.astype(np.float64)
+    place = (
+        np.arange(n, dtype=np.float64)
+        if cycle_numbers is None
+        else cycle_numbers.astype(np.float64)
+    )
     # Regress the departures from the mean period: small numbers, no cancellation.
     rough = float(relative[-1]) / (span - 1)
     departure = relative - rough * place
@@ -106,7 +110,7 @@ def separate_drift(
     if nominal_period is not None:
         ppm = [(end / nominal_period - 1.0) * 1e6 for end in (value, period.low, period.high)]
         rate = Estimate(ppm[0], ppm[1], ppm[2], CONFIDENCE, period.zero_width)
-    drift = moving_trend(compensated, numbers, width, method)
+    drift = moving_trend(compensated, cycle_numbers, width, method)
     jitter = compensated - drift
     return Drift(
         n=n,
@@ -120,7 +124,7 @@ def separate_drift(
         jitter_range=float(jitter.max() - jitter.min()),
         window=width,
         method=method,
-        cycles=numbers,
+        cycles=cycle_numbers,
         effective_n=effective,
         reason=(
             f"the compensated edges are worth only {effective:.0f} independent ones: the clocks' "
@@ -150,14 +154,14 @@ def _numbers(cycles: npt.ArrayLike | None, n: int) -> Ints | None:
         raise Undefined(
             "drift", f"{given.shape} cycle numbers of {given.dtype} for {n} times", cause="cycles"
         )
-    numbers = given.astype(np.int64)
-    if (np.diff(numbers) <= 0).any():
-        where = int(np.flatnonzero(np.diff(numbers) <= 0)[0]) + 1
+    cycle_numbers = given.astype(np.int64)
+    if (np.diff(cycle_numbers) <= 0).any():
+        where = int(np.flatnonzero(np.diff(cycle_numbers) <= 0)[0]) + 1
         raise Undefined(
             "drift", f"cycle number {where} is not above the previous one", cause="cycles"
         )
-    numbers = numbers - numbers[0]
-    return None if int(numbers[-1]) == n - 1 else numbers
+    cycle_numbers = cycle_numbers - cycle_numbers[0]
+    return None if int(cycle_numbers[-1]) == n - 1 else cycle_numbers
 
 
 def _interval(

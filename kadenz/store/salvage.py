@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry
-from kadenz.store.held import held_values, left_alone, orphans, was_measured
 from kadenz.store.layout import PARTIAL_SUFFIX, RESERVE, lane_file
 from kadenz.store.manifest_file import read_manifest, write_manifest
 from kadenz.store.npy import HEADER_BYTES, GrowingNpy
 from kadenz.store.running import Running, storage_of
+from kadenz.store.storage_file import held_values, left_alone, orphans, was_measured
 
 
 def complete(folder: Path) -> Path:

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from kadenz.config.manifest import KILLED, Manifest, RecordEntry
 from kadenz.errors import StoreError
-from kadenz.store.held import held_values, next_values
 from kadenz.store.layout import (
     CONSOLE,
     PARTIAL_SUFFIX,
@@ -37,6 +36,7 @@ from kadenz.store.manifest_file import write_manifest
 from kadenz.store.npy import GrowingNpy
 from kadenz.store.resuming import go_on
 from kadenz.store.running import Running
+from kadenz.store.storage_file import held_values, next_values
 
 CHECKPOINT_S = 0.25  # a killed lab loses at most the samples of this time
 _RESERVE_BYTES = 1 << 20

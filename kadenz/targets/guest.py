@@ -92,7 +92,7 @@ class GuestTarget(QemuProcess):
             registers = self._looks()[-1]
         except Exception as error:  # the emulator itself may hang
             registers = f"QEMU does not answer ({type(error).__name__})"
-        return "\n".join([self._last_lines(), registers, self._said()]).strip()
+        return "\n".join([self._last_lines(), registers, self._output()]).strip()
 
     def close(self) -> str:
         """Waits for the machine to end, or ends it. Returns the output of init, or its last
@@ -104,10 +104,10 @@ class GuestTarget(QemuProcess):
         self.console = self._read_console()
         self.loads = [_entry(*found) for found in _LOAD.findall(self.console)]
         self.without_thread = _WITHOUT.findall(self.console)
-        said = super().close()
+        output = super().close()
         well = ended_itself and "kadenz-init: the suite ended with 0" in self.console
         words = "\n".join(_OWN.findall(self.console)) if well else self._last_lines()
-        return f"{said}\n{words}".strip()
+        return f"{output}\n{words}".strip()
 
     def _command(self, folder: Path | None) -> list[str]:
         tier = self._tier

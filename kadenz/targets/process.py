@@ -96,7 +96,7 @@ class ProcessTarget:
 
     def post_mortem(self) -> str:
         """The state of its threads, and its standard error."""
-        words = self._said()
+        words = self._output()
         return "\n".join(part for part in (self._threads(), words) if part)
 
     def close(self) -> str:
@@ -113,13 +113,13 @@ class ProcessTarget:
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
                 pipe.close()
-        said = self._said()
+        output = self._output()
         if ended_itself is not None and ended_itself < 0:
-            said = f"ended by {signal.Signals(-ended_itself).name}\n{said}".strip()
+            output = f"ended by {signal.Signals(-ended_itself).name}\n{output}".strip()
         if self._errors is not None:
             self._errors.close()
         self._process = self._errors = None
-        return said
+        return output
 
     def emulator(self) -> EmulatorEntry | None:
         """None: the machine itself."""
@@ -133,7 +133,7 @@ class ProcessTarget:
             process.kill()
             process.wait()
 
-    def _said(self) -> str:
+    def _output(self) -> str:
         if self._errors is None:
             return ""
         self._errors.seek(0)

@@ -51,7 +51,7 @@ class QemuTarget(QemuProcess):
             for symbol, count in _counted(names[name] for names in seen if name in names)
         ]
         kept = [line for line in looks[-1].splitlines() if not _FLOATS.match(line)]
-        return "\n".join([*where, *kept, self._said()]).strip()
+        return "\n".join([*where, *kept, self._output()]).strip()
 
     def _command(self, folder: Path | None) -> list[str]:
         """The command line; without a folder, the part for the manifest."""

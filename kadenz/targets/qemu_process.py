@@ -72,13 +72,13 @@ class QemuProcess:
 
     def close(self) -> str:
         """Quits QEMU. Returns QEMU's own messages, or how it died."""
-        said = self._end()
+        output = self._end()
         if self._serial is not None:
             self._serial.close()
             self._serial = None
         if "_folder" in self.__dict__:
             shutil.rmtree(self._folder, ignore_errors=True)
-        return said
+        return output
 
     def emulator(self) -> EmulatorEntry | None:
         """QEMU's name, version, and arguments without temporary files."""
@@ -96,7 +96,7 @@ class QemuProcess:
         """Registers at several moments. Raises if QEMU does not answer in time."""
         return self._talk(_look)
 
-    def _said(self) -> str:
+    def _output(self) -> str:
         if "_folder" not in self.__dict__:
             return ""
         with contextlib.suppress(OSError):
@@ -115,7 +115,7 @@ class QemuProcess:
             self._quit(process)
             died = 0
         how = f"{self._qemu.name} was ended by signal {-died}\n" if died < 0 else ""
-        return (how + self._said()).strip()
+        return (how + self._output()).strip()
 
     def _quit(self, process: subprocess.Popen[bytes]) -> None:
         with contextlib.suppress(Exception):

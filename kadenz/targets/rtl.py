@@ -131,7 +131,7 @@ class RtlTarget:
 
     def why_it_ended(self) -> str:
         """Message of the bench about an end that the image did not request."""
-        words = [line for line in self._said().splitlines() if not line.startswith("cycles:")]
+        words = [line for line in self._output().splitlines() if not line.startswith("cycles:")]
         return self._with_symbols("\n".join(words))
 
     def post_mortem(self) -> str:
@@ -139,7 +139,7 @@ class RtlTarget:
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGUSR1)
             time.sleep(_LOOK_S)
-        return self._with_symbols(self._said())
+        return self._with_symbols(self._output())
 
     def close(self) -> str:
         """Ends the bench and reads the scope's trace. Returns the bench's words."""
@@ -156,7 +156,7 @@ class RtlTarget:
             self._frames = None
         if "_folder" not in self.__dict__:
             return ""
-        said, trace = self._with_symbols(self._said()), self._folder / "trace"
+        output, trace = self._with_symbols(self._output()), self._folder / "trace"
         try:
             if self._scoped and trace.is_file() and trace.stat().st_size:
                 self.records = scope.split_records(scope.read_trace(trace))
@@ -164,7 +164,7 @@ class RtlTarget:
                     self.paths = read_paths(self._folder / "paths", unit="cycle")
         finally:
             shutil.rmtree(self._folder, ignore_errors=True)
-        return said
+        return output
 
     def emulator(self) -> EmulatorEntry | None:
         """The core, what it was made from, and its machine."""
@@ -188,7 +188,7 @@ class RtlTarget:
             words += [word for one in self.watched.words for word in ("--word", hex(one))]
         return words
 
-    def _said(self) -> str:
+    def _output(self) -> str:
         with contextlib.suppress(OSError):
             return (self._folder / "words").read_text(errors="replace").strip()
         return ""

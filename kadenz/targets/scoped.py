@@ -44,7 +44,7 @@ class ScopedQemuTarget(QemuTarget):
 
     def close(self) -> str:
         """Ends QEMU, which completes the trace, and reads it."""
-        said = self._end()
+        output = self._end()
         trace = self._folder / "trace"
         try:
             if trace.is_file() and trace.stat().st_size:
@@ -53,7 +53,7 @@ class ScopedQemuTarget(QemuTarget):
                     self.paths = read_paths(self._folder / "paths")
         finally:
             super().close()
-        return said
+        return output
 
     def emulator(self) -> EmulatorEntry | None:
         """The emulator's entry, including the plugin."""

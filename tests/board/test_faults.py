@@ -177,15 +177,15 @@ def test_no_probe_and_two_equal_probes(tmp_path: Path) -> None:
             (folder / file).write_text(f"{text}\n")
     known = ["0483:374b"]
     with pytest.raises(UsageError, match="2 probes are connected and none is named") as caught:
-        usb.choose("", known, tmp_path)
+        usb.probe_for("", known, tmp_path)
     assert "0483:374b:066EFF01, 0483:374b:066EFF02" in caught.value.message
     for asked in ("066EFF02", "0483:374b:066EFF02"):
-        assert str(usb.choose(asked, known, tmp_path)) == "0483:374b:066EFF02"
+        assert str(usb.probe_for(asked, known, tmp_path)) == "0483:374b:066EFF02"
     with pytest.raises(TargetFailed, match="no probe 066EFF03 is connected; on USB: 0483"):
-        usb.choose("066EFF03", known, tmp_path)
+        usb.probe_for("066EFF03", known, tmp_path)
     with pytest.raises(TargetFailed, match="no probe 0483:3748:066EFF01"):
-        usb.choose("0483:3748:066EFF01", known, tmp_path)
-    assert usb.choose("", known, tmp_path / "none") is None
+        usb.probe_for("0483:3748:066EFF01", known, tmp_path)
+    assert usb.probe_for("", known, tmp_path / "none") is None
 
 
 def test_the_image_cannot_be_loaded(line: Callable[[Harm], Line]) -> None:

@@ -18,7 +18,7 @@ from kadenz.config import inventory
 from kadenz.config.target_name import IMAGE_TIERS, TargetName
 from kadenz.elf import Elf
 from kadenz.errors import ConfigError, KadenzError, TargetFailed, UsageError
-from kadenz.images.given import MACHINES, given_folder, given_image
+from kadenz.images.given_image import MACHINES, given_folder, given_image
 from kadenz.store import Run
 from tests.rtos.images import build
 

@@ -146,7 +146,7 @@ def killer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None
         os.kill(working_in(tmp_path)[0], signal.SIGKILL)
         wait_for(lambda: not made[0].alive())
 
-    monkeypatch.setattr("kadenz.lab.load_beside.RunningLoad", Remembered)
+    monkeypatch.setattr("kadenz.lab.load_around.RunningLoad", Remembered)
     return kill
 
 

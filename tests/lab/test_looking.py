@@ -18,8 +18,8 @@ from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.lab.session import Session
 from kadenz.store import RunWriter
-from kadenz.store.held import BLANK, HEAD_BYTES
 from kadenz.store.layout import PLACES, STORAGE_PREFIX
+from kadenz.store.storage_file import BLANK, HEAD_BYTES
 from kadenz.wire.messages import Begin
 from kadenz.wire.records import Verdict
 from tests.store.manifests import manifest

@@ -68,7 +68,7 @@ def test_an_effective_load_is_stored_with_its_rates(
         assert entry.cpu_percent > 1.0
         assert working_in(here)
     assert left_behind(here) == []
-    assert "MB/s moved (idle 0)" in running.told(entry)
+    assert "MB/s moved (idle 0)" in running.load_summary(entry)
     assert said == [
         "measuring the machine without the load",
         "load started, waiting for it to take effect",

@@ -111,7 +111,7 @@ def test_a_program_that_ends_is_reported_with_its_last_output(here: Path) -> Non
     print(json.dumps(spec(here, *commands)), file=direct.stdin, flush=True)
     answers = [json.loads(direct.stdout.readline()) for _ in range(2)]
     assert [answer["event"] for answer in answers] == ["started", "ended"]
-    assert answers[1] == {"event": "ended", "part": "part0", "code": 3, "said": "no space"}
+    assert answers[1] == {"event": "ended", "part": "part0", "code": 3, "output": "no space"}
     direct.stdin.close()
     assert json.loads(direct.stdout.readline()) == {"event": "stopped"}
     assert direct.wait() == 0

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from kadenz.config.manifest import CUT_OFF, RecordEntry
 from kadenz.errors import StoreError
 from kadenz.store import Run, RunWriter, read_run
-from kadenz.store.held import BLANK, HEAD_BYTES, Held
 from kadenz.store.salvage import complete, complete_orphans
+from kadenz.store.storage_file import BLANK, HEAD_BYTES, Held
 from tests.store.crashes import ends_at
 from tests.store.manifests import manifest, record
 
@@ -28,7 +28,7 @@ NAME = manifest().id
 @pytest.fixture(autouse=True)
 def _small_storage(monkeypatch: pytest.MonkeyPatch) -> None:
     """The real size is a quarter of the memory, as address space."""
-    monkeypatch.setattr("kadenz.store.held._quarter_of_memory", lambda: 1 << 20)
+    monkeypatch.setattr("kadenz.store.storage_file._quarter_of_memory", lambda: 1 << 20)
 
 
 def values(number: int, count: int = EACH) -> NDArray[np.uint32]:
@@ -250,7 +250,7 @@ def test_drained_storage_gives_only_values_that_are_certainly_new(
     tmp_path: Path, capacity: int
 ) -> None:
     """With `planned` above the share of a lane, it was emptied each time it was full."""
-    from kadenz.store.held import held_values
+    from kadenz.store.storage_file import held_values
 
     entry = running(20, planned=10 * capacity)
     storage = tmp_path / "storage"

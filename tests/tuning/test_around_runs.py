@@ -24,7 +24,7 @@ from kadenz.lab.conditions.tuning import Tuning, TuningChoice
 from kadenz.lab.job import Job, Result
 from kadenz.lab.progress import Progress
 from kadenz.lab.schedule import run
-from kadenz.lab.tuning_around import check_tunings, tuned
+from kadenz.lab.tuning_around import check_tunings, tuning_applied
 from kadenz.lab.variants import interleaved
 from kadenz.store import Run, read_run
 from kadenz.tuning import lifecycle
@@ -194,7 +194,7 @@ def test_killed_at_any_step_everything_can_be_restored(
     point = half_done = 0
 
     def work() -> None:
-        with tuned(name, "", one):
+        with tuning_applied(name, "", one):
             pass
 
     while killed_at(point, machine, work):
@@ -217,7 +217,7 @@ def killed_while_it_measures(number: int, one: Running) -> int:
     if child == 0:
         try:
             signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup makes children ignore it
-            with tuned("isolated", "", one):
+            with tuning_applied("isolated", "", one):
                 os.kill(os.getpid(), number)
                 raise AssertionError("still alive")
         except KeyboardInterrupt:
@@ -248,7 +248,7 @@ def test_an_interruption_or_an_error_restores_the_tuning(
     error: BaseException, machine: FileMachine, tmp_path: Path
 ) -> None:
     before = machine.snapshot()
-    with pytest.raises(type(error)), tuned("isolated", "", running(machine, tmp_path)):
+    with pytest.raises(type(error)), tuning_applied("isolated", "", running(machine, tmp_path)):
         assert machine.snapshot() != before
         raise error
     assert machine.snapshot() == before and lifecycle.in_force(machine) is None
@@ -256,7 +256,7 @@ def test_an_interruption_or_an_error_restores_the_tuning(
 
 def meanwhile(machine: FileMachine, folder: Path, act: Callable[[], object]) -> Running:
     one = running(machine, folder)
-    with tuned("latency", "", one):
+    with tuning_applied("latency", "", one):
         act()
     return one
 

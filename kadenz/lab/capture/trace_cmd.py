@@ -36,17 +36,17 @@ def reported(file: Path) -> Iterator[str]:
             f"trace-cmd not found: it reads {file}", remedy="apt-get install trace-cmd"
         )
     count = 0
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as errors:
         # -N: fields as the kernel prints them. -t: all digits of a time.
         words = [tool, "report", "-N", "-t", "-i", str(file)]
-        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=said) as process:
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors) as process:
             assert process.stdout is not None
             for line in process.stdout:
                 count += 1
                 yield _CALL.sub(_as_in_tracefs, line.decode(errors="replace").rstrip("\n"))
         if process.returncode != 0:
-            said.seek(0)
-            detail = said.read().decode(errors="replace")
+            errors.seek(0)
+            detail = errors.read().decode(errors="replace")
             raise UsageError(
                 f"{file}: trace-cmd ends after line {count} with exit code {process.returncode}",
                 remedy="Record or copy it again",

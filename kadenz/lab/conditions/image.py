@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from kadenz.config.target_name import TargetName, own_image
 from kadenz.errors import UsageError
-from kadenz.images.given import given_image
+from kadenz.images.given_image import given_image
 from kadenz.lab.condition import Choice, Condition, Option, Setup
 
 if TYPE_CHECKING:

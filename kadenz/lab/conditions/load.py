@@ -65,9 +65,9 @@ class Load(Condition):
         """Started, shown to be effective, supervised and ended."""
         if self.name in ("", NONE):
             return super().active(run)
-        from kadenz.lab.load_beside import Beside
+        from kadenz.lab.load_around import LoadAround
 
-        return Beside(self.name, self.how, run)
+        return LoadAround(self.name, self.how, run)
 
 
 def _loads(typed: str) -> Iterable[tuple[str, str]]:

@@ -43,9 +43,9 @@ class Tuning(Condition):
 
     def active(self, run: Running) -> AbstractContextManager[Active]:
         """Applied before the run and restored after it."""
-        from kadenz.lab.tuning_around import tuned
+        from kadenz.lab.tuning_around import tuning_applied
 
-        return tuned(self.profile, self.cpus, run)
+        return tuning_applied(self.profile, self.cpus, run)
 
     @property
     def _short(self) -> str:

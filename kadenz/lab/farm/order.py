@@ -50,7 +50,7 @@ class Played:
 
     frames: bytes  # everything that the target sent
     failure: tuple[str, str, str] | None  # message, remedy, detail of a target that failed
-    said: str  # outside the frames
+    output: str  # outside the frames
     records: Mapping[int, RecordSpans]  # of the scope
     emulator: EmulatorEntry | None
 
@@ -121,7 +121,7 @@ def execute(order: Order) -> Played:
     return Played(
         bytes(target.frames),
         _parts(outcome.failure),
-        outcome.said,
+        outcome.output,
         getattr(real, "records", {}),
         emulator,
     )

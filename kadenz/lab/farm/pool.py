@@ -218,13 +218,13 @@ class Remote:
         return ""
 
     def close(self) -> str:
-        """Drops it. Returns what it said outside its frames."""
+        """Drops it. Returns its output outside the frames."""
         if self._played is None:
             self._future.cancel()
             return ""
         self.records = self._played.records
         self._future.release()
-        return self._played.said
+        return self._played.output
 
     def emulator(self) -> EmulatorEntry | None:
         """The emulator of this machine; that of the worker is equal."""

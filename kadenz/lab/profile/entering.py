@@ -7,7 +7,7 @@ import msgspec
 
 from kadenz.errors import KadenzError
 from kadenz.images.code import Code
-from kadenz.images.given import trees_of
+from kadenz.images.given_image import trees_of
 from kadenz.lab.job import Job
 from kadenz.lab.plan import FIRST_POINT
 from kadenz.lab.profile.following import Follower

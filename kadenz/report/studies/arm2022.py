@@ -118,7 +118,7 @@ def _row(
     return (
         words(what),
         words(whose, "ours"),
-        words(labels.marked(label, run, record.bench)),
+        words(labels.figure_label(label, run, record.bench)),
         words(labels.kernel(run)),
         Cell(digits.count(summary.n), summary.n),
         figure(summary.mean, unit),

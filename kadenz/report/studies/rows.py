@@ -95,7 +95,9 @@ def measured(label: str, run: RunResult, record: RecordResult) -> tuple[Cell, ..
     return (
         words("ours", "ours"),
         words(
-            labels.marked(f"{labels.board(run)} ({run.manifest.target.tier})", run, record.bench)
+            labels.figure_label(
+                f"{labels.board(run)} ({run.manifest.target.tier})", run, record.bench
+            )
         ),
         words(labels.kernel(run)),
         *(figure(getattr(summary, name), unit) for name in STATISTICS),

@@ -34,7 +34,11 @@ def table(
                 if row.statistic in STATISTICS:
                     rows.append(
                         _beside(
-                            row, labels.marked(label, run, record.bench), where, record, summary
+                            row,
+                            labels.figure_label(label, run, record.bench),
+                            where,
+                            record,
+                            summary,
                         )
                     )
                     if row.note:

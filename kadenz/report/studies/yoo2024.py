@@ -111,7 +111,7 @@ def figure_15(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
             rows.append(
                 (
                     words("ours", "ours"),
-                    words(labels.marked(label, run, POSITION_ERROR)),
+                    words(labels.figure_label(label, run, POSITION_ERROR)),
                     words(str(record.params["joint"])),
                     *(figure(value, record.unit) for value in largest if value is not None),
                     words(record.unit.label),
@@ -153,7 +153,7 @@ def plots(runs: Named) -> list[Plot]:
                 lines(
                     joints,
                     Caption(
-                        heading=labels.marked(label, run, POSITION_ERROR),
+                        heading=labels.figure_label(label, run, POSITION_ERROR),
                         subheading="as figure 15: position error, first way out, "
                         f"{labels.unit(unit)}",
                         unit=unit.label,

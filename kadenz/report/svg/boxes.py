@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kadenz.report import digits
 from kadenz.report.svg.element import el, line, text, title
 from kadenz.report.svg.panel import Caption, Panel, Plot
-from kadenz.report.svg.scale import Scale, choose
+from kadenz.report.svg.scale import Scale, scale_for
 from kadenz.report.svg.style import series
 from kadenz.stats.box import Box
 
@@ -36,7 +36,7 @@ def boxes(rows: Sequence[Row], caption: Caption) -> Plot:
     panel = Panel(caption.heading, caption.subheading, left=min(labels, LABELS_PX), right=278.0)
     panel.height = panel.top + ROW * len(rows) + 8.0 + panel.below
     low, high = min(row.low for row in rows), max(row.high for row in rows)
-    x = choose(low, high, panel.left + 4, panel.right - 4, log=low > 0 and high > LOG_FROM * low)
+    x = scale_for(low, high, panel.left + 4, panel.right - 4, log=low > 0 and high > LOG_FROM * low)
     for tick in x.ticks:
         panel.add(line(x(tick), panel.top, x(tick), panel.bottom, "grid"))
     for number, row in enumerate(rows):

@@ -10,7 +10,7 @@ import numpy as np
 from kadenz.report import digits
 from kadenz.report.svg.element import el, line, path, text, title
 from kadenz.report.svg.panel import Caption, Panel, Plot
-from kadenz.report.svg.scale import Scale, choose, logarithmic
+from kadenz.report.svg.scale import Scale, logarithmic, scale_for
 from kadenz.report.svg.style import series
 from kadenz.stats.histogram import Histogram
 from kadenz.stats.samples import Floats
@@ -36,7 +36,7 @@ def counts(
     edges = histogram.edges * scale
     # Cold samples may lie outside the histogram; the axis includes them.
     low, high = min([*cold, float(edges[0])]), max([*cold, float(edges[-1])])
-    x = choose(low, high, panel.left, panel.right - 4, log=histogram.spacing == "log")
+    x = scale_for(low, high, panel.left, panel.right - 4, log=histogram.spacing == "log")
     most = int(histogram.counts.max())
     y = logarithmic(FLOOR, max(most * 1.3, 2.0), panel.bottom, panel.top, count=4)
     panel.y_axis(y)

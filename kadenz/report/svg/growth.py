@@ -58,10 +58,12 @@ def growth(series: Sequence[Growth], caption: Caption, *, axis: str) -> Plot:
         described.append(f"{words} {caption.unit}")
         panel.add(path([(x(at), y(factor)) for at, factor in own], line_of(number)))
         for (at, value), (_, factor) in zip(one.points, own, strict=True):
-            said = f"{one.name}, {at:g}: {digits.number(value)} {caption.unit}, {factor:.2f} times"
+            tooltip = (
+                f"{one.name}, {at:g}: {digits.number(value)} {caption.unit}, {factor:.2f} times"
+            )
             spot = {"cx": x(at), "cy": y(factor)}
             panel.add(el("circle", **spot, r=2.6, class_=f"d{colour_of(number)}"))
-            panel.add(el("circle", title(said), **spot, r=9.0, class_="hit"))
+            panel.add(el("circle", title(tooltip), **spot, r=9.0, class_="hit"))
         labels.append((y(own[-1][1]), words, f"t{colour_of(number)}"))
     panel.labels(labels, panel.right + 2)
     return panel.finish(caption.name, "; ".join(described) + ".")

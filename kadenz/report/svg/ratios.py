@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kadenz.report.svg.element import el, line, text, title
 from kadenz.report.svg.legend import Key, Legend
 from kadenz.report.svg.panel import Caption, Panel, Plot
-from kadenz.report.svg.scale import Scale, choose
+from kadenz.report.svg.scale import Scale, scale_for
 from kadenz.report.svg.style import series
 
 ROW = 18.0
@@ -51,7 +51,7 @@ def ratios(rows: Sequence[Row], caption: Caption) -> Plot:
     plot_bottom = panel.top + ROW * len(rows) + 8.0 + panel.below
     panel.below += legend.height + 8.0
     panel.height = plot_bottom + legend.height + 8.0
-    x = choose(low, high, panel.left + 4, panel.right - 4, log=high > LOG_FROM * low)
+    x = scale_for(low, high, panel.left + 4, panel.right - 4, log=high > LOG_FROM * low)
     for tick in x.ticks:
         panel.add(line(x(tick), panel.top, x(tick), panel.bottom, "grid"))
     panel.add(line(x(1.0), panel.top, x(1.0), panel.bottom, "mark"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kadenz.report import digits
 from kadenz.report.svg.element import el, path, title
 from kadenz.report.svg.panel import Caption, Panel, Plot
-from kadenz.report.svg.scale import Scale, choose
+from kadenz.report.svg.scale import Scale, scale_for
 from kadenz.report.svg.style import line, series
 
 # On longer spans a linear axis would show only one end.
@@ -82,8 +82,8 @@ def _axes(points: Sequence[Point], panel: Panel) -> tuple[Scale, Scale]:
     low, top = min(p.low for p in points), max(p.high for p in points)
     log_y = top > LOG_Y_FROM * max(p.median for p in points) and low > 0
     log_x = most > LOG_X_FROM * max(least, 1.0)
-    x = choose(least, most, panel.left + 6, panel.right - 6, log=log_x)
-    y = choose(low if log_y else 0.0, top, panel.bottom, panel.top, log=log_y)
+    x = scale_for(least, most, panel.left + 6, panel.right - 6, log=log_x)
+    y = scale_for(low if log_y else 0.0, top, panel.bottom, panel.top, log=log_y)
     return x, y
 
 
@@ -148,8 +148,8 @@ def dots(
     unit = caption.unit
     panel = Panel(caption.heading, caption.subheading, right=288.0)
     sizes = [size for size, _, _ in points]
-    x = choose(min(sizes), max(sizes), panel.left + 6, panel.right - 6, log=False)
-    y = choose(0.0, max(v for _, v, _ in points), panel.bottom, panel.top, log=False)
+    x = scale_for(min(sizes), max(sizes), panel.left + 6, panel.right - 6, log=False)
+    y = scale_for(0.0, max(v for _, v, _ in points), panel.bottom, panel.top, log=False)
     panel.y_axis(y)
     panel.x_axis(x, x_name)
     for size, value, where in points:

@@ -66,7 +66,7 @@ def logarithmic(low: float, high: float, start: float, end: float, *, count: int
     return Scale(low, high, start, end, True, tuple(inside))
 
 
-def choose(
+def scale_for(
     low: float, high: float, start: float, end: float, *, log: bool, count: int = 5
 ) -> Scale:
     """Logarithmic if requested and possible, else linear."""

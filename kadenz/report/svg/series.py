@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from kadenz.report import digits
 from kadenz.report.svg.element import el, path, text, title
 from kadenz.report.svg.panel import Caption, Panel, Plot
-from kadenz.report.svg.scale import choose, linear
+from kadenz.report.svg.scale import linear, scale_for
 from kadenz.report.svg.style import line as stroke
 from kadenz.report.svg.style import series as colour_of
 from kadenz.stats.envelope import Envelope
@@ -32,7 +32,7 @@ def series(
     low, high = float(envelope.low.min()) * scale, float(envelope.high.max()) * scale
     middle = float(envelope.bands[1].max()) * scale
     x = linear(0, max(envelope.n, 2), panel.left, panel.right - 4, nice=False)
-    y = choose(low, high, panel.bottom, panel.top, log=low > 0 and high > LOG_FROM * middle)
+    y = scale_for(low, high, panel.bottom, panel.top, log=low > 0 and high > LOG_FROM * middle)
     panel.y_axis(y)
     centres = [
         x(float(first) + float(length) / 2)

@@ -121,7 +121,7 @@ def _command(
     own = tier.own_probe.get(name, ())
     # The user's own command may drive another probe than that of the board.
     known = own if own and not link.command else inventory.probe_names() | set(own)
-    probe = usb.choose(link.probe, known, sysfs) if server.usb else None
+    probe = usb.probe_for(link.probe, known, sysfs) if server.usb else None
     words = {
         "serial": probe.serial if probe else "",
         "usb": probe.usb if probe else "",

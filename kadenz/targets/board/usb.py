@@ -59,7 +59,7 @@ def connected(known: Iterable[str], sysfs: Path = SYSFS) -> list[Probe]:
     return sorted(found, key=str)
 
 
-def choose(asked: str, known: Iterable[str], sysfs: Path = SYSFS) -> Probe | None:
+def probe_for(asked: str, known: Iterable[str], sysfs: Path = SYSFS) -> Probe | None:
     """The probe that is meant; None if none is connected and none was named.
 
     Raises UsageError if several are connected and none was named, or the name fits several;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A load next to one run, and what its end means for the records."""
+"""A load around one run, and what its end means for the records."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from kadenz.lab.condition import Active, Running
 from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.load.definitions import Options
-from kadenz.load.running import RunningLoad, told
+from kadenz.load.running import RunningLoad, load_summary
 
 
-class Beside(Active):
+class LoadAround(Active):
     """A load in force next to one run.
 
     The run's progress then sees records begin and end; its stop is also set if the load ends.
@@ -76,7 +76,8 @@ class Beside(Active):
         try:
             self._load.start(self._stop)
             for entry in self._load.entries:
-                text = f"load effective: {told(entry)}" if entry.verified else told(entry)
+                summary = load_summary(entry)
+                text = f"load effective: {summary}" if entry.verified else summary
                 self._progress.load(self._label, text, lasting=True)
         except BaseException:
             self._load.close()

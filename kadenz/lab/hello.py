@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An image that another build made says what it is: its kernel, its board, its suite."""
+"""The HELLO of an image that another build made: its kernel, its board, its suite."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kadenz.config import inventory
 from kadenz.config.manifest import Warning as Stamp
 from kadenz.config.target_name import TargetName
 from kadenz.errors import UsageError
-from kadenz.images.given import GivenImage
+from kadenz.images.given_image import GivenImage
 from kadenz.images.image import Image
 from kadenz.wire.messages import Hello
 

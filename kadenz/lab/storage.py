@@ -10,8 +10,8 @@ from kadenz.config.manifest import Warning  # noqa: A004
 from kadenz.config.params import number
 from kadenz.lab.plan import Point
 from kadenz.store import RunWriter
-from kadenz.store.held import Held, NoRoom
 from kadenz.store.salvage import complete_orphans
+from kadenz.store.storage_file import Held, NoRoom
 from kadenz.targets.base import Target
 from kadenz.targets.process import ProcessTarget
 
@@ -21,7 +21,7 @@ _WITH_COMPANIONS = ("context", "migrate", "other_core")  # parameters that may a
 
 
 @contextmanager
-def held(
+def with_storage(
     target: Target, points: Sequence[Point], cores: int, writer: RunWriter
 ) -> Iterator[ProcessTarget | None]:
     """Gives a suite on this Linux its storage. Yields the target, or None if it has no storage.

@@ -7,7 +7,7 @@ from kadenz.config.manifest import RecordEntry
 from kadenz.config.params import Params
 
 
-class OfRecord:
+class NamedPoint:
     """A base that names its `entry`."""
 
     entry: RecordEntry  # everything that run.json says about it

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from kadenz.analysis.results import Part, Samples, ToldApart
+from kadenz.analysis.results import Part, Samples, TickSplit
 from kadenz.config.manifest import RecordEntry
 from kadenz.store import Run
 
 TICKS = "ticks"
 
 
-def told_apart_of(run: Run, entry: RecordEntry) -> ToldApart | None:
+def tick_split_of(run: Run, entry: RecordEntry) -> TickSplit | None:
     """The parts of a record whose samples have the companion `ticks`; None for all others."""
     lane = entry.series[0] if entry.series else None
     other = entry.companions(lane).get(TICKS) if lane is not None else None
@@ -21,7 +21,7 @@ def told_apart_of(run: Run, entry: RecordEntry) -> ToldApart | None:
         return None
     cold = entry.cold
     warm, with_tick = samples[cold:], ticked[cold:]
-    return ToldApart(
+    return TickSplit(
         cold=_part(samples[:cold]), ticked=_part(warm[with_tick]), plain=_part(warm[~with_tick])
     )
 
