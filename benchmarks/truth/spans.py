@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scope sees of a plan's points on one target: instructions, or cycles."""
+"""A plan's points on one target, seen by the scope: instructions, or cycles."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def add(place: Place, run: Run, *, label: str = "", commit: str = "") -> Added:
 
 
 def renamed(run: Run, id: str, parent: Path) -> Run:
-    """A copy of the run in `parent`, with the id `id`. UsageError if that is no file's name."""
+    """A copy of the run in `parent`, with the id `id`. UsageError if no file can have that name."""
     if not _ID.fullmatch(id):
         raise UsageError(f"`{id}` is not an id", remedy="Use letters, digits and - _ . +")
     folder = parent / id
@@ -75,7 +75,7 @@ def renamed(run: Run, id: str, parent: Path) -> Run:
 
 
 def _claim(place: Place, where: str, run: Run) -> None:
-    """Writes the texts first: whoever has written run.json may write the samples that it names."""
+    """Writes the texts first: only the process that wrote run.json writes its samples."""
     if place.write(where, _texts(run), new=True):
         return
     with zipfile.ZipFile(io.BytesIO(place.sealed(where))) as box:

@@ -22,10 +22,10 @@ from kadenz.config.manifest import BuildEntry
 from kadenz.config.target_name import parse_target
 from kadenz.elf import Elf
 from kadenz.errors import BuildFailed, ConfigError, KadenzError, ToolMissing, UsageError
-from kadenz.images.given import GivenImage
+from kadenz.images.given_image import GivenImage
 from kadenz.images.image import build_image, compile_commands
 from kadenz.lab.conformance import conformance
-from kadenz.lab.given import stamps
+from kadenz.lab.hello import stamps
 from kadenz.store import Run
 from kadenz.targets import rtl_core, scratch
 from kadenz.targets.rtl import RtlTarget
