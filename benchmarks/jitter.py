@@ -24,7 +24,7 @@ from scipy.stats import t as student
 
 from kadenz.stats.disturbances import find_disturbances
 from kadenz.stats.drift import separate_drift
-from kadenz.stats.jitter import take_apart
+from kadenz.stats.jitter import decompose
 from kadenz.stats.samples import Array, Floats
 from kadenz.stats.tail import fit_tail
 
@@ -53,7 +53,7 @@ def cost(rounds: int) -> None:
     times = edges(np.random.default_rng(1))
     parts: dict[str, Callable[[], object]] = {
         "rate, drift, jitter (`separate_drift`)": lambda: separate_drift(times, nominal_period=1e6),
-        "all of it (`take_apart`)": lambda: take_apart(times, nominal_period=1e6),
+        "all of it (`decompose`)": lambda: decompose(times, nominal_period=1e6),
         "peer: polyfit, uniform_filter1d, rfft": lambda: peer(times),
     }
     best = {name: [float("inf"), float("inf")] for name in parts}

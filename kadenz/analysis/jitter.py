@@ -17,7 +17,7 @@ from kadenz.stats.disturbances import Disturbances, Periodic
 from kadenz.stats.envelope import Envelope, envelope
 from kadenz.stats.errors import TooFew, Undefined
 from kadenz.stats.estimate import Estimate
-from kadenz.stats.jitter import Bias, Jitter, take_apart
+from kadenz.stats.jitter import Bias, Jitter, decompose
 from kadenz.stats.limit import LimitRate, limit_rate
 from kadenz.stats.samples import Floats
 from kadenz.stats.step import step_of
@@ -122,7 +122,7 @@ def jitter_of_edges(
             f"times of type {times.dtype} have steps of {resolution * tick_us:.3g} µs here; count "
             "from the first edge, or save integers",
         )
-    made = take_apart(times, nominal_period=period, cycles=cycles, window=window, step=step)
+    made = decompose(times, nominal_period=period, cycles=cycles, window=window, step=step)
     return _result("edges", made, period_us, step, notes), made.drift.jitter
 
 
@@ -213,7 +213,7 @@ def jitter_of_wakeups(
     numbers = numbers - numbers[0]
     times = numbers * period + latencies.astype(np.float64)
     step = step_of(latencies)
-    made = take_apart(times, nominal_period=period, cycles=numbers, window=window, step=step)
+    made = decompose(times, nominal_period=period, cycles=numbers, window=window, step=step)
     result = _result("wake-ups", made, period_us, step, tuple(notes))
     return result, made.drift.jitter
 

@@ -91,11 +91,7 @@ def separate_drift(
     if nominal_period is not None and nominal_period <= 0.0:
         raise Undefined("drift", f"nominal period {nominal_period} is not positive", cause="period")
     relative = _relative(edges, ascending=cycles is None)
-    place = (
-        np.arange(n, dtype=np.float64)
-        if cycle_numbers is None
-        else cycle_numbers.astype(np.float64)
-    )
+    place = (np.arange(n) if cycle_numbers is None else cycle_numbers).astype(np.float64)
     # Regress the departures from the mean period: small numbers, no cancellation.
     rough = float(relative[-1]) / (span - 1)
     departure = relative - rough * place

@@ -48,7 +48,7 @@ class Jitter:
     bias: Bias
 
 
-def take_apart(
+def decompose(
     times: npt.ArrayLike,
     *,
     nominal_period: float,

@@ -42,7 +42,7 @@ class QemuTarget(QemuProcess):
         try:
             looks = self._looks()
         except Exception as error:  # the emulator itself may hang
-            return f"QEMU does not answer ({type(error).__name__}); {self._said()}".strip("; ")
+            return f"QEMU does not answer ({type(error).__name__}); {self._output()}".strip("; ")
         seen = [dict(self._symbols(registers)) for registers in looks]
         where = [
             f"{name} is in {symbol}"

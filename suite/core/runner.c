@@ -94,7 +94,7 @@ static void finish(const char *status, const char *reason)
     session.records++;
 }
 
-static void finish_measured(void)
+static void close_and_send_verdict(void)
 {
     char words[160];
     const struct kdz_verdict verdict = kdz_record_verdict(
@@ -133,7 +133,7 @@ static void measure(void)
         bench->teardown(&point);
     }
     if (status == KDZ_OK) {
-        finish_measured();
+        close_and_send_verdict();
     } else {
         finish(status == KDZ_UNSUPPORTED ? "n/a" : "failed", why_failed(status));
     }

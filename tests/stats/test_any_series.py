@@ -25,7 +25,7 @@ from kadenz.stats.envelope import envelope
 from kadenz.stats.errors import Undefined
 from kadenz.stats.exceedance import exceedance
 from kadenz.stats.histogram import histogram
-from kadenz.stats.jitter import take_apart
+from kadenz.stats.jitter import decompose
 from kadenz.stats.limit import limit_rate
 from kadenz.stats.mean_interval import mean_interval
 from kadenz.stats.percentiles import percentiles
@@ -57,7 +57,7 @@ STATISTICS: dict[str, Callable[[Array], Any]] = {
     "compare medians": lambda x: compare([x, x[::-1]], [x], replicates=50),
     "fit": lambda x: fit_size((1, 2, 4, 8), [x, x[::-1], x, x], replicates=50),
     "drift": lambda x: separate_drift(np.cumsum(np.abs(x.astype(np.float64)) + 1.0)),
-    "jitter": lambda x: take_apart(
+    "jitter": lambda x: decompose(
         np.arange(x.size) * 1e6 + x.astype(np.float64), nominal_period=1e6, cycles=np.arange(x.size)
     ),
     "cycles": lambda x: cycle_numbers(np.cumsum(np.abs(x.astype(np.float64)) + 1.0), 2.0),

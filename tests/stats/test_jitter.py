@@ -12,7 +12,7 @@ from kadenz.stats.cycles import cycle_numbers
 from kadenz.stats.disturbances import find_disturbances
 from kadenz.stats.drift import separate_drift
 from kadenz.stats.errors import TooFew, Undefined
-from kadenz.stats.jitter import take_apart
+from kadenz.stats.jitter import decompose
 from kadenz.stats.samples import Floats
 from kadenz.stats.trend import moving_trend
 
@@ -40,7 +40,7 @@ def test_every_simulated_component_is_recovered() -> None:
     disturbed[sporadic] += 5_000.0 + rng.exponential(20_000.0, 40)
     disturbed += 25.0 * np.sin(2 * np.pi * number / 333.3)
     slow = wander(n, 3_000.0, 400_000.0)
-    made = take_apart(number * PERIOD * 1.0002 + slow + disturbed, nominal_period=PERIOD)
+    made = decompose(number * PERIOD * 1.0002 + slow + disturbed, nominal_period=PERIOD)
 
     rate = made.drift.rate_error_ppm
     assert rate is not None and rate.covers(200.0) and rate.high - rate.low < 0.1
@@ -81,7 +81,7 @@ def test_missed_cycles_are_gaps_and_not_drift() -> None:
     rng = np.random.default_rng(3)
     cycles = np.concatenate((np.arange(5_000), np.arange(7_000, 12_000), [15_000, 15_001]))
     times = cycles * PERIOD * 1.00005 + rng.normal(0.0, 500.0, cycles.size)
-    made = take_apart(times, nominal_period=PERIOD, cycles=cycles)
+    made = decompose(times, nominal_period=PERIOD, cycles=cycles)
     assert made.drift.rate_error_ppm is not None
     assert made.drift.rate_error_ppm.value == pytest.approx(50.0, abs=0.01)
     assert np.abs(made.drift.drift).max() < 1000.0
@@ -176,8 +176,8 @@ def test_the_bound_of_the_bias_holds(place: int) -> None:
     quiet = np.arange(20_000) * PERIOD + rng.normal(0.0, 100.0, 20_000)
     struck = quiet.copy()
     struck[place : place + 10] += 200_000.0
-    plain = take_apart(quiet, nominal_period=PERIOD, window=4_000)
-    made = take_apart(struck, nominal_period=PERIOD, window=4_000)
+    plain = decompose(quiet, nominal_period=PERIOD, window=4_000)
+    made = decompose(struck, nominal_period=PERIOD, window=4_000)
     # The regression also moves, by less than the bound.
     moved = np.abs((made.drift.jitter - (struck - quiet)) - (plain.drift.jitter)).max()
     assert 0.3 * made.bias.moved < moved < 1.1 * made.bias.moved

@@ -9,7 +9,7 @@ import pytest
 from kadenz.stats.cycles import check_span
 from kadenz.stats.disturbances import find_disturbances
 from kadenz.stats.errors import Undefined
-from kadenz.stats.jitter import take_apart
+from kadenz.stats.jitter import decompose
 from kadenz.stats.limit import limit_rate
 
 
@@ -20,7 +20,7 @@ def test_an_absurd_span_is_refused_before_memory_is_allocated() -> None:
         find_disturbances(noise, cycles=far)
     assert error.value.cause == "cycles"
     with pytest.raises(Undefined, match="spread over"):
-        take_apart(far * 1e6 + noise, nominal_period=1e6, cycles=far, window=4)
+        decompose(far * 1e6 + noise, nominal_period=1e6, cycles=far, window=4)
 
 
 def test_a_day_of_cycles_with_most_of_them_missing_is_refused() -> None:
