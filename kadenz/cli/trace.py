@@ -51,10 +51,11 @@ def trace(instrument: str, **values: Any) -> int:
     """
     from kadenz.analysis.timelines import timelines_of
     from kadenz.errors import UsageError
+    from kadenz.lab.capture.trace_cmd import SUFFIX
     from kadenz.store import read_run
 
     asked = Asked.of(values)
-    if any(word.endswith(".dat") for word in asked.work):
+    if any(word.endswith(SUFFIX) for word in asked.work):
         return _recordings(asked)
     if not asked.targets:
         raise UsageError(
@@ -81,9 +82,9 @@ def _recordings(asked: Asked) -> int:
     from kadenz.analysis.linux_timeline import recorded_timeline
     from kadenz.analysis.trace import events_of
     from kadenz.errors import EXIT_PASS, UsageError
-    from kadenz.lab.capture.trace_cmd import reported
+    from kadenz.lab.capture.trace_cmd import SUFFIX, reported
 
-    others = [word for word in asked.work if not word.endswith(".dat")]
+    others = [word for word in asked.work if not word.endswith(SUFFIX)]
     if others or asked.targets or asked.settings or any(asked.conditions.values()):
         raise UsageError(
             f"{asked.work[0]}: a recording has no target, and stands alone",

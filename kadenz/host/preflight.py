@@ -135,7 +135,6 @@ _CHECKS = (
         "mq-limits", (), "none on figures: points of itc/message-queue beyond the limit are n/a"
     ),
 )
-CODES = frozenset(check.code for check in _CHECKS)
 
 
 def preflight(

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Converts bodies of frames to messages and back."""
+"""Converts bodies of frames to messages."""
 
 from __future__ import annotations
 
 import msgspec
 import numpy as np
 
-from kadenz.wire.frame import SAMPLES_HEADER, BadFrame, Frame, Type, encode_frame
+from kadenz.wire.frame import SAMPLES_HEADER, BadFrame, Frame, Type
 from kadenz.wire.messages import (
     DTYPES,
     WIRE_VERSION,
@@ -23,7 +23,7 @@ from kadenz.wire.messages import (
     Version,
 )
 
-_MODELS = {
+MODELS = {
     Type.HELLO: Hello,
     Type.BENCH: Bench,
     Type.BEGIN: Begin,
@@ -32,12 +32,9 @@ _MODELS = {
     Type.DONE: Done,
     Type.CONFORM: Conform,
 }
-_TYPES: dict[type, Type] = {model: kind for kind, model in _MODELS.items()}
-_DECODERS = {int(kind): msgspec.msgpack.Decoder(model) for kind, model in _MODELS.items()}
+_DECODERS = {int(kind): msgspec.msgpack.Decoder(model) for kind, model in MODELS.items()}
 _VERSION = msgspec.msgpack.Decoder(Version)
-_ENCODER = msgspec.msgpack.Encoder()
 _NUMPY = tuple(np.dtype(numpy) for _, numpy in DTYPES)
-_CODES = {numpy: code for code, (_, numpy) in enumerate(DTYPES)}
 
 
 def decode_body(frame: Frame) -> AnyMessage:
@@ -69,26 +66,6 @@ def _check_version(spoken: int) -> None:
         raise BadFrame(
             "version", f"the target speaks wire version {spoken}, this kadenz reads {WIRE_VERSION}"
         )
-
-
-def encode_message(message: AnyMessage, sequence: int) -> bytes:
-    """The frame that carries `message`, as bytes on the line."""
-    if isinstance(message, Samples):
-        head = SAMPLES_HEADER.pack(
-            message.record, message.lane, _CODES[message.dtype], message.first
-        )
-        body = head + message.values.astype(message.dtype).tobytes()
-        return encode_frame(Frame(Type.SAMPLES, sequence, body))
-    if isinstance(message, Text):
-        return encode_frame(Frame(Type.TEXT, sequence, message.text.encode()))
-    body = _ENCODER.encode(_short(message) if isinstance(message, Bench) else message)
-    return encode_frame(Frame(_TYPES[type(message)], sequence, body))
-
-
-def _short(bench: Bench) -> dict[str, object]:
-    """A parameter of numbers travels without words."""
-    params = [param[:4] if param.words is None else param for param in bench.params]
-    return {**msgspec.structs.asdict(bench), "params": params}
 
 
 def _decode_samples(body: bytes) -> Samples:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One frame: its layout, encoding and decoding (docs/reference/wire-format.md)."""
+"""One frame: its layout and decoding (docs/reference/wire-format.md)."""
 
 from __future__ import annotations
 
@@ -88,12 +88,3 @@ def decode_frame(encoded: bytes) -> Frame:
     if reserved != 0:
         raise BadFrame("type", f"reserved byte is {reserved} instead of 0")
     return Frame(kind, sequence, body)
-
-
-def encode_frame(frame: Frame) -> bytes:
-    """The bytes on the line, with the final zero."""
-    if len(frame.body) > BODY_MAX:
-        raise ValueError(f"a body has at most {BODY_MAX} bytes, not {len(frame.body)}")
-    raw = HEADER.pack(frame.type, 0, frame.sequence, len(frame.body)) + frame.body
-    encoded: bytes = cobs.encode(raw + CRC.pack(zlib.crc32(raw)))
-    return encoded + b"\0"

@@ -17,7 +17,7 @@ from kadenz.config.tuning import removes
 from kadenz.host import clock as host_clock
 from kadenz.host import facts, throttling
 from kadenz.host.limits import Rights
-from kadenz.host.preflight import _CHECKS, CODES
+from kadenz.host.preflight import _CHECKS
 from kadenz.machine_files import MachineFiles
 from kadenz.targets import checkup
 from kadenz.targets.checkup import TargetCheck
@@ -26,6 +26,7 @@ from . import machine
 from .machine import ALL_RIGHTS, CPU
 
 Changes = dict[str, str | None]
+CODES = {check.code for check in _CHECKS}
 CLOCK = host_clock.check_clock(span_ns=1, readings=1000)
 
 

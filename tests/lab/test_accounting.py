@@ -15,11 +15,11 @@ from kadenz.lab.progress import Progress
 from kadenz.lab.session import Session
 from kadenz.store import RunWriter, read_run
 from kadenz.targets.scope import RecordSpans
-from kadenz.wire.codec import encode_message
 from kadenz.wire.decoder import Decoder
 from kadenz.wire.messages import AnyMessage, EndLane
 from kadenz.wire.records import Assembler, Verdict
 from tests.store.manifests import manifest
+from tests.wire.encoder import encode_message
 from tests.wire.streams import begin, bench, end, hello, samples
 
 DEADLINE = DeadlineEntry(quantity="100us", origin="campaign")

@@ -19,10 +19,10 @@ from kadenz.errors import TargetFailed
 from kadenz.lab.boot import Execution, Outcome, run_plan
 from kadenz.targets.board.reach import reach
 from kadenz.targets.board.target import BoardTarget
-from kadenz.wire.codec import encode_message
 from kadenz.wire.messages import AnyMessage, Done, Fault, Text
 from kadenz.wire.records import Assembler
 from tests.lab.fake import Scripted
+from tests.wire.encoder import encode_message
 from tests.wire.streams import begin, end, hello, on_the_line, samples
 from tests.wire.test_records import Kept
 

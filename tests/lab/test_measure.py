@@ -23,9 +23,9 @@ from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.store import Run, read_run
 from kadenz.targets.base import Target
-from kadenz.wire.codec import encode_message
 from kadenz.wire.messages import AnyMessage, Done, Fault, Text
 from tests.lab.fake import Scripted
+from tests.wire.encoder import encode_message
 from tests.wire.streams import begin, bench, end, hello, on_the_line, samples
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from kadenz.wire.codec import encode_message
 from kadenz.wire.messages import (
     AnyMessage,
     Begin,
@@ -22,6 +21,7 @@ from kadenz.wire.messages import (
     Samples,
     Text,
 )
+from tests.wire.encoder import encode_message
 
 
 def hello() -> Hello:

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kadenz.wire.codec import encode_message
 from kadenz.wire.decoder import Decoder, Finding, Received
-from kadenz.wire.frame import BODY_MAX, Frame, Type, encode_frame
+from kadenz.wire.frame import BODY_MAX, Frame, Type
 from kadenz.wire.messages import AnyMessage, Samples, Text
+from tests.wire.encoder import encode_frame, encode_message
 from tests.wire.streams import begin, hello, on_the_line, samples, whole_run
 
 

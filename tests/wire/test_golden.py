@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from kadenz.wire import messages
-from kadenz.wire.codec import decode_body, encode_message
+from kadenz.wire.codec import decode_body
 from kadenz.wire.frame import Type, decode_frame
 from kadenz.wire.messages import AnyMessage, Samples, Text
+from tests.wire.encoder import encode_message
 
 FOLDER = Path(__file__).parents[1] / "golden"
 GOLDEN = [

@@ -9,10 +9,10 @@ import msgspec
 import pytest
 from numpy.typing import NDArray
 
-from kadenz.wire.codec import encode_message
 from kadenz.wire.decoder import Decoder
 from kadenz.wire.messages import AnyMessage, Begin, Done, End, EndLane, Proof
 from kadenz.wire.records import Assembler, Verdict
+from tests.wire.encoder import encode_message
 from tests.wire.streams import begin, end, hello, samples
 
 
