@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each decision has a number of its own, and the list names every page once."""
+"""Each decision has a number of its own, the list names every page once, links name their page."""
 
 from __future__ import annotations
 
@@ -23,3 +23,12 @@ def test_each_decision_has_its_own_number_and_stands_in_the_list_once() -> None:
     assert Counter(listed) == Counter(
         (str(number), name) for name, number in zip(pages, numbers, strict=True)
     )
+
+
+def test_a_link_has_the_number_of_its_page() -> None:
+    link = re.compile(r"\[(?:decision )?(\d+)\]\((?:[^)]*/)?(\d{4})-[^)]*\.md\)")
+    links = [
+        found for page in (ROOT / "docs").rglob("*.md") for found in link.findall(page.read_text())
+    ]
+    assert len(links) > 3
+    assert [(text, page) for text, page in links if int(text) != int(page)] == []
