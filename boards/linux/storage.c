@@ -5,8 +5,8 @@
  * shared: a process that a benchmark creates shares it, and a fork() leaves no page of it to be
  * copied at the next sample.
  *
- * KADENZ_STORAGE is the descriptor of a file to map instead (kadenz/store/storage_file.py): it outlives
- * this program, so that samples of a record which never ends can be fetched from it.
+ * KADENZ_STORAGE is the descriptor of a file to map instead (kadenz/store/storage_file.py): it
+ * outlives this program, so that samples of a record which never ends can be fetched from it.
  */
 #include "kadenz/board.h"
 #include "kadenz/fault.h"

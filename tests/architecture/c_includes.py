@@ -27,6 +27,8 @@ FREESTANDING = {
 OFFERED = {
     "kdz_stamp.h": ("suite/include", ("instruments", "arch", "boards")),
     "kdz_core_hz.h": ("arch", ("boards",)),
+    "kdz_board_marks.h": ("instruments", ("boards",)),
+    "counter_stamp.h": ("instruments", ("instruments",)),
     "model.h": ("instruments/scope", ("instruments",)),
 }
 _INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^">]+)[">]', re.MULTILINE)

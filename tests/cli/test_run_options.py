@@ -64,7 +64,7 @@ def documented() -> dict[str, set[str]]:
             heading = title[1]
         elif heading and line.startswith("| `--"):
             cell = line.split(" | ")[0]
-            found.setdefault(heading, set()).update(re.findall(r"--[a-z-]+", cell))
+            found.setdefault(heading, set()).update(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", cell))
     return found
 
 

@@ -59,6 +59,7 @@ $enddefinitions $end
 ELSEWHERE = (
     "10.0.0.1",  # the scheduler of a farm: tests/farm has one
     "--farm",
+    "--resume",  # of what a farm began: tests/farm and tests/cli have it
     *("git clone", "rm -rf", "FreeRTOS-patched", "make clean", "run motion", "--bus-inter"),
     "/dev/serial",  # a board on the desk
     # Would stay mounted for all tests. tests/posix/test_traced.py has a namespace of its own.
