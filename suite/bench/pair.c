@@ -10,13 +10,15 @@
 #define QUIET_ROUNDS 256u
 
 KDZ_SHARED static struct kdz_stay stays[KDZ_PARTIES_MAX];
+/* The argument of all that are bound: one point is measured at a time. */
+KDZ_SHARED static struct kdz_point *measured;
 
 static void run_bound(void *arg)
 {
     struct kdz_stay *const stay = (struct kdz_stay *)arg;
 
     stay->began_on = kdz_thread_core();
-    stay->entry(stay->arg);
+    stay->entry(measured);
     stay->ended_on = kdz_thread_core();
 }
 
@@ -39,7 +41,7 @@ kdz_handle kdz_party_create(struct kdz_point *point, const struct kdz_party *par
     stay->core = spec.core;
     if (stay->core != KDZ_ANY_CORE) {
         stay->entry = spec.entry;
-        stay->arg = spec.arg;
+        measured = point;
         spec.entry = run_bound;
         spec.arg = stay;
     }

@@ -17,8 +17,7 @@ struct kdz_party {
 /* The notes of a thread: on a board of several cores, one that is bound to a core notes where it
  * began and where it ended. They are KDZ_SHARED if it may be a process. */
 struct kdz_stay {
-    void (*entry)(void *arg);
-    void *arg;
+    void (*entry)(void *point);
     uint8_t core;
     volatile uint8_t began_on;
     volatile uint8_t ended_on;

@@ -61,7 +61,7 @@ ELSEWHERE = (
     "--farm",
     "--resume",  # of what a farm began: tests/farm and tests/cli have it
     *("git clone", "rm -rf", "FreeRTOS-patched", "make clean", "run motion", "--bus-inter"),
-    "/dev/serial",  # a board on the desk
+    *("/dev/serial", "nucleo-f401re@board"),  # a board on the desk
     # Would stay mounted for all tests. tests/posix/test_traced.py has a namespace of its own.
     *("mount -t tracefs", "trace itc/message-queue"),
     "trace trace.dat",  # likewise: tests/posix/test_trace_cmd.py records one
