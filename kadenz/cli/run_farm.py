@@ -96,7 +96,10 @@ def _held(table: LabgridTable, places: Sequence[str]) -> Iterator[dict[str, Boar
         for place in places:
             guard.watch(place)
             coordinator.acquire(place)
-        yield {place: BoardLink(port=coordinator.line(place)) for place in places}
+        yield {
+            place: BoardLink(port=coordinator.line(place), power=coordinator.power(place))
+            for place in places
+        }
 
 
 def _release(coordinator: Coordinator, guard: Guard, places: Sequence[str]) -> None:

@@ -4,12 +4,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Literal, Protocol
 
 # The ways by which frames leave a board: kadenz/targets/board has one file for each.
 Way = Literal["uart", "rtt", "semihosting"]
 WAYS: tuple[Way, ...] = ("uart", "rtt", "semihosting")
 BY_HAND = "none"  # as a server: the image was loaded by hand, frames come over the serial line
+
+
+class PowerSwitch(Protocol):
+    """The switch of one board's supply."""
+
+    def cycle(self) -> None:
+        """Switches the board off and on. TargetFailed with the reason if that is impossible."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +28,7 @@ class BoardLink:
     server: str = ""  # file of servers/, "NAME@HOST:PORT" of one that runs, or "none"
     command: tuple[str, ...] = ()  # the user's own command instead of the server's
     results: str = ""  # one of WAYS
+    power: PowerSwitch | None = None  # of the place where the board stands
 
     def over(self, other: BoardLink) -> BoardLink:
         """This link, with `other` where it says nothing."""

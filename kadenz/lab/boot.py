@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kadenz.errors import TargetFailed
-from kadenz.targets.base import KnowsItsEnd, KnowsItsFailure, RunsAhead, Target
+from kadenz.targets.base import KnowsItsEnd, KnowsItsFailure, RunsAhead, StartsAgain, Target
 from kadenz.wire.decoder import Decoder
 from kadenz.wire.frame import ENCODED_MAX
 from kadenz.wire.messages import Fault
@@ -149,6 +149,8 @@ class _Listener:
             self._stop_until = now + _STOP_S
         if self._stop_until is not None and now > self._stop_until:
             return _End(stopped=True)
+        if isinstance(self._target, StartsAgain):
+            self._heard_at = max(self._heard_at, self._target.started_at)
         silent_s = now - self._heard_at
         bounded = isinstance(self._target, RunsAhead)
         if not bounded and silent_s > self._execution.silence_s():

@@ -58,6 +58,15 @@ class KnowsItsEnd(Protocol):
 
 
 @runtime_checkable
+class StartsAgain(Protocol):
+    """A target that may be started again while it is read: its silence counts from there."""
+
+    @property
+    def started_at(self) -> float:
+        """When it was last started, by the monotonic clock."""
+
+
+@runtime_checkable
 class KnowsItsFailure(Protocol):
     """A target that was executed elsewhere, where its failure was seen."""
 

@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A rack on this machine: labgrid's coordinator and exporters, and QEMU at each place."""
+"""A rack on this machine: labgrid's coordinator and exporters, QEMU at each place, and a strip of
+power switches.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
 import tty
+from collections.abc import Iterator, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from kadenz import tools
@@ -35,6 +40,8 @@ class Machine:
         self._server = socket.create_server(("127.0.0.1", 0))
         self.line, self.gdb = int(self._server.getsockname()[1]), free_port()
         self._over, self._off, self._restart = False, False, threading.Lock()
+        self._dead = self._silent = self._cured = False
+        self.switched: list[bool] = []  # by the strip: on or off
         self._process: subprocess.Popen[bytes] | None = None
         self._caller: socket.socket | None = None
         works = (self._live, self._accept, self._relay)
@@ -42,10 +49,30 @@ class Machine:
         for thread in self._threads:
             thread.start()
 
-    def power_cycle(self, *, off: bool = False) -> None:
-        """Interrupts the board's supply; `off`: until the next power cycle."""
+    def power_cycle(self, *, dead: bool = False) -> None:
+        """Interrupts the board's supply; `dead`: until the next power cycle."""
+        self._silent, self.switched = False, []
+        self._supply(off=False, dead=dead)
+
+    def switch(self, on: bool) -> None:
+        """What the strip of the rack does. It cures a board that is not silent for good."""
+        self.switched.append(on)
+        self._silent = self._silent and not self._cured
+        self._supply(off=not on, dead=self._dead)
+
+    def fall_silent(self, *, for_good: bool = False) -> None:
+        """Its UART hangs; a reset does not help, and `for_good` power neither."""
+        self._silent, self._cured = True, not for_good
+
+    def freeze(self) -> None:
+        """Core and debug port hang."""
+        wait_for(lambda: self._process is not None and self._process.poll() is None)
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def _supply(self, *, off: bool, dead: bool) -> None:
         with self._restart:
-            self._off = off
+            self._off, self._dead = off, dead
             if self._process is not None:
                 self._process.kill()
 
@@ -69,7 +96,7 @@ class Machine:
         null = subprocess.DEVNULL
         while not self._over:
             with self._restart:
-                if not self._over and not self._off:
+                if not (self._over or self._off or self._dead):
                     self._line.unlink(missing_ok=True)  # QEMU leaves it behind when it is killed
                     self._process = subprocess.Popen(command, stdin=null, stdout=null, stderr=null)
             if self._process is not None:
@@ -97,7 +124,7 @@ class Machine:
             if near in ready and not (data := self._read(near)):
                 os.close(near)
                 near = -1
-            elif near in ready and caller is not None:
+            elif near in ready and caller is not None and not self._silent:
                 with contextlib.suppress(OSError):
                     caller.sendall(data)
             if caller in ready and caller is not None:
@@ -122,6 +149,31 @@ class Machine:
             return b""
 
 
+class Strip:
+    """Power switches of machines, as labgrid's `simplerest` calls them: GET /NUMBER/VALUE."""
+
+    def __init__(self, machines: Sequence[Machine]) -> None:
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:  # noqa: N802
+                number, value = self.path.strip("/").split("/")
+                machines[int(number)].switch(value == "1")
+                self.send_response(200)
+                self.end_headers()
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Says nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://user:secret@127.0.0.1:{self._server.server_port}/{{index}}/{{value}}"
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
 class Rack:
     """Three places, and a lab whose targets stand there."""
 
@@ -129,6 +181,7 @@ class Rack:
         self.folder = folder
         self.address = f"127.0.0.1:{free_port()}"
         self.machines = [Machine(folder / f"board-{place}") for place in PLACES]
+        self.strip = Strip(self.machines)
         self._serve()
         self._write_lab()
 
@@ -136,11 +189,13 @@ class Rack:
         self.coordinator = self._start("labgrid-coordinator", "-l", self.address)
         self.exporters = []
         wait_for(lambda: self.client("places").returncode == 0)
-        for place, machine in zip(PLACES, self.machines, strict=True):
+        for number, (place, machine) in enumerate(zip(PLACES, self.machines, strict=True)):
             resources = self.folder / f"{place}.yaml"
             resources.write_text(
                 f"{place}:\n  NetworkSerialPort:\n    host: 127.0.0.1\n"
                 f"    port: {machine.line}\n    protocol: raw\n"
+                f"  NetworkPowerPort:\n    model: simplerest\n    index: {number}\n"
+                f"    host: '{self.strip.url}'\n"
             )
             self.exporters.append(
                 self._start("labgrid-exporter", "-c", self.address, "-n", place, str(resources))
@@ -148,6 +203,18 @@ class Rack:
             self.client("-p", place, "create", check=True)
             self.client("-p", place, "add-match", f"{place}/{place}/NetworkSerialPort", check=True)
         wait_for(lambda: self.client("resources").stdout.count("NetworkSerialPort") == len(PLACES))
+
+    @contextlib.contextmanager
+    def powered(self) -> Iterator[None]:
+        """Meanwhile each place has its power switch."""
+        for place in PLACES:
+            self.client("-p", place, "add-match", f"{place}/{place}/NetworkPowerPort", check=True)
+        try:
+            yield
+        finally:
+            for place in PLACES:
+                pattern = f"{place}/{place}/NetworkPowerPort"
+                self.client("-p", place, "del-match", pattern, check=True)
 
     def stop(self) -> None:
         """Kills the coordinator and every exporter. The boards and their lines stay."""
@@ -183,6 +250,7 @@ class Rack:
     def close(self) -> None:
         for program in (*self.exporters, self.coordinator):
             end_process(program)
+        self.strip.close()
         for machine in self.machines:
             machine.close()
 

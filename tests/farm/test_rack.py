@@ -16,11 +16,12 @@ from pathlib import Path
 import pytest
 
 from kadenz.config.farm import LabgridTable
-from kadenz.errors import UsageError
+from kadenz.errors import TargetFailed, UsageError
 from kadenz.lab.farm import owner
 from kadenz.lab.farm.guard import Guard
 from kadenz.lab.farm.owner import is_dead, this_process
 from kadenz.lab.farm.places import Coordinator
+from kadenz.lab.farm.power import PlaceSwitch
 from kadenz.store import Run, read_run
 from tests.e2e.conftest import KADENZ
 from tests.farm.machines import children, wait_for
@@ -115,7 +116,7 @@ def test_three_places_are_measured_at_once_and_released(rack: Rack) -> None:
 @pytest.mark.emulated
 def test_a_board_that_dies_for_good_costs_only_its_own_run(rack: Rack) -> None:
     process = measuring(rack, "dies", "desk1", "desk3", "desk2")
-    rack.machines[1].power_cycle(off=True)
+    rack.machines[1].power_cycle(dead=True)
     code, errors = ended(process)
     runs = runs_of(rack, "dies")
     assert code == 1 and "error: " in errors
@@ -125,6 +126,56 @@ def test_a_board_that_dies_for_good_costs_only_its_own_run(rack: Rack) -> None:
     assert harmed.partial or harmed.records[-1].status == "failed"
     assert harmed.records[0].status == "ok"
     assert [rack.owner(place) for place in PLACES] == ["", "", ""]
+
+
+@pytest.mark.emulated
+def test_a_board_that_hangs_until_its_power_is_switched_is_measured(rack: Rack) -> None:
+    """Its UART or its debug port hangs. A third board stays dead, and frees its place."""
+    cured, dead, frozen = rack.machines
+    cured.fall_silent()
+    dead.fall_silent(for_good=True)
+    frozen.freeze()
+    with rack.powered():
+        call = (*CALL, *targets("desk1", "desk2", "desk3"), "--output", "power")
+        code, errors = ended(started(rack, *call))
+    assert code == 1
+    assert "and none after a reset; its power was switched off and on" in errors
+    runs = runs_of(rack, "power")
+    for desk in ("desk1", "desk3"):
+        said = (whole(runs[desk]).path / "console.txt").read_text()
+        assert "its power was switched off and on" in said, said
+    assert "desk2" not in runs or read_run(runs["desk2"]).manifest.partial
+    assert [machine.switched for machine in rack.machines] == [[False, True]] * 3
+    assert [rack.owner(place) for place in PLACES] == ["", "", ""]
+
+
+@pytest.mark.emulated
+def test_only_a_place_that_is_held_is_switched(rack: Rack) -> None:
+    coordinator = Coordinator(LabgridTable(coordinator=rack.address), this_process())
+    try:
+        coordinator.acquire("shelf-1")
+        assert coordinator.power("shelf-1") is None  # it has no switch
+        with rack.powered():
+            switch = coordinator.power("shelf-1")
+            assert switch is not None
+            coordinator.release("shelf-1")
+            rack.client("-p", "shelf-1", "acquire", check=True)  # somebody else's now
+            try:
+                with pytest.raises(TargetFailed, match="shelf-1 was not switched: it is no longer"):
+                    switch.cycle()
+            finally:
+                rack.client("-p", "shelf-1", "release", check=True)
+        assert rack.machines[0].switched == []
+    finally:
+        coordinator.close()
+
+
+def test_a_power_switch_that_fails_is_named_without_its_password() -> None:
+    words = {"model": "simplerest", "host": "http://me:secret@127.0.0.1:9/{value}", "index": "0"}
+    with pytest.raises(TargetFailed, match="the power of place shelf-1 was not switched") as failed:
+        PlaceSwitch("shelf-1", words, lambda place: True).cycle()
+    assert "127.0.0.1" in failed.value.message and "secret" not in failed.value.message
+    assert "labgrid-client -p shelf-1 power cycle" in failed.value.remedy
 
 
 @pytest.mark.emulated

@@ -12,7 +12,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from typing import Any, TypeVar
 
 from kadenz.config.farm import LabgridTable
@@ -20,13 +20,14 @@ from kadenz.config.toml import did_you_mean
 from kadenz.errors import UsageError
 from kadenz.lab.farm.extra import require
 from kadenz.lab.farm.owner import Owner, is_dead
+from kadenz.lab.farm.power import PlaceSwitch
 
 T = TypeVar("T")
 
 _DEFAULT_PORT = 20408  # of labgrid's coordinator
 _ANSWER_S = 15.0
 _POLL_S = 0.5
-_LINE = "NetworkSerialPort"
+_LINE, _POWER = "NetworkSerialPort", "NetworkPowerPort"
 
 
 class Coordinator:
@@ -82,19 +83,23 @@ class Coordinator:
 
     def line(self, name: str) -> str:
         """The URL of a place's serial line. UsageError if no exporter offers one."""
-        place = self._place(name)
-        for exporter, groups in sorted(self._session.resources.items()):
-            for group, resources in sorted(groups.items()):
-                for resource, entry in sorted(resources.items()):
-                    path = (exporter, group, entry.cls, resource)
-                    if entry.cls == _LINE and entry.avail and place.hasmatch(path):
-                        scheme = "socket" if entry.args.get("protocol") == "raw" else "rfc2217"
-                        host = entry.args.get("host") or exporter
-                        return f"{scheme}://{host}:{entry.args['port']}"
+        for exporter, words in self._matched(name, _LINE):
+            scheme = "socket" if words.get("protocol") == "raw" else "rfc2217"
+            return f"{scheme}://{words.get('host') or exporter}:{words['port']}"
         raise UsageError(
             f"place {name} has no serial line",
             remedy=f"Start its labgrid-exporter, and match a {_LINE} of it with the place",
         )
+
+    def power(self, name: str) -> PlaceSwitch | None:
+        """The switch of a place's board; None if no exporter offers one."""
+        for _, words in self._matched(name, _POWER):
+            return PlaceSwitch(name, words, self.holds)
+        return None
+
+    def holds(self, name: str) -> bool:
+        """Whether this owner has a place now. UsageError if the coordinator is gone."""
+        return bool(self._place(name).acquired == str(self.owner))
 
     def release(self, name: str) -> None:
         """Releases a place of this owner; nothing if it has another owner, or none.
@@ -149,6 +154,16 @@ class Coordinator:
                 remedy=did_you_mean(name, sorted(self._session.places)),
             )
         return self._session.places[name]
+
+    def _matched(self, name: str, cls: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Resources of a class that a place has now: exporter, and what it says of each."""
+        place = self._place(name)
+        for exporter, groups in sorted(self._session.resources.items()):
+            for group, resources in sorted(groups.items()):
+                for resource, entry in sorted(resources.items()):
+                    path = (exporter, group, entry.cls, resource)
+                    if entry.cls == cls and entry.avail and place.hasmatch(path):
+                        yield exporter, entry.args
 
     def _try(self, name: str) -> str:
         """Acquires a place. Returns why that is refused, or ""."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kadenz.config import inventory
 from kadenz.config.board import BoardTier, RtlTier
-from kadenz.config.board_link import BY_HAND, WAYS, BoardLink, Way
+from kadenz.config.board_link import BY_HAND, WAYS, BoardLink, PowerSwitch, Way
 from kadenz.config.debug_server import DebugServer, filled
 from kadenz.config.toml import did_you_mean
 from kadenz.elf import Elf
@@ -32,6 +32,7 @@ class Reach:
     way: Way
     port: str  # serial line; may have `{folder}`
     simulated: RtlTier | None = None  # the board, if the server's data says that it is simulated
+    power: PowerSwitch | None = None  # None: nobody can switch the board
 
     def make_server(self, folder: Path, elf: Elf) -> Server:
         """The server of one execution, not yet started."""
@@ -88,12 +89,12 @@ def reach(board: str, tier: BoardTier, link: BoardLink, sysfs: Path = usb.SYSFS)
         )
     if address:
         _refuse_choice(link, f"{address} runs already, with its own probe")
-        return Reach(name, server, address, (), way, port)
+        return Reach(name, server, address, (), way, port, power=link.power)
     simulated = _simulated(board, server)
     command = _command(board, name, server, tier, link, sysfs)
     if simulated is not None:
         rtl_core.require(simulated.core)
-    return Reach(name, server, "", command, way, port, simulated)
+    return Reach(name, server, "", command, way, port, simulated, link.power)
 
 
 def _simulated(board: str, server: DebugServer) -> RtlTier | None:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One execution of an image on a board: loaded, started and read.
 
-A board that does not answer is reset and started once more.
+A board that does not answer is reset and started once more. If it has a power switch, it is then
+switched off and on, reached anew and started a last time.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ from kadenz.targets.board.way import LineGone, Results, Stopped
 from kadenz.targets.scratch import new_folder
 
 _HALT_S = 3.0
+_BACK_S = 20.0  # after power was switched: for the board, and for a server that starts anew with it
+_AGAIN_S = 0.5
+_SWITCHED = "its power was switched off and on"
 # Where an image stops at its end, if no debugger serves the semihosting call there.
 _END = ("kdz_arch_halt", "kdz_board_halt")
 
@@ -43,6 +47,7 @@ class BoardTarget:
         self._why = self._detail = ""  # it ended
         self._over = False
         self._starts = 0
+        self._switched = ""  # why the board's power was switched
         self._started_at = 0.0
 
     @cached_property
@@ -53,18 +58,19 @@ class BoardTarget:
     def open(self, plan: str) -> None:
         """Connects, loads the image if it is not there yet, resets the board and starts it."""
         self._plan = plan
-        if self._reach.server is not None:
-            gdb = tools.require(PROGRAM)
-            self._server = self._reach.make_server(self._folder, self._elf)
-            self._server.start()
-            self._gdb = Gdb(gdb, self._elf)
-            self._gdb.connect(self._server.address)
-            self._reset()
-        self._results = self._make_results()
-        self._results.open(self._gdb, self._folder)
-        if self._gdb is not None:
-            self._gdb.load()
+        try:
+            self._attach()
+        except TargetFailed as failure:
+            if self._reach.power is None:
+                raise
+            self._switch_power(failure.message)
+        self._load()
         self._start()
+
+    @property
+    def started_at(self) -> float:
+        """When the board was last started, by the monotonic clock."""
+        return self._started_at
 
     def _make_results(self) -> Results:
         server = self._reach.server
@@ -106,18 +112,15 @@ class BoardTarget:
             return f"{failure.message}\n{failure.detail}".strip()
 
     def close(self) -> str:
-        """Ends line, GDB and server. Returns the words of the last two if the board had ended."""
-        words = self._words() if self._why else ""
-        if self._results is not None:
-            self._results.close()
-        if self._gdb is not None:
-            self._gdb.close()
-        if self._server is not None:
-            self._server.end()
-        self._results = self._gdb = self._server = None
+        """Ends line, GDB and server. Returns the words of the last two if the board had ended, and
+        why its power was switched.
+        """
+        parts = [f"{self._switched}: {_SWITCHED}"] if self._switched else []
+        parts += [self._words()] if self._why else []
+        self._detach()
         if "_folder" in self.__dict__:
             shutil.rmtree(self._folder, ignore_errors=True)
-        return words
+        return "\n".join(part for part in parts if part)
 
     def emulator(self) -> EmulatorEntry | None:
         """The emulator or simulator of the board; None on silicon."""
@@ -133,6 +136,54 @@ class BoardTarget:
         )
 
     # ---- starting --------------------------------------------------------------------------------
+    def _attach(self) -> None:
+        """Starts the server and a session of GDB: the board is halted, at its reset."""
+        if self._reach.server is None:
+            return
+        gdb = tools.require(PROGRAM)
+        self._server = self._reach.make_server(self._folder, self._elf)
+        self._server.start()
+        self._gdb = Gdb(gdb, self._elf)
+        self._gdb.connect(self._server.address)
+        self._reset()
+
+    def _detach(self) -> None:
+        if self._results is not None:
+            self._results.close()
+        if self._gdb is not None:
+            self._gdb.close()
+        if self._server is not None:
+            self._server.end()
+        self._results = self._gdb = self._server = None
+
+    def _load(self) -> None:
+        """Opens the way of the results, and loads the image if it is not there yet."""
+        self._results = self._make_results()
+        self._results.open(self._gdb, self._folder)
+        if self._gdb is not None:
+            self._gdb.load()
+
+    def _switch_power(self, why: str) -> None:
+        """Switches the board off and on, and attaches anew. TargetFailed if it is not back."""
+        assert self._reach.power is not None
+        self._detach()
+        self._reach.power.cycle()
+        self._switched = why
+        until = time.monotonic() + _BACK_S
+        while True:
+            try:
+                self._attach()
+                return
+            except TargetFailed as failure:
+                self._detach()
+                if time.monotonic() > until:
+                    raise TargetFailed(
+                        f"{_SWITCHED}, and it is not back in {_BACK_S:g} s: {failure.message}",
+                        remedy=failure.remedy,
+                        detail=failure.detail,
+                    ) from None
+            time.sleep(_AGAIN_S)
+
     def _reset(self) -> None:
         assert self._gdb is not None and self._reach.server is not None
         for words in self._reach.server.reset:
@@ -185,17 +236,31 @@ class BoardTarget:
         return time.monotonic() - self._started_at
 
     def _unanswered(self) -> None:
-        """Starts the board once more, then gives up."""
-        if self._starts > 1:
-            why = f"no answer in {self._answer_s:g} s, and none after a reset"
-            self._end(why, self.post_mortem())
-            return
+        """Starts the board once more, then once more with its power switched, then gives up."""
         assert self._gdb is not None
+        why, detail = f"no answer in {self._answer_s:g} s, and none after a reset", ""
+        if self._starts == 1:
+            try:
+                self._gdb.halt(_HALT_S)
+                self._start()
+                return
+            except TargetFailed as failure:
+                why = f"no answer, and it cannot be reset: {failure.message}"
+                detail = failure.detail
+        if self._reach.power is not None and not self._switched:
+            self._start_anew(why)
+            return
+        tried = f"{why}; {_SWITCHED}" if self._switched else why
+        self._end(tried, detail or self.post_mortem())
+
+    def _start_anew(self, why: str) -> None:
+        """The last start, with power switched; `why` says what the board did before."""
         try:
-            self._gdb.halt(_HALT_S)
+            self._switch_power(why)
+            self._load()
             self._start()
         except TargetFailed as failure:
-            self._end(f"no answer, and it cannot be reset: {failure.message}", failure.detail)
+            self._end(f"{why}; {failure.message}", failure.detail)
 
     def _end(self, why: str, detail: str = "") -> None:
         self._why = why
