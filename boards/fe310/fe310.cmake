@@ -20,7 +20,7 @@ function(kdz_fe310 pll_times has_lfclkmux)
         KDZ_BOARD_TICK_HZ=1024u
         # Memory for the threads and objects of a kernel that allocates, out of 16 KiB: the most
         # that the suite ever holds are the seven tasks of hartstone/ with 512 bytes of stack each.
-        KDZ_BOARD_HEAP_BYTES=6656u
+        KDZ_BOARD_HEAP_BYTES=6560u
         # Largest message of itc/: the 600 bytes of yoo2024.
         KDZ_MESSAGE_BYTES_MAX=600u)
 endfunction()

@@ -19,5 +19,5 @@ target_compile_definitions(kadenz-board INTERFACE
     KDZ_BOARD_TIMER_HZ=16000000u
     KDZ_BOARD_TICK_HZ=1000u
     # Out of 16 KiB, as on the HiFive1.
-    KDZ_BOARD_HEAP_BYTES=6656u
+    KDZ_BOARD_HEAP_BYTES=6560u
     KDZ_MESSAGE_BYTES_MAX=600u)
