@@ -14,7 +14,6 @@ import subprocess
 import sys
 import threading
 import time
-import tty
 from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -75,6 +74,7 @@ class Machine:
             self._off, self._dead = off, dead
             if self._process is not None:
                 self._process.kill()
+                self._process.wait()  # or the next one to look would take it for the board
 
     def close(self) -> None:
         with self._restart:  # or the board that starts now would live on, and be waited for
@@ -91,13 +91,16 @@ class Machine:
         # Without semihosting a board stays where its image ends.
         command = [words.get(word, word) for word in server.command if word != "{semihosting}"]
         command[command.index("-gdb") + 1] = f"tcp:127.0.0.1:{self.gdb}"
-        command[command.index("-chardev") + 1] = f"pty,id=line,path={self._line}"
+        # No pseudo terminal: the next QEMU anywhere may have the number of one that ended.
+        line = f"socket,id=line,path={self._line},server=on,wait=off"
+        command[command.index("-chardev") + 1] = line
+        # A board that idles sleeps, so that those of other places have the processor.
+        command[command.index("-icount") + 1] = "shift=0,sleep=on"
         command.insert(0, str(tools.require(server.program)))
         null = subprocess.DEVNULL
         while not self._over:
             with self._restart:
                 if not (self._over or self._off or self._dead):
-                    self._line.unlink(missing_ok=True)  # QEMU leaves it behind when it is killed
                     self._process = subprocess.Popen(command, stdin=null, stdout=null, stderr=null)
             if self._process is not None:
                 self._process.wait()
@@ -110,41 +113,43 @@ class Machine:
 
     def _relay(self) -> None:
         """Bytes between the board's line and who called last."""
-        near = -1
+        near: socket.socket | None = None
         while not self._over:
-            with contextlib.suppress(OSError):
-                if near < 0:
-                    near = os.open(self._line, os.O_RDWR | os.O_NOCTTY)
-                    tty.setraw(near)
-            caller = self._caller
-            ends = [end for end in (near, caller) if end not in (-1, None)]
+            near, caller = near or self._called(), self._caller
+            ends = [end for end in (near, caller) if end is not None]
             ready = select.select(ends, [], [], 0.05)[0] if ends else []
             if not ends:
                 time.sleep(0.05)
-            if near in ready and not (data := self._read(near)):
-                os.close(near)
-                near = -1
-            elif near in ready and caller is not None and not self._silent:
-                with contextlib.suppress(OSError):
-                    caller.sendall(data)
+            if near in ready and near is not None:
+                data = self._received(near)
+                if not data:  # the board is off
+                    near.close()
+                    near = None
+                elif caller is not None and not self._silent:
+                    with contextlib.suppress(OSError):
+                        caller.sendall(data)
             if caller in ready and caller is not None:
                 sent = self._received(caller)
                 if not sent and self._caller is caller:
                     self._caller = None
-                elif sent and near >= 0:
-                    os.write(near, sent)
+                elif sent and near is not None:
+                    with contextlib.suppress(OSError):
+                        near.sendall(sent)
+
+    def _called(self) -> socket.socket | None:
+        """The board's own end of the line; None while it is off."""
+        end = socket.socket(socket.AF_UNIX)
+        try:
+            end.connect(str(self._line))
+        except OSError:
+            end.close()
+            return None
+        return end
 
     @staticmethod
-    def _read(line: int) -> bytes:
+    def _received(end: socket.socket) -> bytes:
         try:
-            return os.read(line, 4096)
-        except OSError:  # the board is off
-            return b""
-
-    @staticmethod
-    def _received(caller: socket.socket) -> bytes:
-        try:
-            return caller.recv(4096)
+            return end.recv(4096)
         except OSError:
             return b""
 
@@ -182,6 +187,7 @@ class Rack:
         self.address = f"127.0.0.1:{free_port()}"
         self.machines = [Machine(folder / f"board-{place}") for place in PLACES]
         self.strip = Strip(self.machines)
+        self.calls: list[subprocess.Popen[str]] = []  # of kadenz, by a test
         self._serve()
         self._write_lab()
 
@@ -215,6 +221,14 @@ class Rack:
             for place in PLACES:
                 pattern = f"{place}/{place}/NetworkPowerPort"
                 self.client("-p", place, "del-match", pattern, check=True)
+
+    def end_calls(self) -> None:
+        """A call that a failed test left behind would keep its places."""
+        for call in self.calls:
+            if call.poll() is None:
+                call.kill()
+                call.communicate()
+        self.calls.clear()
 
     def stop(self) -> None:
         """Kills the coordinator and every exporter. The boards and their lines stay."""
