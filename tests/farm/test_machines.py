@@ -86,6 +86,27 @@ def test_a_scheduler_that_stays_away_leaves_a_run_that_is_resumed_to_the_same_by
 
 
 @pytest.mark.emulated
+def test_a_killed_call_is_resumed_on_the_same_workers_to_the_same_bytes(
+    machines: Machines, tmp_path: Path
+) -> None:
+    """Its workers notice that nobody waits, and are free for the next call."""
+    call = [word.replace("100000", "20000") for word in CALL]
+    answer = kadenz(*call, "--output", tmp_path / "local")
+    assert answer.returncode == 0, answer.stderr
+    process = start(*call, "--farm", machines.config, "--output", tmp_path / "far")
+    wait_for(lambda: machines.busy() is not None)
+    process.kill()
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    again = kadenz("run", "--resume", "latest", "--output", tmp_path / "far")
+    assert again.returncode == 0, again.stderr
+    assert files(tmp_path / "far") == files(tmp_path / "local")
+    (folder,) = (tmp_path / "far").iterdir()
+    assert len(read_run(folder).manifest.resumed) == 1
+    wait_for(lambda: machines.busy() is None)
+
+
+@pytest.mark.emulated
 def test_a_simulated_core_on_a_worker_has_the_bytes_of_a_local_run(
     machines: Machines, tmp_path: Path
 ) -> None:
