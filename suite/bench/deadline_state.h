@@ -58,15 +58,22 @@ union kdz_deadline_state {
         struct kdz_taskset_task task[KDZ_TASKSET_MAX];
     } set;
     struct { /* critical/ */
-        struct kdz_record *record;
         const struct kdz_critical_service *service;
-        const struct kdz_channel_ops *channel;
-        uint32_t samples;
+        union { /* the calls of the object, where they are a table's */
+            const struct kdz_channel_ops *channel;
+            const struct kdz_notify_ops *notify;
+            const struct kdz_callback_timer_ops *timer;
+            const struct kdz_memory_ops *memory;
+        };
+        void *block;   /* that is allocated */
         uint32_t tick; /* of the last sleep's end */
         uint32_t item;
         kdz_handle object;
-        kdz_handle thread; /* that a call created */
-        kdz_status status; /* of the last call */
+        kdz_handle go;              /* the semaphore that sends the waiter to a mutex */
+        kdz_handle thread;          /* that a call created */
+        volatile kdz_handle waiter; /* the waiter itself */
+        kdz_status status;          /* of the steps around the last call */
+        bool waits;
         volatile uint32_t woken;
         volatile bool over;
     } critical;

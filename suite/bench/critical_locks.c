@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * critical/: semaphores and mutexes.
+ */
+#include "critical.h"
+
+#define c kdz_critical
+
+static kdz_handle semaphore(void)
+{
+    return kdz_sem_create(KDZ_SEM_COUNTING, 2, 0);
+}
+
+static kdz_status give(void)
+{
+    return kdz_sem_give(c.object);
+}
+
+static kdz_status take(void)
+{
+    return kdz_sem_take(c.object, KDZ_FOREVER);
+}
+
+KDZ_CRITICAL_STEP(do_give, give)
+KDZ_CRITICAL_STEP(do_take, take)
+
+static kdz_status lock(void)
+{
+    return kdz_mutex_lock(c.object, KDZ_FOREVER);
+}
+
+static kdz_status unlock(void)
+{
+    return kdz_mutex_unlock(c.object);
+}
+
+KDZ_CRITICAL_STEP(do_lock, lock)
+KDZ_CRITICAL_STEP(do_unlock, unlock)
+
+/* The waiter asks for the mutex once the caller has it. */
+static kdz_status let_go(void)
+{
+    return kdz_sem_give(c.go);
+}
+
+KDZ_CRITICAL_STEP(do_let_go, let_go)
+
+static void lock_and_contend(void)
+{
+    do_lock();
+    if (c.waits) {
+        do_let_go();
+    }
+}
+
+static kdz_status contend(void)
+{
+    kdz_status status = kdz_sem_take(c.go, KDZ_FOREVER);
+
+    if (status == KDZ_OK) {
+        status = lock();
+    }
+    return status == KDZ_OK ? unlock() : status;
+}
+
+static void destroy_mutex(kdz_handle object)
+{
+    kdz_mutex_destroy(object);
+    if (c.go >= 0) {
+        kdz_sem_destroy(c.go);
+    }
+}
+
+static kdz_handle contended_mutex(void)
+{
+    const kdz_handle mutex = kdz_mutex_create();
+
+    if (mutex >= 0 && c.waits) {
+        c.go = semaphore();
+        if (c.go < 0) {
+            kdz_mutex_destroy(mutex);
+            return c.go;
+        }
+    }
+    return mutex;
+}
+
+static const struct kdz_critical_service sem_give = {
+    .create = semaphore,
+    .destroy = kdz_sem_destroy,
+    .call = give,
+    .after = do_take,
+    .wait = take,
+};
+static const struct kdz_critical_service sem_take = {
+    .create = semaphore,
+    .destroy = kdz_sem_destroy,
+    .before = do_give,
+    .call = take,
+};
+static const struct kdz_critical_service mutex_lock = {
+    .create = kdz_mutex_create,
+    .destroy = kdz_mutex_destroy,
+    .call = lock,
+    .after = do_unlock,
+};
+static const struct kdz_critical_service mutex_unlock = {
+    .create = contended_mutex,
+    .destroy = destroy_mutex,
+    .before = lock_and_contend,
+    .call = unlock,
+    .wait = contend,
+};
+
+KDZ_CRITICAL(semaphore_give, "semaphore-give", sem_give, "the give of a semaphore",
+             "sem-counting threads", true);
+KDZ_CRITICAL(semaphore_take, "semaphore-take", sem_take, "the take of a semaphore that was given",
+             "sem-counting threads", false);
+KDZ_CRITICAL(mutex_lock, "mutex-lock", mutex_lock, "the lock of a free mutex", "mutex threads",
+             false);
+KDZ_CRITICAL(mutex_unlock, "mutex-unlock", mutex_unlock, "the unlock of a mutex",
+             "mutex sem-counting threads", true);
