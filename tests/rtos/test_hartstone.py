@@ -20,21 +20,55 @@ def probes(said: Said, record: int) -> tuple[list[int], list[bool], list[float]]
     return step.tolist(), (misses > 0).tolist(), (asked / window).tolist()
 
 
+def breakdown(said: Said, record: int) -> tuple[float, float]:
+    """The highest utilisation that met every deadline, and the lowest that missed one."""
+    _, missed, used = probes(said, record)
+    kept = max(u for u, late in zip(used, missed, strict=True) if not late)
+    return kept, min(u for u, late in zip(used, missed, strict=True) if late)
+
+
 @pytest.mark.parametrize("board", BOARDS)
 def test_the_breakdown_is_found_twice_the_same(board: str) -> None:
     said = boot(build(board), board, PLAN.format(id=1) + PLAN.format(id=2) + "end\n")
     assert [end.status for end in said.all(End)] == ["ok", "ok"]
     first, second = probes(said, 1), probes(said, 2)
     assert first[:2] == second[:2]
-    step, missed, used = first
+    step, missed, _ = first
     assert (step[0], missed[0]) == (0, False) and (step[1], missed[1]) == (4096, True)
-    kept = max(u for u, late in zip(used, missed, strict=True) if not late)
-    late = min(u for u, late in zip(used, missed, strict=True) if late)
+    kept, late = breakdown(said, 1)
     # Harmonic tasks under rate-monotonic ranks are schedulable up to the whole processor (Liu and
     # Layland 1973); the kernel takes a little of it.
     assert 0.97 < kept < late
     assert kept < 1.0
     assert late - kept < 0.01
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_each_series_has_its_own_breakdown(board: str) -> None:
+    """What a series adds to the harmonic tasks costs some of the processor."""
+    words = "samples=10 period_us=4000 cycles=1"
+    series = ("ph", "pn", "ah", "sh", "sa")
+    plan = "".join(f"hartstone/{name} id={i} {words}\n" for i, name in enumerate(series, 1))
+    said = boot(build(board), board, plan + "end\n")
+    assert [end.status for end in said.all(End)] == ["ok"] * 5
+    found = {name: breakdown(said, i) for i, name in enumerate(series, 1)}
+    for kept, late in found.values():
+        assert 0 < late - kept < 0.01
+    kept = {name: value for name, (value, _) in found.items()}
+    # Without a common divisor rate-monotonic ranks may not reach the whole processor.
+    assert kept["pn"] < kept["ph"]
+    assert kept["sh"] <= kept["ph"]
+    assert kept["sa"] <= kept["ah"]
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_section_of_the_slowest_task_delays_the_fastest(board: str) -> None:
+    """A mutex is held for 5 ms of 256: a task of 2 ms has no place beside it, in PH it has."""
+    words = "samples=6 period_us=16000 cycles=1 experiment=frequency utilization_permille=400"
+    plan = f"hartstone/ph id=1 {words}\nhartstone/sh id=2 {words}\nend\n"
+    said = boot(build(board), board, plan)
+    assert [end.status for end in said.all(End)] == ["ok", "ok"]
+    assert breakdown(said, 2)[1] < breakdown(said, 1)[0]
 
 
 @pytest.mark.parametrize("board", BOARDS)
