@@ -66,10 +66,11 @@ def parts(files: Iterable[Path], trees: Sequence[Tree]) -> list[PartEntry]:
         part, name = homes.place(file)
         found.setdefault(part, []).append((name, file))
     order = [*dict.fromkeys([*(tree.part for tree in trees), *PARTS.values()]), OTHER]
-    return [_part(part, found[part]) for part in order if part in found]
+    versions: dict[Path, str] = {}
+    return [_part(part, found[part], versions) for part in order if part in found]
 
 
-def _part(part: str, files: Sequence[tuple[str, Path]]) -> PartEntry:
+def _part(part: str, files: Sequence[tuple[str, Path]], versions: dict[Path, str]) -> PartEntry:
     total = hashlib.sha256()
     for name, file in sorted(files):
         total.update(f"{name}\0{sha256_of(file)}\n".encode())
@@ -77,14 +78,15 @@ def _part(part: str, files: Sequence[tuple[str, Path]]) -> PartEntry:
         part=part,
         files=len(files),
         sha256=total.hexdigest(),
-        version=_version(file for _, file in files) if part != OTHER else "",
+        version=_version((file for _, file in files), versions) if part != OTHER else "",
     )
 
 
-def _version(files: Iterable[Path]) -> str:
+def _version(files: Iterable[Path], versions: dict[Path, str]) -> str:
     """The version of the first folder that has one: a build's own folder has none."""
     first = {file.parent: file for file in reversed(list(files))}
-    return next((found for file in reversed(first.values()) if (found := describe(file))), "")
+    found = (describe(file, versions) for file in reversed(first.values()))
+    return next((version for version in found if version), "")
 
 
 def sha256_of(file: Path) -> str:
@@ -95,12 +97,20 @@ def sha256_of(file: Path) -> str:
         return ""
 
 
-def describe(file: Path) -> str:
-    """`git describe --always --dirty` of the tree that tracks `file`; "" if none does."""
+def describe(file: Path, versions: dict[Path, str] | None = None) -> str:
+    """`git describe --always --dirty` of the tree that tracks `file`; "" if none does.
+
+    `versions` keeps those of whole trees, by their folders, for the files of one image: git looks
+    at every file of a tree to say whether it is dirty.
+    """
+    tree = next((folder for folder in file.parents if (folder / ".git").exists()), None)
     # A tree that an enclosing repository ignores has no version of its own.
-    if not _git(file.parent, "ls-files", "--", file.name):
+    if tree is None or not _git(file.parent, "ls-files", "--", file.name):
         return ""
-    return _git(file.parent, "describe", "--always", "--dirty")
+    versions = {} if versions is None else versions
+    if tree not in versions:
+        versions[tree] = _git(tree, "describe", "--always", "--dirty")
+    return versions[tree]
 
 
 def _git(folder: Path, *words: str) -> str:
