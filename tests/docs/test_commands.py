@@ -30,6 +30,7 @@ SHORTER = (
     (r"run --quick guest\b", "run --quick clock/read-cost --target linux-rt/x86_64@guest"),
     (r"/riscv64@guest", "/x86_64@guest"),  # the kernels that are a download
     (r"samples=5000\b", "samples=200"),
+    (r"--instrument records\b", "--instrument records --set samples=4"),
     (r"--cpus 2-3\b", "--cpus 1"),
     (r"--kernel-source my-tree\b", "--kernel-source pinned"),
 )
