@@ -25,6 +25,9 @@
 #define RANK_HIGH (KDZ_RANK_MAIN - 1u)
 #define SIZE_MAX_BYTES 64u
 #define CALIBRATION_TURNS 20000u
+/* Of the loop between two counts. A core that stores to a line without a pause can keep the reads
+ * of another core from it for ever: on the coherent VexRiscv cluster it does. */
+#define WORK_TURNS 64u
 /* Items of both cores in one channel, and counts in one semaphore. */
 #define DEPTH 2u
 
@@ -86,7 +89,9 @@ static void disturb(void *unused)
     (void)unused;
     c.started = 1;
     while (!c.end) {
-        if (c.how != LOOP) {
+        if (c.how == LOOP) {
+            kdz_arch_loop(WORK_TURNS);
+        } else {
             c.other.failed += call(&c.other) ? 0u : 1u;
         }
         c.turns++;
