@@ -26,7 +26,7 @@
 #define SIZE_MAX_BYTES 64u
 #define CALIBRATION_TURNS 20000u
 /* Of the loop between two counts. A core that stores to a line without a pause can keep the reads
- * of another core from it for ever: on the coherent VexRiscv cluster it does. */
+ * of another core from it forever: on the coherent VexRiscv cluster it does. */
 #define WORK_TURNS 64u
 /* Items of both cores in one channel, and counts in one semaphore. */
 #define DEPTH 2u
