@@ -18,6 +18,9 @@ from kadenz.lab.job import Job
 from kadenz.lab.plan import FIRST_POINT, Point, batches
 
 _LANES_MAX = 64  # threads of cyclic/wakeup-latency
+# A second of work, not of waiting, on an emulated or simulated target: FreeRTOS switching without a
+# pause on the STM32F4 takes 40 s of this machine, and twice that beside other work.
+_BUSY_SLOWDOWN = 200.0
 
 
 def boots_of(job: Job) -> list[list[Point]]:
@@ -44,12 +47,21 @@ def may_stop(job: Job, points: Sequence[Point]) -> bool:
 
 def silence_s(job: Job, point: Point) -> float:
     """How long a target may be silent in this point: the time-out, plus twice its own length if it
-    is periodic."""
+    is periodic, or a window of it, after which it sends."""
     slowdown = SLOWDOWN if job.setup.guest is not None else 2.0
     periods_us = [number(point.params, name) for name in ("period_us", "interval_us")]
     # Each thread's period is longer than the last one's by this distance.
     longest_us = max(periods_us) + number(point.params, "distance_us") * _LANES_MAX
-    return job.timeout_s + slowdown * 1e-6 * longest_us * point.samples
+    waiting_s = slowdown * 1e-6 * longest_us * point.samples
+    busy = _BUSY_SLOWDOWN if job.name.tier in ("emulated", "rtl") else 2.0
+    window_s = 1e-6 * number(point.params, "window_us", _initial(job, point.bench, "window_us"))
+    return job.timeout_s + waiting_s + busy * window_s
+
+
+def _initial(job: Job, bench: str, param: str) -> int:
+    """A parameter's initial value; 0 if the benchmark has no such parameter."""
+    params = [one.params for one in job.catalog.benches if one.name == bench]
+    return next((p.initial for of in params for p in of if p.name == param), 0)
 
 
 def is_traced(job: Job, points: Sequence[Point]) -> bool:
