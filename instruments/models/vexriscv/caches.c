@@ -32,10 +32,12 @@ bool kdz_vexriscv_fetch(uint64_t address)
 
 struct kdz_cycles kdz_vexriscv_load(const struct kdz_access *load)
 {
-    if (load->address < MEMORY) {
+    const bool device = load->address < MEMORY;
+
+    load_missed = !device && !touch(data, load->address);
+    if (device) {
         return kdz_exactly(UNCACHED);
     }
-    load_missed = !touch(data, load->address);
     if (load_missed) {
         return kdz_exactly(FILL);
     }
