@@ -48,8 +48,8 @@ class Suite:
 
     @property
     def version(self) -> str:
-        """Of the suite."""
-        return __version__
+        """Of the suite, as semantic versioning writes it: managers of components ask for that."""
+        return __version__.replace(".dev", "-dev.")
 
     @property
     def title(self) -> str:

@@ -24,10 +24,10 @@ SAMPLES = 12
 ITERATIONS = 100  # of a batch
 # As tests/scope/test_instruments_agree.py.
 MOST_OFFSET = 8
-# A batch lasts several ticks: with other code between two batches, a tick's handler falls into
-# another one. The shortest handler has more instructions than this.
+# A batch lasts several ticks: with other code between two batches, a tick falls into another one,
+# or its handler goes another way. Two handlers have at most this number of instructions.
 _BATCHES = ("batch", "empty-loop", "long")
-SHORTEST_TICK = 20
+TWO_TICKS = 400
 # Five threads in turn: each has a loop, which it enters and leaves in its own place.
 _IN_TURN = "thread-metric/cooperative-sampled"
 _SCOPE_ALONE = "critical/"  # n/a with the counter
@@ -112,7 +112,8 @@ def test_samples_differ_from_the_counter_by_a_constant(
             assert abs(int(offsets[0])) <= MOST_OFFSET or lane.name in _BATCHES, where
             apart = np.abs(offsets[1:] - constant)
             if lane.name in _BATCHES:
-                assert np.all((apart == 0) | (apart > SHORTEST_TICK)), where
+                assert np.sum(apart == 0) >= apart.size / 2, where
+                assert np.all(apart <= TWO_TICKS), where
             elif profile.bench == _IN_TURN:
                 assert np.all(np.abs(offsets) <= MOST_OFFSET), where
             else:

@@ -265,7 +265,7 @@ def test_manifests_of_modules_and_components_name_what_exists(exports: dict[str,
     assert "config KADENZ\n\tbool " in (module / keys["kconfig"]).read_text()
 
     component = (exports["esp-idf-component"] / "idf_component.yml").read_text()
-    assert re.search(r'^version: "\d+\.\d+\.\d+"$', component, re.MULTILINE)
+    assert re.search(r'^version: "\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?"$', component, re.MULTILINE)
     assert '\ndependencies:\n  idf: ">=5.0"\n' in component
 
     library = json.loads((exports["platformio"] / "library.json").read_text())
