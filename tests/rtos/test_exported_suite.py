@@ -269,7 +269,7 @@ def test_manifests_of_modules_and_components_name_what_exists(exports: dict[str,
     assert '\ndependencies:\n  idf: ">=5.0"\n' in component
 
     library = json.loads((exports["platformio"] / "library.json").read_text())
-    assert re.fullmatch(r"\d+\.\d+\.\d+", library["version"])
+    assert re.fullmatch(r"\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?", library["version"])
     assert library["build"]["libArchive"] is False
     for flag in library["build"]["flags"]:
         if flag.startswith("-I "):
