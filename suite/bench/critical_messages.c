@@ -13,7 +13,7 @@
 static kdz_handle channel(void)
 {
     c.channel = kdz_mechanism(c.service->mechanism)->channel;
-    return c.channel->create(sizeof c.item, 2);
+    return c.channel->create(sizeof c.item, 1);
 }
 
 static void destroy_channel(kdz_handle object)
