@@ -103,7 +103,7 @@ def describe(file: Path, versions: dict[Path, str] | None = None) -> str:
     `versions` keeps those of whole trees, by their folders, for the files of one image: git looks
     at every file of a tree to say whether it is dirty.
     """
-    tree = next((folder for folder in file.parents if (folder / ".git").exists()), None)
+    tree = next((folder for folder in file.resolve().parents if (folder / ".git").exists()), None)
     # A tree that an enclosing repository ignores has no version of its own.
     if tree is None or not _git(file.parent, "ls-files", "--", file.name):
         return ""
