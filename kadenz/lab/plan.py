@@ -11,7 +11,7 @@ import msgspec
 
 from kadenz.config import inventory
 from kadenz.config.campaign import Benchmark, Campaign
-from kadenz.config.manifest import DeadlineEntry
+from kadenz.config.manifest import ClockClass, DeadlineEntry
 from kadenz.config.params import Value, number
 from kadenz.config.target_name import TargetName
 from kadenz.config.toml import did_you_mean, nearest
@@ -22,10 +22,13 @@ from kadenz.wire.messages import Bench
 # their files the same names, on every target.
 FIRST_POINT = 10
 CLOCK_SAMPLES = 1000
+CLOCK_SAMPLES_QUICK = 200
+# A simulated core: its counter is the simulator's, and reading it takes most of a short run.
+CLOCK_SAMPLES_SIMULATED = 100
+_READS, _READS_SIMULATED = "reads", 100
 # Measured in an execution of its own (lab/counter.py): the records of a run keep their moments.
 COUNTER_BENCH = "clock/instructions"
 RATE_BENCH = "clock/rate"  # of a board alone (lab/rate.py)
-CLOCK_SAMPLES_QUICK = 200
 SAMPLES_KEY = "samples"
 SECONDS_KEY = "seconds"  # as many samples as periods fit, where a benchmark has a period
 COLD_KEY = "cold"  # first samples to exclude
@@ -102,15 +105,30 @@ def campaign_points(
     return points
 
 
-def clock_points(catalog: Iterable[Bench], *, quick: bool) -> list[Point]:
-    """Points that measure the clock before anything else (rule 4)."""
+def clock_points(catalog: Iterable[Bench], kind: ClockClass, *, quick: bool) -> list[Point]:
+    """Points that measure the clock, of class `kind`, before anything else (rule 4)."""
+    simulated = kind == "cycle-exact"
     count = CLOCK_SAMPLES_QUICK if quick else CLOCK_SAMPLES
-    names = sorted(
-        bench.name
-        for bench in catalog
-        if bench.name.startswith("clock/") and bench.name not in (COUNTER_BENCH, RATE_BENCH)
+    if simulated:
+        count = CLOCK_SAMPLES_SIMULATED
+    benches = sorted(
+        (
+            bench
+            for bench in catalog
+            if bench.name.startswith("clock/") and bench.name not in (COUNTER_BENCH, RATE_BENCH)
+        ),
+        key=lambda bench: bench.name,
     )
-    return [Point(place, name, count) for place, name in enumerate(names[:FIRST_POINT])]
+    fewer: dict[str, Value] = {_READS: _READS_SIMULATED}
+    return [
+        Point(
+            place,
+            bench.name,
+            count,
+            params=fewer if simulated and any(one.name == _READS for one in bench.params) else {},
+        )
+        for place, bench in enumerate(benches[:FIRST_POINT])
+    ]
 
 
 def check_overrides(

@@ -270,7 +270,7 @@ def _points(job: Job, request: Request) -> list[Point]:
     if not points:
         return []
     asked = {point.bench for point in points}
-    clock = clock_points(job.catalog.benches, quick=quick)
+    clock = clock_points(job.catalog.benches, job.clock().clock_class, quick=quick)
     board = inventory.board(job.name.board).tier.board
     if board is not None and measures_rate(job.clock(), job.name.tier):
         clock += rate_point(job.catalog.benches, board, len(clock))

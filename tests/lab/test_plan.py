@@ -130,8 +130,19 @@ def test_a_wrong_point_is_refused_before_anything_is_measured(
 
 
 def test_the_clock_comes_first_and_below_the_points() -> None:
-    found = clock_points(CATALOG, quick=False)
+    found = clock_points(CATALOG, "hardware", quick=False)
     assert [(p.id, p.bench) for p in found] == [(0, "clock/monotonic"), (1, "clock/read-cost")]
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_the_counter_of_a_simulated_core_is_read_less_often(quick: bool) -> None:
+    """A thousand reads in each of 1,000 samples would be most of a short run."""
+    reads = BenchParam("reads", 1000, 2, 10**8)
+    catalog = [msgspec.structs.replace(bench("clock/monotonic"), params=[reads])]
+    (real,) = clock_points(catalog, "hosted", quick=quick)
+    (simulated,) = clock_points(catalog, "cycle-exact", quick=quick)
+    assert (simulated.samples, dict(simulated.params)) == (100, {"reads": 100})
+    assert real.samples >= 200 and not real.params
 
 
 def test_the_text_follows_the_wire_format() -> None:
