@@ -14,14 +14,20 @@ _FAULTS = Path(__file__).parent / "faults"
 
 
 def plant(
-    fault: str, function: str, lab: Path, monkeypatch: pytest.MonkeyPatch, *, tier: str = ""
+    fault: str,
+    function: str,
+    lab: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    base: str = "ibex2",
+    tier: str = "",
 ) -> str:
-    """A lab with the board `fault`: ibex2, and the fault in place of `function`. Its target.
+    """A lab with the board `fault`: `base`, and the fault in place of `function`. Its target.
 
     `tier` are lines for [tier.rtl].
     """
     board = lab / "boards" / fault
-    shutil.copytree(inventory.root() / "boards" / "ibex2", board)
+    shutil.copytree(inventory.root() / "boards" / base, board)
     shutil.copy(_FAULTS / f"{fault}.c", board)
     file = board / "board.toml"
     file.write_text(file.read_text().replace("locks =", f"{tier}\nlocks ="))

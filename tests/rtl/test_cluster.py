@@ -14,7 +14,10 @@ from kadenz.config.target_name import parse_target
 from kadenz.errors import ToolMissing
 from kadenz.lab.conformance import conformance
 from kadenz.targets import rtl_core
+from tests.rtl.planted import plant
+from tests.rtl.test_across_cores import CAMPAIGN, LATE, faulty_run, values
 from tests.rtl.test_cores import measured, samples
+from tests.rtl.test_two_cores import ALONE, IBEX_2
 from tests.rtos.images import OF_SEVERAL_CORES
 
 CLUSTER = "vexriscv-cluster"
@@ -56,6 +59,33 @@ def test_freertos_conforms_on_the_coherent_cluster() -> None:
     answer = conformance(parse_target(f"freertos/{CLUSTER}@rtl"))
     assert answer.conforms, [case for case in answer.cases if case.result == "fail"]
     assert answer.count("pass") >= 32 + len(OF_SEVERAL_CORES)
+
+
+@pytest.mark.emulated
+@needs_cluster
+@pytest.mark.parametrize(
+    ("fault", "function"), [("lost_call", "kdz_core_call"), ("missing_lock", "kdz_core_lock")]
+)
+def test_conformance_finds_a_fault_between_the_cores(
+    fault: str, function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cases of one core pass, and one of several cores fails."""
+    limit = "cycle_limit = 20000000"
+    target = plant(fault, function, tmp_path, monkeypatch, base=CLUSTER, tier=limit)
+    answer = conformance(parse_target(target))
+    assert {case.case for case in answer.cases if case.result == "pass"} >= ALONE
+    assert {case.case for case in answer.cases if case.result == "fail"} & OF_SEVERAL_CORES
+
+
+@pytest.mark.emulated
+@needs_cluster
+def test_an_end_before_its_begin_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = plant("late_counter", "kdz_cores_begin", tmp_path, monkeypatch, base=CLUSTER)
+    run = faulty_run(tmp_path, CAMPAIGN.replace(IBEX_2, target))
+    assert all(abs(one - LATE) < 1000 for one in values(run, "smp/clocks"))
+    (invalid,) = [one for one in run.manifest.records if one.status == "invalid"]
+    assert "END came" in invalid.reason
+    assert (invalid.params["core_a"], invalid.params["core_b"]) == (0, 1)
 
 
 def test_without_its_verilog_the_remedy_is_named(
