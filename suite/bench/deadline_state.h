@@ -75,6 +75,7 @@ union kdz_deadline_state {
         kdz_status status;          /* of the steps around the last call */
         bool waits;
         volatile uint32_t woken;
+        volatile uint32_t handled; /* interrupts */
         volatile bool over;
     } critical;
 };
