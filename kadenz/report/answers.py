@@ -79,7 +79,8 @@ def _deadlines(every: Sequence[DeadlineAnswer], who: Sequence[str]) -> list[Sent
         Sentence(
             f"Does it meet its deadline of {deadline}?",
             " ".join(
-                f"{_named(one)}: {'; '.join(_kept(s, who) for s in one.sides)}." for one in own
+                f"{_named(one, every)}: {'; '.join(_kept(s, who) for s in one.sides)}."
+                for one in own
             ),
         )
         for deadline, own in by_deadline.items()
@@ -88,25 +89,32 @@ def _deadlines(every: Sequence[DeadlineAnswer], who: Sequence[str]) -> list[Sent
     kept = [one for one in every if not one.of_interest]
     rest = []
     if missing:
-        rest.append(f"{_points(missing)} more with a deadline are in the tables.")
+        rest.append(f"{_points(missing, every)} more with a deadline are in the tables.")
     if kept:
         cycles = sum(side.misses.asked for one in kept for side in one.sides)
         period = "its period" if len(kept) == 1 else "their periods"
-        rest.append(f"{_points(kept)} met {period} in all {cycles:,} cycles.")
+        rest.append(f"{_points(kept, every)} met {period} in all {cycles:,} cycles.")
     if rest:
         question = "And the others?" if found else "Does it meet its deadline?"
         found.append(Sentence(question, " ".join(rest)))
     return found
 
 
-def _points(found: Sequence[DeadlineAnswer]) -> str:
+def _points(found: Sequence[DeadlineAnswer], every: Sequence[DeadlineAnswer]) -> str:
     """ "3 points", "itc/queue, 60 bytes"."""
-    return _named(found[0]) if len(found) == 1 else f"{len(found):,} points"
+    return _named(found[0], every) if len(found) == 1 else f"{len(found):,} points"
 
 
-def _named(point: DeadlineAnswer | PointAnswer) -> str:
-    """Names a point by its benchmark, size and period."""
-    shown = {k: v for k, v in point.params.items() if k in ("size_bytes", "period_us")}
+def _named(
+    point: DeadlineAnswer | PointAnswer, every: Sequence[DeadlineAnswer] | Sequence[PointAnswer]
+) -> str:
+    """Names a point by its benchmark, size and period, and by what tells it from the others."""
+    others = [one.params for one in every if one.bench == point.bench]
+    shown = {
+        key: value
+        for key, value in point.params.items()
+        if key in ("size_bytes", "period_us") or any(one.get(key) != value for one in others)
+    }
     return ", ".join(word for word in (point.bench, labels.parameters(shown)) if word)
 
 
@@ -169,7 +177,7 @@ def _point(group: Sequence[PointAnswer], pair: PairAnswer, left: str, right: str
     """The tail first, then the median, if the data decide it."""
     ordered = sorted(group, key=lambda point: point.statistic != TAIL)
     parts = [_statistic(point, pair, left, right) for point in ordered]
-    return f"{_named(ordered[0])}: {'; '.join(parts)}."
+    return f"{_named(ordered[0], pair.points)}: {'; '.join(parts)}."
 
 
 def _statistic(point: PointAnswer, pair: PairAnswer, left: str, right: str) -> str:
@@ -246,7 +254,7 @@ def _counted(pair: PairAnswer, left: str, right: str) -> str:
         largest = max(decided, key=_size)
         faster = left if largest.outcome == "worse" else right
         words += (
-            f" Largest difference: {largest.bench}, "
+            f" Largest difference: {_named(largest, pair.points)}: "
             f"{_short(faster)}’s {_NAMES.get(largest.statistic, largest.statistic)} is "
             f"{lower(largest)}."
         )

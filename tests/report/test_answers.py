@@ -166,17 +166,16 @@ def test_clock_classes_are_shown_without_a_verdict(tmp_path: Path) -> None:
 def test_many_points_are_counted_and_the_largest_difference_is_named(tmp_path: Path) -> None:
     rng = np.random.default_rng(8)
     runs = []
-    for load, factor in (("none", 1.0), ("disk", 4.0)):
+    for word, factor in (("pinned", 1.0), ("edited", 4.0)):
         points = [
             Point(
-                "itc/pipe",
+                "itc/queue",
                 {"all": (factor * 5000.0 * rng.lognormal(0.0, 0.1, 3000)).astype(np.uint32)},
                 {"size_bytes": size},
             )
-            for size in (4, 64, 1024, 3072)
+            for size in (4, 64, 256, 512)
         ]
-        made = manifest(LINUX, id=load)
-        made.conditions["load"] = load
+        made = msgspec.structs.replace(manifest(STM32F4, id=word), variant=f"kernel {word}")
         runs.append(read_run(write_run(tmp_path, made, points)))
     results = [analyse(run) for run in runs]
     of = answer(runs, results)
@@ -184,7 +183,22 @@ def test_many_points_are_counted_and_the_largest_difference_is_named(tmp_path: P
     text = sentences(of, labels.variant_names(results))[-1].answer
     assert f"Of {len(pair.points)} figures" in text
     assert f"A in {pair.count('worse')}" in text and len(pair.points) == 8
-    assert f"{pair.count('inconclusive')} are undecided" in text
+    assert pair.count("worse") > 0
+    assert re.search(r"Largest difference: itc/queue, \d+ bytes: A’s \w+ is .* lower", text)
+
+
+def test_points_of_one_benchmark_are_told_apart_by_what_differs(tmp_path: Path) -> None:
+    """Both have the period, and one of them has its thread on any core."""
+    rng = np.random.default_rng(12)
+    points = [
+        Point(one.bench, one.lanes, {**one.params, "migrate": where, "rank": 8})
+        for where in ("watch", "move")
+        for one in [cyclic(rng, 3000)]
+    ]
+    run = read_run(write_run(tmp_path, manifest(LINUX), points))
+    text = said([run])[0].answer
+    assert "cyclic/wakeup-latency, every 1 ms, cores watched: it" in text
+    assert "cyclic/wakeup-latency, every 1 ms, moved: it" in text
 
 
 def test_a_single_run_answers_only_its_deadline(tmp_path: Path) -> None:
