@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from kadenz.store import Run, read_run
+from tests.forked import kadenz
 
 HEADER = """$timescale 10 ns $end
 $scope module logic $end
@@ -25,9 +25,8 @@ PULSES = '#100 1!\n#110 0!\n#150 1"\n#160 0"\n#200 1!\n#210 0!\n#290 1"\n#300 0"
 def imported(file: Path, output: Path, *words: str) -> subprocess.CompletedProcess[str]:
     target = [] if "--target" in words else ["--target", "freertos/stm32f4@board"]
     marks = [] if "--begin" in words else ["--begin", "D0", "--end", "D1"]
-    command = [sys.executable, "-c", "from kadenz.cli import main; main()", "import", str(file)]
-    command += ["--bench", "itc/queue", "--output", str(output), *target, *marks, *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+    what = ["--bench", "itc/queue", "--output", str(output), *target, *marks, *words]
+    return kadenz("import", str(file), *what)
 
 
 def capture(folder: Path, text: str) -> Path:

@@ -2,7 +2,8 @@
 """Every command of README, tutorial and how-to pages works, in the order of the page.
 
 A shell follows the page in its own folder, as a reader does. Only durations are shortened
-(`SHORTER`); commands that would set up or remove this machine are checked, not run.
+(`SHORTER`); commands that would set up or remove this machine are checked, not run. The shell's
+`kadenz` is forked (tests/forked.py), except on the first page.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import pytest
 from kadenz import tools
 from kadenz.config.target_name import TargetName
 from kadenz.images.image import build_image
+from tests import forked
 from tests.docs.pages import PAGES, ROOT, commands
 
 # The same commands with less to measure, on the available processors.
@@ -93,9 +95,14 @@ def reader(folder: Path, page: str) -> dict[str, str]:
         instrument = "scope" if "--instrument scope\n" in text else "counter"
         image = build_image(TargetName("freertos", "stm32f4", "emulated"), instrument)
         shutil.copy2(image.elf.path, folder / "build" / "app.elf")
+    path = f"{Path(sys.prefix) / 'bin'}:{os.environ['PATH']}"
+    if page != PAGES[0]:
+        programs = folder.with_name(f"{folder.name}-programs")
+        programs.mkdir()
+        path = f"{forked.program(programs).parent}:{path}"
     environment = {
         **os.environ,
-        "PATH": f"{Path(sys.prefix) / 'bin'}:{os.environ['PATH']}",
+        "PATH": path,
         "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
     }
     if "cp -r " in text:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from kadenz.config.profile import MaskedEntry, Profile
 from kadenz.report.critical import table
 from kadenz.store import Run, read_run
 from kadenz.store.profiles import read_profiles
+from tests.forked import kadenz
 from tests.rtos.images import boot, build
 
 pytestmark = pytest.mark.emulated
@@ -27,11 +26,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     """One profiled run of the campaign on each board."""
     folder = tmp_path_factory.mktemp("critical")
     targets = [word for board in BOARDS for word in ("--target", f"freertos/{board}@emulated")]
-    command = [sys.executable, "-c", "from kadenz.cli import main; main()", "profile", "critical"]
     settings = ["--set", "samples=3", "--output", str(folder)]
-    answer = subprocess.run(
-        [*command, *targets, *settings], capture_output=True, text=True, check=False, timeout=300
-    )
+    answer = kadenz("profile", "critical", *targets, *settings)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     assert "longest sections that nothing preempts" in answer.stdout
     found = [read_run(file.parent) for file in folder.glob("*/run.json")]

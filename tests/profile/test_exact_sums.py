@@ -6,9 +6,6 @@ One profiled run and one run with the counter for each board.
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -16,6 +13,7 @@ from kadenz.analysis.profiles import by_function, by_kind, by_part, difference
 from kadenz.config.profile import Profile
 from kadenz.store import Run, read_run
 from kadenz.store.profiles import read_profiles
+from tests.forked import kadenz
 
 pytestmark = pytest.mark.emulated
 
@@ -34,8 +32,7 @@ _SCOPE_ALONE = "critical/"  # n/a with the counter
 
 
 def _kadenz(*words: str) -> str:
-    command = [sys.executable, "-c", "from kadenz.cli import main; main()", *words]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    answer = kadenz(*words)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     return answer.stdout
 

@@ -6,24 +6,18 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from kadenz.config import inventory
 from kadenz.images.source import kernel_source
+from tests.forked import kadenz
 
 pytestmark = pytest.mark.emulated
 
 TARGET = "freertos/stm32f4@emulated"
 PLANTED = 7
-
-
-def kadenz(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from kadenz.cli import main; main()", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
 
 def profiled(output: Path, *words: str) -> Path:

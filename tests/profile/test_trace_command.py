@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,15 +13,11 @@ import pytest
 from kadenz.config.timeline import Timeline, Track
 from kadenz.store import Run, read_run
 from kadenz.store.timelines import read_timelines
+from tests.forked import kadenz
 
 pytestmark = pytest.mark.emulated
 
 SAMPLES = 5
-
-
-def kadenz(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from kadenz.cli import main; main()", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
 
 @pytest.fixture(scope="module", params=["stm32f4", "hifive1-revb"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,7 @@ from kadenz.images.image import _cmake, build_image
 from kadenz.store import read_run
 from kadenz.tools import require
 from kadenz.wire.messages import Bench, Conform, Done, End, Hello
+from tests.forked import kadenz
 from tests.rtos.images import boot, build
 
 pytestmark = pytest.mark.emulated
@@ -170,10 +170,8 @@ def test_counter_and_scope_agree(kernel: str, board: str, tmp_path: Path) -> Non
 def measured(
     target: str, instrument: str, names: tuple[str, ...], output: Path
 ) -> dict[str, NDArray[np.int64]]:
-    command = [sys.executable, "-c", "from kadenz.cli import main; main()", "run", *names]
-    command += ["--target", target, "--quick", "--output", str(output)]
-    command += ["--instrument", instrument]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    how = ["--target", target, "--quick", "--output", str(output), "--instrument", instrument]
+    answer = kadenz("run", *names, *how)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     (folder,) = [path for path in output.iterdir() if (path / "run.json").is_file()]
     run = read_run(folder)

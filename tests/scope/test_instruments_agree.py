@@ -8,8 +8,6 @@ explains those of GCC 12.2.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -19,6 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 from kadenz.store import Run, read_run
+from tests.forked import kadenz
 
 pytestmark = pytest.mark.emulated
 
@@ -45,12 +44,11 @@ Samples = dict[tuple[str, str], NDArray[np.int64]]  # by benchmark and lane
 
 def _run(output: Path, board: str, instrument: str) -> Path:
     """Measure everything once; the run folder."""
-    command = [sys.executable, "-c", "from kadenz.cli import main; main()", "run"]
     # The clock's own benchmarks are part of every run.
-    command += [name for name in (*SINGLE, *BATCHES) if not name.startswith("clock/")]
+    command = [name for name in (*SINGLE, *BATCHES) if not name.startswith("clock/")]
     command += ["--target", f"freertos/{board}@emulated", "--instrument", instrument]
     command += ["--output", str(output), "--quick", "--set", "iterations=5000"]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    answer = kadenz("run", *command)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     (folder,) = [path for path in output.iterdir() if (path / "run.json").is_file()]
     return folder
