@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * When a tick was due: the port keeps the moment of the next tick in mtimecmp. mtime counts slowly
- * (32768 Hz on the FE310) beside the stamps of mcycle, but its steps are sharp: the stamps of the
- * next two give the moment of any other. Takes up to three counts of mtime.
+ * When a tick was due: the port keeps the moment of the next tick in mtimecmp. mtime counts beside
+ * the stamps of mcycle, and its steps are sharp: the stamp of a step, and the stamps in a count,
+ * give the moment of any other count.
+ *
+ * A slow mtime (32768 Hz on the FE310) has an oscillator of its own: a count is measured each time,
+ * which takes up to three counts. A fast one counts faster than it can be read, so that a step is
+ * seen late and one count says little: many are measured, once, and the step seen with the least
+ * delay is taken.
  */
 #include "kadenz/board.h"
 #include "kadenz/clock.h"
@@ -27,15 +32,70 @@ static kdz_time step(uint32_t *count)
     return stamp;
 }
 
+/* `counts` of mtime last `span` stamps. */
+struct rate {
+    kdz_time span;
+    uint32_t counts;
+};
+
+#define FAST 256u   /* stamps: a shorter count is one of a fast mtime */
+#define LONG 4096u  /* stamps, of the counts that are measured */
+#define READING 64u /* stamps: the two readings in step() take fewer, unless interrupted */
+#define TRIES 4u
+#define STEPS 8u
+
+/* The core's clock drives a fast mtime, so a count is a whole number of stamps. What an interrupt
+ * disturbed is measured again; where it is no whole number, the measurement stands. */
+static struct rate fast_rate(void)
+{
+    struct rate rate = {0, 1};
+
+    for (uint32_t i = 0; i < TRIES; i++) {
+        uint32_t from;
+        uint32_t to;
+        const kdz_time first = step(&from);
+
+        do {
+            rate.span = step(&to) - first;
+        } while (rate.span < LONG);
+        rate.counts = to - from;
+
+        const kdz_time whole = (rate.span + rate.counts / 2u) / rate.counts * rate.counts;
+        if (whole - rate.span + READING <= 2u * READING) {
+            rate.span = whole;
+            break;
+        }
+    }
+    return rate;
+}
+
+/* Of several steps the one that was seen with the least delay. */
+static kdz_time least_late(struct rate rate, uint32_t *count)
+{
+    const kdz_time a_count = rate.span / rate.counts;
+    kdz_time best = step(count);
+
+    for (uint32_t i = 1; i < STEPS; i++) {
+        uint32_t another;
+        const kdz_time stamp = step(&another);
+        const kdz_time later = stamp - best - (kdz_time)(another - *count) * a_count;
+
+        if (later > (kdz_time)-1 / 2) { /* it is negative */
+            best = stamp;
+            *count = another;
+        }
+    }
+    return best;
+}
+
 bool kdz_clock_at_tick(uint32_t tick, kdz_time *due)
 {
+    static struct rate fast; /* the same on every core */
     const uint32_t period = kdz_board_timer_hz() / kdz_tick_hz();
     uint32_t ticks;
     uint32_t next;
     uint32_t count;
     uint32_t following;
-    kdz_time stamp;
-    kdz_time a_count;
 
     if (!kdz_clock()->on_target) {
         return false; /* under the scope a stamp is a mark, and reads no clock */
@@ -44,11 +104,17 @@ bool kdz_clock_at_tick(uint32_t tick, kdz_time *due)
         ticks = kdz_tick_now();
         next = MTIMECMP;
     } while (kdz_tick_now() != ticks || (int32_t)(next - MTIME) <= 0);
-    stamp = step(&count);
-    a_count = step(&following) - stamp;
-    if (following != count + 1u) {
-        a_count /= (kdz_time)(following - count); /* an interrupt made us miss one */
+    kdz_time stamp = step(&count);
+    struct rate rate = {.span = step(&following) - stamp};
+    rate.counts = following - count; /* over one if an interrupt made us miss one */
+    if (rate.span / rate.counts < FAST) {
+        if (fast.span == 0) {
+            fast = fast_rate();
+        }
+        rate = fast;
+        stamp = least_late(rate, &count);
     }
-    *due = stamp - (kdz_time)(count - (next - (ticks + 1u - tick) * period)) * a_count;
+    const int32_t behind = (int32_t)(count - (next - (ticks + 1u - tick) * period));
+    *due = stamp - (kdz_time)((int64_t)behind * (int64_t)rate.span / (int64_t)rate.counts);
     return true;
 }

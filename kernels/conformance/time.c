@@ -4,6 +4,8 @@
  */
 #include "cases.h"
 
+#include "kadenz/clock.h"
+
 static const char *delay_until_does_not_drift(void)
 {
     const char *reason = NULL;
@@ -37,11 +39,40 @@ static const char *a_missed_moment_is_reported(void)
     return reason;
 }
 
+/* Asked at once and four periods later. A port that counts wrongly from the present is further off
+ * the older the tick is. */
+static const char *a_tick_was_due_at_one_moment(void)
+{
+    const char *reason = NULL;
+    uint32_t wake = kdz_tick_now();
+    kdz_time fresh = 0;
+    kdz_time old = 0;
+    kdz_time later = 0;
+
+    if (!kdz_clock()->on_target) {
+        return kdz_case_not_applicable("under the scope the target reads no clock");
+    }
+    (void)kdz_delay_until(&wake, 1);
+    const uint32_t tick = wake;
+    bool told = kdz_clock_at_tick(tick, &fresh);
+
+    (void)kdz_delay_until(&wake, kdz_case_ms(4));
+    told = kdz_clock_at_tick(tick, &old) && told;
+    told = kdz_clock_at_tick(wake, &later) && told;
+
+    const kdz_time most = (kdz_time)(later - fresh) / 16u;
+    expect(&reason, told, "the port does not say when a tick was due");
+    expect(&reason, (kdz_time)(old - fresh + most) <= 2u * most,
+           "a tick was due at another moment when it was asked for again");
+    return reason;
+}
+
 struct kdz_cases kdz_cases_time(void)
 {
     static const struct kdz_case cases[] = {
         {"delay until does not drift", "", delay_until_does_not_drift},
         {"a missed moment is reported", "", a_missed_moment_is_reported},
+        {"a tick was due at one moment", "tick-due", a_tick_was_due_at_one_moment},
     };
     return (struct kdz_cases){cases, sizeof cases / sizeof cases[0]};
 }
