@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Timelines from what Linux recorded of a program: its threads, system calls and interrupts.
 
-A trace of kadenz has microseconds, on CLOCK_MONOTONIC; trace-cmd's has nanoseconds. A stamp of the
-suite is a read of that clock and leaves no mark, so such a timeline has no samples.
+A trace of kadenz has microseconds, on CLOCK_MONOTONIC; trace-cmd's has nanoseconds. The program of
+the suite writes its stamps, of that clock in nanoseconds, when a record closes: the instrument
+`ftrace`. A recording of trace-cmd has none, so its timeline has no samples.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from kadenz.analysis.trace import SWITCH, Event, Who, interrupt_of, parse_trace
+from kadenz.analysis.trace import MARKS, SWITCH, Event, Who, interrupt_of, parse_trace
 from kadenz.config.timeline import TIMELINE_VERSION, Slice, Timeline, Track, TrackKind
 from kadenz.errors import StoreError
 from kadenz.store import Run
@@ -18,6 +19,7 @@ from kadenz.store.layout import trace_file
 
 _FORK = re.compile(r"\bpid=(\d+) .*child_pid=(\d+)")
 _EXEC = re.compile(r"\bpid=(\d+) ")
+_STAMP = re.compile(r"kadenz: (begin|end)_ns=(\d+)")
 _CALL = "sys_"
 _EXECUTED = "sched_process_exec"
 _OF_A_THREAD: tuple[TrackKind, ...] = ("thread", "call")
@@ -75,8 +77,11 @@ class _Program:
         for event in events:
             if event.name == _EXECUTED:
                 self._forget()
-            self._take(event)
-            self._last = _ns(event)
+            if event.name in MARKS:
+                self._mark(event)
+            elif not self._stamps:  # they are written when the record has closed
+                self._take(event)
+                self._last = _ns(event)
         for pid in list(self._running):
             self._stops(pid, self._last)
         for pid, (name, begin) in self._calls.items():
@@ -91,6 +96,7 @@ class _Program:
         self._calls: dict[int, tuple[str, int]] = {}
         self._interrupts: dict[tuple[int, Who], tuple[str, int]] = {}
         self._first = 0
+        self._stamps: list[tuple[int, str]] = []
 
     def _extent(self) -> tuple[int, int]:
         """The first to the last execution of the threads that it started, or of its own."""
@@ -102,8 +108,8 @@ class _Program:
         return min(one.begin for one in slices), max(one.end for one in slices)
 
     def tracks(self) -> list[Track]:
-        """Threads by name, each with its system calls, then interrupts, cut to the record."""
-        found = []
+        """Samples, threads by name, each with its system calls, interrupts; cut to the record."""
+        found = [Track("sample", "", self._samples())]
         for pid, name in self._names.items():
             label = name if list(self._names.values()).count(name) == 1 else f"{name} {pid}"
             for kind in _OF_A_THREAD:
@@ -118,6 +124,24 @@ class _Program:
                 found.append(Track(kind, str(who), slices))
         cut = [Track(one.kind, one.name, self._cut(one.slices)) for one in found]
         return [one for one in cut if one.slices]
+
+    def _mark(self, event: Event) -> None:
+        match = _STAMP.search(event.text)
+        if match is not None:
+            self._calls.pop(event.pid, None)  # the one that writes this
+            self._stamps.append((int(match[2]), match[1]))
+
+    def _samples(self) -> list[Slice]:
+        """From each BEGIN to the END that follows it, in the order of their times."""
+        found: list[Slice] = []
+        begin: int | None = None
+        for at, kind in sorted(self._stamps):
+            if kind == "begin":
+                begin = at
+            elif begin is not None:
+                found.append(Slice(f"sample {len(found)}", begin, at))
+                begin = None
+        return found
 
     def _cut(self, slices: Sequence[Slice]) -> list[Slice]:
         begin, end = self.record

@@ -132,11 +132,16 @@ def _length(asked: Asked) -> dict[str, list[int]]:
 
 
 def _by_instrument(targets: Sequence[str], instrument: str) -> dict[str, list[str]]:
-    """The plugin watches emulated targets; Linux traces itself while the target counts."""
+    """The plugin watches emulated targets; Linux traces itself, and the motion program."""
+    from kadenz.config.target_name import parse_target
+    from kadenz.lab.graph import records_releases
+
     host = [name for name in targets if name.endswith("@host")]
+    motion = [name for name in host if records_releases(parse_target(name))]
     rest = [name for name in targets if name not in host]
+    linux = [name for name in host if name not in motion]
     found = {instrument: rest} if rest or not host else {}
-    return found | ({"counter": host} if host else {})
+    return found | {kind: some for kind, some in (("ftrace", linux), ("counter", motion)) if some}
 
 
 def _write(folder: Path, timelines: Sequence[Timeline], *, shown: bool) -> None:

@@ -171,7 +171,7 @@ class Board(FileModel, kw_only=True, frozen=True):
     cores: Positive = 1
     memory: Memory | None = None  # None: this machine's own
     tier: Tiers
-    instruments: tuple[Literal["counter", "scope", "pins"], ...] = ("counter",)
+    instruments: tuple[Literal["counter", "scope", "pins", "ftrace"], ...] = ("counter",)
     # The compiler's names: the chip's own first, then subsets that images can be built for.
     instruction_sets: tuple[str, ...] = ()
     notes: str = ""  # notes for readers of this board's results

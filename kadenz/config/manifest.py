@@ -20,7 +20,7 @@ Tier = Literal["host", "guest", "emulated", "rtl", "board"]
 # Tiers in virtual time: two runs are byte-identical (rule 8 of the method), regardless of the load
 # on the machine.
 REPEATABLE: tuple[Tier, ...] = ("emulated", "rtl", "guest")
-Instrument = Literal["counter", "scope", "model", "capture", "pins", "records"]
+Instrument = Literal["counter", "scope", "model", "capture", "pins", "records", "ftrace"]
 # Companions of samples of a timing model: the least and the most cycles that its parameters allow.
 # The sample is the middle.
 INTERVAL = ("low", "high")

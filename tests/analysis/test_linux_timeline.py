@@ -17,6 +17,7 @@ import pytest
 from kadenz.analysis.timelines import timelines_of
 from kadenz.config.timeline import Timeline, Track
 from kadenz.errors import StoreError
+from kadenz.report.svg.timeline import window_of
 from kadenz.report.timelines import chrome, vcd
 from kadenz.store import Run, read_run
 from kadenz.store.layout import trace_file
@@ -68,6 +69,46 @@ def test_it_begins_and_ends_with_the_threads_of_the_record(timeline: Timeline) -
     ends = [at for one in timeline.tracks for s in one.slices for at in (s.begin, s.end)]
     assert (min(ends), max(ends)) == (timeline.begin, timeline.end)
     assert 0 < timeline.end - timeline.begin < 100_000_000
+
+
+def marked(text: str, *stamps: tuple[str, int]) -> str:
+    """A trace, and the stamps that the program wrote when the record closed."""
+    last = text.rstrip().splitlines()[-1]
+    at = float(last.split(": ")[0].split()[-1])
+    lines = [
+        f"    kadenz-suite-77    [000] .....  {at + 0.001:.6f}: tracing_mark_write: "
+        f"kadenz: {kind}_ns={ns}"
+        for kind, ns in stamps
+    ]
+    return "\n".join([text.rstrip(), *lines, ""])
+
+
+def test_samples_are_the_stamps_that_the_program_wrote(timeline: Timeline, tmp_path: Path) -> None:
+    """In the order of their times: two threads may keep theirs in another order. A BEGIN without
+    its END is no sample."""
+    b = timeline.begin
+    stamps = [("begin", b + 10), ("end", b + 4_321), ("end", b + 9_777), ("begin", b + 5_000)]
+    text = marked(RECORDED.read_text(), *stamps, ("begin", b + 10_000))
+    (found,) = timelines_of(traced(tmp_path / "marked", text))
+    samples = track(found, "sample", "").slices
+    assert [(one.begin - b, one.end - b) for one in samples] == [(10, 4_321), (5_000, 9_777)]
+    assert [one for one in found.tracks if one.kind != "sample"] == timeline.tracks
+    assert "sample" in vcd(found)
+
+
+def test_the_picture_has_no_long_pause_between_two_samples(
+    timeline: Timeline, tmp_path: Path
+) -> None:
+    """A pause of 20 samples would make both of them lines."""
+    b = timeline.begin
+    for pause, shown in ((1_000, 2), (25_000, 1)):
+        ends = [b + 1_000, b + 3_000, b + 4_000 + pause]
+        stamps = [stamp for end in ends for stamp in (("begin", end - 1_000), ("end", end))]
+        text = marked(RECORDED.read_text(), *stamps)
+        (found,) = timelines_of(traced(tmp_path / str(pause), text))
+        begin, end = window_of(found)
+        samples = track(found, "sample", "").slices
+        assert sum(begin <= one.begin and one.end <= end for one in samples) == shown
 
 
 def test_viewers_get_its_time_as_it_is(timeline: Timeline) -> None:

@@ -120,6 +120,12 @@ def test_a_timeline_of_this_linux_has_the_threads_of_the_benchmark(
     assert len(executed["task 1"]) >= 5 and len(executed["task 2"]) >= 5
     calls = {one.name for track in timeline.tracks if track.kind == "call" for one in track.slices}
     assert {"mq_timedsend", "mq_timedreceive"} <= calls
+    (samples,) = [one.slices for one in timeline.tracks if one.kind == "sample"]
+    run = read_run(folder)
+    (record,) = [one for one in run.manifest.records if one.bench == "itc/message-queue"]
+    # The same two stamps: exact to the nanosecond.
+    assert [one.end - one.begin for one in samples] == run.samples(record, 0).tolist()
+    assert run.manifest.target.instrument == "ftrace"
     files = {file.name.partition(".")[2] for file in (folder / "timelines").iterdir()}
     assert files == {"ftrace.txt", "trace.json", "vcd", "svg"}
     assert instances() == before

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from xml.sax.saxutils import escape
 
 from kadenz.config.timeline import Slice, Timeline, Track, TrackKind
@@ -81,7 +82,7 @@ def timeline_picture(
 
 
 def window_of(timeline: Timeline) -> tuple[int, int]:
-    """Two samples behind the first, which is cold, with a margin.
+    """Two samples behind the first, which is cold, with a margin; one if a long pause follows.
 
     In a record without samples, a few executions of its threads from the middle; of periodic tasks,
     the cycles from a period of the task that has the fewest.
@@ -89,7 +90,7 @@ def window_of(timeline: Timeline) -> tuple[int, int]:
     if periods := [one.slices for one in timeline.tracks if one.kind == "period" and one.slices]:
         return _cycles(periods)
     samples = next((one.slices for one in timeline.tracks if one.kind == "sample"), [])
-    shown: Sequence[Slice] = (samples[1:] or samples)[:_SHOWN]
+    shown: Sequence[Slice] = _without_pause((samples[1:] or samples)[:_SHOWN])
     if not shown:
         threads = (one.slices for one in timeline.tracks if one.kind == "thread")
         shown = _burst(sorted((one for all_ in threads for one in all_), key=lambda o: o.begin))
@@ -98,6 +99,14 @@ def window_of(timeline: Timeline) -> tuple[int, int]:
     margin = max(1, int((shown[-1].end - shown[0].begin) * _MARGIN))
     begin = max(timeline.begin, shown[0].begin - margin)
     return begin, min(timeline.end, shown[-1].end + margin)
+
+
+def _without_pause(samples: Sequence[Slice]) -> Sequence[Slice]:
+    """The first ones, up to a pause that would make the samples thin lines."""
+    for number, (one, following) in enumerate(pairwise(samples), start=1):
+        if following.begin - one.end > _PAUSE * (one.end - one.begin):
+            return samples[:number]
+    return samples
 
 
 def _cycles(periods: Sequence[Sequence[Slice]]) -> tuple[int, int]:
