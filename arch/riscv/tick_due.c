@@ -44,8 +44,9 @@ struct rate {
 #define TRIES 4u
 #define STEPS 8u
 
-/* The core's clock drives a fast mtime, so a count is a whole number of stamps. What an interrupt
- * disturbed is measured again; where it is no whole number, the measurement stands. */
+/* The core's clock drives a fast mtime, so a count is a whole number of stamps. A
+ * measurement that an interrupt disturbed is repeated; where it gives no whole number, it stands.
+ */
 static struct rate fast_rate(void)
 {
     struct rate rate = {0, 1};
