@@ -72,7 +72,7 @@ class Code:
 
     def lines(self, addresses: Collection[int]) -> dict[int, tuple[str, int]]:
         """The source file and line of each of these addresses that has them."""
-        found = DebugInfo(self._elf.path).lines(addresses)
+        found = self._debug.lines(addresses)
         return {address: (self._shown(file), line) for address, (file, line) in found.items()}
 
     def _function(self, index: int) -> Function:
@@ -89,6 +89,10 @@ class Code:
             if plain.is_relative_to(base):
                 return str(plain.relative_to(base))
         return plain.name
+
+    @cached_property
+    def _debug(self) -> DebugInfo:
+        return DebugInfo(self._elf.path)
 
     @cached_property
     def _origins(self) -> CodeOrigins:

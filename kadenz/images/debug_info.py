@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kadenz.config import inventory
 
@@ -38,11 +38,38 @@ class Member:
     pointer_bytes: int
 
 
+class _Unit(NamedTuple):
+    """A compile unit: its place in the debug information, and its code."""
+
+    offset: int
+    ranges: tuple[tuple[int, int], ...]
+
+
+class _Lines(NamedTuple):
+    """The rows of a unit's line program, by address."""
+
+    files: dict[int, Path]
+    starts: list[int]
+    rows: list[tuple[int, int]]  # file and line; line 0: no source, or the end of a sequence
+
+    def of(self, addresses: Collection[int]) -> dict[int, tuple[Path, int]]:
+        found = {}
+        for address in addresses:
+            file, line = self.rows[place] if (place := self._place(address)) >= 0 else (0, 0)
+            if line:
+                found[address] = self.files[file], line
+        return found
+
+    def _place(self, address: int) -> int:
+        return bisect_right(self.starts, address) - 1
+
+
 class DebugInfo:
     """The debug information of an ELF file, read on first access."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._tables: dict[int, _Lines] = {}  # of units whose lines were asked for
 
     @cached_property
     def _dwarf(self) -> Any:
@@ -67,30 +94,27 @@ class DebugInfo:
         """The source file and line of each of these addresses that has them."""
         wanted = sorted(addresses)
         found: dict[int, tuple[Path, int]] = {}
-        for unit in self._units():
+        for unit in self._lined:
             inside = [
                 address
-                for begin, end in self._ranges(unit)
+                for begin, end in unit.ranges
                 for address in wanted[bisect_left(wanted, begin) : bisect_left(wanted, end)]
             ]
             if inside:
-                found |= self._lines_of(unit, inside)
+                found |= self._table(unit).of(inside)
         return found
 
-    def _lines_of(self, unit: Any, addresses: list[int]) -> dict[int, tuple[Path, int]]:
-        program = self._dwarf.line_program_for_CU(unit)
-        if program is None:
-            return {}
-        files = _line_files(unit, program)
-        rows = [entry.state for entry in program.get_entries() if entry.state is not None]
-        rows.sort(key=lambda row: (row.address, not row.end_sequence))
-        starts = [row.address for row in rows]
-        found = {}
-        for address in addresses:
-            index = bisect_right(starts, address) - 1
-            if index >= 0 and not rows[index].end_sequence and rows[index].line:
-                found[address] = files[rows[index].file], rows[index].line
-        return found
+    @cached_property
+    def _lined(self) -> list[_Unit]:
+        """The compile units with their code: each record of a run asks for its lines."""
+        return [_Unit(unit.cu_offset, tuple(self._ranges(unit))) for unit in self._units()]
+
+    def _table(self, unit: _Unit) -> _Lines:
+        if unit.offset not in self._tables:
+            found = self._dwarf.get_CU_at(unit.offset)
+            program = self._dwarf.line_program_for_CU(found)
+            self._tables[unit.offset] = _lines_of(found, program)
+        return self._tables[unit.offset]
 
     def type_sizes(self, names: Collection[str]) -> dict[str, int]:
         """Bytes of each structure, union or typedef of `names` that the image's sources define.
@@ -209,6 +233,18 @@ class DebugInfo:
                 yield entry.begin_offset, entry.end_offset
             else:
                 yield base + entry.begin_offset, base + entry.end_offset
+
+
+def _lines_of(unit: Any, program: Any) -> _Lines:
+    if program is None:
+        return _Lines({}, [], [])
+    states = [entry.state for entry in program.get_entries() if entry.state is not None]
+    states.sort(key=lambda state: (state.address, not state.end_sequence))
+    return _Lines(
+        _line_files(unit, program),
+        [state.address for state in states],
+        [(state.file, 0 if state.end_sequence else state.line) for state in states],
+    )
 
 
 def _line_files(unit: Any, program: Any) -> dict[int, Path]:
