@@ -88,8 +88,8 @@ struct kdz_fetch {
 
 struct kdz_access {
     uint64_t address;
-    uint32_t bytes, again;
-    uint64_t since; /* cycles since the last store */
+    uint32_t info, again; /* QEMU's, for kdz_bytes; of struct kdz_code */
+    uint64_t since;       /* cycles since the last store */
 };
 
 struct kdz_model {
@@ -126,6 +126,8 @@ uint32_t kdz_register(const char *name);
 /* The halfword of memory at an address, 0 where there is none; callable in `translate` and
  * `turn`. */
 uint16_t kdz_halfword(uint64_t address);
+
+uint32_t kdz_bytes(const struct kdz_access *access); /* asks QEMU */
 
 /* Whether one of the last two stores, at most `cycles` ago, wrote what is loaded; callable in
  * `load`. */

@@ -32,6 +32,22 @@ static int32_t compressed_branch_offset(uint32_t bits)
                     8);
 }
 
+static int32_t jump_offset(uint32_t bits)
+{
+    return extended(field(bits, 31, 1) << 20u | field(bits, 12, 8) << 12u |
+                        field(bits, 20, 1) << 11u | field(bits, 21, 10) << 1u,
+                    20);
+}
+
+static int32_t compressed_jump_offset(uint32_t bits)
+{
+    return extended(field(bits, 12, 1) << 11u | field(bits, 8, 1) << 10u | field(bits, 9, 2) << 8u |
+                        field(bits, 6, 1) << 7u | field(bits, 7, 1) << 6u |
+                        field(bits, 2, 1) << 5u | field(bits, 11, 1) << 4u |
+                        field(bits, 3, 3) << 1u,
+                    11);
+}
+
 static struct kdz_riscv_code system_code(uint32_t bits, struct kdz_riscv_code code)
 {
     uint32_t function = field(bits, 12, 3), csr = field(bits, 20, 12);
@@ -103,6 +119,7 @@ static struct kdz_riscv_code decode_wide(uint32_t bits)
     case 0x6f:
         code.kind = KDZ_RISCV_JAL;
         code.reads[0] = code.reads[1] = 0;
+        code.offset = jump_offset(bits);
         break;
     case 0x0f:
         code.kind = field(bits, 12, 3) == 1u ? KDZ_RISCV_FENCE_I : KDZ_RISCV_FENCE;
@@ -132,7 +149,9 @@ static struct kdz_riscv_code decode_quadrant1(uint32_t bits)
     switch (function) {
     case 1: /* c.jal, RV32 */
     case 5:
-        return (struct kdz_riscv_code){.kind = KDZ_RISCV_JAL, .writes = function == 1u ? 1 : 0};
+        return (struct kdz_riscv_code){.kind = KDZ_RISCV_JAL,
+                                       .writes = function == 1u ? 1 : 0,
+                                       .offset = compressed_jump_offset(bits)};
     case 2: /* c.li */
         code.reads[0] = 0;
         break;

@@ -43,6 +43,7 @@ static struct store { /* as it happens; few are ever asked for */
     uint64_t address, at;
     qemu_plugin_meminfo_t info;
 } stores[2];
+static unsigned last; /* of them */
 static bool given[PARAMETERS_MAX];
 static GHashTable *registers; /* handles by name */
 static GByteArray *bytes, *halfword;
@@ -189,9 +190,19 @@ static struct kdz_access access_to(uint64_t address, qemu_plugin_meminfo_t info)
 {
     return (struct kdz_access){
         .address = address,
-        .bytes = 1u << qemu_plugin_mem_size_shift(info),
-        .since = only->low - stores[1].at,
+        .info = info,
+        .since = only->low - stores[last].at,
     };
+}
+
+static uint32_t bytes_of(qemu_plugin_meminfo_t info)
+{
+    return 1u << qemu_plugin_mem_size_shift(info);
+}
+
+uint32_t kdz_bytes(const struct kdz_access *access)
+{
+    return bytes_of(access->info);
 }
 
 static void on_load(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *again)
@@ -209,16 +220,16 @@ void kdz_stopwatch_store(qemu_plugin_meminfo_t info, uint64_t address)
         const struct kdz_access access = access_to(address, info);
         charge(kdz_model.store(&access));
     }
-    stores[0] = stores[1];
-    stores[1] = (struct store){address, only->low, info};
+    last ^= 1u;
+    stores[last] = (struct store){address, only->low, info};
 }
 
 bool kdz_stored(const struct kdz_access *load, uint64_t cycles)
 {
     for (size_t i = 0; i < 2; i++) {
         const struct store *one = &stores[i];
-        if (only->low - one->at <= cycles && one->address < load->address + load->bytes &&
-            load->address < one->address + (1u << qemu_plugin_mem_size_shift(one->info))) {
+        if (only->low - one->at <= cycles && one->address < load->address + kdz_bytes(load) &&
+            load->address < one->address + bytes_of(one->info)) {
             return true;
         }
     }

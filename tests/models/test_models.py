@@ -37,7 +37,7 @@ HERE = Path(__file__).parent
 IBEX = [2, 12, 22, 22, 32, 42, 372, 22, 32, 12, 401, 12, 12, 32, 12, 22, 132, 52, 144]
 
 # And of programs/known-cycles.vexriscv.S, with full caches.
-VEXRISCV = [1, 11, 41, 41, 31, 41, 73, 71, 21, 53, 31, 21, 41, 11, 34, 31, 85, 7]
+VEXRISCV = [1, 11, 41, 41, 31, 41, 73, 71, 21, 53, 31, 21, 41, 11, 34, 31, 85, 7, 30]
 EXECUTIONS = 3  # of each span; the caches are empty before the first
 
 # And of programs/known-cycles.fe310.S: the least and the most, with the code in the cache; and the
@@ -346,9 +346,6 @@ def ibex_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return _run(tmp_path_factory.mktemp("model"), *words)
 
 
-# How far the way into a handler may be off: which lines VexRiscv fetched before the trap depends on
-# where the code lies, by some lines of 11 cycles (docs/explanation/cycle-models.md).
-_HANDLER = {"ibex": 0.03, "vexriscv": 0.15}
 _TICK = 100  # cycles, at least, that a tick adds to a span
 
 
@@ -375,7 +372,6 @@ def test_every_span_is_near_the_verilog(
             errors[record.bench] = np.abs(ours / theirs - 1.0)[~met]
     assert errors.keys() == set(BENCHES)
     assert np.median(np.concatenate(list(errors.values()))) < median
-    assert errors.pop("irq/to-handler").max() <= _HANDLER[board]
     assert max(each.max() for each in errors.values()) <= most
 
 

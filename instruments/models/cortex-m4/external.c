@@ -22,7 +22,7 @@ static bool is_outside(const struct kdz_access *access)
 static struct kdz_cycles all(const struct kdz_access *access)
 {
     const uint32_t bus = kdz_external_bits.low / 8u;
-    const uint32_t transfers = (access->bytes + bus - 1u) / bus;
+    const uint32_t transfers = (kdz_bytes(access) + bus - 1u) / bus;
 
     return (struct kdz_cycles){transfers * kdz_external_wait.low,
                                transfers * kdz_external_wait.high};

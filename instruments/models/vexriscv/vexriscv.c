@@ -38,6 +38,11 @@ static const struct kdz_parameter none[] = {{NULL, NULL}};
 #define WAITS_ONE 16u   /* fetch is stuck when decode jumps at its end, */
 #define WAITS_THREE 32u /* or the memory stage */
 #define NEXT_LINE 6u    /* bits: which instruction behind it is in the next line, 0: none near */
+/* Behind its branch, which the memory stage corrects, is a jump that decode takes until then; above
+ * that bit, how many lines further it leads. */
+#define JUMPS_BEHIND (1ull << 48u)
+#define DISTANCE 49u
+#define FARTHEST (1 << 14) /* lines, half a megabyte: farther ones are left out */
 
 static bool accesses_csr(const struct kdz_riscv_code *code)
 {
@@ -118,6 +123,26 @@ static uint8_t again(const struct kdz_code *load)
                      (stuck(at) ? 1u : 0u));
 }
 
+static int64_t line_of(uint64_t address)
+{
+    return (int64_t)(address / LINE);
+}
+
+/* Whether decode jumps at the instruction behind a branch, and to which line. */
+static uint64_t jumps_behind(uint64_t end)
+{
+    const uint32_t bits = kdz_halfword(end) | (uint32_t)kdz_halfword(end + 2u) << 16u;
+    const uint32_t bytes = length(end);
+    const struct kdz_riscv_code one = kdz_riscv_decode(bytes == 2u ? bits & 0xffffu : bits, bytes);
+    const int64_t lines = line_of(end + (uint64_t)(int64_t)one.offset) - line_of(end);
+    const bool jumps =
+        one.kind == KDZ_RISCV_JAL || (one.kind == KDZ_RISCV_BRANCH && one.offset < 0);
+
+    return jumps && lines > -FARTHEST && lines < FARTHEST
+               ? JUMPS_BEHIND | (uint64_t)lines << DISTANCE
+               : 0;
+}
+
 static void set_end(struct kdz_stretch *block, const struct kdz_code *last,
                     const struct kdz_riscv_code *code, const struct kdz_order *order)
 {
@@ -132,6 +157,8 @@ static void set_end(struct kdz_stretch *block, const struct kdz_code *last,
     }
     if (code->kind == KDZ_RISCV_JAL || (code->kind == KDZ_RISCV_BRANCH && code->offset < 0)) {
         block->note |= PREDICTS;
+    } else if (code->kind == KDZ_RISCV_BRANCH) {
+        block->note |= jumps_behind(block->end);
     }
     if (code->kind == KDZ_RISCV_FENCE_I) {
         block->note |= FLUSHES;
@@ -236,15 +263,18 @@ static struct {
     uint32_t cycles;
 } postponed;
 
-/* The lines of these instructions, up to a jump. */
+/* The line that the core has begun to fetch by then: behind a jump it goes on for some
+ * instructions.
+ */
 static uint32_t interrupted(void)
 {
     const uint64_t begin = kdz_register("mepc");
+    uint32_t last = DELIVERY + 2u;
     uint64_t at = begin;
 
     postponed.from = begin;
     postponed.cycles = DELIVERY;
-    for (uint32_t number = 1; number <= DELIVERY + 2u; number++) {
+    for (uint32_t number = 1; number <= last; number++) {
         const uint32_t bytes = length(at);
         const uint32_t bits = kdz_halfword(at) | (uint32_t)kdz_halfword(at + 2u) << 16u;
         const struct kdz_riscv_code one =
@@ -253,8 +283,10 @@ static uint32_t interrupted(void)
         if ((at - 1u) / LINE != (begin - 1u) / LINE) {
             return fetch_behind((at - 1u) / LINE * LINE, 2u + number);
         }
-        if (one.kind == KDZ_RISCV_JAL || one.kind == KDZ_RISCV_JALR) {
-            return 0;
+        if (one.kind == KDZ_RISCV_JAL && last > number + 1u) {
+            last = number + 1u;
+        } else if (one.kind == KDZ_RISCV_JALR && last > number + LOOKED_AT) {
+            last = number + LOOKED_AT;
         }
     }
     return 0;
@@ -271,10 +303,22 @@ static uint32_t counted(const struct kdz_way *way, uint32_t cycles)
     return taken;
 }
 
+/* The line of a jump that decode took behind a branch. */
+static uint32_t jumped_behind(const struct kdz_way *way)
+{
+    const uint64_t note = way->from->note;
+
+    if ((note & JUMPS_BEHIND) == 0) {
+        return 0;
+    }
+    const int64_t line = line_of(way->from->end) + ((int64_t)note >> DISTANCE);
+    return fetch_behind((uint64_t)line * LINE, AHEAD_FETCH);
+}
+
 static uint32_t jump(const struct kdz_way *way, bool predicted)
 {
     const uint64_t waits = predicted ? WAITS_ONE : WAITS_THREE;
-    const uint32_t lost = predicted ? PREDICTED : CORRECTED;
+    const uint32_t lost = predicted ? PREDICTED : CORRECTED + jumped_behind(way);
 
     return lost + ((way->from->note & waits) != 0 ? 1u : 0u) +
            left_behind(way, predicted ? 1u : LOOKED_AT, AHEAD_FETCH);

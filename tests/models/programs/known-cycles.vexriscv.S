@@ -190,6 +190,17 @@ _start:
     .option norvc
     done
 
+    /* A branch forwards that is taken, and behind it a jump: decode takes that one before the memory
+     * stage corrects it, and the core waits for a line that it leaves. The span itself needs the
+     * other line of this place in the cache. */
+    span
+    j    executed
+back:
+    beq  a0, a0, 1f
+    j    left
+1:
+    done
+
     li   t0, MARK_CLOSE
     sw   t0, 0(s0)
     li   t0, FINISHER
@@ -205,6 +216,13 @@ trap:
     nop
     nop
     mret           /* 6 */
+
+    .balign 4096
+executed:
+    j    back
+    .balign 4096
+left:
+    nop
 
     .section .bss
     .balign 4096
