@@ -19,6 +19,7 @@ from kadenz.targets.qemu import QemuTarget
 from kadenz.wire.frame import BadFrame, Type, decode_frame
 from tests.e2e.conftest import BOARDS, KADENZ, LINUX, kadenz, runs_in
 from tests.pauses import timing
+from tests.processes import children
 
 LONG = ("run", "micro/task-switch-sampled", "--set", "samples=2000000")
 
@@ -44,13 +45,6 @@ def measured(folder: Path) -> bool:
     """True once some samples of the benchmark are on the disk."""
     files = folder.glob("*.partial/samples/*task-switch*.npy")
     return any(file.stat().st_size > 20_000 for file in files)
-
-
-def children(pid: int) -> list[int]:
-    found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        found += [int(word) for word in (task / "children").read_text().split()]
-    return found
 
 
 @pytest.mark.emulated

@@ -17,6 +17,7 @@ import pytest
 
 from kadenz.store import read_run
 from tests.e2e.conftest import KADENZ, LINUX
+from tests.processes import children
 
 PERIOD_S = 1e-3
 SEED = 11
@@ -55,9 +56,8 @@ def wait_for_record(output: Path, process: subprocess.Popen[str]) -> float:
 def targets(pid: int) -> list[int]:
     """The suites below the lab."""
     found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in map(int, (task / "children").read_text().split()):
-            found += [child, *targets(child)]
+    for child in children(pid):
+        found += [child, *targets(child)]
     return [p for p in found if "kadenz-suite" in Path(f"/proc/{p}/cmdline").read_text()]
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.e2e.conftest import KADENZ
+from tests.processes import children
 
 
 def free_port() -> int:
@@ -25,13 +26,6 @@ def wait_for(what: Callable[[], bool], seconds: float = 90.0) -> None:
     while not what():
         assert time.monotonic() < until, "did not come in time"
         time.sleep(0.05)
-
-
-def children(pid: int) -> list[int]:
-    found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        found += [int(word) for word in (task / "children").read_text().split()]
-    return found
 
 
 class Machines:

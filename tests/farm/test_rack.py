@@ -25,8 +25,9 @@ from kadenz.lab.farm.places import Coordinator
 from kadenz.lab.farm.power import PlaceSwitch
 from kadenz.store import Run, read_run
 from tests.e2e.conftest import KADENZ
-from tests.farm.machines import children, wait_for
+from tests.farm.machines import wait_for
 from tests.farm.rack import PLACES, Rack
+from tests.processes import children
 
 CALL = ("run", "itc/semaphore-binary", "--set", "samples=100", "--farm", "farm.toml")
 
