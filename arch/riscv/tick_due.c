@@ -43,13 +43,15 @@ struct rate {
 #define READING 64u /* stamps: the two readings in step() take fewer, unless interrupted */
 #define TRIES 4u
 #define STEPS 8u
+#define MANY (1u << 16u) /* counts: their stamps are a word, which cores write at once */
 
-/* The core's clock drives a fast mtime, so a count is a whole number of stamps. A
- * measurement that an interrupt disturbed is repeated; where it gives no whole number, it stands.
- */
-static struct rate fast_rate(void)
+/* The stamps in MANY counts of a fast mtime. The core's clock drives it, so a count is a whole
+ * number of stamps. A measurement that an interrupt disturbed is repeated; where it gives no whole
+ * number, it stands. */
+static uint32_t stamps_in_many(void)
 {
-    struct rate rate = {0, 1};
+    kdz_time span = 0;
+    uint32_t counts = 1;
 
     for (uint32_t i = 0; i < TRIES; i++) {
         uint32_t from;
@@ -57,29 +59,33 @@ static struct rate fast_rate(void)
         const kdz_time first = step(&from);
 
         do {
-            rate.span = step(&to) - first;
-        } while (rate.span < LONG);
-        rate.counts = to - from;
+            span = step(&to) - first;
+        } while (span < LONG);
+        counts = to - from;
 
-        const kdz_time whole = (rate.span + rate.counts / 2u) / rate.counts * rate.counts;
-        if (whole - rate.span + READING <= 2u * READING) {
-            rate.span = whole;
+        const kdz_time whole = (span + counts / 2u) / counts * counts;
+        if (whole - span + READING <= 2u * READING) {
+            span = whole;
             break;
         }
     }
-    return rate;
+    return (uint32_t)((uint64_t)span * MANY / counts);
+}
+
+static kdz_time stamps_of(struct rate rate, int32_t counts)
+{
+    return (kdz_time)((int64_t)counts * (int64_t)rate.span / (int64_t)rate.counts);
 }
 
 /* Of several steps the one that was seen with the least delay. */
 static kdz_time least_late(struct rate rate, uint32_t *count)
 {
-    const kdz_time a_count = rate.span / rate.counts;
     kdz_time best = step(count);
 
     for (uint32_t i = 1; i < STEPS; i++) {
         uint32_t another;
         const kdz_time stamp = step(&another);
-        const kdz_time later = stamp - best - (kdz_time)(another - *count) * a_count;
+        const kdz_time later = stamp - best - stamps_of(rate, (int32_t)(another - *count));
 
         if (later > (kdz_time)-1 / 2) { /* it is negative */
             best = stamp;
@@ -91,7 +97,7 @@ static kdz_time least_late(struct rate rate, uint32_t *count)
 
 bool kdz_clock_at_tick(uint32_t tick, kdz_time *due)
 {
-    static struct rate fast; /* the same on every core */
+    static volatile uint32_t fast; /* the same on every core, which may be here at once */
     const uint32_t period = kdz_board_timer_hz() / kdz_tick_hz();
     uint32_t ticks;
     uint32_t next;
@@ -109,13 +115,13 @@ bool kdz_clock_at_tick(uint32_t tick, kdz_time *due)
     struct rate rate = {.span = step(&following) - stamp};
     rate.counts = following - count; /* over one if an interrupt made us miss one */
     if (rate.span / rate.counts < FAST) {
-        if (fast.span == 0) {
-            fast = fast_rate();
+        if (fast == 0) {
+            fast = stamps_in_many();
         }
-        rate = fast;
+        rate = (struct rate){fast, MANY};
         stamp = least_late(rate, &count);
     }
     const int32_t behind = (int32_t)(count - (next - (ticks + 1u - tick) * period));
-    *due = stamp - (kdz_time)((int64_t)behind * (int64_t)rate.span / (int64_t)rate.counts);
+    *due = stamp - stamps_of(rate, behind);
     return true;
 }

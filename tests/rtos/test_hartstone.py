@@ -55,8 +55,9 @@ def test_each_series_has_its_own_breakdown(board: str) -> None:
     assert all(0 < late - kept < 0.01 for kept, late in found.values())
     # Without a common divisor rate-monotonic ranks may not reach the whole processor.
     assert found["pn"] < found["ph"]
-    assert found["sh"][0] < found["ph"][1]  # the interval does not lie above
-    assert found["sa"][0] < found["ah"][1]
+    # Equal, but for sums of loops whose speed was measured.
+    assert found["sh"][0] <= found["ph"][0] + 1e-5
+    assert found["sa"][0] <= found["ah"][0] + 1e-5
 
 
 @pytest.mark.parametrize("board", BOARDS)
