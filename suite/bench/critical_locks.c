@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * critical/: semaphores and mutexes.
+ * critical/: semaphores, given by a thread or by an interrupt's handler, and mutexes.
  */
 #include "critical.h"
+
+#include "kadenz/board.h"
 
 #define c kdz_critical
 
@@ -23,6 +25,41 @@ static kdz_status take(void)
 
 KDZ_CRITICAL_STEP(do_give, give)
 KDZ_CRITICAL_STEP(do_take, take)
+
+/* The caller raises the board's software interrupt, so that the call has the kernel's entry and
+ * return as well. */
+static void give_in_handler(struct kdz_isr *isr)
+{
+    c.status = kdz_sem_give_from_isr(c.object, isr);
+    c.handled++;
+}
+
+static kdz_status raise(void)
+{
+    const uint32_t handled = c.handled;
+
+    kdz_board_irq_raise();
+    return c.handled == handled + 1u ? KDZ_OK : KDZ_FAILED;
+}
+
+static kdz_handle connected_semaphore(void)
+{
+    const kdz_handle made = semaphore();
+    const kdz_status connected = made < 0 ? KDZ_OK : kdz_irq_connect(give_in_handler);
+
+    c.handled = 0;
+    if (connected != KDZ_OK) {
+        kdz_sem_destroy(made);
+        return (kdz_handle)connected;
+    }
+    return made;
+}
+
+static void destroy_connected(kdz_handle object)
+{
+    (void)kdz_irq_connect(NULL);
+    kdz_sem_destroy(object);
+}
 
 static kdz_status lock(void)
 {
@@ -92,6 +129,13 @@ static const struct kdz_critical_service sem_give = {
     .after = do_take,
     .wait = take,
 };
+static const struct kdz_critical_service sem_give_interrupt = {
+    .create = connected_semaphore,
+    .destroy = destroy_connected,
+    .call = raise,
+    .after = do_take,
+    .wait = take,
+};
 static const struct kdz_critical_service sem_take = {
     .create = semaphore,
     .destroy = kdz_sem_destroy,
@@ -114,6 +158,9 @@ static const struct kdz_critical_service mutex_unlock = {
 
 KDZ_CRITICAL(semaphore_give, "semaphore-give", sem_give, "the give of a semaphore",
              "sem-counting threads", true);
+KDZ_CRITICAL(semaphore_give_interrupt, "semaphore-give-interrupt", sem_give_interrupt,
+             "the software interrupt is raised, whose handler gives a semaphore",
+             "interrupt sem-counting threads", true);
 KDZ_CRITICAL(semaphore_take, "semaphore-take", sem_take, "the take of a semaphore that was given",
              "sem-counting threads", false);
 KDZ_CRITICAL(mutex_lock, "mutex-lock", mutex_lock, "the lock of a free mutex", "mutex threads",
