@@ -90,7 +90,7 @@ class GuestTarget(QemuProcess):
         self._given_up = True
         try:
             registers = self._looks()[-1]
-        except Exception as error:  # the emulator itself may hang
+        except OSError as error:  # the emulator itself may hang
             registers = f"QEMU does not answer ({type(error).__name__})"
         return "\n".join([self._last_lines(), registers, self._output()]).strip()
 
@@ -126,7 +126,7 @@ class GuestTarget(QemuProcess):
             command += ["-device", f"{tier.frames_device},chardev=frames"]
         else:
             command += ["-serial", f"file:{folder / 'serial'}"]
-        command += ["-qmp", f"unix:{folder / 'qmp'},server=on,wait=off"]
+        command += self._monitor(folder)
         return [*command, "-kernel", str(self._kernel.image), "-initrd", str(folder / "initrd")]
 
     def _parameters(self) -> str:

@@ -41,7 +41,7 @@ class QemuTarget(QemuProcess):
         """
         try:
             looks = self._looks()
-        except Exception as error:  # the emulator itself may hang
+        except OSError as error:  # the emulator itself may hang
             return f"QEMU does not answer ({type(error).__name__}); {self._output()}".strip("; ")
         seen = [dict(self._symbols(registers)) for registers in looks]
         where = [
@@ -63,7 +63,7 @@ class QemuTarget(QemuProcess):
             return command
         command += ["-serial", "null"] * tier.serial
         command += ["-serial", f"file:{folder / 'serial'}"]
-        command += ["-qmp", f"unix:{folder / 'qmp'},server=on,wait=off"]
+        command += self._monitor(folder)
         command += ["-kernel", str(self._elf.path)]
         loader = f"loader,file={folder / 'plan'},addr={tier.plan_address:#x},force-raw=on"
         return [*command, "-device", loader]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """QEMU as a process: start it, read its growing serial output, query it, end it.
 
-QMP is only used after the target has ended or hangs. A connection would not affect virtual time,
-but is never needed earlier.
+The monitor is only used after the target has ended or hangs. A connection would not affect virtual
+time, but is never needed earlier.
 """
 
 from __future__ import annotations
@@ -11,20 +11,16 @@ import contextlib
 import os
 import shutil
 import subprocess
-from collections.abc import Awaitable, Callable
+import time
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import IO
 
 from kadenz import tools
 from kadenz.config.manifest import EmulatorEntry
+from kadenz.targets import qemu_monitor
 from kadenz.targets.base import die_with_parent
 from kadenz.targets.scratch import new_folder, read_growing
-
-if TYPE_CHECKING:
-    from qemu.qmp import QMPClient
-
-T = TypeVar("T")
 
 _GRACE_S = 2.0  # between SIGTERM and SIGKILL
 _EXIT_S = 0.3  # timeout for an image that ends QEMU
@@ -92,9 +88,23 @@ class QemuProcess:
         """The command line; without a folder, the part for the manifest."""
         raise NotImplementedError
 
+    def _monitor(self, folder: Path) -> list[str]:
+        """The options of the command line that open the monitor."""
+        return qemu_monitor.options(folder / "monitor")
+
     def _looks(self) -> list[str]:
-        """Registers at several moments. Raises if QEMU does not answer in time."""
-        return self._talk(_look)
+        """Registers at several moments, each with the machine stopped so that they are consistent.
+
+        OSError if QEMU does not answer in time.
+        """
+        looks: list[str] = []
+        with qemu_monitor.connected(self._folder / "monitor", _GRACE_S) as monitor:
+            for _ in range(_LOOKS):
+                monitor.ask("stop")
+                looks.append(monitor.ask("info registers"))
+                monitor.ask("cont")
+                time.sleep(_BETWEEN_LOOKS_S)
+        return looks
 
     def _output(self) -> str:
         if "_folder" not in self.__dict__:
@@ -118,30 +128,16 @@ class QemuProcess:
         return (how + self._output()).strip()
 
     def _quit(self, process: subprocess.Popen[bytes]) -> None:
-        with contextlib.suppress(Exception):
-            self._talk(_leave)
+        with (
+            contextlib.suppress(OSError),  # it ends instead of answering
+            qemu_monitor.connected(self._folder / "monitor", _GRACE_S) as monitor,
+        ):
+            monitor.ask("quit")
         try:
             process.wait(_GRACE_S)
         except subprocess.TimeoutExpired:
             process.kill()  # a plugin can make QEMU ignore SIGTERM
             process.wait()
-
-    def _talk(self, conversation: Callable[[QMPClient], Awaitable[T]]) -> T:
-        """Runs a QMP conversation. Raises if QEMU does not answer in time."""
-        import asyncio
-
-        from qemu.qmp import QMPClient
-
-        async def talk() -> T:
-            client = QMPClient("kadenz")
-            await client.connect(str(self._folder / "qmp"))
-            try:
-                return await conversation(client)
-            finally:
-                with contextlib.suppress(Exception):  # it may have ended already
-                    await client.disconnect()
-
-        return asyncio.run(asyncio.wait_for(talk(), _GRACE_S))
 
 
 def counted_instructions(shift: int) -> list[str]:
@@ -152,22 +148,3 @@ def counted_instructions(shift: int) -> list[str]:
     # number: on a busy machine, one tick in about 80,000 was late. Only the lock is needed; the
     # recording is discarded.
     return ["-icount", f"shift={shift},sleep=off,rr=record,rrfile={os.devnull}"]
-
-
-async def _leave(client: QMPClient) -> None:
-    with contextlib.suppress(Exception):  # it may end before it answers
-        await client.execute("quit")
-
-
-async def _look(client: QMPClient) -> list[str]:
-    """Registers at several moments, each with the machine stopped so that they are consistent."""
-    import asyncio
-
-    looks: list[str] = []
-    for _ in range(_LOOKS):
-        await client.execute("stop")
-        answer = await client.execute("human-monitor-command", {"command-line": "info registers"})
-        looks.append(str(answer))
-        await client.execute("cont")
-        await asyncio.sleep(_BETWEEN_LOOKS_S)
-    return looks
