@@ -4,8 +4,10 @@
 # at the end, and the exit code says whether all passed. --afresh: simulations of the statistics that
 # passed before with the same inputs run, too (tests/simulations.py).
 #
-# Tests in real time (marker `linux`) run one after the other, because they would disturb each other;
-# all others of pytest run in one process for each processor (tests/spread.py).
+# Tests in real time (marker `linux`) run one after the other. They wait most of their time: all others
+# of pytest (tests/spread.py) run at low priority beside them, in one process for each processor and two
+# more, because some wait as well. Tests that load or tune this machine (marker `alone`) run at the end,
+# with nothing beside them.
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
 
@@ -50,63 +52,59 @@ rust_tests() {
     return "$status"
 }
 
-# Tests in real time wait most of their time, so that one processor is free beside them. What needs a
-# processor and no clock runs there, with what they leave: the simulations of the statistics, which
-# need several minutes, and rustc for the tests of fieldbus/.
-BESIDE="$LOGS/beside"
-rm -f "$BESIDE"-*
-beside() {
-    local code=0
-    nice -n 19 .venv/bin/pytest "$@" tests/stats >"$BESIDE-stats.log" 2>&1 || code=$?
-    echo "$code" >"$BESIDE-stats.code"
-    # What does not compile is reported by the step that runs the tests.
-    (cd fieldbus && nice -n 19 cargo test --workspace --locked --no-run --quiet) \
-        >"$BESIDE-rustc.log" 2>&1 || true
-}
-
-# In a pipeline, whose shell is not the parent of the simulations: it looks instead of waiting.
-simulation_tests() {
-    while kill -0 "$others" 2>/dev/null && [ ! -f "$BESIDE-stats.code" ]; do
-        sleep 1
-    done
-    cat "$BESIDE-stats.log"
-    return "$(cat "$BESIDE-stats.code" 2>/dev/null || echo 1)"
-}
-
-# The programs that tests in real time start, so that no such test compiles. In calls of their own, as
-# the lab and benchmarks/ build them: each selects other features of the dependencies.
+# What the tests in real time start is compiled first, so that none of them compiles, and then the tests of
+# fieldbus/. The programs in calls of their own, as the lab and benchmarks/ build them: each selects other
+# features of the dependencies. What does not compile is reported by its test.
 programs() {
-    cd fieldbus
     local built
     for built in "build --release -p kadenz-segment" "build --release -p kadenz-motion --bins" \
         "build --release -p kadenz-motion --example=bare_loop" \
         "bench --no-run -p kadenz-segment --bench segment"; do
         # shellcheck disable=SC2086  # words
-        nice -n 19 cargo $built --locked --quiet
+        (cd fieldbus && nice -n 19 cargo $built --locked --quiet) || true
     done
 }
-programs >"$BESIDE-programs.log" 2>&1 &
-programs=$!
-trap 'pkill -P "$programs" 2>/dev/null || true' EXIT
+rust_tests_compiled() {
+    (cd fieldbus && nice -n 19 cargo test --workspace --locked --no-run --quiet)
+}
 
 PYTEST_CLOSING='[0-9]+ (passed|failed|error)'
-step ctest '[0-9]+% tests passed' c_tests
 # -r: what is skipped is named with the reason, and what was retried because the machine paused.
-SLOWEST=(--durations=25 --durations-min=5)
-step pytest "$PYTEST_CLOSING" .venv/bin/pytest -rsfER "${SLOWEST[@]}" --ignore=tests/stats -m "not linux" -n "$((JOBS + 1))"
-wait "$programs" || true # what does not compile is reported by its test
-beside "$@" &
-others=$!
-trap 'pkill -P "$others" 2>/dev/null || true' EXIT
-step linux "$PYTEST_CLOSING" .venv/bin/pytest -rsfER "${SLOWEST[@]}" --ignore=tests/stats -m linux
-step stats "$PYTEST_CLOSING" simulation_tests
-wait "$others"
+PYTEST=(.venv/bin/pytest -rsfER --durations=25 --durations-min=5)
+
+# The tests that need no clock of this machine, in the background. Arguments: of this script.
+POOL="$LOGS/pool"
+rm -f "$POOL".*
+pool() {
+    local code=0
+    nice -n 19 "${PYTEST[@]}" -m "not linux" -n "$((JOBS + 2))" "$@" >"$POOL.log" 2>&1 || code=$?
+    echo "$code" >"$POOL.code"
+}
+# Shows what it printed until now, and then the rest as it comes.
+pool_tests() {
+    tail -n +1 --follow --pid="$pool" "$POOL.log"
+    return "$(cat "$POOL.code" 2>/dev/null || echo 1)"
+}
+
+step ctest '[0-9]+% tests passed' c_tests
+: >"$POOL.log"
+set -m # in a group of its own: a job of a script ignores Ctrl-C, and so would the programs that tests interrupt
+pool "$@" &
+pool=$!
+set +m
+trap 'kill -- "-$pool" 2>/dev/null || true' EXIT
+printf '\n== programs of fieldbus/, in release\n'
+programs
+step linux "$PYTEST_CLOSING" "${PYTEST[@]}" -m "linux and not alone"
+rust_tests_compiled || true
 step cargo '^cargo: ' rust_tests
+step pytest "$PYTEST_CLOSING" pool_tests
+step alone "$PYTEST_CLOSING" "${PYTEST[@]}" -m alone
 
 printf '\n== closing lines\n'
 printf '%s\n' "${summary[@]}"
 # What was not tested, by reason: "skipped 9: no PREEMPT_RT kernel 6.12 for riscv64 guests (…)".
-sed -n 's/^SKIPPED \[\([0-9]*\)\] [^ ]*: /\1 /p' "$LOGS"/{pytest,linux,stats}.log |
+sed -n 's/^SKIPPED \[\([0-9]*\)\] [^ ]*: /\1 /p' "$LOGS"/{pytest,linux,alone}.log |
     awk '{ n = $1; sub(/^[0-9]+ /, ""); count[$0] += n }
          END { for (reason in count) printf "skipped %d: %s\n", count[reason], reason }' | sort
 if [ "${#failed[@]}" -gt 0 ]; then

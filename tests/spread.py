@@ -21,6 +21,8 @@ APART = (
     "tests/docs/test_commands.py",
     "tests/guest/test_boots.py",
     "tests/guest/test_ends.py",
+    "tests/stats/test_compare.py",
+    "tests/stats/test_mean_interval.py",
 )
 
 

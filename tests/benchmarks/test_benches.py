@@ -44,7 +44,7 @@ SHORT: dict[str, list[str]] = {
     "segment.py": ["--seconds", "1"],
     "site.py": ["--runs", "20"],
     "start_time.py": ["--rounds", "2"],
-    "stats_coverage.py": ["--simulations", "8"],
+    "stats_coverage.py": ["--simulations", "4"],
     "yoo2024_fit.py": ["--samples", "3", "--variant", "external data, bytes"],
 }
 # Its verdict needs more than a second of an idle machine.
@@ -55,16 +55,19 @@ MAY_MISS = {
     "start_time.py",
 }
 REAL_TIME = {"linux_vs_rt_tests.py", "loads.py", "motion.py", "perturbation.py", "segment.py"}
+LOADS_THIS_MACHINE = {"loads.py"}
+
+
+def marks(bench: str) -> list[pytest.MarkDecorator]:
+    real_time = [pytest.mark.linux] if bench in REAL_TIME else []
+    return [*real_time, pytest.mark.alone] if bench in LOADS_THIS_MACHINE else real_time
 
 
 def test_every_bench_is_here() -> None:
     assert sorted(SHORT) == BENCHES
 
 
-@pytest.mark.parametrize(
-    "bench",
-    [pytest.param(b, marks=[pytest.mark.linux] if b in REAL_TIME else []) for b in BENCHES],
-)
+@pytest.mark.parametrize("bench", [pytest.param(b, marks=marks(b)) for b in BENCHES])
 def test_a_bench_runs_and_prints_figures(bench: str, tmp_path: Path) -> None:
     if bench in REAL_TIME and os.geteuid() != 0:
         pytest.skip("needs the right to SCHED_FIFO and network namespaces: run as root")

@@ -31,6 +31,7 @@ SHORTER = (
     (r"linux-ipc\b", "itc/pipe --target posix/linux@host"),
     (r"run --quick guest\b", "run --quick clock/read-cost --target linux-rt/x86_64@guest"),
     (r"/riscv64@guest", "/x86_64@guest"),  # the kernels that are a download
+    (r"cyclic/wakeup-latency itc/pipe --target linux", "clock/read-cost --target linux"),
     (r"samples=5000\b", "samples=200"),
     (r"--instrument records\b", "--instrument records --set samples=4"),
     (r"--cpus 2-3\b", "--cpus 1"),
@@ -69,6 +70,8 @@ ELSEWHERE = (
     *("mount -t tracefs", "trace itc/message-queue"),
     "trace trace.dat",  # likewise: tests/posix/test_trace_cmd.py records one
 )
+# They load or tune this machine, and docs/how-to/compare-two-systems.md has the same two.
+OF_ANOTHER_PAGE = {"README.md": ("--load none --load disk", "--tuning none --tuning latency")}
 # Exit codes that are an answer: 3 a regression, 4 inconclusive; 1 for a tuning that this machine
 # refuses in part, as virtual machines do.
 ANSWERS = {"compare": {3, 4}, "gate": {3, 4}, "tune apply": {1}, "tune verify": {1}}
@@ -119,6 +122,12 @@ def copy_of_the_checkout(folder: Path) -> None:
         shutil.copy2(ROOT / name, folder / name)
 
 
+def followed_here(page: str) -> list[str]:
+    """The commands of a page that no other test has."""
+    elsewhere = (*ELSEWHERE, *OF_ANOTHER_PAGE.get(page, ()))
+    return [one for one in commands(page) if not any(word in one for word in elsewhere)]
+
+
 def as_followed(command: str) -> str:
     """The command with less to measure, and as root if the page says sudo."""
     if command.startswith("make "):
@@ -132,9 +141,7 @@ def followed(folder: Path, page: str) -> list[str]:
     """Runs every command of a page in order; returns the failed ones with their output."""
     environment = reader(folder, page)
     failed = []
-    for command in commands(page):
-        if any(word in command for word in ELSEWHERE):
-            continue
+    for command in followed_here(page):
         if command.startswith("cd "):  # each command has a shell of its own
             folder = folder / command.removeprefix("cd ").strip()
             continue
@@ -165,11 +172,15 @@ def has_guest_kernels() -> bool:
 def alone(page: str) -> bool:
     """Whether the page loads or tunes this machine, which nothing may run beside."""
     real = re.compile(r"--load (?!none)|--tuning|\btune (apply|restore)")
-    return any(real.search(as_followed(command)) for command in commands(page))
+    return any(real.search(as_followed(command)) for command in followed_here(page))
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=[pytest.mark.linux] * alone(page)) for page in PAGES]
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.linux, pytest.mark.alone] if alone(page) else [])
+        for page in PAGES
+    ],
 )
 def test_every_command_of_a_page_works(page: str, tmp_path: Path) -> None:
     if not list(commands(page)):

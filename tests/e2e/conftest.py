@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kadenz.store import Run, read_run
+from tests import forked
 
 KADENZ = str(Path(sys.executable).parent / "kadenz")
 BOARDS = ("freertos/hifive1-revb@emulated", "freertos/stm32f4@emulated")
@@ -24,12 +25,14 @@ Kadenz = Callable[..., "subprocess.CompletedProcess[str]"]
 def kadenz(
     *arguments: str | Path, env: dict[str, str] | None = None, before: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:
-    """Runs the command; `before` is a prefix (setpriv …)."""
+    """Runs the command; `before` is a prefix (setpriv …), which starts the installed program."""
+    if not before:
+        return forked.kadenz(*arguments, env=env)
     return subprocess.run(
         [*before, KADENZ, *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=900,  # cargo waits for another build of the workspace
+        timeout=forked.LONGEST_S,
         check=False,
         env={**os.environ, **(env or {})},
     )

@@ -20,6 +20,7 @@ from tests.pauses import timing
 
 pytestmark = [
     pytest.mark.linux,
+    pytest.mark.alone,
     pytest.mark.skipif(shutil.which("stress-ng") is None, reason="stress-ng is not installed"),
 ]
 WAKE_UP = "cyclic/wakeup-latency"

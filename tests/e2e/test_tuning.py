@@ -29,6 +29,7 @@ def may_change() -> bool:
 
 pytestmark = [
     pytest.mark.linux,
+    pytest.mark.alone,
     pytest.mark.skipif(not may_change(), reason="this machine does not allow changing its values"),
 ]
 

@@ -241,12 +241,11 @@ class Rack:
         (self.folder / "places.yaml").unlink(missing_ok=True)
         self._serve()
 
-    def owner(self, place: str) -> str:
-        """Who has a place, "" if nobody."""
-        shown = self.client("-p", place, "show", check=True).stdout
-        line = next(line for line in shown.splitlines() if line.strip().startswith("acquired:"))
-        owner = line.partition(":")[2].strip()
-        return "" if owner == "None" else owner
+    def owners(self) -> dict[str, str]:
+        """Who has a place: each place that somebody has, with "host/user"."""
+        _, *rows = self.client("who", check=True).stdout.splitlines()
+        words = (row.split() for row in rows)
+        return {place: f"{host}/{user}" for user, host, place, *_ in words}
 
     def client(
         self, *words: str, check: bool = False, user: str = "somebody"

@@ -109,15 +109,15 @@ def whole(folder: Path) -> Run:
 @pytest.mark.emulated
 def test_three_places_are_measured_at_once_and_released(rack: Rack) -> None:
     process = started(rack, *CALL, *targets("desk1", "desk2", "desk3"), "--output", "three")
-    wait_for(lambda: all(rack.owner(place) for place in PLACES))
-    assert all(".kadenz-" in rack.owner(place) for place in PLACES)
+    wait_for(lambda: set(rack.owners()) == set(PLACES))
+    assert all(".kadenz-" in owner for owner in rack.owners().values())
     code, errors = ended(process)
     assert code == 0, errors
     runs = runs_of(rack, "three")
     assert set(runs) == {"desk1", "desk2", "desk3"}
     for folder in runs.values():
         whole(folder)
-    assert [rack.owner(place) for place in PLACES] == ["", "", ""]
+    assert rack.owners() == {}
 
 
 @pytest.mark.emulated
@@ -132,7 +132,7 @@ def test_a_board_that_dies_for_good_costs_only_its_own_run(rack: Rack) -> None:
     harmed = read_run(runs["desk2"]).manifest
     assert harmed.partial or harmed.records[-1].status == "failed"
     assert harmed.records[0].status == "ok", harmed.records
-    assert [rack.owner(place) for place in PLACES] == ["", "", ""]
+    assert rack.owners() == {}
 
 
 @pytest.mark.emulated
@@ -153,7 +153,7 @@ def test_a_board_that_hangs_until_its_power_is_switched_is_measured(rack: Rack) 
         assert "its power was switched off and on" in said, said
     assert "desk2" not in runs or read_run(runs["desk2"]).manifest.partial
     assert [machine.switched for machine in rack.machines] == [[False, True]] * 3
-    assert [rack.owner(place) for place in PLACES] == ["", "", ""]
+    assert rack.owners() == {}
 
 
 @pytest.mark.emulated
@@ -203,7 +203,7 @@ def test_a_coordinator_and_exporters_that_go_cost_no_sample(rack: Rack) -> None:
     finally:
         rack.restart()
     wait_for(lambda: not any(words_of(guard) for guard in guards))
-    assert [rack.owner(place) for place in PLACES] == ["", "", ""]
+    assert rack.owners() == {}
 
 
 def words_of(process: int) -> str:
@@ -235,7 +235,7 @@ def test_a_coordinator_behind_a_broken_network_is_gone_and_the_guard_releases(
         guard.take_over()
     finally:
         rack.coordinator.send_signal(signal.SIGCONT)
-    wait_for(lambda: rack.owner("shelf-1") == "")
+    wait_for(lambda: "shelf-1" not in rack.owners())
     assert guard._process.wait(60) == 0
 
 
@@ -244,7 +244,7 @@ def partial(output: Path, samples: str = "") -> bool:
 
 
 MOMENTS: dict[str, Callable[[Rack, Path], bool]] = {
-    "the place is acquired": lambda rack, output: bool(rack.owner("shelf-1")),
+    "the place is acquired": lambda rack, output: "shelf-1" in rack.owners(),
     "the run begins": lambda rack, output: partial(output),
     "the clock is measured": lambda rack, output: partial(output, "clock-"),
     "the benchmark is measured": lambda rack, output: partial(output, "itc-"),
@@ -271,16 +271,16 @@ def test_a_kill_releases_the_place_and_the_run_is_resumed(rack: Rack, moment: st
     assert process.returncode == -signal.SIGKILL, "it had not ended"
     rack.machines[0].power_cycle()  # it runs on without its debugger, and would take a processor
     if "guard" in moment:
-        assert rack.owner("shelf-1") == held and is_dead(held)
+        assert rack.owners().get("shelf-1") == held and is_dead(held)
     else:
-        wait_for(lambda: rack.owner("shelf-1") == "", 30)
+        wait_for(lambda: "shelf-1" not in rack.owners(), 30)
     if partial(output):
         again = started(rack, "run", "--resume", "latest", "--output", str(output))
         code, errors = ended(again)
         assert code == 0, errors
         (folder,) = output.iterdir()
         assert len(whole(folder).manifest.resumed) == 1
-        assert rack.owner("shelf-1") == ""
+        assert "shelf-1" not in rack.owners()
 
 
 @pytest.mark.emulated
@@ -290,7 +290,7 @@ def test_a_place_of_somebody_else_is_named_and_never_released(rack: Rack) -> Non
         code, errors = ended(started(rack, *CALL, "--target", "desk2"))
         assert code == 2
         assert "place shelf-2 is acquired by elsewhere/somebody" in errors
-        assert rack.owner("shelf-2") == "elsewhere/somebody"
+        assert rack.owners().get("shelf-2") == "elsewhere/somebody"
     finally:
         rack.client("-p", "shelf-2", "release", check=True)
 
@@ -303,13 +303,13 @@ def test_kadenz_queues_for_a_place_and_gets_it(rack: Rack) -> None:
     coordinator = Coordinator(LabgridTable(coordinator=rack.address, wait_s=30), this_process())
     try:
         coordinator.acquire("shelf-3")
-        assert rack.owner("shelf-3") == str(this_process())
+        assert rack.owners().get("shelf-3") == str(this_process())
         assert coordinator.line("shelf-3") == f"socket://127.0.0.1:{rack.machines[2].line}"
     finally:
         free.join()
         coordinator.release("shelf-3")
         coordinator.close()
-    assert rack.owner("shelf-3") == ""
+    assert "shelf-3" not in rack.owners()
     assert "Reservation" not in rack.client("reservations").stdout
 
 
