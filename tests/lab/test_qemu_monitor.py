@@ -27,7 +27,7 @@ def test_it_answers_each_command_and_ends_qemu(tmp_path: Path) -> None:
         with qemu_monitor.connected(file, 30) as monitor:
             assert monitor.ask("info status") == "VM status: paused (prelaunch)\n"
             assert "R15=" in monitor.ask("info registers")
-            assert monitor.ask("cont") == ""
+            assert monitor.ask("stop") == ""
             with pytest.raises(OSError):
                 monitor.ask("quit")
         assert process.wait(60) == 0
