@@ -5,7 +5,7 @@
 # passed before with the same inputs run, too (tests/simulations.py).
 #
 # Tests in real time (marker `linux`) run one after the other. They wait most of their time: all others
-# of pytest (tests/spread.py) run at low priority beside them, in one process for each processor and two
+# of pytest (tests/spread.py) run at low priority beside them, in one process for each processor and one
 # more, because some wait as well. Tests that load or tune this machine (marker `alone`) run at the end,
 # with nothing beside them.
 . "$(dirname "$0")/lib.sh"
@@ -77,7 +77,7 @@ POOL="$LOGS/pool"
 rm -f "$POOL".*
 pool() {
     local code=0
-    nice -n 19 "${PYTEST[@]}" -m "not linux" -n "$((JOBS + 2))" "$@" >"$POOL.log" 2>&1 || code=$?
+    nice -n 19 "${PYTEST[@]}" -m "not linux" -n "$((JOBS + 1))" "$@" >"$POOL.log" 2>&1 || code=$?
     echo "$code" >"$POOL.code"
 }
 # Shows what it printed until now, and then the rest as it comes.

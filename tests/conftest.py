@@ -16,10 +16,15 @@ from typing import Any
 
 import pytest
 from _pytest.terminal import TerminalReporter
+from hypothesis import HealthCheck, settings
 
 from .pauses import LateError, Watch
 from .simulations import Simulations
 from .spread import ByFile
+
+# A property holds or does not; how long an example takes depends on what runs beside it.
+settings.register_profile("no-clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("no-clock")
 
 RETRIES = 2
 BUDGET = 12
