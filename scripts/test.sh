@@ -107,6 +107,7 @@ printf '%s\n' "${summary[@]}"
 sed -n 's/^SKIPPED \[\([0-9]*\)\] [^ ]*: /\1 /p' "$LOGS"/{pytest,linux,alone}.log |
     awk '{ n = $1; sub(/^[0-9]+ /, ""); count[$0] += n }
          END { for (reason in count) printf "skipped %d: %s\n", count[reason], reason }' | sort
+grep '^simulations:' "$LOGS/pytest.log" || true # those that passed before
 if [ "${#failed[@]}" -gt 0 ]; then
     printf 'FAILED: %s\n' "${failed[*]}"
     exit 1

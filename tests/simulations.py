@@ -13,6 +13,7 @@ import hashlib
 import platform
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.terminal import TerminalReporter
@@ -25,6 +26,7 @@ FOLDERS = ("kadenz/stats", "tests/stats")
 FILES = ("tests/simulations.py",)
 # Quicker tests run every time: the time is spent in few.
 WORTH_S = 0.5
+_KNOWN = "simulations left out"
 
 
 def digest(root: Path = ROOT) -> str:
@@ -88,6 +90,16 @@ class Simulations:
         worth = report.when == "call" and report.passed and report.duration >= WORTH_S
         if worth and report.nodeid in self._simulations:
             _keep(self.file, report.nodeid)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """A process of -n: its number goes to the one that prints the summary."""
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput[_KNOWN] = self.known
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """With -n: every process has left out the same simulations."""
+        self.known = max(self.known, getattr(node, "workeroutput", {}).get(_KNOWN, 0))
 
     def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
         """Says what was not run, and why."""

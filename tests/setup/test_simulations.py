@@ -40,6 +40,7 @@ def plugin(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(simulations, "WORTH_S", 0.01)
     pytester.makeconftest(
+        f"import sys\nsys.path.insert(0, {str(simulations.ROOT)!r})\n"  # for processes of -n
         "from tests.simulations import Simulations\n"
         "def pytest_configure(config):\n"
         "    config.pluginmanager.register(Simulations('', afresh=False))\n"
@@ -53,6 +54,13 @@ def test_a_slow_pass_is_remembered_and_nothing_else(plugin: pytest.Pytester) -> 
     plugin.runpytest().assert_outcomes(passed=3, failed=1)
     again = plugin.runpytest()
     again.assert_outcomes(passed=2, failed=1, deselected=1)
+    again.stdout.fnmatch_lines(["simulations: 1 not run, they passed with the same inputs*"])
+
+
+def test_processes_say_once_what_they_left_out(plugin: pytest.Pytester) -> None:
+    """The summary is printed by a process that collects no test."""
+    plugin.runpytest()
+    again = plugin.runpytest("-n", "2")
     again.stdout.fnmatch_lines(["simulations: 1 not run, they passed with the same inputs*"])
 
 
