@@ -198,6 +198,14 @@ def test_pages_have_commands() -> None:
     assert sum(count > 0 for count in counts.values()) >= 9
 
 
+def test_what_a_page_leaves_to_another_is_on_both() -> None:
+    other = [as_followed(command) for command in commands("docs/how-to/compare-two-systems.md")]
+    for page, left_out in OF_ANOTHER_PAGE.items():
+        for words in left_out:
+            assert any(words in command for command in commands(page))
+            assert any(words in command for command in other)
+
+
 def test_a_command_that_fails_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.docs.test_commands.commands", lambda _: ["kadenz show nowhere"])
     (failure,) = followed(tmp_path, "README.md")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real `kadenz` processes with real targets."""
+"""Real `kadenz` processes, forked or started (tests/forked.py), with real targets."""
 
 from __future__ import annotations
 
