@@ -50,7 +50,8 @@ fmt() {
 # The longest first.
 check clippy clippy
 check clippy-kernels clippy_kernels
-check mypy .venv/bin/mypy --strict
+# Its cache is of the contents of files: clones share it.
+check mypy .venv/bin/mypy --strict --cache-dir "$CACHE/mypy"
 check ruff .venv/bin/ruff check .
 check ruff-format .venv/bin/ruff format --check .
 check spelling spelling

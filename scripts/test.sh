@@ -9,6 +9,7 @@
 # more, because some wait as well. Tests that load or tune this machine (marker `alone`) run at the end,
 # with nothing beside them.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/compiled-fieldbus.sh"
 cd "$ROOT"
 
 LOGS="$ROOT/build/test-logs"
@@ -56,13 +57,14 @@ rust_tests() {
 # fieldbus/. The programs in calls of their own, as the lab and benchmarks/ build them: each selects other
 # features of the dependencies. What does not compile is reported by its test.
 programs() {
-    local built
+    local built status=0
     for built in "build --release -p kadenz-segment" "build --release -p kadenz-motion --bins" \
         "build --release -p kadenz-motion --example=bare_loop" \
         "bench --no-run -p kadenz-segment --bench segment"; do
         # shellcheck disable=SC2086  # words
-        (cd fieldbus && nice -n 19 cargo $built --locked --quiet) || true
+        (cd fieldbus && nice -n 19 cargo $built --locked --quiet) || status=1
     done
+    return "$status"
 }
 rust_tests_compiled() {
     (cd fieldbus && nice -n 19 cargo test --workspace --locked --no-run --quiet)
@@ -96,9 +98,11 @@ trap 'kill -- "-$pool" 2>/dev/null || true' EXIT
 trap 'exit 130' INT # also where the step that it reaches ends by itself, as cargo does
 trap 'exit 143' TERM
 printf '\n== programs of fieldbus/, in release\n'
-programs
+compiled="$(fieldbus_key)"
+programs || compiled=""
 step linux "$PYTEST_CLOSING" "${PYTEST[@]}" -m "linux and not alone"
-rust_tests_compiled || true
+rust_tests_compiled || compiled=""
+[ -z "$compiled" ] || keep_fieldbus "$compiled" "$ROOT/fieldbus/target"
 step cargo '^cargo: ' rust_tests
 step pytest "$PYTEST_CLOSING" pool_tests
 step alone "$PYTEST_CLOSING" "${PYTEST[@]}" -m alone

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden")
+    PathBuf::from("../../tests/golden") // cargo runs tests in the folder of their package
 }
 
 fn body<T: DeserializeOwned>(entry: &Value) -> T {

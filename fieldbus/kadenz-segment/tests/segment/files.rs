@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Files and words of users: ring files, ESI files, command lines. Errors say what, where and what to do.
 
+use crate::support::EIGHT;
 use kadenz_segment::description::DataType;
 use kadenz_segment::esi;
 use kadenz_segment::pcap::Writer;
@@ -9,7 +10,7 @@ use kadenz_segment::ring::Ring;
 use kadenz_segment::settings::{RingFile, EXAMPLE};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn error_of(text: &str) -> String {
@@ -124,7 +125,7 @@ fn every_number_of_the_format_has_its_range_and_none_beyond_is_taken() {
 
 #[test]
 fn nonsense_in_a_fault_file_is_answered_by_line_key_value_and_range() {
-    let ring = concat!(env!("CARGO_MANIFEST_DIR"), "/rings/eight.toml");
+    let ring = EIGHT;
     let path = std::env::temp_dir().join(format!("kadenz-faults-{}.toml", std::process::id()));
     let path = path.to_str().unwrap();
     for (fault, parts) in [
@@ -291,23 +292,28 @@ fn an_esi_file_without_assigned_process_data_is_an_error_with_its_remedy() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+/// The program: cargo puts it two folders above this test. `env!` would keep the path of one checkout in the compiled
+/// test, which others may share (scripts/setup-crates.sh).
+fn executable() -> PathBuf {
+    std::env::current_exe().unwrap().ancestors().nth(2).unwrap().join("kadenz-segment")
+}
+
 fn program(arguments: &[&str]) -> (i32, String, String) {
-    let done = Command::new(env!("CARGO_BIN_EXE_kadenz-segment")).args(arguments).output().unwrap();
+    let done = Command::new(executable()).args(arguments).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (done.status.code().unwrap(), text(done.stdout), text(done.stderr))
 }
 
 #[test]
 fn exit_codes_tell_usage_from_failure() {
-    let ring = concat!(env!("CARGO_MANIFEST_DIR"), "/rings/eight.toml");
+    let ring = EIGHT;
     assert_eq!(program(&["check", ring]).0, 0);
     let (code, _, said) = program(&["run", "--interface", "nonesuch0", "--ring", ring]);
     assert!(code == 1 && said.contains("nonesuch0"), "{code} {said}");
     assert_eq!(program(&["describe"]).0, 2);
     assert_eq!(program(&["replay", ring, "--ring", ring]).0, 2);
-    for wrong in
-        ["/nonexistent/ring.toml", env!("CARGO_MANIFEST_DIR"), env!("CARGO_BIN_EXE_kadenz-segment"), "/dev/zero"]
-    {
+    let folder = std::env::temp_dir();
+    for wrong in ["/nonexistent/ring.toml", folder.to_str().unwrap(), executable().to_str().unwrap(), "/dev/zero"] {
         let (code, _, said) = program(&["check", wrong]);
         assert!(code == 2 && said.contains(wrong) && said.contains("ring file"), "{code} {said}");
         let (code, _, said) = program(&["check", ring, "--faults", wrong]);
@@ -323,10 +329,10 @@ fn exit_codes_tell_usage_from_failure() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_panic() {
-    let ring = concat!(env!("CARGO_MANIFEST_DIR"), "/rings/eight.toml");
+    let ring = EIGHT;
     let (reader, writer) = UnixStream::pair().unwrap();
     drop(reader);
-    let done = Command::new(env!("CARGO_BIN_EXE_kadenz-segment"))
+    let done = Command::new(executable())
         .args(["describe", ring, "--registers"])
         .stdout(OwnedFd::from(writer))
         .output()
@@ -336,7 +342,7 @@ fn a_reader_that_goes_away_is_no_panic() {
 
 #[test]
 fn a_recording_without_a_frame_is_not_as_recorded() {
-    let ring = concat!(env!("CARGO_MANIFEST_DIR"), "/rings/eight.toml");
+    let ring = EIGHT;
     let path = std::env::temp_dir().join(format!("kadenz-empty-{}.pcapng", std::process::id()));
     drop(Writer::new(std::fs::File::create(&path).unwrap(), 0).unwrap());
     let (code, said, error) = program(&["replay", path.to_str().unwrap(), "--ring", ring]);

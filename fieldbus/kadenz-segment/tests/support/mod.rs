@@ -18,10 +18,13 @@ use std::task::Poll;
 
 pub type Link = Rc<RefCell<InProcess>>;
 
+/// The file of `eight`: cargo runs tests in the folder of their package.
+pub const EIGHT: &str = "rings/eight.toml";
+
 /// The ring of coupler, six drives, output and input.
 pub fn eight() -> Segment {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("rings/eight.toml");
-    Segment::new(Ring::new(&RingFile::read(&path).unwrap(), &path).unwrap())
+    let path = Path::new(EIGHT);
+    Segment::new(Ring::new(&RingFile::read(path).unwrap(), path).unwrap())
 }
 
 /// The same ring with clocks that are seen without step and noise: for exact comparisons.
