@@ -9,7 +9,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 _WRITE, _ALLOC, _EXEC = 1, 2, 4  # sh_flags, System V gABI chapter 4
 # Of e_flags: mask, value, extension. RISC-V ELF psABI: EF_RISCV_RVC, _FLOAT_ABI_*, _RVE.
@@ -47,6 +47,16 @@ class Sizes:
     text: int
     data: int
     bss: int
+
+
+class _Entry(NamedTuple):
+    """A line of the symbol table."""
+
+    name: str
+    value: int
+    size: int
+    kind: str  # "STT_FUNC"
+    section: Any
 
 
 class Elf:
@@ -137,25 +147,39 @@ class Elf:
     @cached_property
     def symbols(self) -> list[Symbol]:
         """Functions and variables by address, the largest of an address first."""
+        thumb = 1 if self.machine == "EM_ARM" else 0
+        found = [
+            Symbol(
+                one.section.name,
+                one.value & ~(thumb if one.kind == "STT_FUNC" else 0),
+                one.size,
+                one.name,
+            )
+            for one in self._table
+            if one.kind in ("STT_FUNC", "STT_OBJECT")
+        ]
+        return sorted(found, key=lambda symbol: (symbol.address, -symbol.size))
+
+    @cached_property
+    def _table(self) -> list[_Entry]:
+        """The symbols that lie in a section, as the file has them; none in a stripped file."""
         from elftools.elf.elffile import ELFFile
 
         with self.path.open("rb") as file:
             elf = ELFFile(file)
             table = elf.get_section_by_name(".symtab")
-            names = {number: section.name for number, section in enumerate(elf.iter_sections())}
-            thumb = 1 if elf["e_machine"] == "EM_ARM" else 0
-            found = [
-                Symbol(
-                    names[symbol["st_shndx"]],
-                    symbol["st_value"] & ~(thumb if kind == "STT_FUNC" else 0),
-                    symbol["st_size"],
+            sections = dict(enumerate(elf.iter_sections()))
+            return [
+                _Entry(
                     symbol.name,
+                    entry["st_value"],
+                    entry["st_size"],
+                    entry["st_info"]["type"],
+                    sections[entry["st_shndx"]],
                 )
                 for symbol in (table.iter_symbols() if table is not None else ())
-                if (kind := symbol["st_info"]["type"]) in ("STT_FUNC", "STT_OBJECT")
-                and symbol["st_shndx"] in names
+                if (entry := symbol.entry)["st_shndx"] in sections
             ]
-        return sorted(found, key=lambda symbol: (symbol.address, -symbol.size))
 
     def symbol_at(self, address: int) -> str:
         """`function+0x12` for an address in code; "" if it lies in no function."""
@@ -172,27 +196,14 @@ class Elf:
     @cached_property
     def functions(self) -> list[tuple[int, int, str]]:
         """Address, size and name of functions and labels of code, by address."""
-        from elftools.elf.constants import SH_FLAGS
-        from elftools.elf.elffile import ELFFile
-
-        with self.path.open("rb") as file:
-            elf = ELFFile(file)
-            table = elf.get_section_by_name(".symtab")
-            if table is None:
-                return []
-            code = {
-                index: section["sh_addr"] + section["sh_size"]
-                for index, section in enumerate(elf.iter_sections())
-                if section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR
-            }
-            found = sorted(
-                (s["st_value"] & ~1, s["st_size"], s.name, code[s["st_shndx"]])
-                for s in table.iter_symbols()
-                if s["st_info"]["type"] in ("STT_FUNC", "STT_NOTYPE")
-                and s["st_shndx"] in code
-                and s.name
-                and not s.name.startswith("$")  # Arm mapping symbols ($t, $d, ...)
-            )
+        found = sorted(
+            (one.value & ~1, one.size, one.name, one.section["sh_addr"] + one.section["sh_size"])
+            for one in self._table
+            if one.kind in ("STT_FUNC", "STT_NOTYPE")
+            and one.section["sh_flags"] & _EXEC
+            and one.name
+            and not one.name.startswith("$")  # Arm mapping symbols ($t, $d, ...)
+        )
         ends = [start for start, _, _, _ in found[1:]] + [0]
         return [
             (start, size or max(min(following or end, end) - start, 0), name)

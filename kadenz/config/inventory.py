@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -60,6 +61,11 @@ def root() -> Path:
                 remedy="Unset it, or name the folder that holds suite/",
             )
         return Path(named).resolve()
+    return _own_parts()
+
+
+@cache
+def _own_parts() -> Path:
     package = Path(__file__).resolve().parents[1]
     for folder in (package.parent, package / "parts"):
         if (folder / _MARK).is_file():

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kadenz.config import inventory
+from kadenz.images.dwarf import read_dwarf
 
 _SIZED = {
     "DW_TAG_structure_type",
@@ -75,8 +76,7 @@ class DebugInfo:
     def _dwarf(self) -> Any:
         from elftools.elf.elffile import ELFFile
 
-        elf = ELFFile(io.BytesIO(self.path.read_bytes()))
-        return elf.get_dwarf_info() if elf.has_dwarf_info() else None
+        return read_dwarf(ELFFile(io.BytesIO(self.path.read_bytes())))
 
     def source_at(self, address: int) -> Path | None:
         """The source file of the code at `address`; None without debug information."""

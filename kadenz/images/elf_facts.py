@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from kadenz.errors import UsageError
+from kadenz.images.dwarf import read_dwarf
 
 _ALLOC = 2  # sh_flags, System V gABI chapter 4
 _SUITE_FOLDER = "bench"  # the suite's benchmarks are compiled from a folder of this name
@@ -97,9 +98,8 @@ def _comment(elf: Any) -> list[str]:
 
 def _producers(elf: Any) -> Iterator[tuple[str, str]]:
     """The folder of each compiled file and DW_AT_producer: the compiler and its flags."""
-    if not elf.has_dwarf_info():
-        return
-    for unit in elf.get_dwarf_info().iter_CUs():
+    dwarf = read_dwarf(elf)
+    for unit in dwarf.iter_CUs() if dwarf is not None else ():
         attributes = unit.get_top_DIE().attributes
         if "DW_AT_producer" in attributes and "DW_AT_name" in attributes:
             name = PurePosixPath(_text(attributes["DW_AT_name"]))

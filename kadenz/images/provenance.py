@@ -9,6 +9,7 @@ that was not compiled does not.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -132,9 +133,31 @@ def read_by_ninja(folder: Path, program: str) -> set[Path]:
 
     Raises BuildFailed if ninja's records cannot be read.
     """
-    inputs = {(folder / line).resolve() for line in _ninja(folder, "inputs", program).splitlines()}
+    places = _Places(folder)
+    inputs = {places.of(line) for line in _ninja(folder, "inputs", program).splitlines()}
     linked = {file for file in inputs if file.is_file() and not _made_here(folder, file)}
     return linked.union(*_dependencies(folder).values())
+
+
+class _Places:
+    """Files by the names that a build in `folder` has for them, without links.
+
+    A folder is resolved once: an image is made of a thousand files in a few.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._folders: dict[str, Path] = {}
+        self._known: dict[str, Path] = {}
+
+    def of(self, name: str) -> Path:
+        if name not in self._known:
+            above, file = os.path.split(name)
+            if above not in self._folders:
+                self._folders[above] = (self._folder / above).resolve()
+            place = self._folders[above] / file
+            self._known[name] = place.resolve() if place.is_symlink() or file == ".." else place
+        return self._known[name]
 
 
 def _made_here(folder: Path, file: Path) -> bool:
@@ -144,14 +167,11 @@ def _made_here(folder: Path, file: Path) -> bool:
 def _dependencies(folder: Path) -> dict[str, list[Path]]:
     """The sources of each object, as reported by the compiler."""
     found: dict[str, list[Path]] = {}
-    known: dict[str, Path] = {}
+    places = _Places(folder)
     output = ""
     for line in _ninja(folder, "deps").splitlines():
         if line.startswith("    "):
-            name = line.strip()
-            if name not in known:
-                known[name] = (folder / name).resolve()
-            found[output].append(known[name])
+            found[output].append(places.of(line.strip()))
         elif line:
             output = line.split(": #deps")[0]
             found[output] = []
