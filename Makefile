@@ -43,7 +43,7 @@ demo: setup-demo ## three kernels, three boards and this Linux, one report: repo
 test: setup ## every test: C, Python, Rust; their closing lines at the end
 	@scripts/test.sh
 
-test-all: rtl-cluster ## the same on the VexRiscv cluster too, and simulations that passed before
+test-all: rtl-cluster ## the same on the VexRiscv cluster too, and tests whose passes are remembered
 	@scripts/test.sh --afresh
 
 # ---- work on kadenz ------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Every test in all languages. All of them run even when one fails; the closing lines stand together
-# at the end, and the exit code says whether all passed. --afresh: simulations of the statistics that
-# passed before with the same inputs run, too (tests/simulations.py).
+# at the end, and the exit code says whether all passed. --afresh: tests that passed before with the same
+# files, and that nothing else decides, run, too (tests/remembered.py).
 #
 # Tests in real time (marker `linux`) run one after the other. They wait most of their time: all others
 # of pytest (tests/spread.py) run at low priority beside them, in one process for each processor and one
@@ -11,6 +11,9 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/compiled-fieldbus.sh"
 cd "$ROOT"
+
+REMEMBERED=(--remembered)
+[ "${1:-}" != --afresh ] || REMEMBERED=()
 
 LOGS="$ROOT/build/test-logs"
 JOBS="${JOBS:-$(nproc)}"
@@ -74,12 +77,12 @@ PYTEST_CLOSING='[0-9]+ (passed|failed|error)'
 # -r: what is skipped is named with the reason, and what was retried because the machine paused.
 PYTEST=(.venv/bin/pytest -rsfER --durations=25 --durations-min=5)
 
-# The tests that need no clock of this machine, in the background. Arguments: of this script.
+# The tests that need no clock of this machine, in the background.
 POOL="$LOGS/pool"
 rm -f "$POOL".*
 pool() {
     local code=0
-    nice -n 19 "${PYTEST[@]}" -m "not linux" -n "$((JOBS + 1))" "$@" >"$POOL.log" 2>&1 || code=$?
+    nice -n 19 "${PYTEST[@]}" -m "not linux" -n "$((JOBS + 1))" "${REMEMBERED[@]}" >"$POOL.log" 2>&1 || code=$?
     echo "$code" >"$POOL.code"
 }
 # Shows what it printed until now, and then the rest as it comes.
@@ -91,7 +94,7 @@ pool_tests() {
 step ctest '[0-9]+% tests passed' c_tests
 : >"$POOL.log"
 set -m # in a group of its own: a job of a script ignores Ctrl-C, and so would the programs that tests interrupt
-pool "$@" &
+pool &
 pool=$!
 set +m
 trap 'kill -- "-$pool" 2>/dev/null || true' EXIT
@@ -113,7 +116,7 @@ printf '%s\n' "${summary[@]}"
 sed -n 's/^SKIPPED \[\([0-9]*\)\] [^ ]*: /\1 /p' "$LOGS"/{pytest,linux,alone}.log |
     awk '{ n = $1; sub(/^[0-9]+ /, ""); count[$0] += n }
          END { for (reason in count) printf "skipped %d: %s\n", count[reason], reason }' | sort
-grep '^simulations:' "$LOGS/pytest.log" || true # those that passed before
+grep -E '^(simulations|cores):' "$LOGS/pytest.log" || true # those that passed before
 if [ "${#failed[@]}" -gt 0 ]; then
     printf 'FAILED: %s\n' "${failed[*]}"
     exit 1

@@ -19,7 +19,7 @@ from _pytest.terminal import TerminalReporter
 from hypothesis import HealthCheck, settings
 
 from .pauses import LateError, Watch
-from .simulations import Simulations
+from .remembered import Remembered, kinds
 from .spread import ByFile
 
 # A property holds or does not; how long an example takes depends on what runs beside it.
@@ -48,16 +48,16 @@ class MachinePausedError(Exception):
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Additions of a run of all tests."""
     parser.addoption(
-        "--afresh", action="store_true", help="run simulations that passed before, too"
+        "--remembered", action="store_true", help="leave out tests whose passes are remembered"
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Simulations that passed with the same inputs are not run again."""
+    """Passes of tests that only files decide are remembered."""
     if hasattr(config, "workerinput"):  # of -n: a process that starts with the width of a terminal
         os.environ.pop("COLUMNS", None)
     config.pluginmanager.register(
-        Simulations("tests/stats/", afresh=config.getoption("--afresh")), "simulations"
+        Remembered(kinds(), leave_out=config.getoption("--remembered")), "remembered"
     )
 
 
