@@ -23,7 +23,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 FIELDBUS = Path(__file__).resolve().parents[1] / "fieldbus"
-RING = FIELDBUS / "kadenz-segment" / "rings" / "eight.toml"
+PACKAGE = FIELDBUS / "kadenz-segment"  # cargo runs its bench there, and the bench looks for files
+RING = PACKAGE / "rings" / "eight.toml"
 BENCH = ("-j2", "-p", "kadenz-segment", "--bench", "segment")
 PERIOD_NS = 100_000
 # Six drives read and write (3 each), one output writes (2), one input reads (1).
@@ -32,7 +33,7 @@ WORKING_COUNTER = 6 * 3 + 2 + 1
 
 def run(*command: str) -> tuple[str, str]:
     """Standard output and standard error of a command. On failure, exits with both."""
-    done = subprocess.run(command, cwd=FIELDBUS, check=False, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=PACKAGE, check=False, capture_output=True, text=True)
     if done.returncode:
         text = f"{done.stdout}{done.stderr}".rstrip()
         raise SystemExit(f"exit status {done.returncode}: {' '.join(command)}\n{text}")
@@ -40,7 +41,7 @@ def run(*command: str) -> tuple[str, str]:
 
 
 def cargo(*arguments: str) -> str:
-    """Standard output of cargo, called in the workspace. On failure, exits with its messages."""
+    """Standard output of cargo, called in the package. On failure, exits with its messages."""
     return run("cargo", *arguments)[0]
 
 

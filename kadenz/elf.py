@@ -204,10 +204,10 @@ class Elf:
             and one.name
             and not one.name.startswith("$")  # Arm mapping symbols ($t, $d, ...)
         )
-        ends = [start for start, _, _, _ in found[1:]] + [0]
+        following = [start for start, _, _, _ in found[1:]] + [0]  # after the last there is none
         return [
-            (start, size or max(min(following or end, end) - start, 0), name)
-            for (start, size, name, end), following in zip(found, ends, strict=True)
+            (start, size or max(min(after or end, end) - start, 0), name)
+            for (start, size, name, end), after in zip(found, following, strict=False)
         ]
 
 
