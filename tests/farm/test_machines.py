@@ -21,6 +21,7 @@ from tests.e2e.test_interruptions import start
 from tests.farm.machines import Machines, wait_for
 
 CALL = ("run", "micro/task-switch-sampled", "--set", "samples=100000", "--target", BOARDS[1])
+TRIES = 10
 
 
 @pytest.fixture
@@ -155,13 +156,15 @@ def test_workers_and_a_measurement_of_this_linux_wait_for_each_other(
     files(tmp_path / "far")
 
     here = ("run", "clock/read-cost", "--quick", "--target", "posix/linux@host")
-    with order_on_this_linux(print):
-        process = start(*here, "--allow-no-realtime", "--output", tmp_path / "host")
-        assert process.stderr is not None
-        for line in process.stderr:
-            if "waiting: a worker of a farm executes orders on this Linux" in line:
-                break
-        else:
-            pytest.fail("it measured beside an order")
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 0, errors
+    for number in range(TRIES):
+        with order_on_this_linux(print):
+            process = start(*here, "--allow-no-realtime", "--output", tmp_path / f"host-{number}")
+            assert process.stderr is not None
+            said = next((line for line in process.stderr if "waiting: " in line), "")
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, errors
+        if "a worker of a farm executes orders on this Linux" in said:
+            return
+        # Another test measures: it waits for the order as well, and this one for that test.
+        assert "this Linux is being measured by" in said, f"it measured beside an order: {said}"
+    pytest.fail("other tests measured each time")
