@@ -26,7 +26,8 @@ from _pytest.terminal import TerminalReporter
 from kadenz import tools
 
 ROOT = Path(__file__).resolve().parents[1]
-# Quicker tests run every time: the time is spent in few.
+# Quicker simulations run every time: the time is spent in few. Tests of cores share a measurement,
+# so that a quick one costs as much as all.
 WORTH_S = 0.5
 _LEFT_OUT = "remembered passes"
 
@@ -120,9 +121,10 @@ class Kind:
     name: str  # "simulations"
     folders: tuple[str, ...]
     digest: Callable[[], str]
+    worth_s: float = 0.0  # the time of a test that is remembered
     known: int = 0  # left out in this run
     tests: set[str] = field(default_factory=set)
-    passed: set[str] = field(default_factory=set)  # in this run, and worth the time
+    passed: set[str] = field(default_factory=set)  # in this run
 
     def __post_init__(self) -> None:
         self.key = self.digest()
@@ -160,7 +162,7 @@ class Kind:
 def kinds() -> list[Kind]:
     """Those of kadenz."""
     return [
-        Kind("simulations", ("tests/stats",), statistics_digest),
+        Kind("simulations", ("tests/stats",), statistics_digest, WORTH_S),
         Kind("cores", CORES, cores_digest),
     ]
 
@@ -191,9 +193,9 @@ class Remembered:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Notes a pass that was worth the time, and takes it back if its end fails."""
-        worth = report.when == "call" and report.passed and report.duration >= WORTH_S
+        passed = report.when == "call" and report.passed
         for kind in self.kinds:
-            if worth and report.nodeid in kind.tests:
+            if passed and report.nodeid in kind.tests and report.duration >= kind.worth_s:
                 kind.passed.add(report.nodeid)
             if report.failed:
                 kind.passed.discard(report.nodeid)

@@ -71,9 +71,12 @@ def board(lab: Path, copied: str, hz: int) -> None:
 
 
 @pytest.fixture
-def lab(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """At the same path each time, so that its images are compiled once."""
-    folder = inventory.root() / "build" / "tests" / "clock-lab"
+def lab(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """At the same path each time, so that its images are compiled once.
+
+    Tests in real time run beside others: each has its own.
+    """
+    folder = inventory.root() / "build" / "tests" / f"clock-lab-{request.function.__name__}"
     for part in ("boards", "servers"):
         shutil.rmtree(folder / part, ignore_errors=True)
         (folder / part).mkdir(parents=True)

@@ -53,7 +53,7 @@ from tests.remembered import Kind, Remembered
 
 def pytest_configure(config):
     inputs = Path("inputs.txt")
-    kind = Kind("these", ("them",), lambda: inputs.read_text())
+    kind = Kind("these", ("them",), lambda: inputs.read_text(), 0.01)
     config.pluginmanager.register(Remembered([kind], leave_out=True))
 """
 
@@ -62,9 +62,8 @@ def pytest_configure(config):
 def plugin(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> pytest.Pytester:
-    """A folder of such tests; half a second is shortened to 10 ms."""
+    """A folder of such tests, of which those that take 10 ms are remembered."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(remembered, "WORTH_S", 0.01)
     pytester.makeconftest(CONFTEST)
     # labgrid's plugin cannot start twice in a process.
     pytester.makeini("[pytest]\naddopts = -p no:labgrid\nmarkers = linux: in real time\n")
