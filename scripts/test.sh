@@ -5,8 +5,8 @@
 # files, and that nothing else decides, run, too (tests/remembered.py).
 #
 # Tests in real time (marker `linux`) run one after the other. They wait most of their time: all others
-# of pytest (tests/spread.py) run at low priority beside them, in one process for each processor and two
-# more, because they wait as well. Tests that load or tune this machine (marker `alone`) run at the end,
+# of pytest (tests/spread.py) run at low priority beside them, in one process for each processor and one
+# more, because some wait as well. Tests that load or tune this machine (marker `alone`) run at the end,
 # with nothing beside them.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/compiled-fieldbus.sh"
@@ -82,7 +82,7 @@ POOL="$LOGS/pool"
 rm -f "$POOL".*
 pool() {
     local code=0
-    nice -n 19 "${PYTEST[@]}" -m "not linux" -n "$((JOBS + 2))" "${REMEMBERED[@]}" >"$POOL.log" 2>&1 || code=$?
+    nice -n 19 "${PYTEST[@]}" -m "not linux" -n "$((JOBS + 1))" "${REMEMBERED[@]}" >"$POOL.log" 2>&1 || code=$?
     echo "$code" >"$POOL.code"
 }
 # Shows what it printed until now, and then the rest as it comes.
