@@ -122,6 +122,16 @@ def test_what_changed_while_it_was_compiled_is_not_kept(tmp_path: Path, cache: P
     assert list(cache.rglob("fieldbus-*")) == []
 
 
+def test_a_file_that_was_removed_is_no_input(tmp_path: Path, cache: Path) -> None:
+    first = clone(tmp_path / "a")
+    (first / "fieldbus/src/extra.rs").write_text("")
+    subprocess.run(["git", "add", "."], cwd=first, check=True)
+    (first / "fieldbus/src/extra.rs").unlink()
+    cargo(first, "build")
+    keep(first, cache)
+    assert take(clone(tmp_path / "b"), cache)
+
+
 def test_the_newest_two_are_kept(tmp_path: Path, cache: Path) -> None:
     for text in ("one", "two", "three"):
         one = clone(tmp_path / text, text)
