@@ -21,7 +21,9 @@ fieldbus_files() {
         done
 }
 
+# Fails where git knows no file, as in an unpacked archive: such trees would all have one key.
 fieldbus_key() {
+    [ "$(fieldbus_files 2>/dev/null | wc -c)" -gt 0 ] || return 1
     {
         fieldbus_files | xargs -0 sha256sum
         rustc --version --verbose || true # a missing compiler compiles nothing
@@ -43,8 +45,9 @@ copy_target() {
 
 # take_fieldbus FOLDER: the build folder of a clone with the same files, if one was kept.
 take_fieldbus() {
-    local kept date file
-    kept="$CACHE/crates/fieldbus-$(fieldbus_key)"
+    local key kept date file
+    key="$(fieldbus_key)" || return 1
+    kept="$CACHE/crates/fieldbus-$key"
     [ -d "$kept" ] || return 1
     rm -rf "$1.new"
     copy_target "$kept/target" "$1.new" || return 1

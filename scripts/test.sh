@@ -101,7 +101,7 @@ trap 'kill -- "-$pool" 2>/dev/null || true' EXIT
 trap 'exit 130' INT # also where the step that it reaches ends by itself, as cargo does
 trap 'exit 143' TERM
 printf '\n== programs of fieldbus/, in release\n'
-compiled="$(fieldbus_key)"
+compiled="$(fieldbus_key)" || compiled=""
 programs || compiled=""
 step linux "$PYTEST_CLOSING" "${PYTEST[@]}" -m "linux and not alone"
 rust_tests_compiled || compiled=""

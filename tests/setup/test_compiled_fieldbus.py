@@ -71,20 +71,24 @@ def said(folder: Path) -> str:
     return subprocess.check_output([folder / "fieldbus/target/debug" / PROGRAM], text=True).strip()
 
 
+@pytest.fixture
+def first(tmp_path: Path, cache: Path) -> Path:
+    """A clone that was compiled and kept."""
+    made = clone(tmp_path / "a")
+    assert "Compiling" in cargo(made, "build")
+    keep(made, cache)
+    return made
+
+
+@pytest.mark.usefixtures("first")
 def test_a_clone_with_the_same_files_compiles_nothing(tmp_path: Path, cache: Path) -> None:
-    first = clone(tmp_path / "a")
-    assert "Compiling" in cargo(first, "build")
-    keep(first, cache)
     second = clone(tmp_path / "b")
     assert take(second, cache)
     assert "Compiling" not in cargo(second, "build")
     assert said(second) == "first"
 
 
-def test_a_change_is_compiled_in_its_clone_alone(tmp_path: Path, cache: Path) -> None:
-    first = clone(tmp_path / "a")
-    cargo(first, "build")
-    keep(first, cache)
+def test_a_change_is_compiled_in_its_clone_alone(first: Path, tmp_path: Path, cache: Path) -> None:
     second, third = clone(tmp_path / "b"), clone(tmp_path / "c")
     assert take(second, cache)
     (second / "fieldbus/src/main.rs").write_text(program("second"))
@@ -95,10 +99,8 @@ def test_a_change_is_compiled_in_its_clone_alone(tmp_path: Path, cache: Path) ->
     assert said(third) == "first"
 
 
+@pytest.mark.usefixtures("first")
 def test_other_files_or_another_compiler_are_not_served(tmp_path: Path, cache: Path) -> None:
-    first = clone(tmp_path / "a")
-    cargo(first, "build")
-    keep(first, cache)
     other = clone(tmp_path / "b", "other")
     assert not take(other, cache)
     assert not (other / "fieldbus/target").exists()
@@ -130,6 +132,14 @@ def test_a_file_that_was_removed_is_no_input(tmp_path: Path, cache: Path) -> Non
     cargo(first, "build")
     keep(first, cache)
     assert take(clone(tmp_path / "b"), cache)
+
+
+def test_trees_without_git_share_nothing(tmp_path: Path, cache: Path) -> None:
+    trees = [clone(tmp_path / text, text) for text in ("one", "two")]
+    for tree in trees:
+        shutil.rmtree(tree / ".git")
+        assert bash(tree, cache, "fieldbus_key").returncode != 0
+        assert not take(tree, cache)
 
 
 def test_the_newest_two_are_kept(tmp_path: Path, cache: Path) -> None:
