@@ -30,10 +30,8 @@ SHORTER = (
     (r"kadenz run (?!.*--quick)", "kadenz run --quick "),
     (r"linux-ipc\b", "itc/pipe --target posix/linux@host"),
     (r"run --quick guest\b", "run --quick clock/read-cost --target linux-rt/x86_64@guest"),
-    # A boot takes long. The page boots this guest four times in other commands.
-    (r"run --quick (clock/read-cost --target \S+) --report guest.html", r"run --dry-run \1"),
-    (r"cyclic/wakeup-latency itc/pipe --target linux-rt/\S+ --target", "clock/read-cost --target"),
     (r"/riscv64@guest", "/x86_64@guest"),  # the kernels that are a download
+    (r"cyclic/wakeup-latency itc/pipe --target linux", "clock/read-cost --target linux"),
     (r"mazzi2021 (--target \S+ --image)", r"itc/queue \1"),  # README.md has the campaign
     (r"samples=5000\b", "samples=200"),
     (r"--instrument records\b", "--instrument records --set samples=4"),
