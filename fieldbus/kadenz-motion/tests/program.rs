@@ -12,7 +12,7 @@ use kadenz_rt::process::is_root;
 use kadenz_rt::signal::{self, Signal};
 
 /// The program: cargo puts it two folders above this test. `env!` would keep the path of one checkout in the compiled
-/// test, which others may share (scripts/setup-crates.sh).
+/// test, which others may share (scripts/compiled-fieldbus.sh).
 fn program() -> Command {
     Command::new(std::env::current_exe().unwrap().ancestors().nth(2).unwrap().join("kadenz-motion"))
 }

@@ -293,7 +293,7 @@ fn an_esi_file_without_assigned_process_data_is_an_error_with_its_remedy() {
 }
 
 /// The program: cargo puts it two folders above this test. `env!` would keep the path of one checkout in the compiled
-/// test, which others may share (scripts/setup-crates.sh).
+/// test, which others may share (scripts/compiled-fieldbus.sh).
 fn executable() -> PathBuf {
     std::env::current_exe().unwrap().ancestors().nth(2).unwrap().join("kadenz-segment")
 }
