@@ -56,7 +56,9 @@ def cores_digest(root: Path = ROOT) -> str:
     if os.environ.get("KADENZ_TEST_TREES"):  # kernels outside the repository
         return ""
     try:
-        return _digest(root, [root / name for name in _read_by_cores(root)], _tools())
+        files = [root / name for name in _read_by_cores(root)]
+        # None: a tree that an enclosing repository ignores.
+        return _digest(root, files, _tools()) if files else ""
     except (OSError, subprocess.CalledProcessError):
         return ""
 

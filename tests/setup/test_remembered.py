@@ -170,6 +170,11 @@ def test_kernels_outside_the_repository_are_no_known_input(
     assert remembered.cores_digest(checkout) == ""
 
 
+def test_a_tree_whose_files_git_does_not_list_has_no_digest(checkout: Path) -> None:
+    (checkout / ".gitignore").write_text("*\n")
+    assert remembered.cores_digest(checkout) == ""
+
+
 def lines_of(folders: tuple[str, ...]) -> list[str]:
     files = [file for folder in folders for file in (remembered.ROOT / folder).rglob("*.py")]
     assert files
