@@ -38,7 +38,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from segment import FIELDBUS, WORKING_COUNTER, cargo, veth_pair
+from segment import FIELDBUS, WORKING_COUNTER, cargo, soem_to_op, veth_pair
 
 from kadenz.config.params import number
 from kadenz.wire.kept import keep
@@ -156,15 +156,7 @@ def soem_block(interface: str, cycles: int, cpu: int, output: Path) -> None:
     soem.config_dc()
     for device in soem.slaves[1:7]:
         device.dc_sync(True, PERIOD_NS)
-    soem.state_check(pysoem.SAFEOP_STATE, 5_000_000)
-    soem.state = pysoem.OP_STATE
-    soem.write_state()
-    for _ in range(500):
-        soem.send_processdata()
-        soem.receive_processdata(100_000)
-        time.sleep(0.001)
-    if soem.state_check(pysoem.OP_STATE, 1_000_000) != pysoem.OP_STATE:
-        raise SystemExit("the ring does not reach OP under SOEM")
+    soem_to_op(soem)
     gc.disable()
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
     taken: list[tuple[int, int | str]] = []
