@@ -5,7 +5,7 @@
 # files, and that nothing else decides, run, too (tests/remembered.py).
 #
 # Tests in real time (marker `linux`) run one after the other. They wait most of their time: all others
-# of pytest (tests/spread.py) run at low priority beside them, in one process for each processor and one
+# of pytest (tests/spread.py) run at low priority beside them, in one process for each processor and two
 # more, because some wait as well. Tests that load or tune this machine (marker `alone`) run at the end,
 # with nothing beside them.
 . "$(dirname "$0")/lib.sh"
@@ -82,7 +82,7 @@ POOL="$LOGS/pool"
 rm -f "$POOL".*
 pool() {
     local code=0
-    nice -n 19 "${PYTEST[@]}" -m "not linux" -n "$((JOBS + 1))" "${REMEMBERED[@]}" >"$POOL.log" 2>&1 || code=$?
+    nice -n 19 "${PYTEST[@]}" -m "not linux" -n "$((JOBS + 2))" "${REMEMBERED[@]}" >"$POOL.log" 2>&1 || code=$?
     echo "$code" >"$POOL.code"
 }
 # Shows what it printed until now, and then the rest as it comes.
@@ -117,7 +117,7 @@ printf '%s\n' "${summary[@]}"
 sed -n 's/^SKIPPED \[\([0-9]*\)\] [^ ]*: /\1 /p' "$LOGS"/{pytest,linux,alone}.log |
     awk '{ n = $1; sub(/^[0-9]+ /, ""); count[$0] += n }
          END { for (reason in count) printf "skipped %d: %s\n", count[reason], reason }' | sort
-grep -E '^(simulations|cores):' "$LOGS/pytest.log" || true # those that passed before
+grep -E '^(simulations|cores|benches):' "$LOGS/pytest.log" || true # those that passed before
 if [ "${#failed[@]}" -gt 0 ]; then
     printf 'FAILED: %s\n' "${failed[*]}"
     exit 1

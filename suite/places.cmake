@@ -2,8 +2,9 @@
 # Debug information and __FILE__ name sources from the checkout on: equal sources give equal images
 # in every checkout, and a compiler cache serves all of them. kadenz/images/debug_info.py knows both
 # names. ccache gives the compiler paths relative to the build folder; the second option is for these.
-file(RELATIVE_PATH kdz_up ${CMAKE_BINARY_DIR} ${kdz_root}) # ends in a slash
-foreach(place ${kdz_root}/=/kadenz/ ${kdz_up}=/kadenz/ ${CMAKE_BINARY_DIR}=/kadenz-build)
+file(RELATIVE_PATH kdz_up ${CMAKE_BINARY_DIR} ${kdz_root})
+string(REGEX REPLACE "([^/])$" "\\1/" kdz_up "${kdz_up}") # "../../" or "src/"
+foreach(place ${CMAKE_BINARY_DIR}=/kadenz-build ${kdz_root}/=/kadenz/ ${kdz_up}=/kadenz/)
     add_compile_options($<$<COMPILE_LANGUAGE:C>:-ffile-prefix-map=${place}>
         $<$<COMPILE_LANGUAGE:ASM>:-fdebug-prefix-map=${place}>) # the one that GCC gives the assembler
 endforeach()

@@ -35,7 +35,12 @@ _LEFT_OUT = "remembered passes"
 STATISTICS = ("kadenz/stats", "tests/stats")
 # Tests of cores that count: they read no clock of this machine, and no process disturbs them.
 CORES = tuple(f"tests/{one}" for one in ("kernels", "models", "profile", "rtl", "rtos", "scope"))
-# What these import of other tests.
+# Benches of such cores and of seeded simulations: the others measure this machine.
+BENCHES = ("gpd_table", "how_true", "rtl_table", "schedulability", "stats_coverage", "yoo2024_fit")
+_BENCH = "tests/benchmarks/test_benches.py::test_a_bench_runs_and_prints_figures[{}.py]"
+# What they read beside the inputs of cores.
+OF_BENCHES = ("benchmarks", "published", "tests/benchmarks")
+# What tests of cores import of other tests.
 HELPERS = ("tests/board/bench.py", "tests/wire/streams.py")
 # Of docs/, the pages whose code or lists these tests read.
 PAGES = ("docs/how-to/add-a-benchmark.md", "docs/reference/benchmarks.md")
@@ -51,25 +56,35 @@ def statistics_digest(root: Path = ROOT) -> str:
     return _digest(root, files, versions)
 
 
-def cores_digest(root: Path = ROOT) -> str:
-    """Of every input of the tests of cores; "" where one of them is not known."""
+def benches_digest(root: Path = ROOT) -> str:
+    """Of every input of these benches; "" where one of them is not known."""
+    return cores_digest(root, OF_BENCHES)
+
+
+def cores_digest(root: Path = ROOT, more: tuple[str, ...] = ()) -> str:
+    """Of every input of the tests of cores, and of the folders in `more`.
+
+    "" where one of them is not known.
+    """
     if os.environ.get("KADENZ_TEST_TREES"):  # kernels outside the repository
         return ""
     try:
-        files = [root / name for name in _read_by_cores(root)]
+        files = [root / name for name in _read_by_cores(root, more)]
         # None: a tree that an enclosing repository ignores.
         return _digest(root, files, _tools()) if files else ""
     except (OSError, subprocess.CalledProcessError):
         return ""
 
 
-def _read_by_cores(root: Path) -> Iterator[str]:
+def _read_by_cores(root: Path, more: tuple[str, ...] = ()) -> Iterator[str]:
     """Names of files; those that are new count, too."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     answer = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
     for name in answer.stdout.splitlines():
         parts = Path(name).parts
-        if parts[0] == "tests":
+        if name.startswith(tuple(f"{folder}/" for folder in more)):
+            yield name
+        elif parts[0] == "tests":
             shared = len(parts) == 2
             if shared or name in HELPERS or "/".join(parts[:2]) in CORES:
                 yield name
@@ -121,7 +136,7 @@ class Kind:
     """Tests that read the same inputs."""
 
     name: str  # "simulations"
-    folders: tuple[str, ...]
+    folders: tuple[str, ...]  # or names of tests
     digest: Callable[[], str]
     worth_s: float = 0.0  # the time of a test that is remembered
     known: int = 0  # left out in this run
@@ -139,7 +154,7 @@ class Kind:
     def has(self, item: pytest.Item) -> bool:
         """Properties are tried with other values in every run."""
         tried = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-        inside = any(item.nodeid.startswith(f"{folder}/") for folder in self.folders)
+        inside = f"{item.nodeid}/".startswith(tuple(f"{one}/" for one in self.folders))
         return inside and not tried and item.get_closest_marker("linux") is None
 
     def before(self) -> set[str]:
@@ -166,6 +181,7 @@ def kinds() -> list[Kind]:
     return [
         Kind("simulations", ("tests/stats",), statistics_digest, WORTH_S),
         Kind("cores", CORES, cores_digest),
+        Kind("benches", tuple(map(_BENCH.format, BENCHES)), benches_digest),
     ]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 
 from kadenz.config import inventory
 from kadenz.tools import cache_dir
@@ -20,8 +21,8 @@ def options() -> dict[str, str]:
     return {"CMAKE_C_COMPILER_LAUNCHER": program} if program else {}
 
 
-def environment() -> dict[str, str]:
-    """The environment of a build. Of the user's own settings of ccache, CCACHE_DISABLE counts."""
+def environment(folder: Path) -> dict[str, str]:
+    """The environment of a build in `folder`. Of the user's settings, CCACHE_DISABLE counts."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -30,7 +31,7 @@ def environment() -> dict[str, str]:
     return {
         **kept,
         "CCACHE_DIR": str(cache_dir() / "ccache"),
-        "CCACHE_BASEDIR": str(inventory.root()),
+        "CCACHE_BASEDIR": str(folder),
         "CCACHE_COMPILERCHECK": "content",
         # ccache leaves the options of this file out of its key, and they are in the objects.
         "CCACHE_EXTRAFILES": str(inventory.root() / "suite" / "places.cmake"),

@@ -8,7 +8,6 @@ the symbols and the debug information do, as far as they reach.
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from bisect import bisect_right
@@ -24,6 +23,7 @@ from kadenz.config.kernel import KernelObject
 from kadenz.config.manifest import FootprintEntry, ObjectEntry
 from kadenz.elf import Elf, Section
 from kadenz.errors import UsageError
+from kadenz.images import shared_name
 from kadenz.images.debug_info import DebugInfo
 from kadenz.images.link_map import FILL, LinkMap, Piece, read_map
 from kadenz.images.provenance import OTHER, PARTS, Homes, Tree
@@ -215,8 +215,8 @@ class _Origins:
     @cached_property
     def _sources(self) -> dict[Path, Path]:
         """The source of each object that CMake compiled."""
-        file = self._folder / "compile_commands.json"
-        commands = json.loads(file.read_text()) if file.is_file() else []
+        listed = (self._folder / "compile_commands.json").is_file()
+        commands = shared_name.compile_commands(self._folder) if listed else []
         return {
             Path(os.path.normpath(Path(command["directory"]) / output)): Path(command["file"])
             for command in commands

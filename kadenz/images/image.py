@@ -21,7 +21,7 @@ from kadenz.config.manifest import BuildEntry
 from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
 from kadenz.errors import BuildFailed, UsageError
-from kadenz.images import compiler_cache
+from kadenz.images import compiler_cache, shared_name
 from kadenz.images.footprint import weights
 from kadenz.images.program import build_program
 from kadenz.images.provenance import Contents, Tree, parts, read_by_ninja
@@ -78,7 +78,7 @@ def build_image(
         with locked(folder):
             elf, entry = build_program(crate)
             return Image(elf, folder, entry)
-    options = _options(target, board, instrument, source, extra)
+    options = _options(target, board, instrument, source, extra, folder)
     if isa or board.instruction_sets:
         options["KDZ_ISA"] = isa or board.instruction_sets[0]
     if console:
@@ -89,7 +89,7 @@ def build_image(
         _configure(folder, target, options, source)
         for program in _programs(folder):
             contents.forget_changed(program)
-        _cmake(["--build", str(folder), "--parallel", str(jobs)], target, "compile")
+        _cmake(folder, ["--build", str(folder), "--parallel", str(jobs)], target, "compile")
         program = _program(folder, target)
         read = read_by_ninja(folder, program.name)
         contents.keep(read)
@@ -112,11 +112,9 @@ def compile_commands(
     # A kernel with a build of its own brings itself; a tree for it is refused.
     given = tree is None and kernel.own_build
     source = None if given else kernel_source(target.kernel, kernel, tree, cores=board.cores)
-    _configure(
-        folder, target, _options(target, board, instrument, source, inventory.benches()), source
-    )
-    commands: list[dict[str, str]] = json.loads((folder / "compile_commands.json").read_text())
-    return commands
+    options = _options(target, board, instrument, source, inventory.benches(), folder)
+    _configure(folder, target, options, source)
+    return shared_name.compile_commands(folder)
 
 
 def _trees(folder: Path, source: Source | None, extra: Sequence[Path]) -> list[Tree]:
@@ -155,12 +153,14 @@ def _options(
     instrument: str,
     source: Source | None,
     extra: Sequence[Path],
+    folder: Path,
 ) -> dict[str, str]:
+    port, place = inventory.kernel_folder(_port(target)), inventory.board_folder(target.board)
     options = {
         "KDZ_KERNEL": _port(target),
         "KDZ_BOARD": target.board,
-        "KDZ_KERNEL_DIR": str(inventory.kernel_folder(_port(target))),
-        "KDZ_BOARD_DIR": str(inventory.board_folder(target.board)),
+        "KDZ_KERNEL_DIR": str(shared_name.seen_from(folder, port)),
+        "KDZ_BOARD_DIR": str(shared_name.seen_from(folder, place)),
         "KDZ_INSTRUMENT": instrument,
         "CMAKE_EXPORT_COMPILE_COMMANDS": "ON",
     }
@@ -171,7 +171,7 @@ def _options(
     if board.tier.rtl is not None:
         options["KDZ_TIMER_DIVIDER"] = str(board.tier.rtl.timer_divider)
     if toolchain is not None:  # none: the compiler of this machine
-        options["CMAKE_TOOLCHAIN_FILE"] = str(toolchain)
+        options["CMAKE_TOOLCHAIN_FILE"] = str(shared_name.seen_from(folder, toolchain))
     if inventory.in_rust(_port(target)):
         options["KDZ_RUSTC"] = str(_require("rustc"))
         _require("cargo")
@@ -223,6 +223,7 @@ def _configure(
 
     Raises UsageError if the kernel's own CMake project is not what `source` says.
     """
+    suite = str(shared_name.link(folder) / "suite")
     tool_chain = options.get("CMAKE_TOOLCHAIN_FILE", "")
     text = Path(tool_chain).read_text() if tool_chain else ""
     wanted = json.dumps([options, text], sort_keys=True)
@@ -231,9 +232,10 @@ def _configure(
         return
     (folder / "CMakeCache.txt").unlink(missing_ok=True)  # its cache names another tool chain
     defines = [f"-D{key}={value}" for key, value in options.items()]
-    suite = str(inventory.root() / "suite")
     try:
-        _cmake(["-S", suite, "-B", str(folder), "-G", "Ninja", *defines], target, "configure")
+        _cmake(
+            folder, ["-S", suite, "-B", str(folder), "-G", "Ninja", *defines], target, "configure"
+        )
     except BuildFailed as failure:
         refused = folder / _REFUSED
         if source is None or not refused.is_file():
@@ -249,7 +251,7 @@ def _configure(
     stamp.write_text(wanted)
 
 
-def _cmake(arguments: list[str], target: TargetName, step: str) -> None:
+def _cmake(folder: Path, arguments: list[str], target: TargetName, step: str) -> None:
     from kadenz.tools import require
 
     require("ninja")
@@ -260,7 +262,7 @@ def _cmake(arguments: list[str], target: TargetName, step: str) -> None:
         text=True,
         errors="replace",
         check=False,
-        env=compiler_cache.environment(),
+        env=compiler_cache.environment(folder),
     )
     if answer.returncode == 0:
         return
@@ -296,7 +298,7 @@ def _program(folder: Path, target: TargetName) -> Path:
 
 def _describe(folder: Path, program: Path, source: Source | None) -> BuildEntry:
     elf = Elf(program)
-    commands = json.loads((folder / "compile_commands.json").read_text())
+    commands = shared_name.compile_commands(folder)
     compiler = _compiler(commands)
     sizes = elf.sizes
     return BuildEntry(

@@ -14,20 +14,23 @@ function(kdz_rust_library folder crate)
     if(NOT KDZ_RUSTC)
         message(FATAL_ERROR "${crate}: pass -DKDZ_RUSTC=<rustc with the source of core>; `kadenz setup` provides one.")
     endif()
+    # cargo compiles a crate once for each name of its folder: no links (kadenz/images/shared_name.py).
+    get_filename_component(folder ${folder} REALPATH)
+    get_filename_component(root ${kdz_root} REALPATH)
     execute_process(COMMAND ${KDZ_RUSTC} --version OUTPUT_VARIABLE rustc
         OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     get_target_property(values kadenz-board INTERFACE_COMPILE_DEFINITIONS)
     list(APPEND values ${KDZ_ARCH_RUST_VALUES})
-    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/src/*.rs ${kdz_root}/suite/rust/src/*.rs)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/src/*.rs ${root}/suite/rust/src/*.rs)
     set(library ${CMAKE_CURRENT_BINARY_DIR}/lib${crate}.a)
     add_custom_command(OUTPUT ${library}
         COMMAND ${CMAKE_COMMAND}
             -DKDZ_FOLDER=${folder} -DKDZ_LIBRARY=${library} -DKDZ_RUSTC=${KDZ_RUSTC}
             -DKDZ_TARGET=${KDZ_ARCH_RUST_TARGET} -DKDZ_CPU=${KDZ_ARCH_RUST_CPU}
             -DKDZ_FEATURES=${KDZ_INSTRUMENT} -DKDZ_CARGO_TARGET=${KDZ_CARGO_TARGET}
-            "-DKDZ_VALUES=${values}" -P ${kdz_root}/suite/rust/build.cmake
+            "-DKDZ_VALUES=${values}" -P ${root}/suite/rust/build.cmake
         DEPENDS ${sources} ${folder}/Cargo.toml ${folder}/Cargo.lock
-            ${kdz_root}/suite/rust/Cargo.toml ${kdz_root}/suite/rust/build.cmake
+            ${root}/suite/rust/Cargo.toml ${root}/suite/rust/build.cmake
         COMMENT "cargo build ${crate}" VERBATIM)
     add_custom_target(${crate} DEPENDS ${library})
     add_dependencies(kadenz-suite ${crate})

@@ -38,7 +38,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def counts() -> dict[str, int]:
     answer = subprocess.run(
         ["ccache", "--print-stats"],
-        env=compiler_cache.environment(),
+        env=compiler_cache.environment(Path("/")),
         capture_output=True,
         text=True,
         check=True,
@@ -54,9 +54,9 @@ def compiled(folder: Path, *flags: str, compiler: str = "cc", **environment: str
     made = folder / f"one-{os.urandom(4).hex()}.o"
     command = [launcher, compiler, "-g", "-O2", *flags, "-MD", "-MT", "one.o"]
     subprocess.run(
-        [*command, "-MF", f"{made}.d", "-o", str(made), "-c", str(folder / "one.c")],
+        [*command, "-MF", f"{made}.d", "-o", str(made), "-c", "one.c"],
         cwd=folder,
-        env={**compiler_cache.environment(), **environment},
+        env={**compiler_cache.environment(folder), **environment},
         check=True,
     )
     return made.read_bytes()
@@ -104,7 +104,7 @@ def test_settings_of_the_user_do_not_weaken_the_check(
     monkeypatch.setenv("CCACHE_SLOPPINESS", "include_file_mtime,time_macros,file_stat_matches")
     monkeypatch.setenv("CCACHE_COMPILERCHECK", "none")
     monkeypatch.setenv("CCACHE_DIR", "/nowhere")
-    environment = compiler_cache.environment()
+    environment = compiler_cache.environment(own_cache)
     assert environment["CCACHE_SLOPPINESS"] == "" and environment["CCACHE_COMPILERCHECK"] != "none"
     assert Path(environment["CCACHE_DIR"]).is_relative_to(own_cache)
 
@@ -126,25 +126,30 @@ def test_builds_at_once_give_the_objects_of_one_build(own_cache: Path) -> None:
         assert list(pool.map(all_of, folders)) == [alone] * 8
 
 
-def test_checkouts_share_objects_and_their_images_are_equal(tmp_path: Path) -> None:
+def test_checkouts_and_labs_share_objects_and_their_images_are_equal(tmp_path: Path) -> None:
     """With and without the cache: the same bytes, flags and files."""
-    here = built(inventory.root())
+    here = built(inventory.root(), inventory.root())
     copy = tmp_path / "elsewhere" / "copy"
     for part in ("suite", "kernels", "boards", "arch", "instruments", "campaigns"):
         shutil.copytree(inventory.root() / part, copy / part)
     (copy / "kadenz").mkdir()
     shutil.copy(inventory.root() / "kadenz" / "__init__.py", copy / "kadenz")
-    before = counts()["hits"]
-    assert built(copy) == here
-    assert counts()["hits"] - before >= 50
+    lab = tmp_path / "lab"
+    lab.mkdir()
+    (lab / "kadenz.toml").touch()
+    for folder in (copy, lab):
+        before = counts()["hits"]
+        assert built(copy, folder) == here
+        assert counts()["hits"] - before >= 50
     shutil.rmtree(copy / "build")
-    assert built(copy, CCACHE_DISABLE="1") == here
+    assert built(copy, copy, CCACHE_DISABLE="1") == here
 
 
-def built(checkout: Path, **environment: str) -> list[object]:
-    """Digest, flags and files of an image that a process of its own builds in a checkout."""
+def built(checkout: Path, folder: Path, **environment: str) -> list[object]:
+    """Digest, flags and files of an image that a process in `folder` builds with a checkout."""
     answer = subprocess.run(
         [sys.executable, "-c", BUILD],
+        cwd=folder,
         env={**os.environ, "KADENZ_ROOT": str(checkout), **environment},
         capture_output=True,
         text=True,

@@ -18,6 +18,7 @@ from kadenz.config.manifest import BuildEntry, FootprintEntry
 from kadenz.config.target_name import TargetName, parse_image_name
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
+from kadenz.images import shared_name
 from kadenz.images.footprint import footprint
 from kadenz.images.image import Image, build_image
 from kadenz.images.link_map import read_map
@@ -68,7 +69,7 @@ def test_each_function_counts_for_its_source(target: TargetName) -> None:
 
 
 def _object(image: Image, source: str) -> Path:
-    commands = json.loads((image.folder / "compile_commands.json").read_text())
+    commands = shared_name.compile_commands(image.folder)
     (command,) = [c["command"] for c in commands if c["file"].endswith(f"/{source}")]
     words = shlex.split(command)
     return image.folder / words[words.index("-o") + 1]
@@ -131,7 +132,7 @@ def test_control_blocks_are_as_large_as_the_compiler_says(
         ("block of the heap", "heap_4.c"),
         *((("timer", "timers.c"),) if target == STM32 else ()),
     ):
-        commands = json.loads((image.folder / "compile_commands.json").read_text())
+        commands = shared_name.compile_commands(image.folder)
         (command,) = [
             c
             for c in commands
@@ -202,7 +203,7 @@ def test_an_image_without_map_is_attributed_by_its_symbols(tmp_path: Path) -> No
 
 
 def _kernel_tree(image: Image) -> Path:
-    commands = json.loads((image.folder / "compile_commands.json").read_text())
+    commands = shared_name.compile_commands(image.folder)
     (tasks,) = [Path(c["file"]) for c in commands if c["file"].endswith("/tasks.c")]
     return tasks.parent
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kadenz.config import inventory
-from kadenz.images import compiler_cache
+from kadenz.images import compiler_cache, shared_name
 from kadenz.tools import require
 from tests.pauses import timing
 from tests.posix.conftest import decode
@@ -30,7 +30,15 @@ def build() -> Path:
     cmake = str(require("cmake"))
     for command in (
         [
-            *(cmake, "-S", str(inventory.root() / "suite"), "-B", str(folder), "-G", "Ninja"),
+            *(
+                cmake,
+                "-S",
+                str(shared_name.link(folder) / "suite"),
+                "-B",
+                str(folder),
+                "-G",
+                "Ninja",
+            ),
             *("-DKDZ_KERNEL=posix", "-DKDZ_BOARD=linux", "-DKDZ_INSTRUMENT=counter"),
             f"-DKDZ_EXTRA_BENCH={MUTANT}",
             *(f"-D{key}={value}" for key, value in compiler_cache.options().items()),
@@ -43,7 +51,7 @@ def build() -> Path:
             capture_output=True,
             text=True,
             check=False,
-            env=compiler_cache.environment(),
+            env=compiler_cache.environment(folder),
         )
         assert answer.returncode == 0, answer.stdout + answer.stderr
     return folder / "kadenz-suite"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import subprocess
 import time
 from collections import defaultdict
@@ -19,7 +20,7 @@ from kadenz.config import inventory
 from kadenz.config.board import Board, EmulatedTier
 from kadenz.config.toml import read_toml
 from kadenz.elf import Elf
-from kadenz.images import compiler_cache
+from kadenz.images import compiler_cache, shared_name
 from kadenz.images.image import locked
 from kadenz.images.source import kernel_source
 from kadenz.targets.qemu import QemuTarget
@@ -73,7 +74,7 @@ def build(
         "KDZ_KERNEL": kernel,
         "KDZ_BOARD": board,
         "KDZ_INSTRUMENT": instrument,
-        "CMAKE_TOOLCHAIN_FILE": str(toolchain),
+        "CMAKE_TOOLCHAIN_FILE": str(shared_name.seen_from(folder, toolchain)),
         "KDZ_KERNEL_SOURCE": str(freertos()),
         **compiler_cache.options(),
         **dict(options),
@@ -82,23 +83,25 @@ def build(
         settings["KDZ_RUSTC"] = str(require("rustc"))
         settings["KDZ_CARGO_TARGET"] = str(inventory.root() / "build" / "rust")
     with locked(folder):
+        suite = shared_name.link(folder) / "suite"
         run(
             str(require("cmake")),
-            *("-S", str(inventory.root() / "suite"), "-B", str(folder), "-G", "Ninja"),
+            *("-S", str(suite), "-B", str(folder), "-G", "Ninja"),
             *(f"-D{key}={value}" for key, value in settings.items()),
+            folder=folder,
         )
-        run(str(require("cmake")), "--build", str(folder), "--parallel", "2")
+        run(str(require("cmake")), "--build", str(folder), "--parallel", "2", folder=folder)
     return folder
 
 
-def run(*command: str) -> str:
-    """Runs a command and returns its output; a failure fails the test with that output."""
+def run(*command: str, folder: Path | None = None) -> str:
+    """Runs a command, of the build in `folder`; returns its output. A failure fails the test."""
     answer = subprocess.run(
         command,
         capture_output=True,
         text=True,
         check=False,
-        env={**compiler_cache.environment(), "LC_ALL": "C"},
+        env={**(compiler_cache.environment(folder) if folder else os.environ), "LC_ALL": "C"},
     )
     assert answer.returncode == 0, f"{' '.join(command)}\n{answer.stdout}\n{answer.stderr}"
     return answer.stdout

@@ -206,6 +206,7 @@ def test_what_does_not_compile_shows_the_compilers_words(tmp_path: Path) -> None
     assert answer.returncode == 0, answer.stderr
     with pytest.raises(BuildFailed) as caught:
         _cmake(
+            tmp_path / "build",
             ["--build", str(tmp_path / "build"), "--target", "kadenz_rtic"],
             TargetName("broken", BOARD, "emulated"),
             "compile",

@@ -144,7 +144,10 @@ READ = (
     "tests/rtos/images.py", "tests/rtl/new.v", "tests/forked.py", remembered.HELPERS[0],
     remembered.PAGES[0],
 )  # fmt: skip
-LEFT = ("README.md", "docs/index.md", "fieldbus/Cargo.toml", "tests/report/test_page.py")
+LEFT = (
+    "README.md", "docs/index.md", "fieldbus/Cargo.toml", "tests/report/test_page.py",
+    *(f"{folder}/any.py" for folder in remembered.OF_BENCHES),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [*READ, *LEFT])
@@ -155,6 +158,18 @@ def test_a_byte_of_what_a_test_of_a_core_reads_changes_their_digest(
     assert before and before == remembered.cores_digest(checkout)
     (checkout / name).write_text("2")
     assert (remembered.cores_digest(checkout) != before) == (name in READ)
+
+
+@pytest.mark.parametrize("name", [f"{folder}/any.py" for folder in remembered.OF_BENCHES])
+def test_a_byte_of_a_bench_changes_the_digest_of_benches_alone(checkout: Path, name: str) -> None:
+    digests = remembered.benches_digest, remembered.cores_digest
+    before = [digest(checkout) for digest in digests]
+    assert len(set(before)) == 2
+    (checkout / name).write_text("2")
+    after = [digest(checkout) for digest in digests]
+    assert after[0] != before[0] and after[1] == before[1]
+    (checkout / READ[0]).write_text("2")
+    assert remembered.benches_digest(checkout) != after[0]
 
 
 def test_other_tools_change_the_digest(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
