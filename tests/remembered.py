@@ -2,9 +2,10 @@
 """Passes of tests that only files decide are remembered until one of these files changes.
 
 A seeded simulation of the statistics, and an emulated or simulated core, give the same answer for
-the same code and tools. Their passes are kept in the user's cache under a digest of all that they
-read. A failure is never kept. `make test` leaves out what passed (`pytest --remembered`);
-`make test-all`, and pytest without the option, run every test.
+the same code and tools, also to a bench or to a reader who follows a page. Their passes are kept in
+the user's cache under a digest of all that they read. A failure is never kept. `make test` leaves
+out what passed (`pytest --remembered`); `make test-all`, and pytest without the option, run every
+test.
 (docs/decisions/0067-remembered-passes.md)
 """
 
@@ -16,6 +17,7 @@ import platform
 import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import distributions, version
 from pathlib import Path
 from typing import Any
@@ -34,18 +36,36 @@ _LEFT_OUT = "remembered passes"
 # Inputs of a test of tests/stats: its own folder and the statistics.
 STATISTICS = ("kadenz/stats", "tests/stats")
 # Tests of cores that count: they read no clock of this machine, and no process disturbs them.
-CORES = tuple(f"tests/{one}" for one in ("kernels", "models", "profile", "rtl", "rtos", "scope"))
+CORES = (
+    *(f"tests/{one}/" for one in ("kernels", "models", "profile", "rtl", "rtos", "scope")),
+    "tests/guest/test_boots.py",
+    "tests/e2e/test_measuring.py::test_two_runs_of_the_study_are_byte_identical",
+    "tests/analysis/test_between_runs.py",  # seeded
+)
 # Benches of such cores and of seeded simulations: the others measure this machine.
 BENCHES = ("gpd_table", "how_true", "rtl_table", "schedulability", "stats_coverage", "yoo2024_fit")
 _BENCH = "tests/benchmarks/test_benches.py::test_a_bench_runs_and_prints_figures[{}.py]"
 # What they read beside the inputs of cores.
-OF_BENCHES = ("benchmarks", "published", "tests/benchmarks")
+OF_BENCHES = ("benchmarks", "tests/benchmarks")
+# Pages whose commands measure such cores only.
+FOLLOWED = tuple(
+    f"docs/how-to/{page}.md"
+    for page in (
+        *("check-deadlines", "measure-in-guests", "measure-your-own-image", "profile"),
+        "weigh-an-image",
+    )
+)
+_FOLLOWED = "tests/docs/test_commands.py::test_every_command_of_a_page_works[{}]"
+OF_PAGES = ("docs", "tests/docs")
 # What tests of cores import of other tests.
-HELPERS = ("tests/board/bench.py", "tests/wire/streams.py")
+HELPERS = (
+    *("tests/board/bench.py", "tests/wire/streams.py"),
+    *("tests/guest/conftest.py", "tests/e2e/conftest.py"),
+)
 # Of docs/, the pages whose code or lists these tests read.
 PAGES = ("docs/how-to/add-a-benchmark.md", "docs/reference/benchmarks.md")
 # What no test of a core reads, at the top of the repository.
-NOT_READ = {".ci", ".github", "benchmarks", "ci", "docs", "fieldbus", "published"}
+NOT_READ = {".ci", ".github", "benchmarks", "ci", "docs", "fieldbus"}
 
 
 # ---- digests -------------------------------------------------------------------------------------
@@ -56,12 +76,7 @@ def statistics_digest(root: Path = ROOT) -> str:
     return _digest(root, files, versions)
 
 
-def benches_digest(root: Path = ROOT) -> str:
-    """Of every input of these benches; "" where one of them is not known."""
-    return cores_digest(root, OF_BENCHES)
-
-
-def cores_digest(root: Path = ROOT, more: tuple[str, ...] = ()) -> str:
+def cores_digest(root: Path = ROOT, *, more: tuple[str, ...] = ()) -> str:
     """Of every input of the tests of cores, and of the folders in `more`.
 
     "" where one of them is not known.
@@ -80,13 +95,14 @@ def _read_by_cores(root: Path, more: tuple[str, ...] = ()) -> Iterator[str]:
     """Names of files; those that are new count, too."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     answer = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    mine = tuple(one.partition("::")[0] for one in CORES)
     for name in answer.stdout.splitlines():
         parts = Path(name).parts
         if name.startswith(tuple(f"{folder}/" for folder in more)):
             yield name
         elif parts[0] == "tests":
             shared = len(parts) == 2
-            if shared or name in HELPERS or "/".join(parts[:2]) in CORES:
+            if shared or name in HELPERS or name.startswith(mine):
                 yield name
         elif name in PAGES or (parts[0] not in NOT_READ and not name.endswith(".md")):
             yield name
@@ -102,7 +118,7 @@ def _tools() -> Iterator[str]:
         ["rustc", "--version", "--verbose"], capture_output=True, text=True, check=True
     )
     yield answer.stdout
-    for kind in ("qemu", "rust"):  # of the set-up, in the user's cache
+    for kind in ("qemu", "rust", "guests"):  # of the set-up, in the user's cache
         for file in sorted((tools.cache_dir() / kind).glob("*/*")):
             yield f"{file.relative_to(tools.cache_dir())} {file.stat().st_mtime_ns}"
     # Named by what they are generated from.
@@ -136,7 +152,7 @@ class Kind:
     """Tests that read the same inputs."""
 
     name: str  # "simulations"
-    folders: tuple[str, ...]  # or names of tests
+    begins: tuple[str, ...]  # the names of its tests
     digest: Callable[[], str]
     worth_s: float = 0.0  # the time of a test that is remembered
     known: int = 0  # left out in this run
@@ -154,7 +170,7 @@ class Kind:
     def has(self, item: pytest.Item) -> bool:
         """Properties are tried with other values in every run."""
         tried = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-        inside = f"{item.nodeid}/".startswith(tuple(f"{one}/" for one in self.folders))
+        inside = item.nodeid.startswith(self.begins)
         return inside and not tried and item.get_closest_marker("linux") is None
 
     def before(self) -> set[str]:
@@ -179,9 +195,10 @@ class Kind:
 def kinds() -> list[Kind]:
     """Those of kadenz."""
     return [
-        Kind("simulations", ("tests/stats",), statistics_digest, WORTH_S),
+        Kind("simulations", ("tests/stats/",), statistics_digest, WORTH_S),
         Kind("cores", CORES, cores_digest),
-        Kind("benches", tuple(map(_BENCH.format, BENCHES)), benches_digest),
+        Kind("benches", tuple(map(_BENCH.format, BENCHES)), partial(cores_digest, more=OF_BENCHES)),
+        Kind("pages", tuple(map(_FOLLOWED.format, FOLLOWED)), partial(cores_digest, more=OF_PAGES)),
     ]
 
 

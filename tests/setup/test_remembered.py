@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests import remembered
+from tests.docs.test_commands import as_followed, followed_here
 
 pytest_plugins = ["pytester"]
 
@@ -53,7 +54,7 @@ from tests.remembered import Kind, Remembered
 
 def pytest_configure(config):
     inputs = Path("inputs.txt")
-    kind = Kind("these", ("them",), lambda: inputs.read_text(), 0.01)
+    kind = Kind("these", ("them/",), lambda: inputs.read_text(), 0.01)
     config.pluginmanager.register(Remembered([kind], leave_out=True))
 """
 
@@ -162,14 +163,26 @@ def test_a_byte_of_what_a_test_of_a_core_reads_changes_their_digest(
 
 @pytest.mark.parametrize("name", [f"{folder}/any.py" for folder in remembered.OF_BENCHES])
 def test_a_byte_of_a_bench_changes_the_digest_of_benches_alone(checkout: Path, name: str) -> None:
-    digests = remembered.benches_digest, remembered.cores_digest
-    before = [digest(checkout) for digest in digests]
+    def digests() -> tuple[str, str]:
+        more = remembered.OF_BENCHES
+        return remembered.cores_digest(checkout, more=more), remembered.cores_digest(checkout)
+
+    before = digests()
     assert len(set(before)) == 2
     (checkout / name).write_text("2")
-    after = [digest(checkout) for digest in digests]
+    after = digests()
     assert after[0] != before[0] and after[1] == before[1]
     (checkout / READ[0]).write_text("2")
-    assert remembered.benches_digest(checkout) != after[0]
+    assert set(digests()).isdisjoint(after)
+
+
+def test_a_remembered_page_measures_nothing_of_this_machine() -> None:
+    real = re.compile(
+        r"@host|@board|--server|--place|--load|--tuning|\b(doctor|tune|jitter|farm)\b"
+    )
+    for page in remembered.FOLLOWED:
+        followed = [as_followed(command) for command in followed_here(page)]
+        assert followed and not [command for command in followed if real.search(command)], page
 
 
 def test_other_tools_change_the_digest(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +204,10 @@ def test_a_tree_whose_files_git_does_not_list_has_no_digest(checkout: Path) -> N
 
 
 def lines_of(folders: tuple[str, ...]) -> list[str]:
-    files = [file for folder in folders for file in (remembered.ROOT / folder).rglob("*.py")]
+    files: list[Path] = []
+    for folder in folders:
+        place = remembered.ROOT / folder.partition("::")[0]
+        files += [place] if place.is_file() else place.rglob("*.py")
     assert files
     return [line for file in files for line in file.read_text().splitlines()]
 
