@@ -33,6 +33,9 @@ _PLACES = re.compile(r"^(-I|-isystem|-o|-c|-MD|-MT|-MF|-fdebug-prefix-map|-ffile
 # Files that suite/kernel_folder.cmake writes into the build folder.
 _FOLDERS, _REFUSED = "kadenz-kernel-folders.txt", "kadenz-refused.txt"
 _KERNEL = "kernel"  # its folder there
+_LOCK = ".lock"
+# Options that name parts of the checkout, or of a lab.
+_OURS = ("KDZ_KERNEL_DIR", "KDZ_BOARD_DIR", "CMAKE_TOOLCHAIN_FILE")
 _NINJA = re.compile(r"\[\d+/\d+\] |FAILED: |ninja: ")
 _TAKES_VALUE = {"-o", "-c", "-MT", "-MF", "-isystem", "-I"}
 
@@ -78,7 +81,7 @@ def build_image(
         with locked(folder):
             elf, entry = build_program(crate)
             return Image(elf, folder, entry)
-    options = _options(target, board, instrument, source, extra, folder)
+    options = _options(target, board, instrument, source, extra)
     if isa or board.instruction_sets:
         options["KDZ_ISA"] = isa or board.instruction_sets[0]
     if console:
@@ -112,7 +115,7 @@ def compile_commands(
     # A kernel with a build of its own brings itself; a tree for it is refused.
     given = tree is None and kernel.own_build
     source = None if given else kernel_source(target.kernel, kernel, tree, cores=board.cores)
-    options = _options(target, board, instrument, source, inventory.benches(), folder)
+    options = _options(target, board, instrument, source, inventory.benches())
     _configure(folder, target, options, source)
     return shared_name.compile_commands(folder)
 
@@ -153,14 +156,12 @@ def _options(
     instrument: str,
     source: Source | None,
     extra: Sequence[Path],
-    folder: Path,
 ) -> dict[str, str]:
-    port, place = inventory.kernel_folder(_port(target)), inventory.board_folder(target.board)
     options = {
         "KDZ_KERNEL": _port(target),
         "KDZ_BOARD": target.board,
-        "KDZ_KERNEL_DIR": str(shared_name.seen_from(folder, port)),
-        "KDZ_BOARD_DIR": str(shared_name.seen_from(folder, place)),
+        "KDZ_KERNEL_DIR": str(inventory.kernel_folder(_port(target))),
+        "KDZ_BOARD_DIR": str(inventory.board_folder(target.board)),
         "KDZ_INSTRUMENT": instrument,
         "CMAKE_EXPORT_COMPILE_COMMANDS": "ON",
     }
@@ -171,7 +172,7 @@ def _options(
     if board.tier.rtl is not None:
         options["KDZ_TIMER_DIVIDER"] = str(board.tier.rtl.timer_divider)
     if toolchain is not None:  # none: the compiler of this machine
-        options["CMAKE_TOOLCHAIN_FILE"] = str(shared_name.seen_from(folder, toolchain))
+        options["CMAKE_TOOLCHAIN_FILE"] = str(toolchain)
     if inventory.in_rust(_port(target)):
         options["KDZ_RUSTC"] = str(_require("rustc"))
         _require("cargo")
@@ -223,7 +224,9 @@ def _configure(
 
     Raises UsageError if the kernel's own CMake project is not what `source` says.
     """
-    suite = str(shared_name.link(folder) / "suite")
+    home = shared_name.link(folder, keep=_LOCK)
+    ours = {key: shared_name.below(home, options[key]) for key in _OURS if key in options}
+    options = {**options, **ours}
     tool_chain = options.get("CMAKE_TOOLCHAIN_FILE", "")
     text = Path(tool_chain).read_text() if tool_chain else ""
     wanted = json.dumps([options, text], sort_keys=True)
@@ -234,7 +237,10 @@ def _configure(
     defines = [f"-D{key}={value}" for key, value in options.items()]
     try:
         _cmake(
-            folder, ["-S", suite, "-B", str(folder), "-G", "Ninja", *defines], target, "configure"
+            folder,
+            ["-S", f"{home}/suite", "-B", str(folder), "-G", "Ninja", *defines],
+            target,
+            "configure",
         )
     except BuildFailed as failure:
         refused = folder / _REFUSED
@@ -367,6 +373,6 @@ def _plain_flags(command: str, roots: Sequence[str]) -> str:
 def locked(folder: Path) -> Iterator[None]:
     """Allows one build at a time in a folder; another kadenz waits."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as lock:
+    with (folder / _LOCK).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

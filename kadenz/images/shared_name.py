@@ -8,6 +8,7 @@ the checkout itself, have different ones; the link has one. (docs/decisions/0050
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 from kadenz.config import inventory
@@ -16,25 +17,40 @@ from kadenz.config import inventory
 _LINK = "src"
 
 
-def link(folder: Path) -> Path:
-    """Makes the link in a build folder, and returns it."""
-    place = folder / _LINK
-    if not place.is_symlink() or place.readlink() != inventory.root():
-        folder.mkdir(parents=True, exist_ok=True)
-        place.unlink(missing_ok=True)
-        place.symlink_to(inventory.root(), target_is_directory=True)
+def link(folder: Path, *, keep: str) -> Path:
+    """The checkout's name for a build in `folder`; its own where the file system has no links.
+
+    What another checkout built there is removed, except the file `keep`: its objects have the same
+    names, and dates do not say which checkout they are of.
+    """
+    place, root = folder / _LINK, inventory.root()
+    folder.mkdir(parents=True, exist_ok=True)
+    if place.is_symlink() and place.readlink() == root:
+        return place
+    if place.is_symlink():
+        for entry in folder.iterdir():
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry)
+            elif entry.name != keep:
+                entry.unlink()
+    try:
+        place.symlink_to(root, target_is_directory=True)
+    except OSError:
+        return root  # its objects are not shared with other checkouts
     return place
 
 
-def seen_from(folder: Path, path: Path) -> Path:
-    """`path` as a build in `folder` names it: below the link if it is part of the checkout."""
+def below(home: Path, path: str) -> str:
+    """`path` by the name `home` of the checkout, if it is part of the checkout."""
     root = inventory.root()
-    return folder / _LINK / path.relative_to(root) if path.is_relative_to(root) else path
+    return str(home / Path(path).relative_to(root)) if Path(path).is_relative_to(root) else path
 
 
 def compile_commands(folder: Path) -> list[dict[str, str]]:
     """The commands of a build folder, with the files of the checkout by their own names."""
     text = (folder / "compile_commands.json").read_text()
-    text = text.replace(f"{folder / _LINK}/", f"{inventory.root()}/")
+    place = folder / _LINK
+    if place.is_symlink():  # else it is a folder of somebody's project
+        text = text.replace(f"{place}/", f"{place.readlink()}/")
     commands: list[dict[str, str]] = json.loads(text)
     return commands

@@ -128,21 +128,43 @@ def test_builds_at_once_give_the_objects_of_one_build(own_cache: Path) -> None:
 
 def test_checkouts_and_labs_share_objects_and_their_images_are_equal(tmp_path: Path) -> None:
     """With and without the cache: the same bytes, flags and files."""
-    here = built(inventory.root(), inventory.root())
-    copy = tmp_path / "elsewhere" / "copy"
-    for part in ("suite", "kernels", "boards", "arch", "instruments", "campaigns"):
-        shutil.copytree(inventory.root() / part, copy / part)
-    (copy / "kadenz").mkdir()
-    shutil.copy(inventory.root() / "kadenz" / "__init__.py", copy / "kadenz")
+    first, copy = checkout(tmp_path / "one"), checkout(tmp_path / "elsewhere" / "copy")
     lab = tmp_path / "lab"
     lab.mkdir()
     (lab / "kadenz.toml").touch()
+    here = built(first, first)
     for folder in (copy, lab):
         before = counts()["hits"]
         assert built(copy, folder) == here
         assert counts()["hits"] - before >= 50
     shutil.rmtree(copy / "build")
     assert built(copy, copy, CCACHE_DISABLE="1") == here
+
+
+def test_a_lab_that_changes_its_checkout_has_the_images_of_the_new_one(tmp_path: Path) -> None:
+    """The other checkout's files have older dates than the objects."""
+    lab = tmp_path / "lab"
+    lab.mkdir()
+    (lab / "kadenz.toml").touch()
+    one, other = checkout(tmp_path / "one"), checkout(tmp_path / "other")
+    edited = other / "suite" / "core" / "crc32.c"
+    edited.write_text(
+        edited.read_text() + "\nextern const int kdz_edited;\nconst int kdz_edited = 1;\n"
+    )
+    for file in other.rglob("*"):
+        os.utime(file, (1e9, 1e9))
+    before = built(one, lab)
+    assert built(other, lab) == built(other, other) != before
+    assert built(one, lab) == before
+
+
+def checkout(folder: Path) -> Path:
+    """A copy of what images are built from."""
+    for part in ("suite", "kernels", "boards", "arch", "instruments", "campaigns"):
+        shutil.copytree(inventory.root() / part, folder / part)
+    (folder / "kadenz").mkdir()
+    shutil.copy(inventory.root() / "kadenz" / "__init__.py", folder / "kadenz")
+    return folder
 
 
 def built(checkout: Path, folder: Path, **environment: str) -> list[object]:

@@ -27,18 +27,11 @@ DEFECTS = {
 def build() -> Path:
     """An image in its own folder."""
     folder = inventory.root() / "build" / "tests" / "posix-linux-counter-mutant"
+    home = shared_name.link(folder, keep=".lock")
     cmake = str(require("cmake"))
     for command in (
         [
-            *(
-                cmake,
-                "-S",
-                str(shared_name.link(folder) / "suite"),
-                "-B",
-                str(folder),
-                "-G",
-                "Ninja",
-            ),
+            *(cmake, "-S", str(home / "suite"), "-B", str(folder), "-G", "Ninja"),
             *("-DKDZ_KERNEL=posix", "-DKDZ_BOARD=linux", "-DKDZ_INSTRUMENT=counter"),
             f"-DKDZ_EXTRA_BENCH={MUTANT}",
             *(f"-D{key}={value}" for key, value in compiler_cache.options().items()),

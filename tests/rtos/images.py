@@ -74,7 +74,7 @@ def build(
         "KDZ_KERNEL": kernel,
         "KDZ_BOARD": board,
         "KDZ_INSTRUMENT": instrument,
-        "CMAKE_TOOLCHAIN_FILE": str(shared_name.seen_from(folder, toolchain)),
+        "CMAKE_TOOLCHAIN_FILE": str(toolchain),
         "KDZ_KERNEL_SOURCE": str(freertos()),
         **compiler_cache.options(),
         **dict(options),
@@ -83,10 +83,11 @@ def build(
         settings["KDZ_RUSTC"] = str(require("rustc"))
         settings["KDZ_CARGO_TARGET"] = str(inventory.root() / "build" / "rust")
     with locked(folder):
-        suite = shared_name.link(folder) / "suite"
+        home = shared_name.link(folder, keep=".lock")
+        settings["CMAKE_TOOLCHAIN_FILE"] = shared_name.below(home, str(toolchain))
         run(
             str(require("cmake")),
-            *("-S", str(suite), "-B", str(folder), "-G", "Ninja"),
+            *("-S", str(home / "suite"), "-B", str(folder), "-G", "Ninja"),
             *(f"-D{key}={value}" for key, value in settings.items()),
             folder=folder,
         )
