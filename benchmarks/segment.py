@@ -86,7 +86,7 @@ def soem_to_op(soem: Any) -> None:
             soem.state = pysoem.OP_STATE
             soem.write_state()
         held = held + 1 if all(d.state == pysoem.OP_STATE for d in soem.slaves) else 0
-        if time.monotonic() > deadline:
+        if held == 0 and time.monotonic() > deadline:
             states = ", ".join(f"{d.name} {d.state:#x}/{d.al_status:#x}" for d in soem.slaves)
             raise SystemExit(f"the ring does not reach OP under SOEM: {states}")
 

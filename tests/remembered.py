@@ -118,8 +118,9 @@ def _tools() -> Iterator[str]:
         ["rustc", "--version", "--verbose"], capture_output=True, text=True, check=True
     )
     yield answer.stdout
-    for kind in ("qemu", "rust", "guests"):  # of the set-up, in the user's cache
-        for file in sorted((tools.cache_dir() / kind).glob("*/*")):
+    of_the_setup = ("qemu/*/*", "rust/*/*", "guests/*/*/*")  # in the user's cache
+    for pattern in of_the_setup:
+        for file in sorted(tools.cache_dir().glob(pattern)):
             yield f"{file.relative_to(tools.cache_dir())} {file.stat().st_mtime_ns}"
     # Named by what they are generated from.
     yield from sorted(file.name for file in (tools.cache_dir() / "rtl").glob("*"))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests import remembered
+from tests.benchmarks.test_benches import BENCHES, MAY_MISS, REAL_TIME
 from tests.docs.test_commands import as_followed, followed_here
 
 pytest_plugins = ["pytester"]
@@ -174,6 +175,11 @@ def test_a_byte_of_a_bench_changes_the_digest_of_benches_alone(checkout: Path, n
     assert after[0] != before[0] and after[1] == before[1]
     (checkout / READ[0]).write_text("2")
     assert set(digests()).isdisjoint(after)
+
+
+def test_no_clock_of_this_machine_decides_a_remembered_bench() -> None:
+    benches = {f"{bench}.py" for bench in remembered.BENCHES}
+    assert benches <= set(BENCHES) and not benches & (REAL_TIME | MAY_MISS)
 
 
 def test_a_remembered_page_measures_nothing_of_this_machine() -> None:
