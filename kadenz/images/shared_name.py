@@ -49,8 +49,12 @@ def below(home: Path, path: str) -> str:
 def compile_commands(folder: Path) -> list[dict[str, str]]:
     """The commands of a build folder, with the files of the checkout by their own names."""
     text = (folder / "compile_commands.json").read_text()
-    place = folder / _LINK
-    if place.is_symlink():  # else it is a folder of somebody's project
-        text = text.replace(f"{place}/", f"{place.readlink()}/")
     commands: list[dict[str, str]] = json.loads(text)
+    place = folder / _LINK
+    if not place.is_symlink():  # a folder of somebody's project
+        return commands
+    # The build folder itself may have several names; CMake used this one.
+    for called in {command.get("directory", str(folder)) for command in commands}:
+        text = text.replace(f"{called}/{_LINK}/", f"{place.readlink()}/")
+    commands = json.loads(text)
     return commands

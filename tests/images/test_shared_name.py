@@ -31,6 +31,16 @@ def test_a_file_below_the_link_is_the_checkouts(tmp_path: Path) -> None:
     assert shared_name.compile_commands(tmp_path) == [{"file": own, "command": f"cc -c {own}"}]
 
 
+def test_a_build_folder_with_two_names_is_one(tmp_path: Path) -> None:
+    folder, other = tmp_path / "build", tmp_path / "other"
+    shared_name.link(folder, keep=".lock")
+    other.symlink_to(folder)
+    made = [{"directory": str(folder), "file": f"{folder}/src/{SOURCE}"}]
+    (folder / "compile_commands.json").write_text(json.dumps(made))
+    (command,) = shared_name.compile_commands(other)
+    assert command["file"] == str(inventory.root() / SOURCE)
+
+
 def test_a_projects_own_folder_of_that_name_keeps_its_name(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     listed = commands_of(tmp_path)
