@@ -56,5 +56,5 @@ def compile_commands(folder: Path) -> list[dict[str, str]]:
     # The build folder itself may have several names; CMake used this one.
     for called in {command.get("directory", str(folder)) for command in commands}:
         text = text.replace(f"{called}/{_LINK}/", f"{place.readlink()}/")
-    commands = json.loads(text)
-    return commands
+    translated: list[dict[str, str]] = json.loads(text)
+    return translated
