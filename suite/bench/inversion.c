@@ -6,9 +6,6 @@
 #include "cores.h"
 #include "pair.h"
 
-#define CALIBRATION_LOOPS 20000u
-#define CALIBRATION_TRIES 5
-
 enum { LANE_WAIT, LANE_SECTION };
 
 static struct {
@@ -33,35 +30,15 @@ static struct {
     volatile uint32_t sections_when_got;
     volatile uint32_t middles_when_got;
     volatile kdz_status status;
-    volatile uint32_t loop_low;
-    volatile uint32_t loop_middle;
     volatile uint32_t through; /* H's turns that are over */
     bool apart;                /* H has a core of its own */
 } v;
 
-/* The counter is volatile: the loop is what it was asked to be. */
-static void work(volatile uint32_t *loop, uint32_t loops)
+static void work(uint32_t turns)
 {
-    for (*loop = 0; *loop < loops; (*loop)++) {
+    if (turns != 0) {
+        kdz_arch_loop(turns);
     }
-}
-
-uint32_t kdz_inversion_loops_a_us(void)
-{
-    const uint64_t hz = kdz_clock()->hz;
-    uint32_t best = UINT32_MAX;
-
-    for (int i = 0; i < CALIBRATION_TRIES; i++) {
-        const kdz_time begin = kdz_stamp(KDZ_BEGIN);
-        work(&v.loop_low, CALIBRATION_LOOPS);
-        const uint32_t span = kdz_span(begin, kdz_stamp(KDZ_END));
-
-        best = span < best ? span : best;
-    }
-    if (hz == 0 || best == 0) {
-        return 0;
-    }
-    return (uint32_t)((uint64_t)CALIBRATION_LOOPS * hz / ((uint64_t)best * 1000000u)) + 1u;
 }
 
 /* ---- the lock --------------------------------------------------------------------------------
@@ -148,7 +125,7 @@ static void middle(void *unused)
         if (v.end) {
             break;
         }
-        work(&v.loop_middle, v.how.middle_loops);
+        work(v.how.middle_turns);
         v.middles++;
     }
 }
@@ -159,7 +136,7 @@ static void section(void)
     lock();
     v.owned = true;
     (void)kdz_sem_give(v.start_high); /* H preempts, asks, and waits */
-    work(&v.loop_low, v.how.section_loops);
+    work(v.how.section_turns);
     v.sections++;
     v.owned = false;
     unlock(); /* H preempts */
@@ -173,7 +150,7 @@ __attribute__((noinline)) static void section_apart(void)
     (void)kdz_sem_give(v.start_high);
     (void)kdz_quietly_until(&v.asked, v.sections + 1);
     (void)kdz_sem_give(v.start_middle); /* preempts, unless H has lent its rank */
-    work(&v.loop_low, v.how.section_loops);
+    work(v.how.section_turns);
     v.sections++;
     v.owned = false;
     unlock();
@@ -200,7 +177,7 @@ static void prove(struct kdz_record *record, uint32_t turn)
 static uint32_t section_alone(void)
 {
     const kdz_time begin = kdz_stamp(KDZ_BEGIN);
-    work(&v.loop_low, v.how.section_loops);
+    work(v.how.section_turns);
     const kdz_time end = kdz_stamp(KDZ_END);
 
     return kdz_span(begin, end);

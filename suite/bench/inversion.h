@@ -19,8 +19,8 @@
 #include "kadenz/bench.h"
 
 struct kdz_inversion {
-    uint32_t section_loops; /* work of the critical section after H has asked; 0: none */
-    uint32_t middle_loops;  /* work of the middle thread */
+    uint32_t section_turns; /* of the loop: work of the section after H has asked; 0: none */
+    uint32_t middle_turns;  /* work of the middle thread */
     uint32_t period;        /* ticks */
     bool inherit;
     bool time_section; /* a second lane: the section's work alone, before each sample */
@@ -30,10 +30,6 @@ struct kdz_inversion {
     uint8_t core; /* of the least urgent thread and of the middle one */
     uint8_t core_high;
 };
-
-/* Loops of the section's work in a microsecond, by this target's clock: the best of a few tries of
- * the calling thread, which nobody of the benchmark preempts. 0 where the clock tells no time. */
-uint32_t kdz_inversion_loops_a_us(void);
 
 kdz_status kdz_inversion_setup(struct kdz_point *point, const struct kdz_inversion *how);
 void kdz_inversion_measure(struct kdz_point *point);

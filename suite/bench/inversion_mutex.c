@@ -7,6 +7,7 @@
  */
 #include "inversion.h"
 
+#include "loop_speed.h"
 #include "period.h"
 
 #define RANK_HIGH (KDZ_RANK_MAIN - 1u)
@@ -39,10 +40,9 @@ static const char *const lanes[] = {"wait", "section"};
 
 static kdz_status setup(struct kdz_point *point)
 {
-    const uint32_t loops = kdz_inversion_loops_a_us();
     const struct kdz_inversion how = {
-        .section_loops = KDZ_PARAM(point, SECTION_US) * loops,
-        .middle_loops = KDZ_PARAM(point, MIDDLE_US) * loops,
+        .section_turns = kdz_loop_turns(KDZ_PARAM(point, SECTION_US)),
+        .middle_turns = kdz_loop_turns(KDZ_PARAM(point, MIDDLE_US)),
         .period = kdz_period_ticks(KDZ_PARAM(point, PERIOD_US)),
         .inherit = KDZ_PARAM(point, INHERIT) != 0,
         .time_section = true,

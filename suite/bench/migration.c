@@ -4,11 +4,13 @@
 #include "kadenz/thread_options.h"
 
 #include "cores.h"
-#include "inversion.h"
+#include "loop_speed.h"
 #include "period.h"
 
 /* Of each load in turn: the study's "heavy work" has a loop of 2 ms. */
 #define LOAD_US 2000u
+/* It is done in pieces, so that it ends soon when the benchmark does. */
+#define PIECES 100u
 #define LOADS 2u
 
 const char *const kdz_migrations[KDZ_MIGRATIONS] = {
@@ -21,9 +23,8 @@ static struct {
     kdz_handle thread[LOADS]; /* the mover, or the loads */
     kdz_handle turn[LOADS];   /* by semaphores */
     volatile uint32_t whose;  /* turn it is, by suspending */
-    uint32_t loops;
-    volatile uint32_t loop[LOADS];
-    volatile uint32_t done; /* moves, or turns of a load */
+    uint32_t piece;           /* turns of the loop */
+    volatile uint32_t done;   /* moves, or turns of a load */
     volatile uint32_t failed;
     volatile bool end;
 } g;
@@ -74,9 +75,10 @@ static void move(void *unused)
 
 /* ---- load --------------------------------------------------------------------------------------
  */
-static void work(uint32_t own)
+static void work(void)
 {
-    for (g.loop[own] = 0; g.loop[own] < g.loops && !g.end; g.loop[own]++) {
+    for (uint32_t i = 0; i < PIECES && !g.end; i++) {
+        kdz_arch_loop(g.piece);
     }
     g.done++;
 }
@@ -87,7 +89,7 @@ static void load(void *number)
 
     while (!g.end) {
         (void)kdz_sem_take(g.turn[own], KDZ_FOREVER);
-        work(own);
+        work();
         (void)kdz_sem_give(g.turn[1u - own]);
     }
 }
@@ -101,7 +103,7 @@ static void load_suspended(void *number)
         while (g.whose != own && !g.end) {
             (void)kdz_thread_suspend();
         }
-        work(own);
+        work();
         g.whose = 1u - own;
         (void)kdz_thread_resume(g.thread[1u - own]);
     }
@@ -126,7 +128,7 @@ static bool start_loads(void)
 {
     const bool suspend = g.how.how == KDZ_MIGRATE_SUSPEND;
 
-    g.loops = LOAD_US * kdz_inversion_loops_a_us();
+    g.piece = kdz_loop_turns(LOAD_US) / PIECES + 1u;
     for (uint8_t i = 0; i < LOADS && !suspend; i++) {
         g.turn[i] = kdz_sem_create(KDZ_SEM_COUNTING, LOADS, i == 0 ? 1 : 0);
         if (g.turn[i] < 0) {

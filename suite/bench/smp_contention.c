@@ -19,12 +19,12 @@
 
 #include "carries.h"
 #include "cores.h"
+#include "loop_speed.h"
 #include "pair.h"
 #include "vocabulary.h"
 
 #define RANK_HIGH (KDZ_RANK_MAIN - 1u)
 #define SIZE_MAX_BYTES 64u
-#define CALIBRATION_TURNS 20000u
 /* Of the loop between two counts. A core that stores to a line without a pause can keep the reads
  * of another core from it forever: on the coherent VexRiscv cluster it does. */
 #define WORK_TURNS 64u
@@ -158,18 +158,6 @@ static void shape(const struct kdz_point *point, struct kdz_shape *shape)
     }
 }
 
-/* Turns of the loop that a pause is, by this target's clock. */
-static uint32_t pause_turns(uint32_t pause_us)
-{
-    const uint64_t hz = kdz_clock()->hz;
-    const kdz_time begin = kdz_stamp(KDZ_BEGIN);
-    kdz_arch_loop(CALIBRATION_TURNS);
-    const uint32_t span = kdz_span(begin, kdz_stamp(KDZ_END));
-
-    return (uint32_t)((uint64_t)pause_us * CALIBRATION_TURNS * (hz / 1000000u) /
-                      (span == 0 ? 1u : span));
-}
-
 static kdz_status create(struct kdz_point *point, struct caller *caller)
 {
     const uint32_t which = KDZ_PARAM(point, CALL);
@@ -202,7 +190,7 @@ static kdz_status setup(struct kdz_point *point)
     c.other.failed = c.turns = c.started = 0;
     c.end = false;
     c.how = KDZ_PARAM(point, OTHER);
-    c.pause_turns = pause_turns(KDZ_PARAM(point, PAUSE_US));
+    c.pause_turns = kdz_loop_turns(KDZ_PARAM(point, PAUSE_US));
     status = status == KDZ_OK ? kdz_need(&point->record, "affinity") : status;
     if (status != KDZ_OK) {
         return status;

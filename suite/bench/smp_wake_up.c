@@ -19,11 +19,11 @@
 #include "kadenz/thread_options.h"
 
 #include "cores.h"
-#include "inversion.h"
 #include "pair.h"
 #include "period.h"
 
 #define RANK_HIGH (KDZ_RANK_MAIN - 2u) /* one more urgent than it has to fit */
+#define HOLD_TURNS 16u                 /* of the loop between two looks at the clock */
 
 enum { IDLE, BUSY, ABOVE, POLL, STATES };
 static const char *const states[STATES] = {"idle", "busy", "above", "poll"};
@@ -46,13 +46,12 @@ static struct {
     kdz_handle sem;
     kdz_handle work; /* lets the worker of the other core begin */
     uint32_t period;
-    uint32_t hold; /* ticks */
-    uint32_t hold_loops;
+    uint32_t hold;      /* ticks */
+    uint32_t hold_time; /* ticks of the clock */
     uint32_t other;
     volatile bool end;
     volatile uint32_t at_work; /* turns that the worker has begun */
     volatile uint32_t given;   /* turns that task 1 has given, or is about to give */
-    volatile uint32_t loop;
     volatile kdz_time woke;
     volatile uint8_t woke_on;
     volatile kdz_status status;
@@ -103,6 +102,16 @@ static void look(void *unused)
     }
 }
 
+/* By the clock, not by calibrated work: a processor that is shared has no one speed. */
+static void hold(void)
+{
+    const kdz_time from = kdz_stamp(0);
+
+    do {
+        kdz_arch_loop(HOLD_TURNS);
+    } while (kdz_span(from, kdz_stamp(0)) < w.hold_time);
+}
+
 static void work(void *unused)
 {
     (void)unused;
@@ -118,8 +127,7 @@ static void work(void *unused)
             (void)kdz_quietly_until(&w.passes, turn);
         } else {
             (void)kdz_quietly_until(&w.given, turn);
-            for (w.loop = 0; w.loop < w.hold_loops; w.loop++) {
-            }
+            hold();
         }
         w.ended = turn;
     }
@@ -229,7 +237,7 @@ static kdz_status setup(struct kdz_point *point)
                                      "itc/semaphore-counting-to-higher";
         return KDZ_INVALID;
     }
-    w.hold_loops = hold_us * kdz_inversion_loops_a_us();
+    w.hold_time = (uint32_t)(hold_us * kdz_clock()->hz / 1000000u);
     w.sem = kdz_sem_create(KDZ_SEM_COUNTING, 2, 0);
     if (w.sem < 0) {
         return (kdz_status)w.sem;

@@ -67,8 +67,8 @@ def test_every_point_across_two_cores_measures_and_proves(run: Run) -> None:
             assert beside(said, record, "other-calls").sum() > 0
             assert (beside(said, record, "since")[1:] > 0).all()
     held = next(i for i, point in enumerate(ACROSS) if "other_core=above" in point)
-    with timing():  # in ns: starved, at any speed, but a pause delays who starves it
-        assert said.values(held).min() > 1_500_000
+    with timing():  # in ns: a pause of task 1 before its stamp makes the sample shorter
+        assert said.values(held).min() > 2_900_000
     moved, bound = ACROSS.index(f"{CYCLIC} migrate=move"), ACROSS.index(ACROSS[-4])
     assert set(beside(said, bound, "begin-core")) == set(beside(said, bound, "end-core")) == {0}
     with timing():  # the mover comes in the middle of each period
