@@ -20,13 +20,17 @@ from kadenz.analysis.kept_traces import kept_traces
 from kadenz.analysis.timelines import timelines_of
 from kadenz.config import inventory
 from kadenz.config.target_name import parse_target
+from kadenz.config.timeline import Timeline
 from kadenz.errors import ToolMissing
 from kadenz.lab.profile.watching import check_traced
 from kadenz.store import read_run
 
 pytestmark = pytest.mark.linux
 
-MOUNT = 'mount -t tracefs nodev /sys/kernel/tracing && exec "$0" "$@"'
+MOUNT = (
+    "{ mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing; } "
+    '&& exec "$0" "$@"'
+)
 
 
 def inside(*command: str | Path, **options: object) -> subprocess.Popen[str]:
@@ -104,31 +108,49 @@ def test_a_killed_lab_leaves_no_trace_running() -> None:
     assert name not in instances()
 
 
-def test_a_timeline_of_this_linux_has_the_threads_of_the_benchmark(
-    program: Path, tmp_path: Path
-) -> None:
-    before = instances()
+def traced_run(bench: str, output: Path) -> Path:
+    """The folder of a run of five samples, traced on this Linux."""
     command = [sys.executable, "-c", "from kadenz.cli import main; main()", "trace"]
-    words = ["itc/message-queue", "--target", "posix/linux@host", "--set", "samples=5"]
-    with inside(*command, *words, "--output", tmp_path, stderr=subprocess.PIPE) as process:
+    words = [bench, "--target", "posix/linux@host", "--set", "samples=5"]
+    with inside(*command, *words, "--output", output, stderr=subprocess.PIPE) as process:
         said, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
     assert "task 1" in said
-    (folder,) = [file.parent for file in tmp_path.glob("*/run.json")]
-    (timeline,) = timelines_of(read_run(folder))
+    (folder,) = [file.parent for file in output.glob("*/run.json")]
+    return folder
+
+
+def timeline_with_samples_of(folder: Path) -> Timeline:
+    """The only timeline. Its samples are those of the run, to the nanosecond."""
+    run = read_run(folder)
+    (timeline,) = timelines_of(run)
+    (samples,) = [one.slices for one in timeline.tracks if one.kind == "sample"]
+    shown = [one.end - one.begin for one in samples]
+    (record,) = [one for one in run.manifest.records if not one.bench.startswith("clock/")]
+    assert shown == run.samples(record, 0).tolist()
+    return timeline
+
+
+def test_a_timeline_of_this_linux_has_the_threads_of_the_benchmark(tmp_path: Path) -> None:
+    before = instances()
+    folder = traced_run("itc/message-queue", tmp_path)
+    timeline = timeline_with_samples_of(folder)
     executed = {one.name: one.slices for one in timeline.tracks if one.kind == "thread"}
     assert len(executed["task 1"]) >= 5 and len(executed["task 2"]) >= 5
     calls = {one.name for track in timeline.tracks if track.kind == "call" for one in track.slices}
     assert {"mq_timedsend", "mq_timedreceive"} <= calls
-    (samples,) = [one.slices for one in timeline.tracks if one.kind == "sample"]
-    run = read_run(folder)
-    (record,) = [one for one in run.manifest.records if one.bench == "itc/message-queue"]
-    # The same two stamps: exact to the nanosecond.
-    assert [one.end - one.begin for one in samples] == run.samples(record, 0).tolist()
-    assert run.manifest.target.instrument == "ftrace"
+    assert read_run(folder).manifest.target.instrument == "ftrace"
     files = {file.name.partition(".")[2] for file in (folder / "timelines").iterdir()}
     assert files == {"ftrace.txt", "trace.json", "vcd", "svg"}
     assert instances() == before
+
+
+@pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) < 2, reason="this machine lets the tests use one processor"
+)
+def test_a_tick_that_is_read_between_two_stamps_is_no_end_of_a_sample(tmp_path: Path) -> None:
+    """While task 2 wakes up, task 1 reads the tick, which on this Linux is the clock of stamps."""
+    timeline_with_samples_of(traced_run("smp/wake-up", tmp_path))
 
 
 def test_a_linux_without_tracefs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
