@@ -12,6 +12,7 @@ from kadenz.errors import EXIT_FAILED, EXIT_PASS, StoreError, UsageError
 if TYPE_CHECKING:
     from kadenz.store import Run
 
+_REMEDY = "Name the folder that `kadenz run` printed"
 S = TypeVar("S")
 T = TypeVar("T")
 
@@ -101,9 +102,9 @@ def _folders(path: Path) -> list[Path]:
         return [path]
     inside = sorted(file.parent for file in path.glob(f"*/{MANIFEST}"))
     if not inside:
-        raise StoreError(
-            f"{path}: contains no run", remedy="Name the folder that `kadenz run` printed"
-        )
+        rounds = sorted({str(file.parent.parent) for file in path.glob(f"*/*/{MANIFEST}")})
+        remedy = f"Name a folder in it: {', '.join(rounds[:3])}" if rounds else _REMEDY
+        raise StoreError(f"{path}: contains no run", remedy=remedy)
     return inside
 
 

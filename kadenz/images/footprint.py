@@ -73,7 +73,7 @@ def objects(program: Path, kinds: Mapping[str, KernelObject]) -> list[ObjectEntr
 
 
 class Weights(msgspec.Struct):
-    """Both, of one program; kept beside it."""
+    """The footprint and the objects of one program; stored beside it."""
 
     key: str
     footprint: list[FootprintEntry]
@@ -176,6 +176,7 @@ class _Origins:
         self.program = program
         self.compiled: dict[tuple[str, str], int] = {}  # (part, file) -> text of the object
         self._folder = program.parent.resolve()
+        self._ours = (self._folder / shared_name.CONFIGURED).is_file()
         self._homes = homes
         self._known: dict[str, tuple[str, str]] = {}
 
@@ -208,8 +209,8 @@ class _Origins:
     def _placed(self, source: Path) -> tuple[str, str]:
         source = Path(os.path.normpath(source))
         part, name = self._homes.place(source)
-        if part == OTHER and source.is_relative_to(self._folder):  # generated from data of the port
-            return "port", str(source.relative_to(self._folder))
+        if part == OTHER and self._ours and source.is_relative_to(self._folder):
+            return "port", str(source.relative_to(self._folder))  # generated from data of the port
         return (part if part != OTHER else UNKNOWN), name
 
     @cached_property

@@ -230,7 +230,7 @@ def _configure(
     tool_chain = options.get("CMAKE_TOOLCHAIN_FILE", "")
     text = Path(tool_chain).read_text() if tool_chain else ""
     wanted = json.dumps([options, text], sort_keys=True)
-    stamp = folder / "kadenz-options.json"
+    stamp = folder / shared_name.CONFIGURED
     if stamp.is_file() and stamp.read_text() == wanted and (folder / "build.ninja").is_file():
         return
     (folder / "CMakeCache.txt").unlink(missing_ok=True)  # its cache names another tool chain

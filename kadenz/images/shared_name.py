@@ -15,13 +15,14 @@ from kadenz.config import inventory
 
 # Shorter than "../../": of the names that a file has, ccache takes the shortest.
 _LINK = "src"
+CONFIGURED = "kadenz-options.json"  # a build folder of kadenz has it
 
 
 def link(folder: Path, *, keep: str) -> Path:
     """The checkout's name for a build in `folder`; its own where the file system has no links.
 
-    What another checkout built there is removed, except the file `keep`: its objects have the same
-    names, and dates do not say which checkout they are of.
+    Anything that another checkout built there is removed, except the file `keep`: its objects have
+    the same names, and their dates do not tell which checkout they came from.
     """
     place, root = folder / _LINK, inventory.root()
     folder.mkdir(parents=True, exist_ok=True)

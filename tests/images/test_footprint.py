@@ -202,6 +202,15 @@ def test_an_image_without_map_is_attributed_by_its_symbols(tmp_path: Path) -> No
     assert kernel.zeroed == pytest.approx(by_map.zeroed, rel=0.02)
 
 
+def test_a_source_beside_a_users_image_is_of_no_part(tmp_path: Path) -> None:
+    source, program = tmp_path / "main.c", tmp_path / "firmware.elf"
+    source.write_text("int main(void) { return 0; }\n")
+    subprocess.run(["gcc", "-g", "-o", str(program), str(source)], check=True)
+    assert {entry.part for entry in footprint(program) if entry.file == str(source)} == {
+        "not attributed"
+    }
+
+
 def _kernel_tree(image: Image) -> Path:
     commands = shared_name.compile_commands(image.folder)
     (tasks,) = [Path(c["file"]) for c in commands if c["file"].endswith("/tasks.c")]

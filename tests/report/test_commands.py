@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +84,14 @@ def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
         answer("show", tmp_path)
     with pytest.raises(UsageError, match="nowhere"):
         answer("show", tmp_path / "nowhere")
+
+
+def test_above_a_folder_of_rounds_the_remedy_is_that_folder(board: Path, tmp_path: Path) -> None:
+    rounds = tmp_path / "runs" / "20261126-120000-rounds"
+    shutil.copytree(board, rounds / "one")
+    with pytest.raises(StoreError, match="contains no run") as refused:
+        answer("show", tmp_path / "runs")
+    assert str(rounds) in refused.value.remedy
 
 
 # ---- report ------------------------------------------------------------------------------------
