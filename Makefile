@@ -40,17 +40,17 @@ rtl-cluster: setup ## the Verilog of the coherent VexRiscv cluster, into the cac
 demo: setup-demo ## three kernels, three boards and this Linux, one report: reports/demo.html
 	@scripts/demo.sh
 
-test: setup ## every test: C, Python, Rust; their closing lines at the end
+test: setup ## every test: C, Python, Rust; summaries at the end
 	@scripts/test.sh
 
-test-all: rtl-cluster ## the same on the VexRiscv cluster too, and tests whose passes are remembered
+test-all: rtl-cluster ## every test, remembered passes included, also on the VexRiscv cluster
 	@scripts/test.sh --afresh
 
 # ---- work on kadenz ------------------------------------------------------------------------------
 lint: setup ## style and types of all four languages
 	@scripts/lint.sh
 
-format: setup ## writes the style
+format: setup ## rewrites the files in the style
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(CLANG_FORMAT) -i $(C_FILES)

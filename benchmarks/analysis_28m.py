@@ -7,9 +7,9 @@ kadenz/stats.
     python benchmarks/analysis_28m.py --keep DIR           leave the run folder in DIR
 
 Wake-up latencies in ns: log-normal around 20 us, autocorrelation 0.5 from one cycle to the next, a
-second, slower component (load that comes and goes), one cycle in 2,501 struck by a 4 us tick
-(a housekeeping timer that is not quite in step), and rare stalls up to 5 ms. Each phase runs in a
-process of its own, so that the peak of its memory is its own.
+second, slower component (load that comes and goes), one cycle in 2,501 delayed by about 18 us
+(a housekeeping timer slightly out of step), and rare stalls up to 5 ms. Each phase runs in a
+process of its own, so that its peak memory is measured alone.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 
 The VCD has pulses of two wires at random distances, two changes for each pulse. The session and
 the CSV have a tenth of its changes. Each import is a process of its own; the number of samples is
-checked. Exit code 1 if the VCD takes more memory than one of a tenth by over MOST_MORE_MB.
+checked. Exit code 1 if the VCD takes over MOST_MORE_MB more memory than a tenth of it.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ import numpy.typing as npt
 
 from kadenz.store import read_run
 
-# What is read at once fits: a sample kept in memory would take 8 bytes for four changes.
+# One block of the file fits in it. Keeping samples would take 8 bytes for four changes.
 MOST_MORE_MB = 6
-STEP = 40_000  # changes written at once: few, as memory here would count for the import
+STEP = 40_000  # changes written at once: few, because memory used here would count for the import
 HEADER = """$timescale 10 ns $end
 $scope module logic $end $var wire 1 ! D0 $end $var wire 1 " D1 $end $upscope $end
 $enddefinitions $end

@@ -2,14 +2,14 @@
 """False alarms and power of `compare`: the tables of docs/performance.md.
 
     python benchmarks/compare_power.py [--pairs 200] [--samples 20000] [--only NAME] [--runs N]
-    python benchmarks/compare_power.py --rounds [--calls 1000]
+    python benchmarks/compare_power.py --rounds [--calls 100]
 
 Pairs of generated sides, the same system twice (A/A) and one 5 % slower (A/B), for several kinds of
 noise, one run per side and several. A false alarm is a verdict `better` or `worse` on an A/A pair;
-found is a verdict `worse` on an A/B pair. Both with their exact 95 % intervals (Clopper and Pearson
-1934). The threshold is the command line's own, 5 %; within it an A/A pair is `equivalent`, so a
-column of its own says how often the interval of an A/A pair's ratio leaves out 1 (nominal 5 %).
-Exit code 1 when a line misses what it must hold: at most 5 % false alarms, at least 95 % found.
+found is a verdict `worse` on an A/B pair. Both have their exact 95 % intervals (Clopper and Pearson
+1934). The threshold is the command line's default, 5 %. Within it an A/A pair is `equivalent`, so
+another column says how often the interval of an A/A pair's ratio excludes 1 (nominal 5 %). Exit
+code 1 if a line misses its requirement: at most 5 % false alarms, at least 95 % found.
 
 `--rounds`: calls of many points, two to five rounds a side, whose figures differ from run to run by
 a log-normal spread. A false alarm is any `better` or `worse` in a call without a change; found is
@@ -59,7 +59,7 @@ def skewed(rng: Rng, n: int, level: float) -> Floats:
 
 
 def ticks(rng: Rng, n: int, level: float, tick: float = 1.0) -> Floats:
-    """The first kind, read by a clock with ticks at random phase: 100 of them, or 20."""
+    """`smooth`, read by a clock with ticks at a random phase; the level is `level / tick` ticks."""
     return np.asarray(np.floor(smooth(rng, n, level) / tick + rng.random(n)))
 
 

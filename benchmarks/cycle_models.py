@@ -2,13 +2,13 @@
 """The error of a timing model, and its cost.
 
 The same code runs in QEMU with the model and on the core's Verilog; each span between two stamps is
-compared. The Verilog runs without the kernel's tick, by a slow timer. QEMU's timer has one rate:
+compared. On the Verilog, a slow timer avoids the kernel's tick. QEMU's timer has a fixed rate, so
 spans with a tick there, which take more instructions, are left out. The cost is the processor time
 of QEMU with the model, in multiples of the counting scope's.
 
     python benchmarks/cycle_models.py [--samples 200] [--rounds 5] [--cost-limit 2]
 
-Prints Markdown for docs/performance.md and docs/explanation/cycle-models.md; exit code 1 when an
+Prints Markdown for docs/performance.md and docs/explanation/cycle-models.md; exit code 1 if an
 error or a cost is above its limit.
 """
 
@@ -40,8 +40,8 @@ BENCHES = (
     *("itc/semaphore-binary", "itc/semaphore-counting", "itc/mutex"),
     *("irq/to-handler", "irq/to-task"),
 )
-SLOW_TIMER = 1000  # core cycles in one count of mtime: a tick each ten million
-TICK_INSTRUCTIONS = 100  # at least, that a tick adds to a span
+SLOW_TIMER = 1000  # core cycles per count of mtime: a tick every ten million
+TICK_INSTRUCTIONS = 100  # that a tick adds to a span, at least
 # Targets with a model.
 COSTS = tuple(
     f"freertos/{board}@emulated" for board in ("ibex", "vexriscv", "hifive1-revb", "stm32f4")

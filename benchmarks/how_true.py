@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The truth table: instructions, a model's interval and exact cycles beside published hardware.
 
-A published time becomes cycles at the clock that the study gives, or at the highest of the chip if
-it gives none. What we measure is the median, of kioxia2019 the first execution. Nothing is fitted.
+A published time becomes cycles at the clock that the study gives, or at the chip's highest clock if
+it gives none. We measure the median; for kioxia2019, the first execution. Nothing is fitted.
 
     python benchmarks/how_true.py [--samples 50] [--study NAME ...] [--kernel-source KERNEL=DIR ...]
 
 A tree of a published version of FreeRTOS is measured next to the pinned one. RTX5 and TOPPERS/ASP3
 have no pinned source: without their trees their rows have no counts. Prints Markdown for
-docs/explanation/how-true.md and, of mazzi2021, for docs/explanation/cycle-models.md.
+docs/explanation/how-true.md and, for mazzi2021, for docs/explanation/cycle-models.md.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from truth.rows import HEADS
 from truth.spans import Parameters
 from truth.variants import OWN, optimised
 
-# How mazzi2021's FreeRTOS may have been compiled: Arm's compiler is not here.
+# How mazzi2021's FreeRTOS may have been compiled: Arm's compiler is not available here.
 OPTIMISATIONS = (OWN, "-O3", "-Os")
 NAMES = (*dict.fromkeys(study.paper for study in studies.STUDIES), mazzi2021.NAME)
 

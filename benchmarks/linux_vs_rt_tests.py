@@ -173,9 +173,9 @@ def without_a_peer(program: Path, seconds: int, cpu: int) -> list[tuple[str, flo
 def main() -> int:
     """Runs all pairs and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=int, default=20, help="of each run (default 20)")
-    parser.add_argument("--rounds", type=int, default=3, help="A B A B … (default 3)")
-    parser.add_argument("--cpu", type=int, default=0, help="of the pairs of threads (default 0)")
+    parser.add_argument("--seconds", type=int, default=20, help="length of each run (default 20)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds, A B A B … (default 3)")
+    parser.add_argument("--cpu", type=int, default=0, help="CPU of the thread pairs (default 0)")
     arguments = parser.parse_args()
     program = build_image(parse_target("posix/linux@host"), "counter").elf.path
 

@@ -7,14 +7,14 @@ alternating blocks, master and simulated ring on one CPU under SCHED_FIFO, 1 kHz
 
     A  the main task of kadenz-motion, with the three other tasks beside it
     B  a bare `tx_rx_dc` loop of ethercrab (kadenz-motion/examples/bare_loop.rs), alone
-    W  the same, with a thread of the dynamic task's priority that only wakes the CPU with it
+    W  the same, beside a thread of the dynamic task's priority that only wakes the CPU
     C  a bare loop of SOEM, through pysoem: Python is part of its cost
 
-CPU cost is the master thread's CPU time from one cycle to the next. In A it also holds the
-recording, and in every 16th cycle a second frame that reads the clocks' difference. B pays for
-waking an idle CPU, which the dynamic task does for A: W takes that difference away, and the limit
-is held against both. A virtual machine charges a thread for the time the host took away: medians
-bear that, means and maxima do not. Prints Markdown for docs/performance.md; exit code 1 when a
+CPU cost is the master thread's CPU time from one cycle to the next. In A it includes the recording
+and, in every 16th cycle, a second frame that reads the difference of the clocks. B pays for waking
+an idle CPU; in A the dynamic task has woken it. W removes that difference, and the limit applies to
+A / B and A / W. A virtual machine charges a thread for time that the host took away: medians
+tolerate that, means and maxima do not. Prints Markdown for docs/performance.md; exit code 1 if a
 ratio is above its limit or a missed cycle was not reported.
 """
 
@@ -313,9 +313,9 @@ def print_errors(errors: Errors, left_out: int) -> None:
     print("\nPublished: yoo2024, table 6, VisionFive 2, real drives. Ours: simulated drives.")
     if left_out:
         print(
-            f"This machine paused the application: {left_out} cycles are missing. The drives go on"
-            " along their\nline for up to 30 in a row, and the reference passes over as many"
-            " setpoints."
+            f"This machine paused the application: {left_out} cycles are missing. The drives"
+            " continue along their\nline for up to 30 cycles in a row, and the reference skips as"
+            " many setpoints."
         )
     if outside:
         print(f"Joints with position or velocity outside: {outside}.")

@@ -175,7 +175,7 @@ def peer_turn(cost: Cost) -> Turn:
     total = int(counts.sum()) + (sum(map(int, over.group(1).split())) if over else 0)
     median_ns = rows[np.searchsorted(np.cumsum(counts), total / 2), 0]
     return Turn(
-        float(median_ns) / 1e3, cost.busy, cost.whole_s, samples=total, words="missed: not told"
+        float(median_ns) / 1e3, cost.busy, cost.whole_s, samples=total, words="missed: not reported"
     )
 
 

@@ -4,8 +4,8 @@
     python benchmarks/schedulability.py [--sets 1000] [--target freertos/stm32f4@emulated]
 
 Utilisations by UUniFast (Bini and Buttazzo 2005), periods of whole ticks, deadlines below, at and
-above the period. In every second set one job ends where a tick comes, so that ticks meet the
-kernel's sleep. The overheads are measured first, on the same image. Exit code 1 if an observed
+above the period. In every second set one job ends near a tick, so that ticks occur during the
+kernel's sleep call. The overheads are measured first, on the same image. Exit code 1 if an observed
 response exceeds its bound, or if a set that is called schedulable misses a deadline.
 """
 
@@ -73,7 +73,7 @@ def task_set(random: np.random.Generator, number: int, tick: float) -> TaskSet:
 
 
 def _end_at_a_tick(random: np.random.Generator, work: list[int], tick: float) -> None:
-    """Changes the longest work so that all jobs together end within 1,000 instructions of one."""
+    """Changes the longest work so that all jobs together end near a tick."""
     longest = work.index(max(work))
     rest = sum(work) - work[longest]
     ticks = max(1, math.ceil(sum(work) / tick))

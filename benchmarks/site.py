@@ -5,7 +5,7 @@
     python benchmarks/site.py --runs 600 --pictures docs/images
 
 The runs are made up: each benchmark of two systems has a median that spreads by 0.6 % between runs,
-and becomes 3 % slower at 60 % of the runs. The first paint is that of Chromium's own clock
+and becomes 3 % slower at 60 % of the runs. The first paint is timed by Chromium's own clock
 (`first-contentful-paint`), from the start of loading index.html from disk. `--pictures` writes
 site.png and history.png.
 """
@@ -66,7 +66,7 @@ def first_paint_ms(page: Browser, index: Path, route: str) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=600)
-    parser.add_argument("--folder", type=Path, help="keeps the archive, so that a call again reads")
+    parser.add_argument("--folder", type=Path, help="keep the archive here, for later calls")
     parser.add_argument("--pictures", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What yoo2024's figures of the STM3240G-EVAL fit: a sweep of what could differ from our set-up.
+"""Which set-up explains yoo2024's figures of the STM3240G-EVAL: a sweep of possible differences.
 
-Each variant is the model's interval of nine benchmarks' medians. The clock is then solved for: at
-which clocks are the most of the published figures inside. Nothing else is fitted.
+For each variant of our set-up, the timing model gives an interval for the medians of nine
+benchmarks. Then the clock is fitted: the clocks at which as many published figures as possible are
+inside their intervals. Nothing else is fitted.
 
     python benchmarks/yoo2024_fit.py [--samples 50] [--kernel-source freertos=DIR]
 
@@ -79,7 +80,7 @@ class Fit(NamedTuple):
 
 
 def fit(found: Mapping[int, Ends], published: Mapping[int, float], most_mhz: float) -> Fit:
-    """The clocks, up to `most_mhz`, at which the most of the figures (in us) are inside."""
+    """The clocks, up to `most_mhz`, with as many figures (in us) inside as possible."""
     ranges = {n: (found[n].low / us, found[n].high / us) for n, us in published.items()}
     best = Fit(frozenset(), 0.0, 0.0)
     for clock in sorted(low for low, _ in ranges.values() if low <= most_mhz):
@@ -107,13 +108,13 @@ def measured(
 
 
 def name_of(point: Point) -> str:
-    """As the head of a column: `queue, 60`."""
+    """The head of a column: `queue, 60`."""
     size = f", {point.params['size_bytes']}" if "size_bytes" in point.params else ""
     return point.bench.removeprefix("itc/").replace("-", " ") + size
 
 
 def table(heads: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> None:
-    """Prints Markdown, each row when it is known."""
+    """Prints Markdown, each row as soon as it is known."""
     print(f"\n| {' | '.join(['', *heads])} |\n|{'---|' * (len(heads) + 1)}")
     for name, cells in rows:
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
@@ -122,7 +123,7 @@ def table(heads: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> No
 def clocks(
     found: Mapping[int, Ends], published: Mapping[int, float], names: Mapping[int, str]
 ) -> list[str]:
-    """Cells: how many fit, at which clocks, and which do not; then at the chip's highest."""
+    """Cells: how many figures fit, at which clocks, and which do not; which fit at CHIP_MHZ."""
     best = fit(found, published, CHIP_MHZ)
     outside = [names[n] for n in published if n not in best.points]
     at_most = [n for n, us in published.items() if found[n].low <= us * CHIP_MHZ <= found[n].high]

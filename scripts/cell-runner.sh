@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# cargo calls it instead of a test program (scripts/test.sh): cell-runner.sh PROGRAM ARGUMENTS…
+# cargo calls this instead of a test program (scripts/test.sh): cell-runner.sh PROGRAM ARGUMENTS…
 #
-# The tests of the robot cell run in a time of their own, so that files alone decide them, as they decide simulated
-# cores (docs/decisions/0067-remembered-passes.md). If CELL_PASSED exists, they passed with the same files before, and
-# do not run; it holds their number. If they run and pass, that number goes in CELL_PASSES. Other programs just run.
+# The tests of the robot cell run in virtual time, so only files decide their results, as for
+# simulated cores (docs/decisions/0067-remembered-passes.md). If CELL_PASSED exists, they have
+# passed with the same files before and are not run; it holds their number. If they run and pass,
+# that number goes in CELL_PASSES. Other programs simply run.
 set -o pipefail
 
 case "$(basename "$1")" in

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What scripts/test.sh compiled of fieldbus/ is kept for clones with the same files, as ccache keeps objects of C.
-# Sourced, never run. (docs/decisions/0066-compiled-fieldbus.md)
+# Keeps what scripts/test.sh compiled of fieldbus/ for clones with the same files, as ccache keeps
+# objects of C. Sourced, never run. (docs/decisions/0066-compiled-fieldbus.md)
 #
 #   <cache>/crates/fieldbus-<key>/target   the build folder of cargo
 #   <cache>/crates/fieldbus-<key>/dates    dates of the files that it was compiled from
 #
-# The key is of the contents of all files in fieldbus/, the compilers and KDL. cargo itself compares dates: with the
-# files, a clone takes their dates over, and cargo then compiles just what it would have compiled in the first clone.
+# The key is a hash of all files in fieldbus/, the compilers and KDL. cargo itself compares dates,
+# so a clone also takes over the dates of the files; cargo then compiles only what it would have
+# compiled in the first clone.
 # No compiled program may name a file of its checkout (tests/architecture/test_house_rules.py).
 
-KEPT_FIELDBUS=2 # of the newest
+KEPT_FIELDBUS=2 # build folders, the newest
 
 # Files that exist: git also lists removed ones until the removal is committed.
 fieldbus_files() {
@@ -33,8 +34,8 @@ fieldbus_key() {
     } 2>/dev/null | sha256sum | cut -c 1-16
 }
 
-# copy_target FROM TO: compiled dependencies as links, because cargo never writes into them; what it made of kadenz, as
-# files. Without what only makes a clone's next change compile faster.
+# copy_target FROM TO: links to compiled dependencies, because cargo never writes to them, and
+# copies of what cargo compiled of kadenz. Leaves out what only speeds up a clone's next build.
 copy_target() {
     cp -al "$1" "$2" 2>/dev/null || { rm -rf "$2" && cp -a "$1" "$2"; }
     rm -rf "$2"/tmp "$2"/cxxbridge "$2"/*/incremental

@@ -82,7 +82,7 @@ fetch() {
     shift
     mkdir -p "$folder"
     (cd "$folder" && private_apt apt-get download --quiet=2 "$@" >&2) || die \
-        "Debian did not give $*" "Its message is above; try again later"
+        "apt could not download $*" "Its message is above; try again later"
 }
 
 # build_module TREE ISA FOLDER VARIABLE=VALUE...: builds the planted disturbance against a kernel's
@@ -94,7 +94,7 @@ build_module() {
     cp -r "$SOURCE" "$build"
     make -s -C "$tree" M="$build" CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules >"$log" 2>&1 || {
         tail -n 20 "$log" >&2
-        die "the disturbance does not compile for $isa" "The compiler's words are above"
+        die "the disturbance does not compile for $isa" "The compiler's output is above"
     }
     cp "$build/disturbance.ko" "$folder/disturbance.ko"
     "$isa-linux-gnu-strip" --strip-debug "$folder/disturbance.ko"
@@ -144,7 +144,7 @@ make_riscv64() {
         KBUILD_BUILD_TIMESTAMP=2026-01-01 KCONFIG_ALLCONFIG="$out/wanted" "$@" \
         >"$out/log" 2>&1 || {
         tail -n 20 "$out/log" >&2
-        die "Linux for riscv64 does not build" "The compiler's words are above"
+        die "Linux for riscv64 does not build" "The compiler's output is above"
     }
 }
 
@@ -159,7 +159,7 @@ configure() {
     esac
     make_riscv64 "$1" allnoconfig
     while read -r line; do
-        grep -qxF "$line" "$1/.config" || die "this source does not take $line for riscv64" \
+        grep -qxF "$line" "$1/.config" || die "this source does not accept $line for riscv64" \
             "See arch/riscv/Kconfig in $SRC; PREEMPT_RT needs Linux 6.12 or newer"
     done < <(grep '^CONFIG_' "$1/wanted")
 }
@@ -181,7 +181,7 @@ riscv64_source() {
     ORIGIN="Debian $package $meta, boards/riscv64/linux.config"
 }
 
-# watch_build OUT: reports the progress of a build, which takes minutes.
+# watch_build OUT: reports the progress of a build, which takes half an hour or more.
 watch_build() {
     local out="$1" begun="$SECONDS"
     while sleep 30; do
@@ -194,7 +194,7 @@ riscv64_kernel() {
     local flavour="$1" out="$WORK/out-$1" new="$WORK/6.12-$1" begun="$SECONDS" watcher
     [ -n "${SRC:-}" ] || riscv64_source
     configure "$out" "$flavour"
-    say "riscv64: building Linux 6.12 $flavour: several minutes of two processors"
+    say "riscv64: building Linux 6.12 $flavour: half an hour or more on two processors"
     watch_build "$out" &
     watcher=$!
     # shellcheck disable=SC2064  # this process

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A task set held against what a target's kernel takes: bounds and margins."""
+"""Bounds and margins of a task set, with the overheads of a target's kernel."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Budget:
     tasks: tuple[TaskBudget, ...]  # the most urgent first
     overheads: Mapping[str, Overhead]
     work: float  # utilisation by the tasks' own work
-    load: float  # with what the kernel takes
+    load: float  # including the kernel's overheads
     kernel: Kernel
     model: tuple[PeriodicTask, ...]  # one for each task
 
@@ -82,7 +82,7 @@ class Budget:
 
 
 def budget_of(given: TaskSet, runs: Sequence[Run]) -> Budget:
-    """Holds a task set against `runs` of one target. UsageError for what cannot be held so."""
+    """Checks a task set against `runs` of one target. UsageError if that is impossible."""
     manifest = _one_target(runs)
     measured = Measurements(runs)
     tick = tick_period(measured)

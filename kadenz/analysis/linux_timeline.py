@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Timelines from what Linux recorded of a program: its threads, system calls and interrupts.
 
-A trace of kadenz has microseconds, on CLOCK_MONOTONIC; trace-cmd's has nanoseconds. The program of
-the suite writes its stamps, of that clock in nanoseconds, when a record closes: the instrument
-`ftrace`. A recording of trace-cmd has none, so its timeline has no samples.
+A trace that kadenz took has microseconds of CLOCK_MONOTONIC; one of trace-cmd has nanoseconds. With
+the instrument `ftrace`, the suite's program writes its stamps, in nanoseconds of the same clock,
+when a record closes. A recording of trace-cmd has no stamps, so its timeline has no samples.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ class _Program:
             if after in self._names:
                 self._running[after] = at
         elif event.pid in self._names:
-            # Filtered by PID, Linux leaves out some switches from idle: who has an event executes.
+            # With a PID filter, Linux omits some switches from idle: a thread with an event runs.
             self._running.setdefault(event.pid, at)
             if event.name.startswith(_CALL):
                 self._call(event, at)

@@ -145,7 +145,7 @@ def _least_tick(measured: Measurements) -> int:
 
 
 def _release(measured: Measurements) -> Overhead:
-    """The first release of a tick may cost more than further ones: the dearest one counts."""
+    """The first release of a tick may cost more than later ones: the maximum counts."""
     least = _least_tick(measured)
     shares = []
     for found in measured.all(FAMILY + "release"):
@@ -155,14 +155,14 @@ def _release(measured: Measurements) -> Overhead:
 
 
 def _start(measured: Measurements) -> Overhead:
-    """Of a wake-up that nothing delays: what follows the tick's own work."""
+    """The part of an undelayed wake-up that follows the tick's own work."""
     found = measured.record(WAKE)
     least = int(found.samples.min())
     return Overhead(max(0.0, least - _tick(measured).ticks), found.name)
 
 
 def _job(measured: Measurements, tasks: int) -> Overhead:
-    """A job without work, and what its sleep takes more if a tick comes during the call."""
+    """A job without work, plus the extra cost of its sleep if a tick occurs during the call."""
     job = measured.record(FAMILY + "job", tasks)
     alone = job.most("job") - job.least("loop") - _least_tick(measured)
     late = _late_tick(measured, tasks)
@@ -170,7 +170,7 @@ def _job(measured: Measurements, tasks: int) -> Overhead:
 
 
 def _late_tick(measured: Measurements, tasks: int) -> Overhead:
-    """Extra cost of a tick that falls into a section that nothing preempts."""
+    """Extra cost of a tick during a section that nothing preempts."""
     sleep = measured.record(FAMILY + "sleep", tasks)
     hit = sleep.values["ticks"] > 0
     if not hit.any() or hit.all():
@@ -187,7 +187,8 @@ def _late_tick(measured: Measurements, tasks: int) -> Overhead:
 def _blocking(measured: Measurements, tasks: int) -> Overhead:
     """How much later a thread wakes while a less urgent one calls a service of the kernel.
 
-    Of the sleep by the sweep; of others by their longest section, if a run has their profiles.
+    For the sleep, from the sweep; for other services, from their longest section, if a run has
+    their profiles.
     """
     swept = _blocking_by_sleep(measured, tasks)
     longest = longest_section(measured.runs)

@@ -18,12 +18,12 @@ from kadenz.store.manifest_file import write_manifest
 
 LEFT_OUT = "(left out)"
 # What is private in a text of run.json, in the order in which it is looked for. A path is absolute,
-# or begins with ~ or .., and has two parts at least: `a/b` and `MB/s` are none.
+# or begins with ~ or .., and has two parts at least: `a/b` and `MB/s` are not.
 RULES = {
     "address": re.compile(
         r"\b[a-z][a-z0-9+.-]*://[^\s/,;'\")]+"  # the machine in a URL
         r"|[\w.+-]+@[\w.-]+:\d+"  # a debug server that runs: NAME@HOST:PORT
-        # A line of a source is none: queue.c:120
+        # A line of a source file is not one: queue.c:120
         r"|(?<![\w.-])[a-z][\w.-]*\.(?!(?:rs|py|cc|cpp|hpp|asm|ld|toml):)[a-z]{2,}:\d{2,5}\b"
         r"|(?<![\w.-])[a-z][\w-]*:\d{4,5}\b"
         r"|(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])(?::\d+)?"
@@ -64,7 +64,7 @@ class Cleaning:
 
     rules: dict[str, re.Pattern[str]]
     gone: dict[str, set[str]] = field(default_factory=dict)  # rule -> texts left out
-    stays: set[str] = field(default_factory=set)  # names that a --hide fits
+    stays: set[str] = field(default_factory=set)  # names that match a --hide
 
     def text(self, value: str) -> str:
         """`value` without its private parts."""
@@ -78,7 +78,7 @@ class Cleaning:
     def run(self, folder: Path) -> Run:
         """The run folder without private texts, the call that measured it, and all other files.
 
-        What a resumed run measured again goes, too: it has a manifest of its own.
+        The `interrupted/` folders of a resumed run go too: they have manifests of their own.
         """
         for file in sorted(one for one in folder.rglob("*") if one.is_file()):
             name = file.relative_to(folder).as_posix()

@@ -21,7 +21,7 @@ class Hidden:
     """What a public copy leaves out, and what it cannot leave out."""
 
     gone: dict[str, list[str]]  # rule -> texts
-    stays: list[str]  # names of benchmarks, targets, runs and settings that a --hide fits
+    stays: list[str]  # names of benchmarks, targets, runs and settings that match a --hide
 
 
 def copy(

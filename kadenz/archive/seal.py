@@ -2,9 +2,9 @@
 """An object with a digest of itself, so that no changed bit passes for data.
 
 The digest is in the metadata of a Parquet object and in the comment of a zip file: SHA-256 over all
-bytes, with zeros in its own place. Other programs read the object as any other. Checksums of the
-formats leave parts out: those of Parquet's pages the footer, which has the types and places of all
-columns, those of a zip file its directory.
+bytes, with zeros in its own place. Other programs read the object like any other. The formats' own
+checksums leave parts out: those of Parquet's pages do not cover the footer, which has the types and
+places of all columns; those of a zip file do not cover its directory.
 """
 
 from __future__ import annotations

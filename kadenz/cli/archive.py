@@ -195,7 +195,7 @@ def export(target: str, archive: str, public: bool, hide: tuple[str, ...], dry_r
         for what, values in found.gone.items():
             click.echo(f"left out: {what}: {', '.join(values)}")
         for name in found.stays:
-            click.echo(f"--hide fits `{name}`, a name that stays: it finds runs", err=True)
+            click.echo(f"--hide matches `{name}`, which stays: runs are found by it", err=True)
     if dry_run:
         return
     if target == place.text:

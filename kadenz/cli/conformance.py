@@ -52,8 +52,9 @@ def conformance(
 ) -> int:
     """Run the conformance test on TARGETs: check that the kernel port does what benchmarks rely on.
 
-    Each case passes, fails, or is n/a because the kernel lacks the feature. Exits with 0 if no case
-    failed, with 1 if one failed or the target did not finish.
+    Each case passes, fails, or is n/a because the kernel lacks the feature. Exits with 0 if on each
+    TARGET no case failed and at least one passed; with 1 if a case failed, none passed, or the
+    target did not finish.
 
     \b
     kadenz conformance freertos/stm32f4@emulated posix/linux@host

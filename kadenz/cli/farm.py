@@ -24,12 +24,12 @@ def farm() -> None:
 
 
 @farm.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8786, show_default=True, help="Port; 0 for a free one.")
 def scheduler(host: str, port: int) -> None:
     """Run the scheduler, until Ctrl-C.
 
-    Whoever reaches it can execute code on all workers: listen in a network that you trust.
+    Anyone who can reach it can execute code on all workers: use it only on a trusted network.
     """
     from kadenz.lab.farm.serving import serve_scheduler
 
@@ -104,8 +104,8 @@ def _tell(text: str) -> None:
 def plan(as_json: bool, **fleet_of: Any) -> None:
     """Simulate how long a campaign takes on a farm of this size.
 
-    The simulation follows the order of `kadenz run --farm`. It measures nothing, and takes the
-    network for infinitely fast.
+    The simulation follows the order of `kadenz run --farm`. It measures nothing, and assumes an
+    infinitely fast network.
     """
     from kadenz.lab.farm.simulation import Fleet, simulate
 

@@ -62,7 +62,7 @@ def import_(
     output: Path | None,
     name: str,
 ) -> int:
-    """Make a run folder from CAPTURE, marks of a benchmark on pins.
+    """Make a run folder from CAPTURE, a recording of a benchmark's marks on pins.
 
     CAPTURE is a VCD, a session of sigrok (.sr), or a CSV of Saleae's Logic or of sigrok.
     One channel for both marks is high from BEGIN to END.
@@ -78,7 +78,7 @@ def import_(
 
     rate_hz = parse_rate(sample_rate)
     if sample_rate and not rate_hz:
-        raise UsageError(f"{sample_rate}: no sample rate", remedy="For example 24MHz")
+        raise UsageError(f"{sample_rate}: not a sample rate", remedy="For example 24MHz")
     output, _ = lab_defaults(output, None)
     asked = Capture(
         capture,
@@ -102,6 +102,6 @@ def import_(
     if found.problem:
         raise UsageError(
             f"{capture}: {found.problem}",
-            remedy=f"The {found.samples} samples that are paired are in {found.folder}",
+            remedy=f"The {found.samples} paired samples are in {found.folder}",
         )
     return EXIT_PASS

@@ -36,7 +36,11 @@ _TO_US = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 @click.option(
     "--cycles", default="", help="Column of the cycle numbers, needed if cycles were missed."
 )
-@click.option("--window", type=int, help="Cycles of the moving average. Default: 16,000.")
+@click.option(
+    "--window",
+    type=int,
+    help="Cycles of the moving average. Default: 16,000, but at most a quarter of the series.",
+)
 @click.option(
     "--limit",
     type=float,

@@ -106,14 +106,14 @@ _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
     "--resume",
     default="",
     metavar="RUN",
-    help="Measure what a stopped call left. RUN is one of its runs: a folder, a name, an id or "
+    help="Measure the rest of a stopped call. RUN is one of its runs: a folder, a name, an id or "
     "`latest`.",
 )
 @option(
     _HOW,
     "--dry-run",
     is_flag=True,
-    help="Build the images and show what would be measured, and how long; measure nothing.",
+    help="Build the images and show what would be measured and for how long; measure nothing.",
 )
 @option(
     _RESULTS,

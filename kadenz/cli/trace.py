@@ -29,8 +29,8 @@ _SECONDS = 1  # of periodic tasks: ten periods of the slowest
     type=click.Choice(["scope", "records"]),
     default="scope",
     show_default=True,
-    help="Of emulated targets. `records`: the target reads its counter, for benchmarks that time "
-    "themselves; the timeline has no row of samples.",
+    help="For emulated targets. `records`: the target reads its own counter, for benchmarks that "
+    "time themselves; the timeline then has no row of samples.",
 )
 def trace(instrument: str, **values: Any) -> int:
     """Show who ran when in BENCHMARKs: threads, exceptions, samples and calls of the kernel.
@@ -87,7 +87,7 @@ def _recordings(asked: Asked) -> int:
     others = [word for word in asked.work if not word.endswith(SUFFIX)]
     if others or asked.targets or asked.settings or any(asked.conditions.values()):
         raise UsageError(
-            f"{asked.work[0]}: a recording has no target, and stands alone",
+            f"{asked.work[0]}: a recording takes no target, benchmark or setting",
             remedy="kadenz trace FILE.dat",
         )
     found = []
@@ -96,7 +96,7 @@ def _recordings(asked: Asked) -> int:
         timeline = recorded_timeline(events_of(reported(file)), file.name)
         if timeline is None:
             raise UsageError(
-                f"{file}: shows no program that begins",
+                f"{file}: no program starts in this recording",
                 remedy="trace-cmd record -F -c -C mono -e sched -e irq -e syscalls PROGRAM",
             )
         found.append(timeline)
@@ -113,15 +113,15 @@ def _nothing_traced(folder: Path) -> int:
 
     return show_error(
         TargetFailed(
-            f"{folder}: no timeline: no record of it says who ran when",
-            remedy="See its records: kadenz show. Of a benchmark that times itself: "
-            "--instrument records. Of the motion program, trace the campaign motion",
+            f"{folder}: no timeline: none of its records says who ran when",
+            remedy="See its records: kadenz show. For a benchmark that times itself, use "
+            "--instrument records. For the motion program, trace the campaign motion",
         )
     )
 
 
 def _length(asked: Asked) -> dict[str, list[int]]:
-    """How much is recorded where the call does not set it."""
+    """How much to record if the call does not say."""
     from kadenz.config.target_name import parse_target
     from kadenz.lab.graph import records_releases
 
@@ -132,7 +132,7 @@ def _length(asked: Asked) -> dict[str, list[int]]:
 
 
 def _by_instrument(targets: Sequence[str], instrument: str) -> dict[str, list[str]]:
-    """The plugin watches emulated targets; Linux traces itself, and the motion program."""
+    """The plugin watches emulated targets; Linux and the motion program record themselves."""
     from kadenz.config.target_name import parse_target
     from kadenz.lab.graph import records_releases
 

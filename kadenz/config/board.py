@@ -62,7 +62,7 @@ class EmulatedTier(FileModel, kw_only=True, frozen=True):
     serial: Annotated[int, msgspec.Meta(ge=0, le=7)] = 0  # index of the output UART
     arguments: tuple[str, ...] = ()
     clock_unit: str = "instruction"
-    # Notes for readers of one benchmark's figures; a run that measures it carries them.
+    # Notes on one benchmark's figures; a run that measures it carries them.
     benchmark_notes: dict[str, str] = msgspec.field(default_factory=dict)
     model: TimingModel | None = None  # None: instructions only
 
@@ -90,8 +90,8 @@ class RtlMemory(FileModel, kw_only=True, frozen=True):
     name: str  # "rom"
     start: Annotated[int, msgspec.Meta(ge=0)]
     bytes: Positive
-    wait: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0  # cycles of an access beyond the first
-    shared: bool = False  # one access at a time, of all buses; else one of each bus
+    wait: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0  # cycles of an access after the first
+    shared: bool = False  # one access at a time over all buses; else one per bus
 
 
 class RtlTier(FileModel, kw_only=True, frozen=True):
@@ -101,12 +101,12 @@ class RtlTier(FileModel, kw_only=True, frozen=True):
     memory: Annotated[tuple[RtlMemory, ...], msgspec.Meta(min_length=1)]
     plan_address: int  # where the plan text is placed before reset
     plan_bytes: Positive = 4096  # space there, including the terminating zero
-    timer_divider: Positive = 10  # core cycles in one count of mtime: the image checks it
+    timer_divider: Positive = 10  # core cycles per count of mtime; the image checks it
     uart: int = 0x10000000  # addresses of the devices
     clint: int = 0x02000000
     finisher: int = 0x00100000
     locks: int = 0  # 32 spinlocks, for several cores; 0: none
-    # A run is stopped at this number of cycles, and at this number without output.
+    # Limits at which a run is stopped: its cycles, and its cycles without output.
     cycle_limit: Positive = 50_000_000_000
     silence_limit: Positive = 1_000_000_000
     clock_unit: str = "cycle"
@@ -132,17 +132,17 @@ class BoardTier(FileModel, kw_only=True, frozen=True):
     transport: Literal["swd", "jtag"] = "swd"  # between a probe and the chip
     # The chip's name in each server: `openocd = "target/stm32f4x.cfg"`.
     chip: dict[str, str] = msgspec.field(default_factory=dict)
-    # USB names "vid:pid" of the probe on the board, in each server whose name of the chip also says
-    # how that probe is driven: no other probe works then.
+    # USB names "vid:pid" of the probe on the board, for each server whose configuration of the chip
+    # also selects the driver of that probe; no other probe works with such a server.
     own_probe: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    # The image is in RAM: a reset starts other code, and the debugger the image, at its entry.
+    # The image is in RAM: a reset starts other code, so the debugger starts it at its entry.
     in_ram: bool = False
-    # Seconds without a byte after a start: then the board is reset and started once more.
+    # Seconds after a start: without a byte by then, the board is reset and started once more.
     answer_s: Annotated[float, msgspec.Meta(gt=0)] = 5.0
-    # By how much the core's clock may be off the configured rate: the sum of what its oscillator
-    # and steering of this machine's clock may be.
+    # Maximum deviation of the core's clock from the configured rate: the tolerances of its
+    # oscillator and of this machine's clock, which NTP may steer.
     clock_tolerance_ppm: Annotated[float, msgspec.Meta(gt=0)] = 1000.0
-    second_clock: SecondClock | None = None  # None: the clock is held against this machine's
+    second_clock: SecondClock | None = None  # None: the clock is compared with this machine's
 
 
 class Tiers(FileModel, kw_only=True, frozen=True):

@@ -99,7 +99,7 @@ class TaskSet(FileModel, kw_only=True, frozen=True):
                 raise ValueError(f'task `{one.name}`: `priorities` is "given", set `priority`')
             if self.priorities != "given" and one.priority is not None:
                 raise ValueError(
-                    f'task `{one.name}`: `priority` counts with `priorities` = "given" alone'
+                    f'task `{one.name}`: `priority` is allowed only with `priorities` = "given"'
                 )
 
 

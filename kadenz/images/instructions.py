@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machine instructions as `objdump` of the tool chain writes them: their kind, where they lead."""
+"""Machine instructions from the tool chain's `objdump`: their kind, and where they lead."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Literal
 from kadenz.errors import BuildFailed
 
 Kind = Literal["load", "store", "branch", "other"]
-# call: comes back behind itself. return: to a caller, or to an exception's place. jump: through a
-# register. branch: to `target`. trap: asks for an exception. exit: ends one.
+# call: returns to the next instruction. return: to a caller, or from an exception (Arm). jump:
+# through a register. branch: to `target`. trap: raises an exception. exit: returns from one.
 Flow = Literal["", "call", "return", "jump", "branch", "trap", "exit"]
 
 _LINE = re.compile(r"^ *([0-9a-f]+):\t([0-9a-f ]+?) *\t([^\t\n]+)(?:\t(.*))?$", re.MULTILINE)
@@ -45,7 +45,7 @@ class Instruction:
 
     @property
     def follows(self) -> int:
-        """The address behind it."""
+        """The address of the next instruction."""
         return self.address + self.size
 
     @property

@@ -3,7 +3,7 @@
 
 Format: ld manual, option -Map. After "Linker script and memory map", a line in column 0 begins a
 section of the image; a line with one blank before it is a section of an object, with address, size
-and object. A long name stands alone, and its figures follow on the next line.
+and object. A long name is on a line of its own, and its figures follow on the next.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class LinkMap:
 def read_map(text: str) -> LinkMap:
     """Everything in a map, sections that are not loaded included. Empty for another linker's map.
 
-    The size of a piece may be too large: of strings that were merged into an equal one elsewhere,
-    ld leaves a size that does not count. It ends at the latest where the next one begins.
+    The size of a piece may be too large: ld still lists strings that it merged into equal ones
+    elsewhere. A piece ends where the next one begins, at the latest.
     """
     found = LinkMap()
     section, waiting = "", ""  # `waiting` for figures: "section", "piece"

@@ -217,14 +217,13 @@ class Boots:
             return
         kinds = ", ".join(sorted({f.kind for f in assembler.findings}))
         first = assembler.findings[0].message
-        self._warn("line-damaged", f"{len(assembler.findings)} damages ({kinds}): {first}")
+        self._warn("line-damaged", f"line errors: {len(assembler.findings)} ({kinds}): {first}")
         if lost:
             self._failures.append(
                 WireDamaged(
                     f"{self._run.label}: frames were damaged or lost: {lost[0].kind}: "
                     f"{lost[0].message}",
-                    remedy="The records concerned are marked; check the line and measure them "
-                    "again",
+                    remedy="The affected records are marked; check the line and measure them again",
                     detail="\n".join(f"{f.kind}: {f.message}" for f in lost[:20]),
                 )
             )

@@ -100,7 +100,7 @@ def ask(target: Target, name: str, image: Image, *, silence_s: float) -> Catalog
     if damage:
         raise WireDamaged(
             f"{name}: its list of benchmarks arrived damaged: {damage[0]}",
-            remedy="Run again; if it stays, check the line",
+            remedy="Run it again; if the error persists, check the line",
         )
     if assembler.hello is None:
         raise TargetFailed(

@@ -136,7 +136,7 @@ def ask(
     elif failure is None and damage:
         failure = WireDamaged(
             f"{name}: the answer arrived damaged: {damage[0]}",
-            remedy="Run again; if it stays, check the line",
+            remedy="Run it again; if the error persists, check the line",
         )
     elif failure is None and not assembler.conforms:
         failure = TargetFailed(

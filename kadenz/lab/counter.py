@@ -39,7 +39,7 @@ _POINTS = (
     Point(0, COUNTER_BENCH, 20, params={"instructions": LOOP}),
     Point(1, COUNTER_BENCH, LONG_LOOPS, params={"instructions": LONG_LOOP}),
 )
-_COARSEST = 100  # instructions a count
+_COARSEST = 100  # instructions per count
 # The share that tick handlers of a kernel may add to a long loop.
 _TICKS = 1.25
 # A guest reads its clock through its kernel, which sets the rate by measuring: 1000 ppm; and in
@@ -68,7 +68,7 @@ class CounterCheck(msgspec.Struct, frozen=True):
             if abs(deviation) > _GUEST_TOLERANCE:
                 raise ValueError(
                     f"it advanced by {self.loop:,} virtual ns in a loop of {LOOP:,} instructions, "
-                    f"{LOOP * counts_expected:,} are right: {deviation:+.2%}"
+                    f"expected {LOOP * counts_expected:,}: {deviation:+.2%}"
                 )
             ratio = 1.0 / counts_expected
         elif self.loop >= LOOP:
@@ -82,15 +82,15 @@ class CounterCheck(msgspec.Struct, frozen=True):
         if not right - 1.0 - right * _GUEST_TOLERANCE <= self.least <= self.most <= right * _TICKS:
             raise ValueError(
                 f"it advanced by {self.least:,} to {self.most:,} in loops of {LONG_LOOP:,} "
-                f"instructions, {right:,.0f} are right: it wraps before its stamps do"
+                f"instructions, expected {right:,.0f}: it wraps before its stamps do"
             )
         return ratio
 
     def _odd(self) -> str:
         return (
             f"it advanced by {self.loop:,} in a loop of {LOOP:,} instructions, "
-            f"{self.loop / LOOP - 1.0:+.2%}: neither one count an instruction nor one in a whole "
-            f"number of them up to {_COARSEST}"
+            f"{self.loop / LOOP - 1.0:+.2%}: neither a whole number of counts per instruction nor "
+            f"of instructions per count (up to {_COARSEST})"
         )
 
 
@@ -120,11 +120,13 @@ class Counter:
             return []
         clock = self.hello.clock
         steps = (
-            f"one count is {ratio:g} instructions" if ratio > 1 else f"{1 / ratio:g} counts are one"
+            f"one count is {ratio:g} instructions"
+            if ratio > 1
+            else f"{1 / ratio:g} counts are one instruction"
         )
         text = (
-            f"the counter {clock.name}, declared with {clock.hz:,} Hz, does not count one an "
-            f"instruction: {steps}. Figures are its counts times {ratio:g}"
+            f"the counter {clock.name}, declared with {clock.hz:,} Hz, does not count "
+            f"once per instruction: {steps}. Figures are its counts times {ratio:g}"
         )
         return [
             manifest.Warning(

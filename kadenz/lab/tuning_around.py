@@ -120,7 +120,7 @@ def _refuse_another(machine: Machine) -> None:
     raise TargetFailed(
         f"--tuning: the tuning {lifecycle.short_name(head.profile)} of {head.applied} is in force "
         f"already{half}",
-        remedy="Take it back first: kadenz tune restore. Or measure under it, without --tuning",
+        remedy="Undo it first: kadenz tune restore. Or measure under it, without --tuning",
     )
 
 
@@ -129,7 +129,7 @@ def _check_right(machine: Machine, plan: Plan) -> None:
     if not changes:
         raise UsageError(
             f"--tuning {name} changes nothing on this machine",
-            remedy=f"`kadenz tune plan {name}` shows what it is already and what is not there",
+            remedy=f"`kadenz tune plan {name}` shows which values are set already or missing",
         )
     refused = [change for change in changes if not _may(machine, change.path)]
     if len(refused) == len(changes):

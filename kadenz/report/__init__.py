@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results to HTML, SVG, Markdown and CSV.
 
-page        the contents of the page, in order
-render      the page as one self-contained HTML file; figures and tables as files
-figures, svg/           plots
-table, tables, studies  tables; the studies' own layouts
-labels, digits          names and figures in words
+Its modules:
+
+    page                    the contents of the page, in order
+    render                  the page as one self-contained HTML file; figures and tables as files
+    figures, svg/           plots
+    table, tables, studies  tables; the studies' own layouts
+    labels, digits          names and figures in words
 """
 
 from kadenz.report.render import write_figures, write_page, write_tables

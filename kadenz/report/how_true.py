@@ -3,7 +3,7 @@
 
 A cell belongs to one class, which its column names. A ratio relates a count to the count of the
 most exact class of the same board: instructions to cycles gives instructions per cycle, cycles to
-cycles the error of a model. A figure in units of time has no ratio.
+cycles gives the error of a model. A figure in units of time has no ratio.
 """
 
 from __future__ import annotations
@@ -93,11 +93,11 @@ def table(published: Sequence[PublishedFigure], runs: Named) -> Table | None:
         rows=tuple(rows),
         numeric=frozenset({5, 6, 7, 8, 9, 10, 11, 12, 14, 17}),
         notes=(
-            "Each column of figures is one clock class; its unit stands in the cell. Ratios are "
-            "between counts of one board: instruction / cycle is instructions per cycle, no error.",
-            "A published figure has a ratio only in cycles, and only to ours in cycles: a time "
-            "would need the clock of that system, and instructions are never a time. The ratio "
-            "does not correct for definitions: the study may time another span under that name.",
+            "Each column of figures is one clock class; the unit is in the cell. Ratios relate "
+            "counts of one board: instruction / cycle is instructions per cycle, not an error.",
+            "A published figure has a ratio only if it and ours are in cycles: a time would need "
+            "the clock of that system, and instructions are never a time. The ratio does not "
+            "correct for definitions: the study may have timed another span under that name.",
             *(
                 f"Points of {label} are not shown where an earlier run has them in the same class."
                 for label in repeated

@@ -29,7 +29,7 @@ def plots(runs: Named) -> list[Plot]:
         for first in range(0, len(series), STYLES):
             unit = next(iter(swept.values())).unit
             others = ", ".join(f"{key.removesuffix(_WAIT)} {value}" for key, value in rest)
-            words = f"median, times that of {min(swept)} wait states"
+            words = f"median, relative to {min(swept)} wait states"
             number = str(1 + first // STYLES) if first else ""
             found.append(
                 growth(
@@ -38,7 +38,7 @@ def plots(runs: Named) -> list[Plot]:
                         heading=target + (f", {instrument}" if instrument != "counter" else ""),
                         subheading=words
                         + (f"; wait states of {others}" if others else "")
-                        + f"; {unit.label} at the right",
+                        + f"; figures in {unit.label} at the right",
                         unit=unit.label,
                         name=labels.slug("wait-states", target, instrument, memory, others, number),
                     ),

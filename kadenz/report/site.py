@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A static site about an archive, for any web server or none: files that a browser opens from disk.
+"""A static site about an archive. It needs no web server: a browser opens its files from disk.
 
-index.html has the style and the program (templates/site.js); data/ has what it shows, one file for
-the list of series, one for each series and one for each run, each a call of `kadenz(...)`, because
-a page opened from disk may load scripts and nothing else.
+index.html has the style and the program (templates/site.js). data/ has what it shows: one file for
+the list of series, one for each series and one for each run. Each is a call of `kadenz(...)`,
+because a page opened from disk may load only scripts.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _ROW = "bench, params, lane, status, reason, class, unit, n, p50, p99, max, miss
 
 
 def write_site(place: Place, folder: Path, progress: Callable[[int, int], None]) -> int:
-    """Writes the site; one that is there is replaced when the new one is complete.
+    """Writes the site; an existing one is replaced when the new one is complete.
 
-    `progress` gets the number of runs written and of all. Returns the number of series. UsageError
-    if the folder holds something else; ToolMissing without the plotting library.
+    `progress` gets the number of runs written, and of all runs. Returns the number of series.
+    UsageError if the folder holds something else; ToolMissing without the plotting library.
     """
     if folder.exists() and any(folder.iterdir()) and not (folder / MARK).exists():
         raise UsageError(
@@ -46,7 +46,7 @@ def write_site(place: Place, folder: Path, progress: Callable[[int, int], None])
         )
     library = zoom.library()
     if library is None:
-        raise ToolMissing("uPlot is not there, which draws the histories", remedy=zoom.REMEDY)
+        raise ToolMissing("uPlot, which draws the histories, is missing", remedy=zoom.REMEDY)
     fresh = folder.with_name(folder.name + ".new")
     shutil.rmtree(fresh, ignore_errors=True)
     try:
@@ -62,7 +62,8 @@ def write_site(place: Place, folder: Path, progress: Callable[[int, int], None])
         fresh.rename(folder)
     except OSError as error:
         raise StoreError(
-            f"{folder}: cannot be written: {error.strerror}", remedy="Make room, or name another"
+            f"{folder}: cannot be written: {error.strerror}",
+            remedy="Free space, or name another folder",
         ) from None
     finally:
         shutil.rmtree(fresh, ignore_errors=True)

@@ -440,7 +440,7 @@ def accounting(runs: Named) -> Table:
             "Missed",
             "Not measured",
             "Overrun",
-            "Cold, a lane",
+            "Cold per lane",
             "Drains",
             "Proofs checked",
             "Proofs failed",

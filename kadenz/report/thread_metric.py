@@ -37,7 +37,7 @@ def table(runs: Named) -> Table | None:
             "Median sample",
             "p99",
             "Max",
-            "Counts a sample",
+            "Counts per sample",
             "Unit",
             "Clock class",
         ),

@@ -16,7 +16,7 @@ that unit. A statistic that cannot be computed raises `stats.errors.Undefined`, 
     size_fit        fixed cost and cost per byte over message size
     periodic        periodic outliers, e.g. from the tick (event_period)
     common_causes   causes common to the worst samples: events, position in time
-    marked          samples at known places (after a drain) compared with the others
+    place_effect    samples at known places (after a drain) compared with the others
     compare         two sides, one or several runs each: interval and verdict
     side            one side: its runs' figures and their errors
     spread          the spread from run to run, from few runs and many points

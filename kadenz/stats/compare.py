@@ -92,9 +92,9 @@ def compare(
 
     Verdict, from the ratio's interval: "equivalent" if it is wholly inside the open band
     1/(1 + threshold) ... 1 + threshold (a change as large as `threshold` matters); else "worse" if
-    it is wholly above 1, "better" if it is wholly below; else
-    "inconclusive". With one run per side also "inconclusive" if a side is worth fewer than 30
-    independent samples, or if the samples beyond a percentile come in too few bursts.
+    it is wholly above 1, "better" if it is wholly below; else "inconclusive". With one run per side
+    also "inconclusive" if a side is worth fewer than 30 independent samples, or if the samples
+    beyond a percentile come in too few bursts.
     """
     sides = [
         side_of(
@@ -347,7 +347,7 @@ class _Error:
         return min(student, float(ndtri(upper)) * math.sqrt(self.widest))
 
     def p_value(self, distance: float) -> float:
-        """One-sided p-value of a value `far` (>= 0) beyond the limit."""
+        """One-sided p-value of a value `distance` (>= 0) beyond the limit."""
         if self.variance == 0.0:
             return 0.0 if distance > 0.0 else 0.5
         student = float(stdtr(self.freedom, -distance / math.sqrt(self.variance)))

@@ -82,10 +82,9 @@ class Disturbances:
     """The disturbances of a series; samples farther than `threshold` from `median` are events.
 
     `events` is their number; `periodic` are trains of strikes, the most significant first; `waves`
-    are smooth periodic disturbances below the threshold; `sporadic` are the largest other events,
-    `sporadic_events` is their number and `sporadic_per_cycle` an Estimate of their rate. `alpha`:
-    at most this share of series without a period gets one reported. `reason` is set if no period
-    could be detected.
+    are smooth periodic disturbances below the threshold; `sporadic` are the largest of the other
+    events, `sporadic_events` in all. `alpha`: at most this share of series without a period gets
+    one reported. `reason` is set if no period could be detected.
     """
 
     n: int

@@ -13,7 +13,7 @@ from scipy.special import chdtrc
 from kadenz.stats.effective import effective_size
 from kadenz.stats.samples import Floats
 
-# Below these an interval covers too little in simulation (docs/performance.md, "Few clusters"):
+# Below these an interval covers too little in simulation (docs/performance.md, "Few bursts"):
 # separate events, events that make up the variance, and independent samples in all.
 FEWEST_SEPARATE = 5.0
 FEWEST_BEHIND = 2.5

@@ -3,8 +3,8 @@
 
 A trace is a header and events, little-endian (instruments/scope/README.md): the count so far, u64,
 and the stored mark, u32. With a timing model the count may be an interval: its upper end, u64,
-follows. A record is enclosed by an opening
-and a closing mark with its number; in it each BEGIN is followed by its END.
+follows. A record is enclosed by an opening and a closing mark with its number; in it each BEGIN is
+followed by its END.
 """
 
 from __future__ import annotations

@@ -505,7 +505,7 @@ def _item(
     done: list[Change] = []
     for change in changes:
         if change.kind in ("group", "move", "group-cpus", "controller"):
-            read = change.was  # read by tuning_cpuset: the group may not exist yet
+            read = change.was  # read by cpuset.py: the group may not exist yet
         else:
             try:
                 read = current(machine, change)

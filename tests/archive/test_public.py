@@ -105,7 +105,7 @@ def test_a_name_that_stays_although_it_is_to_be_hidden_is_reported(archive: Plac
     assert hidden(archive, ("stm32",)).stays == ["freertos/stm32f4@emulated"]
     words = ["archive", "export", "--archive", archive.text, "--public", "--dry-run", "there"]
     answer = CliRunner().invoke(cli, [*words, "--hide", "stm32"])
-    assert "--hide fits `freertos/stm32f4@emulated`, a name that stays" in answer.output
+    assert "--hide matches `freertos/stm32f4@emulated`, which stays" in answer.output
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_a_bad_capture_is_named_and_its_samples_are_kept(
     [
         (HEADER.replace("$timescale 10 ns $end\n", "") + PULSES, (), "has no $timescale"),
         (HEADER[:60], (), "cut off in its header"),
-        (HEADER + PULSES, ("--begin", "D7", "--end", "D1"), "D7 is no channel of one bit"),
+        (HEADER + PULSES, ("--begin", "D7", "--end", "D1"), "D7 is not a channel of one bit"),
         (HEADER + PULSES, ("--begin", "D0:up", "--end", "D1"), "no edge `up`"),
         (HEADER + PULSES, ("--begin", "D0:rise", "--end", "D0:rise"), "the same edge"),
     ],

@@ -76,7 +76,7 @@ def test_a_scheduler_that_stays_away_leaves_a_run_that_is_resumed_to_the_same_by
     machines.scheduler.send_signal(signal.SIGKILL)
     machines.scheduler.wait()
     _, errors = process.communicate(timeout=120)
-    assert process.returncode == 1 and "it went during the campaign" in errors, errors
+    assert process.returncode == 1 and "it disconnected during the campaign" in errors, errors
     (folder,) = (tmp_path / "far").iterdir()
     assert read_run(folder).manifest.partial
     machines.start_scheduler()

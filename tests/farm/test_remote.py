@@ -127,6 +127,6 @@ def test_a_scheduler_that_stays_away_ends_the_waiting(monkeypatch: pytest.Monkey
     pool = pool_of(monkeypatch, once)
     pool.reconnect(0)  # of an older connection: another thread has connected again since
     assert next(times) == 1
-    with pytest.raises(TargetFailed, match="it went during the campaign") as caught:
+    with pytest.raises(TargetFailed, match="it disconnected during the campaign") as caught:
         pool.reconnect(1)
     assert "kadenz run --resume" in caught.value.remedy

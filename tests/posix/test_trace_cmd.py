@@ -136,4 +136,4 @@ def test_without_trace_cmd_the_error_says_how_to_install_it(
 def test_a_recording_has_no_target(tmp_path: Path) -> None:
     answer = kadenz("trace", tmp_path / "trace.dat", "--target", "posix/linux@host")
     assert answer.returncode == 2
-    assert "a recording has no target" in answer.stderr
+    assert "a recording takes no target" in answer.stderr

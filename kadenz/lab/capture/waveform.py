@@ -33,7 +33,7 @@ class Edges:
         return Edges(self.times[chosen], self.channels[chosen], self.high[chosen])
 
     def then(self, later: Edges) -> Edges:
-        """These, and others behind them."""
+        """These edges, then `later`."""
         return Edges(
             np.concatenate((self.times, later.times)),
             np.concatenate((self.channels, later.channels)),
@@ -49,7 +49,7 @@ class Waveform(Protocol):
 
     @property
     def file(self) -> Path:
-        """Where it is."""
+        """The file it was read from."""
 
     @property
     def tick_ns(self) -> float:
@@ -61,7 +61,7 @@ class Waveform(Protocol):
 
     @property
     def channels(self) -> Sequence[str]:
-        """The names of its wires of one bit."""
+        """The names of its one-bit wires."""
 
     def edges(self, channels: tuple[str, ...], progress: Progress) -> Iterator[Edges]:
         """The edges of some channels, block by block: memory does not grow with the file.
@@ -80,13 +80,13 @@ def channel_of(waveform: Waveform, name: str) -> str:
     if len(found) != 1:
         near = did_you_mean(name, [full.rpartition(".")[2] for full in all_names])
         many = (
-            f"is any of {', '.join(found)}"
+            f"could be any of {', '.join(found)}"
             if found
-            else f"is no channel of one bit. {near}".rstrip()
+            else f"is not a channel of one bit. {near}".rstrip()
         )
         raise UsageError(
             f"{waveform.file}: {name} {many}",
-            remedy=f"It has {', '.join(all_names) or 'none'}",
+            remedy=f"Channels of one bit: {', '.join(all_names) or 'none'}",
         )
     return found[0]
 

@@ -234,7 +234,7 @@ class Coordinator:
     def _gone(self) -> UsageError:
         return UsageError(
             f"the coordinator {self._table.coordinator} is gone",
-            remedy="Start it again, or mend the network",
+            remedy="Start it again, or repair the network",
         )
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:

@@ -2,9 +2,9 @@
 """Executions on the workers of a Dask scheduler.
 
 Rules: an order whose worker dies goes to another worker, at most `retries` times. If the scheduler
-goes, orders without a result are placed again when it is back. A target that fails has been
-measured: its failure is a result, and is not tried again. An order has one result, which one reader
-takes once, so no sample is lost and none is doubled.
+disconnects, orders without a result are placed again when it returns. A target that fails has been
+measured: its failure is a result, and is not tried again. An order has one result, which is taken
+once, by one reader, so no sample is lost or duplicated.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from kadenz.targets.base import Target
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PROCESSOR = "processor"  # resource of a worker: as many as executions that it runs at once
+PROCESSOR = "processor"  # resource of a worker: one for each execution that it runs at once
 _CONNECT_S = 5.0
 _POLL_S = 0.05
 _PIECE = 1 << 16  # bytes that a reader gets at a time
@@ -43,7 +43,7 @@ class Pool:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors here have a remedy
         self._table = table
         self._lock = threading.Lock()
-        self._times = 0  # connected
+        self._times = 0  # number of connections so far
         self._connect(_CONNECT_S)
         if not self._client.scheduler_info()["workers"]:
             self.close()
@@ -81,9 +81,9 @@ class Pool:
                 self._connect(self._table.patience_s)
             except UsageError as error:
                 raise TargetFailed(
-                    f"{error.message}: it went during the campaign",
-                    remedy="What was measured is kept: start the farm and `kadenz run --resume` "
-                    "the run",
+                    f"{error.message}: it disconnected during the campaign",
+                    remedy="The results so far are kept: start the farm, then resume the run with "
+                    "`kadenz run --resume`",
                 ) from None
 
     def close(self) -> None:
@@ -124,7 +124,7 @@ class Executions:
         self._placed = {plan_text(points): self._remote(points) for points in boots}
 
     def order(self, boots: Sequence[list[Point]], stopped: Callable[[], bool]) -> Iterator[Any]:
-        """The executions as they end: what has ended is on the disk as early as can be."""
+        """The executions as they end, so that each result is on disk as early as possible."""
         waiting = list(boots)
         while waiting:
             ended = [points for points in waiting if self._ended(points)]
@@ -145,7 +145,7 @@ class Executions:
         """The scheduler does."""
 
     def close(self) -> None:
-        """Cancels all that were not taken."""
+        """Cancels the executions that were not taken."""
         for remote in self._placed.values():
             remote.close()
         self._placed.clear()
@@ -184,7 +184,7 @@ class Remote:
         """It was begun when its order was placed."""
 
     def running(self) -> bool:
-        """Whether its result is not there yet. Places the order again if the scheduler was lost."""
+        """Whether it has no result yet. Places the order again if the scheduler was lost."""
         if self._played is not None:
             return False
         if self._future.status in ("cancelled", "lost"):
@@ -214,7 +214,7 @@ class Remote:
         return None if parts is None else TargetFailed(parts[0], remedy=parts[1], detail=parts[2])
 
     def post_mortem(self) -> str:
-        """Its worker has looked: see `failure`."""
+        """The worker has done this: see `failure`."""
         return ""
 
     def close(self) -> str:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The power switch of a place, by labgrid's driver, in a process of its own.
 
-labgrid's backends wait for a switch without a bound, so that process has one. It also switches the
-board on again if kadenz is killed while the board is off.
+labgrid's backends wait for a switch without a time limit, so the process has one. It also switches
+the board on again if kadenz is killed while the board is off.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from kadenz.errors import TargetFailed, UsageError
 from kadenz.lab.farm.extra import require
 
-_CYCLE_S = 30.0  # of two calls of the switch, and the 2 s between them
+_CYCLE_S = 30.0  # for two calls of the switch, and the 2 s between them
 _PASSWORD = re.compile(r"//[^/@\s]*@")  # in a URL
 
 
@@ -39,7 +39,7 @@ class PlaceSwitch:
         except UsageError as gone:
             raise self._failed(gone.message, gone.remedy) from None
         if not held:
-            raise self._failed("it is no longer this call's", "Measure again")
+            raise self._failed("this call no longer holds the place", "Measure again")
         process = subprocess.Popen(
             [sys.executable, "-m", __name__],
             stdin=subprocess.PIPE,

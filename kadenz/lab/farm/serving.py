@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The two long-running programs of a farm: its scheduler, and a worker on each machine.
 
-Both run until they are ended by a signal. A worker whose scheduler goes tries to reach it again:
-what it was executing is placed again by the lab that asked.
+Both run until a signal ends them. A worker that loses its scheduler tries to reach it again; the
+lab places the orders that the worker was executing again.
 """
 
 from __future__ import annotations

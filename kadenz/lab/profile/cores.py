@@ -61,7 +61,7 @@ class ArmM:
     registers: tuple[tuple[str, int], ...]
 
     def masked(self, registers: Mapping[str, int]) -> bool:
-        """BASEPRI holds off the kernel's interrupts, the others all. Armv6-M has PRIMASK alone."""
+        """BASEPRI masks the kernel's interrupts, the others mask all. Armv6-M has only PRIMASK."""
         return any(registers.get(name) for name in ("basepri", "primask", "faultmask"))
 
     def within(self, registers: Mapping[str, int]) -> bool:

@@ -2,8 +2,8 @@
 """Section 4 of Arm, Baštán, Mihálik and Bradáč (2022), ours next to published.
 
 The study's switch across cores takes 190.334 ms and its forced periods 8957.846 ms on average. The
-second table has what could give such figures, measured, and the one cause that gives them all: a
-cycle counter in each core, read at the beginning by one core and at the end by the other.
+second table lists possible causes, measured, and the one cause that explains all the figures: one
+cycle counter per core, read at the beginning by one core and at the end by the other.
 """
 
 from __future__ import annotations
@@ -176,14 +176,15 @@ def explanations(figures: Sequence[PublishedFigure], runs: Named) -> Table | Non
         rows=tuple(rows),
         numeric=frozenset({2, 3, 4}),
         notes=(
-            "A counter a core: a span from core to core is the true span and the difference of the "
-            f"two counters, modulo 2^32 counts, which are {_WRAP_MS:,.3f} ms at 240 MHz. Made from "
-            "our measured spans, and a difference taken from the published minimum. So the minimum "
-            "agrees by construction, and with it the mean of the switch. The mean of the "
-            "migrations does not depend on the difference.",
-            "If a thread changes cores in every period, half of the spans get the difference and "
-            "half get 2^32 less it. Their mean is the period and half the counter's range, "
-            f"whatever the difference: {_PERIOD_MS + _WRAP_MS / 2:,.3f} ms. Published: "
+            "One counter per core: a span from core to core is the true span plus the difference "
+            f"of the two counters, modulo 2^32 counts, which are {_WRAP_MS:,.3f} ms at 240 MHz. "
+            "These rows are calculated from our measured spans and from a difference taken from "
+            "the published minimum. So the minimum agrees by construction, and with it the mean of "
+            "the switch. The mean of the migrations does not depend on the difference.",
+            "If a thread changes cores in every period, the difference is added to half of the "
+            "spans, and 2^32 minus the difference to the other half. Their mean is the period plus "
+            "half the counter's range, whatever the difference: "
+            f"{_PERIOD_MS + _WRAP_MS / 2:,.3f} ms. Published: "
             f"{printed[_FORCED, 'mean']:,.3f} ms.",
             "ESP32's cycle counter is a register of each core, and a span that begins on one and "
             "ends on the other is wrong (Espressif in esp-idf issue 7136). smp/clocks looks for "
@@ -207,14 +208,14 @@ def _ways_to_190_ms(
         other = record.params["other_core"]
         if other == "above":
             what = f"a more urgent thread works on the other core for {hold / 1e3:g} ms"
-            why = "as long as that thread's work; the study's had no such thread"
+            why = "as long as that thread's work; the study had no such thread"
         elif other != "poll":
             continue
         elif period % hold == 0:
-            what = f"the other core looks every {hold / 1e3:g} ms, in step with the giver"
+            what = f"the other core polls every {hold / 1e3:g} ms, in step with the giver"
             why = "constant and near whole ticks, which 190.33 ms is not"
         else:
-            what = f"the other core looks every {hold / 1e3:g} ms, out of step"
+            what = f"the other core polls every {hold / 1e3:g} ms, out of step"
             why = "spread over that time"
         yield from _way(what, label, record, f"{why}; {_spread(run, record, printed)}")
     for record in run.find(_SWITCH, core_a=0, core_b=1):
@@ -230,7 +231,7 @@ def _by_counters(
     if summary is not None and hz:
         made = read_from_counters([(_in_ms(summary, hz), apart)], _WRAP_MS)
         yield _calculated(
-            f"a counter a core, {apart:.3f} ms apart by the published minimum",
+            f"one counter per core, {apart:.3f} ms apart by the published minimum",
             label,
             made,
             _off(made, printed, _CROSS),
@@ -267,7 +268,7 @@ def _ways_to_9_s(
         if groups:
             made = read_from_counters(groups, _WRAP_MS)
             yield _calculated(
-                f"a counter a core, {apart:.3f} ms apart by the published minimum; "
+                f"one counter per core, {apart:.3f} ms apart by the published minimum; "
                 f"{periods.moved:,} periods that migrated",
                 label,
                 made,
@@ -364,7 +365,7 @@ def contention(runs: Named) -> Table | None:
         numeric=frozenset({3, 4, 5, 6}),
         notes=(
             "A call is a give and a take, or a send and a receive, that neither wait nor switch. "
-            "The rate is what was met, in seconds of the clock's nominal rate: turns of the loop, "
-            "or calls.",
+            "The rate is the one achieved, in turns of the loop or calls per second at the clock's "
+            "nominal rate.",
         ),
     )

@@ -52,8 +52,8 @@ def table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
         rows=tuple(rows),
         numeric=frozenset({4}),
         notes=(
-            "Another kernel, compiler version and whole image than the published ones: compare "
-            "the sign and the order of size.",
+            "Kernel, compiler version and whole image differ from the published ones: compare "
+            "only the sign and the order of magnitude.",
         ),
         row_kinds=("published",) * theirs + ("ours",) * (len(rows) - theirs),
     )

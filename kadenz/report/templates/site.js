@@ -131,7 +131,7 @@ const beside = async (keys) => {
   const many = (await Promise.all(keys.map((key) => load("series/" + key)))).filter(Boolean);
   if (!many.length) return missing("None of these series");
   const kinds = new Set(many.map(unit)), children = [el("h1", {}, "Side by side")];
-  if (kinds.size > 1) children.push(el("p", {}, "Figures of different units or clock classes are no comparison: one plot for each."));
+  if (kinds.size > 1) children.push(el("p", {}, "Figures in different units or clock classes are not comparable: each has its own plot."));
   const places = [...kinds].map((kind) => { const place = el("div", { class: "plot" }); children.push(el("h2", {}, kind), place); return [kind, place]; });
   children.push(el("table", {}, el("tbody", {}, ...many.map((one) => el("tr", {}, el("td", {}, one.target), el("td", {}, el("a", { href: "#/series/" + one.key }, words(one))), el("td", { class: "n" }, figure(one.points[one.points.length - 1][1])), el("td", {}, unit(one)))))));
   show(...children);
