@@ -46,8 +46,8 @@ function(kdz_refuse_kernel reason)
 endfunction()
 
 function(kdz_link_kernel_folder)
-    # In front of the project's own flags, which therefore win: what a project leaves open is as it
-    # is for the suite.
+    # Before the project's own flags, which therefore win: options that a project does not set are
+    # the suite's.
     set(CMAKE_C_FLAGS "-g -O2 -ffunction-sections -fdata-sections ${CMAKE_C_FLAGS}")
     set(place ${CMAKE_BINARY_DIR}/kernel)
     kdz_refuse_kernel("CMake cannot read its CMakeLists.txt for ${KDZ_BOARD}")
@@ -60,7 +60,7 @@ function(kdz_link_kernel_folder)
         kdz_refuse_kernel("its CMakeLists.txt has no library `${KDZ_KERNEL_TARGET}`")
         message(FATAL_ERROR "${KDZ_KERNEL_SOURCE} has no library ${KDZ_KERNEL_TARGET}")
     endif()
-    # What follows of ours cannot fail; what CMake generates for the project can.
+    # The rest of this function cannot fail, but generating the project's build can.
     kdz_refuse_kernel("CMake cannot generate the build of its CMakeLists.txt")
 
     kdz_libraries_in(${KDZ_KERNEL_SOURCE} libraries)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * When a tick was due: SysTick counts down from its reload value and interrupts as it reaches zero
- * (Armv7-M ARM, B3.3; Armv6-M ARM, B3.3), so it always tells how long ago that was. A kernel that
- * counts time in finer units than its interrupts goes on by many ticks at once.
+ * (Armv7-M ARM, B3.3; Armv6-M ARM, B3.3), so its value shows how long ago that was. A kernel whose
+ * ticks are finer than its interrupts advances by many ticks at once.
  */
 #include "kadenz/board.h"
 #include "kadenz/clock.h"
@@ -24,14 +24,14 @@ bool kdz_clock_at_tick(uint32_t tick, kdz_time *due)
     if (!kdz_clock()->on_target) {
         return false; /* under the scope a stamp is a mark, and reads no clock */
     }
-    do { /* all of one period */
+    do { /* until all three are of one period */
         count = kdz_tick_now();
         left = SYST_CVR;
         now = kdz_stamp(0);
     } while (kdz_tick_now() != count);
     since = (uint64_t)(left == 0 ? 0 : period - left) +
             (uint64_t)(count - tick) * (kdz_board_timer_hz() / kdz_tick_hz());
-    /* SysTick counts the core clock; the counter may be of another rate (board.c, TIM2). */
+    /* SysTick counts the core clock; the counter may have another rate (stm32/f4/timer.c). */
     *due = now - (kdz_time)(since * kdz_clock()->hz / kdz_board_timer_hz());
     return true;
 }

@@ -18,7 +18,7 @@ target_sources(kadenz-suite PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/signals.c
     ${CMAKE_CURRENT_LIST_DIR}/storage.c)
 target_include_directories(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/include)
-if(NOT KDZ_LINUX_BOARD) # a board of its own that is this program again names itself
+if(NOT KDZ_LINUX_BOARD) # a board of its own that uses this program sets its name
     set(KDZ_LINUX_BOARD linux)
 endif()
 target_compile_definitions(kadenz-board INTERFACE
@@ -26,11 +26,12 @@ target_compile_definitions(kadenz-board INTERFACE
     KDZ_LINUX_BOARD="${KDZ_LINUX_BOARD}"
     # Largest message of itc/. A channel that takes less says so: a pipe PIPE_BUF = 4096 (pipe(7)).
     KDZ_MESSAGE_BYTES_MAX=65536u
-    # One lane a CPU and what goes with its samples; the wire numbers lanes in one byte.
+    # One lane per CPU, and its companions; the wire numbers lanes in one byte.
     KDZ_LANES_MAX=255
-    # A cache line, of two where a processor fetches pairs of them.
+    # A cache line, or two where a processor fetches them in pairs.
     KDZ_APART=__attribute__\(\(aligned\(128\)\)\)
-    # A span that long makes its record invalid; kadenz/store/held.py looks for it.
+    # No sample is stored here yet: a span of this length would make its record invalid.
+    # kadenz/store/storage_file.py looks for it.
     KDZ_STORAGE_BLANK=UINT32_MAX
     # Whole frames, each with one write(2).
     KDZ_SAMPLES_BODY_BYTES=4096u

@@ -26,7 +26,7 @@ void kdz_board_init(void)
     linux_console_init();
     linux_signals_init();
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
-        cores = 1; /* more than CPU_SETSIZE CPUs: measured is the one we run on */
+        cores = 1; /* more than CPU_SETSIZE CPUs: only the current one is measured */
     } else {
         cores = (size_t)CPU_COUNT(&allowed);
     }
@@ -41,7 +41,7 @@ size_t kdz_board_cores(void)
     return cores;
 }
 
-/* A program cannot raise an interrupt; the POSIX port does not claim KDZ_CAP_INTERRUPT. */
+/* A program cannot raise an interrupt: the POSIX port does not register "interrupt". */
 void kdz_board_irq_raise(void)
 {
     kdz_fault(KDZ_FAULT_ASSERT, "an interrupt was raised on a board that has none", NULL, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where a debugger starts the image. A reset starts the boot ROM, which knows nothing of it: nobody
- * has loaded the stack pointer from its vectors.
+ * Where a debugger starts the image. A reset starts the boot ROM instead, which does not know the
+ * image, so the stack pointer has not been loaded from its vectors.
  */
     .syntax unified
     .section .text.kdz_entry, "ax"

@@ -8,7 +8,7 @@
 
 #include <kdz_cortexm.h>
 
-/* Every register again, where a write sets or clears the ones of its value (2.1.2). */
+/* Aliases of every register: a write sets or clears the bits that are 1 in its value (2.1.2). */
 #define SET_BITS(address) KDZ_REGISTER((address) + 0x2000u)
 #define CLEAR_BITS(address) KDZ_REGISTER((address) + 0x3000u)
 
@@ -28,7 +28,7 @@
 #define CLK_SYS_SELECTED KDZ_REGISTER(0x40008044u)
 #define CLK_PERI_CTRL KDZ_REGISTER(0x40008048u)
 #define CLK_REF_XOSC 2u
-#define CLK_SYS_AUX 1u /* whose source is PLL_SYS unless chosen otherwise */
+#define CLK_SYS_AUX 1u /* its source is PLL_SYS unless chosen otherwise */
 #define CLK_PERI_ENABLE (1u << 11)
 
 /* XOSC (2.16) */

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# A board with an STM32. It calls kdz_stm32(SERIES IRQS COUNTER): a folder beside this file with
-# the registers and the clocks; the positions of the vector table; the file with a counter for cores
-# that have none. Its values are definitions KDZ_STM32_…:
+# A board with an STM32. It calls kdz_stm32(SERIES IRQS COUNTER):
+#   SERIES    folder beside this file with the registers and the clocks
+#   IRQS      positions of the vector table
+#   COUNTER   file with a counter, for cores that have none
+# Its values are definitions KDZ_STM32_…:
 #   USART, USART_ENABLE   address; offset in the RCC and bit
 #   USART_HZ              rate of its bus
 #   TX, RX                port (0 is A), pin, alternate function
-#   PLL_N, WAIT_STATES    of the flash at full speed; the others are in SERIES/clocks.c
+#   PLL_N                 multiplier of the PLL
+#   WAIT_STATES           of the flash at full speed
+# SERIES/clocks.c uses the others.
 set(stm32 ${CMAKE_CURRENT_LIST_DIR})
 include(${kdz_root}/boards/cortexm/cortexm.cmake)
 

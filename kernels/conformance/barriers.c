@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every barrier lets nobody through before the last came, and every read-write lock lets readers in
- * together and a writer alone.
+ * Every barrier lets no thread through before the last one arrives, and every read-write lock lets
+ * readers in together and a writer alone.
  */
 #include "cases.h"
 
@@ -33,10 +33,10 @@ static void rounds(const char **reason)
         early[i] = kdz_case_thread(pass, (void *)(uintptr_t)i, 5);
     }
     kdz_case_settle();
-    expect(reason, through == 0, "a barrier let a thread through before the last came");
+    expect(reason, through == 0, "a barrier let a thread through before the last one arrived");
     late = kdz_case_thread(pass, (void *)(uintptr_t)(THREADS - 1u), 5);
     kdz_case_settle();
-    expect(reason, through == THREADS, "a barrier held a thread back when the last had come");
+    expect(reason, through == THREADS, "a barrier held a thread back after the last one arrived");
     (void)kdz_sem_give(next_round);
     kdz_case_settle();
     expect(reason, through == THREADS, "a used barrier let a thread through at once");
@@ -103,9 +103,10 @@ static const char *readers_together(const struct kdz_mechanism *mechanism)
     if (object < 0) {
         return "it could not be created";
     }
-    expect(&reason, rwlock_ops->lock_to_read(object) == KDZ_OK, "a free lock could not be read");
+    expect(&reason, rwlock_ops->lock_to_read(object) == KDZ_OK,
+           "a free lock could not be locked to read");
     kdz_case_join(&reason, kdz_case_thread(read_and_say, (void *)(uintptr_t) "r", 5));
-    expect(&reason, kdz_case_log_is("r"), "a reader kept another one out");
+    expect(&reason, kdz_case_log_is("r"), "a reader kept another reader out");
     writer = kdz_case_thread(write_and_say, (void *)(uintptr_t) "w", 5);
     kdz_case_settle();
     expect(&reason, kdz_case_log_is("r"), "a writer came in while a reader was inside");
@@ -128,11 +129,11 @@ static const char *writer_alone(const struct kdz_mechanism *mechanism)
         return "it could not be created";
     }
     expect(&reason, rwlock_ops->lock_to_write(object) == KDZ_OK,
-           "a free lock could not be written");
+           "a free lock could not be locked to write");
     reader = kdz_case_thread(read_and_say, (void *)(uintptr_t) "r", 5);
     writer = kdz_case_thread(write_and_say, (void *)(uintptr_t) "w", 5);
     kdz_case_settle();
-    expect(&reason, kdz_case_log_is(""), "somebody came in while a writer was inside");
+    expect(&reason, kdz_case_log_is(""), "a thread came in while a writer was inside");
     expect(&reason, rwlock_ops->unlock(object) == KDZ_OK, "a writer could not unlock");
     kdz_case_join(&reason, reader);
     kdz_case_join(&reason, writer);
@@ -155,7 +156,7 @@ static bool is_rwlock(const struct kdz_mechanism *mechanism)
 struct kdz_promises kdz_promises_barriers(void)
 {
     static const struct kdz_promise promises[] = {
-        {"lets nobody through before the last", is_barrier, holds_until_the_last},
+        {"lets no thread through before the last", is_barrier, holds_until_the_last},
         {"lets readers in together", is_rwlock, readers_together},
         {"lets a writer in alone", is_rwlock, writer_alone},
     };

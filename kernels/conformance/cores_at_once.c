@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What two cores do at the same moment: a kernel's locks hold, and the clock is one.
+ * Two cores at the same moment: the kernel's locks hold, and both read one clock.
  */
 #include "cases.h"
 
@@ -46,7 +46,7 @@ static const char *two_cores_at_once_lose_nothing(void)
     while (count <= 2u * GIVES && kdz_sem_take(sem, 0) == KDZ_OK) {
         count++;
     }
-    expect(&reason, count == 2u * GIVES, "two cores gave at once, and the count is another");
+    expect(&reason, count == 2u * GIVES, "two cores gave at once, and the count is wrong");
     kdz_sem_destroy(sem);
     return reason;
 }

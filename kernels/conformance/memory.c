@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every memory gives blocks that are its caller's alone, and takes them back.
+ * Every memory gives blocks that only the caller uses, and takes them back.
  */
 #include "cases.h"
 
@@ -32,19 +32,19 @@ static void check(const struct kdz_memory_ops *ops, kdz_handle memory, const cha
     for (uint32_t round = 0; round < ROUNDS && *reason == NULL; round++) {
         for (uint32_t i = 0; i < BLOCKS; i++) {
             block[i] = ops->allocate(memory, BYTES);
-            expect(reason, block[i] != NULL, "a block that there is room for was refused");
+            expect(reason, block[i] != NULL, "a block was refused although there is room");
             expect(reason, (uintptr_t)block[i] % sizeof(uint64_t) == 0, "a block is not aligned");
             if (block[i] != NULL) {
                 fill(block[i], (uint8_t)(round + i));
             }
         }
-        /* In another order in each round: a heap has to join what lies between. */
+        /* In another order in each round: a heap has to join the free blocks. */
         for (uint32_t i = 0; i < BLOCKS; i++) {
             uint8_t *const one = block[(i * 3u + round) % BLOCKS];
 
             if (one != NULL) {
                 expect(reason, holds(one, (uint8_t)(round + (i * 3u + round) % BLOCKS)),
-                       "two blocks lie over each other");
+                       "two blocks overlap");
                 expect(reason, ops->release(memory, one) == KDZ_OK, "a release failed");
             }
         }

@@ -56,7 +56,7 @@ static const char *no_such_policy(void)
         .name = "case", .entry = say_ran, .rank = 5, .core = KDZ_ANY_CORE, .options = &options};
     const char *reason = NULL;
 
-    expect(&reason, kdz_thread_create(&spec) < 0, "a policy that is none was taken");
+    expect(&reason, kdz_thread_create(&spec) < 0, "an unknown policy was accepted");
     return reason;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who runs when.
+ * Which thread runs when.
  */
 #include "cases.h"
 
@@ -36,7 +36,7 @@ static const char *every_rank_is_its_own(void)
         const int32_t next = kdz_rank_native((uint8_t)(rank + 1));
 
         expect(&reason, up ? next > here : next < here,
-               "two ranks share a priority of the kernel, or their order turns");
+               "two ranks share a priority of the kernel, or their order is wrong");
     }
     return reason;
 }
@@ -96,7 +96,7 @@ static const char *join_waits_and_times_out(void)
            "join did not time out on a thread that still runs");
     kdz_case_join(&reason, thread);
     expect(&reason, kdz_thread_join(thread, 0) == KDZ_INVALID,
-           "join took a thread that was joined before");
+           "join accepted a thread that was already joined");
     return reason;
 }
 

@@ -35,7 +35,7 @@ static const char *a_missed_moment_is_reported(void)
            "a past moment was not reported");
     expect(&reason, wake == past + period, "a past moment did not advance by its period");
     expect(&reason, kdz_tick_now() - past < kdz_case_ms(10) + PATIENCE,
-           "a past moment was slept on");
+           "a sleep until a past moment did not return at once");
     return reason;
 }
 
@@ -63,7 +63,7 @@ static const char *a_tick_was_due_at_one_moment(void)
     const kdz_time most = (kdz_time)(later - fresh) / 16u;
     expect(&reason, told, "the port does not say when a tick was due");
     expect(&reason, (kdz_time)(old - fresh + most) <= 2u * most,
-           "a tick was due at another moment when it was asked for again");
+           "a second call gave another moment for the same tick");
     return reason;
 }
 

@@ -37,7 +37,7 @@ struct thread {
 static struct thread threads[POSIX_THREADS_MAX];
 /* Creating and joining come from several threads in the conformance test. */
 static pthread_mutex_t pool = PTHREAD_MUTEX_INITIALIZER;
-/* CPUs the program may use, as it was started: a thread that is bound asks in vain later. */
+/* CPUs that the program may use, read at its start: a bound thread would see its own CPU alone. */
 static cpu_set_t allowed;
 static uint8_t core_of_cpu[CPU_SETSIZE]; /* KDZ_ANY_CORE: none */
 
@@ -110,7 +110,7 @@ static int set_up(pthread_attr_t *attributes, const struct kdz_thread_spec *spec
                                          : EINVAL;
 }
 
-/* glibc gives a new thread its priority after it exists with the creator's. Linux puts a thread
+/* A new thread exists with the creator's priority before glibc sets its own. Linux puts a thread
  * whose priority falls at the head of its list, one whose priority rises at the tail (sched(7)
  * names both): created one below and raised, equal threads run in the order of their creation. */
 static void raise_to(struct thread *thread, uint8_t rank)

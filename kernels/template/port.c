@@ -10,7 +10,7 @@
  *     straight through to the kernel. Check arguments in create.
  *   - Time-outs are ticks; KDZ_FOREVER never runs out.
  *   - What the kernel can do is registered by name, beside the code that does it: abilities of
- * these calls with KDZ_HAS(yield, "yield"), queues, notifications, locks and timers with
+ *     these calls with KDZ_HAS(yield, "yield"), queues, notifications, locks and timers with
  *     KDZ_MECHANISM, each in a file of its own (kadenz/mechanism.h). What it cannot do is not
  *     registered, and kernel.toml says why. A stand-in made of other calls would measure those.
  */

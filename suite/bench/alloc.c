@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * alloc/: what a block of the kernel's memory costs. The other blocks are there before: none of
- * them (`fresh`), or small ones with holes between, each too small for the block that is asked for
- * (`fragmented`), so that a heap has to look past all of them.
+ * alloc/: the cost of a block of the kernel's memory. Either it is the only block (`fresh`), or
+ * small ones were allocated before (`fragmented`). Each hole between them is too small for the
+ * requested block, so that a heap has to look past all of them.
  */
 #include "kadenz/bench.h"
 
@@ -32,7 +32,7 @@ static struct {
     uint32_t smalls;
 } a;
 
-/* The block is the caller's: what is written to its ends stays there. */
+/* The caller owns the block: bytes written to its ends stay there. */
 static bool usable(volatile uint8_t *block, uint32_t bytes, uint32_t turn)
 {
     if (block == NULL) {

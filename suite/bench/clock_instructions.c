@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * clock/instructions: the clock across a loop of known length. The lab holds every emulated
- * target's counter against it before a run, because a counter of another rate would give wrong
- * numbers of instructions and look sound: what the two lanes differ by is exactly `instructions`.
+ * clock/instructions: the clock across a loop of known length. The lab checks every emulated
+ * target's counter with it before a run, because a counter of another rate would give numbers of
+ * instructions that are wrong but plausible. The two lanes must differ by exactly `instructions`.
  */
 #include "kadenz/bench.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * clock/rate: how much the clock counts in an interval that somebody else measures too. That is the
- * board's second clock, where it has one on another oscillator (a companion), and the lab's own:
- * the intervals follow each other without a gap, the first begins as the record opens and the last
- * ends as it closes. kioxia2019: a PLL that gave more than 280 MHz where 256 were calculated.
+ * clock/rate: how much the clock counts in an interval that another clock measures too. One is the
+ * board's second clock, where it has one on another oscillator (a companion). The other is the
+ * lab's: the intervals follow each other without a gap, the first begins as the record opens and
+ * the last ends as it closes. kioxia2019: a PLL gave more than 280 MHz where 256 MHz were
+ * calculated.
  */
 #include "kadenz/bench.h"
 

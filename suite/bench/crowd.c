@@ -21,7 +21,7 @@ static struct {
     const struct kdz_crowd *ops;
     kdz_handle again; /* given once for each waiter and sample */
     uint32_t waiters;
-    uint32_t stamps_at; /* which of those that return */
+    uint32_t stamps_at; /* the index of the thread that takes END, in order of return */
     volatile uint32_t places;
     volatile uint32_t returned; /* from their wait, in this sample */
     volatile uint32_t waiting;  /* about to wait, or waiting */
@@ -59,9 +59,8 @@ static void one_of_the_crowd(void *unused)
     }
 }
 
-/* True once `count` is `value`. The crowd is more urgent and on the same core, so that it is so at
- * once; where no ranks hold, this sleeps until it is so. False when it has not come to that within
- * a second. */
+/* Waits until `count` is `value`; false if it is not after a second. The crowd is more urgent and
+ * on the same core, so `count` is right at once. Where ranks do not order threads, this sleeps. */
 static bool comes_to(const volatile uint32_t *count, uint32_t value)
 {
     const uint32_t from = kdz_tick_now();
@@ -80,7 +79,7 @@ static void give_again(void)
     }
 }
 
-/* One sample; false when a thread stays where it is. */
+/* One sample; false when a thread is stuck. */
 static bool let_go(struct kdz_point *point)
 {
     kdz_status (*const release)(uint32_t) = c.ops->release;
@@ -98,7 +97,7 @@ static bool let_go(struct kdz_point *point)
     const kdz_status released = release(place);
 
     together = comes_to(&c.returned, c.waiters);
-    kdz_prove(&point->record, together, "not every thread that waited went on, and once");
+    kdz_prove(&point->record, together, "not every waiting thread continued exactly once");
     kdz_prove(&point->record, released == KDZ_OK && !c.refused, "a call of the kernel failed");
     if (together) {
         kdz_keep(&point->record, 0, kdz_span(begin, c.end));

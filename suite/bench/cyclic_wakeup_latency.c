@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * How late a periodic thread wakes: threads sleep until absolute moments and compare the moment
- * each was to wake with the moment it did, as `cyclictest -m -S -p97 -i1000` does. What cyclictest
- * passes over is counted: a moment that was past before the thread could sleep is missed, a wake-up
- * later than the next moment is an overrun. Beside each sample stands the number of its cycle, and
- * what the kernel can tell of the thread: docs/explanation/wakeup-latency.md.
+ * each was to wake with the moment it did, as `cyclictest -m -S -p97 -i1000` does. Events that
+ * cyclictest passes over are counted: a moment that was past before the thread could sleep is
+ * missed, a wake-up later than the next moment is an overrun. Each sample comes with the number of
+ * its cycle and with what the kernel reports of the thread: docs/explanation/wakeup-latency.md.
  */
 #include "kadenz/bench.h"
 
@@ -32,7 +32,7 @@ enum param {
 };
 
 #define UNBOUND KDZ_ANY_CORE
-/* The first is no timer. */
+/* The first is not a timer. */
 #define ROW(ident, name) name,
 static const char *const timers[] = {"sleep", KDZ_TIMERS(ROW)};
 #define SLEEP 0u
@@ -147,7 +147,7 @@ static void stop_above(uint8_t lane, uint32_t cycle, kdz_time due, uint32_t span
     breach->happened = true;
 }
 
-/* Puts the sample of the wake-up that was due at tick `wake` and came at `woke` down. */
+/* Stores the sample of the wake-up that was due at tick `wake` and came at `woke`. */
 static void enter(uint8_t lane, uint32_t cycle, uint32_t wake, kdz_time woke)
 {
     struct kdz_record *record = &cyclic.point->record;
@@ -301,7 +301,7 @@ static kdz_status choose(struct kdz_point *point)
                       "`core` binds a number of threads: set `threads` as well");
     }
     if (core != UNBOUND && core >= kdz_board_cores()) {
-        return refuse(point, KDZ_INVALID, "`core` names a core that is not there");
+        return refuse(point, KDZ_INVALID, "`core` names a core that does not exist");
     }
     if (watched(point) && KDZ_PARAM(point, CONTEXT) != 0) {
         return refuse(point, KDZ_INVALID,

@@ -43,7 +43,7 @@ static struct {
     volatile uint8_t ended_on;  /* the core of that stamp */
     volatile kdz_status status; /* of task 2's wait */
     volatile uint32_t passes;   /* hand-overs that task 2 has seen */
-    volatile uint32_t limit;    /* task 2 ends when passes gets there */
+    volatile uint32_t limit;    /* task 2 ends when passes reaches it */
 } h;
 
 /* ---- task 2 -----------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ static void wait_semaphore(void *arg)
     do {
         const kdz_status status = kdz_sem_take(object, KDZ_FOREVER);
         h.end = kdz_stamp(KDZ_END);
-        h.status = status; /* before the call: else it would be put aside in front of the stamp */
+        h.status = status; /* before the call: else it would be saved before the stamp */
         h.ended_on = kdz_thread_core();
         h.passes++;
     } while (h.passes < h.limit);
@@ -79,8 +79,8 @@ static void wait_mutex(void *arg)
 }
 
 /* ---- task 1, one turn: returns the moment of its opening stamp --------------------------------
- * The timed region's end is in task 2. What kdz_delay_until says is stored, not returned: returned,
- * the call would become a jump behind the function's epilogue, and that would be timed. */
+ * The timed region's end is in task 2. The result of kdz_delay_until is stored, not returned: a
+ * returned call would become a jump after the function's epilogue, which would be timed. */
 static kdz_time turn_semaphore(uint32_t *wake)
 {
     (void)kdz_sem_give(h.object);
@@ -99,7 +99,7 @@ static kdz_time turn_semaphore_to_higher(uint32_t *wake)
     return begin;
 }
 
-/* Takes the mutex back and lets task 2 queue up for it: the end of the period is for that. */
+/* Takes the mutex back and lets task 2 queue up for it, in the last ticks of the period. */
 static void rearm(uint32_t *wake)
 {
     (void)kdz_mutex_lock(h.object, KDZ_FOREVER);
@@ -146,7 +146,7 @@ static void release(void *arg)
         const kdz_time begin = turn(&wake);
         bool late = h.slept == KDZ_TIMEOUT;
 
-        /* A period that was over before task 1 could sleep has not let task 2 run: wait longer. */
+        /* If the period was over before task 1 could sleep, task 2 has not run: wait longer. */
         for (int more = 0; h.passes != n + 1 && more < PATIENCE_PERIODS; more++) {
             late = true;
             wake = kdz_tick_now();
@@ -159,7 +159,7 @@ static void release(void *arg)
         kdz_record_add(record, 0, kdz_span(begin, h.end));
         if (late) {
             kdz_prove(record, kdz_span_fits(kdz_tick_now() - since),
-                      "task 2 got it later than the clock can tell");
+                      "task 2 got it too late for the clock to measure");
             record->lane[0].overrun++;
             wake = kdz_tick_now();
         }
@@ -188,9 +188,8 @@ static kdz_status placement(struct kdz_point *point, bool to_higher)
         bound = kdz_core_for(core_b, &point->record, &core);
     }
     if (bound == KDZ_OK && !to_higher && kdz_side_by_side(core_a, core_b)) {
-        point->record.proof.reason =
-            "across cores task 2 may have it before task 1's call returns: "
-            "-to-higher has end points in a fixed order";
+        point->record.proof.reason = "across cores task 2 may get it before task 1's call returns: "
+                                     "use -to-higher, whose end points have a fixed order";
         return KDZ_UNSUPPORTED;
     }
     return bound;
@@ -211,13 +210,13 @@ kdz_status kdz_handover_setup(struct kdz_point *point, enum kdz_handover_kind ki
     h.limit = point->samples;
     if (to_higher ? rank_a >= rank_b : rank_a <= rank_b) {
         point->record.proof.reason =
-            to_higher ? "the end points ask for rank_b above rank_a"
-                      : "the end points ask for rank_a above rank_b: -to-higher is the other way";
+            to_higher ? "the end points require rank_b above rank_a"
+                      : "the end points require rank_a above rank_b: -to-higher is the opposite";
         return KDZ_INVALID;
     }
     if (h.mutex && h.period <= h.queue_up) {
-        point->record.proof.reason = "a mutex needs a longer period: 1 ms of it, or a tick, is for "
-                                     "task 2 to queue up again";
+        point->record.proof.reason = "a mutex needs a longer period: task 2 needs 1 ms of it, or a "
+                                     "tick, to queue up again";
         return KDZ_INVALID;
     }
     bound = placement(point, to_higher);

@@ -5,10 +5,10 @@
  *
  * As published, the pin goes on after task 1's release and off after task 2's acquisition. That
  * makes sense only when the release itself does not run task 2: task 1 is the more urgent one (8
- * against 7), and what is timed is its way into its delay, the switch, and task 2's way out of its
- * wait. The variants called -to-higher turn the ranks and time from before the release: the release
- * wakes a more urgent thread and the switch happens inside it. Across two cores they alone have end
- * points in a fixed order: task 2 may have what is released before the release returns.
+ * against 7), and the sample is its way into its delay, the switch, and task 2's way out of its
+ * wait. The variants called -to-higher swap the ranks and time from before the release: the release
+ * wakes a more urgent thread and the switch happens inside it. Across two cores only they have end
+ * points in a fixed order: task 2 may get the object before the release returns.
  */
 #ifndef KDZ_BENCH_HANDOVER_H
 #define KDZ_BENCH_HANDOVER_H

@@ -169,7 +169,7 @@ static uint64_t demanded(void)
 
 /* ---- closing in -------------------------------------------------------------------------------
  */
-/* The baseline, the far end, halves of what lies between; then both ends once more in turn. */
+/* The baseline, the far end, then bisection; at last `kept` and `missed`, alternating. */
 static uint32_t next_step(uint32_t n)
 {
     if (n == 0 || hartstone.missed == 0) {
@@ -292,8 +292,8 @@ static void teardown(struct kdz_point *point)
     static const struct kdz_bench hartstone_##ident = {                                            \
         .name = "hartstone/" word,                                                                 \
         .begins = "release of " asked,                                                             \
-        .ends = "end of a window: what they ask of the processor in it; `misses`: of deadlines, "  \
-                "the first ends the probe",                                                        \
+        .ends = "end of a window: processor time that they demand in it; `misses`: missed "        \
+                "deadlines, the first ends the probe",                                             \
         .source = "Weiderman 1989",                                                                \
         .needs = needed,                                                                           \
         .params = params,                                                                          \

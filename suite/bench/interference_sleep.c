@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * interference/sleep, interference/blocking: what a call of the sleep takes when a tick comes
+ * interference/sleep, interference/blocking: how long a call of sleep takes when a tick comes
  * during it. A kernel cannot be preempted for part of that call, and then does the tick's work
- * late and in another way. Both sweep the call across a tick: before it is a loop that gets
- * `step_turns` turns longer with each sample. The first calls end before the tick, the last begin
- * after it. What lies between two neighbours is passed over: `phase` tells how far they are apart.
+ * late and in another way. Both sweep the call across a tick: a loop before it gets `step_turns`
+ * turns longer with each sample. The first calls end before the tick, the last begin after it. A
+ * sweep says nothing about moments between two calls: `phase` shows how far apart they are.
  *
  * Times are multiples of three ticks: work begins at the first, the call meets the second, all
  * others wake at the third.
@@ -90,7 +90,7 @@ static void keep(uint32_t i, uint32_t span, bool holds)
     kdz_record_accompany(swept.record, 0, PHASE, (uint32_t)phase);
 }
 
-/* ---- interference/sleep: until a less urgent thread goes on -----------------------------------
+/* ---- interference/sleep: until a less urgent thread continues ---------------------------------
  */
 static void observe(void *unused)
 {
@@ -177,7 +177,7 @@ static kdz_status setup(struct kdz_point *point)
     swept.step = KDZ_PARAM(point, STEP_TURNS);
     swept.turns_time = kdz_loop_time(2u * CALIBRATION_TURNS) - kdz_loop_time(CALIBRATION_TURNS);
     if (swept.turns_time == 0) {
-        point->record.proof.reason = "the clock stands still: no call can be brought to a tick";
+        point->record.proof.reason = "the clock stands still: no call can be timed to meet a tick";
         return KDZ_FAILED;
     }
     return kdz_interference_check(&point->record);
@@ -210,11 +210,11 @@ static void measure_blocking(struct kdz_point *point)
     };                                                                                             \
     KDZ_BENCH(interference_##ident)
 
-BENCH(sleep, "sleep", "before a thread's call of the sleep, which a tick may meet",
-      "a less urgent thread goes on; `phase`: of the call; `ticks`: that came meanwhile",
+BENCH(sleep, "sleep", "before a thread's call of sleep, during which a tick may come",
+      "a less urgent thread continues; `phase`: of the call; `ticks`: kernel ticks in the sample",
       "Burns, Tindell and Wellings 1995: context switch from a task", "threads");
 BENCH(blocking, "blocking",
       "moment for which a thread's sleep was set, while a less urgent one "
-      "calls the sleep",
+      "calls sleep",
       "return of its sleep; `phase`: of the call", "Audsley et al. 1993: the blocking term",
       "tick-due threads");

@@ -21,16 +21,16 @@ static struct {
     volatile uint8_t got_on;
     /* The proof: what each thread did, in counts, and what H saw of them. */
     volatile bool owned;        /* L is in its section */
-    volatile uint32_t sections; /* L's finished sections */
-    volatile uint32_t middles;  /* M's finished works */
-    volatile uint32_t asked;    /* H's locks asked for */
+    volatile uint32_t sections; /* sections that L has finished */
+    volatile uint32_t middles;  /* works that M has finished */
+    volatile uint32_t asked;    /* locks that H has asked for */
     volatile bool owned_when_asked;
     volatile uint32_t sections_when_asked;
     volatile uint32_t middles_when_asked;
     volatile uint32_t sections_when_got;
     volatile uint32_t middles_when_got;
     volatile kdz_status status;
-    volatile uint32_t through; /* H's turns that are over */
+    volatile uint32_t through; /* turns that H has finished */
     bool apart;                /* H has a core of its own */
 } v;
 
@@ -142,7 +142,7 @@ static void section(void)
     unlock(); /* H preempts */
 }
 
-/* The same with H on another core. Apart, so that a section on one core keeps its instructions. */
+/* The same with H on another core. A function of its own: section() keeps its instructions. */
 __attribute__((noinline)) static void section_apart(void)
 {
     lock();
@@ -197,7 +197,7 @@ static void low(void *arg)
         } else {
             section();
         }
-        /* Both others are more urgent or through: this runs when they wait again. */
+        /* Both others are more urgent or have finished: this runs when they wait again. */
         prove(record, n + 1);
         kdz_record_add(record, LANE_WAIT, kdz_span(v.begin, v.got));
         if (v.how.time_section) {
@@ -226,7 +226,7 @@ static kdz_status choose_lock(struct kdz_point *point)
     v.plain = NULL;
     if (v.how.inherit) {
         status = kdz_need(&point->record, "priority-inheritance");
-    } else if (lends) { /* the kernel's own mutex does: another one is asked for */
+    } else if (lends) { /* the kernel's own mutex inherits: this needs one that does not */
         status = kdz_need(&point->record, "mutex-plain");
         v.plain = status == KDZ_OK ? kdz_mechanism("mutex-plain")->lock : NULL;
     }
@@ -249,7 +249,7 @@ kdz_status kdz_inversion_setup(struct kdz_point *point, const struct kdz_inversi
     v.apart = kdz_side_by_side(how->core, how->core_high);
     v.status = KDZ_FAILED;
     if (how->rank_low >= how->rank_middle || how->rank_middle >= how->rank_high) {
-        point->record.proof.reason = "an inversion asks for rank_low < rank_middle < rank_high";
+        point->record.proof.reason = "an inversion requires rank_low < rank_middle < rank_high";
         return KDZ_INVALID;
     }
     status = kdz_core_for(how->core, &point->record, &core);

@@ -74,7 +74,7 @@ static kdz_status setup(struct kdz_point *point)
     irq.limit = point->samples;
     irq.sem = KDZ_FAILED;
     if (KDZ_PARAM(point, RANK_WAITER) <= KDZ_PARAM(point, RANK_RAISER)) {
-        point->record.proof.reason = "the end points ask for rank_waiter above rank_raiser";
+        point->record.proof.reason = "the end points require rank_waiter above rank_raiser";
         return KDZ_INVALID;
     }
     irq.sem = kdz_sem_create(kdz_pair_semaphore(), 1, 0);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * yoo2024 algorithm 1 for any channel: task 1 sends N bytes through one channel, task 2
- * sends them back through another. Each channel gives three benchmarks, because the study starts
- * its clock only after the send, and others time one way (docs/explanation/itc.md): itc/<channel>
- * return of task 1's send to return of its receive: as published itc/<channel>-round-trip  before
- * task 1's send to return of its receive itc/<channel>-one-way     before task 1's send to return
- * of task 2's receive
+ * yoo2024 algorithm 1 for any channel: task 1 sends N bytes through one channel, task 2 sends
+ * them back through another. Each channel gives three benchmarks, because the study starts its
+ * clock only after the send, and others time one way (docs/explanation/itc.md):
+ *
+ *   itc/<channel>             return of task 1's send to return of its receive: as published
+ *   itc/<channel>-round-trip  before task 1's send to return of its receive
+ *   itc/<channel>-one-way     before task 1's send to return of task 2's receive
  */
 #ifndef KDZ_BENCH_ITC_ROUND_TRIP_H
 #define KDZ_BENCH_ITC_ROUND_TRIP_H

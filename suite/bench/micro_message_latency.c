@@ -126,7 +126,7 @@ static kdz_status setup(struct kdz_point *point)
     }
     m.ops = kdz_mechanism(name)->channel;
     if (KDZ_PARAM(point, RANK_RECEIVER) <= KDZ_PARAM(point, RANK_SENDER)) {
-        point->record.proof.reason = "the end points ask for rank_receiver above rank_sender";
+        point->record.proof.reason = "the end points require rank_receiver above rank_sender";
         return KDZ_INVALID;
     }
     m.channel = m.ops->create(m.size, 1);

@@ -4,8 +4,8 @@
  * semaphore between them. Each takes it, lets the other one run into its own take, gives it, and
  * yields. An iteration is one hand-over, so each task makes iterations / 2 turns:
  *
- *     A: take … yield ──► B: take waits ──► A: give, yield ──► B: take returns, yield ──► A: take
- * waits …
+ *   A: take … yield ──► B: take waits ──► A: give, yield ──► B: take returns, yield ──►
+ *   A: take waits …
  *
  * The time of the switches is in it; the study takes one task switch off "to only get the net
  * semaphore shuffling time". That is arithmetic on results and happens on the host.

@@ -2,8 +2,11 @@
  *
  * One thread wakes another without passing bytes, by any notification of mechanism.h. Task 1
  * notifies task 2 through one object, task 2 answers through another: algorithm 1 of yoo2024 with
- * empty messages. itc/<name>-one-way     before task 1's notify to return of task 2's wait
+ * empty messages.
+ *
+ *   itc/<name>-one-way     before task 1's notify to return of task 2's wait
  *   itc/<name>-round-trip  before task 1's notify to return of its wait for the answer
+ *
  * With equal ranks on one core the first is what ptsematest and svsematest time.
  */
 #ifndef KDZ_BENCH_NOTIFY_H

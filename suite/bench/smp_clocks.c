@@ -3,12 +3,12 @@
  * smp/clocks: whether the clocks of two cores are one. A thread on core_a takes a stamp, asks a
  * thread on core_b for one through a word in memory, and takes another when the answer is there. If
  * both read one clock, core_b's stamp lies between the two. The sample in lane `apart` is how far
- * outside of them it lies: 0, or what the cores' clocks differ by, less at most the lane `round`,
- * which is the time between core_a's stamps.
+ * outside of them it lies: 0, or the difference of the cores' clocks less at most the sample in
+ * lane `round`, which is the time between core_a's stamps.
  *
- * Counters that belong to one core each and were started one after the other differ by a constant:
- * every span from one core to the other is then wrong by it, and its sign is that of the direction.
- * So it is with ESP32's CCOUNT (docs/explanation/two-cores.md).
+ * If each core has a counter of its own, and they were started one after the other, they differ by
+ * a constant. Every span from one core to the other is then wrong by it; the direction gives the
+ * sign. ESP32's CCOUNT is such a counter (docs/explanation/two-cores.md).
  */
 #include "kadenz/bench.h"
 
@@ -17,7 +17,7 @@
 #include "cores.h"
 #include "pair.h"
 
-/* Looks for an answer after which there will be none. */
+/* Looks for an answer before it is given up. */
 #define LOOKS_MAX 100000000u
 
 enum { CORE_A, CORE_B, PARAMS };
@@ -48,7 +48,7 @@ static void answer(void *unused)
     }
 }
 
-/* How far `at` lies outside of `from` to `to`, by the shorter way round the clock. */
+/* How far `at` lies outside of `from` to `to`, the shorter way around the clock. */
 static kdz_time outside(kdz_time from, kdz_time at, kdz_time to)
 {
     if ((kdz_time)(at - from) <= (kdz_time)(to - from)) {
@@ -74,7 +74,7 @@ static void ask(void *arg)
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
         const kdz_time to = kdz_stamp(KDZ_END);
 
-        kdz_prove(record, q.answered == n + 1, "the other core did not answer once");
+        kdz_prove(record, q.answered == n + 1, "the other core left a question unanswered");
         if (q.answered != n + 1) {
             break;
         }

@@ -6,12 +6,12 @@
  * of `pause_us` between two of its calls, which sets the rate:
  *
  *   none   core_b has nothing to do: the cost alone
- *   loop   a thread works there without the kernel: what the memory makes of a second core
+ *   loop   a thread works there without the kernel: the effect of a second core on the memory
  *   own    it calls the kernel on an object of its own: the kernel's common locks
  *   same   it uses the very same object
  *
  * The companions of a sample are the calls that the other core finished since the sample before,
- * and the ticks of the clock since then: their sums give the rate that was really met.
+ * and the ticks of the clock since then: their sums give the actual rate.
  */
 #include "kadenz/bench.h"
 
@@ -25,8 +25,8 @@
 
 #define RANK_HIGH (KDZ_RANK_MAIN - 1u)
 #define SIZE_MAX_BYTES 64u
-/* Of the loop between two counts. A core that stores to a line without a pause can keep the reads
- * of another core from it forever: on the coherent VexRiscv cluster it does. */
+/* Of the loop between two counts. A core that stores to a line without a pause can block the reads
+ * of another core forever: on the coherent VexRiscv cluster it does. */
 #define WORK_TURNS 64u
 /* Items of both cores in one channel, and counts in one semaphore. */
 #define DEPTH 2u
@@ -196,7 +196,7 @@ static kdz_status setup(struct kdz_point *point)
         return status;
     }
     if (!kdz_side_by_side(KDZ_PARAM(point, CORE_A), KDZ_PARAM(point, CORE_B))) {
-        point->record.proof.reason = "core_a and core_b are one core: nobody is beside the other";
+        point->record.proof.reason = "core_a and core_b are one core: no calls would overlap";
         return KDZ_INVALID;
     }
     status = create(point, &c.own);
@@ -247,7 +247,7 @@ static void teardown(struct kdz_point *point)
 
 static const struct kdz_bench smp_contention = {
     .name = "smp/contention",
-    .begins = "before a give or send on core_a that nobody waits for",
+    .begins = "before a give or send on core_a that no thread waits for",
     .ends = "return of the take or receive of the same; core_b calls as well, every `pause_us`",
     .source = "kadenz",
     .needs = "sem-counting threads",
@@ -255,7 +255,7 @@ static const struct kdz_bench smp_contention = {
     .param_count = PARAMS,
     .lane_count = 1,
     .shape = shape,
-    .self_timed = true, /* the pauses are set by the clock */
+    .self_timed = true, /* the clock sets the pauses */
     .setup = setup,
     .measure = measure,
     .teardown = teardown,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * smp/wake-up: a thread on one core wakes a thread on another one by a semaphore. What the figure
- * is depends on what the other core does when the give comes:
+ * smp/wake-up: a thread on one core wakes a thread on another one by a semaphore. The time depends
+ * on what the other core does when the give comes:
  *
  *   idle   it sleeps
- *   busy   a less urgent thread works there, and has to be preempted
+ *   busy   a less urgent thread works there and has to be preempted
  *   above  a more urgent thread works there for `hold_us` from the give on: the wake-up is starved
- *   poll   nobody is woken: task 2 looks every `hold_us`, by the clock of its core, whether there
- * is something to take. So it is with a give that does not reach the other core before its tick,
- * and with a wait that ends by its time-out
+ *   poll   no thread is woken: task 2 tries to take the semaphore every `hold_us`, by the clock of
+ *          its core. This stands for a give that reaches the other core only at its tick, and for a
+ *          wait that ends by its time-out
  *
- * The last two are what arm2022's 190 ms would need (docs/explanation/two-cores.md). The companions
+ * arm2022's 190 ms would need one of the last two (docs/explanation/two-cores.md). The companions
  * of a sample are the cores on which it began and ended.
  */
 #include "kadenz/bench.h"
@@ -56,7 +56,7 @@ static struct {
     volatile uint8_t woke_on;
     volatile kdz_status status;
     volatile uint32_t passes;
-    volatile uint32_t ended; /* the worker's turns that are over; under `above` before the pass */
+    volatile uint32_t ended; /* turns that the worker has finished; under `above` before the pass */
 } w;
 
 /* ---- task 2, and the worker on its core -------------------------------------------------------
@@ -102,7 +102,7 @@ static void look(void *unused)
     }
 }
 
-/* By the clock, not by calibrated work: a processor that is shared has no one speed. */
+/* By the clock, not by calibrated work: the speed of a shared processor varies. */
 static void hold(void)
 {
     const kdz_time from = kdz_stamp(0);
@@ -280,7 +280,7 @@ static const struct kdz_bench smp_wake_up = {
     .param_count = PARAMS,
     .lane_count = 1,
     .shape = shape,
-    .self_timed = true, /* the length of its works is set by the clock */
+    .self_timed = true, /* the clock sets how long the other core works */
     .setup = setup,
     .measure = measure,
     .teardown = teardown,

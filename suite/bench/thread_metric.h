@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Thread-Metric, the eight workloads by which vendors of kernels compare them: docs/explanation/
- * thread-metric.md. Written from their description.
+ * Thread-Metric: eight workloads with which vendors compare kernels. Written from their
+ * description; docs/explanation/thread-metric.md.
  *
  * thread-metric/<name>          its rule: how often the operation is done while a thread above all
- *                               others sleeps. A sample is one such window as it really was, and
+ *                               others sleeps. A sample is the true length of one such window,
  *                               its companion `operations` the count. `samples` windows in a row.
- * thread-metric/<name>-sampled  one sample an operation, between the two stamps nothing but it.
+ * thread-metric/<name>-sampled  one sample per operation, with nothing else between the two stamps.
  */
 #ifndef KDZ_BENCH_THREAD_METRIC_H
 #define KDZ_BENCH_THREAD_METRIC_H
@@ -39,8 +39,8 @@ extern struct kdz_tm kdz_tm;
 /* Begins anew with a number of threads that count. */
 void kdz_tm_clear(uint32_t threads);
 
-/* How the parties end when `stop` is set and the first of them has left its loop; NULL: all by
- * themselves. */
+/* Lets the parties end, once `stop` is set and the first of them has left its loop. NULL: they end
+ * by themselves. */
 typedef void (*kdz_tm_release)(const kdz_handle *threads);
 
 /* Runs the parties, the first of which leads, and fills the record with windows. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A timer that calls back, which is measured, and others that are armed beside it. They are due
- * much later, or all at the same moment: each is started right before the measured one, so that a
- * kernel which keeps its timers in order has to pass them.
+ * A measured timer that calls back, and others that are armed with it. They are due much later, or
+ * all at the same moment: each is started right before the measured one, so that a kernel which
+ * keeps its timers in order has to pass them.
  */
 #ifndef KDZ_BENCH_TIMER_H
 #define KDZ_BENCH_TIMER_H
@@ -11,7 +11,7 @@
 
 #define KDZ_TIMERS_ARMED_MAX 32u
 
-/* The first parameters of every benchmark here. The first one's name is the benchmark's. */
+/* The first parameters of every benchmark here. Each benchmark gives the first one its own name. */
 enum { KDZ_TIMER_AFTER_US, KDZ_TIMER_ARMED, KDZ_TIMER_OTHERS, KDZ_TIMER_PARAMS };
 enum { KDZ_OTHERS_LATER, KDZ_OTHERS_TOGETHER };
 extern const char *const kdz_timer_others[2];

@@ -16,7 +16,7 @@
 void kdz_message_hello(void);
 /* `reason`: why the benchmark cannot run on this target, "" when it can. */
 void kdz_message_bench(const struct kdz_bench *bench, const char *reason);
-/* `name` stands for the benchmark's, which is NULL when a plan's line names none. */
+/* `name`: the benchmark's. A refused line of a plan has no benchmark: then the name in the line. */
 void kdz_message_begin(const struct kdz_point *point, const char *name);
 void kdz_message_samples(uint16_t record, uint8_t lane, uint32_t index, const uint32_t *values,
                          uint32_t count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a measured record is worth.
+ * The verdict on a measured record.
  */
 #include "recorder.h"
 #include "text.h"
@@ -11,7 +11,7 @@ const char *kdz_record_companions_wrong(const struct kdz_record *record)
         const size_t lane = (i - record->lane_count) / record->companion_count;
 
         if (record->lane[i].taken != record->lane[lane].taken) {
-            return "a companion has not exactly one value for each sample of its lane";
+            return "a companion does not have exactly one value for each sample of its lane";
         }
     }
     return "";
@@ -104,7 +104,7 @@ struct kdz_verdict kdz_record_verdict(const struct kdz_record *record, uint32_t 
     }
     if (unaccounted != 0) {
         return (struct kdz_verdict){"invalid",
-                                    "samples were planned that are neither taken nor missed"};
+                                    "some planned samples were neither taken nor missed"};
     }
     return (struct kdz_verdict){"ok", ""};
 }

@@ -132,7 +132,7 @@ def test_freertos_keeps_every_promise_of_the_contract(board: str) -> None:
         "queue carries items in their order",
         "queue is sent from an interrupt",
         "queue wakes its waiters in the declared order",
-        "barrier lets nobody through before the last",
+        "barrier lets no thread through before the last",
         "stream-buffer carries items in their order",
         "stream-buffer is sent from an interrupt",
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A bare `tx_rx_dc` loop of the master library at 1 kHz: what an exchange costs without an application around it.
-//! `benchmarks/motion.py` holds the main task against it.
+//! `benchmarks/motion.py` compares the main task with it.
 //!
-//! `bare_loop INTERFACE CYCLES CPU alone|woken OUTPUT.csv` writes a line a cycle, `CPU time in ns,round trip in ns`; the round trip
-//! of a cycle without a whole answer is empty. Periods left out have no line. Needs root.
+//! `bare_loop INTERFACE CYCLES CPU alone|woken OUTPUT.csv` writes a line per cycle, `CPU time in ns,round trip in ns`.
+//! The round trip is empty in a cycle without a whole answer. Skipped periods have no line. Needs root.
 //!
-//! `alone` the loop pays for waking an idle processor. With `woken` a thread of the dynamic task's priority, which does
-//! nothing else, is released at the same moment and pays for it, as the dynamic task does for the main task.
+//! With `alone` the loop pays for waking an idle processor. With `woken` a thread of the dynamic task's priority, which
+//! does nothing else, is released at the same moment and pays for it, as the dynamic task does for the main task.
 
 use std::error::Error;
 use std::fmt::Write as _;

@@ -43,7 +43,7 @@ fn on_veth(arguments: &[&str]) -> Child {
         .unwrap()
 }
 
-/// What a child and its ring said until both had ended; the ring's last line tells the state of its drives.
+/// The output of a child and its ring until both have ended; the ring's last line shows the state of its drives.
 fn last_words(mut child: Child) -> (Option<i32>, String) {
     let begin = Instant::now();
     let mut said = String::new();
@@ -59,9 +59,9 @@ fn in_process(arguments: &[&str]) -> Output {
 
 const ALL_OFF: &str = "0 drives with power at the end";
 
-/// A run on virtual interfaces that `disturb` is done to must end with `code` and say `words`. No drive may be
-/// enabled at the end. If the machine itself paused, as the run reports, another stop may have come first; then the run
-/// is retried.
+/// A run on virtual interfaces, disturbed by `disturb`, must end with the expected code and say the expected words. No
+/// drive may be enabled at the end. If the run reports that the machine itself paused, another stop may have come
+/// first; then the run is retried.
 fn on_veth_until(arguments: &[&str], disturb: impl Fn(&Child), expected: (Option<i32>, &[&str])) {
     for _ in 0..20 {
         let child = on_veth(arguments);
@@ -192,7 +192,7 @@ fn p11_a_reader_that_goes_away_ends_no_motion_and_a_pipe_gets_no_colours() {
         .unwrap();
     let mut first = [0_u8; 16];
     child.stderr.take().unwrap().read_exact(&mut first).unwrap();
-    // From here on nobody reads: the pipe is broken.
+    // The pipe is broken from here on: it has no reader.
     assert!(!first.contains(&0x1B), "{first:?}");
     let code = child.wait().unwrap().code();
     assert!(matches!(code, Some(0 | 1)), "neither ended by a signal nor by a panic: {code:?}");

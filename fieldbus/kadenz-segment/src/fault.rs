@@ -166,7 +166,7 @@ impl Kind {
 impl FaultFile {
     /// Reads a fault file.
     pub fn read(path: &Path) -> Result<Self, SegmentError> {
-        Self::parse(&read_text(path, "fault file", "docs/reference/segment.md shows how one looks")?, path)
+        Self::parse(&read_text(path, "fault file", "docs/reference/segment.md shows an example")?, path)
     }
 
     /// Parses text; `path` is for messages.
@@ -184,7 +184,7 @@ impl FaultFile {
         Ok(file)
     }
 
-    /// Holds the faults against the devices of a ring; `path` is for messages.
+    /// Checks the faults against the devices of a ring; `path` is for messages.
     pub fn check(&self, ring: &Ring, path: &Path) -> Result<(), SegmentError> {
         let mut faults = self.fault.iter().zip(&self.lines);
         faults.try_for_each(|(fault, line)| {
@@ -194,7 +194,7 @@ impl FaultFile {
     }
 }
 
-/// Where the faults of a file stand.
+/// The places of the faults in a file.
 #[derive(Deserialize)]
 struct Lines {
     #[serde(default)]
@@ -202,7 +202,7 @@ struct Lines {
 }
 
 impl Fault {
-    /// A fault of a kind with nothing else said.
+    /// A fault of a kind with no other key given.
     pub fn new(kind: Kind) -> Self {
         Self {
             kind,
@@ -262,7 +262,7 @@ impl Fault {
         {
             return Some(format!("{} takes no {key}", self.kind.name()));
         }
-        // What a kind takes it needs, but for the byte of a corrupt frame.
+        // A kind needs every key that it takes, except the byte of a corrupt frame.
         let lacks = |key: &&str| *key != "byte" && self.given().iter().any(|(known, given)| known == key && !given);
         if self.kind.takes().iter().any(lacks) {
             return Some(format!("{} needs {}", self.kind.name(), self.kind.takes().join(" and ")));
@@ -274,7 +274,7 @@ impl Fault {
         }
         match (self.kind, self.delta, self.code) {
             (Kind::WrongCounter, Some(0), _) => Some("delta = 0 leaves the working counter right".into()),
-            (Kind::DriveFault, _, Some(0)) => Some("code = 0 is no fault of a drive".into()),
+            (Kind::DriveFault, _, Some(0)) => Some("code = 0 is not a fault of a drive".into()),
             _ => None,
         }
     }
@@ -314,7 +314,7 @@ impl Fault {
     }
 }
 
-/// The lines of an argument turned into a file are nobody's.
+/// Removes the line number: an argument has no lines, although it was parsed as a file.
 fn without_line(error: SegmentError) -> SegmentError {
     let SegmentError::Config { path, message, remedy } = error else { return error };
     let rest = message.strip_prefix("line ").and_then(|rest| Some(rest.split_once(": ")?.1.to_owned()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Every number a user may write, and its range: the one place where they stand. A file is held against it before
-//! anything else looks at its values, so that an error names line, key, value and range.
+//! Every number a user may write, and its range; they are listed only here. A file is checked against them before its
+//! values are used, so that an error names line, key, value and range.
 
 use crate::error::{from_toml, line_of, SegmentError};
 use std::path::Path;
@@ -71,7 +71,7 @@ pub const RING: &[(&str, Range)] = &[
     ("wire[].delay_ns", Whole(0, 1_000_000_000)),
 ];
 
-/// Numbers of a fault file. A day and a half is 129,600,000 ms; ten of them are more than any run.
+/// Numbers of a fault file. 1.0e9 ms are 11.6 days, more than any run.
 pub const FAULTS: &[(&str, Range)] = &[
     ("fault[].cycle", Whole(1, LARGEST)),
     ("fault[].frame", Whole(1, LARGEST)),
@@ -87,8 +87,8 @@ pub const FAULTS: &[(&str, Range)] = &[
     ("fault[].ppm", Real(-100_000.0, 100_000.0)),
 ];
 
-/// Holds all numbers of a TOML text against `rows`, and the lengths of its lists. Keys without a row, unknown ones among
-/// them, are ignored here; the parser of the values names those.
+/// Checks all numbers of a TOML text against `rows`, and the lengths of its lists. Keys without a row are ignored here,
+/// including unknown ones, which the parser of the values reports.
 pub fn check(path: &Path, text: &str, rows: &[(&str, Range)], remedy: &str) -> Result<(), SegmentError> {
     let table = DeTable::parse(text).map_err(|error| from_toml(path, text, &error, remedy))?;
     let mut key = String::new();

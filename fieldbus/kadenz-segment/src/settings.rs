@@ -125,7 +125,7 @@ pub struct WireSettings {
 impl RingFile {
     /// Reads and checks a file.
     pub fn read(path: &Path) -> Result<Self, SegmentError> {
-        let remedy = "Name a ring file; `kadenz-segment describe --format` shows how one looks";
+        let remedy = "Name a ring file; `kadenz-segment describe --format` prints an example";
         let text = read_text(path, "ring file", remedy)?;
         let mut file = Self::parse(&text, path)?;
         file.folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
@@ -178,13 +178,13 @@ impl RingFile {
             let channels = device.channels.unwrap_or(4);
             if let Some(stamped) = device.stamped_channels.filter(|stamped| *stamped > channels) {
                 let message = format!("{place}: stamped_channels = {stamped} of {channels} channels");
-                return problem(message, "Stamp at most all channels");
+                return problem(message, "Do not stamp more channels than there are");
             }
             if let Some((message, remedy)) = device.drive.as_ref().and_then(|drive| drive.problem(self.ring.tick_us)) {
                 return problem(format!("{place}: drive.{message}"), remedy);
             }
             if device.attached_to.is_none() && at == 0 && device.port.is_some() {
-                return problem(format!("{place}: port"), "The first device hangs at the master; remove the key");
+                return problem(format!("{place}: port"), "The first device is attached to the master; remove the key");
             }
         }
         None

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Services of Linux for a real-time program: clocks, scheduling, locked memory, queues between tasks, packet sockets,
-//! signals. All `unsafe` code of the fieldbus is in this crate; every other crate forbids it. Most system calls go
-//! through `nix`, which is safe to call; the few blocks left are those without a safe wrapper.
+//! signals. All `unsafe` code of the fieldbus is in this crate, except the C++ bridge of `kadenz-dynamics`; the other
+//! crates forbid it. Most system calls go through `nix`, which is safe to call; only calls without a safe wrapper need
+//! an `unsafe` block.
 
 mod clock;
 mod cyclic;

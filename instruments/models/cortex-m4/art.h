@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The flash accelerator of an STM32F4: which lines it has, and what a line costs that it has not.
+ * The flash accelerator of an STM32F4: the lines that it holds, and the cost of any other line.
  */
 #ifndef KDZ_MODEL_ART_H
 #define KDZ_MODEL_ART_H
@@ -23,7 +23,7 @@ struct kdz_cycles kdz_art_fetch(uint64_t line);
 /* It loads from `address`: waiting cycles, none outside the flash. */
 struct kdz_cycles kdz_art_load(uint64_t address);
 
-/* It reads the vector of an exception, beside the stacking. */
+/* It reads the vector of an exception, in parallel with the stacking. */
 struct kdz_cycles kdz_art_vector(uint32_t number);
 
 #endif

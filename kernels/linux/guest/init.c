@@ -3,10 +3,15 @@
  * The first program of a guest: mounts what the suite needs, starts load, runs the suite with
  * /plan on its input and a serial line of its own for frames, and switches the machine off.
  *
- * The kernel's command line tells it, as variables of the environment (init(1) of the kernel's
- * kernel-parameters.txt): KDZ_FRAMES=ttyS1, KDZ_LOAD=cpu,memory, KDZ_THREADS=rcuc*:fifo:50,..
- * with a glob, a policy and a priority a rule, KDZ_DISTURB=period_us:..,busy_us:.. What it says
- * goes to the console, each line behind "kadenz-init: ".
+ * The kernel passes its settings from the command line, as variables of the environment (Linux,
+ * Documentation/admin-guide/kernel-parameters.rst):
+ *
+ *   KDZ_FRAMES=ttyS1                      the serial line
+ *   KDZ_LOAD=cpu,memory                   kinds of load
+ *   KDZ_THREADS=rcuc*:fifo:50,..          rules for kernel threads: glob, policy, priority
+ *   KDZ_DISTURB=period_us:..,busy_us:..   parameters of the planted disturbance
+ *
+ * Its messages go to the console, each line after "kadenz-init: ".
  */
 #include <dirent.h>
 #include <errno.h>
@@ -28,9 +33,9 @@
 
 #define LOADS_MAX 8
 
-/* The kernel goes on with work of its boot in threads of its own, for about a second of 6.12
- * without PREEMPT_RT, in pieces of 200 us that nobody preempts. What is measured begins after it:
- * once the processor has slept through a second, but for this much. */
+/* The kernel continues its boot in threads of its own: on 6.12 without PREEMPT_RT for about a
+ * second, in pieces of 200 us that no thread preempts. Measuring begins after it, once the
+ * processor was idle for this much of a second. */
 #define SETTLED_IDLE_S 0.98
 #define SETTLE_S_MAX 60
 
@@ -88,8 +93,8 @@ static void mount_all(void)
     }
 }
 
-/* Loads the planted disturbance; its parameters come with ':' for '=' because the kernel takes
- * "a=b=c" apart at the wrong place. */
+/* Loads the planted disturbance. On the command line its parameters have ':' for '=' and ',' for
+ * ' ', so that they are one word with a single '='. */
 static void plant(const char *wanted)
 {
     char parameters[128];
@@ -140,7 +145,7 @@ static void start_loads(char *names)
     }
 }
 
-/* Each tells its rate when it is asked to end. */
+/* Each prints its rate when it is asked to end. */
 static void stop_loads(void)
 {
     for (size_t i = 0; i < loads.count; i++) {
@@ -214,7 +219,7 @@ static int is_named(const char *number, const char *glob)
     return fnmatch(glob, name, 0) == 0;
 }
 
-/* One rule of a tuning, for every thread of the kernel that is there: each is a process of its
+/* Applies one rule of a tuning to every thread of the kernel that exists: each is a process of its
  * own. A later rule wins. */
 static void set_threads(const char *glob, int policy, int priority)
 {
@@ -321,7 +326,7 @@ int main(void)
     }
     descriptor = open_frames(frames);
     if (threads != NULL) {
-        tune(threads); /* the thread of the line's interrupt is there since it was opened */
+        tune(threads); /* the open line has a thread for its interrupt by now */
     }
     run_suite(descriptor);
     stop_loads();

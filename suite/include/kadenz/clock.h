@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The clock of a run. <kdz_stamp.h> comes from the instrument chosen when the image is built:
- *   instruments/counter with arch/<arch> or boards/linux: reads a counter of the target;
- *   instruments/scope: stores the mark to `kdz_scope_marker`, and somebody outside takes the time.
+ * The clock of a run. The instrument chosen when the image is built gives <kdz_stamp.h>:
+ *
+ *   counter                a counter of the target, in arch/<arch>/counter or boards/linux/include
+ *   ftrace, pins, records  the counter, and what instruments/<name> does beside it
+ *   scope                  a store to `kdz_scope_marker`; the time is taken outside the target
+ *
  * It defines, all inline and without a branch:
+ *
  *   typedef ... kdz_time;                             width of a stamp on this target
  *   static inline kdz_time kdz_stamp(uint32_t mark);  now
+ *
  * A benchmark calls kdz_stamp(KDZ_BEGIN) and kdz_stamp(KDZ_END) and nothing else of the clock.
  */
 #ifndef KADENZ_CLOCK_H
@@ -31,8 +36,8 @@ struct kdz_clock {
 
 const struct kdz_clock *kdz_clock(void);
 
-/* The moment at which the kernel's tick `tick` was due, on this clock: what a wake-up is compared
- * with. Called within a few ticks of it. A kernel's port or its architecture implements it and
+/* The moment at which the kernel's tick `tick` was due, on this clock: a wake-up is compared with
+ * it. Called within a few ticks of it. A kernel's port or its architecture implements it and
  * registers "tick-due" (mechanism.h); core/ answers false otherwise. */
 bool kdz_clock_at_tick(uint32_t tick, kdz_time *due);
 

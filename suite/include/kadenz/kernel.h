@@ -75,9 +75,8 @@ struct kdz_thread_spec {
     void *arg;
     uint32_t stack_bytes; /* 0: the port's default. Never below the kernel's own minimum */
     uint8_t rank;
-    uint8_t core; /* or KDZ_ANY_CORE */
-    const struct kdz_thread_options
-        *options; /* thread_options.h; NULL: nothing out of the common */
+    uint8_t core;                             /* or KDZ_ANY_CORE */
+    const struct kdz_thread_options *options; /* thread_options.h; NULL: none */
 };
 
 /* KDZ_UNSUPPORTED for options that this kernel does not have. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Services that some kernels have beside threads, messages and locks. A port registers each by name
- * (mechanism.h) and keeps the promises of kernels/conformance. The table is fetched before the
+ * Services that some kernels have besides threads, messages and locks. A port registers each by
+ * name (mechanism.h) and keeps the promises of kernels/conformance. The table is fetched before the
  * timed region.
  */
 #ifndef KADENZ_SERVICES_H
@@ -35,7 +35,7 @@ struct kdz_callback_timer_ops {
     kdz_status (*start)(kdz_handle timer); /* not while it runs */
     kdz_status (*stop)(kdz_handle timer);  /* no call begins after its return */
     void (*destroy)(kdz_handle timer);     /* stops it, too */
-    /* Whether callbacks run in an interrupt. Else in a thread of the kernel's own. */
+    /* Whether callbacks run in an interrupt. Otherwise they run in a thread of the kernel. */
     bool in_interrupt;
 };
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What some kernels can do with a thread besides running it by rank on any core. A port registers
- * what it has (mechanism.h) and leaves the other calls out: core/ answers KDZ_UNSUPPORTED, and for
- * the core 0.
+ * what it has (mechanism.h) and leaves the other calls out: core/ answers KDZ_UNSUPPORTED, and core
+ * 0 to kdz_thread_core.
  */
 #ifndef KADENZ_THREAD_OPTIONS_H
 #define KADENZ_THREAD_OPTIONS_H
 
 #include "kadenz/kernel.h"
 
-/* Who runs among threads that are ready: "policy-round-robin" and so on. */
+/* Which of the ready threads runs: "policy-round-robin" and so on. */
 typedef enum {
     KDZ_POLICY_FIFO,        /* the most urgent rank, until it waits: what every port has */
     KDZ_POLICY_ROUND_ROBIN, /* the same, and equals take turns by time */
@@ -18,8 +18,8 @@ typedef enum {
     KDZ_POLICIES
 } kdz_policy;
 
-/* Only for a thread that differs from the common one: kdz_thread_spec's pointer is NULL otherwise,
- * so that a port which has none of this refuses any. */
+/* Only for a thread that needs one of these: for others kdz_thread_spec's pointer is NULL, so that
+ * a port without any of them refuses all but NULL. */
 struct kdz_thread_options {
     /* "process": an address space of its own, which begins as a copy of the creator's. Create it
      * before other threads, and after the objects it uses. It shares what is KDZ_SHARED, and
@@ -42,7 +42,7 @@ kdz_status kdz_thread_suspend(void);
 kdz_status kdz_thread_resume(kdz_handle thread); /* ignored when the thread is not suspended */
 
 /* "affinity": kdz_thread_spec's core binds, and the thread moves to another core at once; a kernel
- * that binds for good answers KDZ_UNSUPPORTED. */
+ * that binds permanently answers KDZ_UNSUPPORTED. */
 uint8_t kdz_thread_core(void); /* the core the caller runs on, from 0 */
 kdz_status kdz_thread_move(kdz_handle thread, uint8_t core);
 

@@ -13,9 +13,9 @@ use core::task::{Poll, Waker};
 use crate::abi::{sleep, Param, Point, Refusal, Stack, Time};
 use crate::{cyclic, irq, itc, micro, notify};
 
-/// A task that waits is resumed: the framework's waker and nothing else.
+/// Suspends a task and resumes it, with the framework's waker and nothing else.
 pub trait Gate: Sync {
-    /// Resumes the task that passes; without one nothing happens.
+    /// Resumes the task that waits in `pass`. Does nothing if there is none.
     fn open(&self);
 
     /// Suspends the calling task until the gate is opened.
@@ -252,7 +252,7 @@ pub struct Period<F: Framework> {
 }
 
 impl<F: Framework> Period<F> {
-    /// From now on; 0 ticks are no pause.
+    /// From now on; with 0 ticks there is no pause.
     pub fn new(ticks: u32) -> Self {
         Self {
             wake: F::now(),
@@ -261,7 +261,7 @@ impl<F: Framework> Period<F> {
         }
     }
 
-    /// Begins anew: what came before took its time.
+    /// Begins anew, because the work before it took time.
     pub fn restart(&mut self) {
         self.wake = F::now();
     }

@@ -136,7 +136,7 @@ impl<F: Framework> Benchmark for ToTask<F> {
     fn setup(point: Point) -> Result<(), Refusal> {
         if point.param(RANK_WAITER) <= point.param(RANK_RAISER) {
             return Err(Refusal::Invalid(
-                c"the end points ask for rank_waiter above rank_raiser",
+                c"the end points require rank_waiter above rank_raiser",
             ));
         }
         Ok(())

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Emergencies in operation: mailboxes are looked at by one short frame in a cycle, and read where there is something.
+//! Emergencies in operation. One short frame in 16 cycles asks all mailboxes at once; while one is full, a frame in
+//! each cycle looks for it and reads it.
 
 use ethercrab::SubDevice;
 use ethercrab::{error::Error, SubDeviceRef};
@@ -60,7 +61,7 @@ impl Mail {
         self.look != Look::All
     }
 
-    /// What comes behind a frame with this status byte; nothing came: `None`.
+    /// Chooses the next frame after one that returned this status byte; `None`: no answer came.
     pub fn saw_status(&mut self, status: Option<u8>) {
         let full = status.is_some_and(|status| status & FULL != 0);
         self.look = match self.look {
@@ -85,7 +86,7 @@ pub(super) async fn find(device: &SubDeviceRef<'_, &SubDevice>, position: usize)
     }))
 }
 
-/// The emergency in a mailbox, if it holds one. Anything else is nobody's any more: this program asks nothing in operation.
+/// The emergency in a mailbox, if it holds one. Others are dropped: this program sends no requests in operation.
 pub(super) fn emergency(mailbox: &[u8]) -> Option<[u8; 8]> {
     let mail = mailbox.get(..EMERGENCY_BYTES)?;
     let is_emergency = mail[5] & 0x0F == COE && mail[7] >> 4 == SERVICE_EMERGENCY;

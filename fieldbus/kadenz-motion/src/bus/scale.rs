@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The units, modes and limits that a drive reports, held against the layout before anything moves (CiA 402-2: objects
-//! 0x607D, 0x607E, 0x608F, 0x6091, 0x6092, 0x6502). Objects that a drive lacks are not checked.
+//! The units, modes and limits that a drive reports, checked against the layout before anything moves (CiA 402-2:
+//! objects 0x607D, 0x607E, 0x608F, 0x6091, 0x6092, 0x6502). Objects that a drive lacks are not checked.
 
 use ethercrab::error::{Error, MailboxError};
 use ethercrab::{EtherCrabWireReadSized, SubDevice, SubDeviceRef};
@@ -8,9 +8,9 @@ use ethercrab::{EtherCrabWireReadSized, SubDevice, SubDeviceRef};
 use crate::cia402::SUPPORTS_CSP;
 use crate::layout::{AxisLayout, Motion};
 
-/// Share by which counts may differ: gears are no whole numbers.
+/// Relative difference allowed between counts: gear ratios are not whole numbers.
 const COUNTS_DIFFER: f64 = 1e-4;
-/// The same of gears, which data sheets round.
+/// The same for gears, which data sheets round.
 const GEARS_DIFFER: f64 = 1e-3;
 /// Position and velocity in 0x607E.
 const TURNED_ROUND: u8 = 0xC0;
@@ -29,11 +29,11 @@ type Ratio = (u32, u32);
 /// Values of a drive; none where it has no such object.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Said {
-    /// 0x608F: encoder increments a turn of the motor.
+    /// 0x608F: encoder increments per turn of the motor.
     resolution: Option<Ratio>,
-    /// 0x6091: turns of the motor a turn of the shaft.
+    /// 0x6091: turns of the motor per turn of the shaft.
     gear: Option<Ratio>,
-    /// 0x6092: counts a turn of the shaft.
+    /// 0x6092: counts per turn of the shaft.
     feed: Option<Ratio>,
     /// 0x607E
     polarity: Option<u8>,
@@ -57,7 +57,7 @@ where
 }
 
 impl Said {
-    /// Asks the drive.
+    /// Reads them from the drive.
     pub async fn read(device: &SubDeviceRef<'_, &SubDevice>) -> Result<Self, Error> {
         let homed = optional::<i32, _>(device, 0x607C, 0).await?.is_some_and(|offset| offset != 0);
         let (low, high) = (optional(device, 0x607D, 1).await?, optional(device, 0x607D, 2).await?);
@@ -90,7 +90,7 @@ impl Said {
         self.counts_of_a_turn().is_some()
     }
 
-    /// The first thing that does not fit. `feeds_forward`: the drive gets torques.
+    /// The first contradiction. `feeds_forward`: the drive gets torques.
     pub fn contradicts(&self, axis: &AxisLayout, motion: &Motion, feeds_forward: bool) -> Option<Contradiction> {
         self.mode()
             .or_else(|| self.counts(axis))
@@ -115,18 +115,17 @@ impl Said {
             return None;
         }
         Some(Contradiction {
-            drive: format!("{counts} counts a turn of its shaft ({objects})"),
+            drive: format!("{counts} counts per turn of its shaft ({objects})"),
             layout: format!(
                 "{layout} (counts_per_turn = {}, shaft_turns = {})",
                 axis.counts_per_turn, axis.shaft_turns
             ),
-            remedy:
-                "Correct counts_per_turn, or the drive's objects; where a gear follows the drive's shaft, give the \
-                     shaft's turns for one of the joint as shaft_turns",
+            remedy: "Correct counts_per_turn, or the drive's objects; where a gear follows the drive's shaft, set \
+                     shaft_turns to the shaft's turns per turn of the joint",
         })
     }
 
-    /// A gear of 1 to 1 says that the drive knows of none.
+    /// A ratio of 1 to 1 means that the drive knows of no gear.
     fn gear(&self, axis: &AxisLayout) -> Option<Contradiction> {
         let (gear, forward) = (self.gear.filter(|gear| gear.0 != gear.1)?, axis.feed_forward?);
         let turns = quotient(gear) * axis.shaft_turns;
@@ -135,11 +134,11 @@ impl Said {
         }
         Some(Contradiction {
             drive: format!(
-                "{turns} turns of the motor a turn of the joint (gear ratio 0x6091 = {}/{})",
+                "{turns} turns of the motor per turn of the joint (gear ratio 0x6091 = {}/{})",
                 gear.0, gear.1
             ),
             layout: format!("feed_forward.gear = {}, shaft_turns = {}", forward.gear, axis.shaft_turns),
-            remedy: "Correct feed_forward.gear, by which torques are scaled, or the drive's gear ratio",
+            remedy: "Correct feed_forward.gear, which scales the torques, or the drive's gear ratio",
         })
     }
 

@@ -29,7 +29,7 @@ impl Collector {
     }
 
     /// Takes the terminal's answer in a cycle: its counter of edges of both directions, and the time of the
-    /// last rising one. `pulse` is the one that was made last before that cycle: its own the answer cannot know yet.
+    /// last rising one. `pulse` is the last one made before that cycle: the answer cannot show the cycle's own yet.
     pub(super) fn see(&mut self, count: u16, rising_ns: u64, pulse: u64) -> Option<Edge> {
         let (last_count, last_rising) = self.last.replace((count, rising_ns))?;
         if rising_ns == last_rising || self.done() {

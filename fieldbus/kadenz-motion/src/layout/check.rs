@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a layout must hold before anything moves: within what the arm can do, and within what the supervision can watch.
+//! Checks of a layout before anything moves: the arm must be able to do it, and the supervision to watch it.
 
 use kadenz_dynamics::indy7;
 
@@ -18,7 +18,7 @@ fn refuse(what: impl Into<String>, remedy: impl Into<String>) -> Result<(), Prob
     Err(Problem { what: what.into(), remedy: remedy.into() })
 }
 
-/// One way out at most, s: longer ones are a slip of the pen, and counts of cycles stay far from their ends.
+/// The longest way out, s: a longer one is a typing error, and counts of cycles stay far from their limits.
 const LONGEST_WAY_S: f64 = 3600.0;
 /// Most bytes of process data of a ring: one frame.
 const IMAGE_MAX_BYTES: usize = crate::bus::IMAGE_MAX_BYTES;
@@ -57,7 +57,7 @@ fn cycle(layout: &Layout) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A limit of 0 would stop every run, one that is not a number none.
+/// A limit of 0 would stop every run, and NaN would stop none.
 fn supervision(layout: &Layout) -> Result<(), Problem> {
     let limits = &layout.supervision;
     positive("supervision.following_error_deg", limits.following_error_deg)?;
@@ -97,7 +97,7 @@ fn axis(joint: usize, axis: &AxisLayout) -> Result<(), Problem> {
     positive(&key("velocity_deg_s"), axis.velocity_deg_s)?;
     positive(&key("acceleration_deg_s2"), axis.acceleration_deg_s2)?;
     positive(&key("jerk_deg_s3"), axis.jerk_deg_s3)?;
-    // A hair of rounding: the limit itself is allowed.
+    // A margin for rounding: the limit itself is allowed.
     let fastest = link.velocity_rad_s.to_degrees() + 1e-9;
     if axis.velocity_deg_s > fastest {
         let what = format!("{} is {}, joint {joint} turns at most", key("velocity_deg_s"), axis.velocity_deg_s);
@@ -119,7 +119,7 @@ fn axis(joint: usize, axis: &AxisLayout) -> Result<(), Problem> {
     match rest.into_iter().find(|(_, value)| !(value.is_finite() && *value >= 0.0)) {
         Some((name, value)) => refuse(
             format!("{} is {value}", key(&format!("feed_forward.{name}"))),
-            "Measure it, or leave the key out for 0: too little feed-forward is followed, too much pushes",
+            "Measure it, or leave the key out for 0: drives correct too little feed-forward, too much pushes the arm",
         ),
         None => Ok(()),
     }

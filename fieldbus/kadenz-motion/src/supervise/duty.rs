@@ -6,11 +6,11 @@ use super::{EventKind, Reaction};
 /// From power-on to standstill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Duty {
-    /// The ring is on its way to OP: no drive has power, and only frames are looked at.
+    /// The ring is on its way to OP: no drive has power, and only frames are checked.
     Starting,
-    /// Drives are enabled, one sooner than the other; those that are hold where they stand.
+    /// The drives are being enabled, one sooner than the other; an enabled one holds its position.
     Enabling,
-    /// All of them follow setpoints.
+    /// All drives follow setpoints.
     Operation,
     /// A stop is under way: nothing gentler can follow, and a lasting fault is reported once.
     Stopping,
@@ -19,7 +19,7 @@ pub enum Duty {
 impl Duty {
     /// Reaction to a finding that would cause `reaction` in operation.
     pub(super) fn bounded(self, kind: EventKind, reaction: Reaction) -> Reaction {
-        // Nothing moves while drives are enabled: time may be lost.
+        // No axis moves while drives are being enabled: late and skipped cycles do no harm.
         let of_time = matches!(kind, EventKind::Late | EventKind::Skipped | EventKind::ClockDifference);
         match self {
             Self::Operation => reaction,
@@ -29,7 +29,7 @@ impl Duty {
         }
     }
 
-    /// Whether the `count`-th in a row is reported.
+    /// Whether the `count`-th finding in a row is reported.
     pub(super) fn tells(self, count: u32) -> bool {
         count == 1 || matches!(self, Self::Enabling | Self::Operation)
     }

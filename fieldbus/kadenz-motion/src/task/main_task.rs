@@ -35,7 +35,7 @@ const HOLD_CYCLES: u64 = 200;
 const OFF_CYCLES: u64 = 10;
 /// Cycles the first setpoint may take.
 const FIRST_SETPOINT_CYCLES: u64 = 50;
-/// A setpoint is taken again when, with all of it written, its SYNC0 has passed.
+/// Attempts to take a setpoint in a cycle: after each, its SYNC0 may have passed before the outputs are written.
 const SETPOINT_TRIES: u32 = 3;
 /// Torques older than this are reported once.
 const TORQUE_LATE: u32 = 5;
@@ -182,7 +182,7 @@ impl<W: Wire> MainTask<W> {
         }
     }
 
-    /// An event of this cycle to which nobody reacts.
+    /// An event of this cycle without a reaction.
     fn note(&mut self, kind: EventKind, value: i64, expected: i64) {
         self.log.event(Event::new(self.cycle, kind, value, expected, Reaction::None));
     }
@@ -191,7 +191,7 @@ impl<W: Wire> MainTask<W> {
     fn take_inputs(&mut self, release: &Release) {
         let mut now_ns = self.bus.clock().now_ns();
         let leave_ns = self.sync0.leave_ns(now_ns, release);
-        // Not for a moment that has come: it would be a system call a cycle.
+        // Not if the moment has come: that would be a system call in each cycle.
         if leave_ns > now_ns {
             self.bus.clock().sleep_until_ns(leave_ns);
             now_ns = self.bus.clock().now_ns();
@@ -336,7 +336,7 @@ impl<W: Wire> MainTask<W> {
         }
     }
 
-    /// What keeps the ring from OP or the drives from operation.
+    /// The reason that keeps the ring from OP or the drives from operation.
     fn stuck(&self, answer: &Answer) -> Event {
         let by_frame = match answer.exchange {
             Exchange::Answered { al: Some(trouble), .. } => {
@@ -398,7 +398,7 @@ impl<W: Wire> MainTask<W> {
                 self.log.event(event);
                 self.react(Reaction::SafeState, event);
                 if category == StopCategory::Zero {
-                    // Nobody answers: the drives' watchdogs have the last word.
+                    // No device answers: only the drives' watchdogs are left.
                     self.enter(Phase::Off { since: self.cycle });
                 }
             }

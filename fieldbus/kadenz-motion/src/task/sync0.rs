@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which SYNC0 takes the frame of a cycle. The path is tied to it, not to the cycle: a frame that leaves late carries the
-//! setpoint of the SYNC0 it will meet. A frame too close to SYNC0 for a forecast waits until SYNC0 has passed.
+//! Which SYNC0 takes the frame of a cycle. The path is tied to it, not to the cycle: a frame that leaves late carries
+//! the setpoint of the SYNC0 it will meet. A frame too close to SYNC0 for a forecast waits until SYNC0 has passed.
 
 use super::Release;
 
@@ -17,9 +17,9 @@ pub(super) struct Passing {
 #[derive(Debug)]
 pub(super) struct Sync0 {
     period_ns: u64,
-    /// Where it shall lie behind a frame that leaves in time, ns.
+    /// Wanted time from a frame that leaves in time to SYNC0, ns.
     wanted_ns: u64,
-    /// Where it lies behind the moment a cycle is due, less the way of a frame: by the answers, ns.
+    /// Time from the moment a cycle is due to SYNC0, less the way of a frame, as the answers show it, ns.
     behind_due_ns: u64,
     /// Number of the SYNC0 the last setpoint was for: that of its cycle, or a later one.
     target: Option<u64>,
@@ -30,23 +30,23 @@ pub(super) struct Sync0 {
 }
 
 impl Sync0 {
-    /// SYNC0 shall be `wanted_ns` behind the frame.
+    /// SYNC0 shall be `wanted_ns` after the frame.
     pub(super) fn new(period_ns: u64, wanted_ns: u64) -> Self {
         Self { period_ns, wanted_ns, behind_due_ns: wanted_ns, target: None, way_ns: None, held_up: false }
     }
 
-    /// Most by which the tasks' time is moved in a cycle, ns.
+    /// The most by which the tasks' time is moved in a cycle, ns.
     fn most_ns(&self) -> i64 {
         (self.period_ns / 200) as i64
     }
 
-    /// So close to SYNC0 a little more on its way decides which one takes a frame, ns.
+    /// Within this time of SYNC0, a small delay on the way decides which SYNC0 takes a frame, ns.
     fn close_ns(&self) -> u64 {
         self.wanted_ns / 4
     }
 
-    /// When a frame that is ready `now_ns` has to leave: behind SYNC0 where it would pass close to it, else now. Also now
-    /// where the last frame was held up: it may lie in the drives with a setpoint of the past, which that SYNC0 would take.
+    /// When a frame that is ready at `now_ns` has to leave: after SYNC0 if it would pass close to it, else now. Also
+    /// now if the last frame was held up: the drives may hold its past setpoint, which that SYNC0 would take.
     pub(super) fn leave_ns(&self, now_ns: u64, release: &Release) -> u64 {
         let sync0_ns = release.due_ns + self.behind_due_ns;
         let is_close = now_ns < sync0_ns && sync0_ns - now_ns < self.close_ns();
@@ -57,34 +57,35 @@ impl Sync0 {
         }
     }
 
-    /// Number of the SYNC0 that takes a frame which leaves `now_ns`.
+    /// Number of the SYNC0 that takes a frame which leaves at `now_ns`.
     fn taken_by(&self, now_ns: u64, release: &Release) -> u64 {
         let late_ns = now_ns.saturating_sub(release.due_ns);
         let passed = late_ns.checked_sub(self.behind_due_ns).map_or(0, |behind_ns| 1 + behind_ns / self.period_ns);
         release.nominal_ns / self.period_ns + passed
     }
 
-    /// Setpoints by which the path advances to that of a frame that leaves `now_ns`. The drives continue for at most `most`
-    /// periods without one; where they have held, the path waits, for a setpoint further ahead would be a jump.
+    /// Setpoints by which the path advances to that of a frame that leaves at `now_ns`. The drives continue for at most
+    /// `most` periods without one and then hold. The path waits meanwhile: a setpoint further ahead would be a jump.
     pub(super) fn steps(&mut self, now_ns: u64, release: &Release, most: u32) -> u64 {
         let target = self.taken_by(now_ns, release);
         let before = self.target.replace(target).unwrap_or(target.saturating_sub(1));
         target.saturating_sub(before).min(1 + u64::from(most))
     }
 
-    /// A frame that leaves `now_ns` is taken by the SYNC0 its setpoint is for. Else time went by since: another is due.
+    /// A frame that leaves at `now_ns` is taken by the SYNC0 its setpoint is for. If not, too much time has passed and
+    /// another setpoint is due.
     pub(super) fn still_meets(&self, now_ns: u64, release: &Release) -> bool {
         self.target == Some(self.taken_by(now_ns, release)) && self.leave_ns(now_ns, release) == now_ns
     }
 
-    /// Takes what came back of the frame that left `left_ns`: times of its passing since SYNC0 and of the ring's clock,
-    /// ns. By how much the tasks' time has to move, ns: a slow integral.
+    /// Takes the answer to the frame that left at `left_ns`: when it passed, since SYNC0 and by the ring's clock, ns.
+    /// Returns by how much the tasks' time has to move, ns: a slow integral.
     pub(super) fn follow(&mut self, passing: Option<Passing>, left_ns: u64, release: &Release) -> i64 {
         let Some(passing) = passing else {
             self.held_up = true;
             return 0;
         };
-        // A frame that was held up on its way tells a wrong place; clocks do not wander faster than this.
+        // A frame that was held up on its way shows a wrong place; clocks do not wander faster than this.
         let most = 2 * self.most_ns();
         let way = passing.system_time_ns.wrapping_sub(left_ns) as i64;
         let longer = way - self.way_ns.unwrap_or(way);
@@ -118,7 +119,7 @@ mod tests {
 
     #[test]
     fn the_path_follows_sync0_whichever_one_takes_a_frame() {
-        // Number of each cycle; when its frame leaves behind the moment it is due, µs; SYNC0s since the last frame's.
+        // Number of each cycle; when its frame leaves after the moment it is due, µs; SYNC0s since the last frame's.
         let cycles = [
             (0, 20, 1),
             (1, 600, 2),
@@ -173,7 +174,7 @@ mod tests {
         }
     }
 
-    /// SYNC0 comes 450 µs behind the moment a cycle is due; the frame left 30 behind it and was on its way this long, µs.
+    /// SYNC0 comes 450 µs after the moment a cycle is due; the frame left 30 µs after it and took this long, µs.
     fn passes(sync0: &mut Sync0, way_us: u64) -> i64 {
         let (since_sync0_ns, system_time_ns) = ((580 + way_us) * 1000 % 1_000_000, DUE + (30 + way_us) * 1000);
         sync0.follow(Some(Passing { since_sync0_ns, system_time_ns }), DUE + 30_000, &cycle(0))
@@ -202,7 +203,7 @@ mod tests {
             };
             sync0.leave_ns(DUE + 430_000, &cycle(0)) > DUE + 430_000
         };
-        // Also by whole periods, which the place between two SYNC0s does not tell.
+        // Also by whole periods, which the place between two SYNC0s does not show.
         let ways = [Some(0), Some(100), Some(200), Some(0), Some(2_000), Some(10), None, Some(0)];
         assert_eq!(ways.map(&mut waits), [true, true, false, true, false, true, false, true]);
     }

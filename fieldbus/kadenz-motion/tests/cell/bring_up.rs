@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The way up on drives that are not as the simulated ones are.
+//! Bring-up with drives that differ from the simulated ones.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use kadenz_motion::layout::Layout;
 /// Mailbox replies to the interpolation period: command, object 0x60C2, sub-index.
 const READ: [u8; 4] = [0x4F, 0xC2, 0x60, 1];
 const WRITTEN: [u8; 3] = [0x60, 0xC2, 0x60];
-/// "Object does not exist" (ETG.1000.6, table 41).
+/// SDO abort code "object does not exist" (ETG.1000.6).
 const NOT_FOUND: u32 = 0x0602_0000;
 const READ_ONLY: u32 = 0x0601_0002;
 

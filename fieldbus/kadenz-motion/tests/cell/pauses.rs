@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Numbered scenarios of the whole cell, continued: the processor is taken away, before a cycle or between its setpoints
-//! and their frame, and the arm stays on its path. The others are in `faults.rs`.
+//! Numbered scenarios of the whole cell, continued: the processor is taken away, before a cycle or between its
+//! setpoints and their frame, and the arm stays on its path. The others are in `faults.rs`, `drive_status.rs` and
+//! `overheard.rs`.
 
 use std::sync::atomic::Ordering;
 
@@ -28,7 +29,7 @@ fn largest_errors(cell: &Cell) -> (f64, f64) {
 
 #[test]
 fn c26_skipped_cycles_are_counted_and_the_arm_is_where_it_would_be_without_them() {
-    // The drives go on along their line, the reference passes over the setpoints of the pause: as if there were none.
+    // The drives continue along their line and the reference skips the setpoints of the pause, as if there were none.
     let (position, velocity) = errors_over_a_pause(&mut Cell::new(&[]), 3);
     assert!(position < 0.2 && velocity < 1.0, "{position} degrees, {velocity} degrees/s");
 }
@@ -41,7 +42,7 @@ fn c37_a_pause_longer_than_drives_continue_costs_velocity_and_no_fault() {
 
 #[test]
 fn c38_a_pause_of_ten_or_twenty_milliseconds_anywhere_on_the_way_costs_little() {
-    // Longer than the queue of setpoints is, also by an odd number of cycles; the path bends meanwhile.
+    // Longer than the queue of setpoints, also by an odd number of cycles; the path bends meanwhile.
     for (pause_ms, most_deg_s) in [(10, 4.0), (11, 5.0), (20, 14.0)] {
         for moment_ms in (0..2000).step_by(400) {
             let mut cell = Cell::new(&[]);
@@ -50,7 +51,7 @@ fn c38_a_pause_of_ten_or_twenty_milliseconds_anywhere_on_the_way_costs_little() 
             cell.cycle_late_by(pause_ms * MS);
             assert_eq!(cell.run(20_000), Outcome::Done, "{:#?}", cell.events);
             let (_, worst) = largest_errors(&cell);
-            assert!(worst < most_deg_s, "{worst} degrees/s behind {pause_ms} ms at {moment_ms} ms");
+            assert!(worst < most_deg_s, "{worst} degrees/s after {pause_ms} ms at {moment_ms} ms");
         }
     }
 }
@@ -77,8 +78,8 @@ fn c39_setpoints_that_are_two_cycles_late_are_skipped_and_nothing_jumps() {
 
 #[test]
 fn c40_a_frame_that_misses_its_sync0_carries_the_setpoint_of_the_next() {
-    // A setpoint that drives take a period late is where they have gone on to already: they would stand for a period,
-    // and in a pause right behind it for all of it.
+    // If drives take a setpoint a period late, they are already there: they would stand still for a period, or for the
+    // whole of a pause that follows at once.
     for pause_ms in [0, 25] {
         let mut cell = Cell::new(&[]);
         cell.run_until_fast();
@@ -95,14 +96,14 @@ fn c40_a_frame_that_misses_its_sync0_carries_the_setpoint_of_the_next() {
 
 #[test]
 fn c41_pause_upon_pause_moves_no_axis_away_from_its_path() {
-    // As one machine paused within 140 ms: drives that went on at the velocity of a correction ran away by 16 degrees.
+    // Pauses of one machine in 140 ms: drives that continued at the velocity of a correction ran away by 16 degrees.
     for moment_ms in (0..1600).step_by(400) {
         let mut cell = Cell::new(&[]);
         cell.run_until_fast();
         cell.run_for(moment_ms);
         let pauses_ms = [(40, 4), (1, 2), (1, 5), (9, 2), (1, 14), (16, 4), (2, 2), (1, 3), (2, 6), (5, 2), (24, 3)];
         for (pause_ms, cycles) in pauses_ms {
-            // Every other one between the setpoints and their way.
+            // Where `cycles` is even, the frame also waits after its setpoints.
             cell.stall_ns.store(if cycles % 2 == 0 { 9 * MS } else { 0 }, Ordering::Relaxed);
             cell.cycle();
             cell.cycle_late_by(pause_ms * MS + 700_000);
@@ -114,13 +115,13 @@ fn c41_pause_upon_pause_moves_no_axis_away_from_its_path() {
     }
 }
 
-/// A disturbed cycle: how late it begins, how long its frame waits between its setpoints and its way, µs.
+/// A disturbed cycle: how late it begins, how long its frame waits after its setpoints, µs.
 type Disturbed = (u64, u64);
 
-/// The largest velocity error, degrees/s, behind each of these pairs of cycles, met one after the other at full speed.
+/// The largest velocity error, degrees/s, after any of these pairs of cycles, one after the other at full speed.
 fn worst_behind(pairs: &[[Disturbed; 2]]) -> f64 {
     let mut worst = 0.0_f64;
-    // One way out is at full speed for long enough for 16 pauses, each over before the next.
+    // One way out stays at full speed long enough for 16 pauses, each over before the next.
     for some in pairs.chunks(16) {
         let mut cell = Cell::new(&[]);
         cell.run_until_fast();
@@ -137,8 +138,8 @@ fn worst_behind(pairs: &[[Disturbed; 2]]) -> f64 {
 
 #[test]
 fn c51_frames_that_leave_close_to_sync0_carry_the_setpoint_of_the_one_that_takes_them() {
-    // As one run met it: a cycle left out, the next begun 20 µs before SYNC0, and the one behind it too. Which SYNC0 took
-    // which setpoint was chance, and cost up to 28 degrees/s.
+    // From one run: a cycle was skipped, and the next two began 20 µs before SYNC0. Which SYNC0 took which setpoint was
+    // chance; the error reached 28 degrees/s.
     let late_us = (300..2600).step_by(60).chain([455, 465, 475, 485, 495, 1455, 1465, 1475, 1485, 1495]);
     let pairs: Vec<[Disturbed; 2]> = late_us
         .flat_map(|late| [10, 60].map(|way| [440, 480].map(|next| [(late, way), (next, way)])))
@@ -150,8 +151,8 @@ fn c51_frames_that_leave_close_to_sync0_carry_the_setpoint_of_the_one_that_takes
 
 #[test]
 fn c52_a_frame_delayed_after_its_setpoints_is_corrected_by_the_next() {
-    // The processor is taken away between the setpoints and the frame. Where that ends within 15 µs of a SYNC0, drives
-    // take a setpoint of the past, for no other can come in time; everywhere else the next frame is there before it.
+    // The processor is taken away between the setpoints and the frame. If that ends within 15 µs of a SYNC0, drives
+    // take a past setpoint, because no other can come in time; otherwise the next frame arrives before SYNC0.
     let held_us = (40..2600).step_by(40).filter(|held| (held + 20) % 1000 != 500);
     let pairs: Vec<[Disturbed; 2]> = held_us.map(|held| [(20, held), (0, 10)]).collect();
     let worst = worst_behind(&pairs);

@@ -68,7 +68,8 @@ pub fn serve<W: Write>(
         if state == LinkState::Gone || service.facing.is_certain() {
             break;
         }
-        // Read before the last look at the socket: whatever arrived until then has passed when devices reach it.
+        // The time is read before the last look at the socket: every frame that arrived until then passes before the
+        // devices reach this time.
         let looked_ns = service.now_ns();
         service.pass_arrived(&mut buffer)?;
         service.let_devices_work(looked_ns)?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Numbered fault scenarios on the segment's side: what goes wrong, and what exactly a master sees of it.
-//! (docs/reference/segment-conformance.md lists them; the motion application has its own, from M01.)
+//! (docs/reference/segment-conformance.md lists them; docs/reference/motion.md lists those of the motion application.)
 
 mod analog;
 mod drive;
