@@ -115,6 +115,9 @@ class Kernel(FileModel, kw_only=True, frozen=True):
     # Its pointer to the running thread, for profiles: a symbol, or a member of one,
     # "osRtxInfo.thread.run.curr".
     current_thread: str = ""
+    # The source file that defines it, relative to the kernel's tree: shows where the tree begins
+    # for an image that another build made. Empty: at the root.
+    current_thread_file: str = ""
     # Its word that is not 0 while the scheduler is locked; needs `current_thread`.
     scheduler_lock: str = ""
     # Or one sentence: why its services never lock the scheduler. Without both it is unknown.

@@ -201,7 +201,8 @@ class _Origins:
             return place
         by_debug_information = self._debug.source_at(piece.address) if _is_object(file) else None
         place = self._placed(by_debug_information or file)
-        if place[0] != UNKNOWN or not _is_object(file):
+        # A linker finds libraries by absolute paths; relative ones are objects of the build.
+        if place[0] != UNKNOWN or not _is_object(file) or not Path(piece.object).is_absolute():
             return place
         library = file.name.partition("(")[0]
         return ("compiler library" if "gcc" in file.parts else "C library"), library

@@ -86,9 +86,15 @@ def trees_of(image: Image, kernel: str) -> tuple[Tree, ...]:
     if runner is not None and runner.parent.match("suite/core"):
         found += [Tree(part, runner.parents[2] / folder) for folder, part in FOLDERS.items()]
     kept = debug.definition(current) if current else None
-    if kept is not None:
-        found.append(Tree("kernel", kept.parent))
+    if kept is not None and known is not None:
+        found.append(Tree("kernel", _root(kept, Path(known.current_thread_file))))
     return tuple(found)
+
+
+def _root(file: Path, inside: Path) -> Path:
+    """The tree that has `file` at `inside`; the folder of `file` if it is at another place."""
+    count = len(inside.parts)
+    return file.parents[count - 1] if count and file.match(str(inside)) else file.parent
 
 
 def _check(file: Path, facts: ElfFacts, name: str, board: Board) -> None:

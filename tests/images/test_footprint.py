@@ -211,6 +211,19 @@ def test_a_source_beside_a_users_image_is_of_no_part(tmp_path: Path) -> None:
     }
 
 
+def test_an_object_of_a_users_build_is_not_of_the_c_library(tmp_path: Path) -> None:
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    for command in (
+        "gcc -c main.c -o main.o",
+        "ar rcs libown.a main.o",
+        "gcc -Wl,-Map=firmware.map -Wl,--whole-archive libown.a -Wl,--no-whole-archive "
+        "-o firmware.elf",
+    ):
+        subprocess.run(command.split(), cwd=tmp_path, check=True)
+    (main,) = [e for e in footprint(tmp_path / "firmware.elf") if "main.o" in e.file]
+    assert main.part == "not attributed" and main.code > 0
+
+
 def _kernel_tree(image: Image) -> Path:
     commands = shared_name.compile_commands(image.folder)
     (tasks,) = [Path(c["file"]) for c in commands if c["file"].endswith("/tasks.c")]

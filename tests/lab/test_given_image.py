@@ -15,10 +15,12 @@ from click.testing import CliRunner, Result
 from kadenz.cli import cli
 from kadenz.cli.folders import find_runs
 from kadenz.config import inventory
+from kadenz.config.manifest import BuildEntry
 from kadenz.config.target_name import IMAGE_TIERS, TargetName
 from kadenz.elf import Elf
 from kadenz.errors import ConfigError, KadenzError, TargetFailed, UsageError
-from kadenz.images.given_image import MACHINES, given_folder, given_image
+from kadenz.images.given_image import MACHINES, GivenImage, given_folder, given_image, trees_of
+from kadenz.images.provenance import Tree
 from kadenz.store import Run
 from tests.rtos.images import build
 
@@ -65,6 +67,19 @@ def compiled(source: str, folder: Path) -> Path:
     script = ["-Wl,--section-start=.vectors=0x08000000", "-Wl,-Ttext=0x08000100", "-Wl,-ereset"]
     subprocess.run([*command, *script, str(PROGRAMS / source), "-o", str(elf)], check=True)
     return elf
+
+
+@pytest.mark.parametrize(("place", "tree"), [("tree/kernel/init.c", "tree"), ("own/init.c", "own")])
+def test_the_kernel_is_the_tree_around_the_file_with_its_current_thread(
+    place: str, tree: str, tmp_path: Path
+) -> None:
+    source, program = tmp_path / place, tmp_path / "zephyr.elf"
+    source.parent.mkdir(parents=True)
+    source.write_text("struct { void *current; } _kernel;\nint main(void) { return 0; }\n")
+    subprocess.run(["gcc", "-g", str(source), "-o", str(program)], check=True)
+    entry = BuildEntry("gcc", "", "", "", 0, 0, 0, "built elsewhere")
+    image = GivenImage(Elf(program), tmp_path, entry)
+    assert trees_of(image, "zephyr") == (Tree("kernel", tmp_path / tree),)
 
 
 @pytest.mark.emulated

@@ -45,7 +45,7 @@ class State(NamedTuple):
     """Everything that decides how a path goes on."""
 
     contexts: tuple[Context, ...]  # a thread's, then exceptions, innermost last
-    parked: tuple[tuple[int, Context], ...]  # other threads
+    parked: tuple[tuple[int, tuple[Context, ...]], ...]  # other threads, each with its exceptions
     running: int | None  # the thread of contexts[0], None: unknown
     thread: int | None  # the current one, says the kernel
     registers: tuple[int, ...]
@@ -293,6 +293,9 @@ class _Steps:
                 self._enter(function, None)
             else:
                 self._transfer(last, address, function)
+        elif self.thread == 0 != self._running and len(self._contexts) == 1:
+            self._leave_thread(self._last)  # into the kernel's idle loop
+            self._enter(function, None)
         else:
             self._transfer(self._last, address, function)
         if self._contexts[-1].frames[-1].node.function != function:
@@ -314,14 +317,35 @@ class _Steps:
         self.effect.returns += 1
         if len(self._contexts) == 1 and self.thread != self._running:
             self._switch()
+            del self._contexts[1:]  # it goes on outside the exception in which it was parked
 
     def _switch(self) -> None:
         """The kernel has chosen another thread: its frames, or none if it did not run here."""
-        if self._running is not None:
-            self._parked[self._running] = self._contexts[0]
+        if self._running:  # the idle loop of a kernel without a thread for it begins anew each time
+            self._parked[self._running] = tuple(self._contexts)
         self._running = self.thread
-        new = Context(Slot(), (), None, 0)
-        self._contexts[0] = new if self.thread is None else self._parked.pop(self.thread, new)
+        new = (Context(Slot(), (), None, 0),)
+        known = new if self.thread is None else self._parked.pop(self.thread, new)
+        self._contexts = list(known)
+
+    def _leave_thread(self, last: Instruction) -> None:
+        self._contexts[-1] = self._contexts[-1]._replace(last=last)
+        self._switch()
+
+    def _switches(self, last: Instruction, address: int) -> bool:
+        """Whether the thread that the kernel has chosen goes on at an address of no frame here.
+
+        Zephyr and ASP3 on RISC-V also switch inside an exception: by a plain return into a thread
+        that gave the processor up by itself. The exception goes on with the thread it interrupted.
+        """
+        if self.thread == self._running:
+            return False
+        if len(self._contexts) == 1:
+            return True
+        if last.flow != "return" or self._core.within(self._named(self._registers)):
+            return False
+        known = self._parked.get(self.thread) if self.thread is not None else None
+        return known is None or any(frame.back == address for frame in known[-1].frames[1:])
 
     # ---- calls and returns -----------------------------------------------------------------------
     def _transfer(self, last: Instruction, address: int, function: Function) -> None:
@@ -338,14 +362,12 @@ class _Steps:
         """Back to the innermost frame that was called from here, or on to another function."""
         if self._back_to(address):
             return
-        if len(self._contexts) == 1 and self.thread != self._running:  # switched by the kernel
-            top = self._contexts[0]
-            self._contexts[0] = top._replace(last=last)
-            self._switch()
-            if not self._contexts[0].frames:
+        if self._switches(last, address):
+            self._leave_thread(last)
+            if not self._contexts[-1].frames:
                 self._enter(function, None)
             else:
-                self._contexts[0] = self._contexts[0]._replace(last=None)
+                self._contexts[-1] = self._contexts[-1]._replace(last=None)
                 self._back_to(address)
             return
         top = self._contexts[-1]
