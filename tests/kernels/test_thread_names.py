@@ -64,17 +64,18 @@ def test_a_kernel_that_nobody_declared_is_one_row(image: Path, tmp_path: Path) -
 
 # ---- the kernels themselves ----------------------------------------------------------------------
 REAL = {
-    "threadx": ("threadx", {"main", "task 1", "task 2"}),
-    "cmsis-rtos2": ("RTX", {"main", "task 1", "task 2", "osRtxIdle"}),
-    "itron": ("asp3_core", {"thread _kernel_tcb_table", "no thread"}),
+    "threadx/stm32f4": ("threadx", {"main", "task 1", "task 2"}),
+    "cmsis-rtos2/stm32f4": ("RTX", {"main", "task 1", "task 2", "osRtxIdle"}),
+    "itron/stm32f4": ("asp3_core", {"thread _kernel_tcb_table", "no thread"}),
+    "itron/hifive1-revb": ("asp3_core", {"thread _kernel_tcb_table", "no thread"}),
 }
 
 
-@pytest.mark.parametrize("kernel", REAL)
-def test_threads_of_the_kernel_itself(kernel: str, tmp_path: Path) -> None:
-    folder, expected = REAL[kernel]
-    tree = Path(TREES, folder)
+@pytest.mark.parametrize("target", REAL)
+def test_threads_of_the_kernel_itself(target: str, tmp_path: Path) -> None:
+    folder, expected = REAL[target]
+    kernel, tree = target.partition("/")[0], Path(TREES, folder)
     if not TREES or not tree.is_dir():
         pytest.skip(f"no tree of {kernel}: KADENZ_TEST_TREES names no folder with {folder}/")
-    words = ("--target", f"{kernel}/stm32f4@emulated", "--kernel-source", str(tree))
+    words = ("--target", f"{target}@emulated", "--kernel-source", str(tree))
     assert expected <= set(threads(tmp_path, *words))
