@@ -131,6 +131,8 @@ def test_a_second_clock_of_the_board_tells(lab: Path, tmp_path: Path, configured
     assert [run.samples(record, lane).size for lane in record.lanes] == [5, 5]
 
 
+# The interval holds if frames are read 0.05 s late at most: other tests hold the lab up for longer.
+@pytest.mark.alone
 @pytest.mark.linux
 @pytest.mark.emulated
 @pytest.mark.parametrize("configured", [TRUE_HZ, PLANTED_HZ])
