@@ -6,7 +6,7 @@ compared. On the Verilog, a slow timer avoids the kernel's tick. QEMU's timer ha
 spans with a tick there, which take more instructions, are left out. The cost is the processor time
 of QEMU with the model, in multiples of the counting scope's.
 
-    python benchmarks/cycle_models.py [--samples 200] [--rounds 5] [--cost-limit 2]
+    python benchmarks/cycle_models.py [--samples 200] [--rounds 5]
 
 Prints Markdown for docs/performance.md and docs/explanation/cycle-models.md; exit code 1 if an
 error or a cost is above its limit.
@@ -134,14 +134,13 @@ def main() -> int:
     parser.add_argument("--samples", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--iterations", type=int, default=ITERATIONS)
-    parser.add_argument("--cost-limit", type=float, default=COST_LIMIT)
     options = parser.parse_args()
     passed = [errors(board, options.samples) for board in CORES]
     print(
         "\n| processor time, s, best of the rounds | counting | model | ratio |\n|---|---|---|---|"
     )
     passed += [
-        cost(target, options.iterations, options.rounds) <= options.cost_limit for target in COSTS
+        cost(target, options.iterations, options.rounds) <= COST_LIMIT for target in COSTS
     ]
     return 0 if all(passed) else 1
 

@@ -24,10 +24,7 @@ SHORT: dict[str, list[str]] = {
     "archive.py": ["--runs", "3", "--samples", "400"],
     "captures.py": ["--changes", "4000000"],
     "compare_power.py": ["--pairs", "2", "--samples", "500", "--calls", "1"],
-    "cycle_models.py": [
-        *("--samples", "3", "--rounds", "1"),
-        *("--iterations", "2000", "--cost-limit", "20"),  # one round of 0.1 s is no measurement
-    ],
+    "cycle_models.py": ["--samples", "3", "--rounds", "5", "--iterations", "2000"],
     "farm.py": ["--workers", "1", "--points", "2", "--samples", "10", "--rounds", "1"],
     "gpd_table.py": ["--simulations", "20", "--excesses", "50"],
     "history.py": ["--series", "4"],
