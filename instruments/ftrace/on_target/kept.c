@@ -65,7 +65,7 @@ void kdz_ftrace_keep(uint32_t mark, kdz_time now)
         kept->count = 0;
     } else if ((mark & KDZ_MARK_RECORD_CLOSE) != 0) {
         write_all();
-    } else if (mark != 0) { /* else the clock was read, as the kernel's port does for its ticks */
+    } else {
         const uint32_t place = __atomic_fetch_add(&kept->count, 1u, __ATOMIC_RELAXED);
 
         if (place < MOST) {
