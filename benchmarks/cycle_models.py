@@ -139,9 +139,7 @@ def main() -> int:
     print(
         "\n| processor time, s, best of the rounds | counting | model | ratio |\n|---|---|---|---|"
     )
-    passed += [
-        cost(target, options.iterations, options.rounds) <= COST_LIMIT for target in COSTS
-    ]
+    passed += [cost(target, options.iterations, options.rounds) <= COST_LIMIT for target in COSTS]
     return 0 if all(passed) else 1
 
 
