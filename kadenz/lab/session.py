@@ -209,7 +209,6 @@ class Session:
         self._progress.closed(self._name, entry)
 
     def _close(self, entry: RecordEntry, end: End | None, verdict: Verdict) -> None:
-        entry.status, entry.reason = verdict.status, verdict.reason
         if end is not None:
             proof = end.proof
             entry.proof = ProofEntry(
@@ -219,13 +218,17 @@ class Session:
             for lane, its in zip(entry.series, end.lanes, strict=False):
                 lane.overrun = its.overrun
         self._writer.close_record(
-            entry.id, ended=end is not None, settle=lambda: self._settle(entry, end)
+            entry.id, ended=end is not None, settle=lambda: self._settle(entry, end, verdict)
         )
         self._progress.closed(self._name, entry)
         self.stored()
 
-    def _settle(self, entry: RecordEntry, end: End | None) -> None:
-        """Enters the counts that depend on the samples on the disk."""
+    def _settle(self, entry: RecordEntry, end: End | None, verdict: Verdict) -> None:
+        """Enters the verdict, and the counts that depend on the samples on the disk.
+
+        Until then the record is cut off: if the lab is killed before, the storage has its samples.
+        """
+        entry.status, entry.reason = verdict.status, verdict.reason
         missed = self._missed(entry, end)
         for lane in entry.lanes:
             if entry.status == "n/a":

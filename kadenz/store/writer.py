@@ -101,6 +101,8 @@ class RunWriter:
         """Fetches the samples of unfinished records from the storage, which is about to go."""
         for entry in self._open.values():
             self._guard(self._fetch, entry)
+        if self._open:  # their samples are on the disk before the folder forgets the storage
+            self._guard(lambda: self.checkpoint(force=True))
         self._guard(setattr, self._running, "storage", None)
 
     def running_values(self, record: int, lane: int, seen: int) -> NDArray[Any]:
