@@ -95,6 +95,20 @@ fn c40_a_frame_that_misses_its_sync0_carries_the_setpoint_of_the_next() {
 }
 
 #[test]
+fn c70_a_cell_whose_cycles_all_begin_late_keeps_its_path() {
+    // On a virtual machine, whose host is busy. How late they began is a figure of the run.
+    let mut cell = Cell::new(&[]);
+    cell.run_until_fast();
+    for cycle in 0..79 {
+        assert_eq!(cell.cycle_late_by(510_000 + cycle * 5_000), Flow::Continue, "{:?}", cell.main.outcome());
+    }
+    assert_eq!(cell.run(20_000), Outcome::Done, "{:#?}", cell.events);
+    assert_eq!(cell.events.iter().filter(|event| event.kind() == Some(EventKind::Late)).count(), 79);
+    let (position, velocity) = largest_errors(&cell);
+    assert!(position < 0.25 && velocity < 1.0, "{position} degrees, {velocity} degrees/s");
+}
+
+#[test]
 fn c41_pause_upon_pause_moves_no_axis_away_from_its_path() {
     // Pauses of one machine in 140 ms: drives that continued at the velocity of a correction ran away by 16 degrees.
     for moment_ms in (0..1600).step_by(400) {
