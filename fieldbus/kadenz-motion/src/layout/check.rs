@@ -251,7 +251,6 @@ mod tests {
         for key in [
             "lost_frames",
             "wrong_counters",
-            "late_cycles",
             "late_ns",
             "clock_difference_ns",
             "clock_readings",
@@ -262,6 +261,7 @@ mod tests {
             assert!(said.contains(&format!("supervision.{key} is 0")) && said.contains("default"), "{said}");
         }
         assert!(refused("status_cycles = 50", "status_cycles = 0").contains("status_cycles"));
+        assert!(refused("late_cycles = 80", "late_cycles = 0").contains("late_cycles"));
         assert!(refused("skipped_cycles = 80", "skipped_cycles = 0").contains("skipped_cycles"));
         assert!(refused("skipped_cycles = 80", "skipped_cycles = -1").contains("skipped_cycles"));
     }

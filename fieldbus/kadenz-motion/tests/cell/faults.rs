@@ -248,7 +248,7 @@ fn c24_a_cycle_that_begins_late_is_named() {
 fn c25_cycles_that_begin_late_again_and_again_stop() {
     let mut cell = Cell::new(&[]);
     cell.run_until_fast();
-    for _ in 0..5 {
+    for _ in 0..80 {
         cell.cycle_late_by(600_000);
     }
     assert_eq!(cause(cell.run(20_000)), (EventKind::Late, Reaction::QuickStop));
