@@ -16,7 +16,7 @@ from kadenz.lab.execution import timing_model
 from kadenz.lab.graph import boots_of, is_split, is_traced, may_stop, silence_s
 from kadenz.lab.guests import BOOT_S
 from kadenz.lab.job import Job
-from kadenz.lab.plan import Point, plan_text
+from kadenz.lab.plan import RATE_BENCH, Point, plan_text
 from kadenz.lab.profile.entering import enter_profiles, enter_timelines
 from kadenz.lab.session import Session
 from kadenz.lab.storage import with_storage
@@ -42,6 +42,8 @@ class Boots:
         self._session = Session(writer, run.label, job.points, job.catalog.benches, run.progress)
         self._records: int | None = None  # that the target counted in its last execution
         self._session.scoped = job.instrument in ("scope", "model")
+        # The rate of a board's clock is measured by the time at which frames are read here.
+        self._session.quiet_until = RATE_BENCH if job.name.tier == "board" else ""
         model = timing_model(job.name) if job.instrument == "model" else None
         self._session.with_interval = model is not None and model.has_interval
 

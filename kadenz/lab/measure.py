@@ -23,6 +23,7 @@ from kadenz.lab.clock import checks_rate, enter_measurements, enter_rate
 from kadenz.lab.condition import Active, Running
 from kadenz.lab.hello import stamps
 from kadenz.lab.job import Job, Result, Turn
+from kadenz.lab.plan import RATE_BENCH
 from kadenz.lab.progress import Progress
 from kadenz.lab.rate import enter_rate_of_board, measures_rate
 from kadenz.lab.resuming import at_work, keep_rates, take_up
@@ -84,8 +85,10 @@ def _measure(job: Job, run: Running, active: Sequence[Active]) -> Result:
 
 def _writer(job: Job, output: Path, document: Manifest) -> RunWriter:
     earlier = job.rest.folder if job.rest is not None else None
+    of_board = job.name.tier == "board" and any(one.bench == RATE_BENCH for one in job.points)
+    quiet = job.name.tier == "host" or of_board
     try:
-        return RunWriter(output, document, quiet=job.name.tier == "host", earlier=earlier)
+        return RunWriter(output, document, quiet=quiet, earlier=earlier)
     except BlockingIOError:
         raise at_work(earlier or output) from None
 

@@ -62,6 +62,7 @@ class Session:
         self._waiting: list[tuple[RecordEntry, End | None, Verdict]] = []  # for the scope's trace
         self.scoped = False
         self.with_interval = False  # samples of a timing model with ranges
+        self.quiet_until = ""  # the benchmark after whose record the disk may be waited for
         self.stored: Callable[[], None] = lambda: None  # called when a record is in the folder
 
     @property
@@ -220,6 +221,8 @@ class Session:
         self._writer.close_record(
             entry.id, ended=end is not None, settle=lambda: self._settle(entry, end, verdict)
         )
+        if entry.bench == self.quiet_until:
+            self._writer.force()
         self._progress.closed(self._name, entry)
         self.stored()
 

@@ -45,9 +45,9 @@ _RESERVE_BYTES = 1 << 20
 class RunWriter:
     """Writes one run. Use it as a context manager: leaving it early keeps a partial run.
 
-    `quiet`: this machine is being measured, so nothing is forced to the disk until the end; this
-    matters only in a power cut. StoreError if the disk does not take the data; the run so far is
-    still kept.
+    `quiet`: a wait for the disk would change what is measured, so nothing is forced to it until
+    `force` or the end; this matters only in a power cut. StoreError if the disk does not take the
+    data; the run so far is still kept.
     """
 
     def __init__(
@@ -165,6 +165,11 @@ class RunWriter:
         if due:
             self._checkpoint_at = now
         self._news = False
+
+    def force(self) -> None:
+        """From now on checkpoints are forced to the disk: the quiet part is over."""
+        self._quiet = False
+        self._news = True
 
     def keep_up(self) -> None:
         """Writes out buffered samples; call at least twice a second."""

@@ -309,3 +309,20 @@ def test_the_schema_accepts_written_manifests(tmp_path: Path) -> None:
     assert set(document) == set(top["properties"])
     assert set(top["required"]) <= set(document)
     assert top["additionalProperties"] is False
+
+
+def test_a_quiet_run_waits_for_the_disk_from_force_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[int] = []
+    monkeypatch.setattr(os, "fsync", waits.append)
+    with RunWriter(tmp_path, manifest(), quiet=True) as writer:
+        writer.open_record(record(10, 6))
+        writer.append(10, 0, np.arange(6, dtype="<u4"))
+        writer.close_record(10)
+        assert waits == []
+        writer.force()
+        writer._checkpoint_at -= 1.0  # a second later
+        writer.keep_up()
+        assert len(waits) == 1
+        writer.finish()
