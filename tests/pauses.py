@@ -20,10 +20,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 SLEEP_S = 0.002
 PAUSE_S = 0.005
+SEEN = "seen"  # the answer to a byte on its standard input: what came before is printed
 PR_SET_PDEATHSIG = 1
 # Of the pipe, bytes: an hour of a machine that pauses thirty times a second.
 ROOM = 1 << 20
@@ -53,6 +54,7 @@ def watch(processor: int) -> None:
     os.sched_setscheduler(
         0, os.SCHED_FIFO, os.sched_param(os.sched_get_priority_max(os.SCHED_FIFO))
     )
+    os.set_blocking(sys.stdin.fileno(), False)
     print(flush=True)  # ready
     last = time.monotonic()
     while True:
@@ -61,6 +63,9 @@ def watch(processor: int) -> None:
         if now - last - SLEEP_S > PAUSE_S:
             print(f"{now - last - SLEEP_S:.6f}", flush=True)
         last = now
+        with suppress(BlockingIOError):
+            if os.read(sys.stdin.fileno(), 1):
+                print(SEEN, flush=True)
 
 
 class Watch:
@@ -71,6 +76,7 @@ class Watch:
         self._processes = [
             subprocess.Popen(
                 [sys.executable, "-S", __file__, str(processor)],
+                stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 pipesize=ROOM,
@@ -88,17 +94,30 @@ class Watch:
 
     def longest_s(self) -> float:
         """Seconds of the longest pause since the beginning; 0 without one."""
-        time.sleep(2 * SLEEP_S)  # one that has just ended has yet to be said
         return max(map(float, self._said().split()), default=0.0)
 
-    def _said(self) -> bytes:
-        return b"".join(p.stdout.read() or b"" for p in self._processes if p.stdout is not None)
+    def _said(self) -> str:
+        """What all have seen until now, each after its next look."""
+        return "".join(map(_asked, self._processes))
 
     def close(self) -> None:
         """Ends the processes."""
         for process in self._processes:
             process.kill()
             process.communicate()
+
+
+def _asked(process: subprocess.Popen[bytes]) -> str:
+    assert process.stdin is not None and process.stdout is not None
+    if process.poll() is not None:  # without the right to watch
+        return ""
+    process.stdin.write(b"?")
+    process.stdin.flush()
+    said = ""
+    while SEEN not in said and process.poll() is None:
+        time.sleep(SLEEP_S)
+        said += (process.stdout.read() or b"").decode()
+    return said.replace(SEEN, "")
 
 
 if __name__ == "__main__":

@@ -170,18 +170,18 @@ def has_guest_kernels() -> bool:
     return all((guests / "x86_64" / kind / "kernel").is_file() for kind in kinds)
 
 
-def alone(page: str) -> bool:
-    """Whether the page loads or tunes this machine, which nothing may run beside."""
-    real = re.compile(r"--load (?!none)|--tuning|\btune (apply|restore)")
-    return any(real.search(as_followed(command)) for command in followed_here(page))
+def marks(page: str) -> list[pytest.MarkDecorator]:
+    """A page that measures this machine is in real time; nothing runs beside one that loads or
+    tunes it."""
+    words = "\n".join(map(as_followed, followed_here(page)))
+    if re.search(r"--load (?!none)|--tuning|\btune (apply|restore)", words):
+        return [pytest.mark.linux, pytest.mark.alone]
+    return [pytest.mark.linux] if "@host" in words else []
 
 
 @pytest.mark.parametrize(
     "page",
-    [
-        pytest.param(page, marks=[pytest.mark.linux, pytest.mark.alone] if alone(page) else [])
-        for page in PAGES
-    ],
+    [pytest.param(page, marks=marks(page)) for page in PAGES],
 )
 def test_every_command_of_a_page_works(page: str, tmp_path: Path) -> None:
     if not list(commands(page)):

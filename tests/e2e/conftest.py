@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -42,6 +43,18 @@ def runs_in(folder: Path) -> dict[str, Run]:
     """All runs below a folder, by target."""
     found = [read_run(file.parent) for file in sorted(folder.glob("*/run.json"))]
     return {run.manifest.target.name: run for run in found}
+
+
+def begun(output: Path, bench: str) -> bool:
+    """Whether a run below `output` is measuring this benchmark, as its manifest says."""
+    for file in output.glob("*.partial/run.json"):
+        try:
+            records = json.loads(file.read_text())["records"]
+        except (OSError, ValueError):
+            continue
+        if records and records[-1]["bench"] == bench:
+            return True
+    return False
 
 
 def campaign(folder: Path, benchmarks: dict[str, int], targets: Sequence[str]) -> Path:

@@ -43,7 +43,7 @@ class Faults:
 def faults(tmp_path_factory: pytest.TempPathFactory) -> Faults:
     folder = tmp_path_factory.mktemp("faults")
     file = campaign(folder, BENCHMARKS, BOARDS)
-    answer = kadenz("run", file, "--bench", FAULTS, "--timeout", "3", "--output", folder)
+    answer = kadenz("run", file, "--bench", FAULTS, "--timeout", "8", "--output", folder)
     return Faults(answer, runs_in(folder))
 
 

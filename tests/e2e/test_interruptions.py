@@ -17,7 +17,7 @@ import pytest
 from kadenz.errors import WireDamaged
 from kadenz.targets.qemu import QemuTarget
 from kadenz.wire.frame import BadFrame, Type, decode_frame
-from tests.e2e.conftest import BOARDS, KADENZ, LINUX, kadenz, runs_in
+from tests.e2e.conftest import BOARDS, KADENZ, LINUX, begun, kadenz, runs_in
 from tests.pauses import timing
 from tests.processes import children
 
@@ -74,8 +74,8 @@ def test_ctrl_c_lets_the_linux_target_deliver_its_samples(built: None, tmp_path:
     process = start(
         "run", "itc/pipe", "--set", "samples=100000", "--target", LINUX, "--output", tmp_path
     )
-    wait_for(lambda: any(tmp_path.glob("*.partial/run.json")))
-    time.sleep(2.0)  # the clock's benchmarks, then some hundred exchanges of 10 ms
+    wait_for(lambda: begun(tmp_path, "itc/pipe"))
+    time.sleep(0.5)  # some exchanges of 10 ms
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 1, errors

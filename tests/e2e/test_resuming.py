@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from kadenz.store import Run, read_run
-from tests.e2e.conftest import BOARDS, LINUX, kadenz
+from tests.e2e.conftest import BOARDS, LINUX, begun, kadenz
 from tests.e2e.test_interruptions import start, wait_for
 
 CALL = ("run", "micro/task-switch-sampled", "micro/preemption-sampled", "--name", "kept")
@@ -25,17 +26,21 @@ def the_run(folder: Path) -> Run:
     return read_run(path)
 
 
-def killed_when(output: Path, name: str, size: int, *call: str) -> None:
-    """The lab is killed when it has written a file of samples of this size."""
-    begun = time.time()
-    process = start(*call, "--output", output)
+def written(output: Path, name: str) -> Callable[[], bool]:
+    """Whether samples of a benchmark were written from now on, in the middle of its record."""
+    since = time.time()
 
-    def written() -> bool:
+    def look() -> bool:
         found = [file.stat() for file in output.glob(f"*.partial/samples/*{name}*")]
-        return any(one.st_size > size and one.st_mtime > begun for one in found)
+        return any(one.st_size > 20_000 and one.st_mtime > since for one in found)
 
-    wait_for(lambda: process.poll() is not None or written())
-    time.sleep(0.5)  # into the next record, where samples arrive at the end of one
+    return look
+
+
+def killed_when(output: Path, there: Callable[[], bool], *call: str) -> None:
+    """The lab is killed once it is there."""
+    process = start(*call, "--output", output)
+    wait_for(lambda: process.poll() is not None or there())
     assert process.poll() is None, process.communicate()
     process.send_signal(signal.SIGKILL)
     process.communicate()
@@ -56,12 +61,12 @@ def test_a_resumed_run_of_an_emulated_target_has_the_bytes_of_an_uninterrupted_o
     assert answer.returncode == 0, answer.stderr
     whole = files(the_run(tmp_path / "whole"))
     output = tmp_path / "runs"
-    killed_when(output, "task-switch", 20_000, *call)
+    killed_when(output, written(output, "task-switch"), *call)
     stopped = the_run(output)
     assert stopped.manifest.partial and "killed" in stopped.manifest.partial_reason
     refused = kadenz("run", "--resume", "kept", "--output", output, "--quick")
     assert refused.returncode == 2 and "`--quick` would change it" in refused.stderr
-    killed_when(output, "preemption", 20_000, "run", "--resume", "kept")
+    killed_when(output, written(output, "preemption"), "run", "--resume", "kept")
     made = resume(output)
     assert not made.manifest.partial and len(made.manifest.resumed) == 2
     assert files(made) == whole
@@ -75,7 +80,7 @@ def test_a_resumed_run_of_this_linux_keeps_the_records_measured_before(
 ) -> None:
     call = (*CALL[:2], "itc/pipe", *CALL[-2:], "--target", LINUX, "--set", "samples=400")
     output = tmp_path / "runs"
-    killed_when(output, "task-switch", 0, *call)
+    killed_when(output, lambda: begun(output, "itc/pipe"), *call)
     before = the_run(output)
     kept = next(one for one in before.manifest.records if one.bench == CALL[1])
     assert before.manifest.records[-1].bench == "itc/pipe", "cut off"

@@ -72,7 +72,7 @@ def test_a_guest_that_hangs_shows_its_console_and_registers(guest: Machine, tmp_
     compiler = inventory.compiler(guest.name.board, inventory.board(guest.name.board).arch)
     subprocess.run([compiler, "-static", source, "-o", tmp_path / "hang"], check=True)
     hang = archive({"suite": File((tmp_path / "hang").read_bytes(), 0o755)})
-    told = end_of(guest.target(guest.initrd() + PLAN + hang), silence_s=15.0)
+    told = end_of(guest.target(guest.initrd() + PLAN + hang), silence_s=30.0)
     assert "hangs before its first message" in told.message
     assert "I wait" in told.detail
     assert "pc " in told.detail

@@ -291,7 +291,7 @@ def test_a_silent_image_is_stopped_with_its_last_output(
     if source == "no_suite.c":
         subprocess.run(["arm-none-eabi-strip", "--strip-all", str(app)], check=True)
     before = sorted(app.parent.iterdir())
-    answer = kadenz(*command, "--image", "app.elf", "--timeout", "1")
+    answer = kadenz(*command, "--image", "app.elf", "--timeout", "5")
     if isinstance(answer.exception, TargetFailed):
         error = answer.exception
         code, said = error.exit_code, f"{error.detail}\n{error.message}\n{error.remedy}"

@@ -27,6 +27,8 @@ from tests.lab.fake import Scripted
 from tests.lab.test_measure import job, record, said
 from tests.load.machine import left_behind, wait_for, working_in
 
+pytestmark = [pytest.mark.linux, pytest.mark.alone]  # loads start here
+
 LINUX = TargetName("posix", "linux", "host")
 BOARD = TargetName("freertos", "stm32f4", "emulated")
 

@@ -21,6 +21,8 @@ from kadenz.load.definitions import Options
 from kadenz.load.running import RunningLoad
 from tests.load.machine import left_behind, on_a_disk, wait_for, working_in
 
+pytestmark = [pytest.mark.linux, pytest.mark.alone]  # loads start on all processors
+
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:

@@ -48,10 +48,15 @@ def test_property(one):
     time.sleep(0.02)
 """
 CONFTEST = f"""
+import pytest
 import sys
 from pathlib import Path
 sys.path.insert(0, {str(remembered.ROOT)!r})  # for processes of -n
 from tests.remembered import Kind, Remembered
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_logreport(report):  # however busy the machine is
+    report.duration = 0.0 if report.nodeid.endswith("test_quick") else 1.0
 
 def pytest_configure(config):
     inputs = Path("inputs.txt")
