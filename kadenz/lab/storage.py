@@ -16,6 +16,7 @@ from kadenz.targets.base import Target
 from kadenz.targets.process import ProcessTarget
 
 _LANES_LEAST = 2  # of a benchmark without threads of its own
+_COMPANIONS_LEAST = 1  # "cycle", beside each lane of a periodic benchmark
 _COMPANIONS_MAX = 12  # KDZ_CONTEXT_MAX, beside each lane
 _WITH_COMPANIONS = ("context", "migrate", "other_core")  # parameters that may ask for them
 
@@ -47,18 +48,20 @@ def with_storage(
         return
     try:
         target.storage = kept.descriptor
-        writer.hold(kept.path)
+        writer.hold(kept.path, kept.descriptor)
         yield target
     finally:
         try:
             writer.let_go()
-        finally:
-            kept.remove()
+        except BaseException:
+            kept.close()  # its samples may be needed: the writer fetches them as it ends
+            raise
+        kept.remove()
 
 
 def _bytes(point: Point, cores: int) -> int:
     """The largest size of a point's record, in bytes."""
     lanes = max(_LANES_LEAST, cores, number(point.params, "threads"))
     plain = all(point.params.get(one, "none") == "none" for one in _WITH_COMPANIONS)
-    companions = 0 if plain else _COMPANIONS_MAX
+    companions = _COMPANIONS_LEAST if plain else _COMPANIONS_MAX
     return 4 * point.samples * lanes * (1 + companions)

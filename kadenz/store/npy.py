@@ -61,6 +61,8 @@ class GrowingNpy:
     @property
     def received(self) -> int:
         """The number of values so far, including those still in memory."""
+        if self._file >= 0:
+            self._keep_whole_values()  # Ctrl-C may have left the count behind
         return self.count + len(self._pending) // self.dtype.itemsize
 
     def append(self, values: NDArray[Any]) -> None:
@@ -71,15 +73,23 @@ class GrowingNpy:
 
     def flush(self) -> None:
         """Writes everything so far to the file, and the count to its header."""
-        self._drain()
-        os.pwrite(self._file, header(self.dtype.str, self.count), 0)
+        if self._file >= 0:
+            self._drain()
+            os.pwrite(self._file, header(self.dtype.str, self.count), 0)
 
     def close(self) -> str:
-        """Ends the file; returns its SHA-256, read back from the file system."""
-        try:
-            self.flush()
-        finally:
-            os.close(self._file)
+        """Ends the file; returns its SHA-256, read back from the file system.
+
+        If this was interrupted, or the disk refused the last values, a second call completes it.
+        """
+        if self._file >= 0:
+            try:
+                self._drain()
+            finally:
+                self._keep_whole_values()
+                os.pwrite(self._file, header(self.dtype.str, self.count), 0)
+            file, self._file = self._file, -1
+            os.close(file)
         return sha256_of(self.path)
 
     def abandon(self) -> str:
@@ -88,15 +98,12 @@ class GrowingNpy:
         return self.close()
 
     def _drain(self) -> None:
+        # Taken first: values that were written must not be written again after Ctrl-C.
+        data, self._pending = self._pending, bytearray()
         try:
-            self._write(self._pending)
-        except BaseException:
-            # A full disk, or Ctrl-C, may leave a partial write.
-            self._keep_whole_values()
-            self._pending.clear()
-            raise
-        self.count += len(self._pending) // self.dtype.itemsize
-        self._pending.clear()
+            self._write(data)
+        finally:
+            self._keep_whole_values()  # a full disk, or Ctrl-C, may leave a partial write
 
     def _keep_whole_values(self) -> None:
         size = os.fstat(self._file).st_size

@@ -6,6 +6,7 @@ Each step can be repeated: a lab that is killed here leaves a partial run, which
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 from kadenz.config.manifest import KILLED, Manifest
@@ -22,6 +23,9 @@ def go_on(folder: Path, manifest: Manifest) -> tuple[Path, Running]:
     BlockingIOError while another process holds the run, OSError if the disk refuses.
     """
     running = Running(folder)
+    if running.storage is not None and running.storage.exists():
+        running.close()
+        raise BlockingIOError(errno.EAGAIN, "samples in memory are not in the folder yet")
     try:
         before = read_manifest(folder)
         if not folder.name.endswith(PARTIAL_SUFFIX):

@@ -58,9 +58,9 @@ class Running:
 
     def close(self) -> None:
         """Releases the folder without changing it."""
-        if self._file >= 0:
-            os.close(self._file)
-        self._file = -1
+        file, self._file = self._file, -1
+        if file >= 0:
+            os.close(file)
 
 
 def is_held(folder: Path) -> bool:

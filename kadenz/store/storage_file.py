@@ -64,6 +64,10 @@ class Held:
     def remove(self) -> None:
         """Frees the memory; its samples are in the run folder."""
         self.path.unlink(missing_ok=True)
+        self.close()
+
+    def close(self) -> None:
+        """Leaves the file to the next reader of its run folder."""
         os.close(self.descriptor)
 
 
@@ -88,6 +92,8 @@ def held_values(storage: Path, record: RecordEntry, lane: int, have: int) -> NDA
             return np.empty(0, dtype="<u4")
         values = np.memmap(file, dtype="<u4", mode="r", offset=begin, shape=(count,))
     blank = np.flatnonzero(values == BLANK)
+    if planned > share and not blank.size:
+        return np.empty(0, dtype="<u4")  # full, and perhaps sent already
     end = int(blank[0]) if blank.size else count
     return np.array(values[max(0, have - first) : end])
 

@@ -70,6 +70,8 @@ class RunWriter:
         self._open: dict[int, RecordEntry] = {}
         self._checkpoint_at = 0.0
         self._finished: Path | None = None
+        self._refused = False  # by the disk: nothing more is stored
+        self._held: Path | None = None  # the storage, by its descriptor: its name may vanish
         try:
             if earlier is not None:
                 self.folder, self._running = go_on(earlier, manifest)
@@ -93,25 +95,33 @@ class RunWriter:
         self._news = True
         self._guard(self.checkpoint)
 
-    def hold(self, storage: Path) -> None:
-        """From now on `storage` contains the samples that the target has not sent yet."""
+    def hold(self, storage: Path, descriptor: int) -> None:
+        """From now on `storage` contains the samples that the target has not sent yet.
+
+        It is open here as `descriptor` until `let_go`.
+        """
+        self._held = Path(f"/proc/self/fd/{descriptor}")
         self._guard(setattr, self._running, "storage", storage)
 
     def let_go(self) -> None:
         """Fetches the samples of unfinished records from the storage, which is about to go."""
-        for entry in self._open.values():
-            self._guard(self._fetch, entry)
-        if self._open:  # their samples are on the disk before the folder forgets the storage
-            self._guard(lambda: self.checkpoint(force=True))
-        self._guard(setattr, self._running, "storage", None)
+        if self._refused:
+            return
+        try:
+            for entry in self._open.values():
+                self._guard(self._fetch, entry)
+            if self._open:  # their samples are on the disk before the folder forgets the storage
+                self._guard(lambda: self.checkpoint(force=True))
+            self._guard(setattr, self._running, "storage", None)
+        finally:
+            self._held = None  # its descriptor will be closed
 
     def running_values(self, record: int, lane: int, seen: int) -> NDArray[Any]:
         """Values after the first `seen` that the target holds and has not sent yet."""
-        storage = self._running.storage
-        if storage is None or record not in self._open:
+        if self._held is None or record not in self._open:
             return np.empty(0, dtype="<u4")
         try:
-            return next_values(storage, self._open[record], lane, seen)
+            return next_values(self._held, self._open[record], lane, seen)
         except OSError:  # it ends just now
             return np.empty(0, dtype="<u4")
 
@@ -190,15 +200,18 @@ class RunWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._finished is None:
+        if self._finished is None and not self._refused:
             self.finish(_why(error))
 
-    def _append(self, record: int, lane: int, values: NDArray[Any]) -> None:
+    def _append(
+        self, record: int, lane: int, values: NDArray[Any], *, left_behind: bool = False
+    ) -> None:
         file = self._files.get((record, lane))
         if file is None:
             entry = self._open[record]
             name = lane_file(record, entry.bench, entry.lanes[lane].name)
-            file = GrowingNpy(self.folder / name, entry.lanes[lane].dtype)
+            of = entry.lanes[lane].dtype
+            file = GrowingNpy(self.folder / name, of, left_behind=left_behind)
             entry.lanes[lane].file = name
             self._files[record, lane] = file
         file.append(values)
@@ -211,25 +224,33 @@ class RunWriter:
         if not ended:
             self._fetch(self._open[record])
         for key in [k for k in self._files if k[0] == record]:
-            file = self._files.pop(key)
+            file = self._files[key]
             digest = file.close()
             self._count(*key, file)
             self._open[record].lanes[key[1]].sha256 = digest
+            # Last: what was interrupted, or refused by the disk, is done again at the end.
+            del self._files[key]
         del self._open[record]
         settle()
         self.checkpoint(force=True)
 
     def _fetch(self, entry: RecordEntry) -> None:
         """Fetches the samples of a record that the target did not send."""
-        storage = self._running.storage
+        storage = self._held if self._held and self._held.exists() else self._running.storage
         if storage is None:
             return
         for lane in range(len(entry.lanes)):
+            if entry.lanes[lane].sha256:
+                continue  # closed, with all that was measured
             file = self._files.get((entry.id, lane))
             have = file.received if file is not None else 0
-            values = held_values(storage, entry, lane, have)
+            try:
+                values = held_values(storage, entry, lane, have)
+            except OSError:
+                return  # it is gone: the samples that arrived are kept
             if values.size:
-                self._append(entry.id, lane, values)
+                # Ctrl-C may have left an empty file.
+                self._append(entry.id, lane, values, left_behind=True)
 
     def _count(self, record: int, lane: int, file: GrowingNpy) -> None:
         entry = self._open[record].lanes[lane]
@@ -247,6 +268,9 @@ class RunWriter:
             file.write(text.rstrip("\n") + "\n")
 
     def _finish(self, partial_reason: str) -> None:
+        if self._final.exists():  # Ctrl-C came when everything was done
+            self._end()
+            return
         for record in list(self._open):
             self._close_record(record, False)
         if partial_reason:
@@ -254,14 +278,23 @@ class RunWriter:
             self.manifest.partial_reason = partial_reason
         (self.folder / RESERVE).unlink(missing_ok=True)
         write_manifest(self.folder, self.manifest, sync=True)
+        if self._running.storage is not None:  # Ctrl-C came in `let_go`
+            self._running.storage.unlink(missing_ok=True)
         for path in (self.folder / SAMPLES).iterdir():
             _sync(path)
         _sync(self.folder)
         self._rename()
 
+    @property
+    def _final(self) -> Path:
+        return self.folder.with_name(self.folder.name.removesuffix(PARTIAL_SUFFIX))
+
     def _rename(self) -> None:
-        final = self.folder.with_name(self.folder.name.removesuffix(PARTIAL_SUFFIX))
-        self.folder.rename(final)
+        self.folder.rename(self._final)
+        self._end()
+
+    def _end(self) -> None:
+        final = self._final
         self._running.end(final)
         _sync(final.parent)
         self.folder = self._finished = final
@@ -275,6 +308,7 @@ class RunWriter:
 
     def _rescue(self, error: OSError) -> StoreError:
         """Ends the run on a full disk; samples still in memory are dropped."""
+        self._refused = True
         (self.folder / RESERVE).unlink(missing_ok=True)
         for key, file in self._files.items():
             digest = file.abandon()

@@ -70,7 +70,9 @@ class ProcessTarget:
         Only then the suite's storage is free for the next record, and no work on the previous
         record remains during the measurement.
         """
-        assert self._process is not None and self._process.stdin is not None
+        if self._process is None:
+            return  # closed: this was its last record
+        assert self._process.stdin is not None
         try:
             if self._lines:
                 self._process.stdin.write(self._lines.pop(0))

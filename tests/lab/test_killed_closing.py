@@ -5,7 +5,7 @@ had reached, the run has every sample that the target held, once."""
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from kadenz.lab.session import Session
 from kadenz.store import RunWriter, read_run
 from kadenz.store.storage_file import Held
 from kadenz.wire.records import Verdict
-from tests.store.crashes import ends_at
+from tests.store.crashes import ends_at, free_storage_below
 from tests.store.manifests import manifest
 from tests.store.test_killed import NAME, check, fill, values
 from tests.wire.streams import begin, bench
@@ -27,8 +27,10 @@ DIED = Verdict("failed", "the target was killed by signal 9")
 
 
 @pytest.fixture(autouse=True)
-def _small_storage(monkeypatch: pytest.MonkeyPatch) -> None:
+def _small_storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr("kadenz.store.storage_file._quarter_of_memory", lambda: 1 << 20)
+    yield
+    free_storage_below(tmp_path)
 
 
 def closes(writer: RunWriter, session: Session) -> None:
@@ -50,7 +52,7 @@ def test_no_sample_is_lost_at_any_step(
     def work(parent: Path) -> None:
         writer = RunWriter(parent, manifest(), quiet=True)
         kept = Held(writer.folder, 1 << 19)
-        writer.hold(kept.path)
+        writer.hold(kept.path, kept.descriptor)
         session = Session(writer, "a", [Point(RECORD, begun.bench, ALL)], [bench()], Progress())
         session.opened(begun)
         writer.checkpoint(force=True)

@@ -64,7 +64,7 @@ def test_held_samples_are_shown_while_they_are_taken_and_only_once(
         session = Session(writer, "a", [Point(10, "itc/queue", 6)], [bench()], watcher)
         for lane in (0, 1):
             put(storage, lane, [])
-        writer.hold(storage)
+        writer.hold(storage, os.open(storage, os.O_RDONLY))
         session.opened(opening)
         session.look()
         assert watcher.shown == {0: [], 1: []}

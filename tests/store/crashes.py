@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 from collections.abc import Callable
+
+from kadenz.store.layout import PLACES, STORAGE_PREFIX
+from kadenz.store.storage_file import HEAD_BYTES
 
 # The calls of kadenz.store that change a file or its name.
 _CALLS = ("open", "write", "pwrite", "ftruncate", "fsync", "close")
@@ -28,6 +32,15 @@ def ends_at(number: int, work: Callable[[], object]) -> bool:
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert code in (ENDED, KILLED), "the work itself failed"
     return code == KILLED
+
+
+def free_storage_below(parent: pathlib.Path) -> None:
+    """Removes the storage in memory of runs below `parent`, which the next run would free."""
+    for place in PLACES:
+        for file in pathlib.Path(place).glob(f"{STORAGE_PREFIX}*"):
+            with contextlib.suppress(OSError), file.open("rb") as head:
+                if head.read(HEAD_BYTES).startswith(bytes(parent)):
+                    file.unlink()
 
 
 def _end_before(number: int) -> None:

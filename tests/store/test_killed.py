@@ -157,7 +157,7 @@ def killed_with_storage(parent: Path, handed_over: int, held: int, planned: int 
     def work() -> None:
         writer = RunWriter(parent, manifest(), quiet=True)
         kept = Held(writer.folder, 1 << 19)
-        writer.hold(kept.path)
+        writer.hold(kept.path, kept.descriptor)
         writer.open_record(running(20, planned))
         writer.checkpoint(force=True)
         for lane in (0, 1):
