@@ -5,13 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from kadenz.config import manifest
 from kadenz.errors import KadenzError, TargetFailed, WireDamaged
 from kadenz.host.tracefs import traced
 from kadenz.lab.ahead import Ahead, Executions
 from kadenz.lab.boot import Execution, Outcome, run_plan
 from kadenz.lab.condition import Running
-from kadenz.lab.events import by_kind, enter_events
 from kadenz.lab.execution import timing_model
 from kadenz.lab.graph import boots_of, is_split, is_traced, may_stop, silence_s
 from kadenz.lab.guests import BOOT_S
@@ -20,6 +18,7 @@ from kadenz.lab.plan import RATE_BENCH, Point, plan_text
 from kadenz.lab.profile.entering import enter_profiles, enter_timelines
 from kadenz.lab.session import Session
 from kadenz.lab.storage import with_storage
+from kadenz.lab.target_notes import TargetNotes, enter_warning
 from kadenz.store import RunWriter
 from kadenz.targets.base import Target
 from kadenz.targets.guest import NOT_SETTLED, GuestTarget
@@ -27,8 +26,6 @@ from kadenz.targets.scope import ScopeDamaged
 from kadenz.wire.records import Assembler
 
 INTERRUPTED = "interrupted (Ctrl-C)"
-# Kinds of notes of a target that become warnings of the run; a chatty one would hide the others.
-_NOTES_MAX = 20
 
 
 class Boots:
@@ -106,13 +103,16 @@ class Boots:
         target = self._ahead.take(points)
         assembler = Assembler(session, expects_samples=not session.scoped)
 
+        notes = TargetNotes(self._run, writer, assembler, job.settings())
+
         def keep_up() -> None:
+            notes.enter()
             writer.keep_up()
             session.look()
             self._ahead.keep_up()
 
+        session.closing = notes.enter
         whole = is_traced(job, points)
-        settings = job.settings()  # as they are when the target reads them
         with (
             traced(may_stop(job, points) or whole, program=whole) as trace,
             with_storage(target, points, job.catalog.hello.cores, writer) as paced,
@@ -132,9 +132,9 @@ class Boots:
                 trace.keep(writer.folder / f"trace-{points[0].id:05d}.txt")
                 if whole:
                     writer.keep_trace(points[0].id, points[0].bench, trace.stop().encode())
-        if assembler.hello is not None:
-            # The catalog may have been asked with fewer rights: this is what was measured.
-            writer.manifest.target.settings = assembler.hello.settings | settings
+        notes.enter()
+        if outcome.output:
+            writer.say(outcome.output)
         if isinstance(target, GuestTarget) and not outcome.stopped:
             self._enter_guest_loads(target)
         outcome = self._traced(target, outcome)
@@ -142,7 +142,6 @@ class Boots:
             enter_profiles(target, job, self._session, writer, self._failures)
         if job.setup.traced:
             enter_timelines(target, job, self._session, writer, self._failures)
-        self._enter_texts(assembler, outcome)
         self._report_findings(assembler, outcome)
         return outcome
 
@@ -194,21 +193,6 @@ class Boots:
                 text = f"the load `{name}` inside the guest reported no rate"
                 self._warn("load-not-verified", text)
 
-    def _enter_texts(self, assembler: Assembler, outcome: Outcome) -> None:
-        """Everything the target wrote goes to the console file, its kinds to the warnings."""
-        writer = self._writer
-        for text in assembler.texts:
-            writer.say(text)
-            self._run.progress.note(self._run.label, text)
-        notes = by_kind(enter_events(writer.manifest.events, assembler.texts))
-        for text in notes[:_NOTES_MAX]:
-            self._warn("target-note", text)
-        more = len(notes) - _NOTES_MAX
-        if more > 0:
-            self._warn("target-notes", f"{more} more kinds of messages: see console.txt")
-        if outcome.output:
-            writer.say(outcome.output)
-
     def _report_findings(self, assembler: Assembler, outcome: Outcome) -> None:
         """Damage on the line: a warning, and an error if something was lost."""
         lost = [f for f in assembler.findings if f.lost and f.kind != "restarted"]
@@ -234,10 +218,3 @@ class Boots:
         if detail:
             self._writer.say(detail)
         enter_warning(self._writer, code, message)
-
-
-def enter_warning(writer: RunWriter, code: str, message: str) -> None:
-    """Stamps a warning on the run, once."""
-    known = [(w.code, w.message) for w in writer.manifest.warnings]
-    if (code, message) not in known:
-        writer.manifest.warnings.append(manifest.Warning(code=code, message=message))

@@ -30,11 +30,14 @@ def enter_events(events: list[EventEntry], texts: Iterable[str]) -> list[str]:
     return others
 
 
-def by_kind(texts: Iterable[str]) -> list[str]:
-    """Texts that differ only in their numbers become one, with the number of occurrences."""
-    kinds: list[EventEntry] = []
+def enter_kinds(kinds: list[EventEntry], texts: Iterable[str]) -> None:
+    """Enters texts into `kinds`: those that differ only in their numbers are of one."""
     for text in texts:
         _enter(kinds, text, "", 0)
+
+
+def kinds_in_words(kinds: Iterable[EventEntry]) -> list[str]:
+    """Each kind, with the number of occurrences."""
     return [one.text if one.count == 1 else f"{one.text} ({one.count} times)" for one in kinds]
 
 

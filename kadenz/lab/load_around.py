@@ -140,7 +140,7 @@ class _Watch(Progress):
     def samples(self, target: str, record: RecordEntry, lane: int, values: NDArray[Any]) -> None:
         self._progress.samples(target, record, lane, values)
 
-    def closed(self, target: str, record: RecordEntry) -> None:
+    def ended(self, target: str, record: RecordEntry) -> None:
         if self._open == record.id:
             problem = self._load.record_ended(record.id)
             if problem and record.status == "failed" and self._load.ended:
@@ -148,6 +148,9 @@ class _Watch(Progress):
             elif problem and record.status == "ok" and self._counts(problem):
                 record.status, record.reason = "invalid", problem
         self._open = None
+        self._progress.ended(target, record)
+
+    def closed(self, target: str, record: RecordEntry) -> None:
         self._progress.closed(target, record)
 
     def _counts(self, problem: str) -> bool:

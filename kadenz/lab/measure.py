@@ -18,7 +18,7 @@ from kadenz.host.clock import RateOverRun
 from kadenz.host.facts import Host
 from kadenz.images.provenance import describe
 from kadenz.lab import tuning_in_force
-from kadenz.lab.boots import Boots, enter_warning
+from kadenz.lab.boots import Boots
 from kadenz.lab.clock import checks_rate, enter_measurements, enter_rate
 from kadenz.lab.condition import Active, Running
 from kadenz.lab.hello import stamps
@@ -27,6 +27,7 @@ from kadenz.lab.plan import RATE_BENCH
 from kadenz.lab.progress import Progress
 from kadenz.lab.rate import enter_rate_of_board, measures_rate
 from kadenz.lab.resuming import at_work, keep_rates, take_up
+from kadenz.lab.target_notes import enter_warning
 from kadenz.store import Run, RunWriter
 
 
@@ -65,6 +66,8 @@ def _measure(job: Job, run: Running, active: Sequence[Active]) -> Result:
         boots = Boots(job, run, writer, result.failures)
         _stamp_benchmark_notes(job, writer)
         why = boots.measure()
+        if job.rest is not None:
+            keep_rates(document, job.rest)  # a load judges the new records alone
         for one in reversed(active):
             why = one.end(document, why, result.failures)
         enter_measurements(document, Run(writer.folder, document))
@@ -76,8 +79,6 @@ def _measure(job: Job, run: Running, active: Sequence[Active]) -> Result:
         tuning_in_force.end(document)
         document.records.sort(key=lambda record: record.id)
         document.duration_s = round(document.duration_s + time.monotonic() - begun, 3)
-        if job.rest is not None:
-            keep_rates(document, job.rest)
         result.folder = writer.finish(why)
     run.progress.finished(run.label, result.folder)
     return result

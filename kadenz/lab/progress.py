@@ -36,6 +36,9 @@ class Progress:
     def samples(self, target: str, record: RecordEntry, lane: int, values: NDArray[Any]) -> None:
         """The next values of a lane arrived, or of a companion of one."""
 
+    def ended(self, target: str, record: RecordEntry) -> None:
+        """A record has its verdict, which is not stored yet: a condition may still change it."""
+
     def closed(self, target: str, record: RecordEntry) -> None:
         """A record is complete."""
 

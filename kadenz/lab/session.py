@@ -14,7 +14,7 @@ from kadenz.config.manifest import CUT_OFF, INTERVAL, LaneEntry, ProofEntry, Rec
 from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.store import RunWriter
-from kadenz.targets.scope import RecordSpans, check_count
+from kadenz.targets.scope import RecordSpans, ScopeDamaged, check_count
 from kadenz.wire.messages import DTYPES, Begin, Bench, End, companion
 from kadenz.wire.records import Verdict
 
@@ -63,6 +63,7 @@ class Session:
         self.scoped = False
         self.with_interval = False  # samples of a timing model with ranges
         self.quiet_until = ""  # the benchmark after whose record the disk may be waited for
+        self.closing: Callable[[], None] = lambda: None  # called before a record is closed
         self.stored: Callable[[], None] = lambda: None  # called when a record is in the folder
 
     @property
@@ -150,29 +151,48 @@ class Session:
             self._close(entry, end, verdict)
 
     def take_trace(self, traces: Mapping[int, RecordSpans]) -> None:
-        """Enters the scope's spans into the records that waited for them, and ends these."""
-        for entry, end, own_verdict in self._waiting:
-            verdict = own_verdict
-            trace = traces.get(entry.id)
-            if trace is not None and entry.lanes:
-                taken = sum(lane.taken for lane in end.lanes) if end else trace.spans.size
-                if trace.closed:
-                    check_count(trace, taken)
-                # Marks carry no lane: a benchmark with several marks them in order. They carry no
-                # companions either, which come behind the lanes of samples.
-                lanes = len(entry.series)
-                long = np.flatnonzero(trace.spans > _SPAN_MAX)
-                if long.size:
-                    verdict = Verdict("invalid", f"span {long[0]} of the trace: {_TOO_LONG}")
-                for lane in range(lanes):
-                    spans = trace.spans[lane::lanes].clip(max=_SPAN_MAX).astype(np.uint32)
-                    self._writer.append(entry.id, lane, spans)
-                    self._progress.samples(self._name, entry, lane, spans)
-                self._take_interval(entry, trace)
-            elif end is not None and any(lane.taken for lane in end.lanes):
-                verdict = Verdict("invalid", "the scope's trace does not hold this record")
+        """Enters the scope's spans into the records that waited for them, and ends these.
+
+        Raises the first ScopeDamaged when all are ended: a record whose spans disagree with the
+        target is invalid, the others keep theirs.
+        """
+        damages = []
+        while self._waiting:
+            entry, end, verdict = self._waiting.pop(0)
+            try:
+                if (trace := traces.get(entry.id)) is not None and entry.lanes:
+                    verdict = self._take_spans(entry, end, trace) or verdict
+                elif end is not None and any(lane.taken for lane in end.lanes):
+                    verdict = Verdict("invalid", "the scope's trace does not hold this record")
+            except ScopeDamaged as damage:
+                damages.append(damage)
+                verdict = Verdict("invalid", damage.message)
             self._close(entry, end, verdict)
-        self._waiting.clear()
+        if damages:
+            raise damages[0]
+
+    def _take_spans(
+        self, entry: RecordEntry, end: End | None, trace: RecordSpans
+    ) -> Verdict | None:
+        """Enters the spans of one record; the verdict if they cannot be samples.
+
+        ScopeDamaged if they are not as many as the target counted.
+        """
+        taken = sum(lane.taken for lane in end.lanes) if end else trace.spans.size
+        if trace.closed:
+            check_count(trace, taken)
+        # Marks carry no lane: a benchmark with several marks them in order. They carry no
+        # companions either, which come behind the lanes of samples.
+        lanes = len(entry.series)
+        for lane in range(lanes):
+            spans = trace.spans[lane::lanes].clip(max=_SPAN_MAX).astype(np.uint32)
+            self._writer.append(entry.id, lane, spans)
+            self._progress.samples(self._name, entry, lane, spans)
+        self._take_interval(entry, trace)
+        long = np.flatnonzero(trace.spans > _SPAN_MAX)
+        if long.size:
+            return Verdict("invalid", f"span {long[0]} of the trace: {_TOO_LONG}")
+        return None
 
     def _take_interval(self, entry: RecordEntry, trace: RecordSpans) -> None:
         """Enters the least and the most cycles of each span into companions."""
@@ -210,6 +230,7 @@ class Session:
         self._progress.closed(self._name, entry)
 
     def _close(self, entry: RecordEntry, end: End | None, verdict: Verdict) -> None:
+        self.closing()
         if end is not None:
             proof = end.proof
             entry.proof = ProofEntry(
@@ -240,6 +261,7 @@ class Session:
             lane.account(lane.taken, missed.get(lane.companion_of or lane.name, 0))
             lane.overrun = min(lane.overrun, lane.taken)
         entry.cold = min(entry.cold, max((lane.taken for lane in entry.lanes), default=0))
+        self._progress.ended(self._name, entry)
 
     def _missed(self, entry: RecordEntry, end: End | None) -> dict[str, int]:
         """Missed samples by lane: the target's own count, or the gaps in the cycle numbers.

@@ -6,12 +6,19 @@ from __future__ import annotations
 import pytest
 
 from kadenz.config.manifest import EventEntry
-from kadenz.lab.events import by_kind, enter_events
+from kadenz.lab.events import enter_events, enter_kinds, kinds_in_words
 
 
 def entered(*texts: str) -> tuple[list[EventEntry], list[str]]:
     events: list[EventEntry] = []
     return events, enter_events(events, texts)
+
+
+def by_kind(texts: list[str]) -> list[str]:
+    kinds: list[EventEntry] = []
+    for text in texts:  # as they arrive
+        enter_kinds(kinds, [text])
+    return kinds_in_words(kinds)
 
 
 def test_equal_texts_with_different_reactions_are_different_kinds() -> None:
