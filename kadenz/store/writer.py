@@ -355,6 +355,10 @@ def _sync(path: Path) -> None:
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(file)
+    except OSError as error:
+        # Some file systems (9p, CIFS, FUSE) cannot force a folder to the disk, only its files.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP) or not path.is_dir():
+            raise
     finally:
         os.close(file)
 

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
 import signal
+import stat
 import subprocess
 import sys
 import textwrap
@@ -326,3 +328,17 @@ def test_a_quiet_run_waits_for_the_disk_from_force_on(
         writer.keep_up()
         assert len(waits) == 1
         writer.finish()
+
+
+def test_a_file_system_that_cannot_sync_folders_takes_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.fsync
+
+    def only_files(file: int) -> None:
+        if stat.S_ISDIR(os.fstat(file).st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        real(file)
+
+    monkeypatch.setattr(os, "fsync", only_files)
+    assert not read_run(written(tmp_path)).manifest.partial
