@@ -23,6 +23,7 @@ from kadenz.tuning import lifecycle
 from kadenz.tuning.journal import Head, alone, state_folder
 from kadenz.tuning.machine import Machine
 from kadenz.tuning.plan import Plan, plan_of
+from kadenz.tuning.signals import held
 
 
 def check_tunings(
@@ -49,7 +50,8 @@ def tuning_applied(profile: str, cpus: str, run: Running) -> Iterator[Active]:
     """A profile, or NONE, in force around `run`, whose host facts are read under it.
 
     Raises KadenzError if a tuning is in force already, or if none of its values could be set. What
-    could not be restored is added to the failures of the run and stays in the journal.
+    could not be restored is added to the failures of the run and stays in the journal. Signals
+    interrupt the applying and the run, but not what is between and after them.
     """
     machine = Machine()
     _refuse_another(machine)
@@ -58,11 +60,12 @@ def tuning_applied(profile: str, cpus: str, run: Running) -> Iterator[Active]:
         yield Active()
         return
     plan, digest = plan_of(machine, profile, cpus)
-    with _hangup_interrupts():
+    with _hangup_interrupts(), held() as signals:
         head = lifecycle.apply(machine, plan, digest).head
         try:
-            run.host = facts.read_host()
-            yield Active()
+            with signals.let_through():
+                run.host = facts.read_host()
+                yield Active()
         except BaseException:
             for error in _restored(machine, head):
                 run.progress.note(run.label, f"{error.message}. {error.remedy}")
@@ -79,6 +82,13 @@ def _restored(machine: Machine, head: Head) -> list[KadenzError]:
         restored = lifecycle.restore(machine)
     except KadenzError as error:
         return [error]
+    except OSError as error:
+        return [
+            KadenzError(
+                f"the tuning {lifecycle.short_name(head.profile)} is still in force: {error}",
+                remedy="Remove the cause, then run `kadenz tune restore`",
+            )
+        ]
     left = [one for one in restored if one.result in ("changed by others", "failed")]
     if not left:
         return []

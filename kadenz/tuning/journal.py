@@ -8,6 +8,7 @@ line truncated by a crash belongs to a change that was not started.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 from collections.abc import Iterator
@@ -120,20 +121,21 @@ def _enter(journal: Journal, line: _Line) -> None:
 
 
 class Writer:
-    """Appends to the journal."""
+    """Appends to the journal. Raises StoreError if the file system refuses, e.g. if it is full."""
 
     def __init__(self, folder: Path, head: Head | None = None) -> None:
         """Starts a new journal with `head`, otherwise opens the existing one."""
         self._file = folder / _NAME
-        self._folder = folder
         self._steps = 0
-        if head is None:
-            _cut_torn_line(self._file)
-        flags = os.O_WRONLY | os.O_APPEND | (os.O_CREAT | os.O_TRUNC if head else 0)
-        self._number = os.open(self._file, flags, 0o644)
+        with _named(self._file):
+            if head is None:
+                _cut_torn_line(self._file)
+            flags = os.O_WRONLY | os.O_APPEND | (os.O_CREAT | os.O_TRUNC if head else 0)
+            self._number = os.open(self._file, flags, 0o644)
         if head is not None:
-            self._append(msgspec.json.encode(head))
-            _sync_folder(folder)
+            with _named(self._file):
+                self._append(msgspec.json.encode(head))
+                _sync_folder(folder)
 
     def begin(self, change: Change) -> int:
         """Logs a change before it is made; on the disk when it returns. Returns its number."""
@@ -161,20 +163,60 @@ class Writer:
 
     def close(self) -> None:
         """Keeps the journal: the tuning is in force."""
-        os.close(self._number)
+        with contextlib.suppress(OSError):  # all that must not be lost was flushed
+            os.close(self._number)
 
     def _append(self, line: bytes, *, sync: bool = True) -> None:
         data = line + b"\n"
-        while data:
-            data = data[os.write(self._number, data) :]
-        if sync:
-            os.fsync(self._number)
+        with _named(self._file):
+            while data:
+                data = data[os.write(self._number, data) :]
+            if sync:
+                os.fsync(self._number)
+
+
+class Outcomes:
+    """Logs what is restored and archives the journal. Its errors must not end the restoring.
+
+    A value that was restored may be restored again, so its outcome may be lost.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Opens the journal."""
+        self.error: StoreError | None = None  # the first
+        self._folder = folder
+        self._writer: Writer | None = None
+        try:
+            self._writer = Writer(folder)
+        except StoreError as error:
+            self.error = error
+
+    def restored(self, step: int) -> None:
+        """Logs that a value is restored. Nothing follows a line that could not be written."""
+        if self._writer is None or self.error is not None:
+            return
+        try:
+            self._writer.end(step, "restored")
+        except StoreError as error:
+            self.error = error
+
+    def close(self, *, archived: bool) -> None:
+        """Keeps the journal, or archives it."""
+        if self._writer is not None:
+            self._writer.close()
+        if not archived:
+            return
+        try:
+            put_away(self._folder)
+        except StoreError as error:
+            self.error = self.error or error
 
 
 def put_away(folder: Path) -> None:
-    """Archives the journal of a restored tuning until the next one."""
-    (folder / _NAME).replace(folder / _LAST)
-    _sync_folder(folder)
+    """Archives the journal of a restored tuning until the next one. Raises StoreError."""
+    with _named(folder / _NAME):
+        (folder / _NAME).replace(folder / _LAST)
+        _sync_folder(folder)
 
 
 def discard(folder: Path) -> None:
@@ -203,6 +245,18 @@ def alone(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(number)
+
+
+@contextmanager
+def _named(file: Path) -> Iterator[None]:
+    """Raises StoreError, which names the file, for OSError."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"{file}: cannot be written: {error.strerror}",
+            remedy="Make room on its file system, or set KADENZ_STATE_DIR to another folder",
+        ) from error
 
 
 def _cut_torn_line(file: Path) -> None:

@@ -18,7 +18,7 @@ from typing import Literal
 
 from kadenz.config.manifest import TuningEntry, TuningItem
 from kadenz.config.processors import show_cpus
-from kadenz.errors import KadenzError
+from kadenz.errors import KadenzError, StoreError
 from kadenz.tuning.change import (
     Change,
     Gone,
@@ -34,6 +34,7 @@ from kadenz.tuning.journal import (
     FORMAT,
     Head,
     Journal,
+    Outcomes,
     Step,
     Writer,
     alone,
@@ -44,6 +45,7 @@ from kadenz.tuning.journal import (
 )
 from kadenz.tuning.machine import Machine
 from kadenz.tuning.plan import Plan, make_plan
+from kadenz.tuning.signals import held
 
 # Later rounds handle threads and tasks created while the profile was being applied.
 _ROUNDS = 3
@@ -99,10 +101,11 @@ def apply(
     """Makes every change of `plan`. Failed changes are in the journal; the others are in force.
 
     `told` is called with each step. Raises KadenzError if a tuning is already in force or if no
-    change could be made. An interruption reverts all changes and is raised again.
+    change could be made. An interruption or an error reverts all changes and is raised again; no
+    signal interrupts the reverting.
     """
     folder = folder or state_folder()
-    with alone(folder):
+    with held() as signals, alone(folder):
         _refuse_second(machine, folder)
         head = Head(
             format=FORMAT,
@@ -117,11 +120,14 @@ def apply(
         journal = Journal(head)
         writer = Writer(folder, head)
         try:
-            _make(machine, plan, journal, writer, told)
-            writer.complete()
-        except BaseException:
+            with signals.let_through():
+                _make(machine, plan, journal, writer, told)
+                writer.complete()
+        except BaseException as error:
             writer.close()
-            _take_back(machine, folder, "")
+            _, unwritten = _take_back(machine, folder, "")
+            if unwritten is not None and isinstance(error, KadenzError):
+                raise unwritten from error
             raise
         writer.close()
         journal.complete = True
@@ -233,10 +239,11 @@ def restore(machine: Machine, others: Others = "", folder: Path | None = None) -
 
     `others` decides about values changed by others meanwhile: "" leaves them and the journal,
     "keep" leaves and forgets them, "overwrite" restores them. Raises KadenzError if there is
-    nothing to restore.
+    nothing to restore, and StoreError if values are restored but the journal cannot be written. No
+    signal interrupts it.
     """
     folder = folder or state_folder()
-    with alone(folder):
+    with held(), alone(folder):
         there = in_force(machine, folder)
         if there is None:
             raise KadenzError(
@@ -245,14 +252,20 @@ def restore(machine: Machine, others: Others = "", folder: Path | None = None) -
         if there.stale:
             put_away(folder)
             return []
-        return _take_back(machine, folder, others)
+        taken, unwritten = _take_back(machine, folder, others)
+        if unwritten is not None:
+            raise unwritten
+        return taken
 
 
-def _take_back(machine: Machine, folder: Path, others: Others) -> list[Taken]:
+def _take_back(
+    machine: Machine, folder: Path, others: Others
+) -> tuple[list[Taken], StoreError | None]:
+    """Restores every value, even if the journal cannot be written: the error says so."""
     journal = read_journal(folder)
     if journal is None:
-        return []
-    writer = Writer(folder)
+        return [], None
+    outcomes = Outcomes(folder)
     taken = []
     _send_back(machine, journal)
     for step in reversed(journal.steps):
@@ -261,11 +274,24 @@ def _take_back(machine: Machine, folder: Path, others: Others) -> list[Taken]:
         one = _take_one(machine, step.change, others)
         taken.append(one)
         if one.result not in ("changed by others", "failed"):
-            writer.end(step.number, "restored")
-    writer.close()
-    if not any(one.result in ("changed by others", "failed") for one in taken):
-        put_away(folder)
-    return taken
+            outcomes.restored(step.number)
+    left = [one for one in taken if one.result in ("changed by others", "failed")]
+    outcomes.close(archived=not left)
+    if outcomes.error is None:
+        return taken, None
+    return taken, _unwritten(journal.head, left, outcomes.error, folder)
+
+
+def _unwritten(head: Head, left: Sequence[Taken], error: StoreError, folder: Path) -> StoreError:
+    some = f", except for {len(left)}," if left else ""
+    again = "Make room there, then run `kadenz tune restore` again: it ends the tuning"
+    ended = "Nothing is left to restore. Make room there before the next tuning"
+    return StoreError(
+        f"the values of the tuning {short_name(head.profile)}{some} are restored, but "
+        f"{error.message}",
+        remedy=again if read_journal(folder) is not None else ended,
+        detail="\n".join(f"{one.change.what}: {one.why or one.result}" for one in left),
+    )
 
 
 def _send_back(machine: Machine, journal: Journal) -> None:
