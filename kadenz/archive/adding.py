@@ -48,16 +48,18 @@ def add(place: Place, run: Run, *, label: str = "", commit: str = "") -> Added:
     where = place.run_object(month, made.id)
     if place.exists(where):
         return _already(place, where, run)
-    _claim(place, place.files_object(month, made.id), run)
+    _claim(place, run)
     now = datetime.now(UTC)
     samples = 0
+    parts = []
     for bench, table in sample_tables(run):
         samples += table.num_rows
-        part = place.samples_object(made.target.name, bench, month, made.id)
-        place.write(part, _parquet(table))
+        parts.append(place.samples_object(made.target.name, bench, month, made.id))
+        place.write(parts[-1], _parquet(table))
     rows = lane_rows(run, label=label, commit=commit, added=now.isoformat())
     if not place.write(where, _parquet(rows), new=True):
         return _already(place, where, run)
+    _complete(place, run, parts)
     ahead = datetime.fromisoformat(made.created) > now
     note = f"measured at {made.created}, which is later than now: was a clock set back?"
     return Added(made.id, True, samples, note if ahead else "")
@@ -74,13 +76,31 @@ def renamed(run: Run, id: str, parent: Path) -> Run:
     return read_run(folder)
 
 
-def _claim(place: Place, where: str, run: Run) -> None:
+def _claim(place: Place, run: Run) -> None:
     """Writes the texts first: only the process that wrote run.json writes its samples."""
+    month, id = month_of(run.manifest), run.manifest.id
+    where = place.files_object(month, id)
     if place.write(where, _texts(run), new=True):
         return
-    with zipfile.ZipFile(io.BytesIO(place.sealed(where))) as box:
+    kept = place.sealed(where)
+    with zipfile.ZipFile(io.BytesIO(kept)) as box:
         if box.read(MANIFEST) != (run.path / MANIFEST).read_bytes():
-            raise _another(place, run)
+            whole = place.exists(place.run_object(month, id))
+            raise _another(place, run) if whole else _unfinished(place, run)
+    place.write(where, kept)  # young again: a check takes old texts for those of a killed writer
+
+
+def _complete(place: Place, run: Run, parts: list[str]) -> None:
+    """Writes again what a check took for the objects of a killed writer; now it has a run."""
+    texts = place.files_object(month_of(run.manifest), run.manifest.id)
+    if not place.exists(texts):
+        place.write(texts, _texts(run), new=True)
+    lost = {part for part in parts if not place.exists(part)}
+    if not lost:
+        return
+    for part, (_, table) in zip(parts, sample_tables(run), strict=True):
+        if part in lost:
+            place.write(part, _parquet(table))
 
 
 def _already(place: Place, where: str, run: Run) -> Added:
@@ -96,6 +116,15 @@ def _another(place: Place, run: Run) -> StoreError:
         f"{place.text}: holds another run with the id {run.manifest.id}",
         remedy="Add this one under an id of its own: `kadenz archive add --as ID`; `kadenz archive "
         "get` writes the other to a folder",
+    )
+
+
+def _unfinished(place: Place, run: Run) -> StoreError:
+    return StoreError(
+        f"{place.text}: another run with the id {run.manifest.id} is being added, or its adding "
+        "was ended",
+        remedy="If it was ended, `kadenz archive check --mend` removes the rest of it a day later. "
+        "To add this one now, give it an id of its own: `kadenz archive add --as ID`",
     )
 
 

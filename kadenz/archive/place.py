@@ -2,7 +2,8 @@
 """Where an archive is, and its layout: a folder, or an object store by its URL.
 
 Nothing in an archive is ever changed. A run is in it as soon as its object below runs/ exists; the
-objects that belong to it are written before. Two writers therefore need no lock.
+objects that belong to it are written before. Two writers therefore need no lock. Nobody can tell
+what a killed writer left from what another has just written, so that only old objects are removed.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import uuid
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -26,6 +29,8 @@ RUNS = (
 )
 FILES = "files"  # everything of a run folder except samples, as a zip file
 SAMPLES = "samples"
+OLD = timedelta(days=1)  # longer than a run is added
+_FRESH = re.compile(r"\..+\.[0-9a-f]{8}")  # see _write_file
 _INSTALL = "pip install 'kadenz[archive]'"
 
 
@@ -128,9 +133,40 @@ class Place:
             ) from None
         return True
 
+    def fragments(self) -> list[str]:
+        """Files that a killed writer left: never an object, and perhaps not whole."""
+        if not self.is_local:
+            return []
+        folders = ("", f"{RUNS}/*/", f"{FILES}/*/", f"{SAMPLES}/*/*/*/")
+        hidden = [one for folder in folders for one in self.objects(f"{folder}.*")]
+        return [one for one in hidden if _FRESH.fullmatch(Path(one).name)]
+
+    def is_old(self, relative: str) -> bool:
+        """Whether an object was written more than a day ago; True if its store does not say.
+
+        False if it is not there any more.
+        """
+        self.fs.invalidate_cache()
+        try:
+            written = self.fs.modified(f"{self.root}/{relative}")
+        except NotImplementedError:
+            return True
+        except FileNotFoundError:
+            return False
+        zone = written.tzinfo or UTC
+        return bool(datetime.now(UTC) - written.replace(tzinfo=zone) > OLD)
+
     def remove(self, relative: str) -> None:
-        """Removes an object that is no run's."""
-        self.fs.rm_file(f"{self.root}/{relative}")
+        """Removes an object that is no run's. StoreError if the store refuses."""
+        try:
+            self.fs.rm_file(f"{self.root}/{relative}")
+        except FileNotFoundError:
+            pass  # another process removed it
+        except OSError as error:
+            raise StoreError(
+                f"{self.url(relative)}: cannot be removed: {error.strerror or error}",
+                remedy="Grant write access, then repeat the call",
+            ) from None
 
 
 def open_archive(text: str, *, create: bool = False) -> Place:

@@ -150,6 +150,11 @@ def check(archive: str, mend: bool) -> int:
         f"{place.text}: {found.runs} runs intact, {len(found.damaged)} damaged, "
         f"{len(found.orphans)} objects without a run"
     )
+    if found.recent:
+        click.echo(
+            f"{len(found.recent)} more are younger than a day: a run may be being added",
+            err=True,
+        )
     if found.unsealed:
         click.echo(
             f"{len(found.unsealed)} runs have figures without a digest; `kadenz archive export "

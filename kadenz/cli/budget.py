@@ -150,10 +150,11 @@ class _Measuring:
 def _write(found: Budget, file: Path | None, *, as_json: bool) -> None:
     from kadenz.analysis.sensitivity import changes_of
     from kadenz.report.budget import as_data, markdown, sentences, tables
+    from kadenz.report.render import write_text
 
     changes = changes_of(found)
     if file is not None:
-        file.write_text(markdown(found, changes), encoding="utf-8")
+        write_text(file, markdown(found, changes))
     if as_json:
         import msgspec
 

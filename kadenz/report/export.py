@@ -25,6 +25,7 @@ from kadenz.analysis.summary import Row, record_rows, run_summary
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.config.manifest import LaneEntry, RecordEntry
 from kadenz.errors import StoreError, ToolMissing
+from kadenz.report.whole import replaced
 from kadenz.store import Run
 
 CHUNK = 1 << 16  # samples formatted at once: about 5 MB of text
@@ -263,15 +264,15 @@ def to_parquet(run: Run, output: Path, *, summary: bool = False) -> None:
             "pyarrow is not installed", remedy="Run `pip install pyarrow`, or write a .csv file"
         ) from None
     try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        if summary:
-            pq.write_table(pa.Table.from_pylist(_uniform(_summary_rows(run))), output)
-            return
-        schema = _schema(run, pa)
-        with pq.ParquetWriter(output, schema, compression="zstd") as writer:
-            for series in _series(run):
-                for start in range(0, series.samples.size, ROW_GROUP):
-                    writer.write_table(_group(run, series, start, schema, pa))
+        with replaced(output) as fresh:
+            if summary:
+                pq.write_table(pa.Table.from_pylist(_uniform(_summary_rows(run))), fresh)
+                return
+            schema = _schema(run, pa)
+            with pq.ParquetWriter(fresh, schema, compression="zstd") as writer:
+                for series in _series(run):
+                    for start in range(0, series.samples.size, ROW_GROUP):
+                        writer.write_table(_group(run, series, start, schema, pa))
     except OSError as error:
         raise _cannot_write(output, error) from None
 
@@ -330,10 +331,12 @@ def _group(run: Run, series: _Series, start: int, schema: Any, pa: Any) -> Any:
 
 @contextmanager
 def opened(output: Path) -> Iterator[TextIO]:
-    """A text file opened for writing; StoreError if opening or any write fails."""
+    """A text file opened for writing. It replaces `output` when it is whole.
+
+    StoreError if opening or any write fails: the old file then stays.
+    """
     try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        with output.open("w", encoding="utf-8", newline="") as file:
+        with replaced(output) as fresh, fresh.open("w", encoding="utf-8", newline="") as file:
             yield file
     except OSError as error:
         raise _cannot_write(output, error) from None

@@ -17,6 +17,7 @@ from kadenz.report.page import DETAILS, Detail, Page
 from kadenz.report.svg.panel import standalone
 from kadenz.report.svg.style import DARK, LIGHT, RULES
 from kadenz.report.table import join, to_csv
+from kadenz.report.whole import replaced
 from kadenz.report.zoom import library
 
 # Small enough for a phone and for e-mail.
@@ -73,14 +74,14 @@ def write_tables(page: Page, folder: Path) -> list[Path]:
 
 
 def write_text(file: Path, text: str) -> None:
-    """Writes a file and creates its folders. StoreError if that fails."""
+    """Writes a file and creates its folders. StoreError if that fails: the old one then stays."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("w", encoding="utf-8", newline="") as out:
+        with replaced(file) as fresh, fresh.open("w", encoding="utf-8", newline="") as out:
             out.write(text)
     except OSError as error:
         raise StoreError(
-            f"{file}: cannot be written: {error.strerror}", remedy="Choose another --output"
+            f"{file}: cannot be written: {error.strerror}",
+            remedy="Name another file, or free some space",
         ) from None
 
 

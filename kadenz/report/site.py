@@ -37,6 +37,7 @@ _ROW = "bench, params, lane, status, reason, class, unit, n, p50, p99, max, miss
 def write_site(place: Place, folder: Path, progress: Callable[[int, int], None]) -> int:
     """Writes the site; an existing one is replaced when the new one is complete.
 
+    If it cannot be replaced, the old one stays; after a kill the next call puts it back.
     `progress` gets the number of runs written, and of all runs. Returns the number of series.
     UsageError if the folder holds something else; ToolMissing without the plotting library.
     """
@@ -47,9 +48,11 @@ def write_site(place: Place, folder: Path, progress: Callable[[int, int], None])
     library = zoom.library()
     if library is None:
         raise ToolMissing("uPlot, which draws the histories, is missing", remedy=zoom.REMEDY)
-    fresh = folder.with_name(folder.name + ".new")
+    final = folder.resolve()
+    fresh, old = (final.with_name(f".{final.name}.kadenz-{word}") for word in ("new", "old"))
     shutil.rmtree(fresh, ignore_errors=True)
     try:
+        _settle(final, old)
         for name in ("data/series", "data/runs"):
             (fresh / name).mkdir(parents=True)
         (fresh / MARK).touch()
@@ -58,8 +61,7 @@ def write_site(place: Place, folder: Path, progress: Callable[[int, int], None])
         every = histories(place)
         _write_series(fresh, every)
         _write_runs(place, fresh, progress)
-        shutil.rmtree(folder, ignore_errors=True)
-        fresh.rename(folder)
+        _swap(fresh, final, old)
     except OSError as error:
         raise StoreError(
             f"{folder}: cannot be written: {error.strerror}",
@@ -68,6 +70,24 @@ def write_site(place: Place, folder: Path, progress: Callable[[int, int], None])
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     return len(every)
+
+
+def _swap(fresh: Path, final: Path, old: Path) -> None:
+    """Puts the new site into the place of the old one. Raises OSError: the old one then stays."""
+    try:
+        if final.exists():
+            final.rename(old)
+        fresh.rename(final)
+    finally:
+        _settle(final, old)
+
+
+def _settle(final: Path, old: Path) -> None:
+    """Removes the site that was renamed aside; puts it back if none took its place."""
+    if (final / MARK).exists():
+        shutil.rmtree(old, ignore_errors=True)
+    elif old.exists():
+        old.rename(final)
 
 
 def key_of(series: Series) -> str:

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import errno
+import itertools
 import json
+import os
 import re
 from pathlib import Path
 
@@ -15,9 +18,11 @@ from kadenz.archive.adding import add
 from kadenz.archive.history import histories
 from kadenz.archive.place import Place, open_archive
 from kadenz.cli import cli
-from kadenz.errors import UsageError
+from kadenz.errors import StoreError, UsageError
+from kadenz.report import site as sites
 from kadenz.report.site import key_of, write_site
 from kadenz.store import read_run
+from tests.store.crashes import ends_at
 from tests.synthetic import STM32F4, Point, manifest, write_run
 
 
@@ -85,3 +90,66 @@ def test_a_folder_of_something_else_is_not_touched(archive: Place, tmp_path: Pat
     with pytest.raises(UsageError, match="neither empty nor a site"):
         write_site(archive, other, silent)
     assert [file.name for file in other.iterdir()] == ["thesis.tex"]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        file.relative_to(folder).as_posix(): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file()
+    }
+
+
+def test_a_kill_at_any_call_loses_no_site(
+    archive: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The site is there, or the next call puts it back, even if that call then fails."""
+    site = tmp_path / "sites" / "site"
+    write_site(archive, site, silent)
+    whole = contents(site)
+    missing = 0
+
+    def failing(place: Place) -> None:
+        raise StoreError("the archive does not answer")
+
+    for number in itertools.count(1):
+        killed = ends_at(number, lambda: write_site(archive, site, silent))
+        missing += not site.exists()
+        with monkeypatch.context() as patch, pytest.raises(StoreError, match="does not answer"):
+            patch.setattr(sites, "histories", failing)
+            write_site(archive, site, silent)
+        assert contents(site) == whole
+        assert [one.name for one in site.parent.iterdir()] == ["site"]
+        if not killed:
+            break
+    assert missing == 1  # between the two renames
+
+
+def test_a_site_that_cannot_be_replaced_stays(
+    archive: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "sites" / "site"
+    write_site(archive, site, silent)
+    whole = contents(site)
+    real = Path.rename
+
+    def rename(path: Path, target: Path) -> Path:
+        if path.name.endswith("new"):
+            raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+        return real(path, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", rename)
+        with pytest.raises(StoreError, match="busy"):
+            write_site(archive, site, silent)
+    assert contents(site) == whole
+    assert [one.name for one in site.parent.iterdir()] == ["site"]
+
+
+def test_a_link_to_a_site_stays_a_link(archive: Place, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "site").symlink_to("real")
+    for _ in range(2):
+        write_site(archive, tmp_path / "site", silent)
+        assert (tmp_path / "site").is_symlink()
+        assert (tmp_path / "real" / "index.html").exists()
