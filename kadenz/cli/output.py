@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import _thread
+import contextlib
 import io
 import os
 import sys
 from pathlib import Path
 from typing import Any
+
+import click
 
 from kadenz.errors import StoreError
 
@@ -42,6 +46,20 @@ def guard_output() -> None:
     its reader has left."""
     sys.stdout = _guarded(sys.stdout, report=True)
     sys.stderr = _guarded(sys.stderr, report=False)
+
+
+def say_in_handler(text: str) -> None:
+    """Writes a line to standard error from a signal handler. The code that the signal interrupted
+    may be writing there, and a stream refuses a second call of the same thread.
+
+    A display that redraws itself would erase a line that it does not know: it gets the line from
+    another thread.
+    """
+    with contextlib.suppress(OSError, RuntimeError):  # no reader, or no room for a thread
+        if isinstance(sys.stderr, io.TextIOWrapper):
+            os.write(sys.stderr.fileno(), f"{text}\n".encode())
+        else:
+            _thread.start_new_thread(click.echo, (text,), {"err": True})
 
 
 def _guarded(stream: Any, *, report: bool) -> Any:

@@ -19,6 +19,7 @@ from kadenz.cli.board_options import board_options
 from kadenz.cli.deadline import DEADLINE, planned_deadlines, stamp_deadlines
 from kadenz.cli.names import complete_target, complete_work
 from kadenz.cli.option_groups import WORDS, GroupedCommand, condition_options, option
+from kadenz.cli.output import say_in_handler
 from kadenz.cli.run_options import RunOptions
 from kadenz.cli.timeout_option import TIMEOUT
 from kadenz.errors import EXIT_PASS, UsageError
@@ -278,7 +279,7 @@ def stoppable() -> Iterator[threading.Event]:
             raise KeyboardInterrupt
         stop.set()
         text = "stopping; samples so far are kept (press Ctrl-C again to quit immediately)"
-        click.echo(text, err=True)
+        say_in_handler(text)
 
     before = {n: signal.signal(n, on_signal) for n in (signal.SIGINT, signal.SIGTERM)}
     try:

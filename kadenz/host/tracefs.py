@@ -30,9 +30,13 @@ _EVENTS = (
 # For a timeline: which program started which threads, and their system calls.
 _EVENTS_OF_PROGRAM = ("sched/sched_process_fork", "sched/sched_process_exec", "syscalls")
 
-# Removes the instance after the lab has ended for any reason: the pipe breaks then. The instance
-# cannot be removed while the program has its files open.
-_WATCHER = """read -r word
+# Makes the instance, and removes it after the lab has ended for any reason: the pipe breaks then.
+# The lab may end before it hears of the instance. The instance cannot be removed while the program
+# has its files open.
+_WATCHER = """trap '' PIPE
+mkdir "$1" || exit
+echo made
+read -r word
 echo 0 >"$1/tracing_on"
 tries=0
 until rmdir "$1" 2>/dev/null || [ ! -d "$1" ] || [ "$tries" -ge 100 ]; do
@@ -99,23 +103,33 @@ def traced(wanted: bool, *, program: bool = False) -> Iterator[Instance | None]:
         return
     folder = root / "instances" / f"kadenz-{os.getpid()}"
     try:
-        folder.mkdir()
+        watcher = _watcher(folder)
     except OSError:
         yield None
         return
-    with subprocess.Popen(
-        ["/bin/sh", "-c", _WATCHER, "kadenz-trace", str(folder)],
-        stdin=subprocess.PIPE,
-        start_new_session=True,
-    ) as watcher:
-        assert watcher.stdin is not None
-        os.environ[ENVIRONMENT] = str(folder)
+    with watcher:
+        assert watcher.stdin is not None and watcher.stdout is not None
+        if not watcher.stdout.readline():
+            yield None
+            return
         try:
+            os.environ[ENVIRONMENT] = str(folder)
             _start(folder, program=program)
             yield Instance(folder)
         finally:
-            del os.environ[ENVIRONMENT]
+            os.environ.pop(ENVIRONMENT, None)
             watcher.stdin.close()
+
+
+def _watcher(folder: Path) -> subprocess.Popen[bytes]:
+    """Starts the process that makes the instance, says so and removes it."""
+    return subprocess.Popen(
+        ["/bin/sh", "-c", _WATCHER, "kadenz-trace", str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
 def _start(folder: Path, *, program: bool) -> None:

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 from kadenz.config.manifest import REPEATABLE
@@ -29,12 +30,13 @@ def run(
     A job whose executions are elsewhere only waits here, so all of these wait at once.
 
     Returns one result for each job that began, in their order: an error if a run could not be
-    written.
+    written, or if this machine refused what the job needed. The other jobs are measured.
     """
 
     def one(job: Job) -> Result | KadenzError:
         try:
-            return measure(job, output, progress, stop)
+            with _as_its_error(job):
+                return measure(job, output, progress, stop)
         except KadenzError as error:
             return error
 
@@ -45,7 +47,7 @@ def run(
             progress.note(str(job.name), f"waiting: {words}")
 
         try:
-            with without_orders(waiting=waiting, stopped=stop.is_set):
+            with _as_its_error(job), without_orders(waiting=waiting, stopped=stop.is_set):
                 return one(job)
         except KadenzError as error:
             return error
@@ -71,3 +73,18 @@ def run(
         if not stop.is_set():
             done[id(job)] = one(job) if job.name.tier != "host" else quietly(job)
     return [done[id(job)] for job in jobs if id(job) in done]
+
+
+@contextmanager
+def _as_its_error(job: Job) -> Iterator[None]:
+    """An error of this machine, a full disk for example, becomes an error of the job."""
+    try:
+        yield
+    except OSError as error:
+        what = error.strerror or str(error)
+        where = f"{error.filename}: " if error.filename else ""
+        raise KadenzError(
+            f"{job.label}: {where}{what}",
+            remedy="Check the rights and the free space of this run's folder and of the folder for "
+            "temporary files; KADENZ_DEBUG=1 shows the failing call",
+        ) from error

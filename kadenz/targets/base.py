@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import signal
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
@@ -89,11 +90,15 @@ def plan_page(plan: str, room_bytes: int) -> bytes:
 def die_with_parent() -> Callable[[], None]:
     """Runs in a child process: the kernel kills it when the lab dies for any reason.
 
-    PR_SET_PDEATHSIG is option 1 of prctl(2). The library is loaded here, before the fork.
+    PR_SET_PDEATHSIG is option 1 of prctl(2). The library is loaded here, before the fork. The
+    kernel does not report a death before prctl: the child has another parent then, and ends.
     """
     prctl = ctypes.CDLL(None, use_errno=True).prctl
+    lab = os.getpid()
 
     def in_child() -> None:
         prctl(1, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != lab:
+            os._exit(1)
 
     return in_child

