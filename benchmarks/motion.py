@@ -38,7 +38,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from segment import FIELDBUS, WORKING_COUNTER, cargo, soem_to_op, veth_pair
+from segment import FIELDBUS, WORKING_COUNTER, cargo, soem_in_op, veth_pair
 
 from kadenz.config.params import number
 from kadenz.wire.kept import keep
@@ -139,7 +139,11 @@ def bare_block(
     """Runs ethercrab's bare loop once; returns the file of its cycles."""
     output = folder / "bare.csv"
     arguments = [interface, str(cycles), str(cpu), waking, str(output)]
-    subprocess.run([str(program), *arguments], check=True)
+    done = subprocess.run(
+        [str(program), *arguments], stderr=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise SystemExit(f"bare_loop {waking} ended with {done.returncode}:\n{done.stderr[-2000:]}")
     return output
 
 
@@ -148,15 +152,7 @@ def soem_block(interface: str, cycles: int, cpu: int, output: Path) -> None:
     import pysoem
 
     os.sched_setaffinity(0, {cpu})
-    soem = pysoem.Master()
-    soem.open(interface)
-    if soem.config_init() != 9:
-        raise SystemExit("SOEM does not find the nine devices of the ring")
-    soem.config_map()
-    soem.config_dc()
-    for device in soem.slaves[1:7]:
-        device.dc_sync(True, PERIOD_NS)
-    soem_to_op(soem)
+    soem = soem_in_op(interface, PERIOD_NS, range(1, 7))
     gc.disable()
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
     taken: list[tuple[int, int | str]] = []

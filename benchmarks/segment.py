@@ -59,6 +59,36 @@ def bench_program() -> str:
     raise SystemExit("cargo built no bench named segment")
 
 
+def soem_in_op(interface: str, period_ns: int, clocked: range) -> Any:
+    """SOEM with the nine devices of the ring in OP; those at positions `clocked` have a SYNC0.
+
+    Exits with the reason if that cannot be reached.
+    """
+    import pysoem
+
+    # SOEM sends most frames of its bring-up once, waits 2 ms and ignores that no answer came. The
+    # segment may lose its processor for longer. The deadline of process data is the caller's.
+    patience = pysoem.settings.timeouts
+    patience.ret = 100_000
+    patience.safe = patience.eeprom = patience.tx_mailbox = 200_000
+    soem = pysoem.Master()
+    soem.open(interface)
+    found: list[int] = []
+    while not found or found[-1] != 9:
+        if len(found) == 3:
+            raise SystemExit(f"SOEM finds {found} devices in three attempts; the ring has nine")
+        found.append(soem.config_init())
+    try:
+        soem.config_map()
+    except pysoem.ConfigMapError as error:
+        raise SystemExit(f"SOEM cannot map the process data of the ring: {error}") from None
+    soem.config_dc()
+    for position in clocked:
+        soem.slaves[position].dc_sync(True, period_ns)
+    soem_to_op(soem)
+    return soem
+
+
 def soem_to_op(soem: Any) -> None:
     """Leads configured devices of SOEM to OP with a cycle each ms.
 
@@ -93,17 +123,7 @@ def soem_to_op(soem: Any) -> None:
 
 def sustain(interface: str, seconds: float) -> tuple[int, int, float, list[int]]:
     """SOEM in OP at 10 kHz: cycles, lost or incomplete ones, duration in s, round trips in ns."""
-    import pysoem
-
-    soem = pysoem.Master()
-    soem.open(interface)
-    if soem.config_init() != 9:
-        raise SystemExit("SOEM does not find the nine devices of the ring")
-    soem.config_map()
-    soem.config_dc()
-    for device in soem.slaves[1:]:
-        device.dc_sync(True, PERIOD_NS)
-    soem_to_op(soem)
+    soem = soem_in_op(interface, PERIOD_NS, range(1, 9))
     count = int(seconds * 1e9 / PERIOD_NS)
     lost, trips = 0, []
     began = due = time.monotonic_ns()

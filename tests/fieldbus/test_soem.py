@@ -19,6 +19,15 @@ from .conftest import RING, Starter, Veth, stop
 pysoem = pytest.importorskip("pysoem", reason="pysoem is not installed: pip install -e .[dev]")
 pytestmark = pytest.mark.linux
 
+# SOEM sends most frames of its bring-up once, waits 2 ms and ignores that no answer came: a clock
+# is then set up with the time 0. The segment may lose its processor for longer than that.
+FRAME_US = 100_000
+_patience = pysoem.settings.timeouts
+_patience.ret = FRAME_US
+_patience.safe = _patience.eeprom = _patience.tx_mailbox = 2 * FRAME_US
+# What SOEM's mailboxes raise if even then no answer came.
+LATE = (pysoem.WkcError, pysoem.SdoInfoError, pysoem.MailboxError, pysoem.PacketError)
+
 CYCLE_NS = 1_000_000
 # Six drives read and write (3 each), one output writes (2), one input reads (1).
 WORKING_COUNTER = 6 * 3 + 2 + 1
@@ -27,7 +36,7 @@ OUTPUT, INPUT = 7, 8
 
 
 def connect(veth: Veth) -> Any:
-    """SOEM on the pair. It gives up after 20 ms without an answer: a busy machine gets three."""
+    """SOEM on the pair. It gives up after 200 ms without an answer: a busy machine gets three."""
     soem = pysoem.Master()
     soem.open(veth.master)
     found = next((count for count in (soem.config_init() for _ in range(3)) if count > 0), 0)
@@ -50,13 +59,20 @@ def cycle(soem: Any) -> int:
     return int(soem.receive_processdata(100_000))
 
 
+def register(device: Any, address: int) -> int:
+    """A register of 32 bits."""
+    with timing(pysoem.WkcError):
+        raw = device._fprd(address, 4, timeout_us=FRAME_US)
+    return int.from_bytes(raw, "little")
+
+
 def to_op(soem: Any) -> None:
     with timing(pysoem.ConfigMapError):
         soem.config_map()
     soem.config_dc()
     for device in soem.slaves[1:]:
         device.dc_sync(True, CYCLE_NS)
-    with timing():  # SOEM gives each of its frames a few ms
+    with timing():  # SOEM gives each of its frames 100 ms
         assert soem.state_check(pysoem.SAFEOP_STATE, 5_000_000) == pysoem.SAFEOP_STATE
     cycle(soem)
     soem.state = pysoem.OP_STATE
@@ -99,7 +115,7 @@ def delays(soem: Any) -> list[int]:
     with timing(pysoem.ConfigMapError):
         soem.config_map()
         assert soem.config_dc()
-    return [struct.unpack("<I", device._fprd(0x0928, 4))[0] for device in soem.slaves]
+    return [register(device, 0x0928) for device in soem.slaves]
 
 
 def test_soem_measures_the_delays_of_the_line(
@@ -131,15 +147,15 @@ def test_soem_locks_the_clocks(master: Any) -> None:
         time.sleep(0.001)
     seen = []
     for device in master.slaves[1:]:
-        raw = struct.unpack("<I", device._fprd(0x092C, 4))[0]
+        apart_ns = register(device, 0x092C) & 0x7FFFFFFF
         with timing():
-            assert raw & 0x7FFFFFFF < 100, f"{device.name}: {raw & 0x7FFFFFFF} ns"
-        seen.append(raw & 0x7FFFFFFF)
+            assert apart_ns < 100, f"{device.name}: {apart_ns} ns"
+        seen.append(apart_ns)
     assert any(seen), "real clocks do not agree to the nanosecond"
 
 
 def read(device: Any, *where: int, **how: bool) -> bytes:
-    with timing(pysoem.WkcError):  # no answer within SOEM's patience of a few ms
+    with timing(*LATE):
         return bytes(device.sdo_read(*where, **how))
 
 
@@ -147,7 +163,7 @@ def test_soem_reads_and_writes_objects(master: Any) -> None:
     drive = master.slaves[1]
     assert read(drive, 0x1000, 0) == struct.pack("<I", 0x00020192)
     assert read(drive, 0x1008, 0).rstrip(b"\0") == b"kadenz servo drive"
-    with timing(pysoem.WkcError):
+    with timing(*LATE):
         drive.sdo_write(0x6066, 0, struct.pack("<H", 123))
     assert read(drive, 0x6066, 0) == struct.pack("<H", 123)
     # Complete access: sub-index 0 takes two bytes.
@@ -161,10 +177,13 @@ def test_soem_gets_the_abort_code_of_a_refused_object(master: Any) -> None:
 
 
 def test_soem_lists_the_objects_by_sdo_information(master: Any) -> None:
-    objects = {entry.index: entry for entry in master.slaves[1].od}
+    with timing(*LATE):
+        objects = {entry.index: entry for entry in master.slaves[1].od}
     assert {0x1018, 0x6040, 0x6064, 0x607D} <= set(objects)
-    assert objects[0x6040].name == b"controlword"
-    assert [entry.name for entry in objects[0x1018].entries][1] == b"vendor"
+    with timing(*LATE):
+        name = objects[0x6040].name
+        parts = [entry.name for entry in objects[0x1018].entries]
+    assert (name, parts[1]) == (b"controlword", b"vendor")
 
 
 def test_soem_moves_an_axis(master: Any) -> None:

@@ -103,7 +103,11 @@ def test_kill_9_of_kadenz_leaves_no_machine_and_no_folder(guest: Machine, tmp_pa
     wait_until(lambda: machines(scratch) == 0, "a machine outlived kadenz")
     assert list(scratch.iterdir())
     subprocess.run(
-        [sys.executable, "-c", "from kadenz.targets.scratch import new_folder; new_folder().rmdir()"],
+        [
+            sys.executable,
+            "-c",
+            "from kadenz.targets.scratch import new_folder; new_folder().rmdir()",
+        ],
         env={**os.environ, "TMPDIR": str(scratch)},
         check=True,
     )

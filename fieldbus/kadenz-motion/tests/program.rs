@@ -106,7 +106,7 @@ fn p03_a_panic_in_the_main_task_is_caught_and_switches_off() {
 #[test]
 fn p04_a_pulled_cable_is_named_and_leaves_no_drive_enabled() {
     let _alone = alone_as_root();
-    let words = ["no answer to the frame, 5 in a row: quick stop"];
+    let words = ["no answer to the frame, 30 in a row: quick stop"];
     on_veth_until(&["--fault", "lose-frame@cycle=2400,count=1000000"], |_| (), (Some(1), &words));
 }
 

@@ -17,8 +17,12 @@ fn main() -> Result<(), Error> {
     let interface = arguments.next().expect("usage: ethercrab_op INTERFACE [CYCLES]");
     let cycles: usize = arguments.next().map_or(1000, |text| text.parse().expect("CYCLES is a number"));
     let (tx, rx, pdu_loop) = STORAGE.try_split().expect("split once");
-    let timeouts =
-        Timeouts { pdu: Duration::from_millis(100), state_transition: Duration::from_secs(10), ..Timeouts::default() };
+    let timeouts = Timeouts {
+        pdu: Duration::from_millis(100),
+        eeprom: Duration::from_secs(1),
+        state_transition: Duration::from_secs(10),
+        ..Timeouts::default()
+    };
     let config = MainDeviceConfig { dc_static_sync_iterations: 2000, retry_behaviour: RetryBehaviour::Count(5) };
     let main_device = MainDevice::new(pdu_loop, timeouts, config);
     let carrier = tx_rx_task(&interface, tx, rx).expect("open the interface");

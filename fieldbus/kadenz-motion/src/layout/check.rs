@@ -248,19 +248,14 @@ mod tests {
             let said = refused("following_error_deg = 5.0", &format!("following_error_deg = {value}"));
             assert!(said.contains("supervision.following_error_deg"), "{said}");
         }
-        for key in [
-            "lost_frames",
-            "wrong_counters",
-            "late_ns",
-            "clock_difference_ns",
-            "clock_readings",
-            "setpoint_cycles",
-            "stop_cycles",
-        ] {
+        for key in
+            ["wrong_counters", "late_ns", "clock_difference_ns", "clock_readings", "setpoint_cycles", "stop_cycles"]
+        {
             let said = refused("[supervision]", &format!("[supervision]\n{key} = 0"));
             assert!(said.contains(&format!("supervision.{key} is 0")) && said.contains("default"), "{said}");
         }
         assert!(refused("status_cycles = 50", "status_cycles = 0").contains("status_cycles"));
+        assert!(refused("lost_frames = 30", "lost_frames = 0").contains("lost_frames"));
         assert!(refused("late_cycles = 80", "late_cycles = 0").contains("late_cycles"));
         assert!(refused("skipped_cycles = 80", "skipped_cycles = 0").contains("skipped_cycles"));
         assert!(refused("skipped_cycles = 80", "skipped_cycles = -1").contains("skipped_cycles"));

@@ -103,12 +103,27 @@ fn c08_a_cable_broken_in_the_middle_stops_both_halves() {
 fn c09_a_cable_broken_at_the_master_leaves_it_to_the_watchdogs() {
     let cell = stops(&[&at("lose-frame@cycle=FAST,count=100000")], EventKind::FrameLost, Reaction::SafeState);
     assert!(cell.has(EventKind::StopTimedOut), "{:#?}", cell.events);
+    // The thirtieth, long before the watchdogs: after that the drives no longer go on along their line.
+    let first_stop = cell.events.iter().find(|event| event.reaction() >= Reaction::QuickStop).unwrap();
+    assert_eq!((first_stop.kind(), first_stop.cycle), (Some(EventKind::FrameLost), FAST + 29));
 }
 
 #[test]
 fn c10_a_cable_that_heals_after_three_cycles_is_held_over() {
     let cell = survives(&[&at("lose-frame@cycle=FAST,count=3")]);
     assert_eq!(cell.first(EventKind::Recovered).value, 3);
+}
+
+#[test]
+fn c71_frames_lost_for_as_long_as_drives_go_on_leave_the_arm_on_its_path() {
+    // A cable that heals in time; and answers that come too late for cycles that begin late.
+    for kind in ["lose-frame", "lose-return"] {
+        let cell = survives(&[&at(&format!("{kind}@cycle=FAST,count=29"))]);
+        assert_eq!(cell.first(EventKind::Recovered).value, 29);
+        let errors = cell.cycles.iter().flat_map(|cycle| cycle.position_error_deg);
+        let largest = errors.fold(0.0_f64, |most, error| most.max(error.abs()));
+        assert!(largest < 0.25, "{kind}: {largest} degrees");
+    }
 }
 
 #[test]
