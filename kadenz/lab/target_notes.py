@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a target says of itself, entered into its run before the records that it was said of."""
+"""The settings and notes of a target, entered into its run before the records they are of."""
 
 from __future__ import annotations
 

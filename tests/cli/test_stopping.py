@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first Ctrl-C of `kadenz run` is no error, whatever the lab writes to its terminal then."""
+"""The first Ctrl-C of `kadenz run` stops it, whatever the lab writes to its terminal then."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_ctrl_c_while_output_waits_for_its_reader_stops() -> None:
     assert b"stopping; samples so far are kept" in errors and b"Traceback" not in errors
 
 
-def test_a_reader_that_has_left_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_that_has_left_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     reads, writes = os.pipe()
     os.close(reads)
     with os.fdopen(writes, "wb", buffering=0) as gone:

@@ -168,8 +168,10 @@ def test_a_sample_above_the_limit_ends_the_record_and_is_named(run: Run) -> None
     where, cycle = end.reason.split(": ")[1].split(" took ")[0], int(end.reason.split()[-1])
     at = int(np.flatnonzero(beside(said, f"{where}:cycle") == cycle)[0])
     assert said.values(1, lanes.index(where))[at] > 1000
-    for lane in end.lanes:
-        assert 0 < lane.taken + lane.missed < 100000  # the rest was never requested
+    counts = [lane.taken + lane.missed for lane in end.lanes]
+    # The rest was never requested; by a thread that had not run yet, nothing.
+    series = [name for name in lanes if ":" not in name]
+    assert max(counts) < 100000 and counts[series.index(where)] > 0
     assert said.done
 
 
