@@ -2,9 +2,14 @@
  *
  * POSIX timers that call back: timer_create(2) with SIGEV_THREAD. The C library makes a thread for
  * each expiration. It gets the most urgent rank, as the timer task of an RTOS has.
+ *
+ * A thread may come late: after others, or after its timer was stopped and another one took its
+ * place. So each of them makes the calls that are due by the clock and were not made. The count of
+ * timer_getoverrun(2) belongs to the expiration that the C library fetched last, not to a thread.
  */
 #include "posix_port.h"
 
+#include "kadenz/clock.h"
 #include "kadenz/mechanism.h"
 
 #include <errno.h>
@@ -14,17 +19,32 @@
 
 #define TIMERS_MAX 33
 #define STACK_BYTES (64u * 1024u)
+#define NS_PER_S 1000000000u
 
 static struct callback_timer {
     bool used;
-    bool running; /* under `one_at_a_time`: an expiration that comes after a stop calls nobody */
+    uint64_t due; /* the next call, in ns; 0: not running. A start writes it without the lock */
+    uint64_t after_ns;
+    bool repeats;
     timer_t id;
-    struct itimerspec times;
     void (*expired)(void *arg, struct kdz_isr *isr);
     void *arg;
 } timers[TIMERS_MAX];
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+/* Whether a call is due at `now`; it counts as made. */
+static bool take_call(struct callback_timer *timer, uint64_t now)
+{
+    const uint64_t due = __atomic_load_n(&timer->due, __ATOMIC_ACQUIRE);
+
+    if (due == 0 || due > now) {
+        return false;
+    }
+    /* Before the call: once that has begun, a timer that does not repeat may be started again. */
+    __atomic_store_n(&timer->due, timer->repeats ? due + timer->after_ns : 0, __ATOMIC_RELAXED);
+    return true;
+}
 
 static void call_back(union sigval which)
 {
@@ -35,7 +55,9 @@ static void call_back(union sigval which)
     (void)pthread_sigmask(SIG_BLOCK, &all, NULL);
     posix_become(KDZ_INVALID, "timer");
     (void)pthread_mutex_lock(&one_at_a_time);
-    for (int more = timer_getoverrun(timer->id); more >= 0 && timer->running; more--) {
+    const uint64_t now = kdz_stamp(0);
+
+    while (take_call(timer, now)) {
         timer->expired(timer->arg, NULL);
     }
     (void)pthread_mutex_unlock(&one_at_a_time);
@@ -77,17 +99,12 @@ static kdz_status open_timer(struct callback_timer *timer)
 static kdz_handle create(uint32_t ticks, bool repeats,
                          void (*expired)(void *arg, struct kdz_isr *isr), void *arg)
 {
-    const struct timespec after = {
-        .tv_sec = ticks / POSIX_TICK_HZ,
-        .tv_nsec = (long)(ticks % POSIX_TICK_HZ) * (long)POSIX_TICK_NS,
-    };
-    const struct timespec never = {0, 0};
-
     for (kdz_handle i = 0; i < TIMERS_MAX; i++) {
         if (!timers[i].used) {
             timers[i] = (struct callback_timer){
                 .used = true,
-                .times = {.it_value = after, .it_interval = repeats ? after : never},
+                .after_ns = (uint64_t)ticks * POSIX_TICK_NS,
+                .repeats = repeats,
                 .expired = expired,
                 .arg = arg,
             };
@@ -100,12 +117,25 @@ static kdz_handle create(uint32_t ticks, bool repeats,
     return KDZ_NO_MEMORY;
 }
 
+static struct timespec at_ns(uint64_t ns)
+{
+    return (struct timespec){
+        .tv_sec = (time_t)(ns / NS_PER_S),
+        .tv_nsec = (long)(ns % NS_PER_S),
+    };
+}
+
 static kdz_status start(kdz_handle timer)
 {
-    timers[timer].running = true; /* nothing expires before the next call */
-    return timer_settime(timers[timer].id, 0, &timers[timer].times, NULL) == 0
-               ? KDZ_OK
-               : posix_status(errno);
+    struct callback_timer *const own = &timers[timer];
+    const uint64_t due = kdz_stamp(0) + own->after_ns;
+    const struct itimerspec times = {
+        .it_value = at_ns(due),
+        .it_interval = at_ns(own->repeats ? own->after_ns : 0),
+    };
+
+    __atomic_store_n(&own->due, due, __ATOMIC_RELEASE);
+    return timer_settime(own->id, TIMER_ABSTIME, &times, NULL) == 0 ? KDZ_OK : posix_status(errno);
 }
 
 static kdz_status stop(kdz_handle timer)
@@ -114,7 +144,7 @@ static kdz_status stop(kdz_handle timer)
     const int error = timer_settime(timers[timer].id, 0, &disarmed, NULL) == 0 ? 0 : errno;
 
     (void)pthread_mutex_lock(&one_at_a_time);
-    timers[timer].running = false;
+    __atomic_store_n(&timers[timer].due, 0, __ATOMIC_RELAXED);
     (void)pthread_mutex_unlock(&one_at_a_time);
     return posix_status(error);
 }
