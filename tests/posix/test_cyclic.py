@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -60,24 +61,34 @@ def test_a_wake_up_is_never_early(run: Run, timer: str) -> None:
     assert said.ends[0].proof.failed == 0
 
 
+def places(pid: int) -> set[tuple[int, int]]:
+    """CPUs of a program's measuring threads now, each with its policy, from /proc."""
+    found = set()
+    for task in Path(f"/proc/{pid}/task").glob("*/stat"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+            text = task.read_text()
+            fields = text.rpartition(")")[2].split()  # fields from the third on, proc(5)
+            if "(cyclic)" in text:
+                found.add((int(fields[36]), int(fields[38])))
+    return found
+
+
 def scheduling(program: Path, plan: str) -> tuple[Said, set[int], set[int]]:
-    """Policies and CPUs of the measuring threads while they sleep, from /proc."""
-    policies: set[int] = set()
-    cpus: set[int] = set()
+    """Policies and CPUs of the measuring threads while they sleep, by the last look at them.
+
+    A thread has its name before it has its policy, and it may not have run on its CPU yet.
+    """
+    seen: set[tuple[int, int]] = set()
     with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write(plan.encode())
         process.stdin.close()
         until = time.monotonic() + 10
-        while time.monotonic() < until and not policies:
-            time.sleep(0.1)
-            for task in Path(f"/proc/{process.pid}/task").glob("*/stat"):
-                text = task.read_text()
-                fields = text.rpartition(")")[2].split()  # fields from the third on, proc(5)
-                if "(cyclic)" in text:
-                    cpus.add(int(fields[36]))
-                    policies.add(int(fields[38]))
-        return decode(process.stdout.read()), policies, cpus
+        while time.monotonic() < until and process.poll() is None:
+            time.sleep(0.05)
+            seen = places(process.pid) or seen
+        said = decode(process.stdout.read())
+    return said, {policy for _, policy in seen}, {cpu for cpu, _ in seen}
 
 
 @pytest.mark.parametrize("policy", POLICIES)

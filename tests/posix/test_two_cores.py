@@ -19,6 +19,8 @@ TWO_CORES = pytest.mark.skipif(
     len(os.sched_getaffinity(0)) < 2, reason="this machine lets the tests use one processor"
 )
 CYCLIC = "cyclic/wakeup-latency samples=40 period_us=4000 rank=8 threads=1"
+# A move that comes when its thread has woken up already is none, and undoes the next one.
+MOVED = "cyclic/wakeup-latency samples=20 period_us=20000 rank=8 threads=1 migrate=move"
 ACROSS = (
     "itc/semaphore-counting-to-higher samples=30 period_us=1000 core_b=1",
     "itc/mutex-to-higher samples=30 period_us=3000 core_b=1",
@@ -29,14 +31,16 @@ ACROSS = (
     "smp/wake-up samples=10 period_us=20000 other_core=above hold_us=3000",
     "smp/wake-up samples=10 period_us=7000 other_core=poll hold_us=5000",
     "smp/contention samples=200 other_core=none",
-    "smp/contention samples=200 other_core=loop",
-    "smp/contention samples=200 other_core=own call=pipe pause_us=5",
-    "smp/contention samples=200 other_core=same",
-    "inversion/mutex samples=10 period_us=3000 core_high=1",
+    # Long enough for the other core, which may be taken away for some ms.
+    "smp/contention samples=20000 other_core=loop",
+    "smp/contention samples=20000 other_core=own call=pipe pause_us=5",
+    "smp/contention samples=20000 other_core=same",
+    # The middle thread works from before the lock on: it is not to finish when that comes late.
+    "inversion/mutex samples=10 period_us=30000 core_high=1 middle_us=20000",
     "inversion/mutex samples=10 period_us=3000 core_high=1 inheritance=0",
     f"{CYCLIC} core=0 migrate=watch",
     f"{CYCLIC} migrate=watch",
-    f"{CYCLIC} migrate=move",
+    MOVED,
     f"{CYCLIC} migrate=load",
 )
 
@@ -64,12 +68,13 @@ def test_every_point_across_two_cores_measures_and_proves(run: Run) -> None:
             assert set(beside(said, record, "begin-core")) == {0}
             assert set(beside(said, record, "end-core")) == {1}
         if "other_core=own" in point or "other_core=same" in point:
-            assert beside(said, record, "other-calls").sum() > 0
+            with timing():  # a pause of the other core as long as the record
+                assert beside(said, record, "other-calls").sum() > 0
             assert (beside(said, record, "since")[1:] > 0).all()
     held = next(i for i, point in enumerate(ACROSS) if "other_core=above" in point)
     with timing():  # in ns: a pause of task 1 before its stamp makes the sample shorter
         assert said.values(held).min() > 2_900_000
-    moved, bound = ACROSS.index(f"{CYCLIC} migrate=move"), ACROSS.index(ACROSS[-4])
+    moved, bound = ACROSS.index(MOVED), ACROSS.index(ACROSS[-4])
     assert set(beside(said, bound, "begin-core")) == set(beside(said, bound, "end-core")) == {0}
     with timing():  # the mover comes in the middle of each period
         moves = beside(said, moved, "begin-core") != beside(said, moved, "end-core")
