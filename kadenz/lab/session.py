@@ -227,6 +227,7 @@ class Session:
         self._entries[point.id] = entry
         self._writer.open_record(entry)
         self._writer.close_record(entry.id)
+        self._end_quiet(entry)
         self._progress.closed(self._name, entry)
 
     def _close(self, entry: RecordEntry, end: End | None, verdict: Verdict) -> None:
@@ -242,10 +243,13 @@ class Session:
         self._writer.close_record(
             entry.id, ended=end is not None, settle=lambda: self._settle(entry, end, verdict)
         )
-        if entry.bench == self.quiet_until:
-            self._writer.force()
+        self._end_quiet(entry)
         self._progress.closed(self._name, entry)
         self.stored()
+
+    def _end_quiet(self, entry: RecordEntry) -> None:
+        if entry.bench == self.quiet_until:
+            self._writer.force()
 
     def _settle(self, entry: RecordEntry, end: End | None, verdict: Verdict) -> None:
         """Enters the verdict, and the counts that depend on the samples on the disk.
