@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from kadenz.load import counters, supervisor
 from kadenz.load.control_groups import PREFIX, memory_groups
 from kadenz.load.counters import COUNTERS, Place, Reading
 from kadenz.load.definitions import Options, Part, chosen_cpus, parts
+from kadenz.owner import name_space, started
 
 FOLDER = ".kadenz-load-"  # scratch folders of running loads, below the chosen folder
 _WINDOW_S = 1.0  # window for measuring a rate before the run
@@ -59,7 +59,7 @@ class RunningLoad:
         self.entries: list[LoadEntry] = []
         self._say = say
         parent = (options.scratch or scratch).resolve()
-        own = f"{_where()}-{os.getpid()}-{_started(os.getpid())}-{time.monotonic_ns()}"
+        own = f"{name_space()}-{os.getpid()}-{started(os.getpid())}-{time.monotonic_ns()}"
         self.folder = parent / f"{FOLDER}{own}"
         try:
             parent.mkdir(parents=True, exist_ok=True)
@@ -361,26 +361,12 @@ def sweep(parent: Path) -> None:
         own = folder.name.removeprefix(FOLDER)
         where, _, rest = own.partition("-")
         pid, _, rest = rest.partition("-")
-        if where != _where() or not pid.isdigit():
+        if where != name_space() or not pid.isdigit():
             continue
-        alive = _started(int(pid)) == rest.partition("-")[0]
+        alive = started(int(pid)) == rest.partition("-")[0]
         if not alive and not _in_use(folder):
             groups = memory_groups(f"{PREFIX}{own}", 0)
             supervisor.remove({"folder": str(folder), "groups": groups})
-
-
-def _where() -> str:
-    """Identifies this machine and PID namespace: other containers or hosts may share the folder."""
-    space = Path("/proc/self/ns/pid").stat().st_ino
-    return f"{zlib.crc32(f'{os.uname().nodename} {space}'.encode()):08x}"
-
-
-def _started(pid: int) -> str:
-    """Start time of a process in ticks since boot; distinguishes processes with a reused PID."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    except OSError:
-        return ""
 
 
 def _in_use(folder: Path) -> bool:

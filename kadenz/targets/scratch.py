@@ -9,10 +9,11 @@ import os
 import shutil
 import tempfile
 import time
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO
+
+from kadenz.owner import name_space, started
 
 # Followed by its creator (name space, PID, start time) and a number. It is short: the path of a
 # socket in the folder has less than 108 bytes.
@@ -26,33 +27,17 @@ def new_folder() -> Path:
     """A folder for one execution. Removes those of a killed kadenz first: its processes died with
     it (`die_with_parent`).
     """
-    parent, ours = Path(tempfile.gettempdir()), f"{_PREFIX}{_where()}-"
+    parent, ours = Path(tempfile.gettempdir()), f"{_PREFIX}{name_space()}-"
     for folder in parent.glob(f"{ours}*-*-*"):
-        pid, started, _ = folder.name.removeprefix(ours).split("-", 2)
-        if pid.isdigit() and _started(int(pid)) != started:
+        pid, begun, _ = folder.name.removeprefix(ours).split("-", 2)
+        if pid.isdigit() and started(int(pid)) != begun:
             shutil.rmtree(folder, ignore_errors=True)
-    own = f"{ours}{os.getpid()}-{_started(os.getpid())}"
+    own = f"{ours}{os.getpid()}-{started(os.getpid())}"
     while True:
         folder = parent / f"{own}-{next(_numbers)}"
         with contextlib.suppress(FileExistsError):
             folder.mkdir(mode=0o700)
             return folder
-
-
-def _where() -> str:
-    """Identifies this machine and PID namespace: other containers or hosts may share the folder."""
-    space = Path("/proc/self/ns/pid").stat().st_ino
-    return f"{zlib.crc32(f'{os.uname().nodename} {space}'.encode()):08x}"
-
-
-def _started(pid: int) -> str:
-    """Start time of a process in ticks since boot, in hexadecimal digits; distinguishes processes
-    with a reused PID."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-    except OSError:
-        return ""
-    return f"{int(stat.rpartition(')')[2].split()[19]):x}"
 
 
 def read_growing(file: IO[bytes], ended: Callable[[], bool], timeout_s: float) -> bytes | None:

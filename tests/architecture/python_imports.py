@@ -14,19 +14,20 @@ from pathlib import Path
 # of a point, config.quantity: how a person writes a deadline or a limit, and config.task_set: tasks
 # with deadlines, which are measured and analysed. No arrow goes sideways: what two neighbours need
 # lies below them (tools: where compilers and emulators are; elf: the symbols of an image;
-# machine_files: /proc and /sys below a root).
+# machine_files: /proc and /sys below a root; owner: which process made a folder).
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "tools": {"errors"},
     "elf": {"errors"},
     "machine_files": set(),
+    "owner": set(),
     "config": {"errors"},
     "wire": {"config", "errors"},
     "store": {"config.manifest", "config.profile", "config.timeline", "errors"},
     "images": {"config", "tools", "elf", "errors"},
-    "targets": {"wire", "config", "tools", "elf", "errors"},
+    "targets": {"wire", "config", "tools", "elf", "owner", "errors"},
     "host": {"config", "machine_files", "errors"},
-    "load": {"config", "errors"},
+    "load": {"config", "owner", "errors"},
     "tuning": {"config", "machine_files", "errors"},
     "lab": {
         "images",

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from kadenz.config import inventory
+from kadenz.owner import name_space, started
 from kadenz.targets import scratch
 from kadenz.targets.base import die_with_parent
 
@@ -24,8 +25,8 @@ from kadenz.targets.base import die_with_parent
 def ended_process() -> tuple[int, str]:
     """PID and start time of a process that is gone."""
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
-        started = scratch._started(process.pid)
-    return process.pid, started
+        begun = started(process.pid)
+    return process.pid, begun
 
 
 def test_a_child_ends_if_its_lab_died_before_the_child_could_ask_for_its_death() -> None:
@@ -54,15 +55,15 @@ def test_only_folders_of_killed_labs_of_this_name_space_are_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    here, (pid, started) = scratch._where(), ended_process()
+    here, (pid, begun) = name_space(), ended_process()
     elsewhere = f"{int(here, 16) ^ 1:08x}"
     made = {
         name: tmp_path / f"kadenz-{name}-0"
         for name in (
-            f"{here}-{pid}-{started}",  # killed
+            f"{here}-{pid}-{begun}",  # killed
             f"{here}-{os.getpid()}-1",  # killed, and its PID is used again
-            f"{here}-{os.getppid()}-{scratch._started(os.getppid())}",  # lives
-            f"{elsewhere}-{pid}-{started}",  # of another container
+            f"{here}-{os.getppid()}-{started(os.getppid())}",  # lives
+            f"{elsewhere}-{pid}-{begun}",  # of another container
         )
     }
     for folder in made.values():

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from kadenz import owner
 from kadenz.errors import LoadFailed
 from kadenz.load import definitions, running, supervisor
 from kadenz.load.definitions import Options
@@ -232,10 +233,10 @@ def test_ctrl_c_ends_the_start(here: Path) -> None:
 
 def test_leftovers_of_a_killed_kadenz_and_supervisor_are_swept_by_the_next_load(here: Path) -> None:
     """Both were killed at once and could not clean up."""
-    where, pid = running._where(), os.getpid()
+    where, pid = owner.name_space(), os.getpid()
     dead = here / f".kadenz-load-{where}-999999999-1-2"
     foreign = here / ".kadenz-load-01234567-999999999-1-2"  # of another machine or container
-    alive = here / f".kadenz-load-{where}-{pid}-{running._started(pid)}-3"
+    alive = here / f".kadenz-load-{where}-{pid}-{owner.started(pid)}-3"
     reused = here / f".kadenz-load-{where}-{pid}-1-4"  # a PID reused by a later process
     for folder in (dead, foreign, alive, reused):
         folder.mkdir()
