@@ -4,10 +4,12 @@
  * the stamps of mcycle, and its steps are sharp: the stamp of a step, and the stamps in a count,
  * give the moment of any other count.
  *
- * A slow mtime (32768 Hz on the FE310) has an oscillator of its own: a count is measured each time,
- * which takes up to three counts. A fast one counts faster than it can be read, so that a step is
- * seen late and one count says little: many are measured, once, and the step seen with the least
- * delay is taken.
+ * A slow mtime (32768 Hz on the FE310) has an oscillator of its own: each call waits for one step,
+ * and the steps of two calls give the stamps in a count. Until shortly before a step the wait reads
+ * neither counter: under an emulator each reading leaves the compiled code, and thousands of them a
+ * call took most of the time of a campaign. A fast mtime counts faster than it can be read, so that
+ * a step is seen late and one count says little: many are measured, once, and the step seen with
+ * the least delay is taken.
  */
 #include "kadenz/board.h"
 #include "kadenz/clock.h"
@@ -95,14 +97,102 @@ static kdz_time least_late(struct rate rate, uint32_t *count)
     return best;
 }
 
-bool kdz_clock_at_tick(uint32_t tick, kdz_time *due)
+/* ---- a slow mtime ---------------------------------------------------------------------------- */
+/* What the last call saw. A board with several cores has a fast mtime: nobody else writes it. */
+static struct {
+    struct rate rate; /* counts 0: not measured yet */
+    kdz_time stamp;   /* of the step to `count` */
+    uint32_t count;
+} slow;
+
+#define SHORTLY 256     /* stamps before a step, from which on mtime is read */
+#define LOOPS 4         /* an iteration of a loop takes fewer cycles */
+#define NEAR 8u         /* counts between two steps: over fewer, the delay of a reading is felt, */
+#define FAR (1u << 13u) /* and over more, a quarter of a second, stamps may wrap */
+
+static void wait_for(kdz_time stamp)
+{
+    int32_t left;
+
+    while ((left = (int32_t)(stamp - kdz_stamp(0))) > SHORTLY) {
+        for (int32_t i = 0; i < left / LOOPS; i++) {
+            __asm__ volatile("");
+        }
+    }
+}
+
+/* The next step. If it came between two readings that are far apart, as around an interrupt, its
+ * stamp is late: then the step after it. */
+static kdz_time slow_step(uint32_t *count)
+{
+    kdz_time stamp = 0;
+
+    for (uint32_t i = 0; i < TRIES; i++) {
+        const uint32_t now = MTIME;
+        kdz_time previous = kdz_stamp(0);
+        const kdz_time next = slow.stamp + stamps_of(slow.rate, (int32_t)(now + 1u - slow.count));
+
+        if (next - previous <= stamps_of(slow.rate, 1)) { /* a wrong guess costs time only */
+            wait_for(next);
+        }
+        while ((*count = MTIME) == now) {
+            previous = kdz_stamp(0);
+        }
+        stamp = kdz_stamp(0);
+        if (stamp - previous <= READING) {
+            break;
+        }
+    }
+    return stamp;
+}
+
+/* The stamps in a count, from two steps that are far apart: to a part of a stamp. */
+static struct rate slow_rate(kdz_time stamp, uint32_t count)
+{
+    const uint32_t counts = count - slow.count;
+
+    if (counts >= NEAR && counts <= FAR) {
+        slow.rate = (struct rate){stamp - slow.stamp, counts};
+    }
+    slow.stamp = stamp;
+    slow.count = count;
+    return slow.rate;
+}
+
+/* ---- either ---------------------------------------------------------------------------------- */
+static struct rate some_step(kdz_time *stamp, uint32_t *count)
 {
     static volatile uint32_t fast; /* the same on every core, which may be here at once */
+    uint32_t following;
+
+    if (slow.rate.counts != 0) {
+        *stamp = slow_step(count);
+        return slow_rate(*stamp, *count);
+    }
+    *stamp = step(count);
+    struct rate rate = {.span = step(&following) - *stamp};
+    rate.counts = following - *count; /* over one if an interrupt made us miss one */
+    if (rate.span / rate.counts >= FAST) {
+        slow.rate = rate;
+        slow.stamp = *stamp + rate.span;
+        slow.count = following;
+        return rate;
+    }
+    if (fast == 0) {
+        fast = stamps_in_many();
+    }
+    rate = (struct rate){fast, MANY};
+    *stamp = least_late(rate, count);
+    return rate;
+}
+
+bool kdz_clock_at_tick(uint32_t tick, kdz_time *due)
+{
     const uint32_t period = kdz_board_timer_hz() / kdz_tick_hz();
     uint32_t ticks;
     uint32_t next;
     uint32_t count;
-    uint32_t following;
+    kdz_time stamp;
 
     if (!kdz_clock()->on_target) {
         return false; /* under the scope a stamp is a mark, and reads no clock */
@@ -111,16 +201,7 @@ bool kdz_clock_at_tick(uint32_t tick, kdz_time *due)
         ticks = kdz_tick_now();
         next = MTIMECMP;
     } while (kdz_tick_now() != ticks || (int32_t)(next - MTIME) <= 0);
-    kdz_time stamp = step(&count);
-    struct rate rate = {.span = step(&following) - stamp};
-    rate.counts = following - count; /* over one if an interrupt made us miss one */
-    if (rate.span / rate.counts < FAST) {
-        if (fast == 0) {
-            fast = stamps_in_many();
-        }
-        rate = (struct rate){fast, MANY};
-        stamp = least_late(rate, &count);
-    }
+    const struct rate rate = some_step(&stamp, &count);
     const int32_t behind = (int32_t)(count - (next - (ticks + 1u - tick) * period));
     *due = stamp - stamps_of(rate, behind);
     return true;

@@ -64,6 +64,8 @@ class EmulatedTier(FileModel, kw_only=True, frozen=True):
     clock_unit: str = "instruction"
     # Notes on one benchmark's figures; a run that measures it carries them.
     benchmark_notes: dict[str, str] = msgspec.field(default_factory=dict)
+    # Samples of one benchmark, at most: those that show a figure which the emulator alone decides.
+    benchmark_samples: dict[str, Positive] = msgspec.field(default_factory=dict)
     model: TimingModel | None = None  # None: instructions only
 
 

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kadenz.errors import TargetFailed
-from kadenz.targets.base import KnowsItsEnd, KnowsItsFailure, RunsAhead, StartsAgain, Target
+from kadenz.lab.waits import Waits
+from kadenz.targets.base import KnowsItsEnd, KnowsItsFailure, RunsAhead, Target
 from kadenz.wire.decoder import Decoder
 from kadenz.wire.frame import ENCODED_MAX
 from kadenz.wire.messages import Fault
@@ -50,6 +51,7 @@ class Execution:
     silence_s: Callable[[], float]  # how long the target may be silent now
     symbol_at: Callable[[int], str] = lambda address: ""  # the function at an address, "" if none
     keep_up: Callable[[], None] = lambda: None  # called at least twice a second
+    tell: Callable[[str], None] = lambda text: None  # whoever waits for it
 
 
 def run_plan(execution: Execution, assembler: Assembler, stop: threading.Event) -> Outcome:
@@ -94,14 +96,14 @@ class _Listener:
         self._target, self._name = execution.target, execution.name
         self._assembler = assembler
         self._stop = stop
-        self._heard_at = time.monotonic()
+        self._waits = Waits(execution.target, execution.tell)
         self._stop_until: float | None = None  # set once the target was asked to stop
         self._unframed = b""  # before the first frame
         self._noise = 0  # bytes since the last frame that are none
 
     def listen(self) -> _End:
         """Reads until the target is done, dead or silent, or the user stops the run."""
-        self._heard_at = time.monotonic()  # loading a board's flash is no silence
+        self._waits.heard()  # loading a board's flash is no silence
         while True:
             data = self._target.read(_POLL_S)
             if data is None:
@@ -127,7 +129,7 @@ class _Listener:
         self._feed(data)
         if self.decoder.frames > before or self._within_a_frame():
             # Storing data may wait for a busy disk: that is not silence of the target.
-            self._heard_at = time.monotonic()
+            self._waits.heard()
         if self.decoder.frames > before:
             self._noise = 0
         if self._assembler.fault:
@@ -149,9 +151,7 @@ class _Listener:
             self._stop_until = now + _STOP_S
         if self._stop_until is not None and now > self._stop_until:
             return _End(stopped=True)
-        if isinstance(self._target, StartsAgain):
-            self._heard_at = max(self._heard_at, self._target.started_at)
-        silent_s = now - self._heard_at
+        silent_s = self._waits.silent_s()
         bounded = isinstance(self._target, RunsAhead)
         if not bounded and silent_s > self._execution.silence_s():
             hung = _hung(self._name, self._target, self._assembler, silent_s)

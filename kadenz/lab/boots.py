@@ -125,6 +125,7 @@ class Boots:
                 self._silence_s(points, assembler),
                 job.image.elf.symbol_at,
                 keep_up,
+                lambda text: self._run.progress.note(self._run.label, text),
             )
             outcome = run_plan(execution, assembler, self._run.stop)
             self._records = assembler.done.records if assembler.done else None

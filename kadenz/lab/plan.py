@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import fnmatch
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -78,6 +79,7 @@ def campaign_points(
     known = {bench.name: bench for bench in catalog}
     kernel = inventory.kernels().get(target.kernel)  # an image may bring an unknown one
     sentences = set(kernel.lacks.values() if kernel is not None else ())
+    enough = _enough(target)
     points = []
     next_id = FIRST_POINT
     for index, benchmark in enumerate(campaign.benchmark):
@@ -97,7 +99,8 @@ def campaign_points(
                     )
                 check_params(bench, params, where)
                 asked = _seconds(bench, params, overrides)
-                count = asked or _first(overrides, SAMPLES_KEY, benchmark.count(quick))
+                planned = min(benchmark.count(quick), enough.get(benchmark.name, sys.maxsize))
+                count = asked or _first(overrides, SAMPLES_KEY, planned)
                 cold = _first(overrides, COLD_KEY, benchmark.cold)
                 deadline = _deadline(benchmark)
                 points.append(Point(next_id, benchmark.name, count, cold, params, deadline))
@@ -181,6 +184,14 @@ def batches(points: Sequence[Point], room_bytes: int | None) -> Iterator[list[Po
 def plan_text(points: Iterable[Point]) -> str:
     """The plan as a target reads it."""
     return "".join(f"{line}\n" for line in [*(p.line() for p in points), "end"])
+
+
+def _enough(target: TargetName) -> Mapping[str, int]:
+    """How many samples of a benchmark show all that an emulated board can show."""
+    emulated = inventory.board(target.board).tier.emulated
+    if target.tier != "emulated" or emulated is None:
+        return {}
+    return emulated.benchmark_samples
 
 
 def _deadline(benchmark: Benchmark) -> DeadlineEntry | None:

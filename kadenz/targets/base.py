@@ -51,6 +51,15 @@ class RunsAhead(Target, Protocol):
 
 
 @runtime_checkable
+class SharesProcessors(Protocol):
+    """A target in a process of this machine, with a time of its own: while other processes have
+    its processor it is not silent, and it is late for nothing."""
+
+    def waited_s(self) -> float:
+        """Seconds that it was ready to run and had no processor, since it was started."""
+
+
+@runtime_checkable
 class KnowsItsEnd(Protocol):
     """A target that knows why it ended early."""
 

@@ -20,6 +20,7 @@ from kadenz import tools
 from kadenz.config.manifest import EmulatorEntry
 from kadenz.targets import qemu_monitor
 from kadenz.targets.base import die_with_parent
+from kadenz.targets.processor import entering, free_processor, waited_s
 from kadenz.targets.scratch import new_folder, read_growing
 
 _GRACE_S = 2.0  # between SIGTERM and SIGKILL
@@ -46,21 +47,32 @@ class QemuProcess:
         """Starts QEMU; its file `serial` receives the target's output."""
         (self._folder / "serial").touch()
         self._serial = (self._folder / "serial").open("rb")
-        with (self._folder / "words").open("wb") as words:
-            self._process = subprocess.Popen(
-                self._command(self._folder),
-                stdin=subprocess.DEVNULL,
-                stdout=words,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,  # the lab handles Ctrl-C and ends QEMU
-                preexec_fn=die_with_parent(),  # noqa: PLW1509 (one system call, loaded before)
-            )
+        processor = free_processor()
+        try:
+            with (self._folder / "words").open("wb") as words:
+                self._process = subprocess.Popen(
+                    self._command(self._folder),
+                    stdin=subprocess.DEVNULL,
+                    stdout=words,
+                    stderr=subprocess.STDOUT,
+                    pass_fds=[processor.inherited] if processor is not None else [],
+                    start_new_session=True,  # the lab handles Ctrl-C and ends QEMU
+                    # Few system calls, loaded before.
+                    preexec_fn=entering(processor, die_with_parent()),  # noqa: PLW1509
+                )
+        finally:
+            if processor is not None:
+                processor.let_go()
 
     def read(self, timeout_s: float) -> bytes | None:
         """New output of the serial line since the last call."""
         assert self._serial is not None and self._process is not None
         process = self._process
         return read_growing(self._serial, lambda: process.poll() is not None, timeout_s)
+
+    def waited_s(self) -> float:
+        """Seconds that QEMU was ready to run and other processes had its processor."""
+        return waited_s(self._process.pid) if self._process is not None else 0.0
 
     def stop(self) -> bool:
         """The target cannot be asked to end early."""

@@ -25,6 +25,7 @@ from kadenz.errors import UsageError
 from kadenz.targets import rtl_core, scope
 from kadenz.targets.base import die_with_parent, plan_page
 from kadenz.targets.paths import Paths, read_paths
+from kadenz.targets.processor import waited_s
 from kadenz.targets.scope_plugin import Watched, marker_address
 from kadenz.targets.scratch import new_folder, read_growing
 
@@ -101,6 +102,10 @@ class RtlTarget:
     def running(self) -> bool:
         """Whether the core runs."""
         return self._process is not None and self._process.poll() is None
+
+    def waited_s(self) -> float:
+        """Seconds that the bench was ready to run and other processes had its processor."""
+        return waited_s(self._process.pid) if self._process is not None else 0.0
 
     def begin(self, plan: str) -> None:
         """Starts the core with the plan in its page."""

@@ -234,3 +234,28 @@ def test_a_word_that_is_none_of_the_parameter_is_refused(
     )
     with pytest.raises(ConfigError, match=words):
         campaign_points(campaign, LINUX, [known], quick=False, overrides={})
+
+
+def test_a_figure_that_the_emulator_decides_takes_no_more_samples_than_show_it() -> None:
+    cyclic = bench("cyclic/wakeup-latency")
+    campaign = Campaign(
+        name="t",
+        title="t",
+        targets=[str(STM32)],
+        benchmark=[Benchmark(name=cyclic.name, samples=60_000, quick_samples=500)],
+    )
+
+    def planned(board: str, tier: str, **overrides: list[int]) -> int:
+        target = TargetName("freertos", board, tier)
+        (point,) = campaign_points(campaign, target, [cyclic], quick=False, overrides=overrides)
+        return point.samples
+
+    emulated = inventory.board("hifive1-revb").tier.emulated
+    assert emulated is not None
+    enough = emulated.benchmark_samples[cyclic.name]
+    assert enough < 60_000
+    assert planned("hifive1-revb", "emulated") == enough
+    assert planned("hifive1-revb", "emulated", samples=[70_000]) == 70_000
+    # The chip's own timer, and other boards: as the campaign says.
+    assert planned("hifive1-revb", "board") == 60_000
+    assert planned("stm32f4", "emulated") == 60_000
