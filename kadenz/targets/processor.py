@@ -4,8 +4,8 @@
 On two processors each turn wakes up the other one; on one it is a switch, and nothing waits for
 both. A processor is held by a socket that the emulator inherits: whoever ends lets go of it, and no
 file is left. Where the kernel allows it the emulator has the lowest real-time priority there,
-because at each turn other processes would go first otherwise. One processor of this machine is
-always left to them.
+because at each turn other processes would go first otherwise: unless it was started by `nice`, which
+asks for the opposite. One processor of this machine is always left to other processes.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ def free_processor() -> Processor | None:
         except OSError:
             holder.close()
             continue
-        return Processor(number, number != allowed[-1], holder)
+        polite = os.getpriority(os.PRIO_PROCESS, 0) > 0
+        return Processor(number, number != allowed[-1] and not polite, holder)
     return None
 
 
