@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo guest-kernels rtl-cluster demo test test-all lint format wheel benchmark clean
+.PHONY: help setup setup-demo guest-kernels rtl-cluster demo check test test-machine test-all lint format wheel benchmark clean
 
 # How many things to build and test at once.
 JOBS ?= $(shell nproc)
@@ -40,11 +40,18 @@ rtl-cluster: setup ## the Verilog of the coherent VexRiscv cluster, into the cac
 demo: setup-demo ## three kernels, three boards and this Linux, one report: reports/demo.html
 	@scripts/demo.sh
 
-test: setup ## every test: C, Python, Rust; summaries at the end
+check: setup ## while editing: style, and tests that need no emulator but one boot of each kind
+	@scripts/lint.sh
+	@scripts/test.sh check
+
+test: setup ## before a commit: every test that files decide; summaries at the end
 	@scripts/test.sh
 
-test-all: rtl-cluster ## every test, remembered passes included, also on the VexRiscv cluster
-	@scripts/test.sh --afresh
+test-machine: setup ## tests that this machine decides: its time, loads, rights; one after the other
+	@scripts/test.sh machine
+
+test-all: rtl-cluster ## all of it, and the long ones, with nothing taken from earlier runs
+	@scripts/test.sh all
 
 # ---- work on kadenz ------------------------------------------------------------------------------
 lint: setup ## style and types of all four languages

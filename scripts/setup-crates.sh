@@ -8,11 +8,9 @@
 #   fieldbus/target, build/rust      this clone's own folders, as ever
 #
 # Crates of kadenz are not among them: cargo's names for them do not depend on the clone, so one clone would run the
-# program of another. compiled-fieldbus.sh keeps these for clones with the same sources. The files are hard links: cargo
-# replaces a file, it never writes into one.
+# program of another. The files are hard links: cargo replaces a file, it never writes into one.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/rust-kernels.sh"
-. "$(dirname "$0")/compiled-fieldbus.sh"
 cd "$ROOT"
 
 KEPT_DAYS=30
@@ -89,8 +87,7 @@ provide() {
     mv "$folder.new" "$folder"
 }
 
-[ -e fieldbus/target ] || take_fieldbus "$ROOT/fieldbus/target" ||
-    provide fieldbus fieldbus/target compile_fieldbus fieldbus/Cargo.toml fieldbus/Cargo.lock
+provide fieldbus fieldbus/target compile_fieldbus fieldbus/Cargo.toml fieldbus/Cargo.lock
 rust_core_compiler
 provide rust-kernels build/rust compile_kernels \
     {suite/rust,kernels/embassy,kernels/rtic}/Cargo.{toml,lock} suite/rust/build.cmake scripts/rust-kernels.sh

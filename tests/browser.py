@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-PATIENCE_S = 120.0  # for a machine with other work; a page takes well below a second
+PATIENCE_S = 600.0  # for a machine with other work; a page takes well below a second
 _SWITCHES = [
     "--headless",
     "--no-sandbox",

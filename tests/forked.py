@@ -1,169 +1,98 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kadenz` as a process that is forked, where a test reads what the command prints.
+"""`kadenz` in a process that is forked, where a test reads what the command prints.
 
-Importing takes longer than most commands do. A server imports every module of kadenz once and runs
-no command itself: each command gets a process of its own, forked from it, with its own
-arguments, environment, folder and streams. What the imports cost and how the program starts is not
-tested in this way: tests of that start the installed program.
+Importing takes longer than most commands do. A server of the standard library imports the commands
+once; each command is forked from it, with its own arguments, environment, folder and streams. What
+the imports cost and how the program starts is not tested in this way: tests of that start the
+installed program.
 """
 
 from __future__ import annotations
 
-import atexit
-import ctypes
-import functools
-import importlib
-import json
 import os
 import pkgutil
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import traceback
+from functools import cache
+from multiprocessing import get_context
+from multiprocessing.context import ForkServerContext
+from multiprocessing.reduction import DupFd
 from pathlib import Path
 from typing import IO, Any
 
-LONGEST_S = 900.0  # cargo may wait for another build of the workspace
-PR_SET_PDEATHSIG = 1
-_REQUEST = 1 << 20  # bytes
-# Not by -m: click would print `python -m` in a usage line.
-_START = "import sys; from tests.forked import serve; serve(sys.argv[1], int(sys.argv[2]))"
-ROOT = Path(__file__).resolve().parents[1]
-# A program that only asks the server: isolated and without site-packages, it starts in 20 ms.
-_ASKING = """\
-#!{python} -IS
-import json, os, socket, sys
-request = {{"arguments": sys.argv[1:], "folder": os.getcwd(), "env": dict(os.environ)}}
-server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-server.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, {most})
-server.connect({address!r})
-socket.send_fds(server, [json.dumps(request).encode()], [1, 2])
-sys.exit(int(server.recv(64) or "-1"))
-"""
+import kadenz as package
+
+MODULES = [module.name for module in pkgutil.walk_packages(package.__path__, "kadenz.")]
+PRELOADED = [name for name in MODULES if not name.endswith("__main__")]
+LATE = ["scipy.stats"]  # kadenz imports it where it is needed
 
 
 def kadenz(
     *arguments: str | Path, stdout: int | IO[Any] | None = None, env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Runs the command to its end. `stdout` takes its output instead of the answer."""
-    words = [str(argument) for argument in arguments]
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, _connected() as server:
-        request = {
-            "arguments": words,
-            "folder": str(Path.cwd()),
-            "env": {**os.environ, **(env or {})},
-        }
+    words = ["kadenz", *map(str, arguments)]
+    environment = {**os.environ, **(env or {})}
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         given = out if stdout is None else stdout
-        streams = [given if isinstance(given, int) else given.fileno(), err.fileno()]
-        socket.send_fds(server, [json.dumps(request).encode()], streams)
-        server.settimeout(LONGEST_S)
-        code = int(server.recv(64) or "-1")
-        out.seek(0)
-        err.seek(0)
-        texts = [stream.read().decode() for stream in (out, err)]
-        return subprocess.CompletedProcess(["kadenz", *words], code, *texts)
+        number = given if isinstance(given, int) else given.fileno()
+        process = _server().Process(
+            target=_run, args=(words, str(Path.cwd()), environment, Streams(number, err.fileno()))
+        )
+        process.start()
+        process.join()
+        texts = [_text(stream) for stream in (out, err)]
+    assert process.exitcode is not None
+    return subprocess.CompletedProcess(words, process.exitcode, *texts)
 
 
-def program(folder: Path) -> Path:
-    """Writes the program `kadenz` into `folder`, for a shell: its commands are forked, too."""
-    file = folder / "kadenz"
-    file.write_text(_ASKING.format(python=sys.executable, most=_REQUEST, address=_server()))
-    file.chmod(0o755)
-    return file
+def _text(stream: IO[bytes]) -> str:
+    stream.seek(0)
+    return stream.read().decode()
 
 
-def _connected() -> socket.socket:
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _REQUEST)
-    connection.connect(_server())
-    return connection
+@cache
+def _server() -> ForkServerContext:
+    context = get_context("forkserver")
+    context.set_forkserver_preload([__name__, *PRELOADED, *LATE])
+    return context
 
 
-@functools.cache
-def _server() -> str:
-    """Starts the server of this process; its abstract address."""
-    address = f"\0kadenz-tests-{os.getpid()}"
-    process = subprocess.Popen(
-        [sys.executable, "-c", _START, address[1:], str(os.getpid())],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-    )
-    atexit.register(process.kill)
-    assert process.stdout is not None
-    assert process.stdout.readline(), "the server of forked commands did not start"
-    return address
+class Streams:
+    """Output and errors of a command; pickled when its process starts."""
+
+    def __init__(self, out: int, err: int) -> None:
+        self.out, self.err = out, err
+
+    def __getstate__(self) -> tuple[Any, Any]:
+        return DupFd(self.out), DupFd(self.err)
+
+    def __setstate__(self, state: tuple[Any, Any]) -> None:
+        self.out, self.err = (stream.detach() for stream in state)
 
 
-# ---- the server's side ---------------------------------------------------------------------------
-def _import_everything() -> None:
-    import kadenz as package
-
-    for module in pkgutil.walk_packages(package.__path__, "kadenz."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
-    importlib.import_module("scipy.stats")  # kadenz imports it where it is needed
-
-
-def serve(address: str, parent: int) -> None:
-    """Forks a process for each command until its parent ends."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        return
-    _import_everything()
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-        listener.bind(f"\0{address}")
-        listener.listen()
-        print(flush=True)  # ready
-        while True:
-            connection, _ = listener.accept()
-            if os.fork() == 0:
-                listener.close()
-                _answer(connection)
-            connection.close()
-            _reap()
-
-
-def _reap() -> None:
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    except ChildProcessError:
-        pass
-
-
-def _answer(connection: socket.socket) -> None:
-    """Waits for the command in a process of its own, and sends its exit code."""
-    message, streams, _, _ = socket.recv_fds(connection, _REQUEST, 2)
-    command = os.fork()
-    if command == 0:
-        connection.close()
-        _run(json.loads(message), *streams)
-    _, status = os.waitpid(command, 0)
-    connection.send(str(os.waitstatus_to_exitcode(status)).encode())
-    os._exit(0)
-
-
-def _run(request: dict[str, Any], out: int, err: int) -> None:
+def _run(words: list[str], folder: str, environment: dict[str, str], streams: Streams) -> None:
     """Ends this process as the program ends."""
     code: object = 1
     try:
         nothing = os.open(os.devnull, os.O_RDONLY)
-        for stream, number in ((nothing, 0), (out, 1), (err, 2)):
+        for stream, number in ((nothing, 0), (streams.out, 1), (streams.err, 2)):
             os.dup2(stream, number)
             os.close(stream)
-        os.chdir(request["folder"])
+        os.chdir(folder)
         os.environ.clear()
-        os.environ.update(request["env"])
-        sys.argv = ["kadenz", *request["arguments"]]
+        os.environ.update(environment)
+        sys.argv = words
         _open_streams()
         from kadenz.cli import main
 
         try:
             main()
+            code = 0
         except SystemExit as end:
-            code = end.code
+            code = end.code or 0
         sys.stdout.flush()
     except BaseException:
         traceback.print_exc()

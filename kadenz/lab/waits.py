@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long a target is silent, less the time that other processes had its processor.
 
-An emulator beside a busy compiler says nothing for seconds and is not hung; whoever waits for it is
-told why it takes so long.
+An emulator beside a busy compiler says nothing for seconds and is not hung. A run says why it takes
+so long.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Callable
 from kadenz.targets.base import SharesProcessors, StartsAgain, Target
 
 _LOOK_S = 0.5
-# A machine is called busy once a target has waited for this long, and for half of its time: what
-# is left takes twice as long as on a quiet one.
+# A machine is called busy once a target has waited for this long, and for half of its time: the
+# rest takes twice as long as on a quiet one.
 _WORTH_TELLING_S = 5.0
 
 

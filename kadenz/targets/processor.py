@@ -2,10 +2,10 @@
 """The processor of an emulator, whose two threads take turns at every tick of its guest.
 
 On two processors each turn wakes up the other one; on one it is a switch, and nothing waits for
-both. A processor is held by a socket that the emulator inherits: whoever ends lets go of it, and no
-file is left. Where the kernel allows it the emulator has the lowest real-time priority there,
-because at each turn other processes would go first otherwise: unless it was started by `nice`, which
-asks for the opposite. One processor of this machine is always left to other processes.
+both. A processor is held by a socket that the emulator inherits: its end frees the processor, and
+no file is left. Where the kernel allows it the emulator has the lowest real-time priority there,
+because at each turn other processes would go first otherwise. A lab that was started by `nice` asks
+for the opposite. One processor of this machine is always left to other processes.
 """
 
 from __future__ import annotations

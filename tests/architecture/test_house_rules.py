@@ -259,15 +259,3 @@ def test_no_string_shows_a_placeholder() -> None:
             if any(re.search(r"\{[a-z_.]+\}", str(text)) for text in texts):
                 found.append(f"{file.relative_to(ROOT)}:{node.lineno}")
     assert found == []
-
-
-def test_no_compiled_program_of_fieldbus_names_its_checkout() -> None:
-    """Clones with the same files share them (scripts/compiled-fieldbus.sh)."""
-    of_one_checkout = re.compile(r'env!\("(CARGO_MANIFEST_DIR|CARGO_BIN_EXE_[^"]*|OUT_DIR)"')
-    found = [
-        f"{file.relative_to(ROOT)}: {match.group()}"
-        for file in tracked()
-        if file.suffix == ".rs" and "fieldbus" in file.parts
-        for match in of_one_checkout.finditer(file.read_text())
-    ]
-    assert found == []

@@ -81,7 +81,7 @@ class Session:
         return sum(len(values) for values in self.kept.lanes.values())
 
 
-def session(target: BoardTarget, plan: str = ONE, *, silence_s: float = 20.0) -> Session:
+def session(target: BoardTarget, plan: str = ONE, *, silence_s: float = 120.0) -> Session:
     """Runs a plan as the lab does."""
     kept = Kept()
     assembler = Assembler(kept)

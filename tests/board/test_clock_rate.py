@@ -30,7 +30,6 @@ from kadenz.lab import rate
 from kadenz.lab.rate import Intervals, by_second_clock, by_this_machine
 from kadenz.store import Run, read_run
 from tests import synthetic
-from tests.pauses import timing
 
 TRUE_HZ = 1_000_000_000
 PLANTED_HZ = TRUE_HZ * 256 // 280
@@ -117,7 +116,7 @@ def checked(run: Run, configured: int, *, deviates: bool) -> str:
     return " ".join(shown.output.split())
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 @pytest.mark.parametrize("configured", [TRUE_HZ, PLANTED_HZ])
 def test_a_second_clock_of_the_board_tells(lab: Path, tmp_path: Path, configured: int) -> None:
     board(lab, "hifive1-revb", configured)
@@ -135,9 +134,8 @@ def test_a_second_clock_of_the_board_tells(lab: Path, tmp_path: Path, configured
 
 # The interval holds if frames are read 0.05 s late at most: other tests hold the lab up for longer.
 # A slow disk must not.
-@pytest.mark.alone
-@pytest.mark.linux
-@pytest.mark.emulated
+@pytest.mark.machine
+@pytest.mark.counted
 @pytest.mark.parametrize("configured", [TRUE_HZ, PLANTED_HZ])
 def test_without_one_the_clock_of_this_machine_tells(
     lab: Path, tmp_path: Path, configured: int, monkeypatch: pytest.MonkeyPatch
@@ -145,9 +143,8 @@ def test_without_one_the_clock_of_this_machine_tells(
     monkeypatch.setattr(os, "fsync", lambda file: time.sleep(0.2))
     board(lab, "stm32f4", configured)
     run = measured(f"stm32f4-{configured}", "qemu-arm-silicon", tmp_path)
-    with timing():
-        assert run.manifest.clock.checked_against.startswith("this machine's clock over ")
-        checked(run, configured, deviates=configured == PLANTED_HZ)
+    assert run.manifest.clock.checked_against.startswith("this machine's clock over ")
+    checked(run, configured, deviates=configured == PLANTED_HZ)
 
 
 def test_an_emulators_clock_has_no_rate() -> None:

@@ -17,7 +17,7 @@ from serial import rfc2217
 from kadenz.errors import TargetFailed
 from tests.board.bench import PLAN, Line, on_bench, session, whole
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 _ENOUGH = 3000  # bytes: the first record has arrived by then
 
 

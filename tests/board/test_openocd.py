@@ -31,7 +31,7 @@ from kadenz.targets.board.target import BoardTarget
 from tests.board.bench import session
 from tests.lab.test_measure import job
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 BOARD = "ibex"
 MEASURED = ("itc/queue", "micro/task-switch-sampled", "irq/to-task")
 POINTS = [

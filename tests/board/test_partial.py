@@ -40,7 +40,7 @@ def test_a_board_that_resets_itself_is_started_again_for_the_remaining_points(
         name=TargetName("freertos", "stm32f4", "board"),
         points=[Point(10 + n, "itc/semaphore-binary", 300) for n in range(8)],
         make=make,
-        timeout_s=20.0,
+        timeout_s=120.0,
     )
     try:
         result = measure(wanted, tmp_path / "runs", Progress(), threading.Event())
@@ -62,7 +62,7 @@ def test_a_run_whose_board_is_unplugged_keeps_its_records_and_is_partial(tmp_pat
         name=TargetName("freertos", "stm32f4", "board"),
         points=[Point(10 + n, "itc/semaphore-binary", 300) for n in range(8)],
         make=lambda: on_bench(way),
-        timeout_s=20.0,
+        timeout_s=120.0,
     )
     try:
         result = measure(wanted, tmp_path / "runs", Progress(), threading.Event())

@@ -127,7 +127,7 @@ def test_openocd_accepts_the_configuration_of_each_board_with_each_probe(
         word.replace("{port}", "disabled")
         for word in command(board, BoardLink(port="/dev/x"), tmp_path)
     ]
-    answer = subprocess.run(words, capture_output=True, text=True, check=False, timeout=30)
+    answer = subprocess.run(words, capture_output=True, text=True, check=False)
     assert answer.returncode == 1
     errors = [line for line in answer.stderr.splitlines() if line.startswith("Error: ")]
     assert SEARCHED[usb_name] in errors[-1], answer.stderr

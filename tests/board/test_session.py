@@ -24,7 +24,7 @@ def emulated(board: str) -> Kept:
     tier = inventory.board(board).tier.emulated
     assert tier is not None
     kept = Kept()
-    execution = Execution(QemuTarget(tier, image(board)), "emulated", PLAN, lambda: 20.0)
+    execution = Execution(QemuTarget(tier, image(board)), "emulated", PLAN, lambda: 120.0)
     outcome = run_plan(execution, Assembler(kept), threading.Event())
     assert outcome.failure is None
     return kept

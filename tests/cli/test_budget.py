@@ -80,7 +80,7 @@ def test_an_observed_response_above_its_bound_is_an_error(tmp_path: Path) -> Non
     assert "job 3 took 1,100,000 instructions, above the bound" in result.output
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_the_set_runs_as_a_workload_beside_its_bounds(tmp_path: Path) -> None:
     words = ["--target", "freertos/stm32f4@emulated", "--output", str(tmp_path / "new"), "--json"]
     result = call(tmp_path, *words)

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from kadenz.cli.output import say_in_handler
+from tests.waiting import PATIENCE_S
 
 # Its reader reads nothing until the signal has come, as a terminal after Ctrl-S.
 FULL_PIPE = """
@@ -77,5 +78,5 @@ def test_a_display_that_redraws_itself_hears_of_the_line(monkeypatch: pytest.Mon
     display = Display()
     monkeypatch.setattr(sys, "stderr", display)
     say_in_handler("stopping")
-    assert display.written.wait(10)
+    assert display.written.wait(PATIENCE_S)
     assert display.text == "stopping\n" and threading.get_ident() not in display.writers

@@ -2,8 +2,7 @@
 """Every command of README, tutorial and how-to pages works, in the order of the page.
 
 A shell follows the page in its own folder, as a reader does. Only durations are shortened
-(`SHORTER`); commands that would set up or remove this machine are checked, not run. The shell's
-`kadenz` is forked (tests/forked.py), except on the first page.
+(`SHORTER`); commands that would set up or remove this machine are checked, not run.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ import pytest
 from kadenz import tools
 from kadenz.config.target_name import TargetName
 from kadenz.images.image import build_image
-from tests import forked
 from tests.docs.pages import PAGES, ROOT, commands
 
 # The same commands with less to measure, on the available processors.
@@ -77,7 +75,7 @@ OF_ANOTHER_PAGE = {"README.md": ("--load none --load disk", "--tuning none --tun
 # refuses in part, as virtual machines do.
 ANSWERS = {"compare": {3, 4}, "gate": {3, 4}, "tune apply": {1}, "tune verify": {1}}
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 
 def reader(folder: Path, page: str) -> dict[str, str]:
@@ -100,10 +98,6 @@ def reader(folder: Path, page: str) -> dict[str, str]:
         image = build_image(TargetName("freertos", "stm32f4", "emulated"), instrument)
         shutil.copy2(image.elf.path, folder / "build" / "app.elf")
     path = f"{Path(sys.prefix) / 'bin'}:{os.environ['PATH']}"
-    if page != PAGES[0]:
-        programs = folder.with_name(f"{folder.name}-programs")
-        programs.mkdir()
-        path = f"{forked.program(programs).parent}:{path}"
     environment = {
         **os.environ,
         "PATH": path,
@@ -170,13 +164,34 @@ def has_guest_kernels() -> bool:
     return all((guests / "x86_64" / kind / "kernel").is_file() for kind in kinds)
 
 
+def changed_pages() -> set[str]:
+    """Pages that this change touches: what is not committed, and what no branch of origin has.
+
+    In a clone of a change that has landed: those of its last commit.
+    """
+
+    def git(*words: str) -> str:
+        answer = subprocess.run(
+            ["git", *words], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        return answer.stdout.strip() if answer.returncode == 0 else ""
+
+    base = git("merge-base", "HEAD", "origin/main")
+    if base == git("rev-parse", "HEAD"):
+        base = git("rev-parse", "--verify", "--quiet", "HEAD~1")
+    return set(git("diff", "--name-only", base).splitlines()) if base else set()
+
+
+CHANGED = changed_pages()
+
+
 def marks(page: str) -> list[pytest.MarkDecorator]:
-    """A page that measures this machine is in real time; nothing runs beside one that loads or
-    tunes it."""
+    """A page that measures, loads or tunes this machine is decided by it. The others take long:
+    a change of a page runs that page."""
     words = "\n".join(map(as_followed, followed_here(page)))
-    if re.search(r"--load (?!none)|--tuning|\btune (apply|restore)", words):
-        return [pytest.mark.linux, pytest.mark.alone]
-    return [pytest.mark.linux] if "@host" in words else []
+    if re.search(r"@host|--load (?!none)|--tuning|\btune (apply|restore)", words):
+        return [pytest.mark.machine]
+    return [] if page in CHANGED else [pytest.mark.long]
 
 
 @pytest.mark.parametrize(

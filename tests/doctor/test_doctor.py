@@ -43,7 +43,7 @@ def problems(look_up: Any, target: str) -> list[str]:
     return [missing.problem for missing in check.missing]
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_this_machine_can_run_the_targets_of_the_demo() -> None:
     """After `make setup` nothing may be missing."""
     checks = {check.name: check for check in check_targets()}
@@ -71,7 +71,7 @@ def test_the_kernels_source_needs_cargo_and_linux_does_not() -> None:
     assert problems(look_up, HOST) == []
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_missing_plugin_header_stops_only_the_scope(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,7 +87,7 @@ def test_a_missing_plugin_header_stops_only_the_scope(
     assert "kadenz setup" in check.missing_for_scope[0].remedy
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_an_emulator_without_the_boards_machine_is_detected(tmp_path: Path) -> None:
     other = tmp_path / "qemu-system-riscv32"
     other.write_text("#!/bin/sh\necho 'virt  RISC-V VirtIO board'\n")

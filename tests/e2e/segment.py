@@ -57,7 +57,7 @@ def segment(program: Path, interface: str, *options: str) -> Iterator[None]:
         yield
     finally:
         process.terminate()
-        process.wait(10.0)
+        process.wait()
 
 
 def ip(*arguments: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from kadenz.store import Run
 from tests.e2e.conftest import BOARDS, FAULTS, campaign, kadenz, runs_in
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 BENCHMARKS = {
     "fault/good": 100,

@@ -17,8 +17,8 @@ import pytest
 
 from kadenz.store import Run, read_run
 from tests.e2e.conftest import KADENZ, LINUX, begun
-from tests.e2e.test_interruptions import wait_for
 from tests.processes import children
+from tests.waiting import wait_for
 
 BENCH = "cyclic/wakeup-latency"
 PERIOD_S = 1e-3
@@ -47,7 +47,7 @@ def storage_of(output: Path) -> Path:
 
 def completed(folder: Path) -> Run:
     """The run as its next reader leaves it: this test, or another measurement on this machine."""
-    wait_for(lambda: not read_run(folder).path.name.endswith(".partial"), 10)
+    wait_for(lambda: not read_run(folder).path.name.endswith(".partial"))
     return read_run(folder)
 
 
@@ -59,7 +59,7 @@ def targets(pid: int) -> list[int]:
     return [p for p in found if "kadenz-suite" in Path(f"/proc/{p}/cmdline").read_text()]
 
 
-@pytest.mark.linux
+@pytest.mark.machine
 @pytest.mark.parametrize(
     ("who", "number"), [("lab", 0), ("lab", 1), ("lab", 2), ("target", 3), ("both", 4)]
 )

@@ -15,12 +15,11 @@ import pytest
 
 from kadenz.store import Run, read_run
 from tests.e2e.conftest import BOARDS, KADENZ, LINUX, kadenz
-from tests.load.machine import left_behind, names_in, on_a_disk, wait_for, working_in
-from tests.pauses import timing
+from tests.load.machine import left_behind, names_in, on_a_disk, working_in
+from tests.waiting import wait_for
 
 pytestmark = [
-    pytest.mark.linux,
-    pytest.mark.alone,
+    pytest.mark.machine,
     pytest.mark.skipif(shutil.which("stress-ng") is None, reason="stress-ng is not installed"),
 ]
 WAKE_UP = "cyclic/wakeup-latency"
@@ -58,7 +57,7 @@ def measuring(process: subprocess.Popen[str], folder: Path) -> None:
     def begun() -> bool:
         return any(folder.glob("*.partial/samples/*clock-resolution*.npy"))
 
-    wait_for(lambda: begun() or process.poll() is not None, 120)
+    wait_for(lambda: begun() or process.poll() is not None)
     assert process.poll() is None, process.communicate()[1]
     time.sleep(1.0)
 
@@ -86,9 +85,9 @@ def test_a_campaign_is_measured_under_each_of_its_loads(tmp_path: Path) -> None:
     assert set(entries) == {"interrupt", "paging"}
     for entry in entries.values():
         assert entry.workers == 1
-        with timing():  # rates that a machine reaches without pauses
-            assert entry.verified, entry.reason
-            assert entry.rate > 2 * entry.idle_rate and entry.rate >= entry.least
+        # rates that a machine reaches without pauses
+        assert entry.verified, entry.reason
+        assert entry.rate > 2 * entry.idle_rate and entry.rate >= entry.least
         assert set(entry.record_rates) >= {10}
     assert entries["paging"].settings["pages"] and entries["interrupt"].command[0] == "stress-ng"
     assert left_behind(output) == []
@@ -109,10 +108,10 @@ def test_nothing_is_left_after_kadenz_is_killed_under_load(start: Start, tmp_pat
         origins = (("dd", "sh"), ("stress-ng",), ("python",))
         return all(any(name.startswith(words) for name in names) for words in origins)
 
-    wait_for(begun, 60)
+    wait_for(begun)
     process.kill()
     process.communicate()
-    wait_for(lambda: left_behind(folder, process.pid) == [], 60)
+    wait_for(lambda: left_behind(folder, process.pid) == [])
 
 
 def test_a_run_killed_under_load_names_it_and_leaves_nothing(start: Start, tmp_path: Path) -> None:
@@ -121,7 +120,7 @@ def test_a_run_killed_under_load_names_it_and_leaves_nothing(start: Start, tmp_p
     measuring(process, folder)
     process.kill()
     process.communicate()
-    wait_for(lambda: left_behind(folder, process.pid) == [], 60)
+    wait_for(lambda: left_behind(folder, process.pid) == [])
     assert read_run(next(folder.glob("*.partial"))).manifest.loads != []
 
 

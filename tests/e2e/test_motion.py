@@ -12,7 +12,6 @@ import pytest
 from kadenz.analysis.timelines import timelines_of
 from kadenz.store import Run
 from tests.e2e.conftest import kadenz, runs_in
-from tests.pauses import timing
 
 INDY7 = "posix/indy7@host"
 AXES = 6
@@ -28,11 +27,10 @@ def measured(folder: Path, *options: str | Path) -> tuple[Run, str]:
 def kept_time(answer: subprocess.CompletedProcess[str]) -> None:
     """The run completed: drives and master stop on their own if frames are too late."""
     assert answer.returncode in (0, 1) and "Traceback" not in answer.stderr, answer.stderr
-    with timing():
-        assert answer.returncode == 0, answer.stderr
+    assert answer.returncode == 0, answer.stderr
 
 
-@pytest.mark.linux
+@pytest.mark.machine
 def test_the_motion_campaign_records_tasks_errors_and_scheduling(tmp_path: Path) -> None:
     run, stderr = measured(tmp_path)
     settings = run.manifest.target.settings
@@ -40,8 +38,7 @@ def test_the_motion_campaign_records_tasks_errors_and_scheduling(tmp_path: Path)
     assert settings["scheduling"].startswith("SCHED_FIFO"), settings
     assert settings["idle_states"].startswith("off"), settings
     records = run.manifest.records
-    with timing():
-        assert all(record.status == "ok" for record in records), [r.reason for r in records]
+    assert all(record.status == "ok" for record in records), [r.reason for r in records]
     assert len([r for r in records if r.bench == "motion/response-time"]) == 4
     for bench, limit in (("motion/position-error", 2.0), ("motion/velocity-error", 14.0)):
         own = [r for r in records if r.bench == bench]
@@ -55,8 +52,7 @@ def test_the_motion_campaign_records_tasks_errors_and_scheduling(tmp_path: Path)
             assert [lane.name for lane in record.lanes] == ["out", "back"]
             for lane in record.lanes:
                 assert lane.planned == lane.taken + lane.missed
-                with timing():
-                    assert lane.taken > 0
+                assert lane.taken > 0
                 errors = np.abs(run.samples(record, lane))
                 # A pause of the machine may violate the velocity limit: the drives return to the
                 # path in one period. It never violates the position limit, and affects few samples
@@ -64,8 +60,7 @@ def test_the_motion_campaign_records_tasks_errors_and_scheduling(tmp_path: Path)
                 # limits, even with pauses: kadenz-motion/tests/motion.rs and pauses.rs.
                 few = lane.missed > 0 and bench == "motion/velocity-error"
                 judged = np.quantile(errors, 0.99) if few else errors.max()
-                with timing():
-                    assert judged < limit, (record.params, lane)
+                assert judged < limit, (record.params, lane)
     (first,) = [e for e in run.manifest.events if e.kind == "measurement started"]
     assert first.count == 1 and "measurement started" not in str(run.manifest.warnings)
     page = tmp_path / "report.html"
@@ -77,7 +72,7 @@ def test_the_motion_campaign_records_tasks_errors_and_scheduling(tmp_path: Path)
     assert "Largest position error of each joint" in text
 
 
-@pytest.mark.linux
+@pytest.mark.machine
 def test_edges_show_the_rate_of_the_terminals_clock(tmp_path: Path) -> None:
     answer = kadenz("run", "cereia2011", "--quick", "--load", "none", "--output", tmp_path)
     kept_time(answer)
@@ -90,8 +85,7 @@ def test_edges_show_the_rate_of_the_terminals_clock(tmp_path: Path) -> None:
         run.samples(record, record.companions(lane)["cycle"]),
     )
     assert times.size == numbers.size == lane.taken == lane.planned - lane.missed
-    with timing():
-        assert lane.taken > 2500
+    assert lane.taken > 2500
     # A busy machine delays edges and never hastens one: the earliest of each fifty show the rate.
     late = times - numbers * 1e6
     blocks = np.array_split(np.arange(late.size), late.size // 50)
@@ -99,11 +93,10 @@ def test_edges_show_the_rate_of_the_terminals_clock(tmp_path: Path) -> None:
     rate_ppm = np.polyfit(numbers[earliest] * 1e6, late[earliest], 1)[0] * 1e6
     # Its oscillator is 37 ppm fast; over five seconds, a wake-up of some 100 µs has a similar
     # effect.
-    with timing():
-        assert rate_ppm == pytest.approx(37.0, abs=30.0)
+    assert rate_ppm == pytest.approx(37.0, abs=30.0)
 
 
-@pytest.mark.linux
+@pytest.mark.machine
 def test_a_traced_motion_has_a_timeline_of_its_tasks_and_frames(tmp_path: Path) -> None:
     answer = kadenz("trace", "motion", "--target", INDY7, "--output", tmp_path)
     kept_time(answer)
@@ -113,8 +106,7 @@ def test_a_traced_motion_has_a_timeline_of_its_tasks_and_frames(tmp_path: Path) 
     (found,) = timelines_of(run)
     rows = {track.name: track for track in found.tracks if track.kind != "wait"}
     assert list(rows) == ["dynamics", "main", "frame", "trajectory", "log"]
-    with timing():
-        assert len(rows["main"].slices) > 900  # of 1,000, one each millisecond
+    assert len(rows["main"].slices) > 900  # of 1,000, one each millisecond
     # Each frame is inside the period that sent it: numbers of releases of two records agree.
     periods = iter(rows["main"].slices)
     for frame in rows["frame"].slices:
@@ -122,7 +114,7 @@ def test_a_traced_motion_has_a_timeline_of_its_tasks_and_frames(tmp_path: Path) 
     assert "dynamics" in answer.stdout
 
 
-@pytest.mark.linux
+@pytest.mark.machine
 def test_a_run_without_a_schedule_fails_and_says_so(tmp_path: Path) -> None:
     answer = kadenz("trace", "motion/frame-time", "--target", INDY7, "--output", tmp_path)
     assert answer.returncode == 1

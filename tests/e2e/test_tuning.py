@@ -13,7 +13,7 @@ from kadenz.store import read_run
 from kadenz.tuning import lifecycle
 from kadenz.tuning.machine import Machine
 from tests.e2e.conftest import KADENZ, LINUX, kadenz
-from tests.load.machine import wait_for
+from tests.waiting import wait_for
 
 VALUE = Path("/proc/sys/vm/stat_interval")
 WAKE_UP = "cyclic/wakeup-latency"
@@ -28,8 +28,7 @@ def may_change() -> bool:
 
 
 pytestmark = [
-    pytest.mark.linux,
-    pytest.mark.alone,
+    pytest.mark.machine,
     pytest.mark.skipif(not may_change(), reason="this machine does not allow changing its values"),
 ]
 
@@ -92,7 +91,7 @@ def test_restore_repairs_a_kill_9_during_a_measurement(
             return any(tmp_path.glob("runs/*.partial/samples/*clock-resolution*.npy"))
 
         try:
-            wait_for(lambda: measuring() or process.poll() is not None, 120)
+            wait_for(lambda: measuring() or process.poll() is not None)
             assert process.poll() is None and VALUE.read_text() != before
         finally:
             process.kill()

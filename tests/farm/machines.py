@@ -7,25 +7,17 @@ import os
 import signal
 import socket
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from tests.e2e.conftest import KADENZ
 from tests.processes import children
+from tests.waiting import wait_for
 
 
 def free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])
-
-
-def wait_for(what: Callable[[], bool], seconds: float = 90.0) -> None:
-    until = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < until, "did not come in time"
-        time.sleep(0.05)
 
 
 class Machines:

@@ -21,7 +21,8 @@ from pathlib import Path
 from kadenz import tools
 from kadenz.config import inventory
 from kadenz.targets.board.process import end_process
-from tests.farm.machines import free_port, wait_for
+from tests.farm.machines import free_port
+from tests.waiting import wait_for
 
 PLACES = ("shelf-1", "shelf-2", "shelf-3")
 BOARD = "stm32f4"

@@ -18,7 +18,8 @@ from kadenz.lab.farm.pool import Pool
 from kadenz.store import read_run
 from tests.e2e.conftest import BOARDS, kadenz
 from tests.e2e.test_interruptions import start
-from tests.farm.machines import Machines, wait_for
+from tests.farm.machines import Machines
+from tests.waiting import wait_for
 
 CALL = ("run", "micro/task-switch-sampled", "--set", "samples=100000", "--target", BOARDS[1])
 TRIES = 10

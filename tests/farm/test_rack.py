@@ -25,9 +25,9 @@ from kadenz.lab.farm.places import Coordinator
 from kadenz.lab.farm.power import PlaceSwitch
 from kadenz.store import Run, read_run
 from tests.e2e.conftest import KADENZ
-from tests.farm.machines import wait_for
 from tests.farm.rack import PLACES, Rack
 from tests.processes import children
+from tests.waiting import wait_for
 
 CALL = ("run", "itc/semaphore-binary", "--set", "samples=100", "--farm", "farm.toml")
 
@@ -79,7 +79,7 @@ def measuring(rack: Rack, output: str, *desks: str) -> subprocess.Popen[str]:
         begun = [folder for folder, count in files.items() if count > 1]
         return desks[-1] in (read_run(folder).manifest.target.name for folder in begun)
 
-    wait_for(lambda: process.poll() is not None or measured(), 240)  # it builds an image before
+    wait_for(lambda: process.poll() is not None or measured())  # it builds an image before
     assert process.poll() is None, process.communicate()
     return process
 
@@ -106,7 +106,7 @@ def whole(folder: Path) -> Run:
     return run
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_three_places_are_measured_at_once_and_released(rack: Rack) -> None:
     process = started(rack, *CALL, *targets("desk1", "desk2", "desk3"), "--output", "three")
     wait_for(lambda: set(rack.owners()) == set(PLACES))
@@ -120,7 +120,7 @@ def test_three_places_are_measured_at_once_and_released(rack: Rack) -> None:
     assert rack.owners() == {}
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_board_that_dies_for_good_costs_only_its_own_run(rack: Rack) -> None:
     process = measuring(rack, "dies", "desk1", "desk3", "desk2")
     rack.machines[1].power_cycle(dead=True)
@@ -135,7 +135,7 @@ def test_a_board_that_dies_for_good_costs_only_its_own_run(rack: Rack) -> None:
     assert rack.owners() == {}
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_board_that_hangs_until_its_power_is_switched_is_measured(rack: Rack) -> None:
     """Its UART or its debug port hangs. A third board stays dead, and frees its place."""
     cured, dead, frozen = rack.machines
@@ -156,7 +156,7 @@ def test_a_board_that_hangs_until_its_power_is_switched_is_measured(rack: Rack) 
     assert rack.owners() == {}
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_only_a_place_that_is_held_is_switched(rack: Rack) -> None:
     coordinator = Coordinator(LabgridTable(coordinator=rack.address), this_process())
     try:
@@ -187,7 +187,7 @@ def test_a_power_switch_that_fails_is_named_without_its_password() -> None:
     assert "labgrid-client -p shelf-1 power cycle" in failed.value.remedy
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_coordinator_and_exporters_that_go_cost_no_sample(rack: Rack) -> None:
     """The end of the call as well: its summary and its exit code are those of a whole run."""
     process = measuring(rack, "gone", "desk1", "desk2")
@@ -214,7 +214,7 @@ def words_of(process: int) -> str:
         return ""
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_coordinator_behind_a_broken_network_is_gone_and_the_guard_releases(
     rack: Rack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -252,7 +252,7 @@ MOMENTS: dict[str, Callable[[Rack, Path], bool]] = {
 }
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_kill_releases_the_place_and_the_run_is_resumed(rack: Rack, moment: str) -> None:
     output = rack.folder / re.sub(r"\W", "-", moment)
@@ -273,7 +273,7 @@ def test_a_kill_releases_the_place_and_the_run_is_resumed(rack: Rack, moment: st
     if "guard" in moment:
         assert rack.owners().get("shelf-1") == held and is_dead(held)
     else:
-        wait_for(lambda: "shelf-1" not in rack.owners(), 30)
+        wait_for(lambda: "shelf-1" not in rack.owners())
     if partial(output):
         again = started(rack, "run", "--resume", "latest", "--output", str(output))
         code, errors = ended(again)
@@ -283,7 +283,7 @@ def test_a_kill_releases_the_place_and_the_run_is_resumed(rack: Rack, moment: st
         assert "shelf-1" not in rack.owners()
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_place_of_somebody_else_is_named_and_never_released(rack: Rack) -> None:
     rack.client("-p", "shelf-2", "acquire", check=True)
     try:
@@ -295,7 +295,7 @@ def test_a_place_of_somebody_else_is_named_and_never_released(rack: Rack) -> Non
         rack.client("-p", "shelf-2", "release", check=True)
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_kadenz_queues_for_a_place_and_gets_it(rack: Rack) -> None:
     rack.client("-p", "shelf-3", "acquire", check=True)
     free = threading.Timer(1.0, lambda: rack.client("-p", "shelf-3", "release", check=True))
@@ -313,7 +313,7 @@ def test_kadenz_queues_for_a_place_and_gets_it(rack: Rack) -> None:
     assert "Reservation" not in rack.client("reservations").stdout
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_rack_that_cannot_be_used_is_named(
     rack: Rack, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -9,12 +9,10 @@ import subprocess
 
 import pytest
 
-from tests.pauses import timing
-
 from .conftest import FIELDBUS, Starter, Veth
 
 
-@pytest.mark.linux
+@pytest.mark.machine
 def test_ethercrab_reaches_op_with_clocks_and_the_full_working_counter(
     start_segment: Starter, veth: Veth
 ) -> None:
@@ -32,10 +30,10 @@ def test_ethercrab_reaches_op_with_clocks_and_the_full_working_counter(
         check=False,
     )
     assert done.returncode in (0, 1) and "panicked" not in done.stderr, done.stderr
-    with timing():  # the example gives each frame some ms
-        assert done.returncode == 0, done.stderr
+    # the example gives each frame some ms
+    assert done.returncode == 0, done.stderr
     # Six drives read and write (3 each), one output writes (2), one input reads (1).
     lines = done.stdout.splitlines()
     assert lines[:2] == ["9 devices", "all in OP"]
-    with timing():  # watchdogs end OP behind a pause
-        assert lines[2:] == ["working counter 21: 300 cycles"]
+    # watchdogs end OP behind a pause
+    assert lines[2:] == ["working counter 21: 300 cycles"]

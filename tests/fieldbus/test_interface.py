@@ -15,7 +15,7 @@ import pytest
 
 from .conftest import RING, Veth
 
-pytestmark = pytest.mark.linux
+pytestmark = pytest.mark.machine
 
 ETHERCAT = 0x88A4
 

@@ -13,7 +13,7 @@ from kadenz.wire.messages import Hello
 from tests.kernels.on_freertos import NEVER, output, passed
 from tests.rtos.images import Said
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 PLAN = """
 itc/thread-flags-one-way id=1 samples=50

@@ -18,7 +18,7 @@ import pytest
 from kadenz.config import inventory
 from kadenz.tools import require
 
-pytestmark = pytest.mark.emulated  # needs the cross compiler
+pytestmark = pytest.mark.counted  # needs the cross compiler
 
 HERE = Path(__file__).parent
 FLAGS = (

@@ -21,7 +21,7 @@ from kadenz.store.profiles import read_profiles
 from tests.forked import kadenz
 from tests.kernels.standing_in import saying, stand_in_image
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 BENCH = "critical/queue-send"
 TREES = os.environ.get("KADENZ_TEST_TREES", "")

@@ -17,7 +17,7 @@ import pytest
 from tests.forked import kadenz
 from tests.kernels.standing_in import saying, stand_in_image
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 BENCH = "itc/semaphore-binary"
 TREES = os.environ.get("KADENZ_TEST_TREES", "")

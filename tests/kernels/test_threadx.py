@@ -22,7 +22,7 @@ from tests.forked import kadenz
 from tests.kernels.on_freertos import HERE, NEVER, output, passed
 from tests.rtos.images import Said, freertos
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 ADAPTER = HERE / "threadx"
 TARGET = TargetName("threadx", "stm32f4", "emulated")

@@ -17,6 +17,7 @@ from kadenz.host.machine_lock import (
     order_on_this_linux,
     without_orders,
 )
+from tests.waiting import PATIENCE_S
 
 
 @pytest.fixture(autouse=True)
@@ -116,13 +117,13 @@ def test_a_measurement_waits_for_the_order_in_progress_and_for_no_later_one() ->
     with order_on_this_linux(print):
         threads = [threading.Thread(target=work) for work in (measure, order)]
         threads[0].start()
-        assert asked.wait(20)
+        assert asked.wait(PATIENCE_S)
         threads[1].start()
-        assert began.wait(20)  # it waits, although only an order is in the room
+        assert began.wait(PATIENCE_S)  # it waits, although only an order is in the room
         time.sleep(0.5)
         events.append("order ended")
     for thread in threads:
-        thread.join(20)
+        thread.join(PATIENCE_S)
     assert events == ["order ended", "measured", "later order"]
 
 

@@ -82,7 +82,7 @@ def test_the_kernel_is_the_tree_around_the_file_with_its_current_thread(
     assert trees_of(image, "zephyr") == (Tree("kernel", tmp_path / tree),)
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_given_image_measures_the_same_samples_and_claims_no_sources(app: Path) -> None:
     assert kadenz("run", *WORK, "--target", f"freertos/{BOARD}", "--output", "own").exit_code == 0
     answer = kadenz("run", *WORK, "--target", BOARD, "--image", "app.elf", "--output", "given")
@@ -104,7 +104,7 @@ def test_a_given_image_measures_the_same_samples_and_claims_no_sources(app: Path
     assert "stripped" not in {warning.code for warning in given.manifest.warnings}
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_given_image_runs_beside_the_kernel_that_kadenz_builds(app: Path) -> None:
     targets = ("--target", f"freertos/{BOARD}", "--target", BOARD)
     answer = kadenz("run", *WORK, *targets, "--image", "app.elf", "--output", "both")
@@ -114,7 +114,7 @@ def test_a_given_image_runs_beside_the_kernel_that_kadenz_builds(app: Path) -> N
     assert own.manifest.build is not None and own.manifest.build.parts
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_kernel_unknown_to_the_lab_is_measured_under_its_own_name(app: Path) -> None:
     app.write_bytes(app.read_bytes().replace(b"FreeRTOS\0", b"Free OSX\0"))
     answer = kadenz("run", *WORK, "--target", BOARD, "--image", "app.elf")
@@ -123,7 +123,7 @@ def test_a_kernel_unknown_to_the_lab_is_measured_under_its_own_name(app: Path) -
     assert (target.kernel, target.kernel_name) == ("free-osx", "Free OSX")
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_given_image_takes_the_conformance_test(app: Path) -> None:
     answer = kadenz("conformance", BOARD, "--image", "app.elf", "--json")
     assert answer.exception is None and answer.return_value == 0, answer.output
@@ -131,7 +131,7 @@ def test_a_given_image_takes_the_conformance_test(app: Path) -> None:
     assert found["kernel"] == "FreeRTOS" and found["failed"] == 0 and found["passed"] > 20
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_stripped_image_runs_and_its_run_names_the_loss(app: Path) -> None:
     subprocess.run(["arm-none-eabi-strip", "--strip-all", str(app)], check=True)
     answer = kadenz("run", *WORK, "--target", BOARD, "--image", "app.elf")
@@ -144,7 +144,7 @@ def test_a_stripped_image_runs_and_its_run_names_the_loss(app: Path) -> None:
     assert error.exit_code == 2 and "stripped: the scope cannot find" in error.message
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_lab_names_an_image_as_a_target(app: Path) -> None:
     table = f'[target.firmware]\nimage = "{app.name}"\nboard = "stm32f4"\ntier = "emulated"\n'
     (app.parent / "kadenz.toml").write_text(table)
@@ -257,7 +257,7 @@ def test_every_damage_of_an_elf_file_is_a_clear_error(app: Path) -> None:
             assert error.message.startswith(str(app))
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_an_image_of_another_board_or_instrument_is_refused_by_what_it_says(app: Path) -> None:
     whole = app.read_bytes()
     assert whole.count(b"stm32f4\0") >= 1
@@ -275,7 +275,7 @@ def test_an_image_of_another_board_or_instrument_is_refused_by_what_it_says(app:
     assert not Path("runs").exists()
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 @pytest.mark.parametrize(
     ("source", "words", "command"),
     [

@@ -25,9 +25,10 @@ from kadenz.load.running import RunningLoad
 from kadenz.store import Run, read_run
 from tests.lab.fake import Scripted
 from tests.lab.test_measure import job, record, said
-from tests.load.machine import left_behind, wait_for, working_in
+from tests.load.machine import left_behind, working_in
+from tests.waiting import wait_for
 
-pytestmark = [pytest.mark.linux, pytest.mark.alone]  # loads start here
+pytestmark = pytest.mark.machine  # loads start here
 
 LINUX = TargetName("posix", "linux", "host")
 BOARD = TargetName("freertos", "stm32f4", "emulated")

@@ -5,32 +5,29 @@ from __future__ import annotations
 
 import socket
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from kadenz import tools
 from kadenz.targets import qemu_monitor
+from tests.waiting import PATIENCE_S, wait_for
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_it_answers_each_command_and_ends_qemu(tmp_path: Path) -> None:
     file = tmp_path / "monitor"
     qemu = [str(tools.require("qemu-system-arm")), "-machine", "olimex-stm32-h405"]
     qemu += ["-nographic", "-monitor", "none", "-serial", "null", "-S"]
     with subprocess.Popen([*qemu, *qemu_monitor.options(file)]) as process:
-        until = time.monotonic() + 60
-        while not file.exists():
-            assert time.monotonic() < until and process.poll() is None
-            time.sleep(0.01)
-        with qemu_monitor.connected(file, 30) as monitor:
+        wait_for(file.exists)
+        with qemu_monitor.connected(file, PATIENCE_S) as monitor:
             assert monitor.ask("info status") == "VM status: paused (prelaunch)\n"
             assert "R15=" in monitor.ask("info registers")
             assert monitor.ask("stop") == ""
             with pytest.raises(OSError):
                 monitor.ask("quit")
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE_S) == 0
 
 
 def test_a_monitor_that_does_not_answer_is_an_error(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A target that has no processor is not silent, and whoever waits for it is told."""
+"""A target that has no processor is not silent, and the run says that the machine is busy."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_hung_target_is_found_beside_other_processes(clock: list[float]) -> No
     assert waits.silent_s() == pytest.approx(999.0)
 
 
-def test_a_busy_machine_is_told_once(clock: list[float]) -> None:
+def test_a_busy_machine_is_named_once(clock: list[float]) -> None:
     target, told = Emulator([]), list[str]()
     waits = Waits(target, told.append)
     for second in range(1, 40):

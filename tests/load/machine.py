@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -56,10 +54,3 @@ def names_in(scratch: Path) -> set[str]:
         with suppress(OSError):
             names.add(Path(f"/proc/{pid}/comm").read_text().strip())
     return names
-
-
-def wait_for(what: Callable[[], object], seconds: float = 60.0) -> None:
-    until = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < until, "did not come in time"
-        time.sleep(0.02)

@@ -20,9 +20,10 @@ from kadenz.errors import LoadFailed
 from kadenz.load import definitions, running, supervisor
 from kadenz.load.definitions import Options
 from kadenz.load.running import RunningLoad
-from tests.load.machine import left_behind, on_a_disk, wait_for, working_in
+from tests.load.machine import left_behind, on_a_disk, working_in
+from tests.waiting import wait_for
 
-pytestmark = [pytest.mark.linux, pytest.mark.alone]  # loads start on all processors
+pytestmark = pytest.mark.machine  # loads start on all processors
 
 
 @pytest.fixture
@@ -201,7 +202,7 @@ def test_a_load_whose_program_dies_is_reported(here: Path) -> None:
         beside.record_began()
         assert beside.alive()
         os.kill(working_in(here)[0], signal.SIGKILL)
-        wait_for(lambda: not beside.alive(), 10)
+        wait_for(lambda: not beside.alive())
         assert beside.record_ended(10) == beside.finished()
         assert "`memory` ended unexpectedly, by signal 9" in beside.finished()
         assert not beside.entries[0].verified
@@ -212,7 +213,7 @@ def test_the_leftovers_of_a_killed_supervisor_are_removed(here: Path) -> None:
         beside.start(threading.Event())
         assert beside._process is not None
         os.kill(beside._process.pid, signal.SIGKILL)
-        wait_for(lambda: not beside.alive(), 10)
+        wait_for(lambda: not beside.alive())
         assert any(here.glob(".kadenz-load-*"))
     assert left_behind(here) == []
 

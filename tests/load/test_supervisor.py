@@ -16,7 +16,8 @@ import pytest
 
 from kadenz.load import supervisor
 from kadenz.load.control_groups import memory_groups
-from tests.load.machine import left_behind, wait_for, working_in
+from tests.load.machine import left_behind, working_in
+from tests.waiting import wait_for
 
 # Starts the supervisor like kadenz, prints its answers, then waits to be killed.
 OWNER = """
@@ -76,8 +77,8 @@ def test_nothing_is_left_after_the_owner_is_killed(here: Path) -> None:
     assert answer["group"] == "" or Path(answer["group"]).is_dir()
     process.kill()
     process.wait()
-    wait_for(lambda: left_behind(here) == [], 20)
-    wait_for(lambda: not Path(f"/proc/{pid}").exists(), 20)
+    wait_for(lambda: left_behind(here) == [])
+    wait_for(lambda: not Path(f"/proc/{pid}").exists())
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -85,7 +86,7 @@ def test_a_supervisor_cleans_up_on_request(here: Path, number: int) -> None:
     process, pid, _ = owner(spec(here, ["sh", "-c", STUBBORN]))
     wait_for(lambda: len(working_in(here)) >= 3)
     os.kill(pid, number)
-    wait_for(lambda: left_behind(here) == [], 20)
+    wait_for(lambda: left_behind(here) == [])
     process.kill()
     process.wait()
 
@@ -94,7 +95,7 @@ def test_programs_die_with_a_killed_supervisor(here: Path) -> None:
     process, pid, _ = owner(spec(here, ["sleep", "600"], ["sleep", "600"]))
     wait_for(lambda: len(working_in(here)) == 2)
     os.kill(pid, signal.SIGKILL)
-    wait_for(lambda: working_in(here) == [], 20)
+    wait_for(lambda: working_in(here) == [])
     process.kill()
     process.wait()
 
@@ -122,7 +123,7 @@ def test_a_program_that_does_not_start_leaves_nothing(here: Path) -> None:
     process, _, answer = owner(spec(here, ["sleep", "600"], ["/no/such/program"]))
     assert answer["event"] == "failed"
     assert "/no/such/program" in answer["message"]
-    wait_for(lambda: left_behind(here) == [], 20)
+    wait_for(lambda: left_behind(here) == [])
     process.kill()
     process.wait()
 
@@ -138,7 +139,7 @@ def test_a_load_runs_at_ordinary_priority_and_is_first_to_be_killed(here: Path) 
     assert os.getsid(pid) == pid
     process.kill()
     process.wait()
-    wait_for(lambda: left_behind(here) == [], 20)
+    wait_for(lambda: left_behind(here) == [])
 
 
 def test_an_unusable_group_is_skipped(here: Path) -> None:
@@ -149,5 +150,5 @@ def test_an_unusable_group_is_skipped(here: Path) -> None:
     assert (answer["event"], answer["group"]) == ("started", "")
     process.kill()
     process.wait()
-    wait_for(lambda: left_behind(here) == [], 20)
+    wait_for(lambda: left_behind(here) == [])
     assert not fake.exists()

@@ -30,7 +30,7 @@ from kadenz.targets.scope import RecordSpans, read_trace, split_records
 from tests.models import random_code
 from tests.scope.emulator import ARM, RISCV, Machine, command
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 HERE = Path(__file__).parent
 
 # Counted by hand in the comments of programs/known-cycles.riscv.S.

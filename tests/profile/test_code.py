@@ -15,7 +15,7 @@ from kadenz.images.code import Code, objdump
 from kadenz.images.instructions import Flow, Kind, disassemble
 from tests.scope import emulator
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 RISCV = """
     .globl _start

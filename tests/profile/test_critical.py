@@ -16,7 +16,7 @@ from kadenz.store.profiles import read_profiles
 from tests.forked import kadenz
 from tests.rtos.images import boot, build
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 BOARDS = ("hifive1-revb", "stm32f4")
 

@@ -15,7 +15,7 @@ from kadenz.store import Run, read_run
 from kadenz.store.profiles import read_profiles
 from tests.forked import kadenz
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 BOARDS = ("hifive1-revb", "stm32f4")
 SAMPLES = 12

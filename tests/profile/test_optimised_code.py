@@ -18,7 +18,7 @@ from kadenz.targets.paths import read_paths
 from tests.scope import emulator
 from tests.scope.emulator import RISCV
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 SOURCE = Path(emulator.__file__).parent / "programs" / "tail-call.riscv.c"
 # `hop` jumps to `leaf`, which returns in its place.

@@ -14,7 +14,7 @@ from kadenz.config import inventory
 from kadenz.images.source import kernel_source
 from tests.forked import kadenz
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 TARGET = "freertos/stm32f4@emulated"
 PLANTED = 7

@@ -19,7 +19,7 @@ from kadenz.lab.profile.watching import check_profiled, check_traced
 from kadenz.store import Run
 from kadenz.store.profiles import read_profiles
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 IBEX = "freertos/ibex@rtl"
 FAMILIES = (
     "micro/task-switch-sampled",

@@ -18,7 +18,7 @@ from kadenz.targets.paths import RUN, read_paths
 from tests.scope import emulator
 from tests.scope.emulator import RISCV
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 
 def test_a_handler_that_switches_by_a_plain_return_goes_on_with_its_thread(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from kadenz.store import Run, read_run
 from kadenz.store.timelines import read_timelines
 from tests.forked import kadenz
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 SAMPLES = 5
 

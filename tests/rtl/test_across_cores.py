@@ -13,7 +13,7 @@ from tests.rtl.planted import plant
 from tests.rtl.test_cores import kadenz, measured
 from tests.rtl.test_two_cores import IBEX_2
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 SWITCH = "itc/semaphore-counting-to-higher"
 LATE = 19_031_800  # cycles: tests/rtl/faults/late_counter.c
 CAMPAIGN = f"""

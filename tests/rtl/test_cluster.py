@@ -36,7 +36,7 @@ needs_cluster = pytest.mark.skipif(
 )
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 @needs_cluster
 def test_tasks_across_coherent_cores_are_measured_and_a_second_run_is_the_same(
     tmp_path: Path,
@@ -53,7 +53,7 @@ def test_tasks_across_coherent_cores_are_measured_and_a_second_run_is_the_same(
     assert set(clocks) == {0}  # one clock
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 @needs_cluster
 def test_freertos_conforms_on_the_coherent_cluster() -> None:
     answer = conformance(parse_target(f"freertos/{CLUSTER}@rtl"))
@@ -61,7 +61,7 @@ def test_freertos_conforms_on_the_coherent_cluster() -> None:
     assert answer.count("pass") >= 32 + len(OF_SEVERAL_CORES)
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 @needs_cluster
 @pytest.mark.parametrize(
     ("fault", "function"), [("lost_call", "kdz_core_call"), ("missing_lock", "kdz_core_lock")]
@@ -77,7 +77,7 @@ def test_conformance_finds_a_fault_between_the_cores(
     assert {case.case for case in answer.cases if case.result == "fail"} & OF_SEVERAL_CORES
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 @needs_cluster
 def test_an_end_before_its_begin_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = plant("late_counter", "kdz_cores_begin", tmp_path, monkeypatch, base=CLUSTER)

@@ -19,6 +19,7 @@ import pytest
 from kadenz.config import inventory
 from kadenz.errors import BuildFailed, ConfigError, ToolMissing
 from kadenz.targets import rtl_core
+from tests.waiting import PATIENCE_S
 
 Compiler = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -51,13 +52,13 @@ def test_two_builds_at_once_do_not_hurt_each_other(
 ) -> None:
     """Both compile, one is kept whole."""
     both = threading.Barrier(2)
-    replace_compiler(monkeypatch, lambda: both.wait(10))
+    replace_compiler(monkeypatch, lambda: both.wait(PATIENCE_S))
     cores = []
     threads = [threading.Thread(target=lambda: cores.append(rtl_core.build("ibex"))) for _ in "ab"]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(PATIENCE_S)
     assert len(cores) == 2 and cores[0].program == cores[1].program
     assert cores[0].program.read_text() == "program"
     assert list(rtl_cache.iterdir()) == [cores[0].program.parent]

@@ -31,7 +31,7 @@ from kadenz.targets import rtl_core
 from kadenz.targets.rtl import RtlTarget
 from tests.wire.streams import hello
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 IBEX, VEXRISCV = "freertos/ibex@rtl", "freertos/vexriscv@rtl"
 HANG = Path(__file__).parent / "hang.c"
 QUICK = ("micro/task-switch-sampled", "itc/queue", "irq/to-task", "cyclic/wakeup-latency")
@@ -310,7 +310,6 @@ def bench(core: str, image: Path, *more: str) -> subprocess.CompletedProcess[str
         capture_output=True,
         text=True,
         check=False,
-        timeout=30,
     )
 
 

@@ -15,7 +15,7 @@ from tests.rtl.planted import plant
 from tests.rtl.test_cores import IBEX, measured, samples
 from tests.rtos.images import OF_SEVERAL_CORES
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 IBEX_2 = "freertos/ibex2@rtl"
 # What one core alone does still holds.
 ALONE = {"a waiter lends its rank to the owner"}

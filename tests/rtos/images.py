@@ -27,6 +27,7 @@ from kadenz.targets.qemu import QemuTarget
 from kadenz.tools import require
 from kadenz.wire.decoder import Decoder, Received
 from kadenz.wire.messages import Begin, End, Samples
+from tests.waiting import PATIENCE_S
 
 HERE = Path(__file__).parent
 TARGETS = HERE / "targets"
@@ -141,7 +142,7 @@ def boot(
     board: str,
     plan: str,
     *,
-    patience_s: float = 120.0,
+    patience_s: float = PATIENCE_S,
     made: Callable[[EmulatedTier, Elf], QemuTarget] = QemuTarget,
 ) -> Said:
     """Boots an image with a plan and reads until it ends. Fails on any damaged frame."""

@@ -25,7 +25,7 @@ from kadenz.wire.messages import Conform
 from tests.board.bench import session
 from tests.rtos.images import boot, build
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 # Positions of the vector table, and the one that software raises: from the chip's manual, or from
 # public headers where that was not at hand.

@@ -12,7 +12,7 @@ from kadenz.config import inventory
 from kadenz.wire.messages import Bench, Conform, Done, End, Hello
 from tests.rtos.images import BOARDS, OF_SEVERAL_CORES, boot, build, run
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 # Every benchmark of the suite that FreeRTOS on one core can run, with counts for a run of seconds;
 # the sizes are the ends of yoo2024's range.

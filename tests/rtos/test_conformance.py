@@ -8,7 +8,7 @@ import pytest
 from kadenz.wire.messages import Conform
 from tests.rtos.images import TARGETS, boot, build
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 WRAPPED = ("kdz_mutex_create", "kdz_delay_until", "kdz_mechanism_at")
 

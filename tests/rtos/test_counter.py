@@ -25,7 +25,7 @@ from kadenz.images.image import build_image
 from kadenz.lab.counter import LONG_LOOP, LOOP, CounterCheck, check_counter
 from kadenz.store import Run
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 TARGET = "freertos/mps2-an386@emulated"
 COPY = "freertos/mps2-copy@emulated"
 FOLDERS = ("suite", "kernels", "boards", "arch", "instruments")

@@ -10,7 +10,7 @@ from tests.rtos.images import BOARDS, TARGETS, Said, boot, build
 
 E2E = TARGETS.parents[1] / "e2e" / "targets"
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 
 def boot_with(board: str, checks: str, plan: str) -> Said:

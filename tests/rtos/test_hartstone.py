@@ -9,7 +9,7 @@ import pytest
 from kadenz.wire.messages import End
 from tests.rtos.images import BOARDS, TARGETS, Said, boot, build
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 PLAN = "hartstone/ph id={id} samples=10 period_us=4000 cycles=1\n"
 

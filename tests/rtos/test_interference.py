@@ -9,7 +9,7 @@ import pytest
 from kadenz.wire.messages import End
 from tests.rtos.images import BOARDS, Said, boot, build
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 PLAN = """\
 interference/tick id=1 samples=4

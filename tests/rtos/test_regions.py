@@ -16,7 +16,7 @@ import pytest
 
 from tests.rtos.images import build, run
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 STAMP = "stamp"
 ENTRY = "entry"  # the function's first instruction

@@ -21,7 +21,7 @@ from kadenz.wire.messages import Bench, Conform, Done, End, Hello
 from tests.forked import kadenz
 from tests.rtos.images import boot, build
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 BOARD = "stm32f4"
 KERNELS = ("embassy", "rtic")

@@ -11,7 +11,7 @@ from kadenz.config.toml import read_toml
 from kadenz.wire.messages import Bench, Conform, End, Hello, Text
 from tests.rtos.images import BOARDS, TARGETS, boot, build
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 
 @pytest.mark.parametrize("board", BOARDS)

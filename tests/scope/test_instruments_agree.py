@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kadenz.store import Run, read_run
 from tests.forked import kadenz
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 BOARDS = ("hifive1-revb", "stm32f4")
 SINGLE = (

@@ -17,7 +17,7 @@ from kadenz.targets.scope import ScopeDamaged, read_trace, split_records
 from . import emulator
 from .emulator import ARM, RISCV, Machine
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 REGISTER = {"riscv": "mstatus:0x8", "arm": "xpsr:0x1ff"}
 

@@ -26,7 +26,7 @@ from tests.forked import kadenz
 from tests.rtos.images import BOARDS, Said, boot, build
 from tests.scope.emulator import SCOPE_SOURCE
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 SAMPLES = 20
 PLAN = f"itc/semaphore-binary id=1 samples={SAMPLES}\nend\n"

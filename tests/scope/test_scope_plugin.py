@@ -6,7 +6,6 @@ from __future__ import annotations
 import resource
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -15,11 +14,12 @@ from kadenz import tools
 from kadenz.errors import BuildFailed, ToolMissing
 from kadenz.targets import scope_plugin
 from kadenz.targets.scope import read_trace, split_records
+from tests.waiting import wait_for
 
 from . import emulator
 from .emulator import ARM, RISCV, Machine
 
-pytestmark = pytest.mark.emulated
+pytestmark = pytest.mark.counted
 
 # Counted by hand in the comments of programs/known-counts.*.S.
 KNOWN = {
@@ -54,18 +54,14 @@ def _start_endless(tmp_path: Path) -> tuple[subprocess.Popen[bytes], Path]:
     trace = tmp_path / "endless.trace"
     arguments = scope_plugin.arguments(emulator.plugin(RISCV, tmp_path), elf, trace)
     process = subprocess.Popen(emulator.command(RISCV, elf, arguments))
-    deadline = time.monotonic() + 60
-    while not (trace.exists() and trace.stat().st_size > 100_000):
-        assert time.monotonic() < deadline, "the emulator writes no trace"
-        assert process.poll() is None
-        time.sleep(0.01)
+    wait_for(lambda: trace.exists() and trace.stat().st_size > 100_000)
     return process, trace
 
 
 def test_an_emulator_asked_to_stop_leaves_a_complete_trace(tmp_path: Path) -> None:
     process, path = _start_endless(tmp_path)
     process.send_signal(signal.SIGTERM)
-    process.wait(timeout=60)
+    process.wait()
     trace = read_trace(path)
     assert trace.complete
     record = split_records(trace)[1]
@@ -76,7 +72,7 @@ def test_an_emulator_asked_to_stop_leaves_a_complete_trace(tmp_path: Path) -> No
 def test_a_killed_emulator_leaves_a_trace_marked_as_incomplete(tmp_path: Path) -> None:
     process, path = _start_endless(tmp_path)
     process.kill()
-    process.wait(timeout=60)
+    process.wait()
     trace = read_trace(path)
     assert not trace.complete
     assert set(split_records(trace)[1].spans.tolist()) == {11}

@@ -22,9 +22,7 @@ print(*found.packages)
 def found_in(folder: Path) -> set[str]:
     """Packages that an installation of `folder` would contain."""
     command = [sys.executable, "-c", FIND]
-    answer = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=30, check=True
-    )
+    answer = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     return set(answer.stdout.split())
 
 

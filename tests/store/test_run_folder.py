@@ -12,7 +12,6 @@ import stat
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from kadenz.errors import StoreError
 from kadenz.store import RunWriter, read_run
 from kadenz.store.npy import GrowingNpy, header
 from tests.store.manifests import manifest, record
+from tests.waiting import wait_for
 
 VALUES = np.arange(1000, dtype="<u4")
 
@@ -134,7 +134,7 @@ def test_a_killed_process_leaves_a_readable_folder(tmp_path: Path) -> None:
     )
     assert child.stdout is not None
     assert child.stdout.readline() == b"going\n"
-    time.sleep(0.3)
+    wait_for(lambda: sum(file.stat().st_size for file in tmp_path.rglob("*.npy")) > 4 * 200_000)
     child.send_signal(signal.SIGKILL)
     child.wait()
     child.stdout.close()

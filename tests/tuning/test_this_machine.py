@@ -57,8 +57,7 @@ def movable_interrupt() -> Path | None:
 
 
 pytestmark = [
-    pytest.mark.linux,
-    pytest.mark.alone,
+    pytest.mark.machine,
     pytest.mark.skipif(not may_change(), reason="this machine does not allow changing its values"),
 ]
 
