@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import os
 import resource
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -29,13 +30,18 @@ OLD = "of last month\n"
 
 @contextmanager
 def full_after(count: int) -> Iterator[None]:
-    """No file of this process can become larger: as on a full disk, a write fails in its midst."""
+    """No file of this process can become larger: as on a full disk, a write fails in its midst.
+
+    Python does not notice that the bytecode of a module, imported now, is cut off: none is kept.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     resource.setrlimit(resource.RLIMIT_FSIZE, (count, hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        sys.dont_write_bytecode = kept
 
 
 def failing(*words: str | Path) -> None:
