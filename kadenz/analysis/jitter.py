@@ -19,6 +19,7 @@ from kadenz.stats.errors import TooFew, Undefined
 from kadenz.stats.estimate import Estimate
 from kadenz.stats.jitter import Bias, Jitter, decompose
 from kadenz.stats.limit import LimitRate, limit_rate
+from kadenz.stats.ordered import Ordered
 from kadenz.stats.samples import Floats
 from kadenz.stats.step import step_of
 from kadenz.stats.summary import Summary
@@ -372,11 +373,13 @@ def _remedy(error: Undefined, kind: Literal["edges", "latencies"], numbered: boo
     )
 
 
-def tail_of(samples: npt.NDArray[Any], step: float = 0.0) -> Tail:
+def tail_of(
+    samples: npt.NDArray[Any], step: float = 0.0, ordered: Ordered | None = None
+) -> Tail:
     """The tail of at least 10,000 samples (n,); `step` is the clock's, if they do not show it."""
     if samples.size < FEWEST_SHOWN_TAIL:
         raise TooFew("tail", int(samples.size), FEWEST_SHOWN_TAIL)
-    return fit_tail(samples, tick=step)
+    return fit_tail(samples, tick=step, ordered=ordered)
 
 
 # ---- as rows ------------------------------------------------------------------------------------

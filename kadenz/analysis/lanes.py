@@ -108,7 +108,10 @@ def analyse_lane(
         periodic=attempt(
             "periodic",
             lambda: find_periodic(
-                warm, sample_period=recorded.period_us, tick_period=recorded.tick_period_us
+                warm,
+                sample_period=recorded.period_us,
+                tick_period=recorded.tick_period_us,
+                ordered=ordered,
             ),
         ),
         box=box(ordered),
@@ -117,7 +120,7 @@ def analyse_lane(
         exceedance=exceedance(ordered, missed=entry.missed),
         outliers=find_outliers(warm, ordered, recorded, cold=first, which=worst),
         jitter=jitter,
-        tail=attempt("tail", lambda: tail_of(warm, 0.0 if jitter is None else jitter.step)),
+        tail=attempt("tail", lambda: tail_of(warm, 0.0 if jitter is None else jitter.step, ordered)),
         misses=misses,
         periods=periods,
         other_rate=other_rate,

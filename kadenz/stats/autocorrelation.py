@@ -11,9 +11,11 @@ import numpy.typing as npt
 import scipy.fft
 
 from kadenz.stats.errors import Undefined
-from kadenz.stats.samples import Array, Floats, as_samples, exact_mean
+from kadenz.stats.samples import PIECE, Array, Floats, as_samples, exact_mean
 
 LAGS = 1000
+# Up to this number of lags, their products are quicker than a transform.
+FEW_LAGS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +36,7 @@ def autocorrelation(samples: npt.ArrayLike, max_lag: int | None = None) -> Autoc
 
     Method: sum over i of (x[i] - mean)(x[i+k] - mean), over the sum at k = 0: the biased estimate,
     which is positive semi-definite (Priestley 1981, 5.3.3), by FFT of overlapping pieces (overlap
-    save), so that memory stays below 40 MB for any n. `max_lag` defaults to the smaller of 1000 and
+    save), or directly for a few lags, so that memory stays below 40 MB for any n. `max_lag` defaults to the smaller of 1000 and
     n - 1. Assumes that the series is stationary: a trend or a step shows as slow decay.
     """
     array = as_samples(samples, "autocorrelation", needed=2)
@@ -51,6 +53,8 @@ def autocorrelation(samples: npt.ArrayLike, max_lag: int | None = None) -> Autoc
 def lagged_products(array: Array, lags: int) -> Floats:
     """Sums of products of deviations from the mean, `lags` apart: (lags + 1,), samples' unit^2."""
     mean = exact_mean(array)
+    if lags <= FEW_LAGS:
+        return _direct_products(array, lags, mean)
     piece = min(array.size, max(1 << 16, 4 * lags))
     length = scipy.fft.next_fast_len(piece + lags, real=True)
     spectrum = np.zeros(length // 2 + 1, dtype=np.complex128)
@@ -60,3 +64,14 @@ def lagged_products(array: Array, lags: int) -> Floats:
         own = scipy.fft.rfft(ahead[:piece], n=length)
         spectrum += own.conj() * both
     return np.asarray(scipy.fft.irfft(spectrum, n=length)[: lags + 1])
+
+
+def _direct_products(array: Array, lags: int, mean: float) -> Floats:
+    products = np.zeros(lags + 1)
+    for start in range(0, array.size, PIECE):
+        ahead = array[start : start + PIECE + lags] - mean
+        own = ahead[:PIECE]
+        for lag in range(lags + 1):
+            later = ahead[lag : lag + own.size]
+            products[lag] += float(own[: later.size] @ later)
+    return products

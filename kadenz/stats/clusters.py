@@ -34,13 +34,18 @@ def decluster(samples: Array, threshold: float) -> Clusters:
     so the largest theta * N - 1 gaps divide the clusters, and no run length has to be chosen.
     """
     at = np.flatnonzero(samples > threshold)
+    return clusters_of(samples[at], at)
+
+
+def clusters_of(values: Array, at: npt.NDArray[np.intp]) -> Clusters:
+    """As `decluster`, of the exceedances `values` (m,) themselves, at the indices `at` (m,)."""
     if at.size < 2:
         raise TooFew("declustering (samples above the threshold)", int(at.size), 2)
     gaps = np.diff(at)
     theta = _intervals(gaps.astype(np.float64))
     count = min(int(theta * at.size), gaps.size + 1)
     if count >= gaps.size + 1:
-        return Clusters(theta, 0, samples[at], at)
+        return Clusters(theta, 0, values, at)
     # The count - 1 largest gaps; ties are all within clusters.
     ordered = np.sort(gaps)[::-1]
     last = max(count - 1, 1)
@@ -48,7 +53,6 @@ def decluster(samples: Array, threshold: float) -> Clusters:
         last -= 1
     run = int(ordered[last]) if last < gaps.size else int(ordered[-1]) - 1
     begins = np.concatenate(([0], np.flatnonzero(gaps > run) + 1))
-    values = samples[at]
     peaks = np.maximum.reduceat(values, begins)
     sizes = np.diff(np.append(begins, at.size))
     same = np.repeat(peaks, sizes) == values

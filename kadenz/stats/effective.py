@@ -10,7 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from kadenz.stats.autocorrelation import lagged_products
-from kadenz.stats.samples import Array, Floats, as_samples, cell_means, centred_squares, exact_mean
+from kadenz.stats.samples import (
+    Array,
+    Floats,
+    Ints,
+    as_samples,
+    cell_means,
+    centred_squares,
+    exact_mean,
+)
 
 # Series longer than this are averaged over cells first. 2^15 cells fix tau to about 2 % for
 # independent samples and cost 5 ms.
@@ -53,11 +61,8 @@ def effective_size(samples: npt.ArrayLike) -> EffectiveSize:
     if array.min() == array.max():
         return EffectiveSize(n, 1.0, float(n), 0.0, 1, 0, True)
     cell = -(-n // CELLS)
-    means = cell_means(array, cell)
-    tau_cells, lags = monotone_tau(means)
-    long_run = cell * float(means.var()) * tau_cells
-    variance = centred_squares(array, exact_mean(array)) / n
-    tau = long_run / variance
+    long_run, lags = _long_run(cell_means(array, cell), cell)
+    tau = long_run * n / centred_squares(array, exact_mean(array))
     return EffectiveSize(
         n=n,
         tau=tau,
@@ -67,6 +72,24 @@ def effective_size(samples: npt.ArrayLike) -> EffectiveSize:
         lags=lags,
         constant=False,
     )
+
+
+def event_tau(running: Ints) -> float:
+    """tau of `effective_size` for a series of events, n >= 8, some but not all of them happened.
+
+    `running` (n + 1,) has the number of events before each sample, and of all.
+    """
+    n = running.size - 1
+    cell = -(-n // CELLS)
+    long_run, _ = _long_run(np.diff(running[::cell]) / cell, cell)
+    share = int(running[-1]) / n
+    return long_run / (share * (1.0 - share))
+
+
+def _long_run(means: Floats, cell: int) -> tuple[float, int]:
+    """Variance of the mean times n, from cell means (m,), and the number of lags summed."""
+    tau, lags = monotone_tau(means)
+    return cell * float(means.var()) * tau, lags
 
 
 def monotone_tau(series: Array) -> tuple[float, int]:

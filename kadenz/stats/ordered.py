@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from kadenz.stats.errors import Undefined
-from kadenz.stats.samples import Array, as_samples
+from kadenz.stats.samples import Array, as_samples, is_integer
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +54,24 @@ class Ordered:
 
     def count_below(self, value: float) -> int:
         """The number of samples smaller than `value`."""
-        return int(np.searchsorted(self.values, value, side="left"))
+        return self._count(math.ceil, value, "left")
 
     def count_up_to(self, value: float) -> int:
         """The number of samples up to `value`."""
-        return int(np.searchsorted(self.values, value, side="right"))
+        return self._count(math.floor, value, "right")
+
+    def _count(
+        self, whole: Callable[[float], int], value: float, side: Literal["left", "right"]
+    ) -> int:
+        if not is_integer(self.values):
+            return int(np.searchsorted(self.values, value, side=side))
+        # numpy would copy all samples to f8 to compare them with a float.
+        if value < float(self.values[0]):
+            return 0
+        if value > float(self.values[-1]):
+            return self.n
+        bound = self.values.dtype.type(whole(value))
+        return int(np.searchsorted(self.values, bound, side=side))
 
 
 def order(samples: npt.ArrayLike | Ordered) -> Ordered:

@@ -63,6 +63,7 @@ def find_periodic(
     times: npt.ArrayLike | None = None,
     tick_period: float | None = None,
     alpha: float = 0.01,
+    ordered: Ordered | None = None,
 ) -> PeriodicOutliers:
     """Finds outliers in `samples` (n,), n >= 32, in time order, and tests them for a period.
 
@@ -80,12 +81,13 @@ def find_periodic(
     period at which the events' phases still agree (resultant length, Rayleigh). At most `alpha` of
     series without a period are reported as periodic. Needs six events and five full periods.
     Periods shorter than five samples, or that affect every sample equally, cannot be seen. Assumes
-    nearly even sampling (`times` are put on an even grid).
+    nearly even sampling (`times` are put on an even grid). Pass `ordered` if the samples are already
+    sorted.
     """
     array = as_samples(samples, "periodic outliers", needed=32)
     grid, spacing, length = _grid(array.size, sample_period, times)
     rate = None if tick_period is None or spacing is None else spacing / tick_period
-    fast, median, slow = _limits(order(array))
+    fast, median, slow = _limits(order(array) if ordered is None else ordered)
     slow_ones = _Side(array, median, slow, np.flatnonzero(array > slow), grid, spacing, length)
     fast_ones = _Side(array, median, fast, np.flatnonzero(array < fast), grid, spacing, length)
     # Each side that is searched gets its share of alpha.

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import chdtrc
 
-from kadenz.stats.effective import effective_size
-from kadenz.stats.samples import Floats
+from kadenz.stats.effective import event_tau
+from kadenz.stats.samples import Floats, Ints
 
 # Below these an interval covers too little in simulation (docs/performance.md, "Few bursts"):
 # separate events, events that make up the variance, and independent samples in all.
@@ -64,11 +64,12 @@ def separate_events(happened: npt.NDArray[np.bool_]) -> Separate:
     if n < FEWEST_SAMPLES or fewer == 0:
         return Separate(n, fewer, 1.0, float(fewer))
     share = events / n
-    tau = max(effective_size(happened).tau, _dispersion(happened, share), 1.0)
+    running = _running(happened)
+    tau = max(event_tau(running), _dispersion(running, share), 1.0)
     separate = fewer / tau
     if tau <= INDEPENDENT:
         return Separate(n, fewer, tau, separate)
-    behind = _behind(_counts(happened, max(2, math.ceil(n / min(2.0 * tau, n / 4)))))
+    behind = _behind(_counts(running, max(2, math.ceil(n / min(2.0 * tau, n / 4)))))
     reason = ""
     if separate < FEWEST_SEPARATE:
         reason = (
@@ -85,20 +86,26 @@ def separate_events(happened: npt.NDArray[np.bool_]) -> Separate:
     return Separate(n, fewer, tau, separate, reason)
 
 
-def _counts(happened: npt.NDArray[np.bool_], parts: int) -> Floats:
+def _running(happened: npt.NDArray[np.bool_]) -> Ints:
+    """Events before each sample, and all of them (n + 1,): the counts of any parts from one pass."""
+    kind = np.int32 if happened.size < 1 << 31 else np.int64
+    running = np.zeros(happened.size + 1, dtype=kind)
+    np.cumsum(happened, dtype=kind, out=running[1:])
+    return running
+
+
+def _counts(running: Ints, parts: int) -> Floats:
     """Events in equal parts (parts,); a remainder at the end is not counted."""
-    length = happened.size // parts
-    return np.asarray(
-        happened[: parts * length].reshape(parts, length).sum(axis=1), dtype=np.float64
-    )
+    length = (running.size - 1) // parts
+    return np.asarray(np.diff(running[: parts * length + 1 : length]), dtype=np.float64)
 
 
-def _dispersion(happened: npt.NDArray[np.bool_], share: float) -> float:
+def _dispersion(running: Ints, share: float) -> float:
     """The largest significant variance of counts, relative to that of independent events."""
-    found, parts = 1.0, PARTS
-    while parts * 4 <= happened.size:
-        counts = _counts(happened, parts)
-        expected = happened.size // parts * share * (1.0 - share)
+    found, parts, n = 1.0, PARTS, running.size - 1
+    while parts * 4 <= n:
+        counts = _counts(running, parts)
+        expected = n // parts * share * (1.0 - share)
         squares = float(((counts - counts.mean()) ** 2).sum()) / expected
         if float(chdtrc(parts - 1, squares)) < SURELY:
             found = max(found, squares / (parts - 1))

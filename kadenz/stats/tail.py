@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import chdtr, chdtrc, ndtr
 
-from kadenz.stats.clusters import Clusters, decluster
+from kadenz.stats.clusters import Clusters, clusters_of
 from kadenz.stats.errors import TooFew
 from kadenz.stats.estimate import Estimate
 from kadenz.stats.gpd import Fit, Likelihood, fit_gpd, likelihood
+from kadenz.stats.ordered import Ordered
 from kadenz.stats.samples import Array, Floats, as_samples
 from kadenz.stats.step import step_of
 
@@ -89,7 +90,12 @@ class Tail:
 
 
 def fit_tail(
-    samples: npt.ArrayLike, *, tick: float = 0.0, confidence: float = 0.95, seed: int = 1
+    samples: npt.ArrayLike,
+    *,
+    tick: float = 0.0,
+    confidence: float = 0.95,
+    seed: int = 1,
+    ordered: Ordered | None = None,
 ) -> Tail:
     """Fits the upper tail of `samples` (n,), in time order, n >= 2000.
 
@@ -105,14 +111,14 @@ def fit_tail(
     from times) and show no step themselves. Return levels are for 1, 10 and 100 times the measured
     length, with profile-likelihood intervals; docs/explanation/statistics.md has the simulated
     coverage. A return level is not a worst case: it assumes that nothing new happens after the
-    measurement.
+    measurement. Pass `ordered` if the samples are already sorted.
     """
     array = as_samples(samples, "tail")
     if array.size < FEWEST:
         raise TooFew("tail", array.size, FEWEST)
     own = step_of(array)
     tick = max(own, tick)
-    parts = _tried(array, own, np.random.default_rng(seed))
+    parts = _tried(array, own, np.random.default_rng(seed), ordered)
     tried = [one for one, _, _ in parts]
     if not tried:
         return _none(
@@ -157,15 +163,20 @@ def fit_tail(
 
 
 def _tried(
-    array: Array, tick: float, rng: np.random.Generator
+    array: Array, tick: float, rng: np.random.Generator, ordered: Ordered | None
 ) -> list[tuple[Threshold, Clusters, Floats]]:
     """Every threshold with enough peaks, lowest first, with its clusters and excesses."""
     found = []
-    for threshold in _thresholds(array):
-        exceedances = int(np.count_nonzero(array > threshold))
+    thresholds = _thresholds(array, ordered)
+    # What is above the lowest threshold: a twentieth of the samples at most.
+    at = np.flatnonzero(array > thresholds[0])
+    high = array[at]
+    for threshold in thresholds:
+        above = high > threshold
+        exceedances = int(np.count_nonzero(above))
         if exceedances < FEWEST_PEAKS:
             break
-        clusters = decluster(array, threshold)
+        clusters = clusters_of(high[above], at[above])
         if clusters.peaks.size < FEWEST_PEAKS:
             break
         if clusters.peaks.size > MOST_PEAKS:
@@ -195,14 +206,14 @@ def _level(
     )
 
 
-def _thresholds(array: Array) -> list[float]:
+def _thresholds(array: Array, ordered: Ordered | None) -> list[float]:
     """Distinct values with ever fewer samples above."""
     count = min(SHARE * array.size, 8.0 * MOST_PEAKS)
     ranks = []
     while count >= FEWEST_PEAKS:
         ranks.append(array.size - 1 - int(count))
         count /= LADDER
-    values = np.partition(array, ranks)[ranks]
+    values = (np.partition(array, ranks) if ordered is None else ordered.values)[ranks]
     return [float(value) for value in np.unique(values)]
 
 
@@ -323,12 +334,17 @@ def _check(name: str, p_value: float, good: str, bad: str) -> Check:
 
 def _spearman(first: Array, second: Array) -> float:
     """Two-sided p-value of Spearman's rank correlation, normal limit."""
-    from scipy.stats import rankdata  # here: its import takes 0.2 s, and few commands need it
-
     n = first.size
-    a, b = rankdata(first), rankdata(second)
+    a, b = _mid_ranks(first), _mid_ranks(second)
     a, b = a - a.mean(), b - b.mean()
     size = math.sqrt(float(a @ a) * float(b @ b))
     if size == 0.0:
         return 1.0
     return float(2.0 * ndtr(-abs(float(a @ b)) / size * math.sqrt(n - 1)))
+
+
+def _mid_ranks(values: Array) -> Floats:
+    """Ranks from 1, of ties their mean."""
+    ascending = np.sort(values)
+    below = np.searchsorted(ascending, values, side="left")
+    return np.asarray((below + np.searchsorted(ascending, values, side="right") + 1) / 2.0)
