@@ -373,9 +373,7 @@ def _remedy(error: Undefined, kind: Literal["edges", "latencies"], numbered: boo
     )
 
 
-def tail_of(
-    samples: npt.NDArray[Any], step: float = 0.0, ordered: Ordered | None = None
-) -> Tail:
+def tail_of(samples: npt.NDArray[Any], step: float = 0.0, ordered: Ordered | None = None) -> Tail:
     """The tail of at least 10,000 samples (n,); `step` is the clock's, if they do not show it."""
     if samples.size < FEWEST_SHOWN_TAIL:
         raise TooFew("tail", int(samples.size), FEWEST_SHOWN_TAIL)

@@ -15,6 +15,7 @@ from kadenz.analysis.outliers import Recorded, find_outliers
 from kadenz.analysis.periods import Periods
 from kadenz.analysis.results import LaneResult
 from kadenz.config.manifest import LaneEntry
+from kadenz.side_by_side import Task, run_all
 from kadenz.stats.autocorrelation import autocorrelation
 from kadenz.stats.box import box
 from kadenz.stats.cold import cold_effect, suggest_cold
@@ -27,7 +28,7 @@ from kadenz.stats.histogram import Histogram, histogram
 from kadenz.stats.mean_interval import mean_interval
 from kadenz.stats.ordered import Ordered, order
 from kadenz.stats.percentiles import percentiles
-from kadenz.stats.periodic import find_periodic
+from kadenz.stats.periodic import PeriodicOutliers, find_periodic
 from kadenz.stats.place_effect import marked_effect
 from kadenz.stats.prediction import maximum_bound
 from kadenz.stats.summary import summarize
@@ -48,17 +49,36 @@ T = TypeVar("T")
 
 
 class _Attempts:
-    """Computes statistics; an Undefined one becomes None, and `gaps` gets the reason."""
+    """Statistics to compute side by side; an Undefined one becomes None, and has a gap."""
 
     def __init__(self) -> None:
-        self.gaps: dict[str, str] = {}
+        self._tasks: list[Task[Any]] = []
+        self._named: list[tuple[str, Task[tuple[Any, str]]]] = []
 
-    def __call__(self, name: str, compute: Callable[[], T]) -> T | None:
-        try:
-            return compute()
-        except Undefined as error:
-            self.gaps[name] = error.reason
-            return None
+    def __call__(self, name: str, compute: Callable[[], T]) -> Callable[[], T | None]:
+        """A statistic that may be Undefined: its value after `run`."""
+
+        def attempt() -> tuple[T | None, str]:
+            try:
+                return compute(), ""
+            except Undefined as error:
+                return None, error.reason
+
+        task = Task(attempt)
+        self._tasks.append(task)
+        self._named.append((name, task))
+        return lambda: task.result[0]
+
+    def always(self, compute: Callable[[], T]) -> Callable[[], T]:
+        """A statistic that is always defined: its value after `run`."""
+        task = Task(compute)
+        self._tasks.append(task)
+        return lambda: task.result
+
+    def run(self, size: int) -> dict[str, str]:
+        """Computes all, of `size` samples. Returns the reason of each gap, by name."""
+        run_all(self._tasks, size)
+        return {name: task.result[1] for name, task in self._named if task.result[1]}
 
 
 def analyse_lane(
@@ -85,48 +105,62 @@ def analyse_lane(
     if warm.size == 0:
         gap = "no samples" if samples.size == 0 else "all samples are cold"
         return LaneResult(entry, kept, misses=misses, gaps={"summary": gap}), None
-    attempt = _Attempts()
     ordered = order(warm)
     marks = np.asarray(recorded.drains, dtype=np.int64) - first
     marks = marks[(marks >= 0) & (marks < warm.size)]
-    lag = attempt("lag1", lambda: autocorrelation(warm, 1))
+    of, step = _Attempts(), 0.0 if jitter is None else jitter.step
+    lag = of("lag1", lambda: autocorrelation(warm, 1))
+    levels = of("percentiles", lambda: percentiles(warm, ordered=ordered))
+    mean = of("mean", lambda: mean_interval(warm))
+    effective = of("effective", lambda: effective_size(warm))
+    maximum = of("maximum", lambda: maximum_bound(warm, ordered=ordered))
+    colder = of("cold_effect", lambda: cold_effect(samples, first) if first else None)
+    drained = of("drain_effect", lambda: marked_effect(warm, marks) if marks.size else None)
+    periodic = of("periodic", lambda: _periodic(warm, ordered, recorded))
+    cells = of("histogram", lambda: cells_of(ordered))
+    tail = of("tail", lambda: tail_of(warm, step, ordered))
+    summary = of.always(lambda: summarize(warm, ordered=ordered))
+    suggested = of.always(lambda: suggest_cold(samples, alpha=SUGGESTION_ALPHA))
+    plotted = of.always(lambda: envelope(warm, cells=ENVELOPE_CELLS))
+    outliers = of.always(lambda: find_outliers(warm, ordered, recorded, cold=first, which=worst))
+    gaps = of.run(warm.size)
+    neighbours = lag()
     result = LaneResult(
         entry=entry,
         cold=kept,
-        summary=summarize(warm, ordered=ordered),
-        percentiles=attempt("percentiles", lambda: percentiles(warm, ordered=ordered)) or (),
+        summary=summary(),
+        percentiles=levels() or (),
         central=_central(ordered),
-        mean=attempt("mean", lambda: mean_interval(warm)),
-        effective=attempt("effective", lambda: effective_size(warm)),
-        lag1=None if lag is None or lag.constant else float(lag.rho[1]),
-        maximum=attempt("maximum", lambda: maximum_bound(warm, ordered=ordered)),
-        cold_effect=attempt("cold_effect", lambda: cold_effect(samples, first)) if first else None,
-        cold_suggested=suggest_cold(samples, alpha=SUGGESTION_ALPHA),
-        drain_effect=attempt("drain_effect", lambda: marked_effect(warm, marks))
-        if marks.size
-        else None,
-        periodic=attempt(
-            "periodic",
-            lambda: find_periodic(
-                warm,
-                sample_period=recorded.period_us,
-                tick_period=recorded.tick_period_us,
-                ordered=ordered,
-            ),
-        ),
+        mean=mean(),
+        effective=effective(),
+        lag1=None if neighbours is None or neighbours.constant else float(neighbours.rho[1]),
+        maximum=maximum(),
+        cold_effect=colder(),
+        cold_suggested=suggested(),
+        drain_effect=drained(),
+        periodic=periodic(),
         box=box(ordered),
-        histogram=attempt("histogram", lambda: cells_of(ordered)),
-        envelope=envelope(warm, cells=ENVELOPE_CELLS),
+        histogram=cells(),
+        envelope=plotted(),
         exceedance=exceedance(ordered, missed=entry.missed),
-        outliers=find_outliers(warm, ordered, recorded, cold=first, which=worst),
+        outliers=outliers(),
         jitter=jitter,
-        tail=attempt("tail", lambda: tail_of(warm, 0.0 if jitter is None else jitter.step, ordered)),
+        tail=tail(),
         misses=misses,
         periods=periods,
         other_rate=other_rate,
-        gaps=attempt.gaps,
+        gaps=gaps,
     )
     return result, ordered
+
+
+def _periodic(warm: npt.NDArray[Any], ordered: Ordered, recorded: Recorded) -> PeriodicOutliers:
+    return find_periodic(
+        warm,
+        sample_period=recorded.period_us,
+        tick_period=recorded.tick_period_us,
+        ordered=ordered,
+    )
 
 
 def cells_of(ordered: Ordered) -> Histogram:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from kadenz.config.manifest import (
     Warning,  # noqa: A004
 )
 from kadenz.config.params import number
+from kadenz.side_by_side import side_by_side
 from kadenz.stats.box import box
 from kadenz.stats.common_causes import SHARE, Worst
 from kadenz.stats.errors import Undefined
@@ -56,7 +57,11 @@ def analyse(run: Run, *, worst_share: float = SHARE, deadlines: Sequence[Asked] 
     # Every lane is tested, so the lanes of a run share its false-alarm probability.
     lanes = sum(len(entry.series) for entry in run.manifest.records if not refusal(entry))
     worst = Worst(worst_share, ALPHA / max(1, lanes))
-    records = [_record(run, entry, worst, deadlines) for entry in run.manifest.records]
+    records = side_by_side(
+        lambda entry: _record(run, entry, worst, deadlines),
+        run.manifest.records,
+        max((_largest_lane(entry) for entry in run.manifest.records), default=0),
+    )
     return RunResult(
         path=run.path,
         manifest=run.manifest,
@@ -85,59 +90,76 @@ def _record(run: Run, entry: RecordEntry, worst: Worst, deadlines: Sequence[Aske
     if reason:
         bare = tuple(LaneResult(lane, ()) for lane in entry.series)
         return RecordResult(entry, unit, False, reason, bare)
-    lanes: list[LaneResult] = []
-    sorted_lanes: list[Ordered] = []
-    counted: list[tuple[LaneEntry, Samples, int]] = []
-    period = entry.params.get("period_us")
-    tick_hz = run.manifest.target.tick_hz
-    for lane in entry.series:
-        samples, cold, jitter, gap = _jitter(run, entry, lane, unit)
-        recorded = Recorded(
-            companions={
-                kind: run.samples(entry, other)
-                for kind, other in entry.companions(lane).items()
-                # The jitter of edges has no companions, and ends of an interval and places in a
-                # schedule are no events.
-                if other.taken == samples.size and kind not in INTERVAL + SCHEDULE
-            },
-            drains=entry.drains if lane is entry.series[0] else (),  # they count its samples
-            missed=lane.missed,
-            period_us=float(period) if period else None,
-            tick_period_us=1e6 / tick_hz if tick_hz and period else None,
-        )
-        result, ordered = analyse_lane(
-            lane,
-            samples,
-            cold,
-            recorded,
-            worst=worst,
-            jitter=jitter,
-            misses=misses_of([(run, entry, [(lane, samples, cold)])], deadlines),
-            periods=periods_of(run, entry, lane),
-            other_rate=other_rate_of(run, entry, lane),
-        )
-        counted.append((lane, samples, cold))
-        result = replace(result, modelled=_modelled(run, entry, lane, cold))
-        if gap:
-            result.gaps["jitter"] = gap
-        lanes.append(result)
-        if ordered is not None:
-            sorted_lanes.append(ordered)
+    lanes = side_by_side(
+        lambda lane: _lane(run, entry, lane, worst, deadlines), entry.series, _largest_lane(entry)
+    )
+    sorted_lanes = [lane.ordered for lane in lanes if lane.ordered is not None]
     batch = _batch(run, entry)
     return RecordResult(
         entry=entry,
         unit=unit,
         usable=True,
         reason=entry.reason,
-        lanes=tuple(lanes),
+        lanes=tuple(lane.result for lane in lanes),
         pooled=_pool(sorted_lanes, entry) if batch is None and len(sorted_lanes) > 1 else None,
         batch=batch,
         counted=counted_of(run, entry),
         breakdown=breakdown_of(run, entry),
         tick_split=tick_split_of(run, entry),
-        misses=misses_of([(run, entry, counted)], deadlines),
+        misses=misses_of([(run, entry, [lane.counted for lane in lanes])], deadlines),
         notes=tuple(_notes(entry)),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Lane:
+    """A lane analysed; `ordered` are its warm samples, `counted` what its misses are counted in."""
+
+    result: LaneResult
+    ordered: Ordered | None
+    counted: tuple[LaneEntry, Samples, int]
+
+
+def _largest_lane(entry: RecordEntry) -> int:
+    """The number of samples of its longest series."""
+    return max((lane.taken for lane in entry.series), default=0)
+
+
+def _lane(
+    run: Run, entry: RecordEntry, lane: LaneEntry, worst: Worst, deadlines: Sequence[Asked]
+) -> _Lane:
+    samples, cold, jitter, gap = _jitter(run, entry, lane, unit_of(entry.unit, run.manifest.clock))
+    period = entry.params.get("period_us")
+    tick_hz = run.manifest.target.tick_hz
+    recorded = Recorded(
+        companions={
+            kind: run.samples(entry, other)
+            for kind, other in entry.companions(lane).items()
+            # The jitter of edges has no companions, and ends of an interval and places in a
+            # schedule are no events.
+            if other.taken == samples.size and kind not in INTERVAL + SCHEDULE
+        },
+        drains=entry.drains if lane is entry.series[0] else (),  # they count its samples
+        missed=lane.missed,
+        period_us=float(period) if period else None,
+        tick_period_us=1e6 / tick_hz if tick_hz and period else None,
+    )
+    counted = lane, samples, cold
+    result, ordered = analyse_lane(
+        lane,
+        samples,
+        cold,
+        recorded,
+        worst=worst,
+        jitter=jitter,
+        misses=misses_of([(run, entry, [counted])], deadlines),
+        periods=periods_of(run, entry, lane),
+        other_rate=other_rate_of(run, entry, lane),
+    )
+    result = replace(result, modelled=_modelled(run, entry, lane, cold))
+    if gap:
+        result.gaps["jitter"] = gap
+    return _Lane(result, ordered, counted)
 
 
 def _jitter(

@@ -36,8 +36,9 @@ def autocorrelation(samples: npt.ArrayLike, max_lag: int | None = None) -> Autoc
 
     Method: sum over i of (x[i] - mean)(x[i+k] - mean), over the sum at k = 0: the biased estimate,
     which is positive semi-definite (Priestley 1981, 5.3.3), by FFT of overlapping pieces (overlap
-    save), or directly for a few lags, so that memory stays below 40 MB for any n. `max_lag` defaults to the smaller of 1000 and
-    n - 1. Assumes that the series is stationary: a trend or a step shows as slow decay.
+    save), or directly for a few lags, so that memory stays below 40 MB for any n. `max_lag`
+    defaults to the smaller of 1000 and n - 1. Assumes that the series is stationary: a trend or a
+    step shows as slow decay.
     """
     array = as_samples(samples, "autocorrelation", needed=2)
     lags = min(LAGS, array.size - 1) if max_lag is None else max_lag

@@ -13,7 +13,6 @@ from kadenz.stats.autocorrelation import lagged_products
 from kadenz.stats.samples import (
     Array,
     Floats,
-    Ints,
     as_samples,
     cell_means,
     centred_squares,
@@ -74,7 +73,7 @@ def effective_size(samples: npt.ArrayLike) -> EffectiveSize:
     )
 
 
-def event_tau(running: Ints) -> float:
+def event_tau(running: Array) -> float:
     """tau of `effective_size` for a series of events, n >= 8, some but not all of them happened.
 
     `running` (n + 1,) has the number of events before each sample, and of all.

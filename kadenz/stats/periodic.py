@@ -81,8 +81,8 @@ def find_periodic(
     period at which the events' phases still agree (resultant length, Rayleigh). At most `alpha` of
     series without a period are reported as periodic. Needs six events and five full periods.
     Periods shorter than five samples, or that affect every sample equally, cannot be seen. Assumes
-    nearly even sampling (`times` are put on an even grid). Pass `ordered` if the samples are already
-    sorted.
+    nearly even sampling (`times` are put on an even grid). Pass `ordered` if the samples are
+    already sorted.
     """
     array = as_samples(samples, "periodic outliers", needed=32)
     grid, spacing, length = _grid(array.size, sample_period, times)

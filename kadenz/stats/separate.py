@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import chdtrc
 
 from kadenz.stats.effective import event_tau
-from kadenz.stats.samples import Floats, Ints
+from kadenz.stats.samples import Array, Floats
 
 # Below these an interval covers too little in simulation (docs/performance.md, "Few bursts"):
 # separate events, events that make up the variance, and independent samples in all.
@@ -86,21 +87,21 @@ def separate_events(happened: npt.NDArray[np.bool_]) -> Separate:
     return Separate(n, fewer, tau, separate, reason)
 
 
-def _running(happened: npt.NDArray[np.bool_]) -> Ints:
-    """Events before each sample, and all of them (n + 1,): the counts of any parts from one pass."""
-    kind = np.int32 if happened.size < 1 << 31 else np.int64
+def _running(happened: npt.NDArray[np.bool_]) -> Array:
+    """Events before each sample, and all (n + 1,): counts of any parts are its differences."""
+    kind: type[np.signedinteger[Any]] = np.int32 if happened.size < 1 << 31 else np.int64
     running = np.zeros(happened.size + 1, dtype=kind)
     np.cumsum(happened, dtype=kind, out=running[1:])
     return running
 
 
-def _counts(running: Ints, parts: int) -> Floats:
+def _counts(running: Array, parts: int) -> Floats:
     """Events in equal parts (parts,); a remainder at the end is not counted."""
     length = (running.size - 1) // parts
     return np.asarray(np.diff(running[: parts * length + 1 : length]), dtype=np.float64)
 
 
-def _dispersion(running: Ints, share: float) -> float:
+def _dispersion(running: Array, share: float) -> float:
     """The largest significant variance of counts, relative to that of independent events."""
     found, parts, n = 1.0, PARTS, running.size - 1
     while parts * 4 <= n:

@@ -14,13 +14,15 @@ from pathlib import Path
 # of a point, config.quantity: how a person writes a deadline or a limit, and config.task_set: tasks
 # with deadlines, which are measured and analysed. No arrow goes sideways: what two neighbours need
 # lies below them (tools: where compilers and emulators are; elf: the symbols of an image;
-# machine_files: /proc and /sys below a root; owner: which process made a folder).
+# machine_files: /proc and /sys below a root; owner: which process made a folder; side_by_side: work
+# on every processor).
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "tools": {"errors"},
     "elf": {"errors"},
     "machine_files": set(),
     "owner": set(),
+    "side_by_side": set(),
     "config": {"errors"},
     "wire": {"config", "errors"},
     "store": {"config.manifest", "config.profile", "config.timeline", "errors"},
@@ -54,6 +56,7 @@ ARROWS: dict[str, set[str]] = {
         "config.params",
         "config.task_set",
         "config.inventory",
+        "side_by_side",
         "errors",
     },
     # Runs of years: rows of Parquet below the run folders' own reader.
