@@ -104,9 +104,11 @@ def cli() -> None:
 
 def main() -> None:
     """The program `kadenz`. Prints an error with its remedy; KADENZ_DEBUG=1 adds a traceback."""
+    from kadenz.blas import bound_to_one_thread
     from kadenz.cli.output import guard_output
 
     guard_output()
+    bound_to_one_thread()
     try:
         result = cli.main(standalone_mode=False)
         sys.stdout.flush()

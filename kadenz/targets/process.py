@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
+from kadenz.blas import users_environment
 from kadenz.config.manifest import EmulatorEntry
 from kadenz.errors import TargetFailed
 from kadenz.targets.base import die_with_parent
@@ -50,7 +51,7 @@ class ProcessTarget:
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 cwd=self._folder,
-                env=os.environ | handed,
+                env=users_environment() | handed,
                 pass_fds=[self.storage] if handed else [],
                 bufsize=0,
                 start_new_session=True,  # the lab handles Ctrl-C and ends the program

@@ -14,20 +14,21 @@ from pathlib import Path
 # of a point, config.quantity: how a person writes a deadline or a limit, and config.task_set: tasks
 # with deadlines, which are measured and analysed. No arrow goes sideways: what two neighbours need
 # lies below them (tools: where compilers and emulators are; elf: the symbols of an image;
-# machine_files: /proc and /sys below a root; owner: which process made a folder; side_by_side: work
-# on every processor).
+# machine_files: /proc and /sys below a root; owner: which process made a folder; blas: its threads;
+# side_by_side: work on every processor).
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "tools": {"errors"},
     "elf": {"errors"},
     "machine_files": set(),
     "owner": set(),
+    "blas": set(),
     "side_by_side": set(),
     "config": {"errors"},
     "wire": {"config", "errors"},
     "store": {"config.manifest", "config.profile", "config.timeline", "errors"},
     "images": {"config", "tools", "elf", "errors"},
-    "targets": {"wire", "config", "tools", "elf", "owner", "errors"},
+    "targets": {"wire", "config", "tools", "elf", "owner", "blas", "errors"},
     "host": {"config", "machine_files", "errors"},
     "load": {"config", "owner", "errors"},
     "tuning": {"config", "machine_files", "errors"},
@@ -102,6 +103,7 @@ ARROWS: dict[str, set[str]] = {
         "wire",
         "config",
         "tools",
+        "blas",
         "errors",
     },
 }
