@@ -9,16 +9,19 @@ kadenz/stats.
 Wake-up latencies in ns: log-normal around 20 us, autocorrelation 0.5 from one cycle to the next, a
 second, slower component (load that comes and goes), one cycle in 2,501 delayed by about 18 us
 (a housekeeping timer slightly out of step), and rare stalls up to 5 ms. Each phase runs in a
-process of its own, so that its peak memory is measured alone.
+process of its own, so that its peak memory is measured alone: on one processor and on all. Exit
+code 1: on all, a phase of long series takes more than 1.2 times the processor time.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +30,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kadenz.blas import bound_to_one_thread
+from kadenz.side_by_side import WORTH, Task, run_all, side_by_side
+
 if TYPE_CHECKING:
     from kadenz.config.manifest import Manifest, RecordEntry
 
@@ -34,6 +40,8 @@ LANES = 4
 SAMPLES = 7_200_000
 PERIOD_NS = 1_000_000
 TICK_EVERY = 2_501
+# On all processors a phase may take this share more processor time than on one.
+MOST_MORE = 0.2
 
 
 def latencies(n: int, seed: int) -> NDArray[np.uint32]:
@@ -140,38 +148,50 @@ def make_run(parent: Path, n: int) -> Path:
 
 
 class Stopwatch:
-    """Time spent in functions, by name."""
+    """Processor time spent in functions, by name, over all threads."""
 
     def __init__(self) -> None:
         self.spent: dict[str, float] = {}
+        self._lock = threading.Lock()
 
     def __call__(self, name: str, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
-        began = time.perf_counter()
+        began = time.thread_time()
         result = function(*args, **named)
-        self.spent[name] = self.spent.get(name, 0.0) + time.perf_counter() - began
+        with self._lock:
+            self.spent[name] = self.spent.get(name, 0.0) + time.thread_time() - began
         return result
 
 
 def analyse(folder: Path) -> None:
     """Computes every statistic over every lane, with the time of each function."""
+    began = time.perf_counter()
     timed = Stopwatch()
     timed("imports", import_statistics)
-    from kadenz.stats.compare import compare
+    from kadenz.stats.compare import judge
+    from kadenz.stats.side import side_of
     from kadenz.store import read_run
 
     run = read_run(folder)
     record = run.manifest.records[0]
-    total = 0
-    lanes = []
-    for lane in record.lanes:
-        samples = run.samples(record, lane)
-        total += samples.size
-        lanes.append(analyse_lane(lane.name, samples, record.cold, timed))
-    verdict = timed("compare", compare, lanes[:2], lanes[2:], statistic=0.99)
+    samples = [timed("read", run.samples, record, lane) for lane in record.lanes]
+    names = [lane.name for lane in record.lanes]
+    size = max(one.size for one in samples)
+
+    def one(place: int) -> str:
+        return analyse_lane(names[place], samples[place], record.cold, timed)
+
+    def side(number: int) -> Any:
+        runs = [lane[record.cold :] for lane in samples[2 * number : 2 * number + 2]]
+        return timed("compare", side_of, runs, statistic=0.99, seed=(1, number))
+
+    print("\n".join(side_by_side(one, range(len(samples)), size)))
+    base, candidate = side_by_side(side, range(2), size)
+    verdict = timed("compare", judge, base, candidate, statistic=0.99, threshold=0.05)
     print(f"lanes 0, 1 against 2, 3 at p99: {verdict.verdict}, ratio {verdict.ratio}")
     for name, seconds in sorted(timed.spent.items(), key=lambda item: -item[1]):
-        print(f"  {name:16} {seconds:7.3f} s")
-    print(f"statistics of {total:,} samples: {sum(timed.spent.values()):.2f} s")
+        print(f"  {name:16} {seconds:7.3f} s of CPU")
+    total = sum(one.size for one in samples)
+    print(f"statistics of {total:,} samples: {time.perf_counter() - began:.2f} s")
 
 
 def import_statistics() -> None:
@@ -183,10 +203,8 @@ def import_statistics() -> None:
     import kadenz.store  # noqa: F401
 
 
-def analyse_lane(
-    name: str, samples: NDArray[np.uint32], cold: int, timed: Stopwatch
-) -> NDArray[np.uint32]:
-    """Computes every statistic of one lane. Returns its warm samples."""
+def analyse_lane(name: str, samples: NDArray[np.uint32], cold: int, timed: Stopwatch) -> str:
+    """Computes every statistic of one lane, side by side. Returns a line about it."""
     from kadenz.stats.autocorrelation import autocorrelation
     from kadenz.stats.box import box
     from kadenz.stats.cold import cold_effect, split, suggest_cold
@@ -200,34 +218,46 @@ def analyse_lane(
     from kadenz.stats.prediction import maximum_bound
     from kadenz.stats.summary import summarize
 
-    timed("cold", cold_effect, samples, cold)
-    print(f"{name}: cold suggested {timed('cold', suggest_cold, samples)}", end="; ")
+    tasks: list[Task[Any]] = []
+
+    def task(name: str, function: Callable[..., Any], *args: Any, **named: Any) -> Task[Any]:
+        tasks.append(Task(lambda: timed(name, function, *args, **named)))
+        return tasks[-1]
+
     warm = split(samples, cold).warm
     ordered = timed("order", order, warm)
-    summary = timed("summary", summarize, warm, ordered=ordered)
-    timed("box", box, ordered)
-    tails = timed("percentiles", percentiles, warm, ordered=ordered)
-    bound = timed("maximum", maximum_bound, warm, ordered=ordered)
-    timed("autocorrelation", autocorrelation, warm)
-    worth = timed("effective size", effective_size, warm)
-    mean = timed("mean interval", mean_interval, warm)
-    period = timed("periodic", find_periodic, warm, sample_period=PERIOD_NS, tick_period=4_000_000)
-    timed("histogram", histogram, ordered, cells=200)
-    timed("histogram", histogram, ordered, cells=200, spacing="log")
-    timed("envelope", envelope, warm, cells=1000)
-    print(
-        f"n {summary.n:,}, mean {summary.mean:.1f} [{mean.low:.1f}, {mean.high:.1f}] "
-        f"(block {mean.block:,}), tau {worth.tau:.0f}, "
-        f"p99.99 {tails[-1].value} [{tails[-1].low}, {tails[-1].high}], max {summary.max:.0f} "
-        f"(one in {bound.one_in:,}); {period.sentence}"
+    tails = task("percentiles", percentiles, warm, ordered=ordered)
+    grid = {"sample_period": PERIOD_NS, "tick_period": 4_000_000, "ordered": ordered}
+    period = task("periodic", find_periodic, warm, **grid)
+    task("autocorrelation", autocorrelation, warm)
+    summary = task("summary", summarize, warm, ordered=ordered)
+    bound = task("maximum", maximum_bound, warm, ordered=ordered)
+    worth = task("effective size", effective_size, warm)
+    mean = task("mean interval", mean_interval, warm)
+    task("cold", cold_effect, samples, cold)
+    suggested = task("cold", suggest_cold, samples)
+    task("box", box, ordered)
+    task("histogram", histogram, ordered, cells=200)
+    task("histogram", histogram, ordered, cells=200, spacing="log")
+    task("envelope", envelope, warm, cells=1000)
+    run_all(tasks, warm.size)
+    between, last = mean.result, tails.result[-1]
+    return (
+        f"{name}: cold suggested {suggested.result}; n {summary.result.n:,}, "
+        f"mean {between.value:.1f} [{between.low:.1f}, {between.high:.1f}] "
+        f"(block {between.block:,}), tau {worth.result.tau:.0f}, "
+        f"p99.99 {last.value} [{last.low}, {last.high}], max {summary.result.max:.0f} "
+        f"(one in {bound.result.one_in:,}); {period.result.sentence}"
     )
-    return warm
 
 
-def measured(command: list[str]) -> None:
-    """Run a phase in its own process; print its wall time, CPU time and peak memory."""
+def measured(command: list[str], processors: set[int]) -> float:
+    """Runs a phase in its own process, on these processors.
+
+    Prints its wall time, CPU time and peak memory. Returns its CPU time in seconds.
+    """
     began = time.perf_counter()
-    child = subprocess.Popen(command)
+    child = subprocess.Popen(["taskset", "-c", ",".join(map(str, processors)), *command])
     _, status, usage = os.wait4(child.pid, 0)
     seconds = time.perf_counter() - began
     child.returncode = os.waitstatus_to_exitcode(status)
@@ -235,8 +265,27 @@ def measured(command: list[str]) -> None:
         sys.exit(f"{' '.join(command)} ended with {child.returncode}")
     cpu = usage.ru_utime + usage.ru_stime
     peak_mib = usage.ru_maxrss / 1024
-    name = " ".join(command[2:4])
-    print(f"{seconds:.2f} s ({cpu:.2f} s of CPU), peak {peak_mib:.0f} MiB: {name} …\n")
+    count = f"{len(processors)} processor{'s' * (len(processors) > 1)}"
+    print(f"{count}: {seconds:.2f} s ({cpu:.2f} s of CPU), peak {peak_mib:.0f} MiB\n", flush=True)
+    return cpu
+
+
+def on_one_and_on_all(name: str, command: list[str], rounds: int) -> bool:
+    """Measures a phase on one processor and on all; whether all take at most `MOST_MORE` more."""
+    every = os.sched_getaffinity(0)
+    chosen = {1: {min(every)}, len(every): every}
+    least = dict.fromkeys(chosen, math.inf)
+    for _ in range(rounds):
+        for count, processors in chosen.items():
+            print(f"{name}, ", end="", flush=True)
+            least[count] = min(least[count], measured(command, processors))
+    ratio = least[len(every)] / least[1]
+    kept = ratio <= 1.0 + MOST_MORE
+    print(
+        f"{name}: {ratio:.2f} times the CPU time of one processor on {len(every)}; "
+        f"limit {1.0 + MOST_MORE:g}: {'kept' if kept else 'EXCEEDED'}\n"
+    )
+    return kept
 
 
 def main() -> None:
@@ -244,22 +293,29 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=SAMPLES, help="per lane, four lanes")
     parser.add_argument("--report", action="store_true", help="time `kadenz report` as well")
     parser.add_argument("--keep", type=Path, help="leave the run folder here")
+    parser.add_argument("--rounds", type=int, default=1, help="the least CPU time of these counts")
     parser.add_argument("--analyse", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.analyse is not None:
         analyse(options.analyse)
         return
+    bound_to_one_thread()  # as the program kadenz: processes inherit it
     with tempfile.TemporaryDirectory() as temporary:
         parent = options.keep or Path(temporary)
         began = time.perf_counter()
         folder = make_run(parent, options.samples)
         print(f"run generated in {time.perf_counter() - began:.1f} s: {folder}\n", flush=True)
-        measured([sys.executable, str(Path(__file__)), "--analyse", str(folder)])
+        phases = {"statistics": [str(Path(__file__)), "--analyse", str(folder)]}
         if options.report:
-            output = parent / "report"
             program = "from kadenz.cli import main; main()"
-            arguments = ["report", str(folder), "--output", str(output)]
-            measured([sys.executable, "-c", program, *arguments])
+            report = ["report", str(folder), "--output", str(parent / "report")]
+            phases["report"] = ["-c", program, *report]
+        kept = [
+            on_one_and_on_all(name, [sys.executable, *arguments], options.rounds)
+            for name, arguments in phases.items()
+        ]
+    # Shorter series are analysed by one thread: then imports and chance decide the ratio.
+    sys.exit(0 if all(kept) or options.samples < WORTH else 1)
 
 
 if __name__ == "__main__":

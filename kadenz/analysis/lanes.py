@@ -29,9 +29,10 @@ from kadenz.stats.mean_interval import mean_interval
 from kadenz.stats.ordered import Ordered, order
 from kadenz.stats.percentiles import percentiles
 from kadenz.stats.periodic import PeriodicOutliers, find_periodic
-from kadenz.stats.place_effect import marked_effect
+from kadenz.stats.place_effect import MarkedEffect, marked_effect
 from kadenz.stats.prediction import maximum_bound
 from kadenz.stats.summary import summarize
+from kadenz.stats.tail import Tail
 
 # Enough for a plot 300 units wide; the extremes of every cell survive (stats.envelope).
 ENVELOPE_CELLS = 240
@@ -103,29 +104,25 @@ def analyse_lane(
     kept = tuple(float(x) for x in samples[: min(first, COLD_SHOWN)])
     warm = samples[first:]
     if warm.size == 0:
-        gap = "no samples" if samples.size == 0 else "all samples are cold"
-        return LaneResult(entry, kept, misses=misses, gaps={"summary": gap}), None
-    ordered = order(warm)
-    marks = np.asarray(recorded.drains, dtype=np.int64) - first
-    marks = marks[(marks >= 0) & (marks < warm.size)]
-    of, step = _Attempts(), 0.0 if jitter is None else jitter.step
-    lag = of("lag1", lambda: autocorrelation(warm, 1))
+        gaps = {"summary": "all samples are cold" if kept else "no samples"}
+        return LaneResult(entry, kept, misses=misses, gaps=gaps), None
+    ordered, of = order(warm), _Attempts()
+    lag = of("lag1", lambda: _neighbours(warm))
     levels = of("percentiles", lambda: percentiles(warm, ordered=ordered))
     mean = of("mean", lambda: mean_interval(warm))
     effective = of("effective", lambda: effective_size(warm))
     maximum = of("maximum", lambda: maximum_bound(warm, ordered=ordered))
     colder = of("cold_effect", lambda: cold_effect(samples, first) if first else None)
-    drained = of("drain_effect", lambda: marked_effect(warm, marks) if marks.size else None)
+    drained = of("drain_effect", lambda: _drain_effect(warm, recorded, first))
     periodic = of("periodic", lambda: _periodic(warm, ordered, recorded))
     cells = of("histogram", lambda: cells_of(ordered))
-    tail = of("tail", lambda: tail_of(warm, step, ordered))
+    tail = of("tail", lambda: _tail(warm, ordered, jitter))
     summary = of.always(lambda: summarize(warm, ordered=ordered))
     suggested = of.always(lambda: suggest_cold(samples, alpha=SUGGESTION_ALPHA))
     plotted = of.always(lambda: envelope(warm, cells=ENVELOPE_CELLS))
     outliers = of.always(lambda: find_outliers(warm, ordered, recorded, cold=first, which=worst))
     gaps = of.run(warm.size)
-    neighbours = lag()
-    result = LaneResult(
+    return LaneResult(
         entry=entry,
         cold=kept,
         summary=summary(),
@@ -133,7 +130,7 @@ def analyse_lane(
         central=_central(ordered),
         mean=mean(),
         effective=effective(),
-        lag1=None if neighbours is None or neighbours.constant else float(neighbours.rho[1]),
+        lag1=lag(),
         maximum=maximum(),
         cold_effect=colder(),
         cold_suggested=suggested(),
@@ -150,8 +147,22 @@ def analyse_lane(
         periods=periods,
         other_rate=other_rate,
         gaps=gaps,
-    )
-    return result, ordered
+    ), ordered
+
+
+def _neighbours(warm: npt.NDArray[Any]) -> float | None:
+    found = autocorrelation(warm, 1)
+    return None if found.constant else float(found.rho[1])
+
+
+def _drain_effect(warm: npt.NDArray[Any], recorded: Recorded, first: int) -> MarkedEffect | None:
+    marks = np.asarray(recorded.drains, dtype=np.int64) - first
+    marks = marks[(marks >= 0) & (marks < warm.size)]
+    return marked_effect(warm, marks) if marks.size else None
+
+
+def _tail(warm: npt.NDArray[Any], ordered: Ordered, jitter: JitterResult | None) -> Tail:
+    return tail_of(warm, 0.0 if jitter is None else jitter.step, ordered)
 
 
 def _periodic(warm: npt.NDArray[Any], ordered: Ordered, recorded: Recorded) -> PeriodicOutliers:
