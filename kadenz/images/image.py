@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from kadenz.config import inventory
 from kadenz.config.board import Board
@@ -37,6 +38,7 @@ _LOCK = ".lock"
 # Options that name parts of the checkout, or of a lab.
 _OURS = ("KDZ_KERNEL_DIR", "KDZ_BOARD_DIR", "CMAKE_TOOLCHAIN_FILE")
 _NINJA = re.compile(r"\[\d+/\d+\] |FAILED: |ninja: ")
+_UP_TO_DATE = "ninja: no work to do."
 _TAKES_VALUE = {"-o", "-c", "-MT", "-MF", "-isystem", "-I"}
 
 
@@ -88,14 +90,18 @@ def build_image(
         options["KDZ_CONSOLE"] = console
     options |= compiler_cache.options()
     contents = Contents(folder)
-    with locked(folder):
+    with locked(folder) as lock:
         _configure(folder, target, options, source)
         for program in _programs(folder):
             contents.forget_changed(program)
-        _cmake(folder, ["--build", str(folder), "--parallel", str(jobs)], target, "compile")
+        build = ["--build", str(folder), "--parallel", str(jobs)]
+        said = _cmake(folder, build, target, "compile")
         program = _program(folder, target)
-        read = read_by_ninja(folder, program.name)
-        contents.keep(read)
+        read = contents.files() if _UP_TO_DATE in said else set()
+        if not read:
+            read = read_by_ninja(folder, program.name)
+            contents.keep(read)
+        lock.share()
         entry = _describe(folder, program, source)
         trees = _trees(folder, source, extra)
         entry.parts = parts(read, trees)
@@ -257,7 +263,8 @@ def _configure(
     stamp.write_text(wanted)
 
 
-def _cmake(folder: Path, arguments: list[str], target: TargetName, step: str) -> None:
+def _cmake(folder: Path, arguments: list[str], target: TargetName, step: str) -> str:
+    """Runs CMake; returns what it printed. BuildFailed if it fails."""
     from kadenz.tools import require
 
     require("ninja")
@@ -271,7 +278,7 @@ def _cmake(folder: Path, arguments: list[str], target: TargetName, step: str) ->
         env=compiler_cache.environment(folder),
     )
     if answer.returncode == 0:
-        return
+        return answer.stdout
     raise BuildFailed(
         f"{target}: the suite does not {step}",
         remedy="See the compiler's messages above; for your own kernel tree, check its version",
@@ -369,10 +376,21 @@ def _plain_flags(command: str, roots: Sequence[str]) -> str:
     return " ".join(kept)
 
 
+@dataclass(frozen=True)
+class Lock:
+    """A build folder's lock, held."""
+
+    _file: IO[str]
+
+    def share(self) -> None:
+        """From now on others may read the folder, too: nothing more is built here."""
+        fcntl.flock(self._file, fcntl.LOCK_SH)
+
+
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[Lock]:
     """Allows one build at a time in a folder; another kadenz waits."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / _LOCK).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+        yield Lock(lock)

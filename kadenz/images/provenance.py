@@ -224,6 +224,10 @@ class Contents:
                 library.unlink()
         program.unlink(missing_ok=True)  # of a linker script
 
+    def files(self) -> set[Path]:
+        """The files stored; none before the first build."""
+        return {Path(name) for name, _ in self._kept()}
+
     def keep(self, files: Iterable[Path]) -> None:
         """Stores the digests of the compiled files."""
         lines = [f"{sha256_of(file)} {file}\n" for file in sorted(files)]

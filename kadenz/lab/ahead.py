@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Executions that run ahead of the one that is read, one for each processor of this machine.
+"""Executions that run ahead of the one that is read, one for each processor of this process.
 
 Simulated cores take minutes for what a board does in seconds, and their executions do not know of
 each other. Each writes its frames to a file, so reading them in order loses no time.
@@ -40,7 +40,7 @@ class Ahead:
         """`boots` in the order in which they will be taken; none: nothing runs ahead."""
         self._make, self._waiting = make, [plan_text(points) for points in boots]
         self._started: list[tuple[str, RunsAhead]] = []
-        self._workers = os.cpu_count() or 1
+        self._workers = len(os.sched_getaffinity(0))
 
     def order(
         self, boots: Sequence[list[Point]], stopped: Callable[[], bool]

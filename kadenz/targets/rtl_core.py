@@ -16,7 +16,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -167,15 +167,56 @@ def require(name: str) -> None:
 
 
 def build(name: str, bench: Bench = ALONE) -> Core:
-    """The core's program, compiled unless it is in the cache. Raises ToolMissing, BuildFailed."""
+    """The core's program, compiled unless it is in the cache. Raises ToolMissing, BuildFailed.
+
+    Each execution of a job asks for it: the files are read again only after one has changed.
+    """
     require(name)
+    cache = tools.cache_dir() / "rtl"
+    place = name, bench.name, cache, inventory.root()
+    known = _built.get(place)
+    if known is not None and known.core.program.is_file() and known.is_current():
+        return known.core
     file = core_file(name)
-    digest = _digest(name, file, bench)
-    folder = tools.cache_dir() / "rtl" / f"{name}-{digest[:16]}"
+    folders, files = _read(name, file, bench)
+    states = _states([*map(str, (*folders, *files)), shutil.which("g++") or ""])
+    folder = cache / f"{name}-{_digest(name, file, bench)[:16]}"
     program = folder / bench.name
     if not program.is_file():
         _compile(name, file, bench, folder)
-    return Core(file, program)
+    _built[place] = _Built(Core(file, program), states)
+    return _built[place].core
+
+
+_States = dict[str, tuple[int, int] | None]
+
+
+@dataclass(frozen=True)
+class _Built:
+    """A core that this process has built or found, and the state then of all that makes it."""
+
+    core: Core
+    states: _States
+
+    def is_current(self) -> bool:
+        """Whether no file changed, came or went since."""
+        return _states(self.states) == self.states
+
+
+_built: dict[tuple[str, str, Path, Path], _Built] = {}
+
+
+def _states(paths: Iterable[str]) -> _States:
+    """Time of change and size of files and folders; None for one that is not there."""
+    found: _States = {}
+    for path in paths:
+        try:
+            state = Path(path).stat()
+        except OSError:
+            found[path] = None
+        else:
+            found[path] = state.st_mtime_ns, state.st_size
+    return found
 
 
 def _cores() -> Path:
@@ -225,14 +266,20 @@ def _digest(name: str, file: CoreFile, bench: Bench) -> str:
     compiler = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=False)
     words = f"{file}{_VERILATOR_VERSION}{_FLAGS}{_MAKE}{bench}{compiler.stdout}"
     total = hashlib.sha256(words.encode())
-    verilog = _verilog(name, file)
-    folders = [_cores() / name, *(verilog / folder for folder in file.include)]
-    read = [*bench.files(), *(verilog / source for source in file.sources)]
-    read += [one for folder in folders for one in sorted(folder.iterdir()) if one.is_file()]
-    for one in read:
+    _, files = _read(name, file, bench)
+    for one in files:
         total.update(one.name.encode())
         total.update(one.read_bytes())
     return total.hexdigest()
+
+
+def _read(name: str, file: CoreFile, bench: Bench) -> tuple[list[Path], list[Path]]:
+    """The folders that are searched to compile a core, and the files that are read."""
+    verilog = _verilog(name, file)
+    folders = [_cores() / name, *(verilog / folder for folder in file.include)]
+    files = [*bench.files(), *(verilog / source for source in file.sources)]
+    files += [one for folder in folders for one in sorted(folder.iterdir()) if one.is_file()]
+    return folders, files
 
 
 @contextlib.contextmanager
