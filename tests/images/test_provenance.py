@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -11,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from kadenz.config.manifest import BuildEntry
 from kadenz.config.target_name import TargetName
+from kadenz.images import image
 from kadenz.images.image import Image, build_image
-from kadenz.images.provenance import describe
+from kadenz.images.provenance import describe, read_by_ninja
 
 LINUX = TargetName("posix", "linux", "host")
 BENCH = """#include "mine.h"
@@ -41,8 +44,12 @@ def made(bench: Path) -> Image:
     return build_image(LINUX, "counter", extra_bench=[bench])
 
 
-def digests(image: Image) -> dict[str, str]:
-    return {part.part: part.sha256 for part in image.entry.parts}
+def digests(made: Image) -> dict[str, str]:
+    return digests_of(made.entry)
+
+
+def digests_of(entry: BuildEntry) -> dict[str, str]:
+    return {part.part: part.sha256 for part in entry.parts}
 
 
 def test_an_edited_header_only_changes_the_digest_of_its_part(bench: Path) -> None:
@@ -70,6 +77,34 @@ def test_a_replaced_file_with_an_older_date_is_compiled(bench: Path) -> None:
     header.write_text("#define MINE 1\n")
     os.utime(header, (0, 0))
     assert made(bench).entry == before
+
+
+def test_what_an_image_is_made_of_is_read_once(
+    bench: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = made(bench).entry
+    read: list[str] = []
+
+    def counted(folder: Path, program: str) -> set[Path]:
+        read.append(program)
+        return read_by_ninja(folder, program)
+
+    monkeypatch.setattr("kadenz.images.image.read_by_ninja", counted)
+    assert made(bench).entry == before and not read
+    (bench.parent / "mine.h").write_text('#include "notes.h"\n#define MINE 1\n')
+    (bench.parent / "notes.h").write_text("#define SOMETHING\n")
+    assert digests(made(bench))["extra benchmarks"] != digests_of(before)["extra benchmarks"]
+    assert len(read) == 1
+
+
+def test_another_lab_reads_an_image_while_it_is_described(tmp_path: Path) -> None:
+    with image.locked(tmp_path) as lock, (tmp_path / image._LOCK).open() as other:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(other, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        lock.share()
+        fcntl.flock(other, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        with pytest.raises(BlockingIOError):  # but it builds nothing
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_a_git_tree_is_described_and_an_ignored_one_is_not(tmp_path: Path) -> None:

@@ -141,6 +141,37 @@ def test_a_program_is_rebuilt_when_verilog_or_compiler_change(
     assert rtl_core._digest("ibex", file, rtl_core.ALONE) == digests[-1]
 
 
+def test_a_core_is_digested_again_only_after_a_file_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each execution of a job asks for its core."""
+    digest = rtl_core._digest("ibex", rtl_core.core_file("ibex"), rtl_core.ALONE)
+    asked: list[str] = []
+    source = tmp_path / "core.sv"
+    source.write_text("1")
+    os.utime(tmp_path, (0, 0))
+
+    def counted(name: str, *_: object) -> str:
+        asked.append(name)
+        return digest
+
+    monkeypatch.setattr(rtl_core, "_built", {})
+    monkeypatch.setattr(rtl_core, "_digest", counted)
+    monkeypatch.setattr(rtl_core, "_read", lambda *_: ([tmp_path], [source]))
+    first = rtl_core.build("ibex")
+    assert rtl_core.build("ibex") is first and len(asked) == 1
+    source.write_text("changed")
+    rtl_core.build("ibex")
+    assert len(asked) == 2
+    (tmp_path / "new.svh").write_text("")
+    rtl_core.build("ibex")
+    assert len(asked) == 3
+    source.unlink()
+    rtl_core.build("ibex")
+    rtl_core.build("ibex")
+    assert len(asked) == 4
+
+
 @pytest.mark.parametrize("core", ["vexriscv-imac", "vexriscv-cluster"])
 def test_the_caches_of_core_toml_are_those_of_the_verilog(core: str) -> None:
     """By the memories of its module, which the cores share: words of code, data by bytes."""
