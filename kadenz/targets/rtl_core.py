@@ -169,7 +169,7 @@ def require(name: str) -> None:
 def build(name: str, bench: Bench = ALONE) -> Core:
     """The core's program, compiled unless it is in the cache. Raises ToolMissing, BuildFailed.
 
-    Each execution of a job asks for it: the files are read again only after one has changed.
+    Each execution of a job asks for it: the files are read once, and after a change.
     """
     require(name)
     cache = tools.cache_dir() / "rtl"
