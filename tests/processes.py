@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that another one started, from /proc."""
+"""Processes that another one started, and their threads, from /proc."""
 
 from __future__ import annotations
 
@@ -14,3 +14,19 @@ def children(pid: int) -> list[int]:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             found += map(int, (task / "children").read_text().split())
     return found
+
+
+def thread_status(pid: int, name: str, key: str) -> list[str]:
+    """A field of proc(5)'s status of each thread of a process that has this name."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").glob("*/status"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+            lines = dict(line.split(":\t", 1) for line in task.read_text().splitlines())
+            if lines["Name"] == name:
+                found.append(lines[key].strip())
+    return found
+
+
+def slept(pid: int, name: str) -> int:
+    """How often each thread of a process with this name has slept at least; 0 without one."""
+    return min(map(int, thread_status(pid, name, "voluntary_ctxt_switches")), default=0)

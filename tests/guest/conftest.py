@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -24,6 +26,9 @@ from kadenz.lab.preparing import Request, prepare
 from kadenz.lab.progress import Progress
 from kadenz.lab.schedule import run
 from kadenz.targets.guest import GuestTarget
+
+if TYPE_CHECKING:
+    from tests.guest.scripts import Answer
 
 CYCLIC = Benchmark(name="cyclic/wakeup-latency", samples=300, cold=10, params={"period_us": 1000})
 
@@ -94,3 +99,25 @@ def measured(
     if result.failures:
         raise result.failures[0]
     return result
+
+
+@pytest.fixture(scope="session")
+def booted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Answer]]:
+    """The answers to all scripts of this folder, by module. One boot for all processes of -n."""
+    from tests.guest import test_paths, test_port, test_wake_ups
+    from tests.guest.scripts import run_scripts
+
+    guest = machine("linux-rt/x86_64@guest")
+    modules = {"paths": test_paths, "port": test_port, "wake-ups": test_wake_ups}
+    every = {
+        f"{module}: {name}": script
+        for module, one in modules.items()
+        for name, script in one.SCRIPTS.items()
+    }
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    answers = run_scripts(guest, every, shared / "one-boot", mutant=test_port.mutant())
+    return {
+        module: {name: answers[f"{module}: {name}"] for name in one.SCRIPTS}
+        for module, one in modules.items()
+    }

@@ -3,87 +3,31 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from kadenz.config.target_name import parse_target
 from kadenz.images.image import build_image
-from kadenz.wire.decoder import Decoder, Finding
-from kadenz.wire.messages import Begin, Conform, Done, End, Fault, Hello, Samples, Text
+from kadenz.wire.decoder import Decoder, Received
+from kadenz.wire.messages import Begin
+from tests.decoded import Decoded, decode
 
-CRASH = Path(__file__).parent / "crash.c"
-
-
-@dataclass
-class Said:
-    """The frames of one run of the program."""
-
-    code: int
-    errors: str
-    messages: list[Any]
-    findings: list[Finding] = field(default_factory=list)
-
-    def only(self, kind: type) -> Any:
-        found = [m for m in self.messages if isinstance(m, kind)]
-        assert len(found) == 1, self.messages
-        return found[0]
-
-    @property
-    def hello(self) -> Hello:
-        hello = self.only(Hello)
-        assert isinstance(hello, Hello)
-        return hello
-
-    @property
-    def fault(self) -> Fault:
-        fault = self.only(Fault)
-        assert isinstance(fault, Fault)
-        return fault
-
-    @property
-    def ends(self) -> list[End]:
-        return [m for m in self.messages if isinstance(m, End)]
-
-    @property
-    def begins(self) -> list[Begin]:
-        return [m for m in self.messages if isinstance(m, Begin)]
-
-    @property
-    def cases(self) -> list[Conform]:
-        return [m for m in self.messages if isinstance(m, Conform)]
-
-    @property
-    def notes(self) -> str:
-        return "\n".join(m.text for m in self.messages if isinstance(m, Text))
-
-    def values(self, record: int, lane: int = 0) -> np.ndarray[Any, np.dtype[np.uint32]]:
-        pieces = [
-            m.values
-            for m in self.messages
-            if isinstance(m, Samples) and (m.record, m.lane) == (record, lane)
-        ]
-        return np.concatenate(pieces) if pieces else np.zeros(0, np.uint32)
-
-    @property
-    def done(self) -> bool:
-        return isinstance(self.messages[-1], Done)
-
-
-def decode(stream: bytes, code: int = 0, errors: str = "") -> Said:
-    """Decodes a stream; a damaged one fails the test."""
-    decoder = Decoder()
-    received = [*decoder.feed(stream), *decoder.finish()]
-    findings = [r for r in received if isinstance(r, Finding)]
-    assert not findings
-    return Said(code, errors, [r.message for r in received if not isinstance(r, Finding)])
+CRASH = Path(__file__).parent / "targets" / "crash.c"
+NOBODY = 65534
+# What a user without rights passes to measure at all.
+TOLERANT = "--allow-no-realtime"
+# A program that says nothing for so long hangs, on any machine.
+LONGEST_S = 300.0
 
 
 @pytest.fixture(scope="session")
@@ -99,19 +43,19 @@ def program() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-Run = Callable[..., Said]
+Run = Callable[..., Decoded]
 
 
 @pytest.fixture
 def run(program: Path) -> Run:
     """Runs the program with a plan; further keywords go to subprocess.run."""
 
-    def _run(plan: str, *arguments: str, **options: Any) -> Said:
+    def _run(plan: str, *arguments: str, **options: Any) -> Decoded:
         answer = subprocess.run(
             [program, *arguments],
             input=plan.encode(),
             capture_output=True,
-            timeout=60,
+            timeout=LONGEST_S,
             check=False,
             cwd="/",
             **options,
@@ -119,3 +63,50 @@ def run(program: Path) -> Run:
         return decode(answer.stdout, answer.returncode, answer.stderr.decode())
 
     return _run
+
+
+def without_rights() -> dict[str, Any]:
+    """Options of subprocess.run: a user who may neither lock memory nor use real-time policies."""
+
+    def give_up() -> None:
+        for what in (resource.RLIMIT_MEMLOCK, resource.RLIMIT_RTPRIO):
+            resource.setrlimit(what, (0, 0))
+
+    user: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    return {"preexec_fn": give_up} | (user if os.geteuid() == 0 else {})
+
+
+def wait_until(true: Callable[[], bool], what: str) -> None:
+    """Waits for an event, however slow the machine is."""
+    until = time.monotonic() + LONGEST_S
+    while not true():
+        assert time.monotonic() < until, f"never: {what}"
+        time.sleep(0.01)
+
+
+@contextmanager
+def measuring(
+    program: Path, plan: str, *arguments: str, **options: Any
+) -> Iterator[tuple[subprocess.Popen[bytes], bytes]]:
+    """The program, and its frames up to the beginning of its first record. Killed at the end."""
+    with subprocess.Popen(
+        [program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd="/", **options
+    ) as process:
+        try:
+            assert process.stdin is not None
+            process.stdin.write(plan.encode())
+            process.stdin.flush()
+            yield process, _until_begun(process)
+        finally:
+            process.kill()
+
+
+def _until_begun(process: subprocess.Popen[bytes]) -> bytes:
+    assert process.stdout is not None
+    decoder, said = Decoder(), b""
+    while piece := os.read(process.stdout.fileno(), 65536):
+        said += piece
+        received = [one for one in decoder.feed(piece) if isinstance(one, Received)]
+        if any(isinstance(one.message, Begin) for one in received):
+            return said
+    raise AssertionError("it ended before it began a record")

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The suite on this Linux: measurements, and errors for missing rights."""
+"""The suite on this Linux: stop requests, crashes, processes, and errors for missing rights.
+
+Nothing here depends on time. What the port measures is tested in guests: tests/guest/test_port.py,
+test_paths.py and test_wake_ups.py.
+"""
 
 from __future__ import annotations
 
@@ -8,144 +12,44 @@ import pty
 import resource
 import signal
 import subprocess
-import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from kadenz.wire.decoder import Decoder, Received
-from kadenz.wire.messages import Begin
-from tests.pauses import timing
-from tests.posix.conftest import Run, decode
+from tests.decoded import decode
+from tests.posix.conftest import LONGEST_S, TOLERANT, Run, measuring, wait_until, without_rights
+from tests.processes import slept, thread_status
 
-NOBODY = 65534
-REALTIME = pytest.mark.linux
-# Options that a user without rights needs to measure at all.
-TOLERANT = "--allow-no-realtime"
-
-
-def as_nobody() -> dict[str, Any]:
-    """Options of subprocess.run that drop all rights; empty if there are none to drop."""
-    if os.geteuid() != 0:
-        return {}
-    return {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+CYCLIC = "cyclic/wakeup-latency id=1"
+# Longer than any test: it ends by a signal.
+ENDLESS = "samples=1000000 period_us=1000"
 
 
 def limit(what: int, value: int) -> dict[str, Any]:
     return {"preexec_fn": lambda: resource.setrlimit(what, (value, value))}
 
 
-@REALTIME
-def test_the_port_conforms(run: Run) -> None:
-    said = run("conformance\nend\n")
-    assert said.done
-    with timing():  # the cases order their threads by sleeping some ms
-        assert [c for c in said.cases if c.result == "fail"] == []
-    passed = {c.case for c in said.cases if c.result == "pass"}
-    # A port that lacks everything would pass as well.
-    assert {"ranks order threads", "a mutex excludes", "yield passes to an equal"} <= passed
-    assert "a waiter lends its rank to the owner" in passed
-
-
-@REALTIME
-def test_hello_reports_settings_that_affect_figures(run: Run) -> None:
-    settings = run("end\n").hello.settings
-    assert settings["policy"] == "SCHED_FIFO"
-    assert settings["memory_locked"] == "yes"
-    assert settings["idle_states"].startswith("off")
-    assert settings["preempt"] != ""
-    assert settings["sched_rt_runtime_us"] not in ("", "not available")
-    assert settings["priorities_of_ranks_1_to_12"].split()[6:8] == ["90", "95"]
-
-
-@REALTIME
-@pytest.mark.parametrize("kind", ["pipe", "fifo", "message-queue"])
-@pytest.mark.parametrize("size", [4, 3072])
-def test_a_channel_of_the_study_is_measured_and_proved(run: Run, kind: str, size: int) -> None:
-    said = run(f"itc/{kind} id=7 samples=50 period_us=1000 size_bytes={size}\nend\n")
-    (end,) = said.ends
-    assert (end.status, end.reason) == ("ok", "")
-    assert said.begins[0].ranks == {"rank_a": 95, "rank_b": 90}
-    assert len(said.values(7)) == 50
-    assert end.proof.failed == 0 and end.proof.checked >= 100
-
-
-@REALTIME
-def test_the_round_trip_includes_the_reply(run: Run) -> None:
-    """Send, switch, reply: the whole cannot be shorter than its part on the same machine."""
-    # In turn: the machine's speed differs from one moment to the next.
-    lines = [
-        f"itc/pipe{part} id={i} samples=50 period_us=500\n"
-        for i, part in enumerate(["", "-round-trip"] * 8)
-    ]
-    said = run("".join(lines))
-    reply, whole = (
-        np.concatenate([said.values(i) for i in range(first, 16, 2)]) for first in (0, 1)
-    )
-    assert len(reply) == len(whole) == 400
-    with timing():
-        assert reply.min() < whole.min()
-
-
-@REALTIME
-def test_missed_periods_are_counted_and_add_up(run: Run) -> None:
-    """A general-purpose kernel cannot keep a period of 10 us."""
-    said = run("cyclic/wakeup-latency id=1 samples=5000 period_us=10\nend\n")
-    (end,) = said.ends
-    assert len(end.lanes) == said.hello.cores
-    for number, lane in enumerate(end.lanes):
-        assert lane.taken + lane.missed == 5000
-        assert len(said.values(1, number)) == lane.taken
-        assert lane.overrun <= lane.taken
-    assert sum(lane.missed for lane in end.lanes) > 0
-
-
-@REALTIME
-def test_wake_ups_are_never_early(run: Run) -> None:
-    said = run("cyclic/wakeup-latency id=1 samples=300 period_us=1000\nend\n")
-    assert said.ends[0].status == "ok"
-    assert said.values(1).max() < 2**31  # an early one would have wrapped
-
-
-def until_begun(process: subprocess.Popen[bytes]) -> bytes:
-    """The stream up to the beginning of the first record."""
-    assert process.stdout is not None
-    decoder, said = Decoder(), b""
-    while piece := os.read(process.stdout.fileno(), 65536):
-        said += piece
-        received = [one for one in decoder.feed(piece) if isinstance(one, Received)]
-        if any(isinstance(one.message, Begin) for one in received):
-            return said
-    raise AssertionError("it ended before it began a record")
-
-
-@REALTIME
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_on_a_stop_request_it_delivers_its_samples(program: Path, number: signal.Signals) -> None:
-    with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdin is not None and process.stdout is not None
-        process.stdin.write(b"itc/pipe id=1 samples=100000 period_us=1000\nitc/pipe id=2 samples=9")
-        process.stdin.flush()
-        stream = until_begun(process)
-        time.sleep(0.5)
+    plan = f"itc/pipe id=1 {ENDLESS}\nitc/pipe id=2 samples=9"
+    with measuring(program, plan, TOLERANT) as (process, begun):
         process.send_signal(number)
-        stream += process.stdout.read()
-        assert process.wait(10) == 0
-    said = decode(stream)
+        assert process.stdout is not None
+        said = decode(begun + process.stdout.read())
+        assert process.wait() == 0
     (end,) = said.ends  # the second line does not start
     assert said.done
     assert end.status == "ok" and "stopped on request" in end.reason
     (lane,) = end.lanes
-    assert 0 < lane.taken < 100000  # a record that has begun measures once, whenever it is to end
+    assert 0 < lane.taken < 1000000  # a record that has begun measures once, whenever it is to end
     assert lane.missed == 0  # unrequested samples are not missed
     assert len(said.values(1)) == lane.taken
 
 
-@REALTIME
 def test_a_crash_is_reported_with_its_thread(run: Run) -> None:
-    said = run("test/crash id=1 samples=1\nend\n")
+    said = run("test/crash id=1 samples=1\nend\n", TOLERANT)
     assert said.code == 1
     assert said.fault.kind == "exception"
     assert said.fault.message.startswith("SIGSEGV")
@@ -154,34 +58,52 @@ def test_a_crash_is_reported_with_its_thread(run: Run) -> None:
 
 
 def test_without_rights_it_ends_and_names_the_remedy(run: Run) -> None:
-    said = run("itc/pipe id=1 samples=5\nend\n", **as_nobody())
+    said = run("itc/pipe id=1 samples=5\nend\n", **without_rights())
     assert said.code == 1
     assert said.fault.kind == "denied"
     assert "cannot lock memory" in said.fault.message
-    assert "--allow-no-realtime" in said.fault.message
+    assert TOLERANT in said.fault.message
     assert not said.ends
 
 
 def test_without_rights_but_allowed_it_measures_with_a_warning(run: Run) -> None:
-    said = run("itc/pipe id=1 samples=20 period_us=1000\nend\n", TOLERANT, **as_nobody())
+    said = run("itc/pipe id=1 samples=20 period_us=1000\nend\n", TOLERANT, **without_rights())
     assert said.code == 0 and said.done
     assert said.ends[0].status == "ok"
     assert said.hello.settings["policy"] == "SCHED_OTHER"
     assert said.hello.settings["memory_locked"] == "no"
-    assert said.hello.settings["idle_states"] == "as the system has them"
-    for what in ("cannot lock memory", "SCHED_FIFO is denied", "/dev/cpu_dma_latency"):
+    for what in ("cannot lock memory", "SCHED_FIFO is denied"):
         assert what in said.notes
+    if not os.access("/dev/cpu_dma_latency", os.W_OK) or os.geteuid() == 0:
+        assert said.hello.settings["idle_states"] == "as the system has them"
+        assert "/dev/cpu_dma_latency" in said.notes
     # An option that was passed is not advised.
     assert "measured all the same" in said.notes and "pass --allow" not in said.notes
     # Ranks without effect are not claimed.
     assert "priority-inheritance" not in said.hello.capabilities
 
 
-@REALTIME
-def test_idle_states_can_be_left_unchanged(run: Run) -> None:
-    said = run("end\n", "--allow-idle-states")
-    assert said.hello.settings["idle_states"] == "as the system has them"
-    assert said.notes == ""
+def test_a_deadline_thread_that_is_bound_is_refused_with_the_remedy(run: Run) -> None:
+    said = run(f"{CYCLIC} samples=5 policy=deadline\nend\n", TOLERANT, **without_rights())
+    (end,) = said.ends
+    assert end.status == "failed"
+    assert "SCHED_DEADLINE is denied" in end.reason and "threads=N" in end.reason
+
+
+def test_threads_run_on_the_requested_core(program: Path, run: Run) -> None:
+    hello = run("end\n", TOLERANT).hello
+    core = hello.cores - 1
+    cpu = sorted(os.sched_getaffinity(0))[core]
+    plan = f"{CYCLIC} {ENDLESS} threads=3 core={core} context=cheap\n"
+    with measuring(program, plan, TOLERANT) as (process, begun):
+        wait_until(lambda: slept(process.pid, "cyclic") >= 20, "some samples of each")
+        assert thread_status(process.pid, "cyclic", "Cpus_allowed_list") == [str(cpu)] * 3
+        process.send_signal(signal.SIGTERM)
+        assert process.stdout is not None
+        said = decode(begun + process.stdout.read())
+    assert said.begins[0].lanes[:3] == ["thread0", "thread1", "thread2"]
+    for number in range(3):
+        assert set(said.lane(1, f"thread{number}:cpu").tolist()) == {cpu}
 
 
 def test_a_queue_beyond_the_users_limit_fails_with_the_remedy(run: Run) -> None:
@@ -225,7 +147,7 @@ def test_frames_do_not_go_to_a_terminal(program: Path) -> None:
         stdin=subprocess.DEVNULL,
         stdout=follower,
         stderr=subprocess.PIPE,
-        timeout=10,
+        timeout=LONGEST_S,
         check=False,
     )
     os.close(leader)
@@ -235,6 +157,56 @@ def test_frames_do_not_go_to_a_terminal(program: Path) -> None:
 
 
 def test_an_unknown_option_is_a_usage_error(program: Path) -> None:
-    answer = subprocess.run([program, "--alow"], capture_output=True, check=False, timeout=10)
+    answer = subprocess.run(
+        [program, "--alow"], capture_output=True, check=False, timeout=LONGEST_S
+    )
     assert answer.returncode == 2
     assert b"--allow-no-realtime" in answer.stderr
+
+
+# ---- processes -----------------------------------------------------------------------------------
+def children(pid: int) -> set[int]:
+    """Children of the program's main thread that have their name."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return {int(child) for child in listed if name(Path(f"/proc/{child}")) == "task 2"}
+    return set()
+
+
+def name(task: Path) -> str:
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return (task / "comm").read_text().strip()
+    return ""
+
+
+def threads(pid: int) -> set[str]:
+    return {name(task) for task in Path(f"/proc/{pid}/task").iterdir()}
+
+
+def test_a_process_is_a_process(program: Path) -> None:
+    plan = f"itc/pipe id=1 {ENDLESS} processes=1\n"
+    with measuring(program, plan, TOLERANT) as (process, _):
+        wait_until(lambda: bool(children(process.pid)), "a child called `task 2`")
+        (child,) = children(process.pid)
+        # Its own PID: not a thread of the program.
+        assert f"Tgid:\t{child}\n" in Path(f"/proc/{child}/status").read_text()
+        assert "task 2" not in threads(process.pid)
+
+
+def test_a_thread_is_no_process(program: Path) -> None:
+    plan = f"itc/pipe id=1 {ENDLESS} processes=0\n"
+    with measuring(program, plan, TOLERANT) as (process, _):
+        wait_until(lambda: "task 2" in threads(process.pid), "a thread called `task 2`")
+        assert not children(process.pid)
+
+
+def test_a_process_that_is_killed_ends_the_run_with_a_reason(program: Path) -> None:
+    plan = f"itc/unix-socket id=1 {ENDLESS} processes=1\n"
+    with measuring(program, plan, TOLERANT) as (process, begun):
+        wait_until(lambda: bool(children(process.pid)), "a child called `task 2`")
+        (child,) = children(process.pid)
+        os.kill(child, signal.SIGKILL)
+        assert process.stdout is not None
+        said = decode(begun + process.stdout.read())
+        assert process.wait() == 1
+    assert "signal 9" in said.fault.message

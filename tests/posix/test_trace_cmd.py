@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """`kadenz trace FILE.dat`: a recording of trace-cmd becomes a timeline.
 
-The recording is real: the kernel traces a program in an instance of its own, and trace-cmd writes
-the file from it.
+The recording is real: this machine's kernel traces a program in an instance of its own, and
+trace-cmd writes the file from it.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -20,8 +21,7 @@ from kadenz.analysis.trace import events_of
 from kadenz.config import inventory
 from kadenz.errors import ToolMissing, UsageError
 from kadenz.lab.capture import trace_cmd
-
-pytestmark = pytest.mark.linux
+from tests.posix.conftest import LONGEST_S
 
 # trace-cmd extract removes the instance after it has read it.
 RECORD = """
@@ -50,7 +50,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("no trace-cmd here")
     file = tmp_path_factory.mktemp("recording") / "trace.dat"
     words = ["unshare", "-m", "sh", "-c", RECORD, "record", str(file)]
-    answer = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    answer = subprocess.run(words, capture_output=True, text=True, check=False, timeout=LONGEST_S)
     if answer.returncode != 0:
         pytest.skip(f"no tracefs here, or no right to use it: {answer.stderr.strip()}")
     return file
@@ -60,10 +60,11 @@ def kadenz(*words: str | Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", "from kadenz.cli import main; main()", *map(str, words)]
     root = inventory.root()
     return subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=100, cwd=root
+        command, capture_output=True, text=True, check=False, timeout=LONGEST_S, cwd=root
     )
 
 
+@pytest.mark.machine
 def test_the_program_executes_sleeps_and_executes(recording: Path, tmp_path: Path) -> None:
     answer = kadenz("trace", recording, "--output", tmp_path)
     assert answer.returncode == 0, answer.stderr
@@ -80,6 +81,7 @@ def test_the_program_executes_sleeps_and_executes(recording: Path, tmp_path: Pat
     assert sum(one["ph"] == "X" and one["cat"] == "thread" for one in drawn) == len(thread.slices)
 
 
+@pytest.mark.machine
 def test_the_call_in_which_it_sleeps_is_named(recording: Path) -> None:
     if not any(": sys_" in line for line in trace_cmd.reported(recording)):
         pytest.skip("this Linux has no events of system calls (CONFIG_FTRACE_SYSCALLS)")
@@ -91,6 +93,7 @@ def test_the_call_in_which_it_sleeps_is_named(recording: Path) -> None:
     assert {"openat", "mmap", "close"} <= {one.name for one in calls}
 
 
+@pytest.mark.machine
 @pytest.mark.parametrize("kept", [0.001, 0.5, 0.9])
 def test_a_file_that_is_cut_off_is_refused_with_its_place(
     recording: Path, kept: float, tmp_path: Path
@@ -121,6 +124,18 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
         list(trace_cmd.reported(tmp_path / "other.dat"))
     with pytest.raises(UsageError, match="No such file"):
         list(trace_cmd.reported(tmp_path / "none.dat"))
+
+
+def test_a_file_whose_index_is_missing_is_refused_with_its_place(tmp_path: Path) -> None:
+    """As one that trace-cmd did not finish: the head names a place beyond the end."""
+    file = tmp_path / "cut.dat"
+    head = b"\x17\x08\x44tracing7\0" + b"\0" + b"\x08" + b"\0\x10\0\0" + b"none\0\0"
+    file.write_bytes(head + struct.pack("<Q", 4096) + bytes(100))
+    with pytest.raises(UsageError, match=f"ends at byte {file.stat().st_size}, .* at byte 4096"):
+        list(trace_cmd.reported(file))
+    file.write_bytes(head[:12])
+    with pytest.raises(UsageError, match="before its index at byte"):
+        list(trace_cmd.reported(file))
 
 
 def test_without_trace_cmd_the_error_says_how_to_install_it(

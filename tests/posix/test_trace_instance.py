@@ -6,14 +6,17 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kadenz.config.target_name import parse_target
+from kadenz.errors import ToolMissing
 from kadenz.host import tracefs
+from kadenz.lab.profile.watching import check_traced
+from tests.posix.conftest import wait_until
 
 
 @pytest.fixture
@@ -81,9 +84,7 @@ def test_a_lab_that_ends_after_it_started_its_watcher_leaves_no_instance(
     """The watcher makes the instance and removes it, even if nobody hears of it."""
     before, said = made.stat().st_mtime_ns, made.parent / "watcher"
     ends_at_the_watcher(how, said, after=True)
-    until = time.monotonic() + 20
-    while runs(said.read_text()) and time.monotonic() < until:
-        time.sleep(0.01)
+    wait_until(lambda: not runs(said.read_text()), "the watcher ended")
     assert made.stat().st_mtime_ns != before and list(made.iterdir()) == []
 
 
@@ -109,3 +110,10 @@ def test_an_instance_lives_as_long_as_it_is_used(made: Path) -> None:
         assert trace is not None and trace.folder.is_dir()
         assert os.environ[tracefs.ENVIRONMENT] == str(trace.folder)
     assert list(made.iterdir()) == [] and tracefs.ENVIRONMENT not in os.environ
+
+
+def test_a_linux_without_tracefs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kadenz.host.tracefs.PLACES", (Path("/nowhere"),))
+    with pytest.raises(ToolMissing, match="/nowhere is not tracefs, or not writable") as refused:
+        check_traced(parse_target("posix/linux@host"), "counter")
+    assert "mount -t tracefs" in refused.value.remedy
