@@ -11,8 +11,6 @@ import pytest
 from kadenz.tools import require
 from tests.e2e.conftest import LINUX, campaign, kadenz, runs_in
 
-pytestmark = pytest.mark.linux
-
 REASONS = {
     "step": "the clock steps by 1000: every sample would be 0 or 1000",
     "back": "the clock ran backwards: no time taken by it can be trusted",

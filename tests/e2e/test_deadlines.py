@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import json
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.e2e.conftest import BOARDS, LINUX, begun, kadenz, runs_in
-from tests.e2e.test_interruptions import start, wait_for
+from tests.e2e.test_interruptions import LONGEST_S, start, wait_for
+from tests.processes import children, slept
 
 BENCH = "cyclic/wakeup-latency"
 
@@ -27,25 +27,24 @@ def gate(folder: Path, deadline: str, limit: str) -> int:
     return kadenz("gate", folder, "--deadline", deadline, "--limit", asked).returncode
 
 
-@pytest.mark.linux
 def test_an_impossible_deadline_and_an_easy_one(built: None, tmp_path: Path) -> None:
     answer = kadenz(
-        *("run", BENCH, "--target", LINUX, "--output", tmp_path, "--deadline", "1us"),
-        *("--set", "period_us=50000", "--set", "samples=41"),
+        *("run", BENCH, "--target", LINUX, "--output", tmp_path, "--deadline", "1ns"),
+        *("--allow-no-realtime", "--set", "period_us=50000", "--set", "samples=41"),
     )
     said = " ".join(answer.stdout.split())
-    assert "40 of 40 missed 1 µs (command line), 100 %" in said, answer.stdout
+    assert "40 of 40 missed 1 ns (command line), 100 %" in said, answer.stdout
     run = runs_in(tmp_path)[LINUX]
     record = next(one for one in run.manifest.records if one.bench == BENCH)
-    assert record.deadline is not None and record.deadline.quantity == "1us"
+    assert record.deadline is not None and record.deadline.quantity == "1ns"
     for row in rows(run.path):
         assert row["misses"] == row["cycles"] == 40
     never = sum(lane.missed for lane in record.series)  # a machine may pause for 50 ms
-    for row in rows(run.path, "--deadline", "10s"):
+    for row in rows(run.path, "--deadline", "1000s"):
         assert (row["late"], row["misses"]) == (0, row["missed"])
-    assert gate(run.path, "1us", "misses = 0") == 3
-    assert gate(run.path, "10s", "misses = 0") == (3 if never else 0)
-    assert gate(run.path, "10s", "misses < 0.1%") == (3 if never >= 40 else 4)  # 80 are too few
+    assert gate(run.path, "1ns", "misses = 0") == 3
+    assert gate(run.path, "1000s", "misses = 0") == (3 if never else 0)
+    assert gate(run.path, "1000s", "misses < 0.1%") == (3 if never >= 40 else 4)  # 80 are too few
 
 
 @pytest.mark.emulated
@@ -63,25 +62,27 @@ def test_an_emulated_deadline_is_in_the_clocks_own_unit(built: None, tmp_path: P
     assert gate(run.path, "1e9 instructions", "misses < 0.1%") == 0  # emulation is repeatable
 
 
-@pytest.mark.linux
 def test_cycles_after_ctrl_c_are_not_measured_and_not_missed(built: None, tmp_path: Path) -> None:
     process = start(
-        *("run", BENCH, "--target", LINUX, "--output", tmp_path),
-        *("--set", "samples=100000", "--set", "period_us=2000"),
+        *("run", BENCH, "--target", LINUX, "--output", tmp_path, "--allow-no-realtime"),
+        *("--set", "samples=500000", "--set", "period_us=2000"),
     )
     wait_for(lambda: begun(tmp_path, BENCH))
-    time.sleep(1.0)  # some hundred cycles
+    (suite,) = children(process.pid)
+    wait_for(lambda: slept(suite, "cyclic") >= 50)  # cycles
     process.send_signal(signal.SIGINT)
-    said, errors = process.communicate(timeout=60)
+    said, errors = process.communicate(timeout=LONGEST_S)
     assert process.returncode == 1, errors
     run = runs_in(tmp_path)[LINUX]
     record = next(one for one in run.manifest.records if one.bench == BENCH)
     assert record.status == "ok" and "stopped on request" in record.reason
     for lane in record.series:
-        assert lane.planned == 100000 == lane.taken + lane.missed + lane.not_measured
-        assert lane.not_measured > 50000 and lane.missed < 10000
+        assert lane.planned == 500000 == lane.taken + lane.missed + lane.not_measured
+        assert lane.not_measured > 0 and lane.taken > 1
         measured = lane.planned - lane.not_measured
-        assert f"{measured:,} of 100,000 measured" in " ".join(said.split())
-    assert gate(run.path, "10s", "max < 10s") == 4
-    assert gate(run.path, "10s", "misses < 99%") == 4
-    assert gate(run.path, "1us", "misses = 0") == 3
+        assert f"{measured:,} of 500,000 measured" in " ".join(said.split())
+    assert gate(run.path, "1000s", "max < 1000s") == 4
+    assert gate(run.path, "1ns", "misses = 0") == 3
+    never = sum(lane.missed for lane in record.series)  # the machine was away
+    if not never:
+        assert gate(run.path, "1000s", "misses < 99%") == 4

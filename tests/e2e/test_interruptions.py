@@ -18,9 +18,9 @@ from kadenz.errors import WireDamaged
 from kadenz.targets.qemu import QemuTarget
 from kadenz.wire.frame import BadFrame, Type, decode_frame
 from tests.e2e.conftest import BOARDS, KADENZ, LINUX, begun, kadenz, runs_in
-from tests.pauses import timing
-from tests.processes import children
+from tests.processes import children, slept
 
+LONGEST_S = 300.0  # whoever says nothing for so long hangs, on any machine
 LONG = ("run", "micro/task-switch-sampled", "--set", "samples=2000000")
 
 
@@ -34,7 +34,7 @@ def start(*arguments: str | Path) -> subprocess.Popen[str]:
     )
 
 
-def wait_for(what: Callable[[], bool], seconds: float = 120.0) -> None:
+def wait_for(what: Callable[[], bool], seconds: float = LONGEST_S) -> None:
     until = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < until, "did not come in time"
@@ -53,7 +53,7 @@ def test_ctrl_c_keeps_the_samples_of_an_emulated_target(built: None, tmp_path: P
     wait_for(lambda: measured(tmp_path))
     qemu = children(process.pid)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=LONGEST_S)
     assert process.returncode == 1
     assert "stopping; samples so far are kept" in errors
     assert "Traceback" not in errors
@@ -69,22 +69,23 @@ def test_ctrl_c_keeps_the_samples_of_an_emulated_target(built: None, tmp_path: P
     assert qemu and not any(Path(f"/proc/{pid}").exists() for pid in qemu)
 
 
-@pytest.mark.linux
 def test_ctrl_c_lets_the_linux_target_deliver_its_samples(built: None, tmp_path: Path) -> None:
     process = start(
-        "run", "itc/pipe", "--set", "samples=100000", "--target", LINUX, "--output", tmp_path
+        *("run", "itc/pipe", "--set", "samples=100000", "--allow-no-realtime"),
+        *("--target", LINUX, "--output", tmp_path),
     )
     wait_for(lambda: begun(tmp_path, "itc/pipe"))
-    time.sleep(0.5)  # some exchanges of 10 ms
+    (suite,) = children(process.pid)
+    wait_for(lambda: slept(suite, "task 1") >= 20)  # exchanges
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=LONGEST_S)
     assert process.returncode == 1, errors
     run = runs_in(tmp_path)[LINUX]
     assert run.manifest.partial
     record = next(r for r in run.manifest.records if r.bench == "itc/pipe")
-    assert run.samples(record).size == record.lanes[0].taken
-    with timing():
-        assert record.lanes[0].taken > 10
+    lane = record.lanes[0]
+    assert 5 < lane.taken == run.samples(record).size < 100000
+    assert (lane.missed, lane.not_measured) == (0, lane.planned - lane.taken)
 
 
 @pytest.mark.emulated
@@ -95,7 +96,7 @@ def test_a_killed_lab_leaves_a_readable_run_and_no_emulator(built: None, tmp_pat
     process.kill()
     process.communicate()
     assert qemu
-    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in qemu), 10)
+    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in qemu))
     run = runs_in(tmp_path)[BOARDS[1]]
     assert run.manifest.partial and "killed" in run.manifest.partial_reason
     record = next(r for r in run.manifest.records if r.bench.startswith("micro/"))
@@ -110,7 +111,7 @@ def test_a_killed_emulator_is_reported_and_its_samples_are_kept(
     wait_for(lambda: measured(tmp_path))
     for pid in children(process.pid):
         os.kill(pid, signal.SIGKILL)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=LONGEST_S)
     assert process.returncode == 1
     assert "ended in record 10, micro/task-switch-sampled before it was done" in errors
     assert "was ended by signal 9" in errors
@@ -261,7 +262,6 @@ def test_a_target_that_ends_the_run_makes_it_partial_with_the_reason(
     assert run.samples(run.record(10)).size == 100
 
 
-@pytest.mark.linux
 def test_no_right_to_real_time_is_reported_with_both_remedies(built: None, tmp_path: Path) -> None:
     setpriv = shutil.which("setpriv")
     if setpriv is None or os.geteuid() != 0:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kadenz.store import Run, read_run
-from tests.e2e.conftest import BOARDS, LINUX, begun, kadenz
+from tests.e2e.conftest import BOARDS, LINUX, kadenz
 from tests.e2e.test_interruptions import start, wait_for
 
 CALL = ("run", "micro/task-switch-sampled", "micro/preemption-sampled", "--name", "kept")
@@ -74,18 +76,41 @@ def test_a_resumed_run_of_an_emulated_target_has_the_bytes_of_an_uninterrupted_o
     assert again.returncode == 0 and "nothing is left to measure" in again.stderr
 
 
-@pytest.mark.linux
+# A lab that is killed as soon as its folder says that it measures a benchmark.
+KILLED_AT = """
+import os, signal, sys
+from kadenz.cli import main
+from kadenz.store.writer import RunWriter
+
+bench, open_record = sys.argv.pop(1), RunWriter.open_record
+
+def opens(self, entry):
+    open_record(self, entry)
+    if entry.bench == bench:
+        self.checkpoint(force=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+RunWriter.open_record = opens
+main()
+"""
+
+
 def test_a_resumed_run_of_this_linux_keeps_the_records_measured_before(
     built: None, tmp_path: Path
 ) -> None:
-    call = (*CALL[:2], "itc/pipe", *CALL[-2:], "--target", LINUX, "--set", "samples=400")
     output = tmp_path / "runs"
-    killed_when(output, lambda: begun(output, "itc/pipe"), *call)
+    call = ("run", "itc/fifo", "itc/pipe", "--name", "kept", "--target", LINUX)
+    words = (*call, "--set", "samples=20", "--allow-no-realtime", "--output", output)
+    killed = subprocess.run([sys.executable, "-c", KILLED_AT, "itc/pipe", *words], check=False)
+    assert killed.returncode == -signal.SIGKILL
     before = the_run(output)
-    kept = next(one for one in before.manifest.records if one.bench == CALL[1])
+    assert before.manifest.partial
+    kept = next(one for one in before.manifest.records if one.bench == "itc/fifo")
     assert before.manifest.records[-1].bench == "itc/pipe", "cut off"
+    assert kept.status == "ok" and kept.lanes[0].taken == 20
     made = resume(output)
     assert {entry.status for entry in made.manifest.records} <= {"ok", "n/a"}
+    assert made.manifest.records[-1].lanes[0].taken == 20
     same = made.record(kept.id)
     assert same.lanes[0].sha256 == kept.lanes[0].sha256
     assert "resumed" in [warning.code for warning in made.manifest.warnings]
