@@ -127,7 +127,6 @@ def test_the_deadline_of_a_target_holds_where_the_campaign_names_none(lab: Path)
     assert found == [("900 instructions", "lab"), ("800 instructions", "command line")]
 
 
-@pytest.mark.linux
 def test_conditions_of_a_target_are_those_of_the_command_line(lab: Path) -> None:
     (lab / "kadenz.toml").write_text(
         "[defaults]\nrounds = 1\noutput = 'measured'\n"
