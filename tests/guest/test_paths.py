@@ -95,6 +95,8 @@ def test_no_page_is_copied_while_a_process_is_measured(answers: dict[str, Answer
     """After a fork the next write copies a page: no copy may fall into a sample."""
     before, after = answers["faults"].looks
     assert {thread.process for thread in before} == {"suite", "child"}
+    # It measures from its first moment on, in pages that were copied before.
+    assert [thread.faults for thread in before if thread.name == "task 1"] == [(0, 0)]
     assert [thread.faults for thread in after] == [thread.faults for thread in before]
     assert len(answers["faults"].decoded.values(0)) > 200  # a message each millisecond
 
