@@ -163,7 +163,7 @@ def test_list_refuses_a_target_that_does_not_exist() -> None:
     assert "stm32f5" in answer.stderr and "stm32f4" in answer.stderr
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_list_shows_end_points_and_missing_features() -> None:
     answer = kadenz("list", "--build", "--json", *STOCK)
     assert answer.returncode == 0, answer.stderr

@@ -35,7 +35,7 @@ PASSED = {
 }
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_conformance_lists_every_case_and_passes() -> None:
     answer = kadenz("conformance", "freertos/stm32f4@emulated", env={"COLUMNS": "80"})
     assert answer.returncode == 0, answer.stderr
@@ -45,6 +45,7 @@ def test_conformance_lists_every_case_and_passes() -> None:
     assert max(map(len, answer.stdout.splitlines())) <= 80
 
 
+@pytest.mark.counted
 def test_the_posix_port_conforms_in_a_guest_and_says_so_as_json() -> None:
     machine("linux-rt/x86_64@guest")
     answer = kadenz("conformance", "linux-rt/x86_64@guest", "--json")

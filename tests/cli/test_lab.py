@@ -94,7 +94,7 @@ def test_list_says_where_each_part_comes_from_and_what_is_wrong(lab: Path) -> No
     assert "[target.bad]" in checks["bad"]["missing"][0]["problem"]
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_benchmark_in_the_lab_is_part_of_every_image(lab: Path) -> None:
     (lab / "bench").mkdir()
     page = (inventory.root() / "docs" / "how-to" / "add-a-benchmark.md").read_text()
@@ -110,7 +110,7 @@ def test_a_benchmark_in_the_lab_is_part_of_every_image(lab: Path) -> None:
     assert "extra benchmarks" in parts
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_the_deadline_of_a_target_holds_where_the_campaign_names_none(lab: Path) -> None:
     (lab / "kadenz.toml").write_text(STM32 + 'deadline = "900 instructions"\n')
     wakeup = ("cyclic/wakeup-latency", "--target", "mine", "--set", "samples=100")
@@ -169,7 +169,7 @@ def test_a_condition_that_cannot_hold_is_refused_with_its_place(
     assert not (lab / "runs").exists()
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_two_targets_of_one_lab_are_two_variants_of_one_run(lab: Path) -> None:
     source = inventory.root() / "boards" / "stm32f4"
     shutil.copytree(source, lab / "boards" / "desk")

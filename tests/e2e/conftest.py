@@ -14,6 +14,7 @@ import pytest
 
 from kadenz.store import Run, read_run
 from tests import forked
+from tests.waiting import PATIENCE_S
 
 KADENZ = str(Path(sys.executable).parent / "kadenz")
 BOARDS = ("freertos/hifive1-revb@emulated", "freertos/stm32f4@emulated")
@@ -33,7 +34,7 @@ def kadenz(
         [*before, KADENZ, *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=forked.LONGEST_S,
+        timeout=PATIENCE_S,
         check=False,
         env={**os.environ, **(env or {})},
     )

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from tests.e2e.conftest import BOARDS, LINUX, begun, kadenz, runs_in
-from tests.e2e.test_interruptions import LONGEST_S, start, wait_for
+from tests.e2e.test_interruptions import start
 from tests.processes import children, slept
+from tests.waiting import PATIENCE_S, wait_for
 
 BENCH = "cyclic/wakeup-latency"
 
@@ -47,7 +48,7 @@ def test_an_impossible_deadline_and_an_easy_one(built: None, tmp_path: Path) -> 
     assert gate(run.path, "1000s", "misses < 0.1%") == (3 if never >= 40 else 4)  # 80 are too few
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_an_emulated_deadline_is_in_the_clocks_own_unit(built: None, tmp_path: Path) -> None:
     arguments = ("run", BENCH, "--target", BOARDS[1], "--output", tmp_path, "--set", "samples=101")
     refused = kadenz(*arguments, "--deadline", "100us")
@@ -71,7 +72,7 @@ def test_cycles_after_ctrl_c_are_not_measured_and_not_missed(built: None, tmp_pa
     (suite,) = children(process.pid)
     wait_for(lambda: slept(suite, "cyclic") >= 50)  # cycles
     process.send_signal(signal.SIGINT)
-    said, errors = process.communicate(timeout=LONGEST_S)
+    said, errors = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1, errors
     run = runs_in(tmp_path)[LINUX]
     record = next(one for one in run.manifest.records if one.bench == BENCH)

@@ -7,8 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +18,8 @@ from kadenz.targets.qemu import QemuTarget
 from kadenz.wire.frame import BadFrame, Type, decode_frame
 from tests.e2e.conftest import BOARDS, KADENZ, LINUX, begun, kadenz, runs_in
 from tests.processes import children, slept
+from tests.waiting import PATIENCE_S, wait_for
 
-LONGEST_S = 300.0  # whoever says nothing for so long hangs, on any machine
 LONG = ("run", "micro/task-switch-sampled", "--set", "samples=2000000")
 
 
@@ -34,26 +33,19 @@ def start(*arguments: str | Path) -> subprocess.Popen[str]:
     )
 
 
-def wait_for(what: Callable[[], bool], seconds: float = LONGEST_S) -> None:
-    until = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < until, "did not come in time"
-        time.sleep(0.02)
-
-
 def measured(folder: Path) -> bool:
     """True once some samples of the benchmark are on the disk."""
     files = folder.glob("*.partial/samples/*task-switch*.npy")
     return any(file.stat().st_size > 20_000 for file in files)
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_ctrl_c_keeps_the_samples_of_an_emulated_target(built: None, tmp_path: Path) -> None:
     process = start(*LONG, "--target", BOARDS[1], "--output", tmp_path)
     wait_for(lambda: measured(tmp_path))
     qemu = children(process.pid)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=LONGEST_S)
+    _, errors = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1
     assert "stopping; samples so far are kept" in errors
     assert "Traceback" not in errors
@@ -78,7 +70,7 @@ def test_ctrl_c_lets_the_linux_target_deliver_its_samples(built: None, tmp_path:
     (suite,) = children(process.pid)
     wait_for(lambda: slept(suite, "task 1") >= 20)  # exchanges
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=LONGEST_S)
+    _, errors = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1, errors
     run = runs_in(tmp_path)[LINUX]
     assert run.manifest.partial
@@ -88,7 +80,7 @@ def test_ctrl_c_lets_the_linux_target_deliver_its_samples(built: None, tmp_path:
     assert (lane.missed, lane.not_measured) == (0, lane.planned - lane.taken)
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_killed_lab_leaves_a_readable_run_and_no_emulator(built: None, tmp_path: Path) -> None:
     process = start(*LONG, "--target", BOARDS[1], "--output", tmp_path)
     wait_for(lambda: measured(tmp_path))
@@ -103,7 +95,7 @@ def test_a_killed_lab_leaves_a_readable_run_and_no_emulator(built: None, tmp_pat
     assert run.samples(record).size > 4000
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_killed_emulator_is_reported_and_its_samples_are_kept(
     built: None, tmp_path: Path
 ) -> None:
@@ -111,7 +103,7 @@ def test_a_killed_emulator_is_reported_and_its_samples_are_kept(
     wait_for(lambda: measured(tmp_path))
     for pid in children(process.pid):
         os.kill(pid, signal.SIGKILL)
-    _, errors = process.communicate(timeout=LONGEST_S)
+    _, errors = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1
     assert "ended in record 10, micro/task-switch-sampled before it was done" in errors
     assert "was ended by signal 9" in errors
@@ -135,7 +127,7 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_full_disk_ends_the_run_with_what_fits(built: None, tiny_disk: Path) -> None:
     answer = kadenz(*LONG, "--target", BOARDS[1], "--output", tiny_disk)
     assert answer.returncode == 1
@@ -174,7 +166,7 @@ class Lossy(QemuTarget):
         return self.seen == 2
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_lost_frames_on_a_real_line_are_named_and_their_record_is_invalid(
     built: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,7 +209,7 @@ def test_lost_frames_on_a_real_line_are_named_and_their_record_is_invalid(
     assert [w.code for w in run.manifest.warnings] == ["line-damaged"]
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_target_that_ends_the_run_makes_it_partial_with_the_reason(
     built: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

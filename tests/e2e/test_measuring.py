@@ -17,7 +17,7 @@ from kadenz.store import Run
 from tests.e2e.conftest import BOARDS, LINUX, kadenz, runs_in
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_two_runs_of_the_study_are_byte_identical(built: None, tmp_path: Path) -> None:
     """Rule 8, on every point of yoo2024's FreeRTOS part (with --quick: 50 samples per point)."""
     targets = [word for board in BOARDS for word in ("--target", board)]
@@ -35,7 +35,7 @@ def test_two_runs_of_the_study_are_byte_identical(built: None, tmp_path: Path) -
             assert first == (two[board].path / "samples" / name).read_bytes(), name
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_wake_ups_are_repeatable_next_to_busy_processes(built: None, tmp_path: Path) -> None:
     """QEMU had one late tick in 80,000 when its two threads did not alternate.
 
@@ -58,7 +58,7 @@ def test_wake_ups_are_repeatable_next_to_busy_processes(built: None, tmp_path: P
     assert all(np.array_equal(lane, lanes[0]) for lane in lanes)
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_boards_note_on_a_benchmark_is_stored_in_its_run(built: None, tmp_path: Path) -> None:
     kadenz("run", "cyclic/wakeup-latency", "irq/to-task", "--quick", "--target", BOARDS[0],
            "--output", tmp_path)  # fmt: skip
@@ -96,7 +96,7 @@ def measured_with_the_clock_first(run: Run, clock_class: str) -> None:
             assert run.samples(record, lane).size == lane.taken
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_the_demo_measures_every_counted_target_with_its_clock_first(
     built: None, tmp_path: Path
 ) -> None:
@@ -120,7 +120,7 @@ def test_the_demo_measures_this_linux_with_its_clock_first(built: None, tmp_path
     measured_with_the_clock_first(runs_in(tmp_path)[LINUX], "hosted")
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_instructions_never_have_a_rate(built: None, tmp_path: Path) -> None:
     """An emulated figure must not be turned into microseconds of a board: hz is 0."""
     kadenz("run", "irq/to-task", "--quick", "--target", BOARDS[0], "--output", tmp_path)
@@ -128,7 +128,7 @@ def test_instructions_never_have_a_rate(built: None, tmp_path: Path) -> None:
     assert (clock.unit, clock.hz) == ("instruction", 0)
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_the_scope_agrees_with_the_counter(built: None, tmp_path: Path) -> None:
     """Two instruments, one benchmark: a constant offset for all samples."""
     for instrument in ("counter", "scope"):
@@ -153,7 +153,7 @@ def test_the_scope_agrees_with_the_counter(built: None, tmp_path: Path) -> None:
     assert abs(int(offsets[0])) <= 4
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_plan_that_does_not_fit_its_page_is_measured_in_several_boots(
     built: None, tmp_path: Path
 ) -> None:

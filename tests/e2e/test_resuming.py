@@ -59,7 +59,7 @@ def resume(output: Path, *words: str) -> Run:
     return the_run(output)
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_resumed_run_of_an_emulated_target_has_the_bytes_of_an_uninterrupted_one(
     built: None, tmp_path: Path
 ) -> None:

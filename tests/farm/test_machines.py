@@ -43,7 +43,7 @@ def files(output: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in (folder / "samples").iterdir()}
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_campaign_survives_its_worker_and_its_scheduler_and_has_the_bytes_of_a_local_run(
     machines: Machines, tmp_path: Path
 ) -> None:
@@ -63,7 +63,7 @@ def test_a_campaign_survives_its_worker_and_its_scheduler_and_has_the_bytes_of_a
     assert files(tmp_path / "far") == files(tmp_path / "local")
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_scheduler_that_stays_away_leaves_a_run_that_is_resumed_to_the_same_bytes(
     machines: Machines, tmp_path: Path
 ) -> None:
@@ -87,7 +87,7 @@ def test_a_scheduler_that_stays_away_leaves_a_run_that_is_resumed_to_the_same_by
     assert files(tmp_path / "far") == files(tmp_path / "local")
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_killed_call_is_resumed_on_the_same_workers_to_the_same_bytes(
     machines: Machines, tmp_path: Path
 ) -> None:
@@ -108,7 +108,7 @@ def test_a_killed_call_is_resumed_on_the_same_workers_to_the_same_bytes(
     wait_for(lambda: machines.busy() is None)
 
 
-@pytest.mark.emulated
+@pytest.mark.counted
 def test_a_simulated_core_on_a_worker_has_the_bytes_of_a_local_run(
     machines: Machines, tmp_path: Path
 ) -> None:

@@ -16,6 +16,8 @@ from kadenz.lab.conformance import conformance
 from kadenz.lab.job import Result
 from tests.guest.conftest import machine, measured
 
+pytestmark = pytest.mark.counted
+
 BUSY_US = 200
 FAST = "linux-rt/riscv64@guest"  # boots in 2 s
 

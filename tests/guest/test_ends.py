@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,9 @@ from kadenz.lab.boot import Execution, run_plan
 from kadenz.targets.guest import GuestTarget
 from kadenz.wire.records import Assembler, NoRecords
 from tests.guest.conftest import Machine, machine
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.counted
 
 FAST = "linux-rt/riscv64@guest"
 PLAN = archive({"plan": File(b"list\nend\n")})
@@ -97,10 +99,10 @@ def test_kill_9_of_kadenz_leaves_no_machine_and_no_folder(guest: Machine, tmp_pa
     command = [str(Path(sys.executable).with_name("kadenz")), "run", "cyclic/wakeup-latency"]
     command += ["--target", FAST, "--set", "samples=100000", "--output", str(tmp_path / "runs")]
     kadenz = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(scratch)})
-    wait_until(lambda: machines(scratch) > 0, "no machine was started")
+    wait_for(lambda: machines(scratch) > 0)
     kadenz.kill()
     kadenz.wait()
-    wait_until(lambda: machines(scratch) == 0, "a machine outlived kadenz")
+    wait_for(lambda: machines(scratch) == 0)
     assert list(scratch.iterdir())
     subprocess.run(
         [
@@ -121,10 +123,3 @@ def machines(folder: Path) -> int:
         with contextlib.suppress(OSError):
             found += f"{folder}/".encode() in (process / "cmdline").read_bytes()
     return found
-
-
-def wait_until(true: Callable[[], bool], otherwise: str) -> None:
-    end = time.monotonic() + 120
-    while not true():
-        assert time.monotonic() < end, otherwise
-        time.sleep(0.1)

@@ -10,6 +10,8 @@ import pytest
 from tests.decoded import plan
 from tests.guest.scripts import AS_NOBODY, Answer, Script
 
+pytestmark = pytest.mark.counted
+
 CHANNELS = ("pipe", "fifo", "message-queue", "unix-socket")
 WAKES = ("eventfd", "futex", "semaphore-posix", "semaphore-sysv", "condition", "signal")
 MUTEXES = ("mutex-plain", "mutex-inherit", "mutex-robust", "mutex-ceiling")

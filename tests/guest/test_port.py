@@ -16,6 +16,8 @@ from kadenz.tools import require
 from tests.decoded import Decoded, plan
 from tests.guest.scripts import AS_NOBODY, Answer, Script
 
+pytestmark = pytest.mark.counted
+
 MUTANT = Path(__file__).parent / "targets" / "mutant.c"
 # Each by a defect of targets/mutant.c.
 DEFECTS = {

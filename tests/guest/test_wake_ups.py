@@ -12,6 +12,8 @@ from kadenz.analysis.kept_traces import kept_traces
 from tests.decoded import Decoded, plan
 from tests.guest.scripts import Answer, Script
 
+pytestmark = pytest.mark.counted
+
 BENCH = "cyclic/wakeup-latency"
 TIMERS = ("sleep", "timerfd", "posix-timer")
 POLICIES = {"fifo": 1, "round-robin": 2, "deadline": 6, "fair": 0}  # plan: sched.h

@@ -8,7 +8,6 @@ import resource
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,13 +20,12 @@ from kadenz.images.image import build_image
 from kadenz.wire.decoder import Decoder, Received
 from kadenz.wire.messages import Begin
 from tests.decoded import Decoded, decode
+from tests.waiting import PATIENCE_S
 
 CRASH = Path(__file__).parent / "targets" / "crash.c"
 NOBODY = 65534
 # What a user without rights passes to measure at all.
 TOLERANT = "--allow-no-realtime"
-# A program that says nothing for so long hangs, on any machine.
-LONGEST_S = 300.0
 
 
 @pytest.fixture(scope="session")
@@ -55,7 +53,7 @@ def run(program: Path) -> Run:
             [program, *arguments],
             input=plan.encode(),
             capture_output=True,
-            timeout=LONGEST_S,
+            timeout=PATIENCE_S,
             check=False,
             cwd="/",
             **options,
@@ -74,14 +72,6 @@ def without_rights() -> dict[str, Any]:
 
     user: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
     return {"preexec_fn": give_up} | (user if os.geteuid() == 0 else {})
-
-
-def wait_until(true: Callable[[], bool], what: str) -> None:
-    """Waits for an event, however slow the machine is."""
-    until = time.monotonic() + LONGEST_S
-    while not true():
-        assert time.monotonic() < until, f"never: {what}"
-        time.sleep(0.01)
 
 
 @contextmanager

@@ -19,8 +19,9 @@ from typing import Any
 import pytest
 
 from tests.decoded import decode
-from tests.posix.conftest import LONGEST_S, TOLERANT, Run, measuring, wait_until, without_rights
+from tests.posix.conftest import TOLERANT, Run, measuring, without_rights
 from tests.processes import slept, thread_status
+from tests.waiting import PATIENCE_S, wait_for
 
 CYCLIC = "cyclic/wakeup-latency id=1"
 # Longer than any test: it ends by a signal.
@@ -96,7 +97,7 @@ def test_threads_run_on_the_requested_core(program: Path, run: Run) -> None:
     cpu = sorted(os.sched_getaffinity(0))[core]
     plan = f"{CYCLIC} {ENDLESS} threads=3 core={core} context=cheap\n"
     with measuring(program, plan, TOLERANT) as (process, begun):
-        wait_until(lambda: slept(process.pid, "cyclic") >= 20, "some samples of each")
+        wait_for(lambda: slept(process.pid, "cyclic") >= 20)
         assert thread_status(process.pid, "cyclic", "Cpus_allowed_list") == [str(cpu)] * 3
         process.send_signal(signal.SIGTERM)
         assert process.stdout is not None
@@ -147,7 +148,7 @@ def test_frames_do_not_go_to_a_terminal(program: Path) -> None:
         stdin=subprocess.DEVNULL,
         stdout=follower,
         stderr=subprocess.PIPE,
-        timeout=LONGEST_S,
+        timeout=PATIENCE_S,
         check=False,
     )
     os.close(leader)
@@ -158,7 +159,7 @@ def test_frames_do_not_go_to_a_terminal(program: Path) -> None:
 
 def test_an_unknown_option_is_a_usage_error(program: Path) -> None:
     answer = subprocess.run(
-        [program, "--alow"], capture_output=True, check=False, timeout=LONGEST_S
+        [program, "--alow"], capture_output=True, check=False, timeout=PATIENCE_S
     )
     assert answer.returncode == 2
     assert b"--allow-no-realtime" in answer.stderr
@@ -186,7 +187,7 @@ def threads(pid: int) -> set[str]:
 def test_a_process_is_a_process(program: Path) -> None:
     plan = f"itc/pipe id=1 {ENDLESS} processes=1\n"
     with measuring(program, plan, TOLERANT) as (process, _):
-        wait_until(lambda: bool(children(process.pid)), "a child called `task 2`")
+        wait_for(lambda: bool(children(process.pid)))
         (child,) = children(process.pid)
         # Its own PID: not a thread of the program.
         assert f"Tgid:\t{child}\n" in Path(f"/proc/{child}/status").read_text()
@@ -196,14 +197,14 @@ def test_a_process_is_a_process(program: Path) -> None:
 def test_a_thread_is_no_process(program: Path) -> None:
     plan = f"itc/pipe id=1 {ENDLESS} processes=0\n"
     with measuring(program, plan, TOLERANT) as (process, _):
-        wait_until(lambda: "task 2" in threads(process.pid), "a thread called `task 2`")
+        wait_for(lambda: "task 2" in threads(process.pid))
         assert not children(process.pid)
 
 
 def test_a_process_that_is_killed_ends_the_run_with_a_reason(program: Path) -> None:
     plan = f"itc/unix-socket id=1 {ENDLESS} processes=1\n"
     with measuring(program, plan, TOLERANT) as (process, begun):
-        wait_until(lambda: bool(children(process.pid)), "a child called `task 2`")
+        wait_for(lambda: bool(children(process.pid)))
         (child,) = children(process.pid)
         os.kill(child, signal.SIGKILL)
         assert process.stdout is not None

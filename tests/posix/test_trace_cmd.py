@@ -21,7 +21,7 @@ from kadenz.analysis.trace import events_of
 from kadenz.config import inventory
 from kadenz.errors import ToolMissing, UsageError
 from kadenz.lab.capture import trace_cmd
-from tests.posix.conftest import LONGEST_S
+from tests.waiting import PATIENCE_S
 
 # trace-cmd extract removes the instance after it has read it.
 RECORD = """
@@ -50,7 +50,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("no trace-cmd here")
     file = tmp_path_factory.mktemp("recording") / "trace.dat"
     words = ["unshare", "-m", "sh", "-c", RECORD, "record", str(file)]
-    answer = subprocess.run(words, capture_output=True, text=True, check=False, timeout=LONGEST_S)
+    answer = subprocess.run(words, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     if answer.returncode != 0:
         pytest.skip(f"no tracefs here, or no right to use it: {answer.stderr.strip()}")
     return file
@@ -60,7 +60,7 @@ def kadenz(*words: str | Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", "from kadenz.cli import main; main()", *map(str, words)]
     root = inventory.root()
     return subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=LONGEST_S, cwd=root
+        command, capture_output=True, text=True, check=False, timeout=PATIENCE_S, cwd=root
     )
 
 

@@ -16,7 +16,7 @@ from kadenz.config.target_name import parse_target
 from kadenz.errors import ToolMissing
 from kadenz.host import tracefs
 from kadenz.lab.profile.watching import check_traced
-from tests.posix.conftest import wait_until
+from tests.waiting import wait_for
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_a_lab_that_ends_after_it_started_its_watcher_leaves_no_instance(
     """The watcher makes the instance and removes it, even if nobody hears of it."""
     before, said = made.stat().st_mtime_ns, made.parent / "watcher"
     ends_at_the_watcher(how, said, after=True)
-    wait_until(lambda: not runs(said.read_text()), "the watcher ended")
+    wait_for(lambda: not runs(said.read_text()))
     assert made.stat().st_mtime_ns != before and list(made.iterdir()) == []
 
 

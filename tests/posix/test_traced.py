@@ -21,7 +21,7 @@ from kadenz.analysis.timelines import timelines_of
 from kadenz.config import inventory
 from kadenz.config.timeline import Timeline
 from kadenz.store import read_run
-from tests.posix.conftest import LONGEST_S, wait_until
+from tests.waiting import PATIENCE_S, wait_for
 
 pytestmark = pytest.mark.machine
 
@@ -74,7 +74,7 @@ def test_the_trace_is_kept_and_shows_the_late_thread(program: Path, tmp_path: Pa
     before = instances()
     plan = "cyclic/wakeup-latency id=1 samples=100000 threads=1 core=0 stop_above_us=1\nend\n"
     with inside(sys.executable, "-c", STOP, program, plan, cwd=tmp_path) as process:
-        process.communicate(timeout=LONGEST_S)
+        process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
     assert not (tmp_path / "early").exists()
     (kept,) = kept_traces(tmp_path, None)
@@ -100,7 +100,7 @@ def test_a_killed_lab_leaves_no_trace_running() -> None:
         assert name in instances()
         process.send_signal(signal.SIGKILL)
         process.wait()
-    wait_until(lambda: name not in instances(), f"{name} was removed")
+    wait_for(lambda: name not in instances())
 
 
 def traced_run(bench: str, output: Path) -> Path:
@@ -108,7 +108,7 @@ def traced_run(bench: str, output: Path) -> Path:
     command = [sys.executable, "-c", "from kadenz.cli import main; main()", "trace"]
     words = [bench, "--target", "posix/linux@host", "--set", "samples=5"]
     with inside(*command, *words, "--output", output, stderr=subprocess.PIPE) as process:
-        said, errors = process.communicate(timeout=LONGEST_S)
+        said, errors = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, errors
     assert "task 1" in said
     (folder,) = [file.parent for file in output.glob("*/run.json")]
