@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -57,6 +58,19 @@ def test_the_posix_port_conforms_in_a_guest_and_says_so_as_json() -> None:
     # A port that lacks everything would pass as well.
     assert {name for name in PASSED if results.get(name) != "pass"} == set()
     assert all(case["reason"] for case in made["cases"] if case["result"] == "n/a")
+
+
+@pytest.mark.machine
+def test_the_posix_port_conforms_on_this_linux() -> None:
+    """With the cases of two cores, where this machine has them."""
+    answer = kadenz("conformance", "posix/linux@host", "--json")
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    (made,) = json.loads(answer.stdout)
+    assert (made["error"], made["conforms"], made["failed"]) == ("", True, 0)
+    results = {case["case"]: case["result"] for case in made["cases"]}
+    assert results["two cores at once lose nothing"] == (
+        "pass" if len(os.sched_getaffinity(0)) > 1 else "n/a"
+    )
 
 
 def test_an_unknown_target_is_a_usage_error() -> None:
