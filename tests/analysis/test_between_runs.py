@@ -37,6 +37,7 @@ def sides(
     return [[run(tmp_path, rng, level, spread) for _ in range(count)] for level in levels]
 
 
+@pytest.mark.long
 def test_no_pair_of_single_runs_is_a_regression(tmp_path: Path) -> None:
     """153 pairs of 18 runs that differ by 3 %: each pair is undecided, with the remedy."""
     rng = np.random.default_rng(1)

@@ -85,6 +85,7 @@ def test_the_deadline_of_the_command_line_applies(tmp_path: Path) -> None:
     assert compared(sides, "200us")["misses"].outcome == "worse"
 
 
+@pytest.mark.long
 def test_equal_rates_are_rarely_reported_as_a_change(tmp_path: Path) -> None:
     """In two rounds whose rates differ by a factor of 1.5: at most 5 % of calls."""
     rng = np.random.default_rng(6)

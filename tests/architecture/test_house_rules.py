@@ -13,6 +13,8 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.architecture.c_functions import definitions
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,6 +92,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert answer.stderr.strip() == "[]"
 
 
+@pytest.mark.machine
 def test_help_starts_nearly_as_fast_as_python_itself() -> None:
     """As a ratio of processor time, interleaved, best of ten: others may use this machine too."""
 

@@ -54,6 +54,7 @@ def built_by_make(suite: Path, folder: Path) -> Path:
 
 
 @pytest.mark.counted
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("form_name", "build"), [("cmake", built_by_cmake), ("files", built_by_make)]
 )
@@ -83,6 +84,7 @@ def test_a_foreign_build_of_freertos_gives_the_samples_of_kadenz(
 
 
 @pytest.mark.counted
+@pytest.mark.long
 def test_the_exported_port_conforms_in_a_foreign_build(tmp_path: Path) -> None:
     image = built_by_make(export(tmp_path / "suite", "files"), tmp_path / "build")
     answer = kadenz("conformance", BOARD, "--image", str(image), "--json")
@@ -104,6 +106,7 @@ def scoped(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.counted
+@pytest.mark.long
 def test_a_foreign_image_has_the_profile_of_kadenzs_own(scoped: Path, tmp_path: Path) -> None:
     words = ("--set", "samples=5", "--output", str(tmp_path), "--json")
     own, given = ("--target", f"freertos/{BOARD}"), ("--target", BOARD, "--image", str(scoped))
@@ -134,6 +137,7 @@ def in_words(profile: dict[str, Any]) -> list[tuple[tuple[tuple[str, str], ...],
 
 
 @pytest.mark.counted
+@pytest.mark.long
 def test_a_foreign_image_has_a_timeline(scoped: Path, tmp_path: Path) -> None:
     words = ("--target", BOARD, "--image", str(scoped), "--set", "samples=5", "--json")
     answer = kadenz("trace", "itc/queue", *words, "--output", str(tmp_path))
@@ -146,6 +150,7 @@ def test_a_foreign_image_has_a_timeline(scoped: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.counted
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["profile", "trace"])
 def test_an_image_without_the_marks_is_refused(command: str, tmp_path: Path) -> None:
     image = build("stm32f4") / "kadenz-suite.elf"

@@ -20,7 +20,7 @@ from kadenz import __version__
 from kadenz.report import zoom
 from tests.setup.wheel import ROOT, Installed, install
 
-pytestmark = pytest.mark.counted
+pytestmark = [pytest.mark.counted, pytest.mark.long]
 _DATA = ("boards", "campaigns", "published", "servers", "tunings")
 PARTS = ("LICENSE", "arch", "fieldbus", "instruments", "kernels", "suite", *_DATA)
 
