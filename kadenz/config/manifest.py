@@ -250,6 +250,19 @@ class DeadlineEntry(Model):
     origin: DeadlineOrigin  # "period" is never stored: it is the default
 
 
+class ValueEntry(Model):
+    """Which value a record is part of: an execution that its files alone decide."""
+
+    key: str  # SHA-256 over all that its process could read
+    measured: str  # ISO 8601, UTC: when a process was executed for it
+    stored: bool  # whether this run took it from the store
+
+    @property
+    def day(self) -> str:
+        """When it was measured, to the minute, UTC: "2026-11-26 10:02"."""
+        return self.measured[:16].replace("T", " ")
+
+
 # The reason of a record in progress; it remains if the record is never completed.
 CUT_OFF = "the run stopped before this record ended"
 # Why a run is partial whose lab could not enter a reason.
@@ -274,7 +287,9 @@ class RecordEntry(Model):
     lanes: list[LaneEntry]  # companions included: see `series`
     proof: ProofEntry
     deadline: DeadlineEntry | None = None  # None: not set; periodic work then uses its period
-    duration_s: float | None = None  # from its beginning to its end, on the measuring machine
+    # From its beginning to its end, on the measuring machine; None: taken from the store.
+    duration_s: float | None = None
+    value: ValueEntry | None = None  # None: real time takes part, or nothing is kept of it
 
     @property
     def series(self) -> list[LaneEntry]:

@@ -15,7 +15,7 @@ from pathlib import Path
 # with deadlines, which are measured and analysed. No arrow goes sideways: what two neighbours need
 # lies below them (tools: where compilers and emulators are; elf: the symbols of an image;
 # machine_files: /proc and /sys below a root; owner: which process made a folder; blas: its threads;
-# side_by_side: work on every processor).
+# side_by_side: work on every processor; values: executions that files alone decide).
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "tools": {"errors"},
@@ -28,7 +28,8 @@ ARROWS: dict[str, set[str]] = {
     "wire": {"config", "errors"},
     "store": {"config.manifest", "config.profile", "config.timeline", "errors"},
     "images": {"config", "tools", "elf", "errors"},
-    "targets": {"wire", "config", "tools", "elf", "owner", "blas", "errors"},
+    "values": {"config.manifest", "tools", "owner", "errors"},
+    "targets": {"values", "wire", "config", "tools", "elf", "owner", "blas", "errors"},
     "host": {"config", "machine_files", "errors"},
     "load": {"config", "owner", "errors"},
     "tuning": {"config", "machine_files", "errors"},
@@ -39,6 +40,7 @@ ARROWS: dict[str, set[str]] = {
         "load",
         "tuning",
         "store",
+        "values",
         "wire",
         "config",
         "tools",
@@ -100,6 +102,7 @@ ARROWS: dict[str, set[str]] = {
         "archive",
         "analysis",
         "store",
+        "values",
         "wire",
         "config",
         "tools",
